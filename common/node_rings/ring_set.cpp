@@ -185,7 +185,7 @@ RingReader RingSet::confirmed(std::size_t node, const std::string& pool) const {
   for (const NodeRing& one : nodes_) {
     if (keeps(one.layout)) throw usage_error("{}: it is the ring of {}, not of this node", pool, one.name);
   }
-  throw usage_error("{}: it keeps other entries than the ranks file says: found {}, expected {}", pool,
+  throw usage_error("{}: it keeps other entries than the ranks file lists: found {}, expected {}", pool,
                     text_of(run->parameters), nodes_[node].layout.regions);
 }
 

@@ -100,7 +100,7 @@ ExperimentResult streams_experiment(const Surroundings& around) {
     for (const int threads : around.options.threads.empty() ? usual_thread_counts(most) : around.options.threads) {
       if (threads > most) {
         add_missing(table, placement.tier.name, placement.distance,
-                    fmt::format("its NUMA node has {} processors, {} threads were asked for", most, threads));
+                    fmt::format("its NUMA node has {} processors, {} threads were requested", most, threads));
         continue;
       }
       around.report(fmt::format("streams: {} {}, {} thread(s)", placement.tier.name, placement.distance, threads));

@@ -24,7 +24,7 @@ namespace {
 
 enum class LineFault { kNothing, kId, kMissing, kWeight, kExtra };
 
-constexpr std::string_view kColumnsHint = "`--columns from,to,weight,skip` says what each column is";
+constexpr std::string_view kColumnsHint = "`--columns from,to,weight,skip` names the columns";
 
 struct Edge {
   std::uint64_t from = 0;

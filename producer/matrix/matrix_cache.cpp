@@ -136,7 +136,7 @@ void check_layout(const CacheHeader& header, std::uint64_t file_bytes, const std
     throw damage_error("{}: the matrix cache's header contradicts itself; delete it", name);
   }
   if (header.file_bytes != file_bytes) {
-    throw damage_error("{}: found {} bytes, the matrix cache's header says {}; delete it", name, file_bytes,
+    throw damage_error("{}: found {} bytes, the matrix cache's header gives {}; delete it", name, file_bytes,
                        header.file_bytes);
   }
 }

@@ -333,7 +333,7 @@ def _opened(ranks: RanksFile, node: int, path: str, wait: float) -> NodeRing:
     is_told = len(run.parameters.encode(errors="surrogateescape")) >= 511 or re.search(
         regions_pattern(ranks.variables, described.boxes) + "$", run.parameters)
     if found != expected or not is_told:
-        raise UsageError(f"{ranks.path}: {name}: {path} keeps other entries than the ranks file says: found {run.parameters}")
+        raise UsageError(f"{ranks.path}: {name}: {path} keeps other entries than the ranks file lists: found {run.parameters}")
     return NodeRing(name, described.host, described.ranks, pool)
 
 

@@ -279,7 +279,7 @@ class Throwing(Place):
 class Refusals(Place):
     def test_a_wrong_declaration_names_what_is_wrong(self):
         for wrong, line in ((".classes = 9", "reduction 'faulty': classes 9; expected 0 to 7"),
-                            (".flags = 1 << 20", "reduction 'faulty': flags 1048576; expected flags that this version knows"),
+                            (".flags = 1 << 20", "reduction 'faulty': flags 1048576; expected flags that this version supports"),
                             (".state_bytes = 0", "reduction 'faulty': state_bytes 0; expected 1 to "),
                             (".merge = NULL", "reduction 'faulty': expected init, block, merge and finish"),
                             (".result_count = 0", "reduction 'faulty': result_count 0; expected 1 to 64"),

@@ -54,7 +54,7 @@ class Descriptions(pipelines.Pipelines):
 
     def test_a_scalar_that_is_named_twice_is_refused(self):
         self.assertEqual(self.refused({"x": ("f64", (4,))}, scalars=["r", "s", "r"]),
-                         "scalars: 'r' is there twice; expected each name once")
+                         "scalars: found 'r' twice, expected each name once")
         self.assertIn("scalar 'r': dtype 3; expected f64 or i64", self.refused({"x": ("f64", (4,))}, scalars={"r": 3}))
 
     def test_a_scalar_may_have_a_unit(self):

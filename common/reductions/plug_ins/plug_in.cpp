@@ -149,7 +149,7 @@ void PlugIn::take_declaration(const ringside_reduction* found) {
     throw usage_error("{}: reduction '{}': {} {}; expected {}", spec_.path, declared_.name, what, value, expected);
   };
   if (declared_.classes > RINGSIDE_CLASS_ANY) refuse("classes", declared_.classes, "0 to 7");
-  if ((declared_.flags & ~kKnownFlags) != 0) refuse("flags", declared_.flags, "flags that this version knows");
+  if ((declared_.flags & ~kKnownFlags) != 0) refuse("flags", declared_.flags, "flags that this version supports");
   const std::size_t most =
       is(RINGSIDE_REDUCTION_ANY_ORDER) ? kMostStateBytesInAnyOrder : kMostStateBytes;
   if (declared_.state_bytes == 0 || declared_.state_bytes > most) {

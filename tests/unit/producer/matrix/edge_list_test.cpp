@@ -130,12 +130,12 @@ TEST(EdgeList, ColumnsThatALineLacksOrHasTooManyOfAreNamed) {
   const auto error = [](std::string_view text, const std::string& columns) {
     return error_of([&] { read_columns(text, columns); });
   };
-  EXPECT_TRUE(contains(error("0 1 7\n1 2\n", "from,to,skip"),
-                       "line 2: found '1 2', expected 'from to skip' as --columns says"));
+  EXPECT_TRUE(
+      contains(error("0 1 7\n1 2\n", "from,to,skip"), "line 2: found '1 2', expected 'from to skip' as in --columns"));
   EXPECT_TRUE(contains(error("0 1\n1 2 7\n", "from,to,skip"), "line 1: found '0 1', expected 'from to skip'"));
   EXPECT_TRUE(contains(error("0 1 7\n", "from,to"), "line 1: found '7' after the edge, expected 'from to'"));
   EXPECT_TRUE(contains(error("0 1,\n", "from,to,weight"), "line 1: found '0 1,', expected 'from to weight'"));
-  EXPECT_TRUE(contains(list_error("0 1 1 9\n"), "`--columns from,to,weight,skip` says what each column is"));
+  EXPECT_TRUE(contains(list_error("0 1 1 9\n"), "`--columns from,to,weight,skip` names the columns"));
 }
 
 TEST(EdgeList, AHeadNamesTheColumns) {

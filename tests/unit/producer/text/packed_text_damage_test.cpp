@@ -164,7 +164,7 @@ std::string with_an_unknown_check(std::string stream) {
 
 TEST(PackedTextDamage, AnIntegrityCheckThatIsNotKnownIsRefusedInsteadOfSkipped) {
   const std::string error = unpacked(with_an_unknown_check(xz_of(kText)), "a.xz").second;
-  EXPECT_TRUE(contains(error, "the integrity check 5, which is not known here, expected CRC32"));
+  EXPECT_TRUE(contains(error, "the integrity check 5, which is not supported here, expected CRC32"));
 }
 
 // Block size 2^31 in the header of a frame that holds one raw block.
