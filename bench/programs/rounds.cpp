@@ -83,7 +83,7 @@ struct Node {
   std::vector<std::uint64_t> results;
   NodeLink link;
   NodeAddress address;
-  std::optional<Round> round;
+  std::optional<Rounds> round;
 };
 
 class Nodes {
