@@ -67,7 +67,7 @@ void make_unusable(uint32_t first, uint64_t from, uint64_t to, uint32_t kind) {
 
 void* full(const char* function, uint64_t bytes) {
   Line line;
-  line << function << ": far memory is full: " << bytes << " bytes asked for, " << core.far_bytes.load() << " of "
+  line << function << ": far memory is full: " << bytes << " bytes requested, " << core.far_bytes.load() << " of "
        << core.far_limit << " in use";
   fail(ENOMEM, line);
   return nullptr;
@@ -360,7 +360,7 @@ int ringside_memory_pin(const void* memory, size_t bytes, int for_write) {
   } else if (result == -EAGAIN) {
     line << "ringside_memory_pin: a granule has 65535 pins already";
   } else {
-    line << "ringside_memory_pin: " << uint64_t{bytes} << " bytes asked for, " << caches.pinned_bytes.load()
+    line << "ringside_memory_pin: " << uint64_t{bytes} << " bytes requested, " << caches.pinned_bytes.load()
          << " are pinned and the limit is " << caches.limit.load() << ": an eighth stays free";
   }
   return fail(static_cast<int>(-result), line);
