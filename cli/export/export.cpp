@@ -310,7 +310,7 @@ void refuse_combinations(const ExportOptions& options, const CommandLine& line) 
       throw usage_error("{}: expected only with --all or --records", name);
     }
   }
-  if (options.steps.every == 0) throw usage_error("--every: found 0, expected a number from 1 on");
+  if (options.steps.every == 0) throw usage_error("--every: found 0, expected at least 1");
 }
 
 }  // namespace

@@ -77,8 +77,8 @@ std::vector<Source> sources_in(const std::string& path) {
         pool.starts_with('/') && pool.find_first_not_of(std::string(kPlain) + "/+=@%,") == std::string::npos;
     if (!plain_host || !plain_pool) {
       throw usage_error(
-          "--ranks: {}: {}: found host '{}' and pool '{}', expected the name of a machine and a path from the root on, "
-          "both of plain letters; give --from HOST:POOL for each node",
+          "--ranks: {}: {}: found host '{}' and pool '{}', expected a machine's name and an absolute path, both of "
+          "plain letters; give --from HOST:POOL for each node",
           path, ranks.name_of(n), printable(host), printable(pool));
     }
     sources.push_back({host == own_host ? "" : host, pool});

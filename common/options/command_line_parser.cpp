@@ -125,7 +125,7 @@ class Parser {
     const std::string name = word->substr(0, name_end);
     Slot* const slot = find(name);
     if (slot == nullptr) {
-      throw usage_error("found '{}', which is not an option; expected one of those that --help lists", shortened(name));
+      throw usage_error("found '{}', which is not an option; expected one listed by --help", shortened(name));
     }
     const OptionDescription& option = slot->declared;
     const bool has_value = name_end < word->size();

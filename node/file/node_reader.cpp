@@ -127,7 +127,7 @@ MatrixFile matrix_file_in(const CheckedJson& object) {
   constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   object.expect_object({"path", "size_bytes", "mtime_ns", "inode", "ctime_ns"});
   const CheckedJson path = object.at("path");
-  if (!path.text().starts_with('/')) path.refuse("a path from the root");
+  if (!path.text().starts_with('/')) path.refuse("an absolute path");
   MatrixFile file{.path = path.text(),
                   .size_bytes = object.at("size_bytes").count(0, kMost),
                   .mtime_ns = static_cast<std::int64_t>(object.at("mtime_ns").count(0, kMost))};

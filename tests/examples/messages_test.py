@@ -81,7 +81,7 @@ class Refusals(Place):
             (self.folder / "other.c").write_text(source, encoding="utf-8")
             self.call("cc", "-shared", "-fPIC", "-o", self.libraries / OTHER, "other.c")
             self.assertTrue(self.refused(2).endswith(f"--coordination messages: found libringside-messages {found}, expected {version}, "
-                                                     "as libringside is\n"))
+                                                     "the version of libringside\n"))
 
     def test_an_error_within_the_library_is_one_line_with_its_exit_code(self):
         line = self.refused(3, RINGSIDE_SOCKET="/" + "s" * 101)

@@ -68,12 +68,12 @@ class Page(PageTest):
 
     def test_says_when_the_analyzer_is_away_and_when_another_came(self):
         self.browser.get(self.server.url)
-        self.wait_for_text("notice", "No analyzer has been heard yet")
+        self.wait_for_text("notice", "No analyzer has sent data yet")
         self.show("up", "start run-0123456789ab", "steps 10")
         self.assertFalse(self.browser.find_element(By.ID, "notice").is_displayed())
         self.server.say("down")
         self.wait_for_text("state", "analyzer away")
-        self.assertIn("what is shown is what it last said", self.text("notice"))
+        self.assertIn("the page shows its last data", self.text("notice"))
         self.assertEqual(self.text("iteration"), "10")
         self.server.say("another")
         self.wait_for_text("state", "live")

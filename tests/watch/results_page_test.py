@@ -200,7 +200,7 @@ class Choices(PageTest):
         self.assertEqual(list(cells), [str(i) for i in range(13, 21)])
         self.assertEqual({name: cell.text.split("\n")[1] for name, cell in cells.items() if "\n" in cell.text},
                          {"15": "held", "18": "guarded", "20": "newest"})
-        self.assertIn("a reader works on it", cells["15"].get_attribute("title"))
+        self.assertIn("held by a reader", cells["15"].get_attribute("title"))
         self.assertIn("1 held by readers", self.text("ring-hint"))
         self.assertNotIn("frozen", self.text("ring-hint"))
         self.server.say("ring 20 18 6")

@@ -125,7 +125,7 @@ TEST(NodeFileTest, AMatrixFileNeedsAFullPathASizeAndATime) {
   EXPECT_EQ(refusal_of(file.dump()), "");
   file["kernels"][0]["problem"]["file"]["path"] = "a.mtx";
   EXPECT_EQ(refusal_of(file.dump()),
-            "my.json: kernels[0].problem.file.path: found \"a.mtx\", expected a path from the root");
+            "my.json: kernels[0].problem.file.path: found \"a.mtx\", expected an absolute path");
   file["kernels"][0]["problem"]["file"] = {{"path", "/x/a.mtx"}, {"size_bytes", 5}};
   EXPECT_NE(refusal_of(file.dump()).find("'mtime_ns' is missing"), std::string::npos);
 }
