@@ -175,8 +175,9 @@ void refuse_overlap(const Machine& machine, const Cpus& producer, const Cpus& an
   Cpus both;
   std::set_intersection(producer.begin(), producer.end(), analyzer.begin(), analyzer.end(), std::back_inserter(both));
   if (both.empty()) return;
-  throw usage_error("--producer-cores and --analyzer-cores both name core {}; a core serves one of them; available: {}",
-                    to_string(CoreList{both}), to_string(CoreList{available_cpus(machine)}));
+  throw usage_error(
+      "--producer-cores and --analyzer-cores both name core {}; each core serves only one of them; available: {}",
+      to_string(CoreList{both}), to_string(CoreList{available_cpus(machine)}));
 }
 
 struct TopologyDeleter {

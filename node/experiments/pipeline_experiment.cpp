@@ -146,7 +146,7 @@ ExperimentResult pipeline_experiment(const Surroundings& around) {
   result.tables.push_back(empty_splits_table(iterations));
   const Tier tier = second_tier(around, result);
   if (around.folders.size() > 1) {
-    result.remarks.push_back(fmt::format("Of the folders, the first is used: {}.", tier.name));
+    result.remarks.push_back(fmt::format("Only the first of the folders is used: {}.", tier.name));
   }
   // Row begins, columns, values, and two vectors.
   require_room(dram_tier(), side * side * (8 + 8 * 12 + 16));

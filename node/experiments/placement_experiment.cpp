@@ -137,7 +137,7 @@ ExperimentResult placement_experiment(const Surroundings& around) {
                     {}}};
   const Tier other = second_tier(around, result);
   if (around.folders.size() > 1) {
-    result.remarks.push_back(fmt::format("Of the folders, the first is used: {}.", other.name));
+    result.remarks.push_back(fmt::format("Only the first of the folders is used: {}.", other.name));
   }
   const int threads =
       around.options.threads.empty() ? static_cast<int>(around.cpus.size()) : around.options.threads.back();

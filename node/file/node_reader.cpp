@@ -111,7 +111,7 @@ std::vector<Tier> tiers(const CheckedJson& list) {
   for (const CheckedJson& item : list.items(1, kMostEntries)) {
     Tier next = tier(item);
     for (const Tier& before : read.tiers) {
-      if (before.name == next.name) item.at("name").refuse("a name that no tier before has");
+      if (before.name == next.name) item.at("name").refuse("a name that no earlier tier has");
     }
     if (read.tiers.empty() && next.kind != TierKind::kDram) item.at("kind").refuse("dram: the first tier is DRAM");
     if (!next.shares_with.empty() && read.tiers.empty()) {

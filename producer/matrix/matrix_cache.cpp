@@ -237,7 +237,8 @@ CsrMatrix read_matrix_cache(const Text& bytes, const std::string& name, Orientat
     throw damage_error("{}: the matrix cache's content is damaged (hash {} instead of {}); delete it", name,
                        to_string(content), to_string(matrix.content_id));
   }
-  if (!is_walkable(matrix)) throw damage_error("{}: the matrix cache's rows or columns are no matrix; delete it", name);
+  if (!is_walkable(matrix))
+    throw damage_error("{}: the matrix cache's rows or columns do not form a matrix; delete it", name);
   return matrix;
 }
 
