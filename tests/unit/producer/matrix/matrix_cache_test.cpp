@@ -134,10 +134,10 @@ TEST_F(MatrixCache, AForgedMatrixIsRefused) {
     matrix.content_id = hash_content(matrix);
     return error_of([&] { read_file(cache_of(matrix)); }, ExitCode::kDamaged);
   };
-  EXPECT_TRUE(contains(forge([](CsrMatrix& m) { m.column[3] = 4; }), "are no matrix"));
-  EXPECT_TRUE(contains(forge([](CsrMatrix& m) { m.row_begin[2] = 5; }), "are no matrix"));
-  EXPECT_TRUE(contains(forge([](CsrMatrix& m) { m.row_begin[4] = 3; }), "are no matrix"));
-  EXPECT_TRUE(contains(forge([](CsrMatrix& m) { m.row_begin[0] = 1; }), "are no matrix"));
+  EXPECT_TRUE(contains(forge([](CsrMatrix& m) { m.column[3] = 4; }), "do not form a matrix"));
+  EXPECT_TRUE(contains(forge([](CsrMatrix& m) { m.row_begin[2] = 5; }), "do not form a matrix"));
+  EXPECT_TRUE(contains(forge([](CsrMatrix& m) { m.row_begin[4] = 3; }), "do not form a matrix"));
+  EXPECT_TRUE(contains(forge([](CsrMatrix& m) { m.row_begin[0] = 1; }), "do not form a matrix"));
   EXPECT_EQ(forge([](CsrMatrix&) {}), "");
 }
 
