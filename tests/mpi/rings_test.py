@@ -354,7 +354,7 @@ class Rings(Jobs):
         told(lambda lie: lie["variables"][0].__setitem__("unit", 5), "expected a text")
         told(lambda lie: lie["nodes"].pop(), "expected a whole number from 0 to 0|once")
         told(lambda lie: lie["variables"][0].__setitem__("shape", [2**40, 2**40, 2**40]), "64-bit")
-        told(lambda lie: lie.__setitem__("run_id", "0" * 32), "not of run 0{32}")
+        told(lambda lie: lie.__setitem__("run_id", "0" * 32), "not to run 0{32}")
         told(swapped, r"it is the ring of node \d \(ranks \d to \d\), not of this node")
         told(exchanged, "keeps other entries than the ranks file lists")
         ranks_file.write_text(json.dumps(truth), encoding="utf-8")

@@ -256,7 +256,7 @@ class OwnAnalyzer(Pipelines):
         self.assertEqual(code, 0, error)
         code, _, error = self.run_program(program, pool="other.pool")
         self.assertEqual(code, 2)
-        self.assertRegex(error, r"pool: found .*/own.pool, but this analyzer keeps .*/other.pool; expected the same one")
+        self.assertRegex(error, r"pool: found .*/own.pool, but this analyzer keeps .*/other.pool; expected the same pool")
         self.assertFalse(pathlib.Path(self.path("other.pool")).exists())
 
     def test_what_is_refused_is_one_line(self):

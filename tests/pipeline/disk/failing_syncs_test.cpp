@@ -133,7 +133,7 @@ TEST_F(FailingSyncsTest, WhicheverSyncFailsAFreezeIsWrittenOrSaidToBeLost) {
     ++lost;
     testing::expect_has(ran.err, {"cannot be written (Input/output error)"});
     EXPECT_EQ(summary()["freeze_error"], "Input/output error");
-    testing::expect_has(ran.out, {"NOT ANY MORE"});
+    testing::expect_has(ran.out, {"NO LONGER"});
   }
   EXPECT_GT(lost, 0);
 }

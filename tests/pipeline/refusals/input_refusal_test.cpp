@@ -29,7 +29,7 @@ TEST_F(InputRefusalTest, ADamagedSecondMemberIsNamedAndNothingIsRanked) {
   std::string second = testing::gzip_of("2 3\n3 0\n");
   second[0] ^= 1;
   expect_refused(run_arguments(write_file("a.txt.gz", testing::gzip_of("0 1\n1 2\n") + second)),
-                 {"a.txt.gz: ", "behind a whole gzip member", "expected another member"});
+                 {"a.txt.gz: ", "after a whole gzip member", "expected another member"});
   EXPECT_FALSE(std::filesystem::exists(pool_));
 }
 

@@ -46,7 +46,7 @@ TEST_F(ReaderTest, AFollowerLearnsThatTheRunHasEnded) {
   wire::Record record;
   record.mutable_run_started()->set_solver("heat");
   append(path_, record);
-  EXPECT_EQ(ringside_reader_next(reader_, 2, 0.2, &info), RINGSIDE_TIMEOUT) << "its journal says that it goes on";
+  EXPECT_EQ(ringside_reader_next(reader_, 2, 0.2, &info), RINGSIDE_TIMEOUT) << "the journal has no end of the run";
   record.mutable_run_ended()->set_how("stopped");
   append(path_, record);
   EXPECT_EQ(ringside_reader_next(reader_, 2, 2, &info), RINGSIDE_TIMEOUT) << "a stopped analyzer has a successor";

@@ -144,7 +144,7 @@ TEST_F(RingAdmissionTest, AProblemThatOnlyItsBytesTellApartIsRefusedInWords) {
   RunDescription other = run_of(kKeptRows);
   other.problem_id = {1, 2};
   expect_refused([&] { admit(options(path_), offered(other), PoolUse::kResume); }, ExitCode::kUsage,
-                 "this run has another content of the problem (problem_bytes); give what");
+                 "this run has another content of the problem (problem_bytes); give the options");
 }
 
 TEST_F(RingAdmissionTest, AProblemThatOnlyOneOfBothRunsNamesIsRefusedInWords) {
@@ -153,10 +153,10 @@ TEST_F(RingAdmissionTest, AProblemThatOnlyOneOfBothRunsNamesIsRefusedInWords) {
   other.problem_id = {1, 2};
   assign(other.matrix, "heat");
   expect_refused([&] { admit(options(path_), offered(other), PoolUse::kResume); }, ExitCode::kUsage,
-                 "this run has problem heat instead of none; give what");
+                 "this run has problem heat instead of none; give the options");
   assign(other.parameters, "tol=1e-6");
   expect_refused([&] { admit(options(path_), offered(other), PoolUse::kResume); }, ExitCode::kUsage,
-                 "this run has parameters tol=1e-6 instead of none; give what");
+                 "this run has parameters tol=1e-6 instead of none; give the options");
 }
 
 TEST_F(RingAdmissionTest, AProblemOfTheSameNameAndOtherBytesIsRefusedWithItsName) {
@@ -166,7 +166,7 @@ TEST_F(RingAdmissionTest, AProblemOfTheSameNameAndOtherBytesIsRefusedWithItsName
   named.problem_id = {1, 2};
   expect_refused([&] { admit(options(path_), offered(named), PoolUse::kResume); }, ExitCode::kUsage,
                  "this run has another content of heat (its file, or problem_bytes), or a release that sums in another "
-                 "order; give what");
+                 "order; give the options");
 }
 
 TEST_F(RingAdmissionTest, AnImpossibleShapeCostsNoPool) {

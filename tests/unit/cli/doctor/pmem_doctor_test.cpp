@@ -161,7 +161,7 @@ TEST_F(PmemDoctor, APoolOnAnotherNodeNamesTheCoresNearIt) {
   write(claimed + "/numa_node", "-1\n");
   finding = probe_numa(two_nodes(), device(folder), root());
   EXPECT_EQ(finding.verdict, Verdict::kOk);
-  expect_says(finding.found, {"does not say"});
+  expect_says(finding.found, {"does not report"});
 }
 
 TEST_F(PmemDoctor, HugePagesOfDaxNeedNamespacePartitionAndFileSystemAligned) {
