@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "analyzer/recorder/mark_records.hpp"
-#include "analyzer/ring/kept_steps.hpp"
+#include "analyzer/ring/kept_results.hpp"
 #include "common/files/beside_pool.hpp"
 #include "common/platform/clock.hpp"
 #include "common/ranks/ranks_file.hpp"
@@ -85,7 +85,7 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, P
   const std::optional<KeptSlot> newest = begin_run();
   if (newest && newest->header.run_id == run().run_id) continue_from(*newest, found);
   if (start() == RunStart::kResume && !continuation_.last) {
-    throw damage_error("{}: --resume: none of the kept iterates verifies; `ringside verify` names the damage",
+    throw damage_error("{}: --resume: every kept iterate is damaged; `ringside verify` lists the damage",
                        options.ring.pool);
   }
   triggers_.begin(
@@ -134,13 +134,12 @@ void Attachment::continue_from(const KeptSlot& newest, const Recovery& found) {
   describe_kept_scalars(scalars_of(newest));
   continuation_.resumed = run().run_id;
   if (newest.header.iteration != found.newest_iteration()) {
-    continuation_.note =
-        fmt::format("{}: iteration {} is damaged; the run continues from {}, the newest that is intact",
-                    options_.ring.pool, found.newest_iteration(), newest.header.iteration);
+    continuation_.note = fmt::format("{}: iteration {} is damaged; the run continues from {}, the newest intact one",
+                                     options_.ring.pool, found.newest_iteration(), newest.header.iteration);
   } else if (!found.damaged.empty()) {
     continuation_.note = fmt::format(
-        "{}: the headers of {} slots are damaged; one may have held a newer iterate than {}, from which the run "
-        "continues",
+        "{}: the headers of {} slots are damaged; one may have held a newer iterate than {}; the run continues from "
+        "there",
         options_.ring.pool, found.damaged.size(), newest.header.iteration);
   }
 }
@@ -390,30 +389,30 @@ Error Attachment::finish(ServeEnd end, const std::string& what_stopped) {
       case Whereabouts::kNamed: break;
       case Whereabouts::kDeleted:
         return system_error(
-            "{}: the pool was deleted during the run, and another file or none is at its path: the {} steps that were "
-            "committed are lost with it",
+            "{}: the pool was deleted during the run; its path now has another file or none; the {} committed steps "
+            "are lost",
             options_.ring.pool, committed);
       case Whereabouts::kElsewhere:
         return system_error(
-            "{}: the pool was moved away during the run, and another file or none is at its path: the newest of the {} "
-            "steps that were committed are in the file that was moved",
+            "{}: the pool was moved during the run; its path now has another file or none; the newest of the {} "
+            "committed steps are in the moved file",
             options_.ring.pool, committed);
     }
     if (archive_error) return *archive_error;
     switch (end) {
       case ServeEnd::kTriggered:
-        return {ExitCode::kInterrupted, fmt::format("{} stopped the run; the {} steps that were committed are in {}",
+        return {ExitCode::kInterrupted, fmt::format("{} stopped the run; the {} committed steps are in {}",
                                                     what_stopped.empty() ? triggers_.what_stopped() : what_stopped,
                                                     committed, options_.ring.pool)};
       case ServeEnd::kStopped:
-        return peer_error("the analyzer was asked to stop; the {} steps it had committed are in {}", committed,
+        return peer_error("the analyzer was asked to stop; the {} committed steps are in {}", committed,
                           options_.ring.pool);
       case ServeEnd::kStopRequested:
         return {ExitCode::kInterrupted,
-                fmt::format("the run was asked to stop (`ringside stop`); the {} steps that were committed are in {}",
-                            committed, options_.ring.pool)};
+                fmt::format("the run was asked to stop (`ringside stop`); the {} committed steps are in {}", committed,
+                            options_.ring.pool)};
       case ServeEnd::kViolation:
-        return peer_error("the producer broke the hand-off protocol after {} steps; what was committed is in {}",
+        return peer_error("the producer broke the hand-off protocol after {} steps; the committed steps are in {}",
                           committed, options_.ring.pool);
       case ServeEnd::kProducerLost: return peer_error("the producer was lost after {} committed steps", committed);
       case ServeEnd::kProducerStopped:

@@ -22,7 +22,7 @@
 #include "common/platform/error.hpp"
 #include "common/platform/pulse.hpp"
 #include "common/ranks/ranks_file.hpp"
-#include "common/records/recorded_step.hpp"
+#include "common/records/step_results.hpp"
 #include "common/reductions/step_reducer.hpp"
 #include "common/threads/team.hpp"
 

@@ -38,9 +38,7 @@
 #include "common/program/stop_signal.hpp"
 #include "common/program/topology.hpp"
 #include "common/ranks/node_address.hpp"
-#include "common/records/results_json.hpp"
 #include "common/records/shown_results.hpp"
-#include "common/reductions/reduction_json.hpp"
 
 namespace ringside {
 namespace {
@@ -350,7 +348,8 @@ class TurnedAway {
   void add(std::uint64_t peers) {
     peers_ += peers;
     if (peers_ == 0 || (said_ns_ != 0 && now_ns() - said_ns_ < kLogIntervalNs)) return;
-    log_warning("event=turned_away peers={} text=\"of another user, or without an attach request in time\"", peers_);
+    log_warning("event=turned_away peers={} text=\"processes of other users, or without an attach request in time\"",
+                peers_);
     peers_ = 0;
     said_ns_ = now_ns();
   }
@@ -454,8 +453,9 @@ ExitCode run(const Options& options) {
 int main(int argc, char** argv) {
   using namespace ringside;
   Options options;
-  CommandLine line("Keeps and reduces what producers publish: owns the pool, serves one producer at a time.",
-                   "ringside-analyzer");
+  CommandLine line(
+      "Keeps and reduces the iterates that producers publish: owns the pool and serves one producer at a time.",
+      "ringside-analyzer");
   declare(line, options.analyzer.ring);
   declare(line, options.analyzer.journal);
   declare(line, options.analyzer.telemetry);

@@ -45,9 +45,8 @@ void check_place(const RingOptions& ring) {
   struct stat status {};
   if (stat(ring.pool.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) == 0 || !is_pool(ring.pool)) return;
-  log_warning(
-      "event=pool_mode pool={} mode={:04o} text=\"others may have read the pool; its owner alone keeps that right\"",
-      ring.pool, status.st_mode & 07777);
+  log_warning("event=pool_mode pool={} mode={:04o} text=\"other users could read the pool; now only its owner can\"",
+              ring.pool, status.st_mode & 07777);
 }
 
 void check_journal_place(const RingOptions& ring, JournalKind journal) {
@@ -63,8 +62,9 @@ void check_asked_pool(const std::string& asked, const std::string& own) {
   std::error_code none;
   if (asked.empty() || asked == fs::absolute(own, none)) return;
   if (fs::equivalent(asked, own, none) || fs::weakly_canonical(asked, none) == fs::weakly_canonical(own, none)) return;
-  throw usage_error("pool: found {}, but this analyzer keeps {}; expected the same one, or no pool beside its socket "
-                    "(RINGSIDE_SOCKET)", shortened(asked), shortened(fs::absolute(own, none).string()));
+  throw usage_error(
+      "pool: found {}, but this analyzer keeps {}; expected the same pool, or only its socket (RINGSIDE_SOCKET)",
+      shortened(asked), shortened(fs::absolute(own, none).string()));
 }
 
 }  // namespace ringside

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decides under `--adapt` whether the next iterate is reduced in its slot or during the copy into it. If steps take
 // longer than planned, both modes are measured in turn, and the faster one stays. The results are bit-identical in both
-// modes, so the mode may change at any step (docs/inside/reductions.md).
+// modes, so the mode may change at any step (docs/inside/kernels.md).
 #pragma once
 
 #include <cstdint>

@@ -5,13 +5,13 @@
 
 #include <string>
 
-#include "analyzer/journal/step_record.hpp"
 #include "analyzer/recorder/mark_records.hpp"
 #include "common/json/json.hpp"
 #include "common/options/options.hpp"
 #include "common/program/schema_json.hpp"
-#include "common/records/described_run.hpp"
-#include "common/records/known_runs.hpp"
+#include "common/records/record_layout.hpp"
+#include "common/records/record_message.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 

@@ -5,11 +5,11 @@
 #include <exception>
 #include <utility>
 
-#include "analyzer/journal/step_record.hpp"
-#include "analyzer/ring/kept_steps.hpp"
+#include "analyzer/ring/kept_results.hpp"
 #include "common/journal/journal_reader.hpp"
 #include "common/platform/error.hpp"
 #include "common/program/log.hpp"
+#include "common/records/record_message.hpp"
 #include "common/ring/ring_recovery.hpp"
 
 namespace ringside {

@@ -7,8 +7,8 @@ iteration (bench_paced_ranks), so that ranks and analyzers of several nodes fit 
 simulated with its own measured figures: seconds of an iteration, of transfer and of analyze, their deviations, a
 message. The comparison covers results that these figures do not contain: the lag of the global commit, which node
 waits, and for how long. The analyzers have no --node-address, so there are no rounds for results of the whole run;
-bench_rounds measures these. With --tables-only, only the tables of docs/inside/scale.md are simulated again. Writes
-JSON (see docs/inside/scale.md)."""
+bench_rounds measures these. With --tables-only, only the tables of docs/inside/ranks.md are simulated again. Writes
+JSON (see docs/inside/ranks.md)."""
 
 import csv
 import json
@@ -16,9 +16,9 @@ import pathlib
 import statistics
 import subprocess
 import sys
-import time
 
 from measuring import analyzers_of, called, document_of, parser_of, spread, work_folder, write_json
+from plan import plan
 
 MPI = {"OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_plm": "isolated", "OMPI_MCA_pml": "ob1",
        "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_tcp_if_include": "lo", "OMPI_MCA_oob_tcp_if_include": "lo"}
@@ -36,18 +36,11 @@ RUNS = {"1 node": (1, 1, "all", 0, "vader"), "1 node of 2 ranks": (1, 2, "all", 
         "2 nodes, uncoupled, slow analyzer": (2, 1, "none", 1.5, "vader"),
         "2 nodes, tcp": (2, 1, "all", 0, "tcp"), "2 nodes, uncoupled, tcp": (2, 1, "none", 0, "tcp")}
 
-# docs/inside/scale.md: 16 ranks of a node, 10 ms an iteration.
+# docs/inside/ranks.md: 16 ranks of a node, 10 ms an iteration.
 TABLE = ["--step-figures=10,2,3,32", "--ranks-per-node=16", "--spread=0.05", "--iterations=200"]
 TABLES = {"infiniband": [], "tcp": ["--network=tcp"], "always": ["--progress=always"], "neighbours": ["--coupling=neighbours"],
           "uncoupled": ["--coupling=none"], "slow_analyzer": ["--slow-analyzer=5"], "100 ms": ["--step-figures=100,20,30,320"],
           "1 ms": ["--step-figures=1,0.2,0.3,3.2"]}
-
-
-def planned(bin_dir, *arguments):
-    begun = time.monotonic()
-    said = subprocess.run([bin_dir / "ringside", "plan", "--json", *map(str, arguments)], check=True, capture_output=True,
-                          text=True).stdout
-    return json.loads(said)["many_nodes"], time.monotonic() - begun
 
 
 class Runs:
@@ -91,11 +84,11 @@ class Runs:
         printed, records = self.run(nodes, ranks, coupling, self.passes_for(share), messages)
         found = measured(printed, records)
         figures = inputs(printed, records, share > 0)
-        rows, _ = planned(self.options.bin, f"--nodes={nodes},{nodes}", f"--ranks-per-node={ranks}", f"--coupling={coupling}",
+        results, _ = plan(self.options.bin, f"--nodes={nodes},{nodes}", f"--ranks-per-node={ranks}", f"--coupling={coupling}",
                           f"--iterations={self.options.steps}", "--spread={spread},{analyzer_spread}".format(**figures),
                           f"--network={figures['alpha_us']},{RATE_GB_S}", f"--slow-analyzer={figures['slow_analyzer']}",
                           "--step-figures={iteration_ms},{transfer_ms},{analyze_ms},1".format(**figures))
-        return {"inputs": figures, "measured": found, "simulated": simulated(rows["rows"][0])}
+        return {"inputs": figures, "measured": found, "simulated": simulated(results["many_nodes"]["rows"][0])}
 
 
 def mean(values):
@@ -172,8 +165,8 @@ def tables(bin_dir):
     found = {}
     for name, more in TABLES.items():
         shape = [word for word in TABLE if word.split("=")[0] not in {one.split("=")[0] for one in more}]
-        rows, took_s = planned(bin_dir, "--nodes=1,4,16,64,256,1024,4096,10000", *shape, *more)
-        found[name] = {**rows, "took_s": took_s}
+        simulation, took_s = plan(bin_dir, "--nodes=1,4,16,64,256,1024,4096,10000", *shape, *more)
+        found[name] = {**simulation["many_nodes"], "took_s": took_s}
     return found
 
 

@@ -56,7 +56,7 @@ constexpr std::array kSubcommands = {
     Subcommand{{"info", "POOL", "what a pool holds: runs, iterations, slots, sizes, storage"}, info_command},
     Subcommand{{"verify", "POOL", "check every hash; name the damaged slot and chunk"}, verify_command},
     Subcommand{{"replay", "POOL", "reduce the kept iterates again, compare with what was recorded"}, replay_command},
-    Subcommand{{"analyze", "POOL FILE.py", "run functions of yours over kept steps, or beside a run"},
+    Subcommand{{"analyze", "POOL FILE.py", "run your functions over kept steps, or beside a run"},
                nullptr,
                "ringside-analyses"},
     Subcommand{{"export", "POOL --output FILE",
@@ -76,10 +76,9 @@ constexpr std::array kSubcommands = {
         {"plan", "--matrix FILE|grid:SIDE|rmat:SCALE", "predict a run on every split of the cores, name the best"},
         nullptr,
         "ringside-plan"},
-    Subcommand{{"experiment", "NAME [--memory DIR]", "make a published measurement again on this node"},
-               nullptr,
-               "ringside-plan"},
-    Subcommand{{"keygen", "FOLDER [--client NAME]", "keys for following over the network"}, keygen_command},
+    Subcommand{
+        {"experiment", "NAME [--memory DIR]", "repeat a published measurement on this node"}, nullptr, "ringside-plan"},
+    Subcommand{{"keygen", "FOLDER [--client NAME]", "make keys for following a run over the network"}, keygen_command},
     Subcommand{{"doctor", "[POOL|DIR]", "what this node offers, and what to change"}, doctor_command},
     Subcommand{{"help", "[SUBCOMMAND]", "list the subcommands, or the options of one"}, help_command},
 };
@@ -126,7 +125,7 @@ int help_command(int argc, const char* const* argv) {
   for (const Subcommand& s : kSubcommands) names.emplace_back(s.summary.name);
   std::string name;
   CommandLine line("Lists the subcommands, or the options of one.", "ringside help");
-  line.option("SUBCOMMAND", name, "whose options are listed")
+  line.option("SUBCOMMAND", name, "the subcommand to list options of")
       .check(one_of(names))
       .value_name(fmt::format("{}", fmt::join(names, "|")));
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;

@@ -13,24 +13,8 @@ source "$here/packages.sh"
 # shellcheck source=deploy/stages.sh
 source "$here/stages.sh"
 
-usage() {
-  cat <<'TEXT'
-usage: package.sh [--output FOLDER]
-  --output FOLDER   where the packages are put (default: build/package)
-TEXT
-}
-
 output=$root/build/package
-while (($# > 0)); do
-  case $1 in
-    --output)
-      if (($# < 2)) || [[ -z $2 ]]; then echo "package.sh: --output: expected a folder" >&2 && exit 2; fi
-      output=$(realpath -m -- "$2") && shift ;;
-    -h | --help) usage && exit 0 ;;
-    *) echo "package.sh: unknown option '$1'" >&2 && usage >&2 && exit 2 ;;
-  esac
-  shift
-done
+take_output package.sh packages "$@"
 
 logs=$root/build/logs
 cd "$root"

@@ -86,11 +86,11 @@ install_packages() {
   local missing command log
   local -a names as_root=()
   if [[ -n ${RINGSIDE_SKIP_PACKAGES:-} ]]; then
-    echo "packages: not looked at (RINGSIDE_SKIP_PACKAGES is set)"
+    echo "packages: not checked (RINGSIDE_SKIP_PACKAGES is set)"
     return 0
   fi
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-    echo "packages: this is no Debian or Ubuntu, so they cannot be installed here. Install the equivalents of:" >&2
+    echo "packages: this is not Debian or Ubuntu, so they cannot be installed here. Install the equivalents of:" >&2
     echo "  $(printf '%s\n' "$@" | sort -u | tr '\n' ' ')" >&2
     echo "then run again with RINGSIDE_SKIP_PACKAGES=1" >&2
     return 3

@@ -9,7 +9,7 @@ passed_folder=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/ringside/passed
 
 # The sources that a stage reads, as pathspecs of git; `release` reads all of them. The sanitizers' builds contain no
 # script, benchmark, Python package or MPI library. `release` also compares the one document that a test reads
-# (docs/use/inputs.md). The virtual node installs the packages, and runs one program of tests/unit/memory.
+# (docs/use/run.md). The virtual node installs the packages, and runs one program of tests/unit/memory.
 stage_sources() {
   case $1 in
     asan | tsan | fuzz) printf '%s\n' . ':!docs' ':!*.md' ':!*.py' ':!bench' ':!python' ':!mpi' ':!deploy/debian' ':!deploy/slurm' ;;

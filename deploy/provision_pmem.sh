@@ -24,13 +24,13 @@ usage() {
   cat <<TEXT
 usage: $name [--region REGION] [--file-system ext4|xfs] [--mount-point DIR] [--owner USER:GROUP] [--yes]
 Makes a region of persistent memory the place of Ringside's pool: an fsdax namespace, a file system mounted with
-dax=always at each boot, owned by the service's user. Refuses what holds anything. Can be run again at any time. Exit
+dax=always at each boot, owned by the service's user. Refuses memory that holds data. Can be run again at any time. Exit
 status: 0 done, or in place already; 2 usage; 3 the system lacks something, or the memory holds something.
   --region REGION       region to use (default: the only one)
   --file-system TYPE    ext4 (default) or xfs
   --mount-point DIR     where it is mounted (default $mount_point)
-  --owner USER:GROUP    whose the mounted folder is (default $owner)
-  --yes                 do it: without this option the commands are shown, and nothing is changed
+  --owner USER:GROUP    owner of the mounted folder (default $owner)
+  --yes                 run the commands: without this option they are only shown
 TEXT
 }
 
@@ -51,7 +51,7 @@ act() {
   printf '  + %s\n' "${*@Q}" | sed -E "s/'([[:alnum:]@%_+=:,.\/-]+)'/\1/g"
   [[ $yes == yes ]] || return 0
   "$@" </dev/null || status=$?
-  ((status == 0)) || fail 3 "'$*' ended with status $status; once its cause is mended, run $name again: it continues there"
+  ((status == 0)) || fail 3 "'$*' ended with status $status; remove its cause, then run $name again: it continues there"
 }
 
 in_place() { echo "  = $*"; }
@@ -117,7 +117,7 @@ choose_namespace() {
   [[ -z $namespace ]] || return 0
   hidden=$(read_attribute "$nd/$region/available_size")
   hidden=$(($(read_attribute "$nd/$region/size") - ${hidden:-0}))
-  ((hidden == 0)) || fail 3 "$region has no namespace that could be used, but its labels give $(mib "$hidden") of it to" \
+  ((hidden == 0)) || fail 3 "$region has no usable namespace, but its labels give $(mib "$hidden") of it to" \
     "some; 'ndctl list --namespaces --idle --region=$region' and 'ndctl read-labels' say more"
 }
 
@@ -188,7 +188,7 @@ make_namespace() {
       find_device
       refuse_used "$device"
       refuse_held "$device"
-      echo "  $namespace is in raw mode, as a region comes that has no labels (yet); $device is empty"
+      echo "  $namespace is in raw mode, like every region without labels; $device is empty"
       act ndctl create-namespace --force --reconfig="$namespace" --mode=fsdax
     else
       case $mode in safe) mode=sector ;; dax) mode=devdax ;; esac
@@ -231,7 +231,7 @@ make_file_system() {
       refuse_held "$device"
       echo "  $device is empty"
     fi
-    ((${#force[@]} == 0)) || echo "  $device was found empty by an earlier run, whose mkfs was interrupted"
+    ((${#force[@]} == 0)) || echo "  an earlier run found $device empty, but its mkfs was interrupted"
   fi
   # DAX needs blocks of the size of a page. Extents lie at multiples of 2 MiB, so that huge pages map a slot.
   if [[ $file_system == ext4 ]]; then
@@ -331,7 +331,7 @@ mount_without_systemd() {
   else
     act mount -t "$file_system" -o "$mount_options" "$device" "$mount_point"
   fi
-  echo "  systemd is not running here; for a mount at each boot /etc/fstab takes this line:"
+  echo "  systemd is not running here; to mount it at each boot, add this line to /etc/fstab:"
   echo "      UUID=${uuid:-UUID-OF-THE-FILE-SYSTEM} $mount_point $file_system $mount_options,nofail 0 2"
 }
 
@@ -357,7 +357,7 @@ give_to_owner() {
 check_dax() {
   local found
   if ! command -v ringside >/dev/null; then
-    echo "  ringside is not on PATH: 'ringside doctor $mount_point' will say whether stores persist in place"
+    echo "  ringside is not on PATH: 'ringside doctor $mount_point' reports whether stores persist in place"
     return
   fi
   found=$(ringside doctor --json "$mount_point" 2>/dev/null) || true  # it may report other problems
@@ -372,7 +372,7 @@ check_dax() {
 while (($# > 0)); do
   case $1 in
     --region | --file-system | --mount-point | --owner)
-      (($# > 1)) || fail 2 "$1: found nothing behind it, expected a value; see --help"
+      (($# > 1)) || fail 2 "$1: found nothing after it, expected a value; see --help"
       set -- "$1=$2" "${@:3}"
       continue
       ;;
@@ -391,7 +391,7 @@ done
   fail 2 "--mount-point: found '$mount_point', expected an absolute path of letters, digits and ._-"
 [[ $owner == ?*:?* ]] || fail 2 "--owner: found '$owner', expected USER:GROUP"
 
-[[ $(id -u) == 0 ]] || fail 3 "this needs root, also to look at the device; run it with sudo"
+[[ $(id -u) == 0 ]] || fail 3 "this needs root, also to inspect the device; run it with sudo"
 need ndctl ndctl
 need wipefs util-linux
 need "mkfs.$file_system" "$([[ $file_system == xfs ]] && echo xfsprogs || echo e2fsprogs)"

@@ -1,10 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # The output of the scripts that build and test: a headed section for each stage. The commands of a stage write
-# to a log file, whose end is shown only if the stage fails; a build also shows how far it is. The script that sources
-# this one has set pipefail.
+# to a log file, whose end is shown only if the stage fails; a build also shows how far it is. And the option of those
+# that make files. The script that sources this one has set pipefail and `root`.
 
 stages_started=$SECONDS
+
+# take_output SCRIPT WHAT ARGUMENT... sets `output`, which has the default, to the folder of --output, the only option.
+take_output() {
+  local script=$1 usage
+  usage="usage: $script [--output FOLDER]
+  --output FOLDER   where the $2 are put (default: ${output#"$root/"})"
+  shift 2
+  while (($# > 0)); do
+    case $1 in
+      --output)
+        if (($# < 2)) || [[ -z $2 ]]; then echo "$script: --output: expected a folder" >&2 && exit 2; fi
+        output=$(realpath -m -- "$2") && shift ;;
+      -h | --help) echo "$usage" && exit 0 ;;
+      *) echo "$script: unknown option '$1'" >&2 && echo "$usage" >&2 && exit 2 ;;
+    esac
+    shift
+  done
+}
 
 # stage TITLE prints a header with the time since the script began.
 stage() {

@@ -27,11 +27,11 @@ usage: $name start  [OPTION...] [-- PRODUCER-OPTION...]   the analyzer, and with
   --per-node               run: PROGRAM links libringside_mpi; the first rank of each node starts the node's analyzer ('ringside
                            run --per-node' does it). With --pool (%h is the node's name), --analyzer and both lists of cores
   --restarts N             run: analyzers that may be started in place of killed ones (default 3; 0: none)
-  --runtime DIR            folder of socket, locks and logs, this user's alone (default: one a user and Slurm job, in
+  --runtime DIR            folder of socket, locks and logs, only for this user (default: one per user and Slurm job, in
                            XDG_RUNTIME_DIR, TMPDIR or /tmp)
   --log-dir DIR            folder of analyzer.log and producer.log (default: the --runtime folder)
-  --timeout S              how long starting the analyzer, answering or stopping may take (default 60)
-  --force                  stop: kill what has not ended after --timeout
+  --timeout S              seconds that starting the analyzer, answering or stopping may take (default 60)
+  --force                  stop: kill processes that have not ended after --timeout
 A producer continues from the newest iterate in the pool (--resume), unless PRODUCER-OPTION has --overwrite. SIGTERM,
 SIGINT and SIGHUP end 'run' cleanly: run it again, and it continues there. Exit status: 0 done; 2 usage; 3 the system
 lacks something, or nothing runs; 4 a process died or does not answer; otherwise the program's own; 130 stopped.
@@ -363,7 +363,7 @@ esac
 while (($# > 0)); do
   case $1 in
     --job | --config | --pool | --analyzer | --analyzer-cores | --producer-cores | --restarts | --runtime | --log-dir | --timeout)
-      (($# > 1)) || fail 2 "$1: found nothing behind it, expected a value; see --help"
+      (($# > 1)) || fail 2 "$1: found nothing after it, expected a value; see --help"
       set -- "$1=$2" "${@:3}"
       continue
       ;;

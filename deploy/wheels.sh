@@ -14,24 +14,8 @@ source "$here/packages.sh"
 # shellcheck source=deploy/stages.sh
 source "$here/stages.sh"
 
-usage() {
-  cat <<'TEXT'
-usage: wheels.sh [--output FOLDER]
-  --output FOLDER   where the files are put (default: build/wheels/dist)
-TEXT
-}
-
 output=$root/build/wheels/dist
-while (($# > 0)); do
-  case $1 in
-    --output)
-      if (($# < 2)) || [[ -z $2 ]]; then echo "wheels.sh: --output: expected a folder" >&2 && exit 2; fi
-      output=$(realpath -m -- "$2") && shift ;;
-    -h | --help) usage && exit 0 ;;
-    *) echo "wheels.sh: unknown option '$1'" >&2 && usage >&2 && exit 2 ;;
-  esac
-  shift
-done
+take_output wheels.sh files "$@"
 
 logs=$root/build/logs
 made=$root/build/wheels

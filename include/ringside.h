@@ -488,7 +488,7 @@ RINGSIDE_API ringside_status ringside_reader_results(ringside_reader* reader, ui
 RINGSIDE_API ringside_status ringside_reader_find_result(ringside_reader* reader, uint64_t commit_seq, const char* name,
                                                          ringside_result* out);
 
-/* Kinds of records (docs/formats/journal_format.md). */
+/* Kinds of records (docs/formats/files.md). */
 enum {
   RINGSIDE_RECORD_STEP = 3,
   RINGSIDE_RECORD_RUN_STARTED = 4,

@@ -86,7 +86,7 @@ typedef struct ringside_reduction_field {
 } ringside_reduction_field;
 
 /* Consecutive entries of a field. values, previous: doubles (of a complex entry its modulus, as in
- * docs/inside/reductions.md), or with RINGSIDE_REDUCTION_RAW entries of the dtype, aligned to their size. They are
+ * docs/inside/kernels.md), or with RINGSIDE_REDUCTION_RAW entries of the dtype, aligned to their size. They are
  * copies, valid during the call only: what is written to them changes neither the iterate nor what other reductions
  * see. */
 typedef struct ringside_reduction_block {

@@ -51,11 +51,16 @@ void pass_on(const LastError& last, ringside_error* error) noexcept;
 /// Makes the exception that is being handled the last error, and returns its status.
 ringside_status status_of_exception(LastError& error) noexcept;
 
-/// call() returns a status; an exception that leaves it becomes one.
+/// call() returns a status, or nothing: RINGSIDE_OK. An exception that leaves it becomes a status.
 template <class Call>
 ringside_status guarded(LastError& error, const Call& call) noexcept {
   try {
-    return call();
+    if constexpr (std::is_void_v<decltype(call())>) {
+      call();
+      return RINGSIDE_OK;
+    } else {
+      return call();
+    }
   } catch (...) {
     return status_of_exception(error);
   }

@@ -44,7 +44,7 @@ std::unique_ptr<Messages> load_messages(const std::string& socket) {
   if (const MakeMessages make = linked.load(std::memory_order_relaxed)) return make(socket);
   const auto* entry = static_cast<const MessagesEntry*>(dlsym(load(), "ringside_messages"));
   if (entry == nullptr || std::strcmp(entry->version, version()) != 0) {
-    throw usage_error("--coordination messages: found libringside-messages {}, expected {}, as libringside is",
+    throw usage_error("--coordination messages: found libringside-messages {}, expected {}, the version of libringside",
                       entry != nullptr ? entry->version : "without an entry", version());
   }
   return entry->make(socket);

@@ -55,14 +55,6 @@ std::string find_program() {
       kProgram, own);
 }
 
-/// What exec takes: the texts, and a null pointer behind them. Valid as long as `texts`.
-std::vector<char*> exec_list(std::vector<std::string>& texts) {
-  std::vector<char*> list;
-  for (std::string& text : texts) list.push_back(text.data());
-  list.push_back(nullptr);
-  return list;
-}
-
 /// This process's environment, without what is preloaded into it: that is meant for the solver.
 std::vector<std::string> environment_of_helper() {
   std::vector<std::string> variables;
@@ -209,7 +201,8 @@ void OwnAnalyzer::take_record(const std::string& record) {
     const int code = static_cast<int>(whole_number(value.substr(0, blank)).value_or(0));
     throw Error(code != 0 ? documented_exit_code(code) : ExitCode::kPeerLost, value.substr(std::min(blank, value.size() - 1) + 1));
   } else if (name == "version" && value != version()) {
-    throw system_error("pool: found the program `{}` of Ringside {}, expected {}, as libringside is", kProgram, value, version());
+    throw system_error("pool: found the program `{}` of Ringside {}, expected {}, the version of libringside", kProgram,
+                       value, version());
   } else if (name == "pid") {
     helper_ = static_cast<pid_t>(whole_number(value).value_or(0));
   } else if (name == kCoresVariable) {

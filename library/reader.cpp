@@ -102,8 +102,8 @@ ringside_status status_of(ringside_step& step, HeldStatus status) {
 
 Error left_alone(const ringside_reader& reader) {
   return peer_error(
-      "{}: no process has owned it for {} s, and its journal does not say that the run has ended; expected an "
-      "analyzer, or RINGSIDE_FOLLOW_POOL to wait for one",
+      "{}: no process has owned it for {} s, and its journal does not record the end of the run; expected an analyzer, "
+      "or RINGSIDE_FOLLOW_POOL to wait for one",
       reader.reader.path().string(), library::RunEnd::kOwnerless.count());
 }
 
@@ -159,7 +159,7 @@ ringside_reader::ringside_reader(RingReader opened, const ringside_reader_option
 ringside_status ringside_reader_open(const char* pool, const ringside_reader_options* options, ringside_reader** out,
                                      ringside_error* error) {
   if (!library::is_place_for(error)) return RINGSIDE_USAGE;
-  return guarded(error, [&]() -> ringside_status {
+  return guarded(error, [&] {
     if (out == nullptr) throw usage_error("ringside_reader_open: `out` is NULL; expected the place of a handle");
     *out = nullptr;
     if (pool == nullptr) throw usage_error("ringside_reader_open: the pool is NULL; expected a path");
@@ -170,15 +170,12 @@ ringside_status ringside_reader_open(const char* pool, const ringside_reader_opt
     }
     if (!(given.wait_s >= 0)) throw usage_error("wait_s: found {}, expected 0 or more", given.wait_s);
     *out = new ringside_reader(opened(pool, given), given);
-    return RINGSIDE_OK;
   });
 }
 
 ringside_status ringside_reader_variables(ringside_reader* reader, ringside_variable* out, size_t room, size_t* count) {
-  return usable_call(reader, [&]() -> ringside_status {
-    library::give_all(reader->variables, out, room, count, "ringside_variable", Listed::kFirst);
-    return RINGSIDE_OK;
-  });
+  return usable_call(
+      reader, [&] { library::give_all(reader->variables, out, room, count, "ringside_variable", Listed::kFirst); });
 }
 
 ringside_status ringside_reader_find_variable(ringside_reader* reader, const char* name, uint32_t* variable) {
@@ -194,7 +191,7 @@ ringside_status ringside_reader_find_variable(ringside_reader* reader, const cha
 }
 
 ringside_status ringside_reader_runs(ringside_reader* reader, ringside_run* out, size_t room, size_t* count) {
-  return usable_call(reader, [&]() -> ringside_status {
+  return usable_call(reader, [&] {
     reader->runs.clear();
     std::vector<ringside_run> runs;
     for (const RunReading& reading : reader->reader.ring().runs()) {
@@ -214,18 +211,16 @@ ringside_status ringside_reader_runs(ringside_reader* reader, ringside_run* out,
       runs[r].parameters = reader->runs[r].parameters.c_str();
     }
     library::give_all(runs, out, room, count, "ringside_run", Listed::kLast);
-    return RINGSIDE_OK;
   });
 }
 
 ringside_status ringside_reader_steps(ringside_reader* reader, ringside_step_info* out, size_t room, size_t* count) {
-  return usable_call(reader, [&]() -> ringside_status {
+  return usable_call(reader, [&] {
     std::vector<ringside_step_info> infos;
     for (const KeptSlot& kept : reader->reader.recover().kept) {
       if (const auto info = info_of(reader->reader.ring(), kept.slot, kept.header)) infos.push_back(*info);
     }
     library::give_all(infos, out, room, count, "ringside_step_info", Listed::kLast);
-    return RINGSIDE_OK;
   });
 }
 
@@ -299,12 +294,11 @@ ringside_status ringside_step_describe(ringside_step* step, ringside_step_info* 
 }
 
 ringside_status ringside_step_view(ringside_step* step, uint32_t variable, const void** data, size_t* bytes) {
-  return usable_call(reader_of(step), [&]() -> ringside_status {
+  return usable_call(reader_of(step), [&] {
     check_variable(*step->reader, variable);
     const std::span<const std::byte> view = step->held.view(variable);
     if (data != nullptr) *data = view.data();
     if (bytes != nullptr) *bytes = view.size();
-    return RINGSIDE_OK;
   });
 }
 

@@ -13,6 +13,7 @@
 #include "common/platform/stop_flag.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/records/plain_record.hpp"
+#include "common/records/result_names.hpp"
 #include "common/results/catalogue.hpp"
 #include "library/handle.hpp"
 #include "include/ringside.h"
@@ -43,7 +44,7 @@ struct ringside_reader {
 
   // The journal beside the pool as it was when it was last read, and the last record that the caller asked for.
   std::optional<ringside::JournalReader> journal;
-  ringside::PlainNames names;
+  ringside::ResultNames names{ringside::ResultNames::kAll};
   std::uint64_t learned_seq = 0;  // of the last record that `names` has learned
   ringside::PlainRecord record;
   std::vector<std::string> record_names;
@@ -65,7 +66,7 @@ void usable(const ringside_reader& reader);
 template <class Call>
 ringside_status usable_call(ringside_reader* reader, const Call& call) noexcept {
   if (reader == nullptr) return RINGSIDE_USAGE;
-  return guarded(reader->error, [&]() -> ringside_status {
+  return guarded(reader->error, [&] {
     usable(*reader);
     return call();
   });

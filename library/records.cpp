@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/journal/journal_files.hpp"
-#include "common/records/known_runs.hpp"
+#include "common/records/record_layout.hpp"
 #include "library/reader.hpp"
 
 using namespace ringside;
@@ -32,7 +32,7 @@ bool read_journal(ringside_reader& reader) {
   if (reader.learned_seq > reader.journal->newest_seq()) reader.learned_seq = 0;  // another journal
   while (const std::optional<EncodedRecord> encoded = reader.journal->next(reader.learned_seq + 1)) {
     reader.learned_seq = encoded->seq;
-    if (const auto record = decode_record(encoded->bytes)) reader.names.learn(*record);
+    if (const auto record = decode_record(encoded->bytes)) reader.names.learn(record->layout);
   }
   return true;
 }
@@ -147,13 +147,13 @@ ringside_status ringside_reader_next_record(ringside_reader* reader, uint64_t fr
 
 ringside_status ringside_reader_record_results(ringside_reader* reader, ringside_result* out, size_t room,
                                                size_t* count) {
-  return usable_call(reader, [&]() -> ringside_status {
+  return usable_call(reader, [&] {
     if (reader->record.kind == RecordKind::kAnalysisResults) {
       describe_analysis(*reader, reader->record);
     } else {
-      describe_results(*reader, reader->names.results(reader->record));
+      const PlainStep& step = reader->record.step;
+      describe_results(*reader, reader->names.named(step.results, step.catalogue));
     }
     library::give_all(reader->record_results, out, room, count, "ringside_result", Listed::kFirst);
-    return RINGSIDE_OK;
   });
 }

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -94,7 +93,7 @@ void owned(const ringside_writer& writer) {
 template <class Call>
 ringside_status owned_call(ringside_writer* writer, const Call& call) noexcept {
   if (writer == nullptr) return RINGSIDE_USAGE;
-  return guarded(writer->error, [&]() -> ringside_status {
+  return guarded(writer->error, [&] {
     owned(*writer);
     return call();
   });
@@ -141,7 +140,7 @@ ringside_status claim_with(ringside_writer* writer, Patience patience) noexcept 
   if (writer == nullptr) return RINGSIDE_USAGE;
   writer->claimed = nullptr;
   if (writer->leaves || !writer->process.is_owner()) {
-    return owned_call(writer, []() -> ringside_status { throw after_detach(); });
+    return owned_call(writer, [] { throw after_detach(); });
   }
   if (writer->kept_is_over) writer->kept.reset();
   if (patience != Patience::kLast && writer->stop.is_set()) {
@@ -161,13 +160,12 @@ ringside_status claim_with(ringside_writer* writer, Patience patience) noexcept 
     writer->ran_out = false;
     return RINGSIDE_FULL;
   }
-  return guarded(writer->error, [&]() -> ringside_status {
+  return guarded(writer->error, [&] {
     if (claimed.status != ClaimStatus::kFull) throw failure_of(*writer, claimed.status);
     writer->claimed = dropped_buffer(*writer);
     writer->drops = true;
     writer->ran_out = false;
     handoff.count_skip();
-    return RINGSIDE_OK;
   });
 }
 
@@ -218,7 +216,7 @@ ringside_status ringside_writer_attach(const ringside_writer_options* options, c
                                        size_t variable_count, const ringside_scalar* scalars, size_t scalar_count,
                                        ringside_writer** out, ringside_error* error) {
   if (!library::is_place_for(error)) return RINGSIDE_USAGE;
-  return guarded(error, [&]() -> ringside_status {
+  return guarded(error, [&] {
     if (out == nullptr) throw usage_error("ringside_writer_attach: `out` is NULL; expected the place of a handle");
     *out = nullptr;
     ringside_writer_options given{};
@@ -235,7 +233,6 @@ ringside_status ringside_writer_attach(const ringside_writer_options* options, c
       if (refused.code() != ExitCode::kUsage) throw;
       throw Refusal(RINGSIDE_REASON_REFUSED, refused);
     }
-    return RINGSIDE_OK;
   });
 }
 
@@ -283,10 +280,9 @@ ringside_status ringside_writer_claim_last(ringside_writer* writer) {
 }
 
 ringside_status ringside_writer_skip(ringside_writer* writer) {
-  return owned_call(writer, [&]() -> ringside_status {
+  return owned_call(writer, [&] {
     if (writer->leaves) throw after_detach();
     writer->handoff.count_skip();
-    return RINGSIDE_OK;
   });
 }
 
@@ -376,14 +372,13 @@ ringside_status ringside_writer_detach(ringside_writer* writer, uint32_t outcome
 }
 
 ringside_status ringside_writer_counts(ringside_writer* writer, ringside_counts* out) {
-  return owned_call(writer, [&]() -> ringside_status {
+  return owned_call(writer, [&] {
     ringside_counts counts{};
     counts.buffers = writer->buffers;
     counts.published = writer->handoff.published();
     counts.skipped = writer->handoff.skipped();
     counts.idle_ns = writer->handoff.idle_ns();
     library::give(counts, out, "ringside_counts");
-    return RINGSIDE_OK;
   });
 }
 
@@ -398,7 +393,7 @@ ringside_status ringside_writer_reply(ringside_writer* writer, double* value, ui
 }
 
 ringside_status ringside_writer_run(ringside_writer* writer, ringside_run* out) {
-  return owned_call(writer, [&]() -> ringside_status {
+  return owned_call(writer, [&] {
     const RunDescription& run = writer->handoff.run();
     ringside_run made{};
     put_id(made.run_id, run.run_id);
@@ -409,7 +404,6 @@ ringside_status ringside_writer_run(ringside_writer* writer, ringside_run* out) 
     made.problem = run.matrix;
     made.parameters = run.parameters;
     library::give(made, out, "ringside_run");
-    return RINGSIDE_OK;
   });
 }
 

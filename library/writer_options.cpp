@@ -4,11 +4,9 @@
 #include <errno.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "common/handoff/attach_request.hpp"
 #include "common/handoff/handoff_environment.hpp"
@@ -126,8 +124,8 @@ HandoffOptions handoff_options_of(const ringside_writer_options& given, const Ow
   HandoffOptions options = handoff_options_of_environment(chosen, own != nullptr ? own->variables() : Variables());
   if (is_service) {
     options.while_waiting = formatted(
-        "ringside: no analyzer listens at {}, the service's; waiting up to {} s for it. Two ways out: RINGSIDE_POOL=FILE (`pool` in "
-        "the call) starts an analyzer with this program, and so does `ringside run --pool FILE -- PROGRAM`\n",
+        "ringside: no analyzer listens at {}, the service's socket; waiting up to {} s for it. RINGSIDE_POOL=FILE "
+        "(`pool` in the call) or `ringside run --pool FILE -- PROGRAM` starts an analyzer with this program\n",
         options.socket, options.peer_timeout_s);
   }
   options.messages = load_messages;

@@ -8,7 +8,6 @@
 #include "memory/far/far_file.hpp"
 #include "memory/faults/resolve.hpp"
 #include "memory/in_place/in_place.hpp"
-#include "memory/mapping.hpp"
 #include "memory/ringside_memory.h"
 #include "memory/system/line.hpp"
 
@@ -19,6 +18,20 @@ namespace {
 // Small regions share pieces, whose granules are pages.
 uint32_t kind_of(const Region& region) {
   return region.whole_pieces ? table.size_of_piece(region.page / kPagesPerPiece).load() - 1u : 0;
+}
+
+uint32_t last_piece(const Region& region) {
+  return (region.page + region.pages - 1) / kPagesPerPiece;
+}
+
+void set_sizes(uint32_t page, uint32_t pages, uint32_t size) {
+  for (uint32_t piece = page / kPagesPerPiece; piece <= (page + pages - 1) / kPagesPerPiece; ++piece)
+    table.size_of_piece(piece).store(static_cast<uint8_t>(size));
+}
+
+void give_back_far(uint64_t page, uint64_t pages) {
+  far.punch(page << kPageShift, pages << kPageShift);
+  core.far_bytes.fetch_sub(pages << kPageShift);
 }
 
 uint64_t whole_granules(uint64_t pages, uint32_t kind) {
@@ -33,43 +46,35 @@ bool make_usable(uint32_t first, uint64_t from, uint64_t to, uint32_t kind, bool
   do {
     if (used + bytes > core.far_limit) return false;
   } while (!core.far_bytes.compare_exchange_weak(used, used + bytes));
-  const uint64_t offset = (first + from) << kPageShift;
-  if (far.reserve(offset, bytes) < 0) {
-    far.punch(offset, bytes);
-    core.far_bytes.fetch_sub(bytes);
+  if (far.reserve((first + from) << kPageShift, bytes) < 0) {
+    give_back_far(first + from, to - from);
     return false;
   }
   uint64_t peak = core.far_peak_bytes.load();
   while (peak < used + bytes && !core.far_peak_bytes.compare_exchange_weak(peak, used + bytes)) {
   }
-  table.open_walls(static_cast<uint32_t>(first + from), static_cast<uint32_t>(to - from));
   const auto begin = static_cast<uint32_t>(first + from), end = static_cast<uint32_t>(first + to);
+  table.open_walls(begin, end - begin);
   const bool mapped = direct && in_place.map(begin, end - begin) == 0;
   if (direct && !mapped && from > 0) {  // parts of a mapping are short; a whole region would be cached
-    far.punch(offset, bytes);
-    core.far_bytes.fetch_sub(bytes);
+    give_back_far(first + from, to - from);
     return false;
   }
   for (uint32_t page = begin; page < end && !mapped; page += 1u << kind)
     table.word(page).store(kZero, std::memory_order_relaxed);
-  for (uint32_t piece = begin / kPagesPerPiece; piece <= (end - 1) / kPagesPerPiece; ++piece) {
-    table.size_of_piece(piece).store(static_cast<uint8_t>(kind + 1));
-  }
+  set_sizes(begin, end - begin, kind + 1);
   return true;
 }
 
 void make_unusable(uint32_t first, uint64_t from, uint64_t to, uint32_t kind) {
   if (from >= to) return;
   expel(static_cast<uint32_t>(first + from), static_cast<uint32_t>(to - from), kind, Expel::kForget);
-  far.punch((first + from) << kPageShift, (to - from) << kPageShift);
-  core.far_bytes.fetch_sub((to - from) << kPageShift);
+  give_back_far(first + from, to - from);
 }
 
 void* full(const char* function, uint64_t bytes) {
-  Line line;
-  line << function << ": far memory is full: " << bytes << " bytes asked for, " << core.far_bytes.load() << " of "
-       << core.far_limit << " in use";
-  fail(ENOMEM, line);
+  fail(ENOMEM, function, ": far memory is full: ", bytes, " bytes requested, ", core.far_bytes.load(), " of ",
+       core.far_limit, " in use");
   return nullptr;
 }
 
@@ -81,10 +86,10 @@ void* allocate(const char* function, uint64_t bytes, uint64_t alignment) {
   const bool direct = region.whole_pieces && in_place.wanted(bytes);
   const uint32_t kind = region.whole_pieces && !direct ? core.granule_kind : 0;
   if (region.whole_pieces) {
-    for (uint32_t i = 0; i <= (region.pages - 1) / kPagesPerPiece; ++i) {
-      table.advice_of_piece(region.page / kPagesPerPiece + i).store(kAdviceNormal, std::memory_order_relaxed);
-      table.protection_of_piece(region.page / kPagesPerPiece + i).store(0, std::memory_order_relaxed);
-      table.neighbours_of_piece(region.page / kPagesPerPiece + i).store(0, std::memory_order_relaxed);
+    for (uint32_t piece = region.page / kPagesPerPiece; piece <= last_piece(region); ++piece) {
+      table.advice_of_piece(piece).store(kAdviceNormal, std::memory_order_relaxed);
+      table.protection_of_piece(piece).store(0, std::memory_order_relaxed);
+      table.neighbours_of_piece(piece).store(0, std::memory_order_relaxed);
     }
   }
   if (!make_usable(region.page, 0, whole_granules(region.pages, kind), kind, direct)) {
@@ -102,10 +107,7 @@ Region known(const char* function, const void* memory) {
     const SignalsBlocked blocked;
     region = regions.starting_at(table.page_of(memory));
   }
-  if (!region) {
-    Line line;
-    fail(EINVAL, line << function << ": the pointer is not the start of an allocation of ringside_memory");
-  }
+  if (!region) fail(EINVAL, function, ": the pointer is not the start of an allocation of ringside_memory");
   return region;
 }
 
@@ -120,34 +122,35 @@ Region holding(const char* function, const void* memory, size_t bytes) {
   const auto offset = region ? static_cast<uint64_t>(static_cast<const char*>(memory) - table.address(region.page)) : 0;
   if (region && offset + bytes <= static_cast<uint64_t>(region.pages) << kPageShift && offset + bytes >= offset)
     return region;
-  Line line;
-  fail(EINVAL, line << function << ": the range is not within one allocation of ringside_memory");
+  fail(EINVAL, function, ": the range is not within one allocation of ringside_memory");
   return {};
 }
 
 // Evicts everything, makes every fault wait, and then maps far memory itself at the addresses.
 int put_in_place(const Region& region, uint32_t kind) {
-  Line line;
-  line << "ringside_memory_advise: ";
   if (!in_place.possible()) {
-    return fail(ENOTSUP, line << "far memory is not used in place: " << reason(in_place.placement()));
+    return fail(ENOTSUP, "ringside_memory_advise: far memory is not used in place: ", reason(in_place.placement()));
   }
   if (in_place.holds(region.page)) return 0;
-  if (kind != 0 || !region.whole_pieces)
-    return fail(EINVAL, line << "in place needs an allocation of 256 KiB or more with granules of 4096 bytes");
+  if (kind != 0 || !region.whole_pieces) {
+    return fail(EINVAL,
+                "ringside_memory_advise: in place needs an allocation of 256 KiB or more with granules of 4096 "
+                "bytes");
+  }
   static constinit Lock one_at_a_time;
   const Held held(one_at_a_time);
-  const uint32_t first = region.page, end = region.page + region.pages, last_piece = (end - 1) / kPagesPerPiece;
-  for (uint32_t piece = first / kPagesPerPiece; piece <= last_piece; ++piece)
-    table.size_of_piece(piece).store(GranuleTable::kMoving | 1);
+  const uint32_t first = region.page, end = region.page + region.pages;
+  set_sizes(first, region.pages, GranuleTable::kMoving | 1);
   bool done = expel(first, region.pages, 0, Expel::kKeep);
   if (done) {
     for (uint32_t page = first; page < end; ++page) table.claim_surely(page, kLeaving);
     done = in_place.map(first, region.pages) == 0;
     for (uint32_t page = first; page < end && !done; ++page) table.close(page, kAbsent);
   }
-  for (uint32_t piece = first / kPagesPerPiece; piece <= last_piece; ++piece) table.size_of_piece(piece).store(1);
-  return done ? 0 : fail(EBUSY, line << "parts of the allocation are pinned, or the kernel has no mapping more");
+  set_sizes(first, region.pages, 1);
+  if (done) return 0;
+  return fail(EBUSY,
+              "ringside_memory_advise: parts of the allocation are pinned, or the kernel permits no more mappings");
 }
 
 uint32_t last_page(const void* memory, size_t bytes) {
@@ -194,10 +197,8 @@ void* ringside_memory_calloc(size_t count, size_t bytes) {
 
 void* ringside_memory_aligned(size_t alignment, size_t bytes) {
   if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > kMostAlignment) {
-    Line line;
-    line << "ringside_memory_aligned: alignment is " << uint64_t{alignment} << ", expected a power of two up to "
-         << kMostAlignment;
-    fail(EINVAL, line);
+    fail(EINVAL, "ringside_memory_aligned: alignment is ", uint64_t{alignment}, ", expected a power of two up to ",
+         kMostAlignment);
     return nullptr;
   }
   return allocate("ringside_memory_aligned", bytes, alignment);
@@ -244,8 +245,7 @@ int ringside_memory_advise(void* memory, size_t bytes, int advice) {
     case RINGSIDE_MEMORY_NORMAL:
     case RINGSIDE_MEMORY_RANDOM:
     case RINGSIDE_MEMORY_SEQUENTIAL:
-      for (uint32_t piece = region.page / kPagesPerPiece; piece <= (region.page + region.pages - 1) / kPagesPerPiece;
-           ++piece) {
+      for (uint32_t piece = region.page / kPagesPerPiece; piece <= last_piece(region); ++piece) {
         table.advice_of_piece(piece).store(static_cast<uint8_t>(advice - RINGSIDE_MEMORY_NORMAL),
                                            std::memory_order_relaxed);
       }
@@ -259,38 +259,31 @@ int ringside_memory_advise(void* memory, size_t bytes, int advice) {
       return 0;
     }
     case RINGSIDE_MEMORY_IN_PLACE: return put_in_place(region, kind);
-    case RINGSIDE_MEMORY_CACHED: {
-      Line line;
+    case RINGSIDE_MEMORY_CACHED:
       if (!in_place.holds(region.page) || in_place.cache(region.page, region.pages)) return 0;
-      return fail(EBUSY, line << "ringside_memory_advise: parts of the allocation are pinned");
-    }
+      return fail(EBUSY, "ringside_memory_advise: parts of the allocation are pinned");
     case RINGSIDE_MEMORY_DONT_NEED: expel(first, last + 1 - first, kind, Expel::kKeep); return 0;
-    default: {
-      Line line;
-      line << "ringside_memory_advise: advice is " << long{advice} << ", expected 1 to 7 (enum ringside_memory_advice)";
-      return fail(EINVAL, line);
-    }
+    default:
+      return fail(EINVAL, "ringside_memory_advise: advice is ", long{advice},
+                  ", expected 1 to 7 (enum ringside_memory_advice)");
   }
 }
 
 int ringside_memory_granule(void* memory, size_t granule_bytes) {
   const Region region = known("ringside_memory_granule", memory);
   if (!region) return -1;
-  Line line;
   if (granule_bytes < kPage || granule_bytes > kPiece || (granule_bytes & (granule_bytes - 1)) != 0) {
-    line << "ringside_memory_granule: granule_bytes is " << uint64_t{granule_bytes}
-         << ", expected a power of two from 4096 to 1048576";
-    return fail(EINVAL, line);
+    return fail(EINVAL, "ringside_memory_granule: granule_bytes is ", uint64_t{granule_bytes},
+                ", expected a power of two from 4096 to 1048576");
   }
   const auto kind = static_cast<uint32_t>(__builtin_ctzll(granule_bytes)) - kPageShift;
   if (!region.whole_pieces) {
     if (kind == 0) return 0;
-    return fail(EINVAL, line << "ringside_memory_granule: allocations below 256 KiB have granules of 4096 bytes");
+    return fail(EINVAL, "ringside_memory_granule: allocations below 256 KiB have granules of 4096 bytes");
   }
   if (granule_bytes > caches.limit.load() / 16) {
-    line << "ringside_memory_granule: granule_bytes is " << uint64_t{granule_bytes}
-         << ", expected at most a sixteenth of the limit of " << caches.limit.load() << " bytes";
-    return fail(EINVAL, line);
+    return fail(EINVAL, "ringside_memory_granule: granule_bytes is ", uint64_t{granule_bytes},
+                ", expected at most a sixteenth of the limit of ", caches.limit.load(), " bytes");
   }
   const SignalsBlocked blocked;
   static constinit Lock one_at_a_time;
@@ -298,21 +291,17 @@ int ringside_memory_granule(void* memory, size_t granule_bytes) {
   const uint32_t before = kind_of(region), first = region.page;
   if (before == kind || in_place.holds(first)) return 0;  // in place, nothing moves by granules
   const uint64_t had = whole_granules(region.pages, before), wants = whole_granules(region.pages, kind);
-  const uint32_t pieces = (region.pages + kPagesPerPiece - 1) / kPagesPerPiece, piece = first / kPagesPerPiece;
-  if (wants > had) {
-    // The last granule becomes longer. Its far memory is reserved first, with the old size.
-    if (!make_usable(first, had, wants, before)) {
-      full("ringside_memory_granule", (wants - had) << kPageShift);
-      return -1;
-    }
+  // If the last granule becomes longer, its far memory is reserved first, with the old size.
+  if (wants > had && !make_usable(first, had, wants, before)) {
+    full("ringside_memory_granule", (wants - had) << kPageShift);
+    return -1;
   }
-  for (uint32_t i = 0; i < pieces; ++i)
-    table.size_of_piece(piece + i).store(static_cast<uint8_t>(GranuleTable::kMoving | (before + 1)));
+  set_sizes(first, region.pages, GranuleTable::kMoving | (before + 1));
   const uint64_t all = wants > had ? wants : had;
   if (!expel(first, static_cast<uint32_t>(all), before, Expel::kKeep)) {
-    for (uint32_t i = 0; i < pieces; ++i) table.size_of_piece(piece + i).store(static_cast<uint8_t>(before + 1));
-    if (wants > had) make_unusable(first, had, wants, before);
-    return fail(EBUSY, line << "ringside_memory_granule: parts of the allocation are pinned");
+    set_sizes(first, region.pages, before + 1);
+    make_unusable(first, had, wants, before);
+    return fail(EBUSY, "ringside_memory_granule: parts of the allocation are pinned");
   }
   // Nothing is in DRAM and every fault waits. A fault that read the old size may still own a word for an instant.
   const uint32_t old_span = 1u << before, new_span = 1u << kind;
@@ -328,11 +317,8 @@ int ringside_memory_granule(void* memory, size_t granule_bytes) {
     for (uint32_t now = page; now < page + step && now < first + wants; now += new_span)
       table.close(now, written ? kAbsent : kZero);
   }
-  for (uint32_t i = 0; i < pieces; ++i) table.size_of_piece(piece + i).store(static_cast<uint8_t>(kind + 1));
-  if (wants < had) {
-    far.punch((first + wants) << kPageShift, (had - wants) << kPageShift);
-    core.far_bytes.fetch_sub((had - wants) << kPageShift);
-  }
+  set_sizes(first, region.pages, kind + 1);
+  if (wants < had) give_back_far(first + wants, had - wants);
   return 0;
 }
 
@@ -343,44 +329,26 @@ int ringside_memory_pin(const void* memory, size_t bytes, int for_write) {
   const SignalsBlocked blocked;
   const uint32_t first = result == 0 ? table.page_of(memory) : 0, last = result == 0 ? last_page(memory, bytes) : 0;
   uint32_t page = first;
-  while (result == 0 && page <= last) {
-    uint32_t granule = 0, kind = 0;
-    if ((result = resolve.pin(page, for_write != 0)) != 0) break;
-    Resolve::granule_of(page, &granule, &kind);  // a pin fixes the size
-    page = granule + (1u << kind);
-  }
+  if (result == 0) result = resolve.pin_range(&page, last, for_write != 0);
   if (result == 0) return 0;
   if (page > first) {
     const size_t pinned = static_cast<size_t>(table.address(page) - static_cast<const char*>(memory));
     ringside_memory_unpin(memory, pinned);
   }
-  Line line;
-  if (result == -EFAULT) {
-    line << "ringside_memory_pin: the range is not allocated";
-  } else if (result == -EAGAIN) {
-    line << "ringside_memory_pin: a granule has 65535 pins already";
-  } else {
-    line << "ringside_memory_pin: " << uint64_t{bytes} << " bytes asked for, " << caches.pinned_bytes.load()
-         << " are pinned and the limit is " << caches.limit.load() << ": an eighth stays free";
-  }
-  return fail(static_cast<int>(-result), line);
+  if (result == -EFAULT) return fail(EFAULT, "ringside_memory_pin: the range is not allocated");
+  if (result == -EAGAIN) return fail(EAGAIN, "ringside_memory_pin: a granule has 65535 pins already");
+  return fail(static_cast<int>(-result), "ringside_memory_pin: ", uint64_t{bytes}, " bytes requested, ",
+              caches.pinned_bytes.load(), " are pinned and the limit is ", caches.limit.load(),
+              ": an eighth stays free");
 }
 
 int ringside_memory_unpin(const void* memory, size_t bytes) {
   if (need_start("ringside_memory_unpin") != 0) return -1;
   if (bytes == 0) return 0;
-  if (!table.owns(memory) || !table.owns(static_cast<const char*>(memory) + bytes - 1)) {
-    Line line;
-    return fail(EINVAL, line << "ringside_memory_unpin: the range is not in the arena");
-  }
+  if (!table.owns(memory) || !table.owns(static_cast<const char*>(memory) + bytes - 1))
+    return fail(EINVAL, "ringside_memory_unpin: the range is not in the arena");
   const SignalsBlocked blocked;
-  const uint32_t last = last_page(memory, bytes);
-  for (uint32_t page = table.page_of(memory); page <= last;) {
-    uint32_t granule = 0, kind = 0;
-    if (!Resolve::granule_of(page, &granule, &kind)) break;
-    resolve.unpin(page);
-    page = granule + (1u << kind);
-  }
+  resolve.unpin_range(table.page_of(memory), last_page(memory, bytes));
   return 0;
 }
 

@@ -8,16 +8,16 @@
 #include <string.h>
 
 #include "memory/arena/granule_table.hpp"
+#include "memory/arena/parking.hpp"
 #include "memory/calls/calls.hpp"
 #include "memory/core.hpp"
 #include "memory/far/far_file.hpp"
 #include "memory/faults/bus_errors.hpp"
 #include "memory/faults/handler_thread.hpp"
+#include "memory/faults/read_ahead.hpp"
 #include "memory/faults/resolve.hpp"
-#include "memory/arena/parking.hpp"
 #include "memory/in_place/in_place.hpp"
 #include "memory/in_place/sampling.hpp"
-#include "memory/mapping.hpp"
 #include "memory/replacement/eviction.hpp"
 #include "memory/system/available.hpp"
 #include "memory/system/line.hpp"
@@ -127,7 +127,7 @@ int adopt_copy(int copy, bool signals, bool copy_only) noexcept {
   why = "no addresses for the arena";
   calls.stop();  // drops the parent's threads' pins
   sampling.forget();
-  in_place.forget();
+  in_place.stop();
   handler_thread.forget();
   core.userfault.close();
   parking.forget();
@@ -139,15 +139,13 @@ int adopt_copy(int copy, bool signals, bool copy_only) noexcept {
   if (result == 0) result = parking.start(core.userfault, 2 * most_dram, partitions);
   if (result == 0) result = caches.start(most_dram, partitions);
   if (result == 0) {
-    const bool ahead = resolve.reads_ahead();
+    const bool ahead = read_ahead.works();
     resolve.stop();
     result = resolve.start(core.userfault, ahead);
   }
   if (result == 0 && !signals) result = -handler_thread.start(core.userfault);
   if (result != 0) {
-    Line line;
-    line << "the arena of a forked child: " << why << " (" << error_text(-result) << ")";
-    return fail(static_cast<int>(-result), line);
+    return fail(static_cast<int>(-result), "the arena of a forked child: ", why, " (", error_text(-result), ")");
   }
   calls.adopt();
   eviction.start(core.userfault);
@@ -160,7 +158,7 @@ int adopt_copy(int copy, bool signals, bool copy_only) noexcept {
 void adopt_nothing(bool signals) noexcept {
   calls.stop();
   sampling.forget();
-  in_place.forget();
+  in_place.stop();
   if (!signals) bus_errors.start(true, false);
   handler_thread.forget();
   core.userfault.close();

@@ -11,18 +11,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/mman.h>
-#include <sys/sysinfo.h>
+#include <sys/resource.h>
 
 #include "memory/arena/granule_table.hpp"
+#include "memory/arena/parking.hpp"
 #include "memory/calls/calls.hpp"
 #include "memory/core.hpp"
 #include "memory/far/far_file.hpp"
 #include "memory/faults/bus_errors.hpp"
 #include "memory/faults/handler_thread.hpp"
 #include "memory/faults/resolve.hpp"
-#include "memory/arena/parking.hpp"
 #include "memory/in_place/in_place.hpp"
 #include "memory/in_place/sampling.hpp"
 #include "memory/replacement/eviction.hpp"
@@ -40,26 +39,19 @@ namespace {
 constexpr uint64_t kLeastDram = kPiece;
 
 int bad(const char* field, uint64_t found, const char* accepted) {
-  Line line;
-  line << "ringside_memory_start: " << field << " is " << found << ", expected " << accepted;
-  return fail(EINVAL, line);
+  return fail(EINVAL, "ringside_memory_start: ", field, " is ", found, ", expected ", accepted);
 }
 
 int check_dram(const char* function, uint64_t dram) {
   const char* bound = "";
   const uint64_t most = available_memory(&bound);
   if (dram >= kLeastDram && dram <= most) return 0;
-  Line line;
-  line << function << ": dram_bytes is " << dram << ", expected " << kLeastDram << " to " << most << " (" << bound
-       << ")";
-  return fail(EINVAL, line);
+  return fail(EINVAL, function, ": dram_bytes is ", dram, ", expected ", kLeastDram, " to ", most, " (", bound, ")");
 }
 
 int check(const ringside_memory_options& options) {
-  if (options.far_folder == nullptr) {
-    Line line;
-    return fail(EINVAL, line << "ringside_memory_start: far_folder is NULL, expected an existing folder");
-  }
+  if (options.far_folder == nullptr)
+    return fail(EINVAL, "ringside_memory_start: far_folder is NULL, expected an existing folder");
   const uint32_t granule = options.granule_bytes;
   if (granule != 0 && (granule < kPage || granule > kPiece || (granule & (granule - 1)) != 0)) {
     return bad("granule_bytes", granule, "0 or a power of two from 4096 to 1048576");
@@ -80,10 +72,7 @@ int check(const ringside_memory_options& options) {
 int check_timing() {
   const char* const given = getenv("RINGSIDE_FAR_TIMING");
   if (given == nullptr || *given == '\0') return 0;
-  if (strcmp(given, "optane") != 0) {
-    Line line;
-    return fail(EINVAL, line << "RINGSIDE_FAR_TIMING: found '" << given << "', expected optane");
-  }
+  if (strcmp(given, "optane") != 0) return fail(EINVAL, "RINGSIDE_FAR_TIMING: found '", given, "', expected optane");
   far.emulate(305, 4e9, 2e9);
   return 0;
 }
@@ -110,7 +99,8 @@ int fail_start(const char* what, long result) {
   const char* name = "";
   const uint64_t addresses = address_limit(&name);
   if (result == -ENOMEM && addresses != UINT64_MAX) {
-    line << "; " << name << " permits " << addresses << " bytes of addresses, expected no limit: the arena takes twice the "
+    line << "; " << name << " permits " << addresses
+         << " bytes of addresses, expected no limit: the arena takes twice the "
          << "far memory, its frames " << uint64_t{2 * kKinds} << " times the machine's memory";
   }
   return fail(static_cast<int>(-result), line);
@@ -120,9 +110,7 @@ int start(const ringside_memory_options& options) {
   if (check(options) != 0 || check_timing() != 0) return -1;
   uint64_t far_bytes = options.far_bytes;
   if (far_bytes == 0) far_bytes = FarFile::free_bytes(options.far_folder);
-  if (far_bytes == 0) {
-    if (options.far_bytes != 0 || errno != 0) return -1;
-  }
+  if (far_bytes == 0 && errno != 0) return -1;
   far_bytes = (far_bytes + kPiece - 1) & ~(kPiece - 1);
   // Twice the addresses: gaps between allocations cost no far memory, because the file is sparse.
   uint64_t arena_bytes = far_bytes * 2;
@@ -132,11 +120,9 @@ int start(const ringside_memory_options& options) {
   }
   // Beyond this limit, the kernel would end the process by SIGXFSZ.
   if (const uint64_t most = process_limit(RLIMIT_FSIZE); arena_bytes > most) {
-    Line line;
-    line << "ringside_memory_start: far folder " << options.far_folder << ": ulimit -f permits files of " << most
-         << " bytes, expected twice the far memory (" << arena_bytes
-         << "): raise it, or use less far memory (far_bytes, --far-limit)";
-    return fail(EFBIG, line);
+    return fail(EFBIG, "ringside_memory_start: far folder ", options.far_folder, ": ulimit -f permits files of ", most,
+                " bytes, expected twice the far memory (", arena_bytes,
+                "): raise it, or use less far memory (far_bytes, --far-limit)");
   }
   const bool signals = options.faults != RINGSIDE_MEMORY_FAULTS_THREAD;
   const char* why = "userfaultfd failed";
@@ -192,8 +178,7 @@ int start(const ringside_memory_options& options) {
 
 int need_start(const char* function) noexcept {
   if (core.ready()) return 0;
-  Line line;
-  return fail(EINVAL, line << function << ": the arena is not started in this process (a forked child has none)");
+  return fail(EINVAL, function, ": the arena is not started in this process (a forked child has none)");
 }
 
 }  // namespace ringside::memory
@@ -205,15 +190,13 @@ extern "C" {
 int ringside_memory_start(const struct ringside_memory_options* options) {
   ringside_memory_options given{};
   if (options == nullptr || options->struct_bytes < offsetof(ringside_memory_options, granule_bytes)) {
-    Line line;
-    return fail(EINVAL, line << "ringside_memory_start: options are missing or struct_bytes is not sizeof(struct "
-                                "ringside_memory_options)");
+    return fail(EINVAL,
+                "ringside_memory_start: options are missing or struct_bytes is not sizeof(struct "
+                "ringside_memory_options)");
   }
   memcpy(&given, options, options->struct_bytes < sizeof given ? options->struct_bytes : sizeof given);
-  if (table.bytes() != 0) {
-    Line line;
-    return fail(EALREADY, line << "ringside_memory_start: the arena is started; one a process is possible");
-  }
+  if (table.bytes() != 0)
+    return fail(EALREADY, "ringside_memory_start: the arena has been started; a process can have only one");
   errno = 0;
   return start(given);
 }
@@ -240,10 +223,8 @@ int ringside_memory_limit(uint64_t dram_bytes) {
     if (in_place.shrink(dram_bytes - dram_bytes / 8) && page_supply::shrink()) return 0;
     caches.limit.store(before);
   }
-  Line line;
-  line << "ringside_memory_limit: dram_bytes is " << dram_bytes << ", expected at least "
-       << (least > kLeastDram ? least : kLeastDram) << ": " << pinned << " bytes are pinned";
-  return fail(EBUSY, line);
+  return fail(EBUSY, "ringside_memory_limit: dram_bytes is ", dram_bytes, ", expected at least ",
+              least > kLeastDram ? least : kLeastDram, ": ", pinned, " bytes are pinned");
 }
 
 int ringside_memory_flush(void) {
@@ -305,10 +286,8 @@ int ringside_memory_stats(struct ringside_memory_stats* stats) {
 }
 
 int ringside_memory_emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s) {
-  if (core.ready()) {
-    Line line;
-    return fail(EALREADY, line << "ringside_memory_emulate: the arena is started; emulation is chosen before");
-  }
+  if (core.ready())
+    return fail(EALREADY, "ringside_memory_emulate: the arena has been started; choose emulation before that");
   far.emulate(latency_ns, read_bytes_per_s, write_bytes_per_s);
   return 0;
 }

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations on every granule of a range: eviction (free, advice, another granule size) or writing it (flush).
+// Operations on every granule of a range: eviction (free, advice, another granule size) or writing it (flush). Then
+// those on parts of a region.
+#include <sys/mman.h>
+
+#include <initializer_list>
+
 #include "memory/arena/granule_table.hpp"
 #include "memory/core.hpp"
 #include "memory/far/far_file.hpp"
@@ -138,6 +143,54 @@ void write_back(uint32_t page, uint32_t pages, uint32_t kind) noexcept {
       core.userfault.protect(table.address(granule), size, false);
     table.close(granule, in_state(seen, state_of(seen)));
   }
+}
+
+// --- parts of a region
+
+Region region_of(const void* address) noexcept {
+  return table.owns(address) ? regions.holding(table.page_of(address)) : Region{};
+}
+
+bool is_allocated(uint32_t page) noexcept {
+  return state_of(table.word(page).load(std::memory_order_acquire)) != kFree;
+}
+
+void release_pages(const Region& region, uint32_t page, uint32_t pages) noexcept {
+  if (!core.ready()) return;  // a forked child without an arena still has its parent's far file
+  const SignalsBlocked blocked;
+  for (uint32_t from = page; from < page + pages;) {
+    if (!is_allocated(from)) {
+      ++from;
+      continue;
+    }
+    uint32_t to = from + 1;
+    while (to < page + pages && is_allocated(to)) ++to;
+    expel(from, to - from, 0, Expel::kForget);
+    far.punch(static_cast<uint64_t>(from) << kPageShift, static_cast<uint64_t>(to - from) << kPageShift);
+    core.far_bytes.fetch_sub(static_cast<uint64_t>(to - from) << kPageShift);
+    from = to;
+  }
+  for (uint32_t other = region.page; other < region.page + region.pages; ++other) {
+    if (is_allocated(other)) return;
+  }
+  regions.give(region);
+}
+
+void clear_pages(uint32_t page, uint32_t pages) noexcept {
+  if (!core.ready()) return;
+  const SignalsBlocked blocked;
+  expel(page, pages, 0, Expel::kClear);
+}
+
+bool is_only_advice(int advice) noexcept {
+  constexpr int kPopulateRead = 22, kPopulateWrite = 23, kCollapse = 25;  // Linux 5.14, 5.14, 6.1
+  for (const int harmless :
+       {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_COLD, MADV_PAGEOUT, kPopulateRead,
+        kPopulateWrite, MADV_HUGEPAGE, MADV_NOHUGEPAGE, kCollapse, MADV_MERGEABLE, MADV_UNMERGEABLE, MADV_DONTDUMP,
+        MADV_DODUMP, MADV_DONTFORK, MADV_DOFORK}) {  // a child has a copy in any case, or none
+    if (advice == harmless) return true;
+  }
+  return false;
 }
 
 }  // namespace ringside::memory

@@ -58,10 +58,11 @@ void check_same_problem(const RingSet& set, const RankOptions& options) {
   }
   if (ranks.problem_id == options.run.problem_id) return;
   const std::optional<RunDescription> kept = set.nodes()[0].reader->ring().run(ranks.run_id);
-  throw usage_error("{}: it is of another problem: found '{}' with parameters '{}', expected '{}' with '{}' (if they are the "
-                    "same, what they stand for differs: the content of a file, or problem_bytes)",
-                    set.path(), text_of(kept->matrix), text_of(kept->parameters), text_of(options.run.matrix),
-                    text_of(options.run.parameters));
+  throw usage_error(
+      "{}: it is of another problem: found '{}' with parameters '{}', expected '{}' with '{}' (if these are equal, the "
+      "content differs: of a file, or of problem_bytes)",
+      set.path(), text_of(kept->matrix), text_of(kept->parameters), text_of(options.run.matrix),
+      text_of(options.run.parameters));
 }
 
 Error overwritten(const std::string& pool, std::uint64_t iteration) {
@@ -111,7 +112,7 @@ void EarlierRings::find_rings(const Job& job, const std::string& path, const std
     for (std::size_t n = 0; n < pools.size(); ++n) {
       std::error_code error;
       if (own_number.empty() || numbers[n] != own_number || !std::filesystem::equivalent(pools[n], own_pool, error)) continue;
-      throw usage_error("{} is the pool of this run, too ({}); expected another --pool", pools[n], own_pool);
+      throw usage_error("{} is also the pool of this run ({}); expected another --pool", pools[n], own_pool);
     }
   });
 }
@@ -166,8 +167,9 @@ void EarlierRings::take_scalars(const Job& job, const std::vector<Scalar>& scala
       const auto found = std::ranges::find_if(
           known, [&](const ResultDescription& one) { return text_of(one.name) == scalars[s].name; });
       if (found == known.end() || found->type != scalars[s].type) {
-        throw usage_error("{}: its steps have {} of the name '{}', those of this run a scalar {}; expected the same",
-                          places_[0].pool, found == known.end() ? "no scalar" : "a scalar " + std::string(to_string(found->type)),
+        throw usage_error("{}: its steps have {} named '{}', those of this run a scalar {}; expected the same",
+                          places_[0].pool,
+                          found == known.end() ? "no scalar" : "a scalar " + std::string(to_string(found->type)),
                           scalars[s].name, to_string(scalars[s].type));
       }
       scalars_.present |= std::uint64_t{1} << s;

@@ -3,10 +3,8 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <array>
 #include <climits>
-#include <cstring>
 #include <exception>
 #include <optional>
 

@@ -2,7 +2,6 @@
 #include "mpi/ranks_text.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "common/kernels/hash.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/names.hpp"
+#include "common/platform/process.hpp"
 #include "common/ranks/node_address.hpp"
 #include "common/ranks/ranks_file.hpp"
 #include "common/text/fixed_text.hpp"
@@ -50,8 +50,7 @@ std::string ranks_text(const Job& job, const RankOptions& options, std::span<con
       assign(own.key, address->public_key);
     }
     assign(own.host, host);
-    const char* pool = std::getenv(kPoolVariable);
-    if (pool != nullptr && *pool != '\0') assign(own.pool, absolute_path(pool));
+    if (const char* pool = environment_value(kPoolVariable)) assign(own.pool, absolute_path(pool));
     constexpr int kBytes = sizeof own;
     check(MPI_Gather(&own, kBytes, MPI_BYTE, places.data(), kBytes, MPI_BYTE, 0, job.firsts.get()), "MPI_Gather");
   }

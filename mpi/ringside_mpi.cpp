@@ -75,7 +75,7 @@ mpi::RankOptions options_of(const ringside_writer_options* options, const ringsi
 template <class Call>
 ringside_status owned_call(ringside_mpi_writer* writer, const Call& call) noexcept {
   if (writer == nullptr) return RINGSIDE_USAGE;
-  return guarded(writer->error, [&]() -> ringside_status {
+  return guarded(writer->error, [&] {
     if (!writer->rank.process().is_owner()) throw Refusal(RINGSIDE_REASON_PROCESS, writer->rank.process().misuse());
     return call();
   });
@@ -183,10 +183,7 @@ const void* ringside_mpi_previous(ringside_mpi_writer* writer, uint32_t variable
 
 ringside_status ringside_mpi_publish(ringside_mpi_writer* writer, uint64_t iteration, const ringside_value* scalars,
                                      size_t scalar_count) {
-  const ringside_status status = owned_call(writer, [&]() -> ringside_status {
-    check_publish(*writer, iteration, scalars, scalar_count);
-    return RINGSIDE_OK;
-  });
+  const ringside_status status = owned_call(writer, [&] { check_publish(*writer, iteration, scalars, scalar_count); });
   if (status != RINGSIDE_OK) return status;
   ScalarValue values[kMostScalars];
   if (scalar_count > 0) std::memcpy(static_cast<void*>(values), scalars, scalar_count * sizeof(*scalars));
@@ -195,7 +192,7 @@ ringside_status ringside_mpi_publish(ringside_mpi_writer* writer, uint64_t itera
 }
 
 ringside_status ringside_mpi_progress(ringside_mpi_writer* writer, ringside_mpi_state* out) {
-  return owned_call(writer, [&]() -> ringside_status {
+  return owned_call(writer, [&] {
     const RankWriter& rank = writer->rank;
     const mpi::RunState known = rank.state();
     library::give(ringside_mpi_state{.size = 0,
@@ -210,17 +207,15 @@ ringside_status ringside_mpi_progress(ringside_mpi_writer* writer, ringside_mpi_
                                      .global_persisted = known.global_persisted,
                                      .idle_ns = rank.idle_ns()},
                   out, "ringside_mpi_state");
-    return RINGSIDE_OK;
   });
 }
 
 ringside_status ringside_mpi_detach(ringside_mpi_writer* writer, uint32_t outcome) {
-  return owned_call(writer, [&]() -> ringside_status {
+  return owned_call(writer, [&] {
     check_not_ended(*writer);
     mpi::check_may_call();
     writer->ended = true;
     writer->rank.detach(outcome - 1);
-    return RINGSIDE_OK;
   });
 }
 

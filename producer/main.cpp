@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/json/json.hpp"
@@ -21,11 +20,11 @@
 #include "common/program/service_manager.hpp"
 #include "common/program/stop_signal.hpp"
 #include "common/program/topology.hpp"
-#include "common/reductions/reduction_json.hpp"
+#include "common/records/shown_results.hpp"
 #include "common/text/printable.hpp"
 #include "common/threads/elastic_team.hpp"
-#include "library/messages.hpp"
 #include "include/ringside.h"
+#include "library/messages.hpp"
 #include "producer/account.hpp"
 #include "producer/baseline.hpp"
 #include "producer/memory/matrix_memory.hpp"
@@ -127,8 +126,8 @@ void refuse_analyzer_options(const CommandLine& line) {
   for (const char* name : {"--reduce", "--passes"}) {
     if (!line.is_given(name)) continue;
     throw usage_error(
-        "{}: found with --mode pipeline, where it is the analyzer that reduces; expected it among the "
-        "options of ringside-analyzer",
+        "{}: found with --mode pipeline, where the analyzer reduces; expected it among the options of "
+        "ringside-analyzer",
         name);
   }
 }

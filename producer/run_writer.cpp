@@ -148,28 +148,6 @@ void RunWriter::copy_kept(void* payload) const {
   }
 }
 
-ringside_status RunWriter::claim(WhenFull when_full) noexcept {
-  return when_full == WhenFull::kWait ? ringside_writer_claim(handle()) : ringside_writer_try_claim(handle());
-}
-
-ringside_status RunWriter::claim_last() noexcept {
-  return ringside_writer_claim_last(handle());
-}
-
-void* RunWriter::buffer() noexcept {
-  return ringside_writer_buffer(handle(), 0);
-}
-
-// Cannot fail: a buffer is claimed, and the iterations rise.
-void RunWriter::publish(std::uint64_t iteration, std::int64_t generate_ns,
-                        std::span<const ringside_value> scalars) noexcept {
-  ringside_writer_publish_timed(handle(), iteration, generate_ns, scalars.data(), scalars.size());
-}
-
-void RunWriter::skip() noexcept {
-  ringside_writer_skip(handle());
-}
-
 ringside_counts RunWriter::counts() const noexcept {
   ringside_counts counts{};
   counts.size = sizeof(counts);
@@ -177,16 +155,8 @@ ringside_counts RunWriter::counts() const noexcept {
   return counts;
 }
 
-void RunWriter::detach(std::uint32_t outcome) {
-  throw_unless_ok(ringside_writer_detach(handle(), outcome));
-}
-
 Error RunWriter::error() const {
   return error_of(*ringside_writer_error(handle()));
-}
-
-void RunWriter::throw_unless_ok(ringside_status status) const {
-  if (status != RINGSIDE_OK) throw error();
 }
 
 }  // namespace ringside

@@ -88,21 +88,28 @@ class RunWriter final : public StepWriter {
 
   std::span<const VariablePlace> places() const noexcept override { return places_; }
   void copy_kept(void* payload) const override;
-  ringside_status claim(WhenFull when_full) noexcept override;
-  ringside_status claim_last() noexcept override;
-  void* buffer() noexcept override;
+  ringside_status claim(WhenFull when_full) noexcept override {
+    return when_full == WhenFull::kWait ? ringside_writer_claim(handle()) : ringside_writer_try_claim(handle());
+  }
+  ringside_status claim_last() noexcept override { return ringside_writer_claim_last(handle()); }
+  void* buffer() noexcept override { return ringside_writer_buffer(handle(), 0); }
+  /// Cannot fail: a buffer is claimed, and the iterations rise.
   void publish(std::uint64_t iteration, std::int64_t generate_ns,
-               std::span<const ringside_value> scalars) noexcept override;
-  void skip() noexcept override;
+               std::span<const ringside_value> scalars) noexcept override {
+    ringside_writer_publish_timed(handle(), iteration, generate_ns, scalars.data(), scalars.size());
+  }
+  void skip() noexcept override { ringside_writer_skip(handle()); }
   ringside_counts counts() const noexcept override;
 
   /// Ends the run: returns when every published step is committed. outcome: RINGSIDE_OUTCOME_... Throws Error.
-  void detach(std::uint32_t outcome);
+  void detach(std::uint32_t outcome) { throw_unless_ok(ringside_writer_detach(handle(), outcome)); }
   /// The last failure.
   Error error() const;
 
  private:
-  void throw_unless_ok(ringside_status status) const;
+  void throw_unless_ok(ringside_status status) const {
+    if (status != RINGSIDE_OK) throw error();
+  }
 
   struct Free {
     void operator()(ringside_writer* writer) const noexcept { ringside_writer_free(writer); }

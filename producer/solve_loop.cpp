@@ -45,14 +45,13 @@ Error divergence_error(const SolveOptions& options, const ProducerAccount& accou
   if (!std::isfinite(change)) {
     return usage_error(
         "{}: {} left a double's range: the L1 change of iteration {} is not finite, after growing by a factor of about "
-        "{} per iteration; accepted is a matrix whose iteration matrix has a spectral radius below 1{}, and whose "
-        "iterates stay finite on the way",
+        "{} per iteration; expected a matrix whose iteration matrix has a spectral radius below 1{}, and whose "
+        "iterates stay finite",
         options.matrix, options.solver, iterations, rounded(growth), example);
   }
   return usage_error(
-      "{}: {} diverges: after {} iterations the L1 change is {} and grows by a factor of about {} per "
-      "iteration, more than it can where it converges; accepted is a matrix whose iteration matrix has a spectral "
-      "radius below 1{}",
+      "{}: {} diverges: after {} iterations the L1 change is {} and grows by a factor of about {} per iteration, more "
+      "than a converging run can; expected a matrix whose iteration matrix has a spectral radius below 1{}",
       options.matrix, options.solver, iterations, rounded(change), rounded(growth), example);
 }
 

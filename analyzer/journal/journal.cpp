@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/journal/journal.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -18,6 +16,7 @@
 #include "common/journal/journal_layout.hpp"
 #include "common/journal/journal_log_copy.hpp"
 #include "common/journal/journal_scan.hpp"
+#include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/thread.hpp"
 #include "common/program/log.hpp"
@@ -32,12 +31,6 @@ constexpr std::uint64_t kLeastBytes = std::uint64_t{256} << 10;  // two logs wit
 constexpr std::chrono::seconds kSyncInterval{1};
 static_assert(kBufferBytes > sizeof(JournalHeader) + frame_bytes(kMaxRecordBytes));
 static_assert(kLeastBytes / kJournalLogs > sizeof(JournalHeader) + frame_bytes(kMaxRecordBytes));
-
-std::int64_t realtime_ns() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return std::int64_t{1'000'000'000} * now.tv_sec + now.tv_nsec;
-}
 
 /// Syncs the dirty logs about once a second, so that no append waits for the disk.
 class Syncer {
@@ -87,8 +80,8 @@ LogsThere look_at_logs(const std::string& pool) {
     const std::optional<LogCopy> file = copy_log(path);
     if (!file || file->file_bytes == 0) continue;
     if (there.kind && *there.kind != file->place.kind) {
-      throw usage_error("{}: is kept by {}, the log beside it by {}: expected both of one kind; move one away", path,
-                        to_string(file->place.kind), to_string(*there.kind));
+      throw usage_error("{}: this log is kept by {}, the other one by {}; expected both of one kind: move one away",
+                        path, to_string(file->place.kind), to_string(*there.kind));
     }
     there.kind = file->place.kind;
     LogScan& scan = there.scan[log];
@@ -108,7 +101,7 @@ JournalKind choose(JournalKind asked, std::optional<JournalKind> there, Storage 
   }
   if (there && *there != asked) {
     throw usage_error(
-        "{}: the journal there is kept by {}; found --journal {}, expected {}, or auto, or to move it away",
+        "{}: this journal is kept by {}; found --journal {}, expected {} or auto; or move the journal away",
         journal_log_path(pool, 0), to_string(*there), to_string(asked), to_string(*there));
   }
   return asked;

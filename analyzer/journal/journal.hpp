@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The journal: every record of the analyzer, in order, in two logs beside the pool that are written in turn.
-// docs/use/live.md describes its purpose, docs/formats/journal_format.md its bytes. It stores encoded records
+// docs/use/live.md describes its purpose, docs/formats/files.md its bytes. It stores encoded records
 // (proto/ringside.proto) and depends only on their numbers, not on their content.
 #pragma once
 
@@ -12,8 +12,6 @@
 #include <string>
 
 #include "common/journal/journal_files.hpp"
-#include "common/options/journal_options.hpp"
-#include "common/ring/durability.hpp"
 #include "common/ring/storage.hpp"
 
 namespace ringside {

@@ -28,17 +28,10 @@ class FileLog final : public JournalStorage {
   std::uint64_t capacity_bytes() const noexcept override { return capacity_; }
 
   int append(std::span<const std::byte> bytes) noexcept override {
-    std::size_t done = 0;
-    while (done < bytes.size()) {
-      const ssize_t wrote =
-          pwrite(fd_.get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(used_ + done));
-      if (wrote < 0 && errno == EINTR) continue;
-      if (wrote <= 0) {
-        const int error = wrote < 0 ? errno : EIO;
-        cut(used_);  // a half frame; if this fails too, that frame does not verify
-        return error;
-      }
-      done += static_cast<std::size_t>(wrote);
+    if (write_whole(fd_.get(), bytes, used_) < bytes.size()) {
+      const int error = errno;
+      cut(used_);  // a half frame; if this fails too, that frame does not verify
+      return error;
     }
     used_ += bytes.size();
     return 0;
@@ -74,7 +67,8 @@ RegularFile open_log_for_writing(const std::string& path, bool create, Foreign f
 
 void keep_private(const RegularFile& log, const std::string& path) {
   if ((log.status.st_mode & 07077) != 0 && fchmod(log.fd.get(), kPrivateMode) != 0) {
-    throw system_error("{}: others may read the journal, and that cannot be changed: {}", path, errno_text(errno));
+    throw system_error("{}: other users can read the journal, and its mode cannot be changed: {}", path,
+                       errno_text(errno));
   }
 }
 
@@ -83,7 +77,7 @@ std::unique_ptr<JournalStorage> open_file_log(const std::string& path, std::uint
   RegularFile file = open_log_for_writing(path, true, foreign);
   if (flock(file.fd.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) throw system_error("{}: cannot be locked: {}", path, errno_text(errno));
-    throw system_error("{}: the journal is in use by another process; one at a time can write it", path);
+    throw system_error("{}: the journal is in use by another process; only one at a time can write it", path);
   }
   keep_private(file, path);
   const auto used = static_cast<std::uint64_t>(status_of(file.fd.get(), path).st_size);

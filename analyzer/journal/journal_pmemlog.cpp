@@ -88,10 +88,10 @@ std::string one_line(const char* text) {
 
 Error cannot_open(const std::string& path, int error) {
   if (error == EAGAIN || error == EWOULDBLOCK) {
-    return system_error("{}: the journal is in use by another process; one at a time can write it", path);
+    return system_error("{}: the journal is in use by another process; only one at a time can write it", path);
   }
   const std::string text = one_line(pmemlog_errormsg());
-  if (error == EINVAL) return usage_error("{}: libpmemlog does not take it as a log: {}", path, text);
+  if (error == EINVAL) return usage_error("{}: libpmemlog does not accept it as a log: {}", path, text);
   return system_error("{}: the journal cannot be opened for writing: {}", path, text);
 }
 
@@ -104,7 +104,7 @@ void remove_leftover(const std::string& made) {
   const std::string_view begin(head.data(), got < 0 ? 0 : static_cast<std::size_t>(got));
   const bool is_ours = begin.starts_with(kPmemlogSignature) || begin.find_first_not_of('\0') == std::string_view::npos;
   if (got < 0 || !is_ours) {
-    throw usage_error("{}: is in the way of the new log, which is made there first; move it away", made);
+    throw usage_error("{}: this file is in the way: the new log is first made under this name; move it away", made);
   }
   if (unlink(made.c_str()) != 0) throw system_error("{}: {}", made, errno_text(errno));
 }
@@ -131,7 +131,7 @@ void create(const std::string& path, std::uint64_t capacity) {
     throw system_error("{}: the journal could not be synced to its disk: {}", path, errno_text(syncs.error()));
   }
   if (rename(made.c_str(), path.c_str()) != 0) {
-    throw system_error("{}: cannot be named: {}", path, errno_text(errno));
+    throw system_error("{}: the new log cannot be given this name: {}", path, errno_text(errno));
   }
   sync_folder_of(path, path);
 }

@@ -7,8 +7,8 @@
 #include <set>
 #include <tuple>
 
-#include "analyzer/journal/step_record.hpp"
 #include "common/journal/journal_reader.hpp"
+#include "common/records/record_message.hpp"
 
 namespace ringside {
 namespace {

@@ -12,8 +12,8 @@
 #include <variant>
 #include <vector>
 
-#include "analyzer/journal/missing_steps.hpp"
-#include "common/records/recorded_step.hpp"
+#include "common/records/step_figures.hpp"
+#include "common/records/step_results.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {

@@ -11,7 +11,7 @@
 
 #include "analyzer/pool/foreign_file.hpp"
 #include "common/files/regular_file.hpp"
-#include "common/options/journal_options.hpp"
+#include "common/journal/journal_files.hpp"
 #include "common/ring/storage.hpp"
 
 namespace ringside {

@@ -15,6 +15,7 @@
 
 #include "analyzer/journal/journal.hpp"
 #include "analyzer/pool/pool_file.hpp"
+#include "common/files/regular_file.hpp"
 #include "common/journal/journal_layout.hpp"
 #include "common/journal/journal_log_copy.hpp"
 #include "common/journal/journal_scan.hpp"
@@ -27,13 +28,9 @@ constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 20;
 
 void write_zeros(int fd, std::uint64_t begin, std::uint64_t end, const std::string& path) {
   static constexpr std::array<std::byte, kBlockBytes> kZeros{};
-  while (begin < end) {
-    const ssize_t wrote = pwrite(fd, kZeros.data(), end - begin, static_cast<off_t>(begin));
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) {
-      throw system_error("{}: cannot be overwritten at byte {}: {}", path, begin, errno_text(wrote < 0 ? errno : EIO));
-    }
-    begin += static_cast<std::uint64_t>(wrote);
+  const std::size_t done = write_whole(fd, std::span(kZeros).first(end - begin), begin);
+  if (done < end - begin) {
+    throw system_error("{}: cannot be overwritten at byte {}: {}", path, begin + done, errno_text(errno));
   }
 }
 
@@ -61,25 +58,16 @@ void overwrite_file(int fd, std::uint64_t bytes, const std::string& path) {
   sync(fd, path);
 }
 
-/// Returns how many bytes could be read. Reading ends at a bad block of the medium.
-std::size_t read_available(int fd, std::span<std::byte> to, std::uint64_t at) {
-  std::size_t done = 0;
-  while (done < to.size()) {
-    const ssize_t got = pread(fd, to.data() + done, to.size() - done, static_cast<off_t>(at + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    done += static_cast<std::size_t>(got);
-  }
-  return done;
+bool is_zero(std::span<const std::byte> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
 bool holds_only_zeros(int fd, std::uint64_t bytes) {
-  std::vector<char> block(kBlockBytes);
+  std::vector<std::byte> block(kBlockBytes);
   for (std::uint64_t at = 0; at < bytes;) {
-    const ssize_t got = pread(fd, block.data(), block.size(), static_cast<off_t>(at));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0 || std::any_of(block.data(), block.data() + got, [](char c) { return c != 0; })) return false;
-    at += static_cast<std::uint64_t>(got);
+    const std::size_t got = read_whole(fd, block, at);
+    if (got == 0 || !is_zero(std::span(block).first(got))) return false;
+    at += got;
   }
   return true;
 }
@@ -108,7 +96,7 @@ std::vector<std::uint64_t> possible_seeds(int fd) {
   std::vector<std::uint64_t> seeds;
   for (const std::uint64_t at : {std::uint64_t{0}, kPmemlogDataAt}) {
     JournalHeader header;
-    if (read_available(fd, std::as_writable_bytes(std::span(&header, 1)), at) < sizeof(header)) continue;
+    if (read_whole(fd, std::as_writable_bytes(std::span(&header, 1)), at) < sizeof(header)) continue;
     seeds.push_back(header.hash);
     seeds.push_back(journal_header_hash(header));
   }
@@ -120,7 +108,7 @@ std::vector<std::uint64_t> possible_seeds(int fd) {
 bool is_a_record(int fd, std::uint64_t at, const FrameHeader& frame, const std::vector<std::uint64_t>& seeds) {
   const std::size_t frame_end = frame_bytes(frame.payload_bytes);
   std::vector<std::byte> bytes(frame_end + sizeof(FrameHeader));
-  const std::size_t got = read_available(fd, bytes, at);
+  const std::size_t got = read_whole(fd, bytes, at);
   if (got < frame_end) return false;
   const auto verifies = [&](std::uint64_t seed) { return frame_hash(bytes.data(), frame_end, seed) == frame.hash; };
   if (std::any_of(seeds.begin(), seeds.end(), verifies)) return true;
@@ -128,8 +116,7 @@ bool is_a_record(int fd, std::uint64_t at, const FrameHeader& frame, const std::
   FrameHeader next;
   std::memcpy(&next, bytes.data() + frame_end, sizeof(next));
   const auto padding = std::span(bytes).first(frame_end).subspan(sizeof(FrameHeader) + frame.payload_bytes);
-  return is_possible(next) && next.seq == frame.seq + 1 &&
-         std::all_of(padding.begin(), padding.end(), [](std::byte b) { return b == std::byte{0}; });
+  return is_possible(next) && next.seq == frame.seq + 1 && is_zero(padding);
 }
 
 /// Whether the file holds a record anywhere: if a log's beginning was overwritten, later records can still be read.
@@ -139,7 +126,7 @@ bool holds_a_record(int fd, std::uint64_t bytes) {
   std::vector<std::byte> block(kLook + sizeof(FrameHeader));
   int impostors = 0;
   for (std::uint64_t begin = 0; begin < bytes; begin += kLook) {
-    const std::size_t got = read_available(fd, block, begin);
+    const std::size_t got = read_whole(fd, block, begin);
     for (std::size_t at = 0; at < kLook && at + sizeof(FrameHeader) <= got; at += kFrameAlignment) {
       FrameHeader frame;
       std::memcpy(&frame, block.data() + at, sizeof(frame));
@@ -156,13 +143,12 @@ bool holds_a_record(int fd, std::uint64_t bytes) {
 bool is_a_log(int fd, std::uint64_t bytes) {
   if (bytes == 0) return true;
   std::array<std::byte, kPmemlogDataAt + sizeof(JournalHeader) + sizeof(FrameHeader)> begin{};
-  const std::span<const std::byte> head = std::span(begin).first(read_available(fd, begin, 0));
+  const std::span<const std::byte> head = std::span(begin).first(read_whole(fd, begin, 0));
   if (place_of_log(head, bytes).kind == JournalKind::kFile) {
     if (begins_as_a_log(head) || holds_only_zeros(fd, bytes)) return true;
   } else if (head.size() == begin.size()) {
     const std::span<const std::byte> log = head.subspan(kPmemlogDataAt);
-    if (begins_as_a_log(log)) return true;
-    if (std::all_of(log.begin(), log.end(), [](std::byte b) { return b == std::byte{0}; })) return true;
+    if (begins_as_a_log(log) || is_zero(log)) return true;
   }
   return holds_a_record(fd, bytes);
 }
@@ -182,7 +168,7 @@ JournalWipe::JournalWipe(const std::string& pool, Foreign foreign) : pool_(pool)
     }
     const auto bytes = static_cast<std::uint64_t>(status_of(file.fd.get(), path).st_size);
     if (!is_a_log(file.fd.get(), bytes)) {
-      throw usage_error("{}: found something else than a journal's log, {}", path, kExpected);
+      throw usage_error("{}: found a file that is not a journal's log, {}", path, kExpected);
     }
     logs_.push_back({path, std::move(file), bytes});
   }
@@ -193,7 +179,7 @@ WipedJournal JournalWipe::overwrite() {
   for (const Log& log : logs_) {
     overwrite_file(log.file.fd.get(), log.bytes, log.path);
     if (!still_named(log.path, log.file.status)) {
-      throw system_error("{}: was overwritten, but not deleted: the name is another file's by now", log.path);
+      throw system_error("{}: was overwritten, but not deleted: another file has this name now", log.path);
     }
     if (unlink(log.path.c_str()) != 0) {
       throw system_error("{}: was overwritten, but cannot be deleted: {}", log.path, errno_text(errno));

@@ -7,8 +7,13 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <fstream>
 #include <optional>
+#include <vector>
 
 #include "analyzer/pool/pool_file.hpp"
 #include "common/files/output_file.hpp"
@@ -126,7 +131,7 @@ DaxAnswer why_refused(int error, const PoolDevice& device, long block_bytes, con
   }
   const std::string release = first_line(root + "/proc/sys/kernel/osrelease").value_or("");
   if (!release.empty() && kernel_before(release, 4, 15)) {
-    return {Cause::kKernel, fmt::format("Linux {} does not know MAP_SYNC", release), "Linux 4.15 or newer has it"};
+    return {Cause::kKernel, fmt::format("Linux {} does not support MAP_SYNC", release), "Linux 4.15 or newer has it"};
   }
   if (!device.mount) {
     return {Cause::kUnknown, "the kernel refuses MAP_SYNC, and /proc/self/mountinfo does not name the file system",
@@ -143,6 +148,12 @@ DaxAnswer why_refused(int error, const PoolDevice& device, long block_bytes, con
     return {Cause::kFileSystem, fmt::format("{}: {} has no DAX", device.text(), device.mount->type), anew(device)};
   }
   return why_not_mapped(device, block_bytes);
+}
+
+// "sf", synchronous page faults: the kernel's name for the effect of MAP_SYNC (Documentation/filesystems/proc.rst).
+bool says_synchronous(const std::string& flags) {
+  const std::vector<std::string> found = words(flags);
+  return std::find(found.begin(), found.end(), "sf") != found.end();
 }
 
 }  // namespace
@@ -175,7 +186,7 @@ DaxAnswer ask_for_dax(const std::string& place, const PoolDevice& device, const 
   }
   const int error = map_sync_error(file.get());
   if (error == 0 && dax_denied()) {
-    return {Cause::kDenied, "PMEM_IS_PMEM_FORCE=0 is set, so that libpmem takes nothing for persistent memory",
+    return {Cause::kDenied, "PMEM_IS_PMEM_FORCE=0 is set, so libpmem treats nothing as persistent memory",
             "unset PMEM_IS_PMEM_FORCE"};
   }
   if (error == 0 || forced_dax_allowed()) return {};
@@ -188,13 +199,39 @@ void require_dax(const std::string& pool) {
   const DaxAnswer answer = ask_for_dax(pool, find_pool_device(pool));
   if (answer.granted()) return;
   if (answer.cause == Cause::kUnreachable) {
-    throw system_error("{}: --require-dax: {}{}; expected a file in a folder that may be written", pool, answer.reason,
+    throw system_error("{}: --require-dax: {}{}; expected a file in a writable folder", pool, answer.reason,
                        owner_and_mode(access(pool.c_str(), F_OK) == 0 ? pool : pool_folder(pool)));
   }
   throw system_error(
       "{}: --require-dax: stores would not persist in place: {}; expected a place on ext4 or xfs mounted with "
-      "dax=always from an fsdax namespace (`ringside doctor {}` names what to change)",
+      "dax=always from an fsdax namespace (`ringside doctor {}` reports what to change)",
       pool, answer.reason, pool_folder(pool));
+}
+
+bool is_mapped_synchronously(const void* base, std::size_t bytes) {
+  std::ifstream smaps("/proc/self/smaps");
+  const auto begin = reinterpret_cast<std::uintptr_t>(base);
+  return is_mapped_synchronously(smaps, begin, begin + bytes);
+}
+
+bool is_mapped_synchronously(std::istream& smaps, std::uintptr_t begin, std::uintptr_t end) {
+  // Mappings are listed by ascending address: each has a line with its range, followed by other lines, of which one
+  // begins with VmFlags.
+  constexpr char kFlags[] = "VmFlags:";
+  std::uintptr_t first = 0;
+  std::uintptr_t last = 0;
+  for (std::string line; begin < end && std::getline(smaps, line);) {
+    std::uintptr_t from = 0;
+    std::uintptr_t to = 0;
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " ", &from, &to) == 2) {
+      first = from;
+      last = to;
+    } else if (line.starts_with(kFlags) && first <= begin && begin < last) {
+      if (!says_synchronous(line.substr(sizeof kFlags - 1))) return false;
+      begin = last;
+    }
+  }
+  return begin >= end;
 }
 
 }  // namespace ringside

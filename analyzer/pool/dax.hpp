@@ -4,6 +4,9 @@
 // the ring would be mapped. Mount, device and kernel supply only the reason of a refusal.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <istream>
 #include <string>
 
 #include "analyzer/pool/pool_device.hpp"
@@ -46,5 +49,16 @@ DaxAnswer ask_for_dax(const std::string& place, const PoolDevice& device, const 
 
 /// Throws Error (exit code 3) with one line if stores at `pool` do not persist in place. Leaves no file behind.
 void require_dax(const std::string& pool);
+
+/// Whether a mapping persists in place, as the kernel reports for it: true if all of base's `bytes` bytes are mapped
+/// with MAP_SYNC into this process. Stores to a mapping made without MAP_SYNC reach persistent memory, too, but the
+/// file system may not find their blocks after a power cut. libpmem's pmem_is_pmem() cannot be used: it covers only the
+/// mappings that libpmem made itself. For libpmemobj's it returns false, on real persistent memory as well (seen with
+/// 1.12.1).
+bool is_mapped_synchronously(const void* base, std::size_t bytes);
+
+/// The same for the addresses from begin up to end, from the text of a process's /proc/PID/smaps. False if it does not
+/// cover all of them.
+bool is_mapped_synchronously(std::istream& smaps, std::uintptr_t begin, std::uintptr_t end);
 
 }  // namespace ringside

@@ -47,8 +47,8 @@ std::optional<struct stat> follow(const fs::path& path) {
     }
     if (status.st_uid != geteuid() && status.st_uid != 0) {
       throw system_error(
-          "{}: the symbolic link '{}' belongs to {}, who may point it elsewhere; this is {}; expected links of this "
-          "user's or root's own, or --foreign-pool",
+          "{}: the symbolic link '{}' belongs to {}, who can point it elsewhere; this process runs as {}; expected "
+          "links of this user or root, or --foreign-pool",
           path.string(), (named / part).string(), user_name(status.st_uid), user_name(geteuid()));
     }
     ++links;
@@ -73,14 +73,14 @@ std::optional<struct stat> follow(const fs::path& path) {
 void refuse_foreign_file(const struct stat& file, const std::string& name) {
   if (file.st_uid != geteuid()) {
     throw system_error(
-        "{}: belongs to {}, who may read what is written to it; this is {}; expected a file of this user's own, or "
-        "--foreign-pool",
+        "{}: belongs to {}, who can read what is written to it; this process runs as {}; expected a file of this user, "
+        "or --foreign-pool",
         name, user_name(file.st_uid), user_name(geteuid()));
   }
   if (file.st_nlink > 1) {
     throw system_error(
-        "{}: is a file with {} names (hard links), of which another one may be meant; expected a file with one name, "
-        "or --foreign-pool",
+        "{}: has {} names (hard links), and another of them may be the intended file; expected one name, or "
+        "--foreign-pool",
         name, file.st_nlink);
   }
 }
@@ -93,7 +93,7 @@ void refuse_foreign_links(const fs::path& path, const struct stat& opened) {
   const std::optional<struct stat> found = follow(path);
   if (found && found->st_dev == opened.st_dev && found->st_ino == opened.st_ino) return;
   throw system_error(
-      "{}: leads to another file than a moment ago; expected a path that nobody changes meanwhile, or --foreign-pool",
+      "{}: leads to another file than a moment ago; expected a path that does not change, or --foreign-pool",
       path.string());
 }
 

@@ -94,10 +94,10 @@ UniqueFd open_pool_file(const std::string& name, int flags) {
     const int error = errno;
     if (error == ENOENT || error == ENOTDIR) throw usage_error("{}: {}", name, errno_text(error));
     if (error == EISDIR) throw usage_error("{}: is a directory; a pool is a file", name);
-    throw system_error("{}: cannot be opened for writing: {}{}; expected a pool of this user's own", name,
-                       errno_text(error), owner_and_mode(name));
+    throw system_error("{}: cannot be opened for writing: {}{}; expected a pool of this user", name, errno_text(error),
+                       owner_and_mode(name));
   }
-  if (!S_ISREG(status_of(fd.get(), name).st_mode)) throw usage_error("{}: not a regular file; a pool is one", name);
+  if (!S_ISREG(status_of(fd.get(), name).st_mode)) throw usage_error("{}: not a regular file; expected a pool", name);
   return fd;
 }
 
@@ -232,7 +232,8 @@ void remove_leftover(const fs::path& made) {
   const UniqueFd fd = open_pool_file(made.string(), O_RDWR | O_NOFOLLOW);
   lock_or_throw(fd.get(), made.string());
   if (!holds_nothing(fd.get(), made.string())) {
-    throw usage_error("{}: is in the way of the new pool, which is made there first; move it away", made.string());
+    throw usage_error("{}: this file is in the way: the new pool is first made under this name; move it away",
+                      made.string());
   }
   if (unlink(made.c_str()) != 0) throw system_error("{}: cannot be removed: {}", made.string(), errno_text(errno));
 }

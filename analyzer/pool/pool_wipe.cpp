@@ -14,6 +14,7 @@
 
 #include "analyzer/pool/pool_file.hpp"
 #include "common/files/new_file.hpp"
+#include "common/files/regular_file.hpp"
 #include "common/platform/error.hpp"
 #include "common/ring/ring_view.hpp"
 
@@ -63,8 +64,7 @@ void require_deletable_name(const fs::path& path, const std::string& name) {
 
 }  // namespace
 
-PoolWipe::PoolWipe(const fs::path& path, Foreign foreign)
-    : name_(path.string()), given_(path), file_(real_path(path)) {
+PoolWipe::PoolWipe(const fs::path& path, Foreign foreign) : name_(path.string()), given_(path), file_(real_path(path)) {
   if (foreign == Foreign::kRefused) refuse_foreign_links(path);
   fd_ = open_pool_file(file_.string(), O_RDWR);
   lock_named_or_throw(fd_.get(), file_, name_);
@@ -101,7 +101,7 @@ void PoolWipe::overwrite(const std::function<void(std::uint64_t bytes_done)>& pr
 
 void PoolWipe::remove() {
   if (!still_named(file_, status_of(fd_.get(), name_))) {
-    throw system_error("{}: was overwritten, but not deleted: the name is another file's by now", name_);
+    throw system_error("{}: was overwritten, but not deleted: another file has this name now", name_);
   }
   if (unlink(file_.c_str()) != 0) {
     throw system_error("{}: was overwritten, but cannot be deleted: {}", name_, errno_text(errno));
@@ -134,13 +134,12 @@ void PoolWipe::write_zeros(std::uint64_t begin, std::uint64_t end) {
   static constexpr std::array<std::byte, kBlockBytes> kZeros{};
   while (begin < end) {
     const std::size_t bytes = std::min<std::uint64_t>(end - begin, kBlockBytes);
-    const ssize_t written = pwrite(fd_.get(), kZeros.data(), bytes, static_cast<off_t>(begin));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      throw system_error("{}: cannot be overwritten at byte {}: {}; what lies before it is still there", name_, begin,
-                         errno_text(written < 0 ? errno : EIO));
+    const std::size_t written = write_whole(fd_.get(), std::span(kZeros).first(bytes), begin);
+    begin += written;
+    if (written < bytes) {
+      throw system_error("{}: cannot be overwritten at byte {}: {}; from there on it is unchanged", name_, begin,
+                         errno_text(errno));
     }
-    begin += static_cast<std::uint64_t>(written);
   }
 }
 

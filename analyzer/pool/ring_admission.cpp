@@ -18,7 +18,7 @@
 #include "analyzer/pool/dax.hpp"
 #include "analyzer/pool/foreign_file.hpp"
 #include "analyzer/pool/pool_file.hpp"
-#include "analyzer/ring/kept_steps.hpp"
+#include "analyzer/ring/kept_results.hpp"
 #include "common/files/new_file.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
@@ -69,8 +69,8 @@ std::string differences(const RunDescription& kept, const RunDescription& here) 
     const std::string_view problem = text_of(here.matrix);
     found.push_back(
         problem.empty()
-            ? std::string("another content of the program's problem (problem_bytes)")
-            : fmt::format("another content in {} (its file, or problem_bytes), or a release that adds in another order",
+            ? std::string("another content of the problem (problem_bytes)")
+            : fmt::format("another content of {} (its file, or problem_bytes), or a release that sums in another order",
                           problem));
   }
   return fmt::format("{}", fmt::join(found, ", "));
@@ -118,20 +118,21 @@ RunReading resumable(const RingView& ring, const SlotHeader& newest, const Offer
   }
   if (!kept) {
     throw damage_error(
-        "{}: --resume: the description of the run that iteration {} belongs to is damaged; it cannot be "
-        "checked whether the iterate is of this problem; `ringside export` reads the iterate",
+        "{}: --resume: the description of the run of iteration {} is damaged, so its problem is unknown; `ringside "
+        "export` can read the iterate",
         options.pool, newest.iteration);
   }
   const Schema& schema = ring.geometry().schema();
   if (kept->run.schema_id != run.schema_id && !(schema.is_x_only() && offered.schema.is_x_only())) {
     throw usage_error(
-        "{}: --resume: the pool's steps have other variables: this run has {}; give what that run was given, "
+        "{}: --resume: the pool's steps have other variables: this run has {}; give the options of the pool's run, "
         "--overwrite (pool_use in a program) to begin anew, or another --pool",
         options.pool, difference(schema, offered.schema));
   }
   if (kept->run.problem_id != run.problem_id || kept->run.schema_id != run.schema_id) {
     throw usage_error(
-        "{}: --resume: the pool's iterates are of another problem: this run has {}; give what that run was given, "
+        "{}: --resume: the pool's iterates are of another problem: this run has {}; give the options of the pool's "
+        "run, "
         "--overwrite (pool_use in a program) to begin anew, or another --pool",
         options.pool, differences(kept->run, run));
   }
@@ -147,7 +148,7 @@ Error cannot_resume_older(const std::string& pool) {
   const std::uint32_t version = RingReader::open(pool).ring().geometry().version;
   return usage_error(
       "{}: --resume: the pool has format {}, this release writes format {}; it can be read (ringside info, verify, "
-      "replay, export); ringside run of release 0.2 continues it, or give another --pool",
+      "replay, export); continue it with release 0.2, or give another --pool",
       pool, version, kRingVersion);
 }
 
@@ -174,7 +175,7 @@ bool is_missing(const fs::path& path) {
 Error dangling(const std::string& path) {
   std::error_code error;
   const fs::path target = fs::read_symlink(path, error);
-  return usage_error("{}: is a symbolic link to '{}', which is not there; expected a pool, or a path without a file",
+  return usage_error("{}: is a symbolic link to '{}', which does not exist; expected a pool, or a path with no file",
                      path, target.string());
 }
 
@@ -183,7 +184,7 @@ void check_folder_of(const fs::path& path) {
   const std::string folder = folder_of(path.string());
   if (access(folder.c_str(), W_OK | X_OK) == 0) return;
   const int error = errno;
-  throw system_error("--pool: cannot make '{}': {}{}; expected a file in a folder that may be written", path.string(),
+  throw system_error("--pool: cannot make '{}': {}{}; expected a file in a writable folder", path.string(),
                      errno_text(error), owner_and_mode(folder));
 }
 
@@ -298,8 +299,8 @@ Admission admit(const RingOptions& options, const OfferedRun& offered, PoolUse u
   Admission admission = find_ring(options, offered, use);
   if (options.require_dax && !persists_in_place(admission.pool.storage())) {
     throw system_error(
-        "{}: --require-dax: libpmemobj did not map it with MAP_SYNC, which was granted to a mapping made "
-        "before; expected both (`ringside doctor` reports what this node offers)",
+        "{}: --require-dax: libpmemobj mapped it without MAP_SYNC, although an earlier mapping had it; expected it in "
+        "both (`ringside doctor` reports what this node offers)",
         options.pool);
   }
   return admission;

@@ -10,7 +10,7 @@
 #include "common/handoff/handoff_layout.hpp"
 #include "common/handoff/run_description.hpp"
 #include "common/options/options.hpp"
-#include "common/records/recorded_step.hpp"
+#include "common/records/step_results.hpp"
 #include "common/results/result_description.hpp"
 #include "common/schema/schema.hpp"
 

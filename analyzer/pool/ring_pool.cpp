@@ -18,13 +18,14 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/pool/dax.hpp"
 #include "analyzer/pool/pmdk_syncs.hpp"
 #include "analyzer/pool/pool_file.hpp"
 #include "analyzer/pool/pool_persistence.hpp"
-#include "analyzer/pool/synchronous_mapping.hpp"
 #include "analyzer/ring/ring_creation.hpp"
 #include "common/files/creation_mark.hpp"
 #include "common/files/output_file.hpp"
+#include "common/files/slot_lease.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
@@ -88,6 +89,17 @@ std::uint64_t available_memory_bytes() {
 }
 
 }  // namespace
+
+PoolLeases::PoolLeases(int fd, std::uint32_t slots) noexcept
+    : fd_(fd), available_(has_leases(fd, slots, Lease::kExclusive)) {}
+
+bool PoolLeases::take(std::uint32_t slot) noexcept {
+  return !available_ || take_lease(fd_, slot, Lease::kExclusive) != LeaseStatus::kHeld;
+}
+
+void PoolLeases::give_back(std::uint32_t slot) noexcept {
+  if (available_) end_lease(fd_, slot);
+}
 
 void RingPool::Close::operator()(pmemobjpool* pool) const noexcept {
   if (watched && !watched->intact()) {
@@ -294,7 +306,7 @@ RingPool RingPool::open(const fs::path& path, Foreign foreign) {
   check_content_at_rest(fd.get(), path, name);
   // A copy may have been made under another umask: from now on only its owner may read it.
   if ((status_of(fd.get(), name).st_mode & (S_IRWXG | S_IRWXO)) != 0 && fchmod(fd.get(), kPrivateMode) != 0) {
-    throw system_error("{}: others may read it, and that cannot be changed: {}", name, errno_text(errno));
+    throw system_error("{}: other users can read it, and its mode cannot be changed: {}", name, errno_text(errno));
   }
 
   RingPool pool;

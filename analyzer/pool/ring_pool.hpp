@@ -12,8 +12,8 @@
 #include <string>
 
 #include "analyzer/pool/foreign_file.hpp"
-#include "analyzer/pool/pool_leases.hpp"
 #include "analyzer/ring/persistence.hpp"
+#include "analyzer/ring/victim_choice.hpp"
 #include "common/files/watched_mapping.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/ring/ring_view.hpp"
@@ -28,6 +28,21 @@ enum class Whereabouts {
   kNamed,     // at its path
   kDeleted,   // it has no name, and vanishes when its last user closes it
   kElsewhere  // at another path; its own path names another file, or none
+};
+
+/// The leases of a pool's slots, as its owner sees them (common/files/slot_lease.hpp).
+class PoolLeases final : public SlotLeases {
+ public:
+  /// fd: the pool's file, open for writing; outlives this object. If the file system lacks such locks, readers get no
+  /// lease, and no slot counts as held.
+  PoolLeases(int fd, std::uint32_t slots) noexcept;
+
+  bool take(std::uint32_t slot) noexcept override;
+  void give_back(std::uint32_t slot) noexcept override;
+
+ private:
+  const int fd_;
+  const bool available_;
 };
 
 class RingPool {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "common/records/described_run.hpp"
+#include "common/records/record_message.hpp"
 
 namespace ringside {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which runs the written log of the journal describes, and which it lacks. Every log must describe the results of each
-// run of which it has steps, because the other log may be emptied (docs/formats/journal_format.md). Only the recorder's
+// run of which it has steps, because the other log may be emptied (docs/formats/files.md). Only the recorder's
 // thread uses it.
 #pragma once
 

@@ -5,8 +5,9 @@
 
 #include <string>
 
-#include "analyzer/journal/step_record.hpp"
 #include "common/platform/error.hpp"
+#include "common/records/record_message.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -18,16 +18,42 @@ constexpr std::int64_t kUnusedNs = 10'000'000'000;
 constexpr std::size_t kFieldBytes = 6;                // the most that append_record_field adds
 constexpr std::int64_t kReadAgainNs = 1'000'000'000;  // the least interval between two reads for missing records
 
+/// What precedes the bytes of an entry of field 1.
+void append_head(std::string& message, std::size_t bytes) {
+  using google::protobuf::io::CodedOutputStream;
+  constexpr std::uint8_t kFieldOne = (1 << 3) | 2;  // length-delimited
+  std::array<std::uint8_t, kFieldBytes> head{kFieldOne};
+  const std::uint8_t* end = CodedOutputStream::WriteVarint32ToArray(static_cast<std::uint32_t>(bytes), head.data() + 1);
+  message.append(reinterpret_cast<const char*>(head.data()), static_cast<std::size_t>(end - head.data()));
+}
+
 }  // namespace
 
 void append_record_field(std::string& message, std::string_view record) {
-  using google::protobuf::io::CodedOutputStream;
-  constexpr std::uint8_t kFieldOne = (1 << 3) | 2;  // length-delimited
-  std::array<std::uint8_t, 6> head{kFieldOne};
-  const std::uint8_t* end =
-      CodedOutputStream::WriteVarint32ToArray(static_cast<std::uint32_t>(record.size()), head.data() + 1);
-  message.append(reinterpret_cast<const char*>(head.data()), static_cast<std::size_t>(end - head.data()));
+  append_head(message, record.size());
   message.append(record);
+}
+
+bool RecordBatch::add(const wire::Record& record) {
+  const std::size_t bytes = record.ByteSizeLong();
+  if (bytes > kMaxRecordBytes) return false;
+  append_head(message_, bytes);
+  places_.push_back({record.seq(), message_.size(), bytes});
+  record.AppendToString(&message_);
+  return true;
+}
+
+std::span<const EncodedRecord> RecordBatch::records() {
+  records_.clear();
+  for (const Place& place : places_) {
+    records_.push_back({place.seq, std::string_view(message_).substr(place.begin, place.bytes)});
+  }
+  return records_;
+}
+
+void RecordBatch::clear() noexcept {
+  message_.clear();
+  places_.clear();
 }
 
 void RecordHistory::keep(std::uint64_t seq, std::string_view record) {

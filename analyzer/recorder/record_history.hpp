@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Provides past records on request: the newest from memory, older ones from the journal's files, which it reads like
-// any other process. One reading of the files serves all requests, until a request is for a newer record that has left
-// memory.
+// Encoded records: those that will be written next, and the past ones on request. Of these, the newest come from
+// memory, older ones from the journal's files, which are read as by any other process. One reading of the files serves
+// all requests, until a request is for a newer record that has left memory.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,10 +16,39 @@
 
 #include "common/journal/journal_reader.hpp"
 
+namespace ringside::wire {
+class Record;
+}  // namespace ringside::wire
+
 namespace ringside {
 
 /// Appends `record`, encoded, to an encoded message whose field 1 is `repeated Record`.
 void append_record_field(std::string& message, std::string_view record);
+
+/// Numbered and encoded records for the journal and the subscribers, all at once. Keeps its memory when it is cleared.
+class RecordBatch {
+ public:
+  /// False if it exceeds a record's limit (kMaxRecordBytes): then it is not added.
+  bool add(const wire::Record& record);
+  bool empty() const noexcept { return places_.empty(); }
+  std::size_t size() const noexcept { return places_.size(); }
+  std::size_t bytes() const noexcept { return message_.size(); }
+  /// Valid until the next call that changes the batch.
+  std::span<const EncodedRecord> records();
+  /// The same records as an encoded message whose field 1 is `repeated Record`; the caller may append other fields.
+  std::string& message() noexcept { return message_; }
+  void clear() noexcept;
+
+ private:
+  struct Place {
+    std::uint64_t seq = 0;
+    std::size_t begin = 0;  // in message_
+    std::size_t bytes = 0;
+  };
+  std::string message_;
+  std::vector<Place> places_;
+  std::vector<EncodedRecord> records_;
+};
 
 /// Used by one thread: the recorder's.
 class RecordHistory {

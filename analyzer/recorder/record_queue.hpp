@@ -13,7 +13,6 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/journal/missing_steps.hpp"
 #include "common/records/step_figures.hpp"
 #include "common/triggers/step_marks.hpp"
 #include "proto/ringside.pb.h"

@@ -18,11 +18,9 @@
 
 #include "analyzer/journal/journal.hpp"
 #include "analyzer/journal/journal_rebuild.hpp"
-#include "analyzer/journal/step_record.hpp"
 #include "analyzer/recorder/answered_requests.hpp"
 #include "analyzer/recorder/described_runs.hpp"
 #include "analyzer/recorder/mark_records.hpp"
-#include "analyzer/recorder/record_batch.hpp"
 #include "analyzer/recorder/record_history.hpp"
 #include "analyzer/recorder/run_status.hpp"
 #include "analyzer/recorder/telemetry.hpp"
@@ -32,6 +30,8 @@
 #include "common/platform/version.hpp"
 #include "common/program/log.hpp"
 #include "common/records/analysis_results.hpp"
+#include "common/records/record_message.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {
@@ -63,7 +63,7 @@ std::optional<wire::ControlReply> refusal_of(const wire::RecordAnalysis& request
       return refused("no run is being served", results.run_id() != status.run_id());
     }
     if (results.run_id() != status.run_id()) {
-      return refused("the results are of another run than the one that is served");
+      return refused("the results belong to another run than the one being served");
     }
   }
   return std::nullopt;
@@ -225,15 +225,11 @@ class Recorder::Worker : private RecordSink {
       if (error != 0) give_up_journal(errno_text(error));
     }
     if (telemetry_) {
-      message_.clear();
-      for (const EncodedRecord& record : records) {
-        history_.keep(record.seq, record.bytes);
-        append_record_field(message_, record.bytes);
-      }
+      for (const EncodedRecord& record : records) history_.keep(record.seq, record.bytes);
       wire::Records rest;  // encoded messages may be concatenated
       *rest.mutable_numbering() = numbering_;
-      rest.AppendToString(&message_);
-      telemetry_->publish("records", message_);
+      rest.AppendToString(&batch_.message());
+      telemetry_->publish("records", batch_.message());
     }
     batch_.clear();
   }
@@ -351,7 +347,7 @@ class Recorder::Worker : private RecordSink {
       case wire::ControlRequest::kStatus: return status().SerializeAsString();
       case wire::ControlRequest::kStop: return stop().SerializeAsString();
       case wire::ControlRequest::kRecordAnalysis:
-        if (!is_here) return refused("results of analyses are taken on this machine only").SerializeAsString();
+        if (!is_here) return refused("results of analyses are accepted from this machine only").SerializeAsString();
         return record(request.record_analysis()).SerializeAsString();
       case wire::ControlRequest::WHAT_NOT_SET: break;
     }
@@ -456,7 +452,6 @@ class Recorder::Worker : private RecordSink {
   // Kept between steps to reuse their memory.
   wire::Record step_;
   RecordBatch batch_;
-  std::string message_;
 
   std::jthread thread_;  // last: it uses all of the above
 };

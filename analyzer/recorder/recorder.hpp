@@ -14,12 +14,11 @@
 #include <vector>
 
 #include "analyzer/recorder/record_queue.hpp"
-#include "analyzer/ring/kept_steps.hpp"
-#include "common/options/journal_options.hpp"
+#include "analyzer/ring/kept_results.hpp"
+#include "common/journal/journal_files.hpp"
 #include "common/options/options.hpp"
-#include "common/records/known_runs.hpp"
-#include "common/records/recorded_step.hpp"
-#include "common/ring/durability.hpp"
+#include "common/records/record_layout.hpp"
+#include "common/records/step_results.hpp"
 #include "common/ring/storage.hpp"
 #include "common/triggers/trigger_spec.hpp"
 

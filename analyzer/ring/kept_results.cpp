@@ -4,7 +4,6 @@
 #include <memory>
 #include <vector>
 
-#include "common/platform/error.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
 
 namespace ringside {
@@ -42,17 +41,34 @@ SharedLayout KeptResults::layout_of(const Id128& run_id, std::uint64_t catalogue
 SharedLayout KeptResults::layout_without_results(const Id128& run_id) {
   const auto [place, is_new] = layouts_.try_emplace({run_id, 0});
   if (!is_new) return place->second;
-  const Schema& schema = ring_.geometry().schema();
-  for (const RunReading& reading : ring_.runs()) {
-    if (reading.run.run_id != run_id) continue;
-    try {
-      Catalogue catalogue = Catalogue::decode(schema, reading.catalogue, "catalogue");
-      const bool fewer = !place->second || catalogue.scalars().size() < place->second->catalogue().scalars().size();
-      if (fewer) place->second = std::make_shared<const RecordLayout>(schema, std::move(catalogue));
-    } catch (const Error&) {  // its hash holds, but a program that can write the file can also forge a hash
+  const auto scalars = [](const SharedLayout& layout) { return layout->catalogue().scalars().size(); };
+  for (const KnownRun& run : described_runs(ring_)) {
+    if (run.run_id == run_id && (!place->second || scalars(run.layout) < scalars(place->second))) {
+      place->second = run.layout;
     }
   }
   return place->second;
+}
+
+StepFigures figures_of(const RingView& ring, const KeptSlot& kept) {
+  StepFigures figures{};
+  figures.rebuilt = true;
+  figures.run_id = kept.header.run_id;
+  figures.commit_seq = kept.header.commit_seq;
+  figures.bytes_transferred = ring.geometry().payload_bytes();
+  if (const auto step = verified_step(ring, kept)) figures.step = step->descriptor;
+  figures.step.step = kept.header.step;
+  figures.step.iteration = kept.header.iteration;
+  return figures;
+}
+
+std::vector<RecordedStep> kept_steps(const RingView& ring) {
+  std::vector<RecordedStep> steps;
+  KeptResults results(ring);
+  for (const KeptSlot& kept : recover(ring).kept) {
+    steps.push_back({.figures = figures_of(ring, kept), .results = results.of(kept)});
+  }
+  return steps;
 }
 
 }  // namespace ringside

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The results that a ring keeps of its steps, by name: for the journal, tables and pages.
+// The steps that a ring keeps and their results by name: for the journal, which may lack some of them
+// (journal_rebuild.hpp), tables and pages.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "common/records/shown_results.hpp"
 #include "common/records/step_results.hpp"
@@ -33,5 +35,12 @@ class KeptResults {
   const RingView& ring_;
   std::map<std::pair<Id128, std::uint64_t>, SharedLayout> layouts_;  // by run and catalogue_hash; 0: not recorded
 };
+
+/// A kept step's figures, with `rebuilt` set and without the analyzer's measurements. The payload is not read.
+StepFigures figures_of(const RingView& ring, const KeptSlot& kept);
+
+/// Every kept step, with `rebuilt` set, by ascending commit_seq. The payloads are not read. Requires that no process
+/// writes to the ring meanwhile.
+std::vector<RecordedStep> kept_steps(const RingView& ring);
 
 }  // namespace ringside

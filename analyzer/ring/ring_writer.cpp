@@ -42,7 +42,7 @@ std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, const C
     throw usage_error("the pool has {}; --overwrite makes a new pool", lacks);
   }
   if (const int error = finish()) {
-    throw system_error("the pool could not be synced to its disk: {}; what was committed last may be lost",
+    throw system_error("the pool could not be synced to its disk: {}; the last committed steps may be lost",
                        errno_text(error));
   }
 
@@ -89,12 +89,12 @@ void RingWriter::discard_newer(const Recovery& recovery, const RunDescription& r
     return kept.header.run_id == run.run_id && kept.header.iteration == iteration;
   });
   if (wanted == recovery.kept.rend()) {
-    throw damage_error("--resume: iteration {} is not kept, from which the other nodes continue; found {} to {}",
+    throw damage_error("--resume: the other nodes continue from iteration {}, which is not kept here; found {} to {}",
                        iteration, recovery.kept.empty() ? 0 : recovery.kept.front().header.iteration,
                        recovery.newest_iteration());
   }
   if (!check_payload(ring_, wanted->slot, wanted->header).intact()) {
-    throw damage_error("--resume: iteration {} is damaged, from which the other nodes continue", iteration);
+    throw damage_error("--resume: the other nodes continue from iteration {}, which is damaged here", iteration);
   }
   // The newest first: if this is interrupted, the remaining steps are still contiguous.
   for (auto newer = recovery.kept.rbegin(); newer != wanted; ++newer) discard(newer->slot);

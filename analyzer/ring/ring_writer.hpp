@@ -20,7 +20,6 @@
 #include "analyzer/ring/victim_choice.hpp"
 #include "common/reductions/step_reducer.hpp"
 #include "common/results/catalogue.hpp"
-#include "common/ring/durability.hpp"
 #include "common/ring/ring_recovery.hpp"
 #include "common/ring/ring_view.hpp"
 #include "common/ring/storage.hpp"

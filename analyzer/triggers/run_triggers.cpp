@@ -19,7 +19,8 @@ void RunTriggers::admit(const RingOptions& ring, const Admission& admission, con
     freeze_ = freeze_of(pool_, writer_.ring().geometry().pool_id, admission.run.run_id);
     if (freeze_ && admission.start == RunStart::kResume) {
       throw usage_error(
-          "{}: --resume: the ring is frozen since iteration {} (trigger '{}'), nothing in it is overwritten; export what "
+          "{}: --resume: the ring has been frozen since iteration {} (trigger '{}'), nothing in it is overwritten; "
+          "export what "
           "you need, then `ringside thaw {}` lets the run continue",
           pool_, freeze_->iteration, freeze_->trigger, pool_);
     }
@@ -35,9 +36,9 @@ void RunTriggers::admit(const RingOptions& ring, const Admission& admission, con
 void RunTriggers::reserve_freeze(RunStart start) {
   freeze_file_.emplace(pool_);
   if (freeze_file_->error() == 0) return;
-  const std::string why = formatted("{}: no room for it ({}); a trigger that freezes the ring needs some", freeze_path(pool_),
-                                    errno_text(freeze_file_->error()));
-  if (start != RunStart::kTakeover) throw system_error("{}: free some, or take another --pool", why);
+  const std::string why = formatted("{}: no room for this file ({}), which a trigger needs to freeze the ring",
+                                    freeze_path(pool_), errno_text(freeze_file_->error()));
+  if (start != RunStart::kTakeover) throw system_error("{}: free some space, or use another --pool", why);
   log_warning("event=freeze_without_room pool={} text=\"{}\"", pool_, why);
 }
 
@@ -187,12 +188,13 @@ int RunTriggers::freeze_ring(const TriggerSpec& trigger, const StepFigures& figu
   const int error = freeze_error_ = freeze_file_->write(*freeze_);
   freeze_file_.reset();
   if (error == 0) {
-    log_warning("event=frozen pool={} text=\"the ring of {} is frozen since iteration {} (trigger '{}')\"", pool_,
+    log_warning("event=frozen pool={} text=\"the ring of {} has been frozen since iteration {} (trigger '{}')\"", pool_,
                 pool_, freeze_->iteration, trigger.name);
   } else {
     log_error(
-        "event=freeze_not_written pool={} iteration={} text=\"the ring of {} is frozen since iteration {} (trigger '{}') only until "
-        "this run ends, because {} cannot be written ({}): the next run in it overwrites its steps; copy or export them first\"",
+        "event=freeze_not_written pool={} iteration={} text=\"the ring of {} has been frozen since iteration {} "
+        "(trigger '{}') only until this run ends, because {} cannot be written ({}): the next run in it overwrites its "
+        "steps; copy or export them first\"",
         pool_, freeze_->iteration, pool_, freeze_->iteration, trigger.name, freeze_path(pool_), errno_text(error));
   }
   return error;

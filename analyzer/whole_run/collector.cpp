@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/journal/step_record.hpp"
 #include "common/files/beside_pool.hpp"
 #include "common/platform/error.hpp"
-#include "common/records/described_run.hpp"
+#include "common/records/record_message.hpp"
 #include "common/reductions/kernels/reduction_table.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
 #include "common/text/decimal.hpp"

@@ -53,8 +53,8 @@ NodeLink::NodeLink(const std::string& address, const std::string& socket) {
     }
   } catch (const Error& error) {
     log_warning(
-        "event=node_address text=\"{}; another address is used: a run that goes on has no results of the whole "
-        "until its ranks attach anew\"",
+        "event=node_address text=\"{}; another address is used: until its ranks attach again, a current run has no "
+        "whole-run results\"",
         error.what());
   }
   if (!gate_) listen(make_key_pair(), place.port);

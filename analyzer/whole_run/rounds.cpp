@@ -181,8 +181,8 @@ bool Rounds::add_own_part(RoundState& state) {
   if (state.has_figures && state.iteration != iteration) {
     if (!std::exchange(told_iterations_, true)) {
       log_warning(
-          "event=round_differs step={} text=\"node {} has published iteration {} as this step, the nodes before {}; "
-          "expected the same of all ranks\"",
+          "event=round_differs step={} text=\"node {} published iteration {} as this step, earlier nodes {}; expected "
+          "the same iteration on all ranks\"",
           state.step, plan_.node, iteration, state.iteration);
     }
     return false;
@@ -234,8 +234,8 @@ void Rounds::send_again() {
   if (stalled_ns > kStallNs && now - told_stall_ns_ > kStallNs) {
     told_stall_ns_ = now;
     log_warning(
-        "event=round_stalls step={} text=\"no step has come back from the other nodes for {} s; the next one "
-        "listens at {}; the run goes on\"",
+        "event=round_stalls step={} text=\"no step has come back from the other nodes for {} s; the next node listens "
+        "at {}; the run continues\"",
         step, stalled_ns / 1'000'000'000, plan_.next_address);
   }
   const bool is_lost = sent.sent_ns < returned_sent_ns_;

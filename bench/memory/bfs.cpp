@@ -7,8 +7,6 @@
 
 #include "bench/memory/graph.hpp"
 #include "bench/memory/workload.hpp"
-#include "common/options/command_line.hpp"
-#include "common/options/option_checks.hpp"
 
 namespace {
 
@@ -73,9 +71,5 @@ Outcome measure(const Workload& workload) {
 int main(int argc, char** argv) {
   return run_program(argc, argv,
                      {"bfs", "Breadth-first search of a graph that may be larger than DRAM",
-                      [](ringside::CommandLine& line) {
-                        line.option("--searches", searches, "Searches, each from a vertex of its own")
-                            .check(ringside::whole_number_within(1, 1000));
-                      },
-                      measure});
+                      count_option("--searches", searches, "Searches, each from a vertex of its own"), measure});
 }

@@ -49,19 +49,12 @@ void use_memory(const MemoryChoice& choice) {
         "michel",
         choice.scheme);
   }
-  if (name == "dram") {
-    the.scheme = dram_scheme(words);
-  } else if (name == "mmap") {
-    the.scheme = mmap_scheme(words);
-  } else if (name == "umap") {
-    the.scheme = umap_scheme(words, timing);
-  } else if (name == "ringside") {
-    the.scheme = ringside_scheme(words, timing);
-  } else if (name == "michel") {
-    the.scheme = michel_scheme(words, timing);
-  } else {
-    throw usage_error("--memory: found '{}', expected {}", choice.scheme, kMemorySchemes);
-  }
+  if (name == "dram") the.scheme = dram_scheme(words);
+  if (name == "mmap") the.scheme = mmap_scheme(words);
+  if (name == "umap") the.scheme = umap_scheme(words, timing);
+  if (name == "ringside") the.scheme = ringside_scheme(words, timing);
+  if (name == "michel") the.scheme = michel_scheme(words, timing);
+  if (!the.scheme) throw usage_error("--memory: found '{}', expected {}", choice.scheme, kMemorySchemes);
 }
 
 void* far_array(std::size_t bytes) {

@@ -6,8 +6,6 @@
 
 #include "bench/memory/graph.hpp"
 #include "bench/memory/workload.hpp"
-#include "common/options/command_line.hpp"
-#include "common/options/option_checks.hpp"
 
 namespace {
 
@@ -40,23 +38,17 @@ Outcome measure(const Workload& workload) {
     });
     if (iteration > 0) times_s.push_back(time_s);
   }
-  std::uint64_t checksum = 0;
-  for (std::uint32_t v = 0; v < n; ++v) checksum += checked(v, rank[v]);
   return {{{"iteration_s", median_of(times_s)},
            {"iterations_s", spread_of(times_s)},
            {"vertices", n},
            {"links", graph.begin[n]}},
-          checksum};
+          checksum_of(rank)};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_program(
-      argc, argv,
-      {"pagerank", "PageRank of a graph that may be larger than DRAM",
-       [](ringside::CommandLine& line) {
-         line.option("--iterations", iterations, "Measured iterations").check(ringside::whole_number_within(1, 1000));
-       },
-       measure});
+  return run_program(argc, argv,
+                     {"pagerank", "PageRank of a graph that may be larger than DRAM",
+                      count_option("--iterations", iterations, "Measured iterations"), measure});
 }

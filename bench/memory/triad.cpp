@@ -4,8 +4,6 @@
 #include "bench/memory/far_array.hpp"
 #include "bench/memory/random.hpp"
 #include "bench/memory/workload.hpp"
-#include "common/options/command_line.hpp"
-#include "common/options/option_checks.hpp"
 
 namespace {
 
@@ -34,21 +32,14 @@ Outcome measure(const Workload& workload) {
     });
     if (pass > 0) times_s.push_back(time_s);
   }
-  std::uint64_t checksum = 0;
-#pragma omp parallel for schedule(static) reduction(+ : checksum)
-  for (std::size_t i = 0; i < n; ++i) checksum += checked(i, a[i]);
   const double counted_gb = 24e-9 * static_cast<double>(n);
-  return {{{"gb_per_s", counted_gb / median_of(times_s)}, {"pass_s", spread_of(times_s)}}, checksum};
+  return {{{"gb_per_s", counted_gb / median_of(times_s)}, {"pass_s", spread_of(times_s)}}, checksum_of(a)};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_program(
-      argc, argv,
-      {"triad", "STREAM's triad over arrays that may be larger than DRAM",
-       [](ringside::CommandLine& line) {
-         line.option("--passes", passes, "Measured passes").check(ringside::whole_number_within(1, 1000));
-       },
-       measure});
+  return run_program(argc, argv,
+                     {"triad", "STREAM's triad over arrays that may be larger than DRAM",
+                      count_option("--passes", passes, "Measured passes"), measure});
 }

@@ -79,6 +79,10 @@ int run_program(int argc, char** argv, const Program& program) {
   }
 }
 
+std::function<void(CommandLine&)> count_option(const char* name, int& count, const char* meaning) {
+  return [=, &count](CommandLine& line) { line.option(name, count, meaning).check(whole_number_within(1, 1000)); };
+}
+
 double median_of(std::vector<double> values) {
   std::ranges::sort(values);
   return values[(values.size() - 1) / 2];

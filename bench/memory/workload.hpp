@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/memory/random.hpp"
 #include "common/json/json.hpp"
 #include "common/platform/clock.hpp"
 
@@ -39,12 +40,24 @@ struct Program {
 /// The whole of main(): options, memory, measurement, JSON. Returns the exit code.
 int run_program(int argc, char** argv, const Program& program);
 
+/// For Program::declare: an option from 1 to 1000.
+std::function<void(CommandLine&)> count_option(const char* name, int& count, const char* meaning);
+
 /// Seconds that `part` took.
 template <class Part>
 double timed_s(const Part& part) {
   const std::int64_t begin_ns = now_ns();
   part();
   return seconds(now_ns() - begin_ns);
+}
+
+/// Adds up the elements' contributions.
+template <class Elements>
+std::uint64_t checksum_of(const Elements& elements) {
+  std::uint64_t checksum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : checksum)
+  for (std::size_t i = 0; i < elements.size(); ++i) checksum += checked(i, elements[i]);
+  return checksum;
 }
 
 /// {median, min, max} of at least one value.

@@ -15,12 +15,12 @@
 
 #include "analyzer/journal/journal_storage.hpp"
 #include "analyzer/journal/journal_wipe.hpp"
-#include "analyzer/journal/step_record.hpp"
 #include "bench/programs/bench_program.hpp"
 #include "common/journal/journal_reader.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/records/record_layout.hpp"
+#include "common/records/record_message.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
 #include "common/reductions/reduction_words.hpp"
 #include "proto/ringside.pb.h"

@@ -31,11 +31,11 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/journal/step_record.hpp"
 #include "bench/programs/bench_program.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/ranks/node_address.hpp"
+#include "common/records/record_message.hpp"
 #include "common/reductions/kernels/reduction_table.hpp"
 #include "common/reductions/whole/exact_sums.hpp"
 #include "common/threads/openmp_team.hpp"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 #include <random>
-#include <utility>
 
 #include "common/platform/clock.hpp"
 #include "common/telemetry/record_stream.hpp"

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
+#include "common/platform/process.hpp"
 #include "common/program/program_folder.hpp"
 
 namespace ringside {
@@ -30,11 +30,6 @@ std::string package_folder() {
   return {};
 }
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
-
 }  // namespace
 
 std::vector<std::string> interpreters(const std::string& given) {
@@ -45,11 +40,13 @@ std::vector<std::string> interpreters(const std::string& given) {
 std::vector<std::pair<std::string, std::string>> interpreter_environment(std::size_t threads) {
   std::vector<std::pair<std::string, std::string>> environment;
   if (const std::string folder = package_folder(); !folder.empty()) {
-    const std::string others = variable(kPathVariable);
-    environment.emplace_back(kPathVariable, others.empty() ? folder : folder + ":" + others);
+    const char* others = environment_value(kPathVariable);
+    environment.emplace_back(kPathVariable, others == nullptr ? folder : folder + ":" + others);
   }
   environment.emplace_back("PYTHONSAFEPATH", "1");  // the current folder may contain another ringside.py
-  if (threads > 0 && variable(kThreadsVariable).empty()) environment.emplace_back(kThreadsVariable, std::to_string(threads));
+  if (threads > 0 && environment_value(kThreadsVariable) == nullptr) {
+    environment.emplace_back(kThreadsVariable, std::to_string(threads));
+  }
   return environment;
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/analyses/analysis_worker.hpp"
 
-#include <fmt/format.h>
-
 #include <csignal>
 #include <utility>
 
@@ -23,10 +21,6 @@ AnalysisWorker::AnalysisWorker(const std::string& file, const std::string& pool,
     : file_(file),
       child_(Interpreter{.words = {python, "-m", "ringside.analyze", file, pool},
                          .environment = interpreter_environment(threads)}) {}
-
-std::string AnalysisWorker::last_words() const {
-  return last_text_.empty() ? "its process " + child_.how_it_ended() : last_text_;
-}
 
 void AnalysisWorker::follow(const FollowedRun& run) {
   for (AnalysisCounts& counts : counts_) counts.seen = run.after;

@@ -12,7 +12,6 @@
 #include "cli/analyses/due_steps.hpp"
 #include "cli/analyses/worker_line.hpp"
 #include "cli/supervision/child.hpp"
-#include "common/platform/error.hpp"
 
 namespace ringside {
 
@@ -47,7 +46,7 @@ class AnalysisWorker {
   /// Why its file cannot be used; empty until it has reported that.
   const std::string& refusal() const noexcept { return refusal_; }
   /// The last line it wrote, or how it ended: for a process that ended before it was ready.
-  std::string last_words() const;
+  std::string last_words() const { return last_text_.empty() ? "its process " + child_.how_it_ended() : last_text_; }
 
   void follow(const FollowedRun& run);
   void look_at_kept(std::uint64_t first, std::uint64_t last);

@@ -90,8 +90,7 @@ bool AnalysisWorkers::load(const std::vector<std::string>& files, const std::str
     }
     if (waited_ns > kTellNs && !std::exchange(told, true)) {
       write_standard_error(fmt::format(
-          "ringside: {} is still being imported after {} s (process {}); nothing begins before it "
-          "is, or {} s have passed\n",
+          "ringside: {} is still being imported after {} s (process {}); waiting for it, up to {} s\n",
           printable(importing->file()), kTellNs / 1'000'000'000, importing->child().pid(), kLoadNs / 1'000'000'000));
     }
   }
@@ -113,8 +112,8 @@ void AnalysisWorkers::check_names() const {
       const auto found = file_of.find(name.substr(0, dot));  // a key of its results could form the longer name
       if (found == file_of.end()) continue;
       throw usage_error(
-          "{}: the reduction '{}' and '{}' in {} could both have a result analysis.{}; expected names of which none begins "
-          "with another one and a dot",
+          "{}: the reduction '{}' and '{}' in {} could both have a result analysis.{}; expected no name that begins "
+          "with another name and a dot",
           file, name, found->first, found->second, name);
     }
   }
@@ -124,16 +123,8 @@ AnalysisWorkers::~AnalysisWorkers() {
   for (AnalysisWorker& worker : workers_) worker.kill();
 }
 
-void AnalysisWorkers::follow(const FollowedRun& run) {
-  for (AnalysisWorker& worker : workers_) worker.follow(run);
-}
-
 void AnalysisWorkers::look_at_kept(std::uint64_t first, std::uint64_t last) {
   for (AnalysisWorker& worker : workers_) worker.look_at_kept(first, last);
-}
-
-void AnalysisWorkers::end() {
-  for (AnalysisWorker& worker : workers_) worker.end();
 }
 
 void AnalysisWorkers::kill(const std::string& why) {
@@ -213,7 +204,7 @@ void AnalysisWorkers::take_in(const AnalysisWorker::OnResults& on_results, bool 
     }
     if (!worker.stopped().empty() && !said_[index]) {
       said_[index] = true;
-      say(worker.file(), worker.stopped() + "; its analyses end here, the run does not");
+      say(worker.file(), worker.stopped() + "; its analyses end here, but the run continues");
     }
     ++index;
   }

@@ -10,7 +10,7 @@
 
 #include "cli/analyses/analysis_output.hpp"
 #include "cli/analyses/analysis_worker.hpp"
-#include "cli/analyses/stop_signals.hpp"
+#include "cli/supervision/stop_signals.hpp"
 #include "common/json/json.hpp"
 
 namespace ringside {
@@ -27,9 +27,13 @@ class AnalysisWorkers {
   AnalysisWorkers(const AnalysisWorkers&) = delete;
   AnalysisWorkers& operator=(const AnalysisWorkers&) = delete;
 
-  void follow(const FollowedRun& run);
+  void follow(const FollowedRun& run) {
+    for (AnalysisWorker& worker : workers_) worker.follow(run);
+  }
   void look_at_kept(std::uint64_t first, std::uint64_t last);
-  void end();
+  void end() {
+    for (AnalysisWorker& worker : workers_) worker.end();
+  }
   /// Kills those that still run, and records `why` for them.
   void kill(const std::string& why);
   /// For processes that ended early: adds the run's steps that they missed, up to `newest`, to their skipped steps.

@@ -3,7 +3,6 @@
 // writes it. `ringside run --analyze` also starts this command.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <cerrno>
 #include <string>
@@ -176,10 +175,10 @@ ExitCode analyze(const AnalyzeOptions& options) {
   if (is_ours || has_owner(options.pool)) {
     const std::string socket = is_ours ? options.of_run : socket_of_pool(options.pool);
     if (socket.empty()) {
-      write_standard_error(fmt::format(
-          "ringside: no analyzer of {} takes results (--telemetry off, or another user's): they are printed, and "
-          "recorded once it has no owner\n",
-          printable(options.pool)));
+      write_standard_error(
+          fmt::format("ringside: no analyzer of {} accepts results (--telemetry off, or another user's): they are "
+                      "printed now, and recorded once the pool has no owner\n",
+                      printable(options.pool)));
     }
     const LiveRun run{
         .pool = options.pool, .socket = socket, .is_ours = is_ours, .timeout_s = options.analysis.timeout_s};
@@ -206,8 +205,9 @@ ExitCode analyze(const AnalyzeOptions& options) {
 int analyze_command(int argc, const char* const* argv) {
   AnalyzeOptions options;
   CommandLine line(
-      "Runs functions of yours over the steps that a pool keeps, or beside the run that writes it, until that run ends.\n"
-      "FILE.py registers them with @ringside.reduction. Their results are printed and go to the journal beside the pool.",
+      "Runs your functions over the steps that a pool keeps, or beside the run that writes it, until that run ends.\n"
+      "FILE.py registers them with @ringside.reduction. Their results are printed and go to the journal beside the\n"
+      "pool.",
       "ringside analyze");
   line.option("POOL", options.pool, "pool file, or its ranks file").required().value_name("FILE");
   line.option("SCRIPT", options.files, "Python files with functions of a step; each gets a process of its own")
@@ -219,7 +219,7 @@ int analyze_command(int argc, const char* const* argv) {
   declare(line, options.analysis);
   line.flag("--json", options.json, "print one line of JSON for each step and analysis, and one at the end");
   line.option("--of-run", options.of_run, "the socket of the run that started this command").value_name("PATH").group("");
-  line.flag("--lowest-priority", options.lowest_priority, "run only where nothing else wants to").group("");
+  line.flag("--lowest-priority", options.lowest_priority, "run only on cores that are otherwise idle").group("");
   line.option("--report-fd", options.report_fd, "where lines of JSON about this process go").value_name("FD").group("");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   if (options.of_run.empty()) options.pool = one_pool_of(options.pool);

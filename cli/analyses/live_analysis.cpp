@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <csignal>
-#include <utility>
 
 #include "analyzer/pool/pool_file.hpp"
 #include "cli/analyses/analysis_journal.hpp"

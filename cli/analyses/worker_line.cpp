@@ -8,7 +8,7 @@
 
 #include "common/json/json.hpp"
 #include "common/records/analysis_results.hpp"
-#include "common/text/utf8_prefix.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside compare A B`: compares two or more runs, from their pools, journals or summaries.
-#include <fmt/format.h>
 
 #include <string>
 #include <vector>
@@ -33,9 +32,8 @@ struct CompareOptions {
 
 void declare_compare(CommandLine& line, CompareOptions& options) {
   line.option("RUN", options.runs,
-              "pool, ranks file, journal or summary; of a pool or journal the newest run, or the one whose id begins "
-              "with the digits "
-              "behind @")
+              "pool, ranks file, journal or summary; of a pool or journal the newest run, or, with @DIGITS, the run "
+              "whose id begins with them")
       .required()
       .times(2, kMostRuns)
       .value_name("POOL|POOL@RUN_ID|SUMMARY.json");
@@ -45,10 +43,10 @@ void declare_compare(CommandLine& line, CompareOptions& options) {
   line.option("--result", options.result, "compare the course of this result (default: the residual, or the change)")
       .value_name("NAME");
   line.flag("--expect-equal", options.expect_equal,
-            "end with exit code 5 unless all iterates and records that both runs have were compared and are equal");
+            "end with exit code 5 unless all iterates and records in both runs were compared and are equal");
   line.option("--ignore", options.ignored, "do not compare this result, for instance a time that the solver publishes; may be repeated")
       .value_name("NAME");
-  line.flag("--json", options.json, "print one JSON object with everything that was found");
+  line.flag("--json", options.json, "print all findings as one JSON object");
   line.option("-o,--output", options.output, "write a page with charts; -: to standard output").value_name("FILE.html");
 }
 
@@ -111,8 +109,8 @@ int compare_runs(const CompareOptions& options) {
 int compare_command(int argc, const char* const* argv) {
   CompareOptions options;
   CommandLine line(
-      "Compares runs: what they were started with, residuals and times side by side, and where iterates or records begin "
-      "to differ. The first run is compared with each other one. Works while analyzers use the pools.",
+      "Compares runs: what they were started with, residuals and times side by side, and where iterates or records "
+      "begin to differ. The first run is compared with each of the others. Works while analyzers use the pools.",
       "ringside compare");
   declare_compare(line, options);
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;

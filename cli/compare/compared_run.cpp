@@ -16,7 +16,7 @@
 #include "cli/run_history/history_json.hpp"
 #include "common/journal/journal_files.hpp"
 #include "common/platform/error.hpp"
-#include "common/records/known_runs.hpp"
+#include "common/records/record_layout.hpp"
 #include "common/text/printable.hpp"
 #include "common/text/utc_text.hpp"
 
@@ -30,15 +30,6 @@ bool exists(const std::string& path) {
   return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
 }
 
-/// "x.pool.journal-1" -> "x.pool"
-std::string without_journal_suffix(const std::string& path) {
-  for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
-    const std::string suffix = journal_log_path("", log);
-    if (path.size() > suffix.size() && path.ends_with(suffix)) return path.substr(0, path.size() - suffix.size());
-  }
-  return path;
-}
-
 bool is_hexadecimal(std::string_view text) {
   return !text.empty() && text.size() <= 32 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
@@ -49,7 +40,7 @@ std::pair<std::string, std::string> split(const std::string& name) {
   const bool is_file = exists(name) || !journal_files_there(name).empty();
   if (is_file || at == std::string::npos || at == 0) return {name, {}};
   if (!is_hexadecimal(name.substr(at + 1))) {
-    throw usage_error("{}: no such file; behind @ expected the first digits of a run's id, 0 to 9 and a to f",
+    throw usage_error("{}: no such file; after @ expected the first digits of a run's id, 0 to 9 and a to f",
                       shortened(name));
   }
   return {name.substr(0, at), name.substr(at + 1)};
@@ -88,7 +79,8 @@ ComparedRun ComparedRun::read(const std::string& name, const std::string& result
   ComparedRun run;
   run.name = name;
   const auto [file, run_prefix] = split(name);
-  run.path = without_journal_suffix(one_journal_of(file));
+  run.path = one_journal_of(file);
+  if (const std::string pool = pool_of_journal_file(run.path); !pool.empty()) run.path = pool;
   if (exists(run.path)) {
     if (const std::optional<std::string> text = read_json_object(run.path, kExpected)) {
       if (!run_prefix.empty()) throw usage_error("{}: {} is a summary, of one run; expected no @RUN_ID", name, file);
@@ -108,13 +100,11 @@ void ComparedRun::read_summary(const std::string& text) {
   kind = "summary";
   facts = facts_of(summary);
   const auto seconds_of = [&summary](const char* key) {
-    return summary.contains(key) && summary.at(key).is_number() ? std::optional(summary.at(key).get<double>())
-                                                                : std::nullopt;
+    return summary[key].is_number() ? std::optional(summary[key].get<double>()) : std::nullopt;
   };
   if (summary.at("run_id").is_string()) run_id = summary.at("run_id").get<std::string>();
-  if (const Json* const converged = summary.contains("converged") ? &summary.at("converged") : nullptr;
-      converged != nullptr && converged->is_boolean()) {
-    state = converged->get<bool>() ? "converged" : "not converged";
+  if (const Json& converged = summary["converged"]; converged.is_boolean()) {
+    state = converged.get<bool>() ? "converged" : "not converged";
   }
   if (const auto count = seconds_of("iterations"); count && *count >= 0) {
     iterations = static_cast<std::uint64_t>(*count);
@@ -122,7 +112,7 @@ void ComparedRun::read_summary(const std::string& text) {
   for (const RunTime& time : kRunTimes) times.*time.seconds = seconds_of(time.key);
   last_value = seconds_of("residual_l1");
   if (last_value) course = {.course = "solver.residual_l1", .course_linf = {}, .is_change = true};
-  notices.push_back("a summary has no steps: only what it says of the whole run is compared");
+  notices.push_back("a summary has no steps: only its figures of the whole run are compared");
 }
 
 /// The id, 16 bytes, of the run to compare: the newest one, or the one whose id begins with `prefix`.
@@ -220,7 +210,7 @@ void ComparedRun::describe(const RecordedRun& run) {
   times = times_of(run.totals.sums);
   course = run.course;
   const StepSums& sums = run.totals.sums;
-  if (is_live) notices.push_back("the run goes on: what is compared is what it had recorded when it was read");
+  if (is_live) notices.push_back("the run continues: only the records made before this reading are compared");
   if (run.totals.steps_before > 0) {
     notices.push_back(fmt::format("the first {} steps are no longer in the journal", run.totals.steps_before));
   }

@@ -10,7 +10,7 @@
 #include "cli/run_history/history_json.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/version.hpp"
-#include "common/records/results_json.hpp"
+#include "common/records/shown_results.hpp"
 #include "common/text/printable.hpp"
 
 namespace ringside {

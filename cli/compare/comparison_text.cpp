@@ -21,24 +21,6 @@ constexpr std::size_t kMostCell = 36;
 constexpr std::size_t kMostResults = 4;         // shown for a record that differs; --json has all
 constexpr std::uint64_t kMostUlps = 1'000'000;  // of a result; for larger distances the two values are clearer
 
-/// Makes columns as wide as their widest cell; the first one is left-aligned, the others right-aligned.
-std::string table(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths;
-  for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()), 0);
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += i == 0 ? fmt::format("  {:<{}}", row[i], widths[i]) : fmt::format("  {:>{}}", row[i], widths[i]);
-    }
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
-}
-
 std::string cell_of(const Json& value) {
   if (value.is_null()) return "-";
   const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
@@ -63,7 +45,7 @@ std::string head(const Comparison& comparison) {
   const std::optional<bool> same = comparison.same_problem();
   const std::size_t runs = comparison.runs.size();
   std::string text =
-      !same   ? fmt::format("ringside compare: {} runs; their sources do not say whether it is one problem\n", runs)
+      !same ? fmt::format("ringside compare: {} runs; their files do not show whether the problem is the same\n", runs)
       : *same ? fmt::format("ringside compare: {} runs of the same problem\n", runs)
               : fmt::format("ringside compare: {} runs of DIFFERENT PROBLEMS\n", runs);
   for (std::size_t i = 0; i < runs; ++i) {
@@ -86,15 +68,15 @@ std::string head(const Comparison& comparison) {
 
 std::string facts_text(const Comparison& comparison) {
   const FactComparison& facts = comparison.facts;
-  const std::string rest =
-      fmt::format("{} equal{}", facts.equal, facts.single > 0 ? fmt::format(", {} known of one run alone", facts.single) : "");
+  const std::string rest = fmt::format(
+      "{} equal{}", facts.equal, facts.single > 0 ? fmt::format(", {} known for one run only", facts.single) : "");
   if (facts.differing.empty()) return fmt::format("\nNo setting differs ({}).\n", rest);
   std::vector<Row> rows = {letters(comparison, fmt::format("differs ({})", rest))};
   for (const DifferingFact& fact : facts.differing) {
     Row& row = rows.emplace_back(Row{fact.group + " " + fact.name});
     for (const Json& value : fact.values) row.push_back(cell_of(value));
   }
-  return "\n" + table(rows);
+  return "\n" + columns_text(rows, {true});
 }
 
 /// The name of the runs' course; a general one if they differ.
@@ -121,7 +103,7 @@ std::string residuals_text(const Comparison& comparison) {
   }
   Row& last = rows.emplace_back(Row{"at the end"});
   for (const ComparedRun& run : comparison.runs) last.push_back(run.last_value ? fmt::format("{:.4g}", *run.last_value) : "-");
-  return "\n" + table(rows);
+  return "\n" + columns_text(rows, {true});
 }
 
 std::string times_text(const Comparison& comparison) {
@@ -137,7 +119,7 @@ std::string times_text(const Comparison& comparison) {
   add_time(kRunTimes[0]);  // the total is the last line
   add("producer idle", [](const RunTimes& times) { return percent_text(times.producer_idle_share()); });
   add("analyzer idle", [](const RunTimes& times) { return percent_text(times.analyzer_idle_share()); });
-  return "\n" + table(rows);
+  return "\n" + columns_text(rows, {true});
 }
 
 /// "3, 5, 6": iterations, at most eight.
@@ -147,6 +129,49 @@ std::string listed(const std::vector<std::uint64_t>& iterations) {
   for (std::size_t i = 0; i < std::min(iterations.size(), kMost); ++i) texts.push_back(with_separators(iterations[i]));
   if (iterations.size() > kMost) texts.push_back(fmt::format("and {} more", iterations.size() - kMost));
   return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+/// "iterations 1 to 92: records equal; 93 to 100: iterates equal bit for bit"; empty if nothing is equal.
+std::string equal_text(const PairComparison& pair) {
+  std::vector<std::string> parts;
+  for (const EqualRange& range : pair.equal) {
+    const std::string which = range.first == range.last
+                                  ? fmt::format("{}", with_separators(range.first))
+                                  : fmt::format("{} to {}", with_separators(range.first), with_separators(range.last));
+    const bool has_gaps = range.steps != range.last - range.first + 1;
+    parts.push_back(fmt::format("{}{}{}: {}",
+                                parts.empty() ? range.first == range.last ? "iteration " : "iterations " : "", which,
+                                has_gaps ? fmt::format(" ({})", counted(range.steps, "step")) : "",
+                                range.iterates ? "iterates equal bit for bit" : "records equal"));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+/// "iteration 93: x[17] is 0.1 in A and 0.30000000000000004 in B, 1 ulp; 1 of 2,500 values differs"
+std::string difference_text(const Difference& difference, const std::string& first, const std::string& second) {
+  const std::string iteration = with_separators(difference.iteration);
+  if (difference.kind == Difference::Kind::kIterate) {
+    const FirstDifference& value = difference.value;
+    const std::string variables =
+        value.variables.size() > 1 ? fmt::format(", in {}", fmt::join(value.variables, ", ")) : "";
+    return fmt::format("iteration {}: {} is {} in {} and {} in {}, {}; {} of {} differ{}{}", iteration,
+                       place_text(value), value.first, first, value.second, second, to_text(value.distance),
+                       with_separators(value.entries_differing), counted(value.entries, "value"),
+                       value.entries_differing == 1 ? "s" : "", variables);
+  }
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min(difference.results.size(), kMostResults); ++i) {
+    const DifferingResult& result = difference.results[i];
+    texts.push_back(fmt::format("{} is {} in {} and {} in {}{}", result.name, result.first, first, result.second,
+                                second,
+                                result.ulps && *result.ulps <= kMostUlps
+                                    ? fmt::format(" ({})", to_text(ValueDistance{false, result.ulps, true, {}}))
+                                    : ""));
+  }
+  if (difference.results.size() > kMostResults) {
+    texts.push_back(fmt::format("{} more results differ", difference.results.size() - kMostResults));
+  }
+  return fmt::format("the record of iteration {}: {}", iteration, fmt::join(texts, "; "));
 }
 
 std::string pair_text(const PairComparison& pair, const std::string& a, const std::string& b) {
@@ -167,7 +192,7 @@ std::string pair_text(const PairComparison& pair, const std::string& a, const st
   if (const std::string equal = equal_text(pair); !equal.empty()) lines.push_back("checked: " + equal);
   const bool other_iterate = pair.first_iterate && pair.first && pair.first->kind == Difference::Kind::kRecord;
   if (other_iterate) {
-    lines.push_back("the first iterate that both keep and that differs: " + difference_text(*pair.first_iterate, a, b));
+    lines.push_back("the first iterate kept by both that differs: " + difference_text(*pair.first_iterate, a, b));
   }
   if (pair.first) {
     lines.push_back(fmt::format("in all {} differ{}", counted(pair.records_differing, "record"),
@@ -194,43 +219,6 @@ std::string pair_text(const PairComparison& pair, const std::string& a, const st
 }
 
 }  // namespace
-
-std::string equal_text(const PairComparison& pair) {
-  std::vector<std::string> parts;
-  for (const EqualRange& range : pair.equal) {
-    const std::string which = range.first == range.last
-                                  ? fmt::format("{}", with_separators(range.first))
-                                  : fmt::format("{} to {}", with_separators(range.first), with_separators(range.last));
-    const bool has_gaps = range.steps != range.last - range.first + 1;
-    parts.push_back(fmt::format("{}{}{}: {}", parts.empty() ? range.first == range.last ? "iteration " : "iterations " : "",
-                                which, has_gaps ? fmt::format(" ({})", counted(range.steps, "step")) : "",
-                                range.iterates ? "iterates equal bit for bit" : "records equal"));
-  }
-  return fmt::format("{}", fmt::join(parts, "; "));
-}
-
-std::string difference_text(const Difference& difference, const std::string& first, const std::string& second) {
-  const std::string iteration = with_separators(difference.iteration);
-  if (difference.kind == Difference::Kind::kIterate) {
-    const FirstDifference& value = difference.value;
-    const std::string variables =
-        value.variables.size() > 1 ? fmt::format(", in {}", fmt::join(value.variables, ", ")) : "";
-    return fmt::format("iteration {}: {} is {} in {} and {} in {}, {}; {} of {} differ{}{}", iteration,
-                       place_text(value), value.first, first, value.second, second, to_text(value.distance),
-                       with_separators(value.entries_differing), counted(value.entries, "value"),
-                       value.entries_differing == 1 ? "s" : "", variables);
-  }
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < std::min(difference.results.size(), kMostResults); ++i) {
-    const DifferingResult& result = difference.results[i];
-    texts.push_back(fmt::format("{} is {} in {} and {} in {}{}", result.name, result.first, first, result.second, second,
-                                result.ulps && *result.ulps <= kMostUlps ? fmt::format(" ({})", to_text(ValueDistance{false, result.ulps, true, {}})) : ""));
-  }
-  if (difference.results.size() > kMostResults) {
-    texts.push_back(fmt::format("{} more results differ", difference.results.size() - kMostResults));
-  }
-  return fmt::format("the record of iteration {}: {}", iteration, fmt::join(texts, "; "));
-}
 
 std::string comparison_text(const Comparison& comparison) {
   std::string text = head(comparison) + facts_text(comparison) + residuals_text(comparison) + times_text(comparison);

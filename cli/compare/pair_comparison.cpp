@@ -66,7 +66,7 @@ bool share_a_result(const StepResults& first, const StepResults& second, const C
 
 std::string why_iterates_cannot_be(const ComparedRun& first, const ComparedRun& second) {
   for (const ComparedRun* run : {&first, &second}) {
-    if (run->ring() == nullptr) return fmt::format("of {} there is no pool", run->name);
+    if (run->ring() == nullptr) return fmt::format("{} has no pool", run->name);
   }
   const Schema& here = first.ring()->geometry().schema();
   const Schema& there = second.ring()->geometry().schema();
@@ -127,7 +127,7 @@ class Walk {
     if (!any_record) {
       result_.records_not_compared = first_.steps.empty()    ? "of " + first_.name + " there are no steps"
                                      : second_.steps.empty() ? "of " + second_.name + " there are no steps"
-                                     : result_.common == 0   ? "no iteration is recorded of both"
+                                     : result_.common == 0   ? "no iteration is recorded for both"
                                                              : "their records share no result";
     }
     return std::move(result_);

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "cli/run_history/history_json.hpp"
-#include "common/records/described_run.hpp"
+#include "common/records/record_message.hpp"
 #include "common/text/fixed_text.hpp"
 
 namespace ringside {
@@ -44,7 +44,7 @@ class Facts {
 std::string variables_text(const Json& schema) {
   std::string text;
   const auto word = [](const Json& variable, const char* key) {
-    return variable.contains(key) && variable.at(key).is_string() ? variable.at(key).get<std::string>() : std::string();
+    return variable[key].is_string() ? variable[key].get<std::string>() : std::string();
   };
   for (const Json& variable : schema) {
     if (!variable.is_object()) return {};
@@ -95,12 +95,10 @@ std::vector<RunFact> facts_of(const RunDescription& run, const Schema& schema) {
 std::vector<RunFact> facts_of(const Json& summary) {
   Facts facts;
   const auto add = [&](std::string_view group, std::initializer_list<const char*> keys) {
-    for (const char* key : keys) facts.add(group, key, summary.contains(key) ? summary.at(key) : Json());
+    for (const char* key : keys) facts.add(group, key, summary[key]);
   };
   add("problem", {"problem_id", "solver", "matrix"});
-  if (summary.contains("parameters") && summary.at("parameters").is_string()) {
-    facts.add_parameters(summary.at("parameters").get<std::string>());
-  }
+  if (summary["parameters"].is_string()) facts.add_parameters(summary["parameters"].get<std::string>());
   if (summary.contains("schema")) facts.add("problem", "schema", variables_text(summary.at("schema")));
   add("problem", {"rows", "nonzeros"});
   add("options", {"mode", "program", "coordination", "buffers", "slots", "durability", "reduce", "passes", "elastic",

@@ -84,7 +84,7 @@ Finding probe_numa(const Machine& machine, const PoolDevice& device, const std::
     return finding;
   }
   if (device.numa_node < 0) {
-    finding.found = fmt::format("{} nodes; {} does not say on which it is", counts.numa_nodes, device.text());
+    finding.found = fmt::format("{} nodes; {} does not report its node", counts.numa_nodes, device.text());
     return finding;
   }
   if (counts.allowed_threads < 2) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 #include <variant>
 
 #include "analyzer/pool/pool_device.hpp"
@@ -102,7 +101,7 @@ int doctor_command(int argc, const char* const* argv) {
   bool json = false;
   CommandLine line("Reports what this node offers a run, what would prevent or slow it, and what to change.",
                    "ringside doctor");
-  line.option("PLACE", place, "the pool, or the folder it is to lie in").value_name("POOL|DIR").show_default();
+  line.option("PLACE", place, "the pool, or the folder for it").value_name("POOL|DIR").show_default();
   line.flag("--json", json, "one JSON object");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 

@@ -31,8 +31,8 @@ Finding memory_mode_finding(const MemoryModeFacts& facts) {
   finding.facts.emplace_back("moves_may_be_uncounted", miscounts);
   if (miscounts) {
     finding.found += fmt::format(
-        "; Linux {} may answer 'File exists' to a move of pages under migration without counting what it moved (seen "
-        "with 6.18): Ringside looks where the pages are and continues",
+        "; while pages migrate, Linux {} may fail to move them with 'File exists', without a count of those it moved "
+        "(seen with 6.18): Ringside checks where the pages are and continues",
         facts.release);
   }
   if (facts.tmpfs) {
@@ -41,8 +41,8 @@ Finding memory_mode_finding(const MemoryModeFacts& facts) {
     finding.advice = "Linux 6.8 or later moves pages (UFFDIO_MOVE), which costs less than copying them";
   } else if (facts.mapped) {
     finding.advice =
-        "a matrix that does not fit into --dram-limit is used in place, and what is touched often is moved to DRAM; a "
-        "mapped --cache is read in place as well and needs no limit";
+        "a matrix that does not fit into --dram-limit is used in place, and often-used parts are moved to DRAM; a "
+        "mapped --cache is also read in place, and needs no limit";
   } else {
     finding.advice =
         "it pays for a matrix that does not fit into DRAM (swap was slower for streams and random updates); while the "

@@ -81,7 +81,7 @@ Finding probe_memory(const std::string& root) {
   if (limit && *limit < *total) {
     finding.verdict = Verdict::kNote;
     finding.found += fmt::format(", but the control group allows {:.1f} GB", static_cast<double>(*limit) / kGigabyte);
-    finding.advice = "the matrix, four vectors and the buffers must fit; raise the limit where they do not";
+    finding.advice = "the matrix, four vectors and the buffers must fit; raise the limit if they do not";
     finding.facts.emplace_back("control_group_limit_bytes", *limit);
   }
   return finding;
@@ -148,7 +148,7 @@ Finding probe_kernel(const std::string& root) {
   Finding finding{"kernel", Verdict::kOk, fmt::format("Linux {}", *release), "", {{"release", *release}}};
   if (kernel_before(*release, 5, 3)) {
     finding.verdict = Verdict::kProblem;
-    finding.advice = "Linux 5.3 or newer is needed: the death of a process is learned from its pidfd";
+    finding.advice = "Linux 5.3 or newer is needed: pidfds report the death of processes";
   }
   return finding;
 }
@@ -163,7 +163,7 @@ Finding probe_pmdk() {
   if (has_pmemlog()) return finding;
   finding.verdict = Verdict::kNote;
   finding.found = "libpmemobj " RINGSIDE_PMDK_VERSION "; built without libpmemlog";
-  finding.advice = "nothing to do: the journal is kept in plain files (`--journal pmemlog` is not there)";
+  finding.advice = "nothing to do: the journal is kept in plain files (`--journal pmemlog` is not available)";
   return finding;
 }
 

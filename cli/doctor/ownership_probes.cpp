@@ -63,12 +63,12 @@ Finding probe_ownership(const std::string& place) {
   Finding finding{"ownership", Verdict::kOk, "", "", {{"user", me}}};
   if (!folder_status) {
     finding.verdict = Verdict::kProblem;
-    finding.found = fmt::format("{} is not there, or not this user's to look at", folder);
+    finding.found = fmt::format("{} does not exist, or this user may not inspect it", folder);
     finding.advice = fmt::format("`install -d -m 0700 '{}'`, or name another place", folder);
     return finding;
   }
-  finding.found =
-      (has_pool ? describe(place, *status) + "; " : "") + describe(folder, *folder_status) + "; this is " + me;
+  finding.found = (has_pool ? describe(place, *status) + "; " : "") + describe(folder, *folder_status) +
+                  "; this process runs as " + me;
   finding.facts.emplace_back("folder_owner", user_name(folder_status->st_uid));
   finding.facts.emplace_back("folder_mode", fmt::format("{:04o}", folder_status->st_mode & 07777));
   if (has_pool) {
@@ -87,7 +87,7 @@ Finding probe_ownership(const std::string& place) {
             : fmt::format("`chmod u+rwx '{}'`{}", folder, has_pool ? fmt::format("; `chmod 0600 '{}'`", place) : "");
   } else if (has_pool && (status->st_mode & kOthers) != 0) {
     finding.verdict = Verdict::kNote;
-    finding.advice = fmt::format("others may read what it keeps, until an analyzer opens it: `chmod 0600 '{}'`", place);
+    finding.advice = fmt::format("other users can read it until an analyzer opens it: `chmod 0600 '{}'`", place);
   } else if (lets_others_replace(*folder_status)) {
     finding.verdict = Verdict::kNote;
     finding.advice = fmt::format("others may replace the pool: `chmod go-w '{}'`", folder);
@@ -104,7 +104,7 @@ Finding probe_pool_owner(const std::string& place, const std::string& root) {
   if (!status || !S_ISREG(status->st_mode)) return {"in_use", Verdict::kOk, "no pool there yet", "", {}};
   const auto holder = flock_holder(*status, root);
   if (!holder)
-    return {"in_use", Verdict::kOk, fmt::format("no process is seen to own {}", place), "", {{"in_use", false}}};
+    return {"in_use", Verdict::kOk, fmt::format("no visible process owns {}", place), "", {{"in_use", false}}};
   return {"in_use",
           Verdict::kNote,
           fmt::format("{} is owned by {}", place, describe_holder(holder, root)),
@@ -122,7 +122,7 @@ Finding probe_service(const std::string& root) {
   const auto state = look_at(root + kStateFolder);
   if (!state) {
     finding.verdict = Verdict::kNote;
-    finding.found = fmt::format("user {} is there, {} is not", kServiceUser, kStateFolder);
+    finding.found = fmt::format("user {} exists, {} does not", kServiceUser, kStateFolder);
     finding.advice = fmt::format("as root: `install -d -o {0} -g {0} -m 0700 {1}` (systemd does it at the first start)",
                                  kServiceUser, kStateFolder);
     return finding;

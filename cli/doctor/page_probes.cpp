@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <optional>
-
 #include "analyzer/pool/dax.hpp"
 #include "cli/doctor/probes.hpp"
 #include "common/platform/system_files.hpp"
@@ -77,7 +75,7 @@ Finding probe_dax_pages(const PoolDevice& device) {
     return finding;
   }
   finding.verdict = Verdict::kNote;
-  finding.found = fmt::format("4 KiB at a time in part: {}", fmt::join(wrong, "; "));
+  finding.found = fmt::format("partly 4 KiB at a time: {}", fmt::join(wrong, "; "));
   finding.advice =
       fmt::format("fewer page faults and TLB misses with, as root, which erases it: {}", fmt::join(advice, "; "));
   return finding;

@@ -88,7 +88,7 @@ Finding probe_pmem(const std::string& root) {
   Finding finding{"pmem", Verdict::kOk, "", "", {{"regions", regions}, {"namespaces", described}}};
   if (regions.empty() && namespaces.empty()) {
     finding.verdict = Verdict::kNote;
-    finding.found = "no persistent memory: the ring lives in files";
+    finding.found = "no persistent memory: the ring is kept in files";
     finding.advice = "nothing to do: files work, `--durability power` then waits for the disk (in the background)";
     return finding;
   }
@@ -131,7 +131,7 @@ Finding probe_persistence(const PoolDevice& device, const std::string& root) {
     return finding;
   }
   finding.verdict = Verdict::kNote;
-  finding.found = fmt::format("{}: unknown{}: the firmware does not say what survives power loss", region,
+  finding.found = fmt::format("{}: unknown{}: the firmware does not report what survives power loss", region,
                               domain.empty() ? "" : " (" + domain + ")");
   finding.advice =
       device.pmem->flushes_by_host
@@ -169,9 +169,8 @@ Finding probe_bad_blocks(const PoolDevice& device, const std::string& root) {
     finding.found = fmt::format("{} sectors of {} bytes in /dev/{}, on which the pool lies{}", of_pool, kSectorBytes,
                                 device.name, everywhere.empty() ? "" : "; of all: " + everywhere);
     finding.advice = fmt::format(
-        "`ringside verify POOL` reports whether an iterate is hit; `ringside wipe POOL` and a new pool write them "
-        "anew; "
-        "as root: `ndctl list --media-errors --namespace={0}`, and `ndctl clear-errors {0}` gives up what they held",
+        "`ringside verify POOL` reports damaged iterates; `ringside wipe POOL` and a new pool rewrite the sectors; as "
+        "root: `ndctl list --media-errors --namespace={0}`, and `ndctl clear-errors {0}` discards their content",
         device.pmem ? device.pmem->name : "all");
   } else if (of_regions > 0) {
     finding.verdict = Verdict::kNote;
@@ -201,12 +200,12 @@ Finding probe_dimms(const std::string& root) {
   if (!broken.empty()) {
     finding.verdict = Verdict::kProblem;
     finding.found += fmt::format("; {}", fmt::join(broken, "; "));
-    finding.advice = "such a DIMM may lose what it is given: see `ndctl list --dimms --health`, and have it replaced";
+    finding.advice = "such a DIMM may lose data: see `ndctl list --dimms --health`, and have it replaced";
   } else if (unsafe > 0) {
     finding.verdict = Verdict::kNote;
     finding.advice =
-        "power was lost before all was saved: `ringside verify POOL`; if the count grows with orderly shutdowns, too, "
-        "the platform is at fault: `ndctl list --dimms --health`";
+        "power was lost before all data was saved: run `ringside verify POOL`; if the count also grows with orderly "
+        "shutdowns, the platform is at fault: `ndctl list --dimms --health`";
   }
   return finding;
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside experiment`: repeats a published measurement on this node and prints its tables, as text or JSON, or writes
-// a page with plots. docs/use/experiments.md explains how to read them.
+// a page with plots, whose data is the JSON. docs/use/experiments.md explains how to read them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,28 +12,31 @@
 #include <variant>
 #include <vector>
 
-#include "cli/experiment/experiment_json.hpp"
 #include "cli/experiment/own_pipeline.hpp"
+#include "cli/http/page_assets.hpp"
 #include "cli/subcommands.hpp"
+#include "cli/terminal/format.hpp"
 #include "cli/terminal/terminal_line.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/own_descriptor.hpp"
+#include "common/json/json.hpp"
+#include "common/kernels/isa.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
+#include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/system_files.hpp"
+#include "common/platform/version.hpp"
 #include "common/text/printable.hpp"
+#include "common/text/utc_text.hpp"
+#include "node/file/node_words.hpp"
+#include "node/streams/cores.hpp"
 
 namespace ringside {
 namespace {
 
 constexpr std::uint64_t kMostThreads = 4096;
 constexpr std::uint64_t kMostRepeats = 1'000'000;
-
-/// The number of terminal columns of a text: bytes that continue a character do not count.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
 
 std::string cell_text(const Cell& cell, const Column& column) {
   if (const auto* number = std::get_if<double>(&cell)) {
@@ -55,11 +60,6 @@ void add_reason(std::vector<Reason>& reasons, const std::string& text, const std
   if (std::find(found->heads.begin(), found->heads.end(), head) == found->heads.end()) found->heads.push_back(head);
 }
 
-std::string padded(const std::string& text, std::size_t width, bool to_the_left) {
-  const std::string blanks(width - std::min(width, width_of(text)), ' ');
-  return to_the_left ? text + blanks : blanks + text;
-}
-
 /// A value that the machine cannot measure is n/a; the reasons are below the table.
 std::string to_text(const ResultTable& table) {
   std::vector<std::vector<std::string>> lines(2);
@@ -79,16 +79,7 @@ std::string to_text(const ResultTable& table) {
       }
     }
   }
-  std::vector<std::size_t> widths(table.columns.size(), 0);
-  for (const auto& line : lines) {
-    for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], width_of(line[c]));
-  }
-  std::string text = table.title + "\n";
-  for (const auto& line : lines) {
-    std::string row;
-    for (std::size_t c = 0; c < line.size(); ++c) row += "  " + padded(line[c], widths[c], words[c]);
-    text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
-  }
+  std::string text = table.title + "\n" + columns_text(lines, words);
   // If there is one reason, or it concerns whole rows, its columns need not be named.
   for (const Reason& reason : reasons) {
     const bool whole = reasons.size() == 1 || reason.heads.size() > 3;
@@ -104,6 +95,107 @@ std::string to_text(const Experiment& experiment, const ExperimentResult& result
   if (!result.remarks.empty()) text += "\n";
   for (const std::string& remark : result.remarks) text += printable(remark) + "\n";
   return text;
+}
+
+Json text_or_unknown(const std::optional<std::string>& text) {
+  return text && !text->empty() ? *text : "n/a";
+}
+
+Json to_json(const Cell& cell) {
+  if (const auto* number = std::get_if<double>(&cell)) return std::isfinite(*number) ? Json(*number) : nullptr;
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  return "n/a: " + std::get<NotAvailable>(cell).reason;
+}
+
+Json to_json(const ResultTable& table) {
+  Json object = {{"title", table.title}, {"columns", Json::array()}, {"rows", Json::array()}};
+  for (const Column& column : table.columns) {
+    object["columns"].push_back(
+        {{"key", column.key}, {"head", column.head}, {"unit", column.unit}, {"digits", column.digits}});
+  }
+  for (const auto& row : table.rows) {
+    Json cells;
+    for (std::size_t c = 0; c < row.size(); ++c) cells[table.columns[c].key] = to_json(row[c]);
+    object["rows"].push_back(std::move(cells));
+  }
+  return object;
+}
+
+Json to_json(const Plot& plot) {
+  Json lines = Json::array();
+  for (const PlotLine& line : plot.lines) lines.push_back({{"label", line.label}, {"points", line.points}});
+  return {{"title", plot.title}, {"x", plot.x}, {"y", plot.y}, {"lines", std::move(lines)}};
+}
+
+/// {cpu, processors_allowed, cores, numa_nodes, last_level_cache_bytes, governor, kernel, huge_pages, isa, version,
+/// load_average, started}: call it before the experiment. A value that cannot be determined is "n/a".
+Json machine_of(const Machine& machine) {
+  const MachineCounts counts = count(machine);
+  utsname names{};
+  const bool named = uname(&names) == 0;
+  double load[3] = {};
+  Json average = "n/a";
+  if (getloadavg(load, 3) == 3) average = load;
+  return {{"cpu", text_or_unknown(machine.model)},
+          {"processors_allowed", counts.allowed_threads},
+          {"cores", counts.cores},
+          {"numa_nodes", counts.numa_nodes},
+          {"last_level_cache_bytes", last_level_cache_bytes(machine)},
+          {"governor", text_or_unknown(first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))},
+          {"kernel", named ? fmt::format("{} {}", names.sysname, names.release) : "n/a"},
+          {"huge_pages", text_or_unknown(first_line("/sys/kernel/mm/transparent_hugepage/enabled"))},
+          {"isa", std::string(to_string(selected_isa()))},
+          {"version", version()},
+          {"load_average", average},
+          {"started", utc_text(realtime_ns())}};
+}
+
+/// {experiment, does, source, machine, options, tiers, remarks, tables, plots, series}. tables: {key: {title, columns,
+/// rows}}; a row has a value for each column's key. series: the seconds of each repeat of each thread.
+Json to_json(const Experiment& experiment, const Surroundings& around, const ExperimentResult& result,
+             const Json& machine) {
+  const ExperimentOptions& options = around.options;
+  Json object = {{"experiment", experiment.name}, {"does", experiment.does}, {"source", experiment.source}};
+  object["machine"] = machine;
+  object["options"] = {{"memory", options.memory},
+                       {"threads", options.threads.empty() ? Json("usual") : Json(options.threads)},
+                       {"repeats", options.repeats == 0 ? Json("usual") : Json(options.repeats)},
+                       {"bytes", options.bytes == 0 ? Json("usual") : Json(options.bytes)}};
+  if (experiment.name == "apps") {
+    object["options"]["apps"] = {
+        {"programs", options.apps.programs.empty() ? Json("all") : Json(options.apps.programs)},
+        {"dram", options.apps.dram.empty() ? Json("usual") : Json(options.apps.dram)},
+        {"far", options.apps.far.empty() ? Json("usual") : Json(options.apps.far)},
+        {"timing", options.apps.timing.empty() ? "none" : kOptaneTiming}};
+  }
+  object["tiers"] = Json::array();
+  for (const int node : around.numa_nodes) {
+    object["tiers"].push_back({{"name", fmt::format("dram{}", node)}, {"kind", "dram"}, {"numa_node", node}});
+  }
+  for (const Tier& tier : around.folders) {
+    object["tiers"].push_back(
+        {{"name", tier.name},
+         {"kind", to_string(tier.kind)},
+         {"numa_node", tier.numa_node < 0 ? Json("n/a: the device states no node") : Json(tier.numa_node)}});
+  }
+  object["remarks"] = result.remarks;
+  object["tables"] = Json::object();
+  for (const ResultTable& table : result.tables) object["tables"][table.key] = to_json(table);
+  object["plots"] = Json::array();
+  for (const Plot& plot : result.plots) object["plots"].push_back(to_json(plot));
+  object["series"] = Json::array();
+  for (const ThreadSeries& series : result.series) {
+    object["series"].push_back(
+        {{"setting", series.setting}, {"thread", series.thread}, {"cpu", series.cpu}, {"seconds", series.seconds}});
+  }
+  return object;
+}
+
+/// The object as one self-contained HTML page.
+std::string experiment_page(const Json& found) {
+  Json shown = found;
+  shown.erase("series");  // the page does not show them; --json has them
+  return page_with_data("/experiment.html", shown);
 }
 
 void print_list() {
@@ -124,12 +216,12 @@ ExperimentResult run_with_progress(const Experiment& experiment, Surroundings& a
 /// Refuses options that the experiment would ignore.
 void refuse_options_of_others(const CommandLine& line, const Experiment& experiment) {
   if (experiment.name == "apps") {
-    if (line.is_given("--memory")) throw usage_error("--memory: apps does not take it; expected --far DIR");
+    if (line.is_given("--memory")) throw usage_error("--memory: found with apps, expected --far DIR");
     return;
   }
   for (const char* option : {"--program", "--dram", "--far", "--timing", "--programs"}) {
     if (line.is_given(option)) {
-      throw usage_error("{}: {} does not take it; expected it with apps only", option, experiment.name);
+      throw usage_error("{}: found with {}, expected with apps only", option, experiment.name);
     }
   }
 }
@@ -141,14 +233,14 @@ int experiment_command(int argc, const char* const* argv) {
   std::string output;
   bool json = false;
   ExperimentOptions options;
-  CommandLine line("Makes a published measurement again on this node; `list` names the experiments.",
+  CommandLine line("Repeats a published measurement on this node; `list` lists the experiments.",
                    "ringside experiment");
   line.option("NAME", name, "the experiment, or list")
       .required()
       .value_name("list|stream|compete|placement|streams|pipeline|apps");
   line.option("--memory", options.memory, "a folder whose files are measured as memory beside DRAM; may be repeated")
       .value_name("DIR");
-  line.option("--threads", options.threads, "numbers of threads, between commas (default: up to all processors)")
+  line.option("--threads", options.threads, "numbers of threads, separated by commas (default: up to all processors)")
       .comma_separated()
       .check(whole_number_within(1, kMostThreads))
       .value_name("LIST");
@@ -159,11 +251,12 @@ int experiment_command(int argc, const char* const* argv) {
       .check(size_within(std::uint64_t{4} << 10, std::uint64_t{1} << 40, "4K to 1024G"))
       .value_name("SIZE");
   OptionSet apps = line.options_of<AppsOptions>("Of apps");
-  apps.option("--program", options.apps.programs, "programs, between commas (default: all that are found)")
+  apps.option("--program", options.apps.programs, "programs, separated by commas (default: all that are found)")
       .comma_separated()
       .value_name("NAME,...");
-  apps.option("--dram", options.apps.dram,
-              "sizes of DRAM before far memory, between commas: 64M, or 25% of what a program takes (default: 25%,50%)")
+  apps.option(
+          "--dram", options.apps.dram,
+          "sizes of DRAM before far memory, separated by commas: 64M, or 25% of a program's memory (default: 25%,50%)")
       .comma_separated()
       .value_name("SIZES");
   apps.option("--far", options.apps.far, "the folder of far memory (default: /dev/shm)").value_name("DIR");

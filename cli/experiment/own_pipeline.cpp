@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -95,9 +94,8 @@ double difference_from(const std::vector<double>& expected, const std::string& p
   const Difference largest = largest_difference(x, expected);
   if (largest.relative > kMostDifference) {
     throw damage_error(
-        "ringside run in {}: row {} of iteration {} is {}, that of the published loop {}; expected a relative "
-        "difference "
-        "of at most {}",
+        "ringside run in {}: row {} of iteration {} is {}, and {} in the published loop; expected a relative "
+        "difference of at most {}",
         parent, largest.row, iterations, x[largest.row], expected[largest.row], kMostDifference);
   }
   return largest.relative;
@@ -129,7 +127,7 @@ void add_own_pipeline(const Surroundings& around, ExperimentResult& result) {
          "--analyzer-cores=" + list(generators, problem.cpus.size()), "--pool=" + folder.file("pool"),
          "--summary=" + folder.file("summary.json")},
         folder, signals);
-    std::vector<Cell> row = {parent, static_cast<double>(generators), static_cast<double>(analyzers)};
+    std::vector<Cell> row = {parent, generators, analyzers};
     for (const char* key :
          {"generate_s", "producer_idle_s", "transfer_s", "commit_s", "analyze_s", "analyzer_idle_s", "total_s"}) {
       const bool found = run.summary.is_object() && run.summary.contains(key) && run.summary.at(key).is_number();
@@ -144,9 +142,8 @@ void add_own_pipeline(const Surroundings& around, ExperimentResult& result) {
     table.rows.push_back(std::move(row));
   }
   result.remarks.push_back(
-      fmt::format("difference: the largest relative one between elements of Ringside's last iterate and of the "
-                  "published loop's; at "
-                  "most {} is accepted, since the two round at different places.",
+      fmt::format("difference: the largest relative difference between elements of the last iterates of Ringside and "
+                  "of the published loop; at most {} is accepted, because the two round at different places.",
                   kMostDifference));
   result.tables.push_back(std::move(table));
 }

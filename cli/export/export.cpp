@@ -225,10 +225,14 @@ std::string series_text(const ExportedSeries& series) {
   return text;
 }
 
-void say_what_was_written(const ExportOptions& options, const std::string& steps, const std::string& of,
-                          const ExportTarget& target, const ExportFormat& format) {
-  write_beside_output(options.output, fmt::format("{}: {} of {}, {}, as {}\n", printable(output_name(options.output)), steps,
-                                                  printable(of), what_was_written(target), format.name));
+/// what: StepExport or RingExport.
+template <class Export>
+void export_and_say(const Export& what, const ExportOptions& options, const std::string& of) {
+  const std::string steps = options.steps.all ? series_text(export_series(what, options.steps))
+                                              : "iteration " + with_separators(export_one(what, options.steps));
+  write_beside_output(options.output,
+                      fmt::format("{}: {} of {}, {}, as {}\n", printable(output_name(options.output)), steps,
+                                  printable(of), what_was_written(what.target), what.format.name));
 }
 
 /// Exports from the rings of several nodes: arrays of the whole run.
@@ -237,8 +241,8 @@ int export_rings(const ExportOptions& options) {
   set.expect_all();
   const ExportFormat& format = checked_format(options);
   if (!format.chunks) {
-    throw usage_error("--format: found {} for rings of several nodes, which is not written row by row; expected {}", format.name,
-                      "csv, hdf5, npy, npz, vtk, zarr or zarr3");
+    throw usage_error("--format: found {}, which is not written row by row, for rings of several nodes; expected {}",
+                      format.name, "csv, hdf5, npy, npz, vtk, zarr or zarr3");
   }
   const std::span<const Variable> variables = set.ranks().variables;
   const std::vector<std::size_t> chosen = chosen_variables(options, format, variables);
@@ -254,15 +258,13 @@ int export_rings(const ExportOptions& options) {
   const bool is_folder = is_folder_format(format);
   check_place(options, format, target.kept);
   if (is_standard_output(options.output) || (!is_folder && !is_made_anew(options.output))) {
-    throw usage_error("--output: found '{}' for rings of several nodes, whose steps are read while they are written, so that what "
-                      "was written may have to be taken back; expected the name of a new file or folder",
-                      output_name(options.output));
+    throw usage_error(
+        "--output: found '{}' for rings of several nodes, where an output is withdrawn if a step is overwritten while "
+        "it is read; expected the name of a new file or folder",
+        output_name(options.output));
   }
   format.check(target);
-  const RingExport what{set, assembly, format, target, chosen, catch_stop_signals()};
-  const std::string steps = options.steps.all ? series_text(export_series(what, options.steps))
-                                              : "iteration " + with_separators(export_one(what, options.steps));
-  say_what_was_written(options, steps, set.path(), target, format);
+  export_and_say(RingExport{set, assembly, format, target, chosen, catch_stop_signals()}, options, set.path());
   return 0;
 }
 
@@ -276,7 +278,7 @@ int export_steps(const ExportOptions& options) {
   check_place(options, format, kept_files);
   const bool to_file = is_folder || is_made_anew(options.output);
   if (!format.streams && (is_standard_output(options.output) || !to_file)) {
-    throw usage_error("--output: '{}' cannot be {}, which is not written from front to back; expected {}",
+    throw usage_error("--output: '{}' cannot be {}, which is not written sequentially; expected {}",
                       output_name(options.output), format.name,
                       "the name of a new file or folder, or --format npy, npz, csv, mtx or vtk");
   }
@@ -287,10 +289,7 @@ int export_steps(const ExportOptions& options) {
   const std::optional<RingReader> archive = options.steps.all ? archive_of(pool) : std::nullopt;
   StepExport what{reader, archive ? &*archive : nullptr, format, target, variables, to_file, {}};
   if (to_file) what.stop = catch_stop_signals();
-
-  const std::string steps = options.steps.all ? series_text(export_series(what, options.steps))
-                                              : "iteration " + with_separators(export_one(what, options.steps));
-  say_what_was_written(options, steps, reader.path().string(), target, format);
+  export_and_say(what, options, reader.path().string());
   return 0;
 }
 
@@ -309,7 +308,7 @@ void refuse_combinations(const ExportOptions& options, const CommandLine& line) 
       throw usage_error("{}: expected only with --all or --records", name);
     }
   }
-  if (options.steps.every == 0) throw usage_error("--every: found 0, expected a number from 1 on");
+  if (options.steps.every == 0) throw usage_error("--every: found 0, expected at least 1");
 }
 
 }  // namespace
@@ -322,9 +321,9 @@ int export_command(int argc, const char* const* argv) {
     if (std::find(formats.begin(), formats.end(), one.name) == formats.end()) formats.emplace_back(one.name);
   }
   CommandLine line(
-      "Writes kept steps to a file that other programs read, after verifying each one: variables of one step, or of "
-      "all\nkept steps, or parts of them; or the journal's records as a table. Of rings of several nodes: arrays of "
-      "the whole\nrun. Rows count from 0. docs/use/export.md has what each format holds.",
+      "Verifies kept steps and writes them to a file for other programs: variables of one step or of all kept\n"
+      "steps, or parts of them; or the journal's records as a table. Rings of several nodes give arrays of the\n"
+      "whole run. Rows count from 0. docs/use/export.md describes the formats.",
       "ringside export");
   line.option("POOL", options.pool, kPoolOrRings).required().value_name("FILE");
   line.option("--iteration", options.steps.iteration, "which iterate").value_name("K|last").show_default();
@@ -333,7 +332,7 @@ int export_command(int argc, const char* const* argv) {
       .value_name("K");
   line.option("--to", options.steps.to, "with --all or --records: last iteration (default: the newest)")
       .value_name("K");
-  line.option("--every", options.steps.every, "with --all: of the steps, the first one and every N-th after it")
+  line.option("--every", options.steps.every, "with --all: the first step and every N-th after it")
       .value_name("N")
       .show_default();
   line.option("--variable", options.variables,
@@ -342,10 +341,11 @@ int export_command(int argc, const char* const* argv) {
       .comma_separated();
   line.option("--slice", options.slice, "a part of each variable: an index or start:stop[:step] for each dimension")
       .value_name("RANGES");
-  line.option("--points", options.points, "with vtk: where the entries lie, a table of x, y and, if given, z; csv, npy")
+  line.option("--points", options.points,
+              "with vtk: the positions of the entries: a table (csv, npy) of x, y and optionally z")
       .value_name("FILE");
   line.flag("--records", options.records, "the journal's records of the steps, instead of variables");
-  line.option("--format", options.format, "file format (default: the one that the output's name ends with, or npy)")
+  line.option("--format", options.format, "file format (default: by the ending of the output's name, or npy)")
       .check(one_of(formats))
       .value_name(fmt::format("{}", fmt::join(formats, "|")));
   line.option("-o,--output", options.output, "file or folder to write; -: standard output")

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/export/point_file.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <charconv>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <string_view>
 
 #include "common/files/regular_file.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/process.hpp"
 #include "common/text/printable.hpp"
 
 namespace ringside {
@@ -23,14 +19,9 @@ std::string content_of_points(const std::string& path) {
   const RegularFile file = open_input(path);
   if (!file.valid()) throw system_error("--points: cannot read '{}': {}", path, file.why());
   std::string content;
-  char part[1 << 16];
-  for (;;) {
-    const ssize_t got = read(file.fd.get(), part, sizeof part);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw system_error("--points: cannot read '{}': {}", path, errno_text(errno));
-    if (got == 0) return content;
-    content.append(part, static_cast<std::size_t>(got));
-  }
+  const int error = read_to_end(file.fd.get(), content);
+  if (error != 0) throw system_error("--points: cannot read '{}': {}", path, errno_text(error));
+  return content;
 }
 
 /// In NumPy's header, a Python dictionary: the text between `before` and `after`.

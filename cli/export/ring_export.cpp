@@ -122,8 +122,10 @@ std::uint64_t export_one(const RingExport& what, const StepOptions& options) {
     sink->finish();
     return step.iteration;
   }
-  throw system_error("{}: the last step was overwritten while it was read, {} times: analyzers are at work, and faster",
-                     what.set.path(), kRingAttempts);
+  throw system_error(
+      "{}: the last step was overwritten while it was read, {} times: analyzers overwrite steps faster than they can "
+      "be read",
+      what.set.path(), kRingAttempts);
 }
 
 ExportedSeries export_series(const RingExport& what, const StepOptions& options) {
@@ -150,8 +152,10 @@ ExportedSeries export_series(const RingExport& what, const StepOptions& options)
     }
   }
   if (series.iterations.empty()) {
-    throw system_error("{}: all {} steps were overwritten while they were read: analyzers are at work, and faster",
-                       what.set.path(), chosen.size());
+    throw system_error(
+        "{}: all {} steps were overwritten while they were read: analyzers overwrite steps faster than they can be "
+        "read",
+        what.set.path(), chosen.size());
   }
   sink->finish();
   return series;

@@ -4,21 +4,76 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "analyzer/ring/kept_results.hpp"
-#include "cli/export/verified_step.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/terminal_line.hpp"
 #include "common/files/standard_streams.hpp"
 #include "common/platform/error.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 #include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {
+
+/// An older iterate never replaces the last one. The error names the newest intact one, so that the user can decide.
+Error damaged(const RingReader& reader, const KeptSlot& kept, std::uint64_t chunk) {
+  const std::optional<KeptSlot> intact = newest_intact(reader.ring(), reader.recover());
+  return damage_error("{}: iteration {} in slot {} is damaged (chunk {}); {}", reader.path().string(),
+                      kept.header.iteration, kept.slot, chunk,
+                      intact ? formatted("--iteration {} is the newest intact one", intact->header.iteration)
+                             : std::string("none of the others is intact"));
+}
+
+/// A kept step of a pool. It is verified before any of it is used, and it detects that an analyzer overwrites it. It is
+/// either read in place, from the mapped pool, without a copy, or is a verified copy in memory.
+class VerifiedStep {
+ public:
+  enum class Way {
+    kInPlace,  // holds the slot if possible; call `still_there` at the end
+    kCopy      // of the whole step: an overwrite cannot affect it
+  };
+
+  /// Empty if the slot took another commit meanwhile. Throws Error (exit code 5) if the step is damaged. If slots
+  /// cannot be held, kInPlace becomes kCopy. The reader outlives the step.
+  static std::optional<VerifiedStep> open(const RingReader& reader, const KeptSlot& kept, Way way) {
+    VerifiedStep step(reader, kept);
+    if (way == Way::kInPlace && reader.hold(kept.header.commit_seq, step.held_) == HoldOutcome::kHeld) {
+      const PayloadCheck check = reader.verify(kept);
+      if (check.overwritten || !step.still_there()) return std::nullopt;
+      if (check.intact()) return step;
+      throw damaged(reader, kept, check.damaged_chunks.empty() ? 0 : check.damaged_chunks[0]);
+    }
+    step.copy_.resize(reader.ring().geometry().payload_bytes());
+    const ReadResult result = reader.read(kept, step.copy_.data());
+    if (result.status == ReadStatus::kDamaged) throw damaged(reader, kept, result.damaged_chunk);
+    if (result.status == ReadStatus::kOverwritten) return std::nullopt;
+    return step;
+  }
+
+  const KeptSlot& kept() const noexcept { return kept_; }
+  std::span<const std::byte> bytes(std::size_t variable) const noexcept {
+    if (copy_.empty()) return held_.view(variable);
+    const VariablePlace& place = reader_->ring().geometry().schema().place(variable);
+    return std::span(copy_).subspan(place.offset, place.bytes);
+  }
+  /// Whether everything read so far belongs to this step.
+  bool still_there() noexcept { return !copy_.empty() || held_.check() == HeldStatus::kOk; }
+
+ private:
+  VerifiedStep(const RingReader& reader, const KeptSlot& kept) : reader_(&reader), kept_(kept) {}
+
+  const RingReader* reader_;
+  KeptSlot kept_;
+  HeldStep held_;
+  std::vector<std::byte> copy_;  // empty: in place
+};
 
 using Way = VerifiedStep::Way;
 
@@ -137,8 +192,9 @@ std::uint64_t export_one(const StepExport& what, const StepOptions& options) {
     way = Way::kCopy;
   }
   throw system_error(
-      "{}: the last iterate was overwritten while it was read, {} times: an analyzer is at work, and faster", pool,
-      kExportAttempts);
+      "{}: the last iterate was overwritten while it was read, {} times: an analyzer overwrites steps faster than they "
+      "can be read",
+      pool, kExportAttempts);
 }
 
 ExportedSeries export_series(const StepExport& what, const StepOptions& options) {
@@ -162,8 +218,10 @@ ExportedSeries export_series(const StepExport& what, const StepOptions& options)
     writer.next_step();
   }
   if (series.iterations.empty()) {
-    throw system_error("{}: all {} steps were overwritten while they were read: an analyzer is at work, and faster",
-                       pool, chosen.size());
+    throw system_error(
+        "{}: all {} steps were overwritten while they were read: an analyzer overwrites steps faster than they can be "
+        "read",
+        pool, chosen.size());
   }
   sink->finish();
   writer.clear_progress();

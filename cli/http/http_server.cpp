@@ -252,13 +252,13 @@ struct HttpServer::Implementation {
   bool may_pass(const RequestHead& request, Response& response) const {
     if (address.is_loopback() && !is_our_name(request.field("host"), address)) {
       refuse(response, 421,
-             "Host: expected localhost, 127.0.0.1 or [::1], the address that is listened at, or a proxy's name that "
-             "`ringside serve --allow-host NAME` permits");
+             "Host: expected localhost, 127.0.0.1 or [::1], the listening address, or a proxy's name that `ringside "
+             "serve --allow-host NAME` permits");
       return false;
     }
     if (is_of_another_origin(request, address)) {
       refuse(response, 403,
-             "found a request of a page of another origin, expected one of our own pages, or a program's");
+             "found a request from a page of another origin, expected one from this server's pages, or from a program");
       return false;
     }
     if (request.method != "GET" && request.method != "HEAD") {

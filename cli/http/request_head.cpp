@@ -143,11 +143,11 @@ std::optional<HeadFault> fault_in(std::string_view head) noexcept {
   if (fields.hosts > 1) return HeadFault{400, "Host: found several, expected one"};
   if (fields.hosts == 0 && is_1_1) return HeadFault{400, "Host: found none, expected one"};
   if (fields.encodings > 0 && fields.lengths > 0) {
-    return HeadFault{400, "found Content-Length and Transfer-Encoding, expected neither: no body is taken"};
+    return HeadFault{400, "found Content-Length and Transfer-Encoding, expected neither: no body is accepted"};
   }
-  if (fields.encodings > 0) return HeadFault{400, "Transfer-Encoding: expected none: no body is taken"};
+  if (fields.encodings > 0) return HeadFault{400, "Transfer-Encoding: expected none: no body is accepted"};
   if (fields.lengths > 1) return HeadFault{400, "Content-Length: found several, expected one at most"};
-  if (fields.has_body) return HeadFault{413, "Content-Length: expected 0: no body is taken"};
+  if (fields.has_body) return HeadFault{413, "Content-Length: expected 0: no body is accepted"};
   return std::nullopt;
 }
 

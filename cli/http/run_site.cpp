@@ -76,7 +76,7 @@ SiteAnswer RunSite::answer_image(const SiteRequest& request) const {
     return json_answer(std::move(*made));
   }
   SiteAnswer refusal = refusal_answer(
-      503, fmt::format("images of {} other kinds (variable, cell, large) are asked for, and no more are made at once",
+      503, fmt::format("images of {} other kinds (variable, cell, large) are being made, and no more are made at once",
                        FieldImages::kMostQueries));
   refusal.retry_after = FieldImages::kAskedWithin;
   return refusal;

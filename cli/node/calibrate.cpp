@@ -51,15 +51,16 @@ struct CalibrateOptions {
 
 void declare_options(CommandLine& line, CalibrateOptions& options) {
   const std::vector<std::string> solvers = names_of(solver_choices());
-  line.option("--matrix", options.matrices,
-              fmt::format("what our kernels are measured on; may be given several times (default: {})", kUsualMatrix))
+  line.option(
+          "--matrix", options.matrices,
+          fmt::format("matrix on which kernels are measured; may be given several times (default: {})", kUsualMatrix))
       .value_name("FILE|grid:SIDE|rmat:SCALE");
   line.option("--solver", options.solve.solver, "the solver whose iterations are measured")
       .check(one_of(solvers))
       .value_name(fmt::format("{}", fmt::join(solvers, "|")))
       .show_default();
   line.option("--memory", options.folders,
-              "a folder that pools may lie in; may be given several times (default: the current one and /dev/shm)")
+              "a folder for pools; may be given several times (default: the current one and /dev/shm)")
       .value_name("DIR");
   line.option("--threads", options.threads, "thread counts, such as 1-4,8 (default: 1, 2, 3, 4, 6, 8, 12 ... and all)")
       .value_name("LIST");
@@ -68,7 +69,7 @@ void declare_options(CommandLine& line, CalibrateOptions& options) {
       .value_name("S")
       .show_default();
   line.flag("--quick", options.quick, fmt::format("the same as --budget {:.0f}", kQuickCalibrationBudgetS));
-  line.flag("--quiet", options.quiet, "neither progress nor the closing table");
+  line.flag("--quiet", options.quiet, "print neither progress nor the closing table");
   line.option("-o,--output", options.output,
               "file to write (default: node.json in the user's cache folder); -: to "
               "standard output")
@@ -256,7 +257,7 @@ int calibrate_with(CalibrateOptions options) {
 int calibrate_command(int argc, const char* const* argv) {
   CalibrateOptions options;
   CommandLine line(
-      "Measures this node (memory, clock, our kernels alone and side by side, coordination), so that runs on it can be "
+      "Measures this node (memory, clock, kernels alone and side by side, coordination), so that runs on it can be "
       "predicted.",
       "ringside calibrate");
   declare_options(line, options);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "cli/terminal/format.hpp"
 #include "common/options/command_line.hpp"
@@ -19,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kMostSteps = 200;  // to simulate: lags and waits are steady long before
 
-// Measured (docs/inside/scale.md, "Parameters"): a publish, and the test and the start of an exchange.
+// Measured (docs/inside/ranks.md, "Parameters"): a publish, and the test and the start of an exchange.
 constexpr double kPublishS = 25e-6;
 constexpr double kExchangeS = 10e-6;
 
@@ -136,12 +135,12 @@ Json json_row(const ScaleResult& row) {
 void declare(CommandLine& line, ManyNodesOptions& options) {
   OptionSet set = line.options_of<ManyNodesOptions>("Many nodes");
   const Option nodes = set.option("--nodes", options.nodes,
-                                  "simulate a run of so many nodes, and of 1, 4, 16, ...; or of each number in a list "
-                                  "(docs/inside/scale.md)")
+                                  "simulate a run on this many nodes, and on 1, 4, 16, ...; or on each number in a "
+                                  "list (docs/inside/ranks.md)")
                            .comma_separated()
                            .check(whole_number_within(1, kMostSimulatedNodes))
                            .value_name("N");
-  set.option("--ranks-per-node", options.ranks_per_node, "ranks of a node, each of which takes an iteration's time")
+  set.option("--ranks-per-node", options.ranks_per_node, "ranks of a node; each takes an iteration's time")
       .check(whole_number_within(1, 4096))
       .needs(nodes)
       .show_default()
@@ -162,22 +161,22 @@ void declare(CommandLine& line, ManyNodesOptions& options) {
       .show_default()
       .value_name("WHEN");
   set.option("--spread", options.spread,
-             "standard deviation by mean, of an iteration and, if there are two, of what the analyzer does")
+             "standard deviation divided by the mean, for an iteration and, if there are two, for the analyzer's work")
       .needs(nodes)
       .show_default()
       .value_name("SHARE[,SHARE]");
-  set.option("--slow-solver", options.slow_solver, "the iterations of the last node take so many times as long")
+  set.option("--slow-solver", options.slow_solver, "the last node's iterations take this many times as long")
       .check(number_within(1, 1000))
       .needs(nodes)
       .show_default()
       .value_name("FACTOR");
-  set.option("--slow-analyzer", options.slow_analyzer, "the reductions of the last node take so many times as long")
+  set.option("--slow-analyzer", options.slow_analyzer, "the last node's reductions take this many times as long")
       .check(number_within(1, 1000))
       .needs(nodes)
       .show_default()
       .value_name("FACTOR");
   set.option("--turn-cost", options.turn_cost_us,
-             "microseconds in which a node takes its part in the state of a step and sends it on to the next node")
+             "microseconds that a node needs to add its part to a step's state and send that to the next node")
       .check(number_within(0, 1e6))
       .needs(nodes)
       .show_default()
@@ -252,7 +251,8 @@ std::string many_nodes_table(const ManyNodes& simulated) {
                      counted(request.iterations, "iteration"), request.every);
   out +=
       "                         for                          lag, mean and most, in steps                  steps held\n"
-      "   nodes       step    keeping  coupling   buffers  committed   recorded         result      round     by a node  "
+      "   nodes       step    keeping  coupling   buffers  committed   recorded         result      round     by a "
+      "node  "
       "collector    sent\n";
   for (const ScaleResult& row : simulated.rows) out += table_row(row);
   const ScaleResult& last = simulated.rows.back();

@@ -26,9 +26,9 @@ std::optional<std::string> matrix_memory_advice(const MatrixMemoryFacts& facts) 
         megabytes(facts.dram_limit_bytes));
   }
   return fmt::format(
-      "{}, {:.1f} times --dram-limit: the times here are those of a matrix in DRAM, which far memory does not reach "
-      "where a matrix does not fit. If the kernel has the DRAM to keep a mapped --cache of csr or bands, that is as "
-      "fast as DRAM; if it has not, far memory was measured faster (docs/inside/memory_mode.md, When far memory pays)",
+      "{}, {:.1f} times --dram-limit: the times here are those of a matrix in DRAM, which far memory does not reach if "
+      "the matrix does not fit. If the kernel has enough DRAM for a mapped --cache of csr or bands, that is as fast as "
+      "DRAM; otherwise far memory was measured faster (docs/inside/memory_mode.md, When far memory pays)",
       size, static_cast<double>(bytes) / static_cast<double>(facts.dram_limit_bytes));
 }
 

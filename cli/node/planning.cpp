@@ -11,6 +11,7 @@
 #include "common/program/topology.hpp"
 #include "common/text/printable.hpp"
 #include "node/file/matrix_file.hpp"
+#include "producer/matrix/grid.hpp"
 #include "producer/matrix/matrix_source.hpp"
 #include "producer/memory/matrix_memory.hpp"
 
@@ -110,10 +111,16 @@ ProblemSize problem_size(const Node& node, const PlannedOptions& options, std::v
                     printable(size.matrix), printable(size.matrix)));
     return as_asked(before->problem, size);
   }
-  if (const std::optional<AnnouncedSize> announced = announced_size(size.matrix)) {
-    if (!announced->exact) remarks.emplace_back("the name of the matrix announces only about how many nonzeros it has");
-    size.rows = announced->rows;
-    size.nonzeros = announced->nonzeros;
+  const MatrixName name = matrix_name(size.matrix);
+  if (name.grid_side) {
+    size.rows = std::uint64_t{*name.grid_side} * *name.grid_side;
+    size.nonzeros = grid_links_above(*name.grid_side, *name.grid_side);
+    return size;
+  }
+  if (name.rmat) {  // its duplicate edges collapse
+    remarks.emplace_back("the name of the matrix gives its nonzeros only approximately");
+    size.rows = std::uint64_t{1} << name.rmat->scale;
+    size.nonzeros = size.rows * name.rmat->edge_factor;
     return size;
   }
   throw usage_error(

@@ -12,7 +12,7 @@
 #include "common/journal/journal_reader.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
-#include "common/records/known_runs.hpp"
+#include "common/records/record_layout.hpp"
 
 namespace ringside {
 namespace {
@@ -90,7 +90,7 @@ RestOfRun read_rest(StreamEnd end) {
       // If the last handed-out record is there, this is still the journal from which it came.
       if (has_last &&
           (found.empty() || found.front().seq() != end.next_seq - 1 || found.front().unix_ns() != end.last_unix_ns)) {
-        why = fmt::format("cannot be had: record {} is not in the journal of {} any more, or is another one",
+        why = fmt::format("cannot be read: record {} is no longer in the journal of {}, or is another one",
                           end.next_seq - 1, end.journal_pool);
       } else {
         const std::size_t told = has_last ? 1 : 0;
@@ -100,7 +100,7 @@ RestOfRun read_rest(StreamEnd end) {
         if (!journal.damage.empty()) why += ": " + journal.damage;
       }
     } catch (const Error& error) {
-      why = fmt::format("cannot be had: {}", error.what());
+      why = fmt::format("cannot be read: {}", error.what());
     }
   }
   merge(rest.records, std::move(end.beyond));

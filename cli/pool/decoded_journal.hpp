@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/records/record_layout.hpp"
-#include "common/records/run_id.hpp"
+#include "common/records/record_message.hpp"
 #include "common/telemetry/record_stream.hpp"
 #include "proto/ringside.pb.h"
 

@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
@@ -77,8 +76,8 @@ std::vector<Source> sources_in(const std::string& path) {
         pool.starts_with('/') && pool.find_first_not_of(std::string(kPlain) + "/+=@%,") == std::string::npos;
     if (!plain_host || !plain_pool) {
       throw usage_error(
-          "--ranks: {}: {}: found host '{}' and pool '{}', expected the name of a machine and a path from the root on, "
-          "both of plain letters; give --from HOST:POOL for each node",
+          "--ranks: {}: {}: found host '{}' and pool '{}', expected a machine's name and an absolute path, both of "
+          "plain letters; give --from HOST:POOL for each node",
           path, ranks.name_of(n), printable(host), printable(pool));
     }
     sources.push_back({host == own_host ? "" : host, pool});
@@ -114,9 +113,8 @@ void copy_by(const Copier& copier, const std::string& from, const std::string& t
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
   const std::string how = WIFEXITED(status) ? fmt::format("ended with exit code {}", WEXITSTATUS(status))
                                             : fmt::format("was ended by signal {}", WTERMSIG(status));
-  throw system_error(
-      "--copy: '{}' {} when it was to copy '{}'; expected a command that copies HOST:FILE to a file here",
-      copier.command, how, from);
+  throw system_error("--copy: '{}' {} while copying '{}'; expected a command that copies HOST:FILE to a file here",
+                     copier.command, how, from);
 }
 
 void copy_file(const Copier& copier, const Source& source, const std::string& ending, const std::string& to) {
@@ -221,7 +219,7 @@ int gather(const std::string& output, const std::vector<Source>& sources, const 
   }
   folder.publish();  // syncs the copies
   fmt::print("{}: the rings of {}, verified; all hold {}\n", printable(output), counted(ranks->nodes.size(), "node"),
-             iterations.empty() ? "no iteration together" : "iterations " + iterations_text(iterations));
+             iterations.empty() ? "no common iteration" : "iterations " + iterations_text(iterations));
   return 0;
 }
 
@@ -233,18 +231,16 @@ int gather_command(int argc, const char* const* argv) {
   std::string ranks;
   std::string command = "scp -q";
   CommandLine line(
-      "Copies the rings of all nodes of a run of several MPI ranks into one new folder, which the other commands then "
-      "read as\n"
-      "one: for nodes without a shared file system. Each copy is verified. Gather when the run has ended: a step that "
-      "an\n"
-      "analyzer changes while it is copied is damaged in the copy, which is then refused.",
+      "Copies the rings of all nodes of a run of several MPI ranks into one new folder, which the other commands\n"
+      "read as one ring; for nodes without a shared file system. Each copy is verified. Gather after the run has\n"
+      "ended: if an analyzer changes a step while it is copied, the copy is damaged and refused.",
       "ringside gather");
   line.option("FOLDER", folder, "folder to make").required().value_name("DIR");
   line.option("--from", from, "a ring and where it is, once for each node; without HOST: on this machine")
       .value_name("HOST:POOL");
   line.option("--ranks", ranks, "instead of --from: a ranks file (POOL.ranks), which names hosts and pools")
       .value_name("FILE");
-  line.option("--copy", command, "command that copies HOST:FILE to a file here, its last two words")
+  line.option("--copy", command, "command that copies HOST:FILE to a local file; the two are appended to it")
       .value_name("COMMAND")
       .show_default();
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;

@@ -17,12 +17,12 @@
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
 #include "common/json/json.hpp"
+#include "common/node_rings/ring_set.hpp"
 #include "common/options/command_line.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/program/schema_json.hpp"
-#include "common/reductions/reduction_json.hpp"
-#include "common/results/scalar_value.hpp"
-#include "common/node_rings/ring_set.hpp"
+#include "common/records/shown_results.hpp"
+#include "common/results/result_description.hpp"
 #include "common/text/printable.hpp"
 #include "common/text/utc_text.hpp"
 #include "common/triggers/pool_freeze.hpp"
@@ -252,7 +252,7 @@ void print(const RingSet& set) {
                iterations_text(iterations_of(ring, ranks.run_id)), printable(ring.layout.regions));
   }
   if (const auto all = held_by_all(set)) {
-    fmt::print("all       hold {}\n", all->empty() ? "no iteration together" : "iterations " + iterations_text(*all));
+    fmt::print("all       hold {}\n", all->empty() ? "no common iteration" : "iterations " + iterations_text(*all));
   }
 }
 
@@ -272,9 +272,10 @@ int show_rings(const std::string& path, bool json) {
 int info_command(int argc, const char* const* argv) {
   std::string pool;
   bool json = false;
-  CommandLine line("Shows what a pool holds: runs, iterations, slots, sizes, storage. Works while an analyzer uses it. Of rings of\n"
-                   "several nodes: which iterations each of them holds, and which all of them hold.",
-                   "ringside info");
+  CommandLine line(
+      "Shows what a pool holds: runs, iterations, slots, sizes, storage. Works while an analyzer uses it. For\n"
+      "rings of several nodes: the iterations that each of them holds, and those that all hold.",
+      "ringside info");
   line.option("POOL", pool, kPoolOrRings).required().value_name("FILE");
   line.flag("--json", json, "one JSON object, with every recorded reduction");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;

@@ -68,10 +68,6 @@ std::uint64_t JournalComparison::absent() const {
       std::count_if(rows_.begin(), rows_.end(), [](const Row& row) { return row.recorded == nullptr; }));
 }
 
-bool JournalComparison::intact() const {
-  return steps_.summary().damage.empty() && differing() == 0;
-}
-
 void JournalComparison::print() const {
   const JournalSummary& summary = steps_.summary();
   fmt::print("\njournal: {} records, durations in milliseconds\n", with_separators(summary.records));

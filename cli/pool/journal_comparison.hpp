@@ -25,7 +25,7 @@ class JournalComparison {
 
   const JournalSummary& summary() const noexcept { return steps_.summary(); }
   /// Whether the journal is undamaged and everything compared agrees.
-  bool intact() const;
+  bool intact() const { return steps_.summary().damage.empty() && differing() == 0; }
   /// Prints a table of all compared iterates, then the journal's other steps, its gaps and its damage.
   void print() const;
   /// The same as JSON: the summary's keys, and differs, not_in_journal, outside_ring {steps, first_iteration,

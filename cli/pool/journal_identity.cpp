@@ -7,11 +7,10 @@
 #include <chrono>
 #include <vector>
 
-#include "analyzer/journal/step_record.hpp"
 #include "analyzer/pool/pool_file.hpp"
-#include "cli/pool/decoded_journal.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
+#include "common/records/record_message.hpp"
 #include "common/ring/ring_recovery.hpp"
 
 namespace ringside {
@@ -48,8 +47,8 @@ JournalIdentity identify(const NamedByJournal& journal, const std::string& pool,
                         });
   if (is_older) {
     return {.foreign = {},
-            .older = fmt::format("none of the pool's runs is in the journal beside {}; it is older than all of them "
-                                 "(this pool's from before them, or another pool's)",
+            .older = fmt::format("the journal beside {} has none of the pool's runs and is older than all of them (it "
+                                 "is this pool's earlier journal, or another pool's)",
                                  pool)};
   }
   return {.foreign = fmt::format(

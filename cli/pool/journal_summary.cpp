@@ -7,17 +7,16 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <string_view>
 #include <utility>
 
-#include "analyzer/journal/step_record.hpp"
 #include "cli/pool/decoded_journal.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/journal/journal_reader.hpp"
 #include "common/json/json.hpp"
 #include "common/platform/error.hpp"
 #include "common/records/analysis_results.hpp"
-#include "common/records/results_json.hpp"
+#include "common/records/record_message.hpp"
+#include "common/records/shown_results.hpp"
 #include "common/results/result_values.hpp"
 #include "proto/ringside.pb.h"
 
@@ -29,7 +28,27 @@ class RecordGaps {
  public:
   /// Call with each record of a journal, in order. A step that was named as missing but recorded later, from the ring,
   /// does not count as missing.
-  void add(const wire::Record& record);
+  void add(const wire::Record& record) {
+    if (record.has_records_missing()) {
+      const wire::RecordsMissing& missing = record.records_missing();
+      steps_ += missing.steps();
+      if (missing.first_iteration() != 0) {
+        first_iteration_ =
+            first_iteration_ == 0 ? missing.first_iteration() : std::min(first_iteration_, missing.first_iteration());
+        last_iteration_ = std::max(last_iteration_, missing.last_iteration());
+      }
+      if (missing.first_commit_seq() == 0) return;
+      gaps_[missing.run_id()][missing.first_commit_seq()].last = missing.first_commit_seq() + missing.steps() - 1;
+    } else if (record.has_step() && !gaps_.empty()) {
+      const auto run = gaps_.find(record.step().run_id());
+      if (run == gaps_.end()) return;
+      const std::uint64_t commit_seq = record.step().commit_seq();
+      auto gap = run->second.upper_bound(commit_seq);
+      if (gap == run->second.begin()) return;
+      gap = std::prev(gap);
+      if (commit_seq <= gap->second.last && gap->second.recorded.insert(commit_seq).second) --steps_;
+    }
+  }
 
   /// The number of committed steps without a record.
   std::uint64_t steps() const noexcept { return steps_; }
@@ -46,28 +65,6 @@ class RecordGaps {
   std::uint64_t first_iteration_ = 0;
   std::uint64_t last_iteration_ = 0;
 };
-
-void RecordGaps::add(const wire::Record& record) {
-  if (record.has_records_missing()) {
-    const wire::RecordsMissing& missing = record.records_missing();
-    steps_ += missing.steps();
-    if (missing.first_iteration() != 0) {
-      first_iteration_ =
-          first_iteration_ == 0 ? missing.first_iteration() : std::min(first_iteration_, missing.first_iteration());
-      last_iteration_ = std::max(last_iteration_, missing.last_iteration());
-    }
-    if (missing.first_commit_seq() == 0) return;
-    gaps_[missing.run_id()][missing.first_commit_seq()].last = missing.first_commit_seq() + missing.steps() - 1;
-  } else if (record.has_step() && !gaps_.empty()) {
-    const auto run = gaps_.find(record.step().run_id());
-    if (run == gaps_.end()) return;
-    const std::uint64_t commit_seq = record.step().commit_seq();
-    auto gap = run->second.upper_bound(commit_seq);
-    if (gap == run->second.begin()) return;
-    gap = std::prev(gap);
-    if (commit_seq <= gap->second.last && gap->second.recorded.insert(commit_seq).second) --steps_;
-  }
-}
 
 /// Calls `see` with each record that parses.
 template <class See>

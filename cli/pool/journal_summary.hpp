@@ -12,7 +12,7 @@
 
 #include "cli/pool/journal_identity.hpp"
 #include "common/json/json.hpp"
-#include "common/records/recorded_step.hpp"
+#include "common/records/step_results.hpp"
 #include "common/reductions/reduction_differences.hpp"
 #include "common/ring/ring_recovery.hpp"
 

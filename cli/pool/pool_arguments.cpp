@@ -132,7 +132,7 @@ Json parse_summary(const std::string& text, const std::string& path) {
 
 void check_summary(const Json& summary, const std::string& path) {
   if (summary.is_object() && summary.contains("run_id") && summary.contains("generate_s")) return;
-  throw usage_error("{}: this JSON is no summary of `ringside run`: it has no run_id and generate_s", path);
+  throw usage_error("{}: this JSON is not a summary of `ringside run`: it has no run_id and generate_s", path);
 }
 
 }  // namespace ringside

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "common/records/results_json.hpp"
+#include "common/records/shown_results.hpp"
 #include "common/results/result_values.hpp"
 
 namespace ringside {
@@ -61,19 +61,20 @@ std::string describe(const PayloadCheck& check, const RingGeometry& shape) {
 std::vector<std::string> describe(const TwinsCheck& check) {
   std::vector<std::string> lines;
   if (!check.superblocks_intact()) {
-    lines.push_back("one of the two superblocks is DAMAGED; the next analyzer mends it from its twin");
+    lines.push_back("one of the two superblocks is DAMAGED; the next analyzer repairs it from the other one");
   }
   for (const TwinsCheck::DamagedEntry& entry : check.run_entries) {
     const bool both = entry.copy_damaged[0] && entry.copy_damaged[1];
-    lines.push_back(fmt::format("run table entry {}: {}", entry.index,
-                                both ? "both copies are DAMAGED: the run it described has lost its description"
-                                     : "one of its two copies is DAMAGED; the next analyzer mends it from its twin"));
+    lines.push_back(
+        fmt::format("run table entry {}: {}", entry.index,
+                    both ? "both copies are DAMAGED: the description of this run is lost"
+                         : "one of its two copies is DAMAGED; the next analyzer repairs it from the other one"));
   }
   return lines;
 }
 
 std::string describe_damaged_header(std::uint32_t slot) {
-  return fmt::format("slot {:>4}  DAMAGED: its header does not verify; which iterate it held is not known", slot);
+  return fmt::format("slot {:>4}  DAMAGED: its header is damaged; which iterate it held is unknown", slot);
 }
 
 void add_to(Json& object, const TwinsCheck& check) {

@@ -2,16 +2,17 @@
 #include "cli/pool/recorded_plug_ins.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <map>
 
-#include "analyzer/journal/step_record.hpp"
 #include "cli/pool/decoded_journal.hpp"
 #include "common/journal/journal_files.hpp"
 #include "common/platform/error.hpp"
+#include "common/records/record_message.hpp"
 #include "common/text/fixed_text.hpp"
 
 namespace ringside {
@@ -49,16 +50,10 @@ std::map<Id128, wire::PlugIn> plug_ins_in_journal(const std::string& pool) {
 /// Why the file's code is not run; empty: only this user and root can have written it.
 std::string distrust(const std::string& path) {
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0) return "there is no such file any more";
+  if (stat(path.c_str(), &status) != 0) return "the file no longer exists";
   if (status.st_uid != geteuid() && status.st_uid != 0) return "another user owns it";
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "other users may write it";
   return {};
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  return all;
 }
 
 }  // namespace
@@ -82,7 +77,7 @@ RecordedPlugIns load_recorded(const std::string& pool, const RingView& ring, con
     if (std::find(loaded.begin(), loaded.end(), id) != loaded.end()) continue;
     const auto add_missing = [&](const std::string& why) {
       found.missing.push_back(
-          fmt::format("{}: not recomputed: {}; give --reduce-with FILE:NAME", joined(names), why));
+          fmt::format("{}: not recomputed: {}; give --reduce-with FILE:NAME", fmt::join(names, ", "), why));
     };
     const auto of_same_name = std::find_if(given_names.begin(), given_names.end(), [&](const auto& known_name) {
       return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -90,13 +85,13 @@ RecordedPlugIns load_recorded(const std::string& pool, const RingView& ring, con
       });
     });
     if (of_same_name != given_names.end()) {
-      add_missing(fmt::format("'{}' of --reduce-with is another build, or has other settings, than the recorded one",
+      add_missing(fmt::format("'{}' of --reduce-with has another build or other settings than the recorded one",
                               of_same_name->first));
       continue;
     }
     const auto known = journal.find(id);
     if (known == journal.end()) {
-      add_missing("the journal does not say where its plug-in lies");
+      add_missing("the journal does not record the path of its plug-in");
       continue;
     }
     const std::string& spec = known->second.spec();

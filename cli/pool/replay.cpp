@@ -22,14 +22,12 @@
 #include "cli/terminal/terminal_line.hpp"
 #include "common/files/standard_streams.hpp"
 #include "common/json/json.hpp"
+#include "common/node_rings/ring_set.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
-#include "common/records/results_json.hpp"
 #include "common/records/shown_results.hpp"
-#include "common/reductions/reduction_json.hpp"
-#include "common/node_rings/ring_set.hpp"
 #include "common/text/printable.hpp"
 
 namespace ringside {
@@ -224,7 +222,7 @@ class Output {
       default: break;
     }
     const std::string text = name_of(iterate.verdict).name;
-    return iterate.change_left_out ? text + " but for its change: the iterate before is gone" : text;
+    return iterate.change_left_out ? text + " except its change: the iterate before is gone" : text;
   }
 
   void print_head_of_run(const Id128& run_id) {
@@ -232,7 +230,7 @@ class Output {
     const std::optional<RunDescription> run = ring_.run(run_id);
     fmt::print("{}run {}{}\n", run_ ? "\n" : "", to_string(run_id),
                run ? ": " + problem_text(text_of(run->solver), text_of(run->matrix), text_of(run->parameters))
-                   : std::string(", of which no description is left"));
+                   : std::string(", whose description is lost"));
     fmt::print("{:>11} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {}\n", "iteration", "mean", "min",
                "max", "L1", "L2", "Linf", "L1 change", "L1 resid.", "verdict");
     run_ = run_id;
@@ -293,7 +291,11 @@ ExitCode replay_rings(const std::string& path, const ReplayOptions& options) {
   for (std::size_t n = 0; n < set.nodes().size(); ++n) {
     const NodeRing& ring = set.nodes()[n];
     if (!options.json && n > 0) fmt::print("\n");
-    const auto failed = [&](const Error& why) {
+    try {
+      if (ring.why) throw *ring.why;
+      if (!options.json) fmt::print("{}: {}\n", ring.name, printable(ring.path));
+      code = code_with(code, replay_pool(*ring.reader, options, n));
+    } catch (const Error& why) {
       if (options.json) {
         const Json line = {{"node", n}, {"pool", ring.path}, {"error", why.what()}};
         fmt::print("{}\n", line.dump());
@@ -301,16 +303,6 @@ ExitCode replay_rings(const std::string& path, const ReplayOptions& options) {
         fmt::print("{}: {}\n", ring.name, printable(why.what()));
       }
       code = code_with(code, why.code());
-    };
-    if (ring.why) {
-      failed(*ring.why);
-      continue;
-    }
-    if (!options.json) fmt::print("{}: {}\n", ring.name, printable(ring.path));
-    try {
-      code = code_with(code, replay_pool(*ring.reader, options, n));
-    } catch (const Error& why) {
-      failed(why);
     }
   }
   return code;
@@ -322,10 +314,9 @@ int replay_command(int argc, const char* const* argv) {
   std::string pool;
   ReplayOptions options;
   CommandLine line(
-      "Reduces the kept iterates again, from their verified bytes and in the order of their commits, and compares\n"
-      "the results bit for bit with what was recorded, in the ring and in the journal, whose durations are shown "
-      "beside\n"
-      "them. Works while an analyzer uses the pool.",
+      "Reduces the kept iterates again, from their verified bytes and in the order of their commits. Compares the\n"
+      "results bit for bit with those recorded in the ring and in the journal, and shows the journal's durations.\n"
+      "Works while an analyzer uses the pool.",
       "ringside replay");
   line.option("POOL", pool, kPoolOrRings).required().value_name("FILE");
   line.option("--from", options.from, "first iteration (default: the oldest kept)").value_name("K");

@@ -99,7 +99,7 @@ Verified verify_pool(const RingReader& reader, const std::string& pool, const st
   for (const std::string& text : describe(twins)) fmt::print("{}{}\n", prefix, text);
   if (!pmdk_intact) {
     fmt::print(
-        "{}what libpmemobj keeps in the file is DAMAGED: the iterates can be read, but an analyzer refuses the pool; "
+        "{}libpmemobj's own data in the file is DAMAGED: the iterates can be read, but an analyzer refuses the pool; "
         "export what is needed, then --overwrite\n",
         prefix);
   }

@@ -43,7 +43,7 @@ std::string describe_content(const std::string& pool) {
 /// Throws Error (exit code 2) unless the user types yes.
 void ask(const std::string& pool, std::uint64_t bytes) {
   if (isatty(STDIN_FILENO) != 1) {
-    throw usage_error("{}: not wiped: cannot ask: standard input is no terminal; give --yes", pool);
+    throw usage_error("{}: not wiped: cannot ask: standard input is not a terminal; give --yes", pool);
   }
   fmt::print(stderr, "{}: {}, {}. Overwrite and delete it? Type yes: ", printable(pool),
              printable(describe_content(pool)), megabytes(bytes));
@@ -86,7 +86,7 @@ class WipedPool {
                  with_separators(global_journal.bytes), global_journal.files);
     }
     if (wipe_.other_names() > 0) {
-      fmt::print("note: the file has {} other names (hard links): they are still there, with zeros behind them\n",
+      fmt::print("note: the file has {} other names (hard links): they remain, and their content is zeros\n",
                  wipe_.other_names());
     }
   }
@@ -106,24 +106,23 @@ int wipe_command(int argc, const char* const* argv) {
   bool foreign_pool = false;
   CommandLine line(
       "Overwrites every byte of a pool, its journal and its archive with zeros, syncs, and deletes them: persistent\n"
-      "memory and disks keep what is not overwritten. Refuses while an analyzer uses the pool. One that was cut off can be done again.",
+      "memory and disks keep what is not overwritten. Refuses while an analyzer uses the pool.\n"
+      "An interrupted wipe can be repeated.",
       "ringside wipe");
-  line.option("POOL", pool, "pool file; a damaged or unfinished one will do").required().value_name("FILE");
+  line.option("POOL", pool, "pool file; it may be damaged or unfinished").required().value_name("FILE");
   line.flag("--yes", yes, "do not ask");
   line.flag("--foreign-pool", foreign_pool,
             "wipe a pool and a journal that belong to another user, have several names (hard links), or are reached through "
             "another user's symbolic link");
   line.footer(
-      "What it cannot promise: a file system that copies on write (btrfs, zfs, reflinks), snapshots and backups keep "
-      "old\n"
-      "blocks, and a disk may keep what it has remapped (every SSD does). A journal in plain files that was full and "
-      "began\n"
-      "anew gave blocks with old records back to the file system. Where that matters, encrypt, or discard the\n"
-      "whole device. Exported iterates, summaries and matrix caches are files of their own and stay.");
+      "Limits: file systems that copy on write (btrfs, zfs, reflinks), snapshots and backups keep old blocks, and\n"
+      "a disk may keep blocks that it has remapped (every SSD does). When a journal in plain files was full and\n"
+      "began anew, it gave blocks with old records back to the file system. If that matters, encrypt, or discard\n"
+      "the whole device. Exported iterates, summaries and matrix caches are separate files and are kept.");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   if (pool.ends_with(kRanksEnding)) {
-    throw usage_error("{}: found a ranks file, expected the pool beside it, {}; both are deleted then", pool,
+    throw usage_error("{}: found a ranks file, expected the pool beside it, {}; this deletes both", pool,
                       pool.substr(0, pool.size() - kRanksEnding.size()));
   }
   const std::string archive = archive_path(pool);

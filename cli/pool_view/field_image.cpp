@@ -113,7 +113,7 @@ void FieldImageMaker::Block::add(double value, double share) noexcept {
 void FieldImageMaker::add(std::span<const std::byte> bytes) {
   const std::uint64_t count = bytes.size() / bytes_of(grid_.dtype);
   if (count * bytes_of(grid_.dtype) != bytes.size() || count > grid_.entries() - entries_added()) {
-    throw system_error("{}: found {} bytes behind {} entries, expected those of {} x {} entries", grid_.name,
+    throw system_error("{}: found {} bytes after {} entries, expected the bytes of {} x {} entries", grid_.name,
                        bytes.size(), entries_added(), grid_.rows, grid_.columns);
   }
   switch (grid_.dtype) {
@@ -161,7 +161,7 @@ void FieldImageMaker::add_entries(const std::byte* at, std::uint64_t count) noex
 
 FieldImage FieldImageMaker::image(CellShows shows) const {
   if (entries_added() != grid_.entries()) {
-    throw system_error("{}: found {} entries, expected those of {} x {}", grid_.name, entries_added(), grid_.rows,
+    throw system_error("{}: found {} entries, expected {} x {}", grid_.name, entries_added(), grid_.rows,
                        grid_.columns);
   }
   FieldImage image;
@@ -220,7 +220,7 @@ DrawnField draw_newest(const RingReader& reader, const FieldGrid& grid, CellShow
         return {.image = {}, .why = "the newest iterate is damaged: its bytes are not those that were committed"};
     }
   }
-  return {.image = {}, .why = "the analyzer needs every slot; more --slots would leave one to be read"};
+  return {.image = {}, .why = "the analyzer needs every slot; with more --slots, one can be read"};
 }
 
 std::vector<FieldGrid> grids_in(const RingReader& reader) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The `ringside` commands of one program. Each program has a source that defines own_commands(), and main.cpp.
+// The `ringside` commands of one program. Each program has main.cpp, and a source that CMake makes of
+// own_commands.cpp.in.
 #pragma once
 
 #include <span>

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/programs/start.hpp"
 
-#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <new>
 
 #include "common/platform/error.hpp"
-#include "common/platform/unique_fd.hpp"
+#include "common/platform/process.hpp"
 #include "common/platform/version.hpp"
 #include "common/program/program_folder.hpp"
 #include "common/text/printable.hpp"
@@ -32,17 +30,6 @@ Error not_started(const std::string& program, const fs::path& path, const std::s
                       errno_text(error), command, how_to_get_command_program(program));
 }
 
-std::string all_of(int fd) {
-  std::string text;
-  std::array<char, 65536> bytes;
-  while (true) {
-    const ssize_t count = read(fd, bytes.data(), bytes.size());
-    if (count > 0) text.append(bytes.data(), static_cast<std::size_t>(count));
-    if (count == 0) return text;
-    if (count < 0 && errno != EINTR) throw system_error("pipe: cannot be read ({})", errno_text(errno));
-  }
-}
-
 }  // namespace
 
 std::exception_ptr become_program(const std::string& program, char* const* argv) noexcept {
@@ -59,24 +46,20 @@ std::exception_ptr become_program(const std::string& program, char* const* argv)
 std::string output_of_program(const std::string& program, std::vector<std::string> arguments) {
   const fs::path path = command_program(program);
   announce_version();
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw system_error("pipe: cannot be made ({})", errno_text(errno));
-  const UniqueFd reading(ends[0]);
-  UniqueFd writing(ends[1]);
+  Pipe output = new_pipe();
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, writing.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output.write_end.get(), STDOUT_FILENO);
   pid_t pid = -1;
-  const int error = posix_spawn(&pid, path.c_str(), &actions, nullptr, argv.data(), environ);
+  const int error = posix_spawn(&pid, path.c_str(), &actions, nullptr, exec_list(arguments).data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) throw not_started(program, path, arguments.at(1), error);
-  writing.reset();
+  output.write_end.reset();
 
-  std::string text = all_of(reading.get());
+  std::string text;
+  if (const int failed = read_to_end(output.read_end.get(), text)) {
+    throw system_error("pipe: cannot be read ({})", errno_text(failed));
+  }
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {

@@ -16,16 +16,12 @@
 namespace ringside {
 namespace {
 
-Json value_or_null(const Json& object, const char* key) {
-  return object.contains(key) ? object.at(key) : Json();
-}
-
 std::uint64_t count(const Json& object, const char* key) {
-  return object.contains(key) && object.at(key).is_number() ? object.at(key).get<std::uint64_t>() : 0;
+  return object[key].is_number() ? object[key].get<std::uint64_t>() : 0;
 }
 
 std::string text(const Json& object, const char* key) {
-  return object.contains(key) && object.at(key).is_string() ? object.at(key).get<std::string>() : "?";
+  return object[key].is_string() ? object[key].get<std::string>() : "?";
 }
 
 /// The cells of the table of a run that took `total`.
@@ -67,11 +63,10 @@ std::string nanoseconds(std::uint64_t ns) {
 
 /// total_s: from the start of the first iteration to the end of the last work on any iterate.
 Json total_seconds(const Json& producer, const Json& analyzer) {
-  const Json begun = value_or_null(producer, "begun_ns");
+  const Json begun = producer["begun_ns"];
   if (!begun.is_number() || begun.get<std::int64_t>() == 0) return {};
   std::int64_t end = 0;
-  for (const Json& instant : {value_or_null(producer, "ended_ns"), value_or_null(producer, "analysis_ended_ns"),
-                              value_or_null(analyzer, "ended_ns")}) {
+  for (const Json& instant : {producer["ended_ns"], producer["analysis_ended_ns"], analyzer["ended_ns"]}) {
     if (instant.is_number()) end = std::max(end, instant.get<std::int64_t>());
   }
   return end > 0 ? Json(static_cast<double>(end - begun.get<std::int64_t>()) * 1e-9) : Json();
@@ -89,63 +84,61 @@ std::string_view criterion_of(const std::string& solver) {
 
 Json make_summary(const RunFacts& facts, const Json& producer, const Json& analyzer) {
   const bool dram = facts.mode == "dram";
-  const Json run = producer.contains("run") ? producer.at("run") : Json::object();
+  const Json run = producer["run"];
   // The baseline keeps no iterates: figures of the ring are zero, and what does not exist is null.
-  const auto kept = [&](const char* key) { return dram ? Json(0) : value_or_null(analyzer, key); };
+  const auto kept = [&](const char* key) { return dram ? Json(0) : analyzer[key]; };
   Json summary;
   summary["version"] = version();
-  for (const char* key : {"run_id", "problem_id"}) summary[key] = value_or_null(run, key);
+  for (const char* key : {"run_id", "problem_id"}) summary[key] = run[key];
   // `kernel` is the key's former name.
-  for (const char* key : {"matrix_format", "kernel"}) summary[key] = value_or_null(producer, "matrix_format");
+  for (const char* key : {"matrix_format", "kernel"}) summary[key] = producer["matrix_format"];
   summary["mode"] = facts.mode;
   summary["program"] = facts.program.empty() ? Json() : Json(facts.program);
   summary["ranks"] = facts.ranks == 0 ? Json() : Json(facts.ranks);
   summary["nodes"] = facts.nodes == 0 ? Json() : Json(facts.nodes);
-  for (const char* key : {"solver", "matrix", "parameters", "rows", "nonzeros", "schema"})
-    summary[key] = value_or_null(run, key);
+  for (const char* key : {"solver", "matrix", "parameters", "rows", "nonzeros", "schema"}) summary[key] = run[key];
   for (const char* key : {"iterations", "converged", "residual_l1", "residual_linf", "criterion"}) {
-    summary[key] = value_or_null(producer, key);
+    summary[key] = producer[key];
   }
-  const Json growth = value_or_null(producer, "residual_growth");
+  const Json growth = producer["residual_growth"];
   summary["residual_growth"] = growth.is_number() && growth.get<double>() >= 0 ? growth : Json();
-  summary["resumed_from"] = dram ? Json() : value_or_null(producer, "resumed_from");
+  summary["resumed_from"] = dram ? Json() : producer["resumed_from"];
   // A killed producer may have published more steps than it reported: the committed ones prove it.
-  const Json published = value_or_null(producer, "steps_published");
+  const Json published = producer["steps_published"];
   const Json committed = kept("steps_committed");
   const bool proved = published.is_number() && committed.is_number() &&
                       committed.get<std::uint64_t>() > published.get<std::uint64_t>();
   summary["steps_published"] = proved ? committed : published;
   for (const char* key : {"steps_committed", "steps_persisted", "steps_not_kept", "leases_broken"}) summary[key] = kept(key);
-  summary["steps_skipped"] = value_or_null(producer, "steps_skipped");
+  summary["steps_skipped"] = producer["steps_skipped"];
   summary["analyzer_restarts"] = dram ? Json(0) : Json(facts.analyzer_restarts);
   summary["bytes_transferred"] = kept("bytes_transferred");
   summary["total_s"] = total_seconds(producer, analyzer);
-  for (const char* key : {"load_s", "generate_s", "producer_idle_s"}) summary[key] = value_or_null(producer, key);
+  for (const char* key : {"load_s", "generate_s", "producer_idle_s"}) summary[key] = producer[key];
   for (const char* key : {"transfer_s", "commit_s"}) summary[key] = kept(key);
-  summary["analyze_s"] = dram ? value_or_null(producer, "analyze_s") : value_or_null(analyzer, "analyze_s");
+  summary["analyze_s"] = dram ? producer["analyze_s"] : analyzer["analyze_s"];
   for (const char* key : {"record_s", "analyzer_idle_s"}) summary[key] = kept(key);
   summary["elastic"] = dram ? Json() : Json(facts.elastic);
   summary["producer_cores_lent_s"] = kept("producer_cores_lent_s");
-  summary["analyzer_cores_lent_s"] = dram ? Json() : value_or_null(producer, "analyzer_cores_lent_s");
+  summary["analyzer_cores_lent_s"] = dram ? Json() : producer["analyzer_cores_lent_s"];
   summary["producer_cores"] = facts.producer_cores;
   summary["analyzer_cores"] = facts.analyzer_cores;
   summary["coordination"] = dram ? Json() : Json(facts.coordination);
   summary["buffers"] = dram ? Json() : Json(facts.buffers);
-  for (const char* key : {"slots", "durability", "storage"})
-    summary[key] = dram ? Json() : value_or_null(analyzer, key);
+  for (const char* key : {"slots", "durability", "storage"}) summary[key] = dram ? Json() : analyzer[key];
   for (const char* key : {"reduce", "passes", "last"}) {
-    summary[key] = dram ? value_or_null(producer, key) : value_or_null(analyzer, key);
+    summary[key] = dram ? producer[key] : analyzer[key];
   }
   for (const char* key : {"matrix_memory", "dram_limit_bytes", "matrix_far_bytes", "matrix_in_place_bytes",
                           "matrix_dram_peak_bytes", "matrix_faults", "matrix_fault_s", "matrix_far_read_bytes"}) {
-    summary[key] = value_or_null(producer, key);
+    summary[key] = producer[key];
   }
-  summary["adapted"] = dram ? Json() : value_or_null(analyzer, "adapted");
+  summary["adapted"] = dram ? Json() : analyzer["adapted"];
   for (const char* key : {"plug_ins", "triggers", "frozen_at_iteration", "freeze_error", "archive"}) {
-    summary[key] = dram ? Json() : value_or_null(analyzer, key);
+    summary[key] = dram ? Json() : analyzer[key];
   }
   summary["analyses"] = facts.analyses;
-  summary["hand_off_ns"] = dram ? Json() : value_or_null(analyzer, "hand_off_ns");
+  summary["hand_off_ns"] = dram ? Json() : analyzer["hand_off_ns"];
   return summary;
 }
 
@@ -178,12 +171,14 @@ void add_triggers(const Json& summary, const RunFacts& facts, const std::functio
   }
   if (summary["frozen_at_iteration"].is_number()) {
     const bool outlives_run = !summary.contains("freeze_error") || summary["freeze_error"].is_null();
-    line(fmt::format("  frozen     since iteration {}; {} after it not kept; {}",
-                     with_separators(count(summary, "frozen_at_iteration")), counted(count(summary, "steps_not_kept"), "step"),
-                     outlives_run ? "`ringside thaw` ends this"
-                                  : fmt::format("NOT ANY MORE: the freeze could not be written ({}), and the next run in the pool "
-                                                "overwrites its steps",
-                                                text(summary, "freeze_error"))));
+    line(fmt::format(
+        "  frozen     since iteration {}; {} after it not kept; {}",
+        with_separators(count(summary, "frozen_at_iteration")), counted(count(summary, "steps_not_kept"), "step"),
+        outlives_run
+            ? "`ringside thaw` ends this"
+            : fmt::format(
+                  "NO LONGER: the freeze could not be written ({}), and the next run in the pool overwrites its steps",
+                  text(summary, "freeze_error"))));
   }
   if (const Json& archive = summary["archive"]; archive.is_object()) {
     const std::uint64_t lost = count(archive, "lost");
@@ -257,7 +252,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
     // An analyzer that died may not have reported the number of slots, and its last figures may be incomplete.
     const std::string where = facts.pool_gone ? std::string("but the pool is no longer at")
                               : !summary["slots"].is_number()
-                                  ? std::string("at least; `ringside info` tells what is in")
+                                  ? std::string("at least; `ringside info` shows what is in")
                               : count(summary, "resumed_from") > 0
                                   ? std::string("the newest are in")  // among iterates of earlier runs
                                   : fmt::format("the last {} are in", std::min(committed, count(summary, "slots")));
@@ -298,7 +293,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
   const double commit = number(summary, "commit_s");
   const double record = number(summary, "record_s");
   const double analyzer_idle = number(summary, "analyzer_idle_s");
-  const auto planned = [&](const char* key) { return summary.contains(key) ? summary.at(key) : Json(); };
+  const auto planned = [&](const char* key) { return summary[key]; };
   const bool with_plan = planned("planned_total_s").is_number();
   const auto row = [&](const std::string& left, const std::string& right) {
     line(fmt::format("    {:<{}}{}", left, with_plan ? 47 : 34, right));
@@ -325,7 +320,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
   row(times.cell("total", total, planned("planned_total_s")), times.cell("total", total, planned("planned_total_s")));
   if (with_plan) line(fmt::format("\n  planned    {}", verdict(summary)));
   if (summary["adapted"] == true) {
-    line(fmt::format("  adapted    both --reduce modes were tried; {} stayed", text(summary, "reduce")));
+    line(fmt::format("  adapted    both --reduce modes were tried; {} was kept", text(summary, "reduce")));
   }
 
   const double bytes = number(summary, "bytes_transferred");

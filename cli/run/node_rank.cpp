@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <iterator>
 #include <optional>
 
@@ -32,11 +31,6 @@ constexpr std::array<const char*, 4> kLocalRankVariables = {"OMPI_COMM_WORLD_LOC
 /// The same launchers: the process's number in the whole job.
 constexpr std::array<const char*, 4> kJobRankVariables = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
                                                          "SLURM_PROCID"};
-
-const char* variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0' ? value : nullptr;
-}
 
 /// The cores that this process is bound to, ascending. Afterwards it may run on all cores that the node allows.
 std::vector<int> leave_binding() {
@@ -132,7 +126,7 @@ std::vector<std::string> ranks_command(const CommandLine& line, const RunOptions
 
 int rank_on_node() {
   for (const char* name : kLocalRankVariables) {
-    const char* value = variable(name);
+    const char* value = environment_value(name);
     if (value == nullptr) continue;
     const std::optional<std::uint64_t> number = whole_number(value);
     if (!number || *number > 1'000'000) {
@@ -146,7 +140,7 @@ int rank_on_node() {
 
 bool is_first_of_job() {
   for (const char* name : kJobRankVariables) {
-    if (const char* value = variable(name)) return whole_number(value).value_or(0) == 0;
+    if (const char* value = environment_value(name)) return whole_number(value).value_or(0) == 0;
   }
   return true;
 }

@@ -8,7 +8,6 @@
 
 #include "cli/run/run_options.hpp"
 #include "common/options/command_line.hpp"
-#include "common/platform/process.hpp"
 
 namespace ringside {
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/run/program_options.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +8,7 @@
 
 #include "common/handoff/handoff_environment.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/process.hpp"
 #include "common/program/topology.hpp"
 #include "common/text/printable.hpp"
 
@@ -70,8 +68,7 @@ std::vector<std::pair<std::string, std::string>> program_environment(const Publi
                                                                      const std::vector<int>& cores, int ranks) {
   std::vector<std::pair<std::string, std::string>> variables = rank_environment(publish, peer, places);
   variables.emplace_back(kCoresVariable, to_string(CoreList{cores}));
-  const char* threads = std::getenv(kThreadsVariable);
-  if (threads == nullptr || *threads == '\0') {
+  if (environment_value(kThreadsVariable) == nullptr) {
     const std::size_t each = std::max<std::size_t>(cores.size() / static_cast<std::size_t>(std::max(ranks, 1)), 1);
     variables.emplace_back(kThreadsVariable, std::to_string(each));
   }

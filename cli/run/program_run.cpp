@@ -56,8 +56,9 @@ std::vector<std::string> analyzer_arguments(const CommandLine& line, const RunOp
 std::string headline(ExitCode code, const AttachmentReport& attachment, const Json& reported) {
   switch (code) {
     case ExitCode::kDone:
-      return reported.value("resumed_from", std::uint64_t{0}) > 0 && reported["resumed_from"] == reported.value("iterations", std::uint64_t{0})
-                 ? "done before: nothing was left to do"
+      return reported.value("resumed_from", std::uint64_t{0}) > 0 &&
+                     reported["resumed_from"] == reported.value("iterations", std::uint64_t{0})
+                 ? "already complete: nothing was left to do"
                  : "done";
     case ExitCode::kInterrupted:
       if (attachment.how == "stopped_by_trigger") return "stopped by a trigger";

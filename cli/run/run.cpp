@@ -114,7 +114,7 @@ const char* headline(ExitCode code, const Child& producer, const Child* analyzer
   switch (code) {
     case ExitCode::kDone:
       return reported.value("resumed_from", std::uint64_t{0}) > 0 && reported["resumed_from"] == reported["iterations"]
-                 ? "done before: nothing was left to do"
+                 ? "already complete: nothing was left to do"
                  : "done";
     case ExitCode::kInterrupted:
       return both_exited ? "interrupted, stopped cleanly" : "interrupted; the account so far";
@@ -278,16 +278,14 @@ ExitCode run(const CommandLine& line, RunOptions options) {
 
 int run_command(int argc, const char* const* argv) {
   RunOptions options;
-  CommandLine line(
-      "Runs a solver, a built-in one or a program of yours, and keeps, reduces and accounts for every iterate.",
-      "ringside run");
+  CommandLine line("Runs a solver, a built-in one or your program, and keeps, reduces and accounts for every iterate.",
+                   "ringside run");
   declare(line, options);
   line.footer(
-      "`-- PROGRAM [ARGS...]` runs a program of yours instead of a built-in solver, on the producer's cores: one "
-      "process\n"
-      "of it publishes its iterates through libringside. It finds its analyzer by RINGSIDE_SOCKET and its "
-      "cores\n"
-      "by RINGSIDE_CORES and OMP_NUM_THREADS; RINGSIDE_POOL, RINGSIDE_POOL_USE, RINGSIDE_BUFFERS, RINGSIDE_PEER_TIMEOUT,\n"
+      "`-- PROGRAM [ARGS...]` runs your program instead of a built-in solver, on the producer's cores: one process\n"
+      "of it publishes its iterates through libringside. It finds its analyzer by RINGSIDE_SOCKET and its cores\n"
+      "by RINGSIDE_CORES and OMP_NUM_THREADS; RINGSIDE_POOL, RINGSIDE_POOL_USE, RINGSIDE_BUFFERS, "
+      "RINGSIDE_PEER_TIMEOUT,\n"
       "RINGSIDE_ON_ANALYZER_LOSS, RINGSIDE_COORDINATION and RINGSIDE_RESUME_FROM pass on options. --mode,\n"
       "--when-full, --elastic, --cores, --node, --adapt and all of \"Problem and solver\" belong to built-in solvers.\n"
       "Ctrl-C reaches PROGRAM as SIGINT.");

@@ -30,7 +30,7 @@ std::vector<std::string> arguments_of(const CommandLine& line, const RunOptions&
 void check_analyses(const RunOptions& options) {
   if (options.analyze.empty()) return;
   if (options.mode == Mode::kDram) {
-    throw usage_error("--analyze: found with --mode dram, which keeps nothing to look at; expected --mode pipeline");
+    throw usage_error("--analyze: found with --mode dram, which keeps nothing to analyze; expected --mode pipeline");
   }
   if (!options.telemetry.on) {
     throw usage_error(

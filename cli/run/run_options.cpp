@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "analyzer/journal/journal.hpp"
 #include "common/files/standard_streams.hpp"
+#include "common/journal/journal_files.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/telemetry/key_folder.hpp"
 #include "producer/matrix/matrix_source.hpp"
@@ -38,27 +38,29 @@ void declare(CommandLine& line, RunOptions& options) {
   OptionSet analyses = line.options_of<RunOptions>("Analyses");
   analyses
       .option("--analyze", options.analyze,
-              "call the functions of a Python file that have @ringside.reduction with each step, in a process of its own; "
-              "may be given up to 16 times")
+              "call a Python file's functions with @ringside.reduction for each step, in a separate process; may be "
+              "given up to 16 times")
       .times(1, 16)
       .value_name("FILE.py");
   declare(line, options.analysis);
   line.option("--summary", options.summary, "write the account as one JSON object; -: to standard output")
       .value_name("FILE.json");
-  line.flag("--quiet", options.quiet, "neither progress nor the closing table");
+  line.flag("--quiet", options.quiet, "print neither progress nor the closing table");
   OptionSet mpi = line.options_of<RunOptions>("Several ranks");
   mpi.option("--ranks", options.ranks,
-             "start PROGRAM, or without one a built-in solver, as that many MPI ranks, by mpirun (docs/publish/mpi.md)")
+             "start PROGRAM, or else a built-in solver, as this many MPI ranks, by mpirun (docs/publish/mpi.md)")
       .check(whole_number_within(1, 1'000'000))
       .value_name("N");
-  mpi.option("--hosts", options.hosts, "with --ranks: the file of nodes for mpirun's --hostfile; without: this node")
+  mpi.option("--hosts", options.hosts,
+             "with --ranks: the file of nodes for mpirun's --hostfile (default: this node only)")
       .value_name("FILE");
   mpi.flag("--per-node", options.per_node,
-           "this command is started for each rank, by mpirun or srun: the first rank of a node starts its analyzer; "
-           "%h in --pool becomes the node's name");
-  mpi.option("--resume-from", options.resume_from,
-             "with --ranks or --per-node: begin with the newest step that the rings of an earlier job hold, a folder or "
-             "their ranks file; ranks and nodes may be others. With --resume, pools that hold steps go first")
+           "mpirun or srun starts this command for each rank: the first rank of a node starts its analyzer; %h in "
+           "--pool becomes the node's name");
+  mpi.option(
+         "--resume-from", options.resume_from,
+         "with --ranks or --per-node: begin with the newest step in the rings of an earlier job (their folder or ranks "
+         "file), which may have had other ranks and nodes. With --resume, pools that hold steps take precedence")
       .value_name("RINGS");
   line.declare_config_file();
   line.take_program(options.program);

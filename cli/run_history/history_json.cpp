@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/run_history/history_json.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "common/platform/clock.hpp"
 #include "common/program/schema_json.hpp"
-#include "common/records/older_results.hpp"
-#include "common/records/results_json.hpp"
+#include "common/records/result_names.hpp"
+#include "common/records/shown_results.hpp"
 
 namespace ringside {
 namespace {

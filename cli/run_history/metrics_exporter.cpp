@@ -83,8 +83,8 @@ class Families {
 
 void add_analyzer(Families& out, const AnalyzerView& analyzer) {
   out.gauge("ringside_build_info", "1; the version of this exporter is its label.", 1, {{"version", version()}});
-  out.gauge("ringside_analyzer_up", "1 while the analyzer is heard, 0 while it is not.", analyzer.up ? 1 : 0);
-  out.counter("ringside_analyzer_changes_total", "Times that another analyzer came since this exporter started.",
+  out.gauge("ringside_analyzer_up", "1 while the analyzer sends messages, 0 otherwise.", analyzer.up ? 1 : 0);
+  out.counter("ringside_analyzer_changes_total", "Times that another analyzer took over since this exporter started.",
               analyzer.changes);
   if (!analyzer.last) return;
   out.gauge("ringside_journal_failed", "1 once the analyzer has given up writing its journal.",
@@ -93,7 +93,7 @@ void add_analyzer(Families& out, const AnalyzerView& analyzer) {
 
 void add_run(Families& out, const RunView& run) {
   const wire::RunStarted started = run.started.value_or(wire::RunStarted());
-  out.gauge("ringside_run_info", "1; what the newest run is, in its labels.", 1,
+  out.gauge("ringside_run_info", "1; the labels describe the newest run.", 1,
             {{"run_id", hex(run.run_id)},
              {"solver", started.solver()},
              {"matrix", started.matrix()},
@@ -127,7 +127,7 @@ void add_steps(Families& out, const RunView& run) {
   out.counter("ringside_steps_skipped_total", "Steps dropped because no buffer was free.", run.sums.steps_skipped);
   out.counter("ringside_leases_broken_total", "Steps that were overwritten although a reader held them.",
               run.sums.leases_broken);
-  out.counter("ringside_records_missing_total", "Committed steps of which no record could be kept.",
+  out.counter("ringside_records_missing_total", "Committed steps for which no record could be kept.",
               run.sums.records_missing);
   out.counter("ringside_transferred_bytes_total", "Bytes copied into the ring.", run.sums.bytes_transferred);
 }
@@ -148,9 +148,10 @@ void add_results(Families& out, const StepResults& results, const AnalysisSeries
     sample.gauge.value = course.series.points().back().value;
   }
   if (samples.empty()) return;
-  out.gauge("ringside_result",
-            "A result of the newest committed step, or of the newest that an analysis has looked at, by its full name.",
-            std::move(samples));
+  out.gauge(
+      "ringside_result",
+      "A result of the newest committed step, or of the newest step that an analysis has processed, by its full name.",
+      std::move(samples));
 }
 
 void add_times(Families& out, const RunView& run) {
@@ -162,7 +163,7 @@ void add_times(Families& out, const RunView& run) {
               seconds(sums.analyzer_idle_ns));
   out.counter("ringside_transfer_seconds_total", "Time the analyzer spent copying and hashing.",
               seconds(sums.transfer_ns));
-  out.counter("ringside_commit_seconds_total", "Time commits took, with the waiting for the disk there was.",
+  out.counter("ringside_commit_seconds_total", "Time of commits, including waits for the disk.",
               seconds(sums.commit_ns));
   out.counter("ringside_analyze_seconds_total", "Time the analyzer spent on reductions.", seconds(sums.analyze_ns));
   out.counter("ringside_record_seconds_total",

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "common/records/run_id.hpp"
+#include "common/records/record_message.hpp"
 
 namespace ringside {
 const RecordedRun* RecordedRuns::add(const wire::Record& record) {

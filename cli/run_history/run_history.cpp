@@ -4,9 +4,17 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/records/described_run.hpp"
+#include "common/records/record_message.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
+namespace {
+
+std::string clipped(const std::string& text) {
+  return std::string(utf8_prefix(text, RunMarks::kMostTextBytes));
+}
+
+}  // namespace
 
 void HandOffTimes::add(std::int64_t ns) noexcept {
   histogram_.add(ns);
@@ -20,6 +28,32 @@ std::uint64_t HandOffTimes::at_most(std::size_t i) const noexcept {
   std::uint64_t sum = 0;
   for (std::size_t bin = 0; bin <= i; ++bin) sum += counts_[bin];
   return sum;
+}
+
+void RunMarks::add(const wire::Record& record) {
+  const wire::Mark& said = record.mark();
+  RunMark mark{.seq = record.seq(),
+               .unix_ns = record.unix_ns(),
+               .step = said.step(),
+               .iteration = said.iteration(),
+               .cause = clipped(said.cause()),
+               .name = clipped(said.name()),
+               .text = clipped(said.text()),
+               .actions = {}};
+  for (int i = 0; i < std::min(said.action_size(), kMostActions); ++i) mark.actions.push_back(clipped(said.action(i)));
+  ++count_;
+  if (first_.size() < kFirst) {
+    first_.push_back(std::move(mark));
+    return;
+  }
+  newest_.push_back(std::move(mark));
+  if (newest_.size() > kNewest) newest_.pop_front();
+}
+
+std::vector<RunMark> RunMarks::kept() const {
+  std::vector<RunMark> all = first_;
+  all.insert(all.end(), newest_.begin(), newest_.end());
+  return all;
 }
 
 void RunHistory::add(const wire::Record& record) {
@@ -77,10 +111,6 @@ void RunHistory::add(const wire::Status& status) {
   if (status.attached() && !run_->ended) {
     run_->steps_persisted = std::max(run_->steps_persisted, status.steps_persisted());
   }
-}
-
-RunView* RunHistory::current_run(const std::string& run_id) {
-  return run_ && run_->run_id != run_id ? nullptr : &run_of(run_id);
 }
 
 RunView& RunHistory::run_of(const std::string& run_id) {

@@ -6,11 +6,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/run_history/course_series.hpp"
-#include "cli/run_history/run_marks.hpp"
 #include "cli/run_history/step_series.hpp"
 #include "cli/run_history/step_totals.hpp"
 #include "common/records/result_names.hpp"
@@ -39,6 +40,39 @@ class HandOffTimes {
   std::array<std::uint64_t, kBoundsNs.size() + 1> counts_{};
   std::uint64_t count_ = 0;
   std::int64_t sum_ns_ = 0;
+};
+
+struct RunMark {
+  std::uint64_t seq = 0;  // of its record
+  std::int64_t unix_ns = 0;
+  std::uint64_t step = 0;
+  std::uint64_t iteration = 0;
+  std::string cause;  // "trigger", "non_finite", "undefined", "not_archived", "plug_in"
+  std::string name;
+  std::string text;
+  std::vector<std::string> actions;
+};
+
+/// The marks of a run in bounded memory. The first and the newest ones are kept, because they show what went wrong
+/// first and what happens now. All are counted.
+class RunMarks {
+ public:
+  static constexpr std::size_t kFirst = 64;
+  static constexpr std::size_t kNewest = 192;
+  static constexpr std::size_t kMostTextBytes = 512;  // of each text; a journal may contain texts of any length
+  static constexpr int kMostActions = 16;
+
+  /// record: with a mark.
+  void add(const wire::Record& record);
+
+  std::uint64_t count() const noexcept { return count_; }
+  /// The kept marks, in the order of their records.
+  std::vector<RunMark> kept() const;
+
+ private:
+  std::uint64_t count_ = 0;
+  std::vector<RunMark> first_;
+  std::deque<RunMark> newest_;
 };
 
 /// One run.
@@ -80,7 +114,7 @@ class RunHistory {
  private:
   RunView& run_of(const std::string& run_id);
   /// The run of a record that may arrive after the next run has begun; null if that run has begun.
-  RunView* current_run(const std::string& run_id);
+  RunView* current_run(const std::string& run_id) { return run_ && run_->run_id != run_id ? nullptr : &run_of(run_id); }
   void add(const wire::Record& record, const wire::StepRecord& step);
 
   std::optional<RunView> run_;

@@ -2,7 +2,6 @@
 #include "cli/run_history/step_series.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "common/text/decimal.hpp"
 

@@ -23,15 +23,6 @@ std::int64_t began(const RecordedRun& run) {
   return run.started ? run.started->started_unix_ns() : run.first_unix_ns;
 }
 
-/// The pool for a journal file of this name; empty: it is not a journal file.
-std::string pool_of(const std::string& file) {
-  for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
-    const std::string suffix = journal_log_path("", log);
-    if (file.size() > suffix.size() && file.ends_with(suffix)) return file.substr(0, file.size() - suffix.size());
-  }
-  return {};
-}
-
 }  // namespace
 
 /// One journal, up to the last record that was read.
@@ -109,7 +100,7 @@ RunFolder::RunFolder(const std::string& folder) : folder_(folder) {
   std::error_code error;
   if (!fs::is_directory(folder_, error)) {
     throw usage_error("--runs: found '{}', {}; expected a folder with pools and their journals", folder,
-                      error ? error.message() : "which is no folder");
+                      error ? error.message() : "which is not a folder");
   }
 }
 
@@ -124,7 +115,7 @@ std::vector<std::string> RunFolder::pools_found() {
     if (at.depth() >= kDeepest) at.disable_recursion_pending();
     std::error_code ignored;
     if (at->symlink_status(ignored).type() != fs::file_type::regular) continue;
-    const std::string pool = pool_of(at->path().string());
+    const std::string pool = pool_of_journal_file(at->path().string());
     // A link's journal is beside the pool to which the link points.
     if (!pool.empty() && fs::symlink_status(pool, ignored).type() != fs::file_type::symlink) pools.insert(pool);
   }

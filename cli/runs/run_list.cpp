@@ -3,14 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
 #include "common/platform/clock.hpp"
-#include "common/records/results_json.hpp"
+#include "common/records/shown_results.hpp"
 #include "common/text/hex.hpp"
 #include "common/text/printable.hpp"
 #include "common/text/utc_text.hpp"

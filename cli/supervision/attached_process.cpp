@@ -33,10 +33,6 @@ void AttachedProcess::signal(int number) const noexcept {
   if (pidfd_.valid()) syscall(SYS_pidfd_send_signal, pidfd_.get(), number, nullptr, 0);
 }
 
-bool AttachedProcess::is_in_group(pid_t group) const noexcept {
-  return getpgid(pid_) == group;
-}
-
 std::vector<int> AttachedProcess::cores() const {
   std::set<int> cores;
   std::error_code ended;

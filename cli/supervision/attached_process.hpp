@@ -4,6 +4,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <vector>
 
@@ -20,7 +21,7 @@ class AttachedProcess {
   bool alive() const noexcept;
   void signal(int number) const noexcept;
   /// Whether a Ctrl-C that is passed on to the process group reaches it.
-  bool is_in_group(pid_t group) const noexcept;
+  bool is_in_group(pid_t group) const noexcept { return getpgid(pid_) == group; }
   /// The cores that its threads may run on, ascending; empty if that is not known.
   std::vector<int> cores() const;
 

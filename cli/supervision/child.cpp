@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "common/platform/error.hpp"
+#include "common/platform/process.hpp"
 #include "common/program/stop_signal.hpp"
 #include "common/text/printable.hpp"
 
@@ -27,16 +28,10 @@ namespace {
 
 constexpr std::size_t kMostLineBytes = std::size_t{1} << 20;  // a child that never ends its line must not fill memory
 
-struct Pipe {
-  UniqueFd read_end;
-  UniqueFd write_end;
-};
-
-Pipe new_pipe() {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw system_error("cannot create a pipe: {}", errno_text(errno));
-  fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+Pipe new_pipe_to_poll() {
+  Pipe pipe = new_pipe();
+  fcntl(pipe.read_end.get(), F_SETFL, O_NONBLOCK);
+  return pipe;
 }
 
 /// Runs in the child between fork and exec, where only async-signal-safe calls are allowed.
@@ -52,7 +47,6 @@ void report_exec_failure(const std::string& begin, int error) noexcept {
 
 /// Waits for the exec of a child, which has the other end of the pipe. 0: exec succeeded; else its errno value.
 int exec_error(const UniqueFd& read_end) noexcept {
-  fcntl(read_end.get(), F_SETFL, 0);
   int error = 0;
   ssize_t count;
   do {
@@ -72,14 +66,6 @@ void begin_child(pid_t parent, int death_signal) noexcept {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// The arguments of exec: the texts, then a null pointer. Valid only while `texts` is unchanged.
-std::vector<char*> exec_list(std::vector<std::string>& texts) {
-  std::vector<char*> list;
-  for (std::string& text : texts) list.push_back(text.data());
-  list.push_back(nullptr);
-  return list;
-}
-
 /// This process's environment with `set` in it.
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& set) {
   std::vector<std::string> variables;
@@ -94,11 +80,40 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
   return variables;
 }
 
+/// Starts the words, of which the first is searched for as a shell does, in a child that executes them if `prepare`
+/// returns true. Returns when they are executed; otherwise throws failed(errno).
+template <class Prepare, class Failed>
+pid_t executed(std::vector<std::string> words, const std::vector<std::pair<std::string, std::string>>& set,
+               int death_signal, const Prepare& prepare, const Failed& failed) {
+  const std::vector<char*> argv = exec_list(words);
+  std::vector<std::string> variables = environment_with(set);
+  const std::vector<char*> environment = exec_list(variables);
+  Pipe failure = new_pipe();  // a successful exec closes it; a failed one writes its error here
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid < 0) throw system_error("cannot start {}: {}", words.front(), errno_text(errno));
+  if (pid == 0) {
+    begin_child(parent, death_signal);
+    // Our programs ignore the first two; a shell's background jobs ignore the others, which ask the program to stop.
+    for (const int ignored : {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM}) ::signal(ignored, SIG_DFL);
+    if (prepare()) execvpe(argv[0], argv.data(), environment.data());
+    const int error = errno;
+    (void)!write(failure.write_end.get(), &error, sizeof error);
+    _exit(127);
+  }
+  failure.write_end.reset();
+  if (const int error = exec_error(failure.read_end); error != 0) {
+    waitpid(pid, nullptr, 0);
+    throw failed(error);
+  }
+  return pid;
+}
+
 }  // namespace
 
 Child::Child(const std::string& program, const std::vector<std::string>& arguments) {
-  Pipe report = new_pipe();
-  Pipe errors = new_pipe();
+  Pipe report = new_pipe_to_poll();
+  Pipe errors = new_pipe_to_poll();
   std::vector<std::string> words = {program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   words.push_back("--report-fd=" + std::to_string(report.write_end.get()));
@@ -134,75 +149,42 @@ void Child::watch(const std::string& program) {
 }
 
 Child::Child(const UserProgram& program) : is_group_(true) {
-  std::vector<std::string> words = program.words;
-  const std::vector<char*> argv = exec_list(words);
-  std::vector<std::string> variables = environment_with(program.environment);
-  const std::vector<char*> environment = exec_list(variables);
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   for (const int cpu : program.cpus) CPU_SET(static_cast<std::size_t>(cpu), &cpus);
   const UniqueFd nothing(isatty(STDIN_FILENO) == 1 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1);
-  Pipe failure = new_pipe();  // a successful exec closes it; a failed one writes its error here
-
-  const pid_t parent = getpid();
-  pid_ = fork();
-  if (pid_ < 0) throw system_error("cannot start {}: {}", words.front(), errno_text(errno));
-  if (pid_ == 0) {
-    begin_child(parent, SIGTERM);
-    // Our programs ignore the first two; a shell's background jobs ignore the others, which ask the program to stop.
-    for (const int ignored : {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM}) ::signal(ignored, SIG_DFL);
+  const auto prepare = [&] {
     if (nothing.valid()) dup2(nothing.get(), STDIN_FILENO);
-    if (sched_setaffinity(0, sizeof cpus, &cpus) == 0) execvpe(argv[0], argv.data(), environment.data());
-    const int error = errno;
-    (void)!write(failure.write_end.get(), &error, sizeof error);
-    _exit(127);
-  }
-  failure.write_end.reset();
-  if (const int error = exec_error(failure.read_end); error != 0) {
-    waitpid(pid_, nullptr, 0);
-    throw usage_error("{}: cannot be started: {}; expected a program in PATH or a path", shortened(words.front()),
-                      errno_text(error));
-  }
-  watch(words.front());
+    return sched_setaffinity(0, sizeof cpus, &cpus) == 0;
+  };
+  pid_ = executed(program.words, program.environment, SIGTERM, prepare, [&](int error) {
+    return usage_error("{}: cannot be started: {}; expected a program in PATH or a path",
+                       shortened(program.words.front()), errno_text(error));
+  });
+  watch(program.words.front());
 }
 
 Child::Child(const Interpreter& interpreter) : is_group_(true) {
-  Pipe report = new_pipe();
-  Pipe errors = new_pipe();
+  Pipe report = new_pipe_to_poll();
+  Pipe errors = new_pipe_to_poll();
   Pipe commands = new_pipe();
-  Pipe failure = new_pipe();
-  fcntl(commands.read_end.get(), F_SETFL, 0);  // the child may block on reading; we do not wait for it
   fcntl(commands.write_end.get(), F_SETFL, O_NONBLOCK);
   std::vector<std::string> words = interpreter.words;
   words.push_back(std::to_string(report.write_end.get()));
   words.push_back(std::to_string(commands.read_end.get()));
-  const std::vector<char*> argv = exec_list(words);
-  std::vector<std::string> variables = environment_with(interpreter.environment);
-  const std::vector<char*> environment = exec_list(variables);
   const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
-
-  const pid_t parent = getpid();
-  pid_ = fork();
-  if (pid_ < 0) throw system_error("cannot start {}: {}", words.front(), errno_text(errno));
-  if (pid_ == 0) {
-    begin_child(parent, SIGKILL);
-    for (const int ignored : {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM}) ::signal(ignored, SIG_DFL);
+  const auto prepare = [&] {
     leave_stop_signals_to_parent();
     fcntl(report.write_end.get(), F_SETFD, 0);
     fcntl(commands.read_end.get(), F_SETFD, 0);
     dup2(nothing.get(), STDIN_FILENO);
     dup2(errors.write_end.get(), STDOUT_FILENO);
     dup2(errors.write_end.get(), STDERR_FILENO);
-    execvpe(argv[0], argv.data(), environment.data());
-    const int error = errno;
-    (void)!write(failure.write_end.get(), &error, sizeof error);
-    _exit(127);
-  }
-  failure.write_end.reset();
-  if (const int error = exec_error(failure.read_end); error != 0) {
-    waitpid(pid_, nullptr, 0);
-    throw system_error("{}: cannot be started: {}", shortened(words.front()), errno_text(error));
-  }
+    return true;
+  };
+  pid_ = executed(words, interpreter.environment, SIGKILL, prepare, [&](int error) {
+    return system_error("{}: cannot be started: {}", shortened(words.front()), errno_text(error));
+  });
   report_ = std::move(report.read_end);
   stderr_ = std::move(errors.read_end);
   commands_ = std::move(commands.write_end);

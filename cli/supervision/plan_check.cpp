@@ -32,7 +32,7 @@ std::optional<std::string> PlanCheck::observe(const Json& analyzer) {
   const bool as_planned =
       step_ns >= static_cast<std::int64_t>(planned_.low_ns) && step_ns <= static_cast<std::int64_t>(planned_.high_ns);
   if (as_planned) return std::nullopt;
-  return fmt::format("steps take {}, planned were {} ({} to {}){}", duration_text(step_ns),
+  return fmt::format("steps take {}, but {} was planned ({} to {}){}", duration_text(step_ns),
                      planned_duration(planned_.step_ns), planned_duration(planned_.low_ns),
                      planned_duration(planned_.high_ns),
                      planned_.adapt ? "; the analyzer tries the other --reduce mode if they take longer" : "");

@@ -58,8 +58,8 @@ ProgramVerdict judge_lost(const ProgramRunEnd& run) {
   const std::string end = run.publisher_lives ? "left" : run.publisher_end.in_words();
   if (!attachment.is_counted) {
     return {ExitCode::kPeerLost,
-            fmt::format("{}: process {} {}; how many steps are committed is unknown, because the analyzer was killed "
-                        "and the pool cannot be read; ringside info {} says why",
+            fmt::format("{}: process {} {}; the number of committed steps is unknown, because the analyzer was killed "
+                        "and the pool cannot be read; ringside info {} shows why",
                         run.program, attachment.pid, end, run.pool)};
   }
   return {code_of_failure(run.publisher_end),
@@ -83,8 +83,8 @@ ProgramVerdict judge_outcome(const ProgramRunEnd& run) {
   if (attachment.outcome == "interrupted") {
     return {ExitCode::kPeerLost, line("stopped", ", before its end, and ringside did not ask it to")};
   }
-  if (attachment.outcome == "failed") return {ExitCode::kPeerLost, line("says that it failed")};
-  if (attachment.outcome == "diverged") return {ExitCode::kUsage, line("says that it diverged")};
+  if (attachment.outcome == "failed") return {ExitCode::kPeerLost, line("reported that it failed")};
+  if (attachment.outcome == "diverged") return {ExitCode::kUsage, line("reported that it diverged")};
   return {};
 }
 

@@ -22,6 +22,7 @@
 #include "common/files/standard_streams.hpp"
 #include "common/handoff/peer.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/process.hpp"
 #include "common/ranks/node_address.hpp"
 #include "common/reductions/plug_ins/plug_in_notes.hpp"
 #include "common/text/printable.hpp"
@@ -40,16 +41,10 @@ constexpr char kSocket[] = "analyzer.socket";
 /// fs::temp_directory_path().
 constexpr const char* kTemporaryVariables[] = {"TMPDIR", "TMP", "TEMP", "TEMPDIR"};
 
-/// The variable's value; null if it is unset or empty.
-const char* variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0' ? value : nullptr;
-}
-
 /// The variable's name, and the folder; absolute, so that processes with other working folders find it.
 std::pair<std::string, fs::path> temporary_base() {
   for (const char* name : kTemporaryVariables) {
-    if (const char* folder = variable(name)) {
+    if (const char* folder = environment_value(name)) {
       std::error_code error;
       const fs::path absolute = fs::absolute(folder, error);
       return {name, error ? fs::path(folder) : absolute};
@@ -83,7 +78,7 @@ bool is_full(const fs::path& base) {
 /// the last two is used.
 std::vector<fs::path> bases() {
   std::vector<fs::path> bases;
-  if (const char* runtime = variable("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime == '/') {
+  if (const char* runtime = environment_value("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime == '/') {
     bases.emplace_back(runtime);
   }
   for (const fs::path& base : {temporary_base().second, fs::path("/tmp"), fs::path("/var/tmp")}) {
@@ -164,7 +159,7 @@ std::string folder_named(const std::string& name) {
 void tell_other_base(const fs::path& base, int error) {
   const auto [name, folder] = temporary_base();
   write_standard_error(
-      fmt::format("ringside: warning: {}: no folder for the sockets can be in '{}' ({}); it is in {}\n", name,
+      fmt::format("ringside: warning: {}: the folder for the sockets cannot be in '{}' ({}); it is in {}\n", name,
                   shortened(folder.string()), why_not(error), base.string()));
 }
 
@@ -184,8 +179,8 @@ RuntimeFolder::RuntimeFolder() {
     if (base == named) error_there = error;
   }
   throw system_error(
-      "{}: no folder for the sockets can be made in '{}' ({}), nor in /tmp or /var/tmp ({}); expected one that may be "
-      "written, with a path of at most {} bytes",
+      "{}: no folder for the sockets can be made in '{}' ({}), nor in /tmp or /var/tmp ({}); expected a writable "
+      "folder with a path of at most {} bytes",
       name, shortened(named.string()), why_not(error_there), why_not(error), longest_base());
 }
 
@@ -196,7 +191,8 @@ RuntimeFolder::RuntimeFolder(const std::string& name) : path_(folder_named(name)
   lock_ = locked_folder(path_);
   struct stat status {};
   if (!lock_.valid() || fstat(lock_.get(), &status) != 0 || status.st_uid != geteuid()) {
-    throw system_error("'{}': found a folder that another process has, expected none, or one of this user's", path_);
+    throw system_error("'{}': found a folder in use by another process or user, expected none, or one of this user",
+                       path_);
   }
   const fs::path base = fs::path(path_).parent_path();
   const fs::path named = temporary_base().second;

@@ -3,11 +3,8 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <vector>
 
@@ -31,14 +28,6 @@ constexpr std::int64_t kAbsentNs = 1'000'000'000;
 // This limit is for a peer that is stopped as well, or is not attached yet.
 constexpr int kStoppedPatience = 3;
 
-UniqueFd take_in_stop_signals() {
-  const sigset_t set = stop_signals();
-  sigprocmask(SIG_BLOCK, &set, nullptr);
-  UniqueFd fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!fd.valid()) throw system_error("cannot watch for signals: {}", errno_text(errno));
-  return fd;
-}
-
 }  // namespace
 
 Json add(const Json& a, const Json& b) {
@@ -47,8 +36,7 @@ Json add(const Json& a, const Json& b) {
 }
 
 Supervisor::Supervisor(bool show_progress, double kill_after_s, bool progress_in_place)
-    : signals_(take_in_stop_signals()),
-      kill_after_ns_(static_cast<std::int64_t>(kill_after_s * 1e9)),
+    : kill_after_ns_(static_cast<std::int64_t>(kill_after_s * 1e9)),
       progress_(show_progress, progress_in_place),
       looked_at_ns_(now_ns()) {}
 
@@ -121,8 +109,8 @@ std::int64_t Supervisor::alone_for_ns(std::int64_t since_ns, const Reported& rep
 
 void Supervisor::kill_if_silent(Child& child, const Reported& reported, std::int64_t& alone_since_ns) {
   if (alone_since_ns == 0 || !child.running() || alone_for_ns(alone_since_ns, reported) <= kill_after_ns_) return;
-  say(&reported == &analyzer_ ? "the analyzer does not answer; it is killed, what it had committed is in the pool"
-                              : "the producer does not answer; it is killed, what it had published is in the pool");
+  say(&reported == &analyzer_ ? "the analyzer does not answer; it is killed, and its committed steps are in the pool"
+                              : "the producer does not answer; it is killed, and its published steps are in the pool");
   child.signal(SIGKILL);
   alone_since_ns = clock_ns_;
 }
@@ -190,7 +178,7 @@ void Supervisor::remember_lost_analyzer() {
 }
 
 void Supervisor::wait_once(Child* producer, Child* analyzer) {
-  std::vector<pollfd> watched = {{signals_.get(), POLLIN, 0}};
+  std::vector<pollfd> watched = {{signals_.fd(), POLLIN, 0}};
   for (const Child* child : {producer, analyzer, beside_}) {
     if (child == nullptr) continue;
     for (const int fd : {child->report_fd(), child->stderr_fd()}) {
@@ -253,9 +241,7 @@ void Supervisor::take_in(Child& child, Reported& reported) {
 // published steps. The second one also sends SIGTERM to the analyzer; the third one kills both. The user's program
 // decides about a batch system's announcement, if it has a handler for it.
 void Supervisor::pass_on_signals(Child* producer, Child* analyzer) {
-  signalfd_siginfo info{};
-  while (read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-    const int number = static_cast<int>(info.ssi_signo);
+  while (const int number = signals_.take()) {
     if (producer != nullptr && settle_signal(*producer, number)) continue;
     if (is_announcement(number) && interrupts_ > 0) continue;  // an announcement asks once and never kills
     ++interrupts_;

@@ -10,9 +10,9 @@
 #include "cli/supervision/child.hpp"
 #include "cli/supervision/plan_check.hpp"
 #include "cli/supervision/progress.hpp"
+#include "cli/supervision/stop_signals.hpp"
 #include "common/json/json.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/unique_fd.hpp"
 
 namespace ringside {
 
@@ -83,7 +83,7 @@ class Supervisor {
   bool replaced(const Child& analyzer, const std::function<void()>& restart_analyzer);
   bool analyzer_can_be_replaced(const Child& analyzer) noexcept;
 
-  UniqueFd signals_;
+  StopSignals signals_;
   std::int64_t kill_after_ns_;
   ProgressLine progress_;
   std::optional<PlanCheck> plan_;

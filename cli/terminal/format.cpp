@@ -3,9 +3,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/json/json.hpp"
 
 namespace ringside {
+namespace {
+
+/// The number of terminal columns of a text: bytes that continue a character do not count.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+}  // namespace
 
 std::string with_separators(std::uint64_t number) {
   const std::string digits = std::to_string(number);
@@ -32,8 +43,26 @@ std::string run_time(double seconds, double total) {
   return fmt::format("{:.{}f} ms", 1e3 * seconds, total >= 0.1 ? 0 : 3);
 }
 
+std::string columns_text(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& words) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()), 0);
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const std::string blanks(widths[c] - width_of(row[c]), ' ');
+      line += "  " + (c < words.size() && words[c] ? row[c] + blanks : blanks + row[c]);
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
 double number(const Json& object, const char* key) {
-  return object.contains(key) && object.at(key).is_number() ? object.at(key).get<double>() : 0.0;
+  return object[key].is_number() ? object[key].get<double>() : 0;
 }
 
 }  // namespace ringside

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ringside {
 
@@ -21,6 +22,9 @@ std::string megabytes(std::uint64_t bytes);
 
 /// A duration of a run that took `total`: "1.234 s"; below 1 s "564 ms", below 0.1 s "1.234 ms".
 std::string run_time(double seconds, double total);
+
+/// Lines whose columns are as wide as their widest cells. words: which columns are left-aligned; others are numbers.
+std::string columns_text(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& words);
 
 /// The number under `key` of a JSON object; 0 if it is absent, as a process may have died before reporting it.
 double number(const Json& object, const char* key);

@@ -333,13 +333,13 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
     case wire::Record::kAnalyzerStarted: {
       const wire::AnalyzerStarted& started = record.analyzer_started();
       const std::string rebuilt =
-          started.rebuilt() > 0 ? fmt::format("; {} records made anew from the ring", started.rebuilt()) : "";
+          started.rebuilt() > 0 ? fmt::format("; {} records rebuilt from the ring", started.rebuilt()) : "";
       return add(fmt::format("analyzer {} started (pid {}){}", started.version(), started.pid(), rebuilt), kYellow);
     }
     case wire::Record::kMark: return add(mark_text(record.mark()), record.mark().cause() == "trigger" ? kYellow : kRed);
     case wire::Record::kRecordsMissing: return add(missing_text(record.records_missing()), kRed);
     case wire::Record::kAnalysisResults: return add(analysis_results_text(record.analysis_results()), "");
-    default: return add("a record of a kind that this version does not know", kYellow);
+    default: return add("a record of a kind unknown to this version", kYellow);
   }
 }
 

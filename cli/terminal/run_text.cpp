@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/terminal/format.hpp"
-#include "common/records/described_run.hpp"
+#include "common/records/record_message.hpp"
 #include "common/records/result_names.hpp"
 #include "common/records/shown_results.hpp"
 #include "common/text/printable.hpp"
@@ -143,7 +143,7 @@ std::string status_text(const wire::Status& status) {
     if (has_failed(plug_in)) line("plug-in", plug_in_text(plug_in));
   }
   if (status.has_frozen_at_iteration()) {
-    line("ring", fmt::format("frozen at iteration {}: nothing in it is overwritten any more",
+    line("ring", fmt::format("frozen at iteration {}: none of its steps is overwritten",
                              with_separators(status.frozen_at_iteration())));
   }
   if (status.has_last()) line("last", last_text(status));

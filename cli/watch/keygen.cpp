@@ -15,9 +15,8 @@ int keygen_command(int argc, const char* const* argv) {
   std::string folder;
   std::string client;
   CommandLine line(
-      "Makes the keys with which a run is followed over the network: first the analyzer's, then with --client a pair "
-      "for\n"
-      "each client, whose name it adds to the list of admitted clients. Never overwrites a key.",
+      "Makes the keys for following a run over the network: first the analyzer's; then, with --client, a pair for\n"
+      "each client, which it adds to the list of admitted clients. Never overwrites a key.",
       "ringside keygen");
   line.option("FOLDER", folder, "folder of the analyzer's keys, as --telemetry-keys names it")
       .required()

@@ -11,7 +11,6 @@
 #include "cli/pool/pool_arguments.hpp"
 #include "cli/run_history/history_json.hpp"
 #include "cli/terminal/format.hpp"
-#include "common/records/results_json.hpp"
 #include "common/records/shown_results.hpp"
 
 namespace ringside {
@@ -41,11 +40,11 @@ Json notices_of(const RunView& run) {
                                   with_separators(run.steps_before)));
   }
   if (run.sums.rebuilt > 0) {
-    notices.push_back(fmt::format("Of {} steps only what the ring keeps is known: their durations count as 0.",
+    notices.push_back(fmt::format("{} steps are known from the ring only: their durations count as 0.",
                                   with_separators(run.sums.rebuilt)));
   }
   if (run.sums.records_missing > 0) {
-    notices.push_back(fmt::format("Of {} steps there is no record.", with_separators(run.sums.records_missing)));
+    notices.push_back(fmt::format("{} steps have no record.", with_separators(run.sums.records_missing)));
   }
   if (run.last_results.size() > kMostPlotted) {
     notices.push_back(fmt::format("{} of {} results are shown.", kMostPlotted, run.last_results.size()));

@@ -25,7 +25,7 @@
 #include "common/platform/error.hpp"
 #include "common/platform/version.hpp"
 #include "common/pool_reader/ring_reader.hpp"
-#include "common/reductions/reduction_json.hpp"
+#include "common/records/shown_results.hpp"
 #include "common/text/printable.hpp"
 
 namespace ringside {
@@ -97,7 +97,7 @@ Json report_of_pool(const std::string& pool, bool large) {
     add_kept(pool, large, report);
   } else {
     report["kept"] = Json::array();
-    report["kept_hint"] = "none: this journal is of a whole run, whose iterates the rings of its nodes keep";
+    report["kept_hint"] = "none: this journal is of a whole run; its iterates are in the rings of its nodes";
   }
   return report;
 }

@@ -76,8 +76,4 @@ std::optional<SiteAnswer> RunsSite::answer(const SiteRequest& request) const {
   return json_answer(dump({{"key", found->first}, {"course", course_to_json(run.course)}}));
 }
 
-std::string RunsSite::paths() const {
-  return "/, /api/runs, /api/course?run=KEY and /report?run=KEY";
-}
-
 }  // namespace ringside

@@ -21,7 +21,7 @@ class RunsSite final : public Site {
   void take(const RunFolder& folder);
 
   std::optional<SiteAnswer> answer(const SiteRequest& request) const override;
-  std::string paths() const override;
+  std::string paths() const override { return "/, /api/runs, /api/course?run=KEY and /report?run=KEY"; }
 
  private:
   struct Run {

@@ -199,7 +199,7 @@ ConnectionLimits limits_here() {
 ExitCode serve_runs(const ServeOptions& options, const ListenAddress& address, std::optional<AccessToken> token) {
   if (!options.pool.empty() || options.service.any()) {
     throw usage_error(
-        "--runs: found with --pool, --socket, --tcp or --keys, expected without: it reads journals alone");
+        "--runs: found with --pool, --socket, --tcp or --keys, expected without them: it reads only journals");
   }
   RunFolder folder(options.runs);
   const auto site = std::make_shared<RunsSite>();
@@ -236,13 +236,13 @@ int serve_command(int argc, const char* const* argv) {
   line.option("--listen", options.listen, "where to listen; beyond loopback only with --token-file")
       .value_name("HOST:PORT")
       .show_default();
-  line.option("--token-file", options.token_file, "ask everybody for the token in this file, mode 600")
+  line.option("--token-file", options.token_file, "require from every client the token in this file, mode 600")
       .value_name("FILE");
   line.option("--allow-host", options.allowed_hosts,
               "on loopback: also answer requests that a proxy passes on under this name; may be repeated")
       .value_name("NAME");
   line.option("--pool", options.pool,
-              "show the past from the journal beside this pool, and the analyzer that has it, if one is there")
+              "show the past from the journal beside this pool, and its analyzer if one is running")
       .value_name("FILE");
   line.option("--runs", options.runs, "show all runs below this folder, from their journals, instead of one analyzer's")
       .value_name("DIR");

@@ -84,7 +84,8 @@ FoundService over_tcp(const ServiceOptions& options) {
 }  // namespace
 
 void declare(CommandLine& line, ServiceOptions& options) {
-  line.option("--socket", options.socket, "the analyzer's socket (default: the one that is alive on this machine)")
+  line.option("--socket", options.socket,
+              "the analyzer's socket (default: that of the only analyzer alive on this machine)")
       .value_name("PATH");
   line.option("--tcp", options.tcp, "an analyzer on another machine, started with --telemetry-tcp")
       .value_name("HOST:PORT");
@@ -104,9 +105,8 @@ FoundService find_service(const ServiceOptions& options, std::string_view otherw
   const std::set<std::string> sockets = living(Reach::kOwn);
   if (sockets.empty()) {
     throw peer_error(
-        "no analyzer of this user that can be followed is on this machine (is one alive, with --telemetry on?); name "
-        "its "
-        "--socket, or {}",
+        "found no analyzer of this user on this machine that can be followed (is one alive, with --telemetry on?); "
+        "name its --socket, or {}",
         otherwise);
   }
   if (sockets.size() > 1) {

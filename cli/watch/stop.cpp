@@ -20,7 +20,7 @@ constexpr int kPatienceMs = 5000;
 int stop_command(int argc, const char* const* argv) {
   ServiceOptions service;
   CommandLine line(
-      "Ends the run that an analyzer serves: what was published is committed, the producer ends with exit code 130.",
+      "Ends the run that an analyzer serves: published steps are committed, and the producer ends with exit code 130.",
       "ringside stop");
   declare(line, service);
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;

@@ -28,6 +28,7 @@
 #include "common/options/options.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/process.hpp"
 #include "common/platform/stop_flag.hpp"
 #include "common/program/stop_signal.hpp"
 #include "common/records/result_names.hpp"
@@ -57,10 +58,8 @@ struct TailOptions {
 TableOptions table_for(int fd) {
   TableOptions options;
   if (isatty(fd) != 1) return options;
-  const char* no_color = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
-  const bool plain = (no_color != nullptr && *no_color != '\0') || term == nullptr || std::string_view(term) == "dumb";
-  options.colours = !plain;
+  options.colours = environment_value("NO_COLOR") == nullptr && term != nullptr && std::string_view(term) != "dumb";
   options.most_lines = kMostLines;
   return options;
 }
@@ -299,16 +298,15 @@ Since parse_since(const std::string& text, std::int64_t now_unix_ns) {
 
 int tail_command(int argc, const char* const* argv) {
   TailOptions options;
-  CommandLine line(
-      "Follows a run: what the journal holds of the past, then each step as it is committed. Ctrl-C ends it.",
-      "ringside tail");
+  CommandLine line("Follows a run: first its past from the journal, then each step as it is committed. Ctrl-C ends it.",
+                   "ringside tail");
   declare(line, options.service);
   line.option("--pool", options.pool, "show the past alone, from this pool's journal; needs no analyzer")
       .value_name("POOL");
   line.option("--runs", options.runs, "list the runs below this folder, from their journals, and end; needs no analyzer")
       .value_name("DIR");
   line.option("--since", options.since,
-              "begin with the record of this number, with iteration=K of each run, or so long ago: 30s, 10m, 2h, 1d")
+              "begin with this record number, with iteration=K of each run, or this long ago: 30s, 10m, 2h, 1d")
       .value_name("SEQ|iteration=K|AGO");
   line.flag("--json", options.json, "one record a line, as JSON (docs/use/live.md)");
   line.flag("--once", options.once, "print the present state, and end");

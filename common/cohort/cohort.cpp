@@ -124,7 +124,7 @@ void Cohort::beat(std::int64_t) noexcept {
     pollfd watched{processes_[m].get(), POLLIN, 0};
     if (!processes_[m].valid() || poll(&watched, 1, 0) <= 0) continue;
     char text[160];
-    std::snprintf(text, sizeof text, "%s (process %d) is gone; what was committed is in the pool",
+    std::snprintf(text, sizeof text, "%s (process %d) is gone; the committed steps are in the pool",
                   members_[m].name.c_str(), static_cast<int>(members_[m].pid));
     fail(ExitCode::kPeerLost, text);
   }

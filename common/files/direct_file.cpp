@@ -11,23 +11,9 @@
 #include <cstring>
 #include <string>
 
+#include "common/files/regular_file.hpp"
+
 namespace ringside {
-namespace {
-
-/// Writes `bytes`, or fewer if a write fails. Returns the number written; if it is too small, errno has the reason.
-std::size_t write_at(int fd, std::uint64_t offset, std::span<const std::byte> bytes) noexcept {
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t some = pwrite(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
-    if (some < 0 && errno == EINTR) continue;
-    if (some < 0) break;
-    done += static_cast<std::size_t>(some);
-  }
-  return done;
-}
-
-}  // namespace
-
 DirectFile::DirectFile(int fd) : fd_(fd) {
   struct statfs system {};
   if (fstatfs(fd, &system) == 0 && system.f_type == TMPFS_MAGIC) return;  // its files are in memory
@@ -48,11 +34,11 @@ int DirectFile::write(std::uint64_t offset, std::span<const std::byte> bytes,
     const std::size_t whole = offset % kAlignment == 0 ? piece.size() / kAlignment * kAlignment : 0;
     std::size_t done = 0;
     if (direct_.valid() && whole > 0) {
-      done = write_at(direct_.get(), offset, aligned(piece.first(whole)));
+      done = write_whole(direct_.get(), aligned(piece.first(whole)), offset);
       // After any failure, the page cache takes the rest, or fails for the same reason.
       if (done < whole) direct_ = UniqueFd();
     }
-    done += write_at(fd_, offset + done, piece.subspan(done));
+    done += write_whole(fd_, piece.subspan(done), offset + done);
     if (done < piece.size()) return errno;
     if (wrote) wrote(done);
     offset += done;

@@ -40,18 +40,18 @@ void check_output(const std::string& path, const std::string& option, const std:
     const int flags = fcntl(*own, F_GETFL);
     // If standard output was closed, hold_standard_descriptors has opened it read-only.
     if (is_standard_output(path) && (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)) {
-      throw system_error("standard output: cannot be written: it is closed; expected one that takes all of it");
+      throw system_error("standard output: cannot be written: it is closed; expected one that accepts all output");
     }
     if (flags < 0) refuse(errno, "or a descriptor that is open");
     return;
   }
   // ENOENT: no file yet, or a link that leads to none; opening will make it.
   if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0 && errno != ENOENT) {
-    refuse(errno, "that may be written");
+    refuse(errno, "that can be written");
   }
   if (is_written_in_place(path)) return;
   if (faccessat(AT_FDCWD, folder_of(path).c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
-    refuse(errno, "in a folder that may be written");
+    refuse(errno, "in a writable folder");
   }
 }
 

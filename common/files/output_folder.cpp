@@ -83,8 +83,8 @@ void check_output_folder(const std::string& path, const std::string& option, con
     }
   }
   if (faccessat(AT_FDCWD, folder_of(name).c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
-    throw system_error("{}: cannot write '{}': {}; expected {} in a folder that may be written", option, name,
-                       errno_text(errno), what);
+    throw system_error("{}: cannot write '{}': {}; expected {} in a writable folder", option, name, errno_text(errno),
+                       what);
   }
 }
 

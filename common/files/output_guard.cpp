@@ -95,8 +95,8 @@ void refuse_foreign_link_or_pipe(const std::string& path, const std::string& opt
   if (stat(folder_of(path).c_str(), &folder) != 0 || (folder.st_mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH))
     return;
   if (found.st_uid == geteuid() || found.st_uid == folder.st_uid) return;
-  throw system_error("{}: '{}' is a {} that {} has made in a folder where anybody may; expected another name", option,
-                     path, kind_of(found.st_mode), user_name(found.st_uid));
+  throw system_error("{}: '{}' is a {} that {} made in a folder that everybody can write to; expected another name",
+                     option, path, kind_of(found.st_mode), user_name(found.st_uid));
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ void refuse_output(const std::string& path, const std::string& option, const std
   }
   for (const KeptFile& file : kept) {
     if (!same_file(path, file.path)) continue;
-    throw usage_error("{}: '{}' is found as {}, too; expected another file", option, path, file.role);
+    throw usage_error("{}: '{}' is also {}; expected another file", option, path, file.role);
   }
   refuse_foreign_link_or_pipe(path, option);
   if (const char* const what = named_beside_a_pool(destination(path))) {
@@ -131,7 +131,7 @@ void refuse_output(const std::string& path, const std::string& option, const std
   }
   if (!there.valid() && (!there.kind.empty() || there.error == ENOENT || there.error == ENOTDIR)) return;
   if (!there.valid()) {
-    throw system_error("{}: cannot write '{}': the file there cannot be inspected: {}; expected a file of this user's",
+    throw system_error("{}: cannot write '{}': the file there cannot be inspected: {}; expected a file of this user",
                        option, path, there.why());
   }
   const std::string begin = beginning_of(there);

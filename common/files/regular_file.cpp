@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/files/regular_file.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <chrono>
 #include <optional>
@@ -71,6 +73,30 @@ RegularFile open_input(const std::string& path) {
   opened.fd.reset(fcntl(*own, F_DUPFD_CLOEXEC, 0));
   if (!opened.valid()) opened.error = errno;
   return opened;
+}
+
+std::size_t read_whole(int fd, std::span<std::byte> to, std::uint64_t offset) noexcept {
+  std::size_t done = 0;
+  while (done < to.size()) {
+    const ssize_t some = pread(fd, to.data() + done, to.size() - done, static_cast<off_t>(offset + done));
+    if (some < 0 && errno == EINTR) continue;
+    if (some == 0) errno = 0;
+    if (some <= 0) break;
+    done += static_cast<std::size_t>(some);
+  }
+  return done;
+}
+
+std::size_t write_whole(int fd, std::span<const std::byte> bytes, std::uint64_t offset) noexcept {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t some = pwrite(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    if (some < 0 && errno == EINTR) continue;
+    if (some == 0) errno = EIO;
+    if (some <= 0) break;
+    done += static_cast<std::size_t>(some);
+  }
+  return done;
 }
 
 }  // namespace ringside

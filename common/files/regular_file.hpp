@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens a file by a name that others may have made, without ever waiting. An ordinary open(2) of a named pipe without
-// a writer, a device or a leased file can wait without limit. open_regular refuses anything but a regular file.
+// Opens a file by a name that others may have made, without ever waiting, and reads and writes files whole. An ordinary
+// open(2) of a named pipe without a writer, a device or a leased file can wait without limit. open_regular refuses
+// anything but a regular file.
 #pragma once
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include "common/platform/unique_fd.hpp"
@@ -40,5 +44,11 @@ RegularFile open_input(const std::string& path);
 
 /// The word for a kind of file: "regular file", "folder", "named pipe", "socket", "device", "symbolic link".
 const char* kind_of(mode_t mode) noexcept;
+
+/// Reads from `offset` on until `to` is full or the file ends, and continues after a signal. Returns the number of
+/// bytes read; if there are too few, errno is 0 at the end of the file, or has the reason.
+std::size_t read_whole(int fd, std::span<std::byte> to, std::uint64_t offset) noexcept;
+/// Writes all bytes from `offset` on in the same way, or as many as it can.
+std::size_t write_whole(int fd, std::span<const std::byte> bytes, std::uint64_t offset) noexcept;
 
 }  // namespace ringside

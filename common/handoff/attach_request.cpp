@@ -33,9 +33,8 @@ void check_header(const MessageHeader& header) {
     throw usage_error("the first message is not an attach request");
   }
   if (header.version != kHandoffVersion) {
-    throw usage_error(
-        "the producer speaks hand-off version {}, this analyzer version {}; use the same release for both",
-        header.version, kHandoffVersion);
+    throw usage_error("the producer uses hand-off version {}, this analyzer version {}; use the same release for both",
+                      header.version, kHandoffVersion);
   }
 }
 

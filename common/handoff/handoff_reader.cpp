@@ -43,7 +43,8 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
   std::vector<std::byte> buffer(kMostRequestBytes + 1);  // one byte more detects a message that is too long
   auto received = peer_.receive(buffer, timeout_ms);
   if (!received) throw usage_error("the peer (pid {}) sent no attach request within {} ms", peer_.pid(), timeout_ms);
-  if (received->bytes == 0 && !peer_.alive()) throw peer_error("the peer (pid {}) left before it asked", peer_.pid());
+  if (received->bytes == 0 && !peer_.alive())
+    throw peer_error("the peer (pid {}) left before its attach request", peer_.pid());
   request_ = AttachRequest::decode(std::span(buffer).first(received->bytes), received->fds.size());
 
   geometry_ = {request_->head.buffers, request_->schema.payload_bytes()};

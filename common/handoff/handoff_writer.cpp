@@ -438,7 +438,7 @@ Error HandoffWriter::failure(ClaimStatus status) {
   }
   const bool waited = loss_at_the_end() == OnAnalyzerLoss::kWait;
   return peer_error(
-      "the analyzer was lost after {} steps were published{}; what it had committed is in the pool", next_step_,
+      "the analyzer was lost after {} steps were published{}; its committed steps are in the pool", next_step_,
       waited ? formatted(", and no other took over within {} s (--peer-timeout)", options_.peer_timeout_s) : "");
 }
 

@@ -20,7 +20,7 @@
 #include "common/platform/error.hpp"
 #include "common/platform/process.hpp"
 #include "common/platform/stop_flag.hpp"
-#include "common/results/scalar_value.hpp"
+#include "common/results/result_description.hpp"
 
 namespace ringside {
 

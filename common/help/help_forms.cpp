@@ -52,8 +52,8 @@ std::string config_template(const CommandDescription& command) {
   const std::string page = replaced(command.name, " ", "-");
   std::string text = wrapped(
       fmt::format(
-          "Settings of `{}`, which it reads if it is started with --config and this file. The keys are its options "
-          "({}(1)). A key behind a # is not set: it shows its default, or the kind of its value if it has none.",
+          "Settings of `{}`, which reads them if it is started with --config and this file. The keys are its options "
+          "({}(1)). A key after a # is not set: it shows its default, or the kind of its value if it has none.",
           command.name, page),
       kColumns, "# ");
   text += "\n";

@@ -28,4 +28,12 @@ std::vector<std::string> journal_files_there(const std::string& pool) {
   return there;
 }
 
+std::string pool_of_journal_file(const std::string& file) {
+  for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
+    const std::string suffix = journal_log_path("", log);
+    if (file.size() > suffix.size() && file.ends_with(suffix)) return file.substr(0, file.size() - suffix.size());
+  }
+  return {};
+}
+
 }  // namespace ringside

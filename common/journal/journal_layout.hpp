@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The journal's bytes, which are the same for every storage: a log is a header and frames, and each frame has its own
-// hash. If this header changes, change docs/formats/journal_format.md, the golden bytes of
+// hash. If this header changes, change docs/formats/files.md, the golden bytes of
 // tests/unit/analyzer/journal/journal_layout_test.cpp and kJournalVersion, too.
 #pragma once
 

@@ -20,14 +20,8 @@ constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30;
 
 /// Reads up to `bytes` bytes: as many as the file has.
 std::size_t read_at(int fd, std::byte* to, std::size_t bytes, std::uint64_t from, const std::string& name) {
-  std::size_t done = 0;
-  while (done < bytes) {
-    const ssize_t got = pread(fd, to + done, bytes - done, static_cast<off_t>(from + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw system_error("{}: cannot be read: {}", name, errno_text(errno));
-    if (got == 0) break;
-    done += static_cast<std::size_t>(got);
-  }
+  const std::size_t done = read_whole(fd, {to, bytes}, from);
+  if (done < bytes && errno != 0) throw system_error("{}: cannot be read: {}", name, errno_text(errno));
   return done;
 }
 

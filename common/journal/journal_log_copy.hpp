@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/journal/journal_kind.hpp"
+#include "common/journal/journal_files.hpp"
 
 namespace ringside {
 

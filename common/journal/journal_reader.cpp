@@ -92,8 +92,9 @@ struct JournalReader::Implementation {
 
 void JournalReader::Implementation::check_first_record(const Log& log) {
   if (newest == 0 || log.scan.records.empty() || log.scan.header.first_seq <= newest + 1) return;
-  report(log.path, formatted("begins with record {}, the log before it ends with record {}: what was between is lost",
-                             log.scan.header.first_seq, newest));
+  report(log.path,
+         formatted("begins with record {}, the log before it ends with record {}: the records between are lost",
+                   log.scan.header.first_seq, newest));
 }
 
 /// Adds the records that the scan found in `copy`.
@@ -133,7 +134,7 @@ void JournalReader::Implementation::read() {
     const LogCopy& copy = *read[number];
     log.scan = scan_log(copy.bytes(), number, copy.place.begin);
     if (copy.place.kind == JournalKind::kPmemlog && copy.place.end == 0) {
-      log.scan.damage = "byte 4096: offsets that point out of the file";
+      log.scan.damage = "byte 4096: offsets beyond the end of the file";
     }
     any_is_ours = any_is_ours || log.scan.state == LogState::kValid || log.scan.state == LogState::kDamaged;
     kind = copy.place.kind;

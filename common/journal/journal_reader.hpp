@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The journal's reading side (docs/formats/journal_format.md): every record that the analyzer has made, in order. It
+// The journal's reading side (docs/formats/files.md): every record that the analyzer has made, in order. It
 // returns encoded records and does not decode them.
 #pragma once
 
@@ -9,7 +9,6 @@
 #include <string>
 
 #include "common/journal/journal_files.hpp"
-#include "common/journal/journal_kind.hpp"
 
 namespace ringside {
 

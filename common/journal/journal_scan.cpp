@@ -79,7 +79,7 @@ void read_header(std::span<const std::byte> bytes, std::uint32_t log, std::uint6
     return;
   }
   if (journal_header_hash(header) != header.hash) {
-    return damaged(LogState::kDamaged, "the header does not verify; no record behind it can be recognised");
+    return damaged(LogState::kDamaged, "the header is damaged; no record after it can be recognised");
   }
   if (header.log != log) {
     return damaged(LogState::kDamaged, formatted("this is log {}, copied to the place of log {}", header.log, log));

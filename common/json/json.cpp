@@ -108,44 +108,38 @@ class JsonReader {
   std::string error_;
 };
 
-/// As a value of nlohmann's: `json` sorts the keys, `ordered_json` does not.
-template <class Printed>
-Printed printed(const Json& json) {
-  if (const auto* array = std::get_if<Json::Array>(&json.value_)) {
-    Printed all = Printed::array();
-    for (const Json& value : *array) all.push_back(printed<Printed>(value));
-    return all;
-  }
-  if (const auto* object = std::get_if<Json::Object>(&json.value_)) {
-    Printed all = Printed::object();
-    auto& members = all.template get_ref<typename Printed::object_t&>();
-    if constexpr (std::is_same_v<Printed, nlohmann::ordered_json>) {
-      // As a vector: the object's own functions would search for an equal key first.
-      members.reserve(object->keys.size());
-      using Members = typename Printed::object_t::Container;
-      for (std::size_t i = 0; i < object->keys.size(); ++i) {
-        static_cast<Members&>(members).emplace_back(object->keys[i], printed<Printed>(object->values[i]));
-      }
-    } else {
-      for (std::size_t i = 0; i < object->keys.size(); ++i) {
-        members.emplace(object->keys[i], printed<Printed>(object->values[i]));
-      }
+/// As a value of nlohmann's, with the keys in their order.
+struct JsonPrinter {
+  static nlohmann::ordered_json printed(const Json& json) {
+    using Printed = nlohmann::ordered_json;
+    if (const auto* array = std::get_if<Json::Array>(&json.value_)) {
+      Printed all = Printed::array();
+      for (const Json& value : *array) all.push_back(printed(value));
+      return all;
     }
-    return all;
+    if (const auto* object = std::get_if<Json::Object>(&json.value_)) {
+      Printed all = Printed::object();
+      // As a vector: the object's own functions would search for an equal key first.
+      auto& members = static_cast<Printed::object_t::Container&>(all.get_ref<Printed::object_t&>());
+      members.reserve(object->keys.size());
+      for (std::size_t i = 0; i < object->keys.size(); ++i) {
+        members.emplace_back(object->keys[i], printed(object->values[i]));
+      }
+      return all;
+    }
+    if (const auto* text = std::get_if<std::string>(&json.value_)) return *text;
+    if (const auto* number = std::get_if<double>(&json.value_)) return *number;
+    if (const auto* number = std::get_if<std::uint64_t>(&json.value_)) return *number;
+    if (const auto* number = std::get_if<std::int64_t>(&json.value_)) return *number;
+    if (const auto* truth = std::get_if<bool>(&json.value_)) return *truth;
+    return json.is_discarded() ? Printed(nlohmann::json::value_t::discarded) : Printed();
   }
-  if (const auto* text = std::get_if<std::string>(&json.value_)) return *text;
-  if (const auto* number = std::get_if<double>(&json.value_)) return *number;
-  if (const auto* number = std::get_if<std::uint64_t>(&json.value_)) return *number;
-  if (const auto* number = std::get_if<std::int64_t>(&json.value_)) return *number;
-  if (const auto* truth = std::get_if<bool>(&json.value_)) return *truth;
-  return json.is_discarded() ? Printed(nlohmann::json::value_t::discarded) : Printed();
-}
+};
 
 namespace {
 
-template <class Printed>
 std::string text_of(const Json& json, int indent, bool ascii) {
-  return printed<Printed>(json).dump(indent, ' ', ascii, Printed::error_handler_t::replace);
+  return JsonPrinter::printed(json).dump(indent, ' ', ascii, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::string whole_text(std::istream& text) {
@@ -227,13 +221,13 @@ Json Json::try_parse(std::istream& text) {
 }
 
 std::string Json::dump(int indent) const {
-  return text_of<nlohmann::ordered_json>(*this, indent, false);
+  return text_of(*this, indent, false);
 }
 std::string Json::dump_ascii() const {
-  return text_of<nlohmann::ordered_json>(*this, -1, true);
+  return text_of(*this, -1, true);
 }
 std::string Json::dump_sorted(int indent) const {
-  return text_of<nlohmann::json>(*this, indent, false);
+  return sorted().dump(indent);
 }
 
 Json Json::sorted() const {
@@ -391,9 +385,7 @@ Json::Array& Json::as_array() {
 }
 
 void Json::refuse(const char* expected) const {
-  throw JsonError("found " +
-                  text_of<nlohmann::ordered_json>(is_structured() ? Json(is_array() ? "an array" : "an object") : *this,
-                                                  -1, false) +
+  throw JsonError("found " + text_of(is_structured() ? Json(is_array() ? "an array" : "an object") : *this, -1, false) +
                   ", expected " + expected);
 }
 

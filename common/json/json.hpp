@@ -189,8 +189,7 @@ class Json {
   Array& as_array();
   [[noreturn]] void refuse(const char* expected) const;
   friend class JsonReader;
-  template <class Printed>
-  friend Printed printed(const Json& json);
+  friend struct JsonPrinter;
 
   std::variant<std::monostate, Discarded, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object> value_;
 };

@@ -156,8 +156,7 @@ void RingSet::open_ring(std::size_t node, const std::vector<std::string>& candid
   const std::string of_host = host.empty() ? "" : fmt::format(" (node {})", host);
   if (candidates.empty()) {
     ring.why = usage_error(
-        "it is not known where its pool is{}; expected it, with its ranks file, in one folder with the others",
-        of_host);
+        "the path of its pool is unknown{}; expected it, with its ranks file, in one folder with the others", of_host);
     return;
   }
   ring.path = candidates.front();
@@ -175,7 +174,7 @@ RingReader RingSet::confirmed(std::size_t node, const std::string& pool) const {
     (reading.run.run_id == ranks_.run_id ? run : other) = reading.run;
   }
   if (!run) {
-    throw usage_error("{}: it is of {}, not of run {}", pool,
+    throw usage_error("{}: it belongs to {}, not to run {}", pool,
                       other ? "run " + to_string(other->run_id) : std::string("no run"), to_string(ranks_.run_id));
   }
   const auto keeps = [&](const NodeLayout& layout) {
@@ -186,7 +185,7 @@ RingReader RingSet::confirmed(std::size_t node, const std::string& pool) const {
   for (const NodeRing& one : nodes_) {
     if (keeps(one.layout)) throw usage_error("{}: it is the ring of {}, not of this node", pool, one.name);
   }
-  throw usage_error("{}: it keeps other entries than the ranks file says: found {}, expected {}", pool,
+  throw usage_error("{}: it keeps other entries than the ranks file lists: found {}, expected {}", pool,
                     text_of(run->parameters), nodes_[node].layout.regions);
 }
 

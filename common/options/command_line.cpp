@@ -286,7 +286,7 @@ CommandLine::~CommandLine() = default;
 
 void CommandLine::declare_config_file() {
   CLI::Option* config = declarations_->app.set_config(
-      "--config", "", "options from a TOML file: the flags' names without dashes are its keys");
+      "--config", "", "options from a TOML file, whose keys are option names without dashes");
   declarations_->add(config->type_name("FILE.toml"), typeid(void));
 }
 

@@ -125,7 +125,7 @@ class Parser {
     const std::string name = word->substr(0, name_end);
     Slot* const slot = find(name);
     if (slot == nullptr) {
-      throw usage_error("found '{}', which is not an option; expected one of those that --help lists", shortened(name));
+      throw usage_error("found '{}', which is not an option; expected one listed by --help", shortened(name));
     }
     const OptionDescription& option = slot->declared;
     const bool has_value = name_end < word->size();
@@ -189,8 +189,8 @@ class Parser {
       Slot* const slot = find("--" + setting.key);
       if (slot == nullptr || !slot->declared.is_setting) {
         throw usage_error(
-            "{}: line {}: found the unknown key '{}', expected lines like `slots = 8`, the keys being this program's "
-            "options",
+            "{}: line {}: found the unknown key '{}', expected lines like `slots = 8`, with this program's options as "
+            "keys",
             name, setting.line, shortened(setting.key));
       }
       const OptionDescription& option = slot->declared;

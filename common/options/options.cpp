@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "common/options/command_line.hpp"
-#include "common/options/matrix_format.hpp"
 #include "common/options/option_checks.hpp"
+#include "common/options/solver_choice.hpp"
 #include "common/platform/error.hpp"
 #include "common/text/decimal.hpp"
 #include "common/text/printable.hpp"
@@ -111,7 +111,7 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
       .value_name(fmt::format("{}", fmt::join(names, "|")))
       .show_default();
   set.option("--rhs", options.rhs,
-             fmt::format("right-hand side b of {}, an n-by-1 .mtx file, which may lie in an archive (default: all ones)",
+             fmt::format("right-hand side b of {}: an n-by-1 .mtx file, also in an archive (default: all ones)",
                          fmt::join(takers(&SolverChoice::rhs), " and ")))
       .value_name("FILE|ARCHIVE:MEMBER");
   set.option("--damping", options.damping,
@@ -132,7 +132,7 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
       .value_name("E")
       .show_default();
   set.option("--matrix-format,--kernel", options.matrix_format,
-             "storage format of the matrix; decides the time, not a bit of the iterates")
+             "storage format of the matrix; affects the time, but no bit of the iterates")
       .check(one_of({kMatrixFormatNames.begin(), kMatrixFormatNames.end()}, {{"runs", "bands"}}))
       .value_name(fmt::format("{}", fmt::join(kMatrixFormatNames, "|")))
       .show_default();
@@ -142,8 +142,8 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
       .needs(cache)
       .value_name("DIR");
   set.option("--matrix-memory", options.matrix_memory,
-             "where the matrix lies: in DRAM, or in a file in DIR (NVDIMM, tmpfs, a disk) with --dram-limit of DRAM "
-             "before it; decides the time, not a bit of the iterates")
+             "where the matrix is kept: in DRAM, or in a file in DIR (NVDIMM, tmpfs, a disk) cached in --dram-limit of "
+             "DRAM; affects the time, but no bit of the iterates")
       .check(word_or_folder("dram", "far:"))
       .value_name("dram|far:DIR")
       .show_default();
@@ -165,13 +165,12 @@ void declare(CommandLine& line, PublishOptions& options) {
              "while no buffer is free: wait for one, or skip the step and count it");
   add_choice(set, "--on-analyzer-loss", options.on_analyzer_loss, kOnAnalyzerLoss,
              "wait for another analyzer, continue (skip steps until one is there), or stop");
-  add_choice(
-      set, "--elastic", options.elastic, kOnOff,
-      "let cores that wait work for the other process, on rows or on the copy (default: off; without a value: on)",
-      "on");
+  add_choice(set, "--elastic", options.elastic, kOnOff,
+             "let waiting cores work for the other process, on rows or on the copy (default: off; without a value: on)",
+             "on");
   set.flag("--resume", options.resume,
            "continue from the newest iterate in the pool, or from the start if it holds none");
-  set.flag("--overwrite", options.overwrite, "let a pool that holds another run's iterates lose them");
+  set.flag("--overwrite", options.overwrite, "discard the iterates of another run in the pool");
 }
 
 PoolUse PublishOptions::pool_use() const {
@@ -182,7 +181,7 @@ PoolUse PublishOptions::pool_use() const {
 void declare(CommandLine& line, PeerOptions& options) {
   OptionSet set = line.options_of<PeerOptions>("Peers");
   set.option("--peer-timeout", options.timeout_s,
-             "seconds the other process may be absent, stopped, or make no progress")
+             "seconds that the other process may be absent, stopped or without progress")
       .check(number_within(0.1, 1e6))
       .value_name("S")
       .show_default();
@@ -201,7 +200,7 @@ void declare(CommandLine& line, RingOptions& options) {
   add_choice(set, "--durability", options.durability, kDurabilities,
              "what a commit survives: power loss (power), or the death of processes only (process)");
   set.flag("--require-dax", options.require_dax,
-           "refuse a place where stores do not persist by themselves (DAX with MAP_SYNC on persistent memory)");
+           "require a place where stores persist by themselves (DAX with MAP_SYNC on persistent memory)");
   set.flag("--foreign-pool", options.foreign_pool,
            "write to a pool and a journal that belong to another user, have several names (hard links), or are "
            "reached through another user's symbolic link");
@@ -209,12 +208,11 @@ void declare(CommandLine& line, RingOptions& options) {
 
 void declare(CommandLine& line, JournalOptions& options) {
   OptionSet set = line.options_of<JournalOptions>("Journal");
-  Option journal = add_choice(
-      set, "--journal", options.kind, kJournalKinds,
-      "where records of the steps are kept, beside the pool: as fits (auto), in libpmemlog (pmemlog), in plain files "
-      "(file), or nowhere (off)");
+  Option journal = add_choice(set, "--journal", options.kind, kJournalKinds,
+                              "how records of the steps are kept beside the pool: as the pool's storage suggests "
+                              "(auto), by libpmemlog (pmemlog), in plain files (file), or not at all (off)");
   set.option("--journal-size", options.bytes,
-             "most bytes the journal takes, 4M to 1G; the older half is dropped when it is full")
+             "maximum size of the journal, 4M to 1G; when it is full, its older half is dropped")
       .check(journal_size())
       .needs(journal)
       .value_name("BYTES")
@@ -259,7 +257,7 @@ void declare(CommandLine& line, PlugInOptions& options) {
                     .times(1, 16)
                     .value_name("FILE:NAME");
   set.option("--reduce-with-timeout", options.timeout_s,
-             "seconds after which a call of a plug-in that has not returned ends the analyzer, which is replaced")
+             "seconds that a call of a plug-in may take; after that, the analyzer ends and is replaced")
       .check(number_within(0.1, 3600))
       .needs(with)
       .value_name("S")
@@ -269,27 +267,27 @@ void declare(CommandLine& line, PlugInOptions& options) {
 void declare(CommandLine& line, TriggerOptions& options) {
   OptionSet set = line.options_of<TriggerOptions>("Triggers");
   set.option("--trigger", options.triggers,
-             "what is to follow when a condition over the results of a step becomes true: freeze the ring, stop the run, "
-             "keep the step in an archive, mark[:NAME], reply:VALUE to the solver; as 'x.linf > 1e6: freeze, stop'; may be "
-             "given up to 32 times")
+             "actions when a condition over the results of a step becomes true: freeze the ring, stop the run, keep "
+             "the step in an archive, mark[:NAME], reply:VALUE to the solver; for example 'x.linf > 1e6: freeze, "
+             "stop'; may be given up to 32 times")
       .check(parsed_by([](const std::string& text) { parse_trigger(text); }))
       .times(1, static_cast<int>(kMostTriggers))
       .table(named_trigger)
       .value_name("CONDITION:ACTION");
   set.option("--on-non-finite", options.on_non_finite,
-             "what is to follow when a field has NaN or infinite entries: mark, freeze, stop, keep, or several; in each "
-             "case the last finite step is not overwritten; or keep-going: nothing")
+             "actions when a field has NaN or infinite entries: mark, freeze, stop, keep, or several, which also "
+             "protect the last finite step from being overwritten; or keep-going for none")
       .check(parsed_by([](const std::string& text) { parse_on_non_finite(text); }))
       .value_name("ACTIONS")
       .show_default();
   set.option("--global-trigger", options.global_triggers,
-             "the same over the results of a whole run of several nodes, at the first one: mark[:NAME] or stop; may be given up "
-             "to 32 times")
+             "as --trigger, but over the results of a whole run of several nodes, at the first node: mark[:NAME] or "
+             "stop; may be given up to 32 times")
       .check(parsed_by([](const std::string& text) { parse_global_trigger(text); }))
       .times(1, static_cast<int>(kMostTriggers))
       .value_name("CONDITION:ACTION");
   set.option("--archive-size", options.archive_bytes,
-             "most bytes of the archive beside the pool, to which `keep` copies steps (default: as many steps as the "
+             "maximum size of the archive beside the pool, to which `keep` copies steps (default: as many steps as the "
              "ring has slots)")
       .check(size_within(std::uint64_t{1} << 20, std::uint64_t{1} << 50, "1M to 1048576G"))
       .value_name("BYTES");
@@ -298,10 +296,10 @@ void declare(CommandLine& line, TriggerOptions& options) {
 void declare(CommandLine& line, AnalysisOptions& options) {
   OptionSet set = line.options_of<AnalysisOptions>("Analyses");
   set.option("--analyze-cores", options.cores,
-             "cores of the analyses, as 0-3,8 (default: the analyzer's, where it leaves them idle)")
+             "cores of the analyses, as 0-3,8 (default: the analyzer's, while they are idle)")
       .value_name("LIST");
   set.option("--analyze-timeout", options.timeout_s,
-             "seconds that analyses get after the end of a run for the steps that are still kept")
+             "seconds that analyses may take after the end of a run for the steps still kept")
       .check(number_within(0, 1e6))
       .value_name("S")
       .show_default();
@@ -328,7 +326,8 @@ void declare(CommandLine& line, PlannedStepOptions& options) {
       const std::optional<std::uint64_t> number =
           begin > text.size() ? std::nullopt : whole_number(std::string_view(text).substr(begin, end - begin));
       if (!number || *number > std::uint64_t{1} << 62) {
-        return fmt::format("found '{}', expected five whole numbers of nanoseconds, between commas", shortened(text));
+        return fmt::format("found '{}', expected five whole numbers of nanoseconds, separated by commas",
+                           shortened(text));
       }
       *figure = *number;
       begin = end + 1;
@@ -344,11 +343,10 @@ void declare(CommandLine& line, PlannedStepOptions& options) {
 
 void declare(CommandLine& line, CoreOptions& options) {
   OptionSet set = line.options_of<CoreOptions>("Cores");
-  add_choice(
-      set, "--cores", options.choice, kCoreChoices,
-      "how cores that are not named are chosen: by the machine's topology, or, with --elastic and --reduce, by "
-      "what is predicted to be the fastest (ringside calibrate); without --cores, cores by the topology, modes by "
-      "the calibration if it has this problem");
+  add_choice(set, "--cores", options.choice, kCoreChoices,
+             "how unnamed cores are chosen: by the machine's topology, or, together with --elastic and --reduce, as "
+             "predicted to be fastest (ringside calibrate); without --cores, cores by the topology, and modes by the "
+             "calibration if it has this problem");
   set.option("--producer-cores", options.producer_cores, "cores of the producer, as 0-3,8 (default: chosen)")
       .value_name("LIST");
   set.option("--analyzer-cores", options.analyzer_cores, "cores of the analyzer, as 0-3,8 (default: chosen)")

@@ -9,9 +9,9 @@
 
 #include "common/handoff/handoff_environment.hpp"
 #include "common/handoff/handoff_options.hpp"
-#include "common/options/journal_options.hpp"
+#include "common/journal/journal_files.hpp"
 #include "common/options/solver_choice.hpp"
-#include "common/ring/durability.hpp"
+#include "common/ring/storage.hpp"
 
 namespace ringside {
 

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 
 #include "common/files/regular_file.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/process.hpp"
 #include "common/text/printable.hpp"
 
 namespace ringside {
@@ -39,17 +39,11 @@ std::string content_of(const std::string& path, const std::string& name) {
   if (!file.kind.empty()) throw usage_error("{}: {}, expected a file of settings", name, file.why());
   if (!file.valid()) throw cannot_be_read(name, file.error);
   std::string content;
-  std::array<char, 4096> buffer;
-  for (;;) {
-    const ssize_t count = read(file.fd.get(), buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw cannot_be_read(name, errno);
-    if (count == 0) return content;
-    content.append(buffer.data(), static_cast<std::size_t>(count));
-    if (content.size() > kMostBytes) {
-      throw usage_error("{}: found more than {} bytes, expected a file of settings", name, kMostBytes);
-    }
+  if (const int error = read_to_end(file.fd.get(), content, kMostBytes); error != 0) throw cannot_be_read(name, error);
+  if (content.size() > kMostBytes) {
+    throw usage_error("{}: found more than {} bytes, expected a file of settings", name, kMostBytes);
   }
+  return content;
 }
 
 /// One line, read from the left.
@@ -81,7 +75,7 @@ class Line {
       setting.value = setting.quoted ? quoted_text() : bare_value(setting.key);
     }
     skip_blanks();
-    if (!is_over()) throw refuse("'" + shortened(rest_) + "' behind the value", "nothing there but a comment");
+    if (!is_over()) throw refuse("'" + shortened(rest_) + "' after the value", "nothing there but a comment");
     return setting;
   }
 

@@ -5,12 +5,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-
-#include "common/platform/unique_fd.hpp"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18  // Linux 4.14
@@ -75,6 +75,35 @@ std::uint64_t start_of(pid_t pid) noexcept {
     if (field != nullptr) ++field;
   }
   return field != nullptr ? std::strtoull(field, nullptr, 10) : 0;
+}
+
+std::vector<char*> exec_list(std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (std::string& text : texts) list.push_back(text.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+const char* environment_value(const char* name) noexcept {
+  const char* const value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+Pipe new_pipe() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw system_error("cannot create a pipe: {}", errno_text(errno));
+  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+int read_to_end(int fd, std::string& text, std::size_t most) {
+  std::array<char, 1 << 16> part;
+  for (;;) {
+    const ssize_t got = read(fd, part.data(), part.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno;
+    text.append(part.data(), static_cast<std::size_t>(got));
+    if (got == 0 || text.size() > most) return 0;
+  }
 }
 
 }  // namespace ringside

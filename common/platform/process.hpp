@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Processes: whether this one is a forked child of an object's owner, whether another one is stopped, and which exit
-// code it reports.
+// code it reports; their environment and the pipes between them.
 #pragma once
 
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "common/platform/error.hpp"
+#include "common/platform/unique_fd.hpp"
 
 namespace ringside {
 
@@ -55,6 +59,24 @@ bool is_stopped(pid_t pid) noexcept;
 
 /// When that process started, in clock ticks since the machine's start; 0 if /proc cannot be read.
 std::uint64_t start_of(pid_t pid) noexcept;
+
+/// The arguments or the variables that exec takes: the texts, then a null pointer. Valid while `texts` is unchanged.
+std::vector<char*> exec_list(std::vector<std::string>& texts);
+
+/// The variable's value in the environment; null if it is unset or empty.
+const char* environment_value(const char* name) noexcept;
+
+struct Pipe {
+  UniqueFd read_end;
+  UniqueFd write_end;
+};
+
+/// A pipe whose ends exec closes. Throws Error (exit code 3).
+Pipe new_pipe();
+
+/// Appends to `text` what a pipe or a file gives until its end, or until `text` has more than `most` bytes. Returns 0,
+/// or why reading failed (an errno value).
+int read_to_end(int fd, std::string& text, std::size_t most = std::string::npos);
 
 /// The exit code that a process, or a peer's message, reports. An undocumented number comes from a program that crashed
 /// in its own way, or from a hostile one. It counts as a lost peer and is never passed on.

@@ -34,7 +34,7 @@ void fetch_headers(std::span<const std::byte> mapping, const RingGeometry& geome
 std::string owner_and_mode(const std::filesystem::path& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return "";
-  return formatted(" ({} belongs to {}, mode {:04o}; this is {})", path.string(), user_name(status.st_uid),
+  return formatted(" ({} belongs to {}, mode {:04o}; this process runs as {})", path.string(), user_name(status.st_uid),
                    status.st_mode & 07777, user_name(geteuid()));
 }
 
@@ -44,11 +44,12 @@ std::optional<pid_t> owner_of(const std::string& name) {
 }
 
 Error in_use(const std::string& name) {
-  return system_error("{}: is in use by {}; one at a time can own a pool", name, describe_holder(owner_of(name)));
+  return system_error("{}: is in use by {}; only one process at a time can own a pool", name,
+                      describe_holder(owner_of(name)));
 }
 
 Error being_made(const std::string& name) {
-  return system_error("{}: is being made by {}; expected a pool that is complete: look again when it is", name,
+  return system_error("{}: is being made by {}; expected a complete pool: try again later", name,
                       describe_holder(owner_of(name)));
 }
 

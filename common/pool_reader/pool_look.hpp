@@ -25,8 +25,8 @@ struct stat status_of(int fd, const std::string& name);
 void fetch_front(std::span<const std::byte> mapping) noexcept;
 void fetch_headers(std::span<const std::byte> mapping, const RingGeometry& geometry) noexcept;
 
-/// For a refusal: " (FOLDER belongs to user ringside, mode 0700; this is user root)", or nothing if the folder cannot
-/// be inspected.
+/// For a refusal: " (FOLDER belongs to user ringside, mode 0700; this process runs as user root)", or nothing if the
+/// folder cannot be inspected.
 std::string owner_and_mode(const std::filesystem::path& path);
 
 /// The process that has the owner's lock on the pool, if the kernel reports it.

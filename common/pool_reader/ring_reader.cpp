@@ -18,6 +18,7 @@
 
 #include "common/files/creation_mark.hpp"
 #include "common/files/lock_holder.hpp"
+#include "common/files/regular_file.hpp"
 #include "common/kernels/hash.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
@@ -108,7 +109,7 @@ RingReader RingReader::look_at(int fd, const std::filesystem::path& path) {
   const std::string name = path.string();
   const struct stat status = status_of(fd, name);
   if (S_ISDIR(status.st_mode)) throw usage_error("{}: is a directory; a pool is a file", name);
-  if (!S_ISREG(status.st_mode)) throw usage_error("{}: not a regular file; a pool is one", name);
+  if (!S_ISREG(status.st_mode)) throw usage_error("{}: not a regular file; expected a pool", name);
   if (status.st_size == 0) throw empty_pool_file(name);
 
   const auto bytes = static_cast<std::size_t>(status.st_size);
@@ -193,13 +194,8 @@ HeldStatus RingReader::read_through(const KeptSlot& kept, std::size_t variable, 
     const PayloadParts::Part part = geometry.chunks[c];
     if (part.in_variable + part.bytes <= begin || part.in_variable >= end) continue;
     const std::uint64_t from = geometry.slots[kept.slot].payload_offset + part.offset;
-    for (std::uint64_t done = 0; done < part.bytes;) {
-      const ssize_t got =
-          pread(leases_->file(), chunk.data() + done, part.bytes - done, static_cast<off_t>(from + done));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw system_error("{}: cannot be read: {}", name, errno_text(errno));
-      if (got == 0) throw truncated();
-      done += static_cast<std::uint64_t>(got);
+    if (read_whole(leases_->file(), std::span(chunk).first(part.bytes), from) < part.bytes) {
+      throw errno == 0 ? truncated() : system_error("{}: cannot be read: {}", name, errno_text(errno));
     }
     intact = hash64(chunk.data(), part.bytes) == expected[c];
     const std::uint64_t wanted = std::min(part.bytes, place.bytes - part.in_variable);

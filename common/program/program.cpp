@@ -70,8 +70,8 @@ RINGSIDE_BEFORE_SANITIZERS void check_stack() noexcept {
   rlimit limit{};
   if (syscall(SYS_prlimit64, 0, RLIMIT_STACK, nullptr, &limit) != 0 || limit.rlim_cur >= kLeastBytes) return;
   static const char text[] =
-      "ringside: the limit of the stack (ulimit -s) is less than 256 KiB; expected as much for each thread, as "
-      "`ulimit -s 8192` gives\n";
+      "ringside: the limit of the stack (ulimit -s) is less than the 256 KiB that each thread needs; raise it, for "
+      "example `ulimit -s 8192`\n";
   [[maybe_unused]] const long written = syscall(SYS_write, STDERR_FILENO, text, sizeof text - 1);
   syscall(SYS_exit_group, static_cast<int>(ExitCode::kSystem));
 }
@@ -166,7 +166,7 @@ int run_program(const std::function<int()>& body) noexcept {
   }
   const std::string why = output_error == EBADF ? "it is closed" : errno_text(output_error);
   const int failed =
-      fail(ExitCode::kSystem, "standard output: cannot be written: " + why + "; expected one that takes all of it");
+      fail(ExitCode::kSystem, "standard output: cannot be written: " + why + "; expected one that accepts all output");
   return is_done ? failed : code;
 }
 

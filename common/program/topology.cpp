@@ -175,8 +175,9 @@ void refuse_overlap(const Machine& machine, const Cpus& producer, const Cpus& an
   Cpus both;
   std::set_intersection(producer.begin(), producer.end(), analyzer.begin(), analyzer.end(), std::back_inserter(both));
   if (both.empty()) return;
-  throw usage_error("--producer-cores and --analyzer-cores both name core {}; a core serves one of them; available: {}",
-                    to_string(CoreList{both}), to_string(CoreList{available_cpus(machine)}));
+  throw usage_error(
+      "--producer-cores and --analyzer-cores both name core {}; each core serves only one of them; available: {}",
+      to_string(CoreList{both}), to_string(CoreList{available_cpus(machine)}));
 }
 
 struct TopologyDeleter {
@@ -257,7 +258,7 @@ std::set<int> allowed_by_kernel() {
     }
     return cpus;
   }
-  throw system_error("the kernel does not say on which cores this process may run (sched_getaffinity: {})",
+  throw system_error("the kernel does not report on which cores this process may run (sched_getaffinity: {})",
                      errno_text(errno));
 }
 
@@ -393,7 +394,7 @@ void pin_openmp_threads(const std::vector<int>& cpus) {
     if (thread < cpus.size()) errors[thread] = bind_calling_thread(cpus[thread]);
   }
   if (started != cpus.size()) {
-    throw system_error("{} threads were asked for and {} started; is OMP_THREAD_LIMIT set lower?", cpus.size(),
+    throw system_error("{} threads were requested and {} started; is OMP_THREAD_LIMIT set lower?", cpus.size(),
                        started);
   }
   for (std::size_t i = 0; i < cpus.size(); ++i) {

@@ -37,7 +37,7 @@ std::optional<NodeAddress> read_node_address(const std::string& socket) {
   if (!file.valid()) throw system_error("{}: cannot be read: {}; expected {}", shortened(path), file.why(), kExpected);
   // Another user could have written known keys.
   if (file.status.st_uid != geteuid() || (file.status.st_mode & 0077) != 0) {
-    throw system_error("{}: found permissions {:03o} of user {}, expected a file of this user's alone", shortened(path),
+    throw system_error("{}: found permissions {:03o} of user {}, expected a file of this user alone", shortened(path),
                        file.status.st_mode & 0777u, file.status.st_uid);
   }
   std::istringstream lines(content_of(file));

@@ -141,7 +141,8 @@ Box box_of(const Value& value, const Variable& variable) {
 
 RanksFile::Node node_of(const Value& value, std::size_t index, const std::vector<Variable>& variables) {
   RanksFile::Node node;
-  if (value.at("node").number(kMostNodes) != index) value.at("node").refuse(formatted("{}: in their order", index));
+  if (value.at("node").number(kMostNodes) != index)
+    value.at("node").refuse(formatted("{}: nodes in ascending order", index));
   node.host = value.at("host").text();
   node.pool = value.at("pool").text();
   for (const Value& rank : value.at("ranks").items(1, kMostRanks)) {
@@ -210,14 +211,8 @@ std::string read_ranks_text(const std::string& path) {
                       file.status.st_size, kMostRanksBytes);
   }
   std::string content(static_cast<std::size_t>(file.status.st_size), '\0');
-  std::size_t bytes = 0;
-  while (bytes < content.size()) {
-    const ssize_t count = read(file.fd.get(), content.data() + bytes, content.size() - bytes);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw system_error("{}: cannot be read ({})", path, errno_text(errno));
-    if (count == 0) break;
-    bytes += static_cast<std::size_t>(count);
-  }
+  const std::size_t bytes = read_whole(file.fd.get(), std::as_writable_bytes(std::span(content)), 0);
+  if (bytes < content.size() && errno != 0) throw system_error("{}: cannot be read ({})", path, errno_text(errno));
   content.resize(bytes);
   return content;
 }
@@ -283,7 +278,7 @@ RanksFile parse_ranks(std::string_view text, const std::string& where) {
   const Json parsed = Json::try_parse(text);
   const Value whole(parsed, where);
   if (parsed.is_discarded() || !parsed.is_object() || !parsed.contains(kVersionKey)) {
-    throw usage_error("{}: is no ranks file; expected an object with \"{}\": {} (docs/formats/files.md)", where,
+    throw usage_error("{}: is not a ranks file; expected an object with \"{}\": {} (docs/formats/files.md)", where,
                       kVersionKey, kVersion);
   }
   if (parsed[kVersionKey] != kVersion) {
@@ -339,12 +334,7 @@ void write_ranks(const std::string& pool, const RanksFile& file) {
   const auto fail = [&name](int error) { return system_error("{}: cannot be written ({})", name, errno_text(error)); };
   NewFile made(name, kPrivateMode);
   if (!made.fd().valid()) throw fail(errno);
-  for (std::span<const char> left = text; !left.empty();) {
-    const ssize_t written = write(made.fd().get(), left.data(), left.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw fail(errno);
-    left = left.subspan(static_cast<std::size_t>(written));
-  }
+  if (write_whole(made.fd().get(), std::as_bytes(std::span(text)), 0) < text.size()) throw fail(errno);
   if (const int error = made.publish()) throw fail(error);
   if (const int error = sync_folder_of(name)) throw fail(error);  // makes the name survive a power loss
 }

@@ -2,10 +2,14 @@
 // The numbers of the cases are those of the fields in proto/ringside.proto.
 #include "common/records/plain_record.hpp"
 
+#include <algorithm>
+#include <type_traits>
 #include <utility>
 
-#include "common/records/older_results.hpp"
+#include "common/platform/error.hpp"
+#include "common/records/result_names.hpp"
 #include "common/records/wire_fields.hpp"
+#include "common/text/fixed_text.hpp"
 
 namespace ringside {
 namespace {
@@ -53,42 +57,101 @@ std::uint64_t from_zigzag(std::uint64_t value) noexcept {
   return (value >> 1) ^ (~(value & 1) + 1);
 }
 
-bool take_variable(std::string_view message, VariableTexts& variable) {
-  return for_each_field(message, [&](const WireField& field) {
-    switch (field.number) {
-      case 1: variable.name = field.bytes; return true;
-      case 2: variable.dtype = field.bytes; return true;
-      case 3: return take_varints(field, [&](std::uint64_t value) { variable.shape.push_back(value); });
-      case 4: variable.unit = field.bytes; return true;
-      case 5: variable.role = field.bytes; return true;
-      default: return true;
-    }
-  });
+/// The enumerator whose name this is, of those numbered 1 to `last`.
+template <class Enumeration>
+std::optional<Enumeration> named(std::string_view text, std::uint8_t last) {
+  for (std::uint8_t number = 1; number <= last; ++number) {
+    if (to_string(Enumeration{number}) == text) return Enumeration{number};
+  }
+  return std::nullopt;
 }
 
-bool take_result(std::string_view message, ResultTexts& result) {
-  return for_each_field(message, [&](const WireField& field) {
-    switch (field.number) {
-      case 1: result.name = field.bytes; break;
-      case 2: result.type = field.bytes; break;
-      case 3: result.source = field.bytes; break;
-      case 4: result.classes = field.u32(); break;
-      case 5: result.unit = field.bytes; break;
-      case 6: result.count = field.u32(); break;
-      case 7: result.needs_previous = field.flag(); break;
-      case 8: result.origin = field.bytes; break;
-      default: break;
-    }
-    return true;
-  });
-}
+/// As many results as a run's entry in the ring has room for. More would let one small record describe millions.
+constexpr std::size_t kMostDescriptions = 128;
 
-/// The two repeated fields of a description. False if the message is damaged.
-bool take_description(const WireField& field, std::uint32_t schema, std::uint32_t results, LayoutTexts& layout) {
-  if (field.number == schema) return take_variable(field.bytes, layout.schema.emplace_back());
-  if (field.number == results) return take_result(field.bytes, layout.results.emplace_back());
-  return true;
-}
+/// What a run says once of its variables and results.
+class Description {
+ public:
+  /// field: of the message; schema, results: the numbers of the two repeated fields. False if the message is damaged.
+  bool take(const WireField& field, std::uint32_t schema, std::uint32_t results) {
+    if (field.number == schema) return take_variable(field.bytes);
+    return field.number != results || take_result(field.bytes);
+  }
+
+  /// Null if it describes nothing, or nothing that can be.
+  SharedLayout layout() {
+    if (!can_be_ || variables_.empty()) return nullptr;
+    try {
+      Schema made = Schema::of_whole(std::move(variables_));  // a journal may be that of a whole run
+      Catalogue catalogue = Catalogue::decode(made, results_, "record");
+      return std::make_shared<const RecordLayout>(std::move(made), std::move(catalogue));
+    } catch (const Error&) {  // no analyzer writes it
+      return nullptr;
+    }
+  }
+
+ private:
+  bool take_variable(std::string_view message) {
+    Variable variable;
+    std::string_view dtype;
+    std::string_view role;
+    const bool intact = for_each_field(message, [&](const WireField& field) {
+      switch (field.number) {
+        case 1: variable.name = field.bytes; return true;
+        case 2: dtype = field.bytes; return true;
+        case 3: return take_varints(field, [&](std::uint64_t value) { variable.shape.push_back(value); });
+        case 4: variable.unit = field.bytes; return true;
+        case 5: role = field.bytes; return true;
+        default: return true;
+      }
+    });
+    variable.role = role == to_string(Role::kField) ? Role::kField : Role::kState;
+    can_be_ = can_be_ && dtype_named(dtype) && role == to_string(variable.role);
+    variable.dtype = dtype_named(dtype).value_or(variable.dtype);
+    variables_.push_back(std::move(variable));
+    return intact;
+  }
+
+  bool take_result(std::string_view message) {
+    std::string_view name;
+    std::string_view unit;
+    std::string_view origin;  // the bytes of a plug-in's id; else empty
+    std::optional<ValueType> type;
+    std::optional<ResultSource> source;
+    std::uint32_t classes = 0;
+    ResultDescription result;
+    result.count = 0;
+    const bool intact = for_each_field(message, [&](const WireField& field) {
+      switch (field.number) {
+        case 1: name = field.bytes; break;
+        case 2: type = named<ValueType>(field.bytes, 3); break;
+        case 3: source = named<ResultSource>(field.bytes, 3); break;
+        case 4: classes = field.u32(); break;
+        case 5: unit = field.bytes; break;
+        case 6: result.count = field.u32(); break;
+        case 7: result.flags = field.flag() ? kNeedsPrevious : 0; break;
+        case 8: origin = field.bytes; break;
+        default: break;
+      }
+      return true;
+    });
+    can_be_ = can_be_ && type && source && name.size() < kNameBytes && unit.size() < kUnitBytes && classes <= 0xffff &&
+              (origin.empty() || origin.size() == sizeof result.origin) && results_.size() < kMostDescriptions;
+    if (!can_be_) return intact;
+    assign(result.name, name);
+    assign(result.unit, unit);
+    result.type = *type;
+    result.source = *source;
+    result.classes = static_cast<std::uint16_t>(classes);
+    std::copy_n(origin.begin(), origin.size(), result.origin);
+    results_.push_back(result);
+    return intact;
+  }
+
+  std::vector<Variable> variables_;
+  std::vector<ResultDescription> results_;
+  bool can_be_ = true;
+};
 
 bool take_results(std::string_view message, PlainStep& step) {
   std::vector<std::uint64_t> f64;
@@ -106,38 +169,36 @@ bool take_results(std::string_view message, PlainStep& step) {
     }
   });
   if (!intact) return false;
-  step.has_results = true;
   const std::size_t counts[] = {f64.size(), i64.size(), i128.size()};
   f64.insert(f64.end(), i64.begin(), i64.end());
   f64.insert(f64.end(), i128.begin(), i128.end());
-  step.columns = columns_of(counts[0], counts[1], counts[2], f64, absent);
+  step.results = StepResults::of_columns(counts[0], counts[1], counts[2], f64, absent).value_or(StepResults());
   return true;
 }
 
-bool take_reductions(std::string_view message, Reductions& r) {
+/// The numbers of its fields are those of for_each_scalar.
+bool take_reductions(std::string_view message, Reductions& reductions) {
   return for_each_field(message, [&](const WireField& field) {
-    switch (field.number) {
-      case 1: r.sum = field.f64(); break;
-      case 2: r.mean = field.f64(); break;
-      case 3: r.min = field.f64(); break;
-      case 4: r.max = field.f64(); break;
-      case 5: r.l1 = field.f64(); break;
-      case 6: r.l2 = field.f64(); break;
-      case 7: r.linf = field.f64(); break;
-      case 8: r.has_change = field.flag() ? 1 : 0; break;
-      case 9: r.change_l1 = field.f64(); break;
-      case 10: r.change_l2 = field.f64(); break;
-      case 11: r.change_linf = field.f64(); break;
-      case 12: r.non_finite = field.integer; break;
-      default: break;
-    }
+    std::uint32_t number = 0;
+    for_each_scalar([&](const char*, auto, auto to) {
+      if (++number != field.number) return;
+      if constexpr (std::is_same_v<std::remove_reference_t<decltype(reductions.*to)>, double>) {
+        reductions.*to = field.f64();
+      } else {
+        reductions.*to = to == &Reductions::has_change ? field.flag() : field.integer;
+      }
+    });
     return true;
   });
 }
 
 bool take_step(std::string_view message, PlainRecord& record) {
   PlainStep& step = record.step;
-  return for_each_field(message, [&](const WireField& field) {
+  bool has_results = false;
+  std::optional<Reductions> reductions;  // of an older step, like the residuals
+  double residual_l1 = 0;
+  double residual_linf = 0;
+  const bool intact = for_each_field(message, [&](const WireField& field) {
     switch (field.number) {
       case 1: record.run_id = field.bytes; break;
       case 2: step.step = field.integer; break;
@@ -152,30 +213,45 @@ bool take_step(std::string_view message, PlainRecord& record) {
       case 11: step.commit_ns = field.i64(); break;
       case 12: step.analyze_ns = field.i64(); break;
       case 13: step.bytes_transferred = field.integer; break;
-      case 14: step.residual_l1 = field.f64(); break;
-      case 15: step.residual_linf = field.f64(); break;
-      case 16: return take_reductions(field.bytes, step.reductions.emplace());
+      case 14: residual_l1 = field.f64(); break;
+      case 15: residual_linf = field.f64(); break;
+      case 16: return take_reductions(field.bytes, reductions.emplace());
       case 19: step.skipped_before = field.integer; break;
       case 20: step.rebuilt = field.flag(); break;
-      case 21: return take_results(field.bytes, step);
+      case 21: has_results = true; return take_results(field.bytes, step);
       case 22: step.broke_lease = field.flag(); break;
       case 24: step.record_ns = field.i64(); break;
       default: break;
     }
     return true;
   });
+  if (!has_results) step.results = older_results(reductions, step.rebuilt, residual_l1, residual_linf);
+  return intact;
 }
 
 bool take_started(std::string_view message, PlainRecord& record) {
-  return for_each_field(message, [&](const WireField& field) {
+  Description description;
+  const bool intact = for_each_field(message, [&](const WireField& field) {
     switch (field.number) {
       case 1: record.run_id = field.bytes; return true;
       case 5: record.solver = field.bytes; return true;
       case 6: record.problem = field.bytes; return true;
       case 7: record.parameters = field.bytes; return true;
-      default: return take_description(field, 22, 23, record.layout);
+      default: return description.take(field, 22, 23);
     }
   });
+  record.layout = description.layout();
+  return intact;
+}
+
+bool take_described(std::string_view message, PlainRecord& record) {
+  Description description;
+  const bool intact = for_each_field(message, [&](const WireField& field) {
+    if (field.number == 1) record.run_id = field.bytes;
+    return description.take(field, 2, 3);
+  });
+  record.layout = description.layout();
+  return intact;
 }
 
 bool take_ended(std::string_view message, PlainRecord& record) {
@@ -228,10 +304,6 @@ bool take_mark(std::string_view message, PlainRecord& record) {
 }
 
 bool take_what(const WireField& field, PlainRecord& record) {
-  const auto take_run_id = [&](const WireField& inner) {
-    if (inner.number == 1) record.run_id = inner.bytes;
-    return true;
-  };
   const auto kind = static_cast<RecordKind>(field.number);
   if (kind >= RecordKind::kStep && kind <= RecordKind::kAnalysisResults) record.kind = kind;
   switch (kind) {
@@ -239,11 +311,12 @@ bool take_what(const WireField& field, PlainRecord& record) {
     case RecordKind::kRunStarted: return take_started(field.bytes, record);
     case RecordKind::kRunEnded: return take_ended(field.bytes, record);
     case RecordKind::kAnalyzerStarted: return for_each_field(field.bytes, [](const WireField&) { return true; });
-    case RecordKind::kRecordsMissing: return for_each_field(field.bytes, take_run_id);
-    case RecordKind::kRunDescribed:
+    case RecordKind::kRecordsMissing:
       return for_each_field(field.bytes, [&](const WireField& inner) {
-        return take_run_id(inner) && take_description(inner, 2, 3, record.layout);
+        if (inner.number == 1) record.run_id = inner.bytes;
+        return true;
       });
+    case RecordKind::kRunDescribed: return take_described(field.bytes, record);
     case RecordKind::kMark: return take_mark(field.bytes, record);
     case RecordKind::kAnalysisResults: return take_analysis(field.bytes, record);
     case RecordKind::kNone: break;
@@ -263,30 +336,6 @@ std::optional<PlainRecord> decode_record(std::string_view bytes) {
     }
   });
   return intact ? std::optional(std::move(record)) : std::nullopt;
-}
-
-void PlainNames::learn(const PlainRecord& record) {
-  learn(layout_of(record.layout));
-}
-
-void PlainNames::learn(SharedLayout layout) {
-  if (!layout) return;
-  const std::uint64_t hash = layout->hash();
-  layouts_.emplace(hash, std::move(layout));
-}
-
-StepResults PlainNames::results(const PlainRecord& record) const {
-  if (record.kind != RecordKind::kStep) return {};
-  const PlainStep& step = record.step;
-  if (!step.has_results) {
-    return older_results(step.reductions, step.rebuilt, step.residual_l1, step.residual_linf);
-  }
-  if (!step.columns) return {};
-  const auto found = layouts_.find(step.catalogue);
-  if (found == layouts_.end() || found->second->counts() != step.columns->counts) {
-    return {step.columns->counts, step.columns->words};
-  }
-  return {found->second, step.columns->words};
 }
 
 }  // namespace ringside

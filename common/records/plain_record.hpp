@@ -7,13 +7,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
-#include "common/records/layout_texts.hpp"
-#include "common/records/result_columns.hpp"
 #include "common/records/step_results.hpp"
-#include "common/reductions/reduction.hpp"
 
 namespace ringside {
 
@@ -48,12 +44,8 @@ struct PlainStep {
   std::uint64_t skipped_before = 0;
   bool rebuilt = false;
   bool broke_lease = false;
-  std::optional<ResultColumns> columns;  // of a step with results by name
-  std::uint64_t catalogue = 0;
-  bool has_results = false;
-  std::optional<Reductions> reductions;  // of an older step, like the residuals
-  double residual_l1 = 0;
-  double residual_linf = 0;
+  StepResults results;          // without names; of a step from before there were any: older_results
+  std::uint64_t catalogue = 0;  // RecordLayout::hash of the names
 };
 
 struct PlainRecord {
@@ -64,7 +56,7 @@ struct PlainRecord {
   PlainStep step;                       // where kStep; its first three fields where kMark or kAnalysisResults
   std::vector<std::string> names;       // where kAnalysisResults: full names of results
   std::vector<std::uint64_t> values;    // of these, the bits of each double
-  LayoutTexts layout;                   // where kRunStarted or kRunDescribed
+  SharedLayout layout;                  // where kRunStarted or kRunDescribed; null: none, or none that can be
   std::string solver;                   // where kRunStarted, like the next two
   std::string problem;
   std::string parameters;
@@ -79,17 +71,5 @@ struct PlainRecord {
 
 /// Nothing if the bytes are no record. Fields that it does not know are skipped.
 std::optional<PlainRecord> decode_record(std::string_view bytes);
-
-/// Names of results, as ResultNames (result_names.hpp) keeps them.
-class PlainNames {
- public:
-  void learn(const PlainRecord& record);
-  void learn(SharedLayout layout);
-  /// Empty if the record is no step, or has results that cannot be.
-  StepResults results(const PlainRecord& record) const;
-
- private:
-  std::unordered_map<std::uint64_t, SharedLayout> layouts_;  // by RecordLayout::hash
-};
 
 }  // namespace ringside

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/platform/error.hpp"
+#include "common/ring/ring_view.hpp"
+
 namespace ringside {
 
 RecordLayout::RecordLayout(Schema schema, Catalogue catalogue)
@@ -57,6 +60,19 @@ void RecordLayout::gather(std::span<const std::uint64_t> results, const StepWith
     words[recorded.word] = results[result.word];
     if (result.type == ValueType::kI128) words[recorded.word + 1] = results[result.word + 1];
   }
+}
+
+std::vector<KnownRun> described_runs(const RingView& ring) {
+  std::vector<KnownRun> runs;
+  for (const RunReading& reading : ring.runs()) {
+    try {
+      Catalogue catalogue = Catalogue::decode(ring.geometry().schema(), reading.catalogue, "catalogue");
+      runs.push_back(
+          {reading.run.run_id, std::make_shared<const RecordLayout>(ring.geometry().schema(), std::move(catalogue))});
+    } catch (const Error&) {  // its hash holds, but a program that can write the file can also write its hash
+    }
+  }
+  return runs;
 }
 
 }  // namespace ringside

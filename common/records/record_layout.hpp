@@ -13,10 +13,13 @@
 #include <vector>
 
 #include "common/handoff/step_descriptor.hpp"
+#include "common/kernels/hash.hpp"
 #include "common/results/catalogue.hpp"
 #include "common/schema/schema.hpp"
 
 namespace ringside {
+
+class RingView;
 
 /// How many values of each type a step has.
 struct ColumnCounts {
@@ -80,5 +83,14 @@ class RecordLayout {
 };
 
 using SharedLayout = std::shared_ptr<const RecordLayout>;
+
+/// What a run records of its steps.
+struct KnownRun {
+  Id128 run_id;
+  SharedLayout layout;
+};
+
+/// Every run that the ring's run table describes, by ascending record_seq.
+std::vector<KnownRun> described_runs(const RingView& ring);
 
 }  // namespace ringside

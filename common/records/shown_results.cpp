@@ -2,6 +2,7 @@
 #include "common/records/shown_results.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <type_traits>
 
@@ -74,6 +75,47 @@ ShownFigures shown_of(const StepResults& results) {
   shown.course = number(results.find(names.course));
   shown.course_linf = number(results.find(names.course_linf));
   return shown;
+}
+
+Json number_or_null(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? Json(*value) : Json();
+}
+
+Json to_json(const StepValue& value) {
+  if (!value.present) return {};
+  switch (value.type) {
+    case ValueType::kF64: return number_or_null(value.f64());
+    case ValueType::kI64: return value.i64();
+    case ValueType::kI128: break;
+  }
+  const Int128 wide = value.i128();
+  const bool fits =
+      wide >= std::numeric_limits<std::int64_t>::min() && wide <= std::numeric_limits<std::int64_t>::max();
+  return fits ? Json(static_cast<std::int64_t>(wide)) : Json(to_string(wide));
+}
+
+Json to_json(const StepResults& results, std::size_t at_most) {
+  Json object = Json::object();
+  for (std::size_t i = 0; i < std::min(results.size(), at_most); ++i)
+    object[results.name(i)] = to_json(results.value(i));
+  return object;
+}
+
+Json to_json_in_full(const Reductions& r, std::uint64_t iteration) {
+  Json json = to_json(r, iteration);
+  json["rows"] = r.rows;
+  json["sum"] = r.sum;
+  json["non_finite"] = r.non_finite;
+  const auto change = [&r](double value) { return r.has_change == 1 ? Json(value) : Json(); };
+  json["change_l1"] = change(r.change_l1);
+  json["change_l2"] = change(r.change_l2);
+  json["change_linf"] = change(r.change_linf);
+  json["top"] = Json::array();
+  for (std::uint64_t i = 0; i < r.top_count && i < kTopEntries; ++i) {
+    json["top"].push_back({{"row", r.top[i].row}, {"value", r.top[i].value}});
+  }
+  json["histogram"] = r.histogram;
+  return json.sorted();
 }
 
 }  // namespace ringside

@@ -79,9 +79,19 @@ struct StepFigures {
   std::uint64_t steps_committed = 0;  // of this attachment, this one included
   std::uint64_t steps_persisted = 0;
   std::uint64_t guarded_commit_seq = 0;  // of the last finite step, which is not overwritten; 0: none
-  bool broke_lease = false;  // it overwrote a step that a reader held
-  bool rebuilt = false;      // from the ring: the analyzer's measurements are not known
+  bool broke_lease = false;              // it overwrote a step that a reader held
+  bool rebuilt = false;                  // from the ring: the analyzer's measurements are not known
 };
 static_assert(std::is_trivially_copyable_v<StepFigures>);
+
+/// Committed steps without a record: consecutive commits of one run. Unknown fields are 0.
+struct MissingSteps {
+  Id128 run_id;
+  std::uint64_t first_step = 0;        // of the first commit, within its attachment
+  std::uint64_t steps = 0;             // number of commits
+  std::uint64_t first_commit_seq = 0;  // of the first commit
+  std::uint64_t first_iteration = 0;   // lower bound of their iterations
+  std::uint64_t last_iteration = 0;    // upper bound of their iterations
+};
 
 }  // namespace ringside

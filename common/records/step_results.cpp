@@ -31,8 +31,26 @@ std::string to_text(const StepValue& value) {
 StepResults::StepResults(SharedLayout layout, std::span<const std::uint64_t> words)
     : layout_(std::move(layout)), counts_(layout_->counts()), words_(words.begin(), words.end()) {}
 
-StepResults::StepResults(const ColumnCounts& counts, std::span<const std::uint64_t> words)
-    : counts_(counts), words_(words.begin(), words.end()) {}
+std::optional<StepResults> StepResults::of_columns(std::size_t f64, std::size_t i64, std::size_t i128_words,
+                                                   std::span<const std::uint64_t> values, std::string_view absent) {
+  if (i128_words % 2 != 0) return std::nullopt;
+  const ColumnCounts counts{.f64 = f64, .i64 = i64, .i128 = i128_words / 2};
+  const std::size_t count = counts.values();
+  if (!absent.empty() && absent.size() != (count + 7) / 8) return std::nullopt;
+  std::vector<std::uint64_t> words;
+  words.reserve(counts.words());
+  words.resize(counts.absence_words());
+  for (std::size_t i = 0; i < absent.size(); ++i) {
+    words[i / 8] |= std::uint64_t{static_cast<unsigned char>(absent[i])} << (8 * (i % 8));
+  }
+  if (count % 64 != 0 && words.back() >> (count % 64) != 0) return std::nullopt;
+  words.insert(words.end(), values.begin(), values.end());
+  return StepResults(counts, std::move(words));
+}
+
+void StepResults::name_by(const SharedLayout& layout) {
+  if (!layout_ && layout && layout->counts() == counts_) layout_ = layout;
+}
 
 std::string StepResults::name(std::size_t index) const {
   return layout_ ? layout_->results()[index].result->full_name : formatted("#{}", index);

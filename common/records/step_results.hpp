@@ -6,12 +6,15 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/records/record_layout.hpp"
+#include "common/records/step_figures.hpp"
 #include "common/results/result_values.hpp"
 
 namespace ringside {
@@ -40,8 +43,17 @@ class StepResults {
   StepResults() = default;
   /// words: layout->words() of them, as RecordLayout::gather writes them.
   StepResults(SharedLayout layout, std::span<const std::uint64_t> words);
-  /// Of a run whose description is lost. words: counts.words() of them.
-  StepResults(const ColumnCounts& counts, std::span<const std::uint64_t> words);
+  /// Without names. words: counts.words() of them.
+  StepResults(const ColumnCounts& counts, std::vector<std::uint64_t> words)
+      : counts_(counts), words_(std::move(words)) {}
+  /// The same, as a record's columns hold them, which may be hostile. i128_words: two a value. values: the columns
+  /// f64, i64 and i128, one behind the other. absent: as in wire::Results. Nothing if they cannot be those of a step:
+  /// half an i128, or marks of absence for other values.
+  static std::optional<StepResults> of_columns(std::size_t f64, std::size_t i64, std::size_t i128_words,
+                                               std::span<const std::uint64_t> values, std::string_view absent);
+
+  /// Gives the values their names, if the layout has as many of each type. layout: null changes nothing.
+  void name_by(const SharedLayout& layout);
 
   std::size_t size() const noexcept { return counts_.values(); }
   bool empty() const noexcept { return size() == 0; }
@@ -64,6 +76,12 @@ class StepResults {
   SharedLayout layout_;
   ColumnCounts counts_;
   std::vector<std::uint64_t> words_;
+};
+
+/// A step as a record holds it.
+struct RecordedStep {
+  StepFigures figures;
+  StepResults results;
 };
 
 }  // namespace ringside

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reduces one field of any dtype, by the threads of a team: while they copy it, chunk by chunk, or where it lies. f64
 // is reduced as it is. Entries of other dtypes are widened to doubles and reduced alike; of integers, what 128 bits
-// hold is exact. docs/inside/reductions.md: definitions by class of dtype.
+// hold is exact. docs/inside/kernels.md: definitions by class of dtype.
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 // entries. One pass over memory computes all of them, in blocks that fit the first-level cache: one loop makes all
 // sums and extremes of a block, and the other reductions read the block while it is there. Results do not depend on
 // the number of threads or on the instruction set: each sum of a block is made of 16 running sums folded in a fixed
-// order, and blocks are combined in their order with compensated addition. docs/inside/reductions.md: definitions, NaN
+// order, and blocks are combined in their order with compensated addition. docs/inside/kernels.md: definitions, NaN
 // and infinity, how to add a reduction.
 #pragma once
 

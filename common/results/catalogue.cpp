@@ -48,7 +48,7 @@ void check_description(const ResultDescription& result, std::size_t index, std::
   const bool is_reduction = result.source == ResultSource::kReduction;
   if (!is_padded(result.name) || !is_padded(result.unit) ||
       std::any_of(std::begin(result.reserved), std::end(result.reserved), [](unsigned char c) { return c != 0; })) {
-    throw usage_error("{}: {} '{}': bytes behind its texts are not 0", where, kind, text_of(result.name));
+    throw usage_error("{}: {} '{}': bytes after its texts are not 0", where, kind, text_of(result.name));
   }
   if (type < 1 || type > (is_scalar ? 2 : 3)) refuse("type", type, is_scalar ? "1 (f64) or 2 (i64)" : "1 to 3");
   if (source < 1 || source > 3) refuse("source", source, "1 to 3");
@@ -131,7 +131,7 @@ Catalogue Catalogue::decode(const Schema& schema, std::span<const ResultDescript
     result.word = content->words;
     content->words += std::uint64_t{result.count} * words_of(result.type);
     if (content->words > kMostResultWords) {
-      throw usage_error("{}: the results of a step have more than {} words; expected at most that", where,
+      throw usage_error("{}: the results of a step have more than {} words; expected at most that many", where,
                         kMostResultWords);
     }
   }

@@ -3,6 +3,7 @@
 // the attach request and the journal store it, so a new result needs no new format.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -79,5 +80,19 @@ ResultDescription description_of(const Scalar& scalar) noexcept;
 
 /// The hash of the used descriptions of a run with that schema. Slots and records identify their catalogue by it.
 std::uint64_t catalogue_hash(std::span<const ResultDescription> descriptions, const Id128& schema_id) noexcept;
+
+/// The value of a scalar, as the word in the hand-off and in the ring: the bits of a double or of a signed integer. The
+/// scalar's description (Scalar) gives the type.
+struct ScalarValue {
+  std::uint64_t word = 0;
+
+  constexpr ScalarValue() noexcept = default;
+  constexpr ScalarValue(double value) noexcept : word(std::bit_cast<std::uint64_t>(value)) {}
+  constexpr ScalarValue(std::int64_t value) noexcept : word(static_cast<std::uint64_t>(value)) {}
+
+  constexpr double f64() const noexcept { return std::bit_cast<double>(word); }
+  constexpr std::int64_t i64() const noexcept { return static_cast<std::int64_t>(word); }
+};
+static_assert(sizeof(ScalarValue) == sizeof(std::uint64_t));
 
 }  // namespace ringside

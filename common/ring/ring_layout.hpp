@@ -36,9 +36,6 @@ inline constexpr std::uint32_t kMinSlots = 3;                // newest, newest p
 inline constexpr std::uint32_t kMaxSlots = 1024;
 inline constexpr std::uint64_t kMaxSequence = std::uint64_t{1} << 62;  // a greater number is damage
 
-/// The most words of a slot for the solver's scalars: two in the step descriptor, then whole lines.
-inline constexpr std::uint32_t kMostScalarWords = kDescriptorScalars + kMostFurtherScalars;
-
 inline constexpr std::uint32_t kCatalogueEntries = 128;  // of a run table entry, as written
 inline constexpr std::uint32_t kMaxCatalogueEntries = 1024;
 inline constexpr std::uint64_t kSpareResultBytes = 512;  // for results of later releases

@@ -5,9 +5,17 @@
 
 #include <string_view>
 
-#include "common/ring/durability.hpp"
-
 namespace ringside {
+
+/// The values of `--durability`: what a kept iterate survives. The options and the ring share them.
+enum class Durability {
+  kPower,   // persisted steps survive power loss
+  kProcess  // commits survive the death of any process, but not power loss; no step counts as persisted
+};
+
+constexpr std::string_view to_string(Durability durability) noexcept {
+  return durability == Durability::kPower ? "power" : "process";
+}
 
 enum class Storage {
   kDax,  // stores reach the medium: flush and drain persist

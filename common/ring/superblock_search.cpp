@@ -72,7 +72,7 @@ class SuperblockCheck {
 
  private:
   Error damaged(std::string_view what, std::uint64_t found) const {
-    return damage_error("{}: damaged pool: the superblock at byte {} says {} = {}, which cannot be", name_, offset_,
+    return damage_error("{}: damaged pool: the superblock at byte {} has {} = {}, which is impossible", name_, offset_,
                         what, found);
   }
 
@@ -311,8 +311,7 @@ FoundRing find_ring_in(std::span<const std::byte> file, std::string_view name) {
                          kLeastPoolBytes);
     }
     if (!was_formatted) throw unfinished(name);
-    throw damage_error("{}: damaged pool: both superblocks are damaged, and only they say where its iterates lie",
-                       name);
+    throw damage_error("{}: damaged pool: both superblocks are damaged, and only they locate its iterates", name);
   }
   FoundRing ring{std::move(*found.geometry), {}};
   const auto is_formatted = [&](int copy) {

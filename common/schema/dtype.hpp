@@ -28,8 +28,6 @@ enum class DType : std::uint16_t {
 /// Determines which reductions a dtype has. Bits, because a description may name several classes.
 enum class DTypeClass : std::uint8_t { kReal = 1, kComplex = 2, kInteger = 4 };
 
-inline constexpr std::size_t kMostDTypeBytes = 16;
-
 /// All names, in the order of the numbers: "f32, f64, … u64".
 inline constexpr std::string_view kDTypeNames[] = {"f32", "f64", "c64", "c128", "i8",  "i16",
                                                    "i32", "i64", "u8",  "u16",  "u32", "u64"};

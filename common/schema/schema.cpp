@@ -36,8 +36,8 @@ void check_not_reserved(const std::string& name, std::string_view where, std::si
   const std::string_view first = std::string_view(name).substr(0, name.find('.'));
   for (const ReservedPart& reserved : kReservedParts) {
     if (first != reserved.part) continue;
-    throw usage_error("{}: variable {}: '{}' begins with '{}', which names {}; expected another name", where, index,
-                      name, reserved.part, reserved.names);
+    throw usage_error("{}: variable {}: '{}' begins with '{}', which is reserved for {}; expected another name", where,
+                      index, name, reserved.part, reserved.names);
   }
 }
 
@@ -132,7 +132,7 @@ std::string decoded_text(const char (&field)[N], std::string_view where, std::si
   const std::string_view text = text_of(field);
   const bool padded = std::all_of(field + text.size(), field + N, [](char c) { return c == 0; });
   if (padded) return std::string(text);  // without a NUL, N bytes: refused later as too long
-  throw usage_error("{}: variable {}: bytes behind its {} are not 0", where, variable, what);
+  throw usage_error("{}: variable {}: bytes after its {} are not 0", where, variable, what);
 }
 
 Variable decoded(const VariableDescription& bytes, std::string_view where, std::size_t index) {
@@ -144,7 +144,7 @@ Variable decoded(const VariableDescription& bytes, std::string_view where, std::
   const std::size_t dims = std::min<std::size_t>(bytes.dims, kMostDimensions);
   if (std::any_of(bytes.shape + dims, bytes.shape + kMostDimensions,
                   [](std::uint64_t extent) { return extent != 0; })) {
-    throw usage_error("{}: variable {}: numbers behind its shape are not 0", where, index);
+    throw usage_error("{}: variable {}: numbers after its shape are not 0", where, index);
   }
   if (bytes.dims > kMostDimensions) {
     throw usage_error("{}: variable {}: {} dimensions; expected 0 to {}", where, index, bytes.dims, kMostDimensions);

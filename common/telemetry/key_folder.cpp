@@ -65,7 +65,7 @@ void make_folder(const std::string& path) {
 /// forbidden: permissions that other users must not have.
 void check_owner(const struct stat& found, const std::string& path, mode_t forbidden, const char* accepted) {
   if ((found.st_mode & forbidden) == 0 && (found.st_uid == geteuid() || found.st_uid == 0)) return;
-  throw usage_error("{}: found permissions {:03o} of user {}, expected {} that is this user's and at most {:03o}", path,
+  throw usage_error("{}: found permissions {:03o} of user {}, expected {} of this user with at most {:03o}", path,
                     found.st_mode & 0777u, found.st_uid, accepted, 0777u & ~forbidden);
 }
 
@@ -160,7 +160,7 @@ std::vector<std::string> server_key_files(const std::string& folder) {
 
 std::vector<std::string> read_allowed_clients(const std::string& folder) {
   const std::string path = folder + kAllowed;
-  std::istringstream lines(read_file(folder, kAllowed, 0022, "the list of clients that are let in"));
+  std::istringstream lines(read_file(folder, kAllowed, 0022, "the list of admitted clients"));
   std::vector<std::string> keys;
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -173,8 +173,8 @@ std::vector<std::string> read_allowed_clients(const std::string& folder) {
     keys.push_back(key);
   }
   if (keys.empty()) {
-    throw usage_error("{}: found no client that is let in, expected one at least: `ringside keygen {} --client NAME`",
-                      path, folder);
+    throw usage_error("{}: found no admitted client, expected at least one: `ringside keygen {} --client NAME`", path,
+                      folder);
   }
   return keys;
 }

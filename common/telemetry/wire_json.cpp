@@ -3,13 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <string>
 #include <type_traits>
 
 #include "common/records/analysis_results.hpp"
-#include "common/records/results_json.hpp"
 #include "common/records/shown_results.hpp"
+#include "common/text/hex.hpp"
 
 namespace ringside {
 namespace {
@@ -17,16 +16,6 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
-
-std::string hexadecimal(const std::string& bytes) {
-  std::string text;
-  for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return text;
-}
-
-Json finite_or_null(double value) {
-  return std::isfinite(value) ? Json(value) : Json();
-}
 
 /// Converts a message field by field; steps and analysis results get their results by name.
 class Writer {
@@ -44,7 +33,7 @@ class Writer {
       object.erase("name");
       object.erase("value");
       Json& by_name = object["results"] = Json::object();
-      for_each_result(*results, [&](const std::string& name, double value) { by_name[name] = finite_or_null(value); });
+      for_each_result(*results, [&](const std::string& name, double value) { by_name[name] = number_or_null(value); });
     }
     return object;
   }
@@ -60,11 +49,11 @@ class Writer {
         return reflection.GetUInt64(message, &field);
       case FieldDescriptor::CPPTYPE_INT64: return reflection.GetInt64(message, &field);
       case FieldDescriptor::CPPTYPE_UINT32: return reflection.GetUInt32(message, &field);
-      case FieldDescriptor::CPPTYPE_DOUBLE: return finite_or_null(reflection.GetDouble(message, &field));
+      case FieldDescriptor::CPPTYPE_DOUBLE: return number_or_null(reflection.GetDouble(message, &field));
       case FieldDescriptor::CPPTYPE_BOOL: return reflection.GetBool(message, &field);
       case FieldDescriptor::CPPTYPE_STRING: {
         const std::string text = reflection.GetString(message, &field);
-        return field.type() == FieldDescriptor::TYPE_BYTES ? hexadecimal(text) : text;
+        return field.type() == FieldDescriptor::TYPE_BYTES ? hex(text) : text;
       }
       case FieldDescriptor::CPPTYPE_MESSAGE:
         if (field.message_type() == wire::Results::descriptor()) return {};  // add_results writes them by name
@@ -82,7 +71,7 @@ class Writer {
           break;
         case FieldDescriptor::CPPTYPE_UINT64: array.push_back(reflection.GetRepeatedUInt64(message, &field, i)); break;
         case FieldDescriptor::CPPTYPE_DOUBLE:
-          array.push_back(finite_or_null(reflection.GetRepeatedDouble(message, &field, i)));
+          array.push_back(number_or_null(reflection.GetRepeatedDouble(message, &field, i)));
           break;
         case FieldDescriptor::CPPTYPE_STRING: array.push_back(reflection.GetRepeatedString(message, &field, i)); break;
         default: break;
@@ -107,7 +96,7 @@ class Writer {
       using Value = std::remove_cvref_t<decltype(scalars.*scalar)>;
       if constexpr (std::is_same_v<Value, double>) {
         const bool absent = name.starts_with("change_") && !scalars.has_change;
-        object[std::string(name)] = absent ? Json() : finite_or_null(scalars.*scalar);
+        object[std::string(name)] = absent ? Json() : number_or_null(scalars.*scalar);
       } else {
         object[std::string(name)] = scalars.*scalar;
       }

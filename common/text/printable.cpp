@@ -4,13 +4,18 @@
 #include <cstring>
 
 #include "common/text/formatted.hpp"
-#include "common/text/utf8_prefix.hpp"
 
 namespace ringside {
 namespace {
 
+constexpr std::size_t kMostContinuations = 3;  // of a character
+
 unsigned char byte_at(std::string_view text, std::size_t i) {
   return static_cast<unsigned char>(text[i]);
+}
+
+bool is_continuation(char byte) noexcept {
+  return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
 }
 
 /// Bytes of the UTF-8 character that begins at `at`; 0 if none does (Unicode, table 3-7).
@@ -21,7 +26,7 @@ std::size_t length_of_character(std::string_view text, std::size_t at) {
   const std::size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
   if (at + length > text.size()) return 0;
   for (std::size_t i = 1; i < length; ++i) {
-    if ((byte_at(text, at + i) & 0xc0) != 0x80) return 0;
+    if (!is_continuation(text[at + i])) return 0;
   }
   const unsigned char second = byte_at(text, at + 1);
   const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
@@ -135,6 +140,23 @@ std::size_t write_printable(std::string_view text, char* to, std::size_t room) n
 std::string shortened(std::string_view text, std::size_t most_bytes) {
   if (text.size() <= most_bytes) return printable(text);
   return formatted("{}... ({} bytes)", printable(utf8_prefix(text, most_bytes)), text.size());
+}
+
+std::string_view utf8_prefix(std::string_view text, std::size_t most_bytes) noexcept {
+  if (text.size() <= most_bytes) return text;
+  std::size_t end = most_bytes;
+  for (std::size_t i = 0; i < kMostContinuations && end > 0 && is_continuation(text[end]); ++i) --end;
+  return text.substr(0, is_continuation(text[end]) ? most_bytes : end);
+}
+
+std::string utf8_text(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = length_of_character(text, at);
+    out += length == 0 ? std::string_view("?") : text.substr(at, length);
+    at += length == 0 ? 1 : length;
+  }
+  return out;
 }
 
 }  // namespace ringside

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Printable forms of texts from others: file names, option values, a peer's messages. No byte of them may control a
 // terminal, start a new line, or change the display of the text around it. Every message and every table prints them
-// through these functions; ringside.format.printable does the same in the pages.
+// through these functions; ringside.format.printable does the same in the pages. And such texts as UTF-8, where their
+// size is bounded or a message takes no other bytes.
 #pragma once
 
 #include <cstddef>
@@ -20,5 +21,13 @@ std::size_t write_printable(std::string_view text, char* to, std::size_t room) n
 
 /// The same for a value that may be long: its first bytes, and their total number.
 std::string shortened(std::string_view text, std::size_t most_bytes = 200);
+
+/// The longest beginning of `text` of at most `most_bytes` that cuts no UTF-8 character: continuation bytes (10xxxxxx,
+/// at most three) are removed with the first byte of their character. Bytes that are not UTF-8 may be cut anywhere. The
+/// result is a view of `text`.
+std::string_view utf8_prefix(std::string_view text, std::size_t most_bytes) noexcept;
+
+/// `text` as a string of a message: with a `?` for each byte that is not UTF-8. Names of files may hold any bytes.
+std::string utf8_text(std::string_view text);
 
 }  // namespace ringside

@@ -68,9 +68,9 @@ class Translation {
       compares_ = true;
       const bool joins = comparison == "&&" || comparison == "||";
       if (!joins && !brackets_.back().empty()) {
-        throw fail(fmt::format("has a chain of comparisons, '{}' behind '{}'; expected each of its own, as in "
-                               "`3 < x.max && x.max < 5`",
-                               comparison, brackets_.back()));
+        throw fail(fmt::format(
+            "has a chain of comparisons, '{}' after '{}'; expected separate ones, as in `3 < x.max && x.max < 5`",
+            comparison, brackets_.back()));
       }
       brackets_.back() = joins ? std::string_view() : comparison;
       return take(comparison.size());
@@ -200,7 +200,7 @@ Condition::Condition(std::string_view text, ConditionInputs& inputs, const std::
     parser_->parser.SetExpr(translation.expression);
     int results = 0;
     parser_->parser.Eval(results);  // compiles
-    if (results != 1) throw usage_error("{}: found {} conditions between commas, expected one", where, results);
+    if (results != 1) throw usage_error("{}: found {} conditions separated by commas, expected one", where, results);
   } catch (const mu::ParserError& error) {
     std::string why = error.GetMsg();
     for (std::size_t v = used_.size(); v-- > 0;) {  // our names v0, v1 … mean nothing to a user

@@ -77,15 +77,17 @@ ConditionInputs::Input* ConditionInputs::find(std::string_view name, std::string
     if (known == name.substr(is_qualified ? kOfRun.size() : 0)) source.fact = fact;
   }
   if (source.fact != Fact::kNone && layout_->find(name) != nullptr) {
-    why_not = fmt::format("'{}' is that of the run and the name of a result; expected another name of the variable 'run'", name);
+    why_not = fmt::format(
+        "'{}' is both an input of the run and the name of a result; expected another name for the variable 'run'",
+        name);
     return nullptr;
   }
   if (source.fact != Fact::kNone && !is_qualified) {
     for (const RecordedResult& recorded : layout_->results()) {
       const std::string& full_name = recorded.result->full_name;
       if (without_first_part(full_name) != name) continue;
-      why_not = fmt::format("'{}' is that of the run and the end of {}; expected {}{} or {}", name, full_name, kOfRun, name,
-                            full_name);
+      why_not = fmt::format("'{}' is both an input of the run and the end of {}; expected {}{} or {}", name, full_name,
+                            kOfRun, name, full_name);
       return nullptr;
     }
   }

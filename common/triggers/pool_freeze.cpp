@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <span>
 #include <string_view>
 
 #include "common/files/beside_pool.hpp"
@@ -22,27 +23,15 @@ constexpr std::size_t kMostBytes = 4096;
 
 std::string content_of(int fd, const std::string& name) {
   std::string content(kMostBytes + 1, '\0');
-  std::size_t bytes = 0;
-  while (bytes < content.size()) {
-    const ssize_t count = read(fd, content.data() + bytes, content.size() - bytes);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw system_error("{}: cannot be read ({})", name, errno_text(errno));
-    if (count == 0) break;
-    bytes += static_cast<std::size_t>(count);
-  }
+  const std::size_t bytes = read_whole(fd, std::as_writable_bytes(std::span(content)), 0);
+  if (bytes < content.size() && errno != 0) throw system_error("{}: cannot be read ({})", name, errno_text(errno));
   content.resize(bytes);
   return content;
 }
 
 /// Returns 0, or an errno value.
 int write_at_begin(int fd, std::string_view text) noexcept {
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t count = pwrite(fd, text.data() + done, text.size() - done, static_cast<off_t>(done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return count < 0 ? errno : ENOSPC;
-    done += static_cast<std::size_t>(count);
-  }
-  return 0;
+  return write_whole(fd, std::as_bytes(std::span(text)), 0) < text.size() ? errno : 0;
 }
 
 }  // namespace
@@ -59,7 +48,8 @@ std::optional<PoolFreeze> read_freeze(const std::string& pool) {
   const std::string name = freeze_path(pool);
   const RegularFile file = open_regular(name, O_RDONLY | O_NOFOLLOW);
   if (file.error == ENOENT) return std::nullopt;
-  if (!file.valid()) throw system_error("{}: {}; expected a file that says that the pool is frozen", name, file.why());
+  if (!file.valid())
+    throw system_error("{}: {}; expected a file that describes why the pool is frozen", name, file.why());
   const Json json = Json::try_parse(content_of(file.fd.get(), name));
   try {
     if (json.at(kVersionKey).get<int>() == kVersion) {

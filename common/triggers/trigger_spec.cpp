@@ -117,8 +117,8 @@ TriggerSpec parse_global_trigger(std::string_view text) {
   constexpr const char* kOption = "--global-trigger";
   TriggerSpec spec = parse_trigger(text, kOption);
   if ((spec.actions & ~(kMark | kStop)) == 0) return spec;
-  throw usage_error("{} '{}': found an action that one node's ring or solver would follow; expected mark, mark:NAME or stop",
-                    kOption, shortened(text));
+  throw usage_error("{} '{}': found an action on one node's ring or solver; expected mark, mark:NAME or stop", kOption,
+                    shortened(text));
 }
 
 std::string named_trigger(const std::string& name, const std::string& text) {

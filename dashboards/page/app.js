@@ -137,10 +137,10 @@
     const { analyzer, ended, run } = status;
     const notices = [];
     if (!analyzer.up && ended) {
-      notices.push("The analyzer has left as well; what is shown is what it last said.");
+      notices.push("The analyzer has ended, too; the page shows its last data.");
     } else if (!analyzer.up) {
-      const words = analyzer.was_up ? `The analyzer has been away since ${ringside.format.instant(analyzer.since_s)}` : "No analyzer has been heard yet";
-      notices.push(run ? `${words}; what is shown is what it last said.` : `${words}.`);
+      const words = analyzer.was_up ? `The analyzer has been away since ${ringside.format.instant(analyzer.since_s)}` : "No analyzer has sent data yet";
+      notices.push(run ? `${words}; the page shows its last data.` : `${words}.`);
     }
     if (analyzer.changes > 0) notices.push(`Another analyzer took over (${analyzer.changes} so far).`);
     if (analyzer.journal_error) notices.push(`The journal is no longer written: ${analyzer.journal_error}.`);
@@ -148,7 +148,7 @@
       notices.push(`The first ${count(status.totals.steps_before)} steps are no longer in the journal: sums are over the rest.`);
     }
     if (status.totals && status.totals.records_missing > 0) {
-      notices.push(`Of ${count(status.totals.records_missing)} committed steps no record could be kept.`);
+      notices.push(`${count(status.totals.records_missing)} committed steps have no record.`);
     }
     notices.push(...view.plug_in_notices(run));
     if (ended && ended.text) notices.push(`The run ended: ${ended.text}`);

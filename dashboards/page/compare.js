@@ -82,7 +82,7 @@
   }
 
   function show_facts() {
-    const known_once = data.facts_of_one_run > 0 ? `, ${data.facts_of_one_run} known of one run alone` : "";
+    const known_once = data.facts_of_one_run > 0 ? `, ${data.facts_of_one_run} known for one run only` : "";
     view.text("facts-hint", `what differs; ${data.facts_equal} equal${known_once}`);
     fill("facts", ["", ...letters], data.facts_differing.map(({ group, name, values }) =>
       [`${group} ${name}`, ...values.map((value) => (value === null ? "–" : String(value)))]));

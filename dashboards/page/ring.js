@@ -43,7 +43,7 @@ ringside.ring = (() => {
     const cell = view.element("li", slot.iteration === undefined ? "earlier" : format.count(slot.iteration), ["slot", kind, ...signs].join(" "));
     if (words.length) cell.append(view.element("span", words.join(", "), "uses"));
     cell.title = [slot.persisted ? "survives power loss" : "survives the death of any process",
-      slot.held && "a reader works on it: it is overwritten last",
+      slot.held && "held by a reader: it is overwritten last",
       slot.guarded && "the last finite iterate: it is not overwritten",
       slot.frozen && "the ring is frozen: nothing in it is overwritten"].filter(Boolean).join("; ");
     return cell;
@@ -58,7 +58,7 @@ ringside.ring = (() => {
     if (held) parts.push(`, ${held} held by readers`);
     if (cells < ring.slots) parts.push(`; only ${cells} slots are drawn, with the newest iterates`);
     if (is_frozen(ring)) {
-      parts.push(`; frozen at iteration ${format.count(ring.frozen_at_iteration)}: nothing is overwritten any more`);
+      parts.push(`; frozen at iteration ${format.count(ring.frozen_at_iteration)}: no slot is overwritten`);
     }
     return parts.join("");
   }

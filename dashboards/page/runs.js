@@ -149,7 +149,7 @@
       view.state("connected", "good");
       const notices = answer.faults.map(({ name, why }) => `${name}: ${why}.`);
       if (answer.left_out) notices.push(`Left out: ${answer.left_out}.`);
-      if (runs.length === 0) notices.push("No run is found here.");
+      if (runs.length === 0) notices.push("No run was found here.");
       view.notice(notices.join(" "), answer.faults.length === 0);
       document.documentElement.dataset.runs = runs.length;
     } catch (error) {

@@ -27,18 +27,18 @@ ringside.server = (() => {
   async function ask(path) {
     const [answer, text] = await answer_of(path);
     if (answer.ok) return ringside.format.parsed(text);
-    if (answer.status === 401) throw new Refusal(answer, "the token is not known any more: open the page with ?token=… again");
+    if (answer.status === 401) throw new Refusal(answer, "the token is no longer valid: open the page with ?token=… again");
     throw new Refusal(answer, answer.status === 503 ? text.trim() : `${path}: ${answer.status}`);
   }
 
   function show_failure(error) {
     if (error instanceof NoAnswer || error instanceof Refusal) {
       view.state("not connected", "bad");
-      view.notice(error instanceof NoAnswer ? "ringside serve does not answer; what is shown is what it last said." : error.message);
+      view.notice(error instanceof NoAnswer ? "ringside serve does not answer; the page shows its last data." : error.message);
       return;
     }
     view.state("the page failed", "bad");
-    view.notice(`This page has a fault, and does not show all of what serve said: ${error.message}`);
+    view.notice(`This page has a fault, and does not show all data of ringside serve: ${error.message}`);
     console.error(error);
   }
 

@@ -77,7 +77,7 @@ std::string placement(const std::string& cores, const fs::path& system) {
   if (cores.empty()) return {};
   const std::vector<int> cpus = parse_core_list(cores, "cores").cpus;
   if (const auto online = list_in(system / "cpu/online"); online && !holds_all(*online, cpus)) {
-    throw usage_error("cores: found {}, expected some of {}, which are there", cores, to_string(CoreList{*online}));
+    throw usage_error("cores: found {}, expected some of the available cores {}", cores, to_string(CoreList{*online}));
   }
   const std::string affinity = fmt::format("CPUAffinity={}\n", to_string(CoreList{cpus}));
   const std::vector<int> nodes = list_in(system / "node/has_memory").value_or(std::vector<int>{});
@@ -119,7 +119,7 @@ struct DropIn {
   /// The program may write to the folder. If it is missing, the program itself reports that.
   void writes(const fs::path& folder) {
     if (!folder.is_absolute()) return;
-    if (folder == "/") throw usage_error("found a file to be written in '/', expected one in a folder of its own");
+    if (folder == "/") throw usage_error("found a file in '/', expected a path in a dedicated folder");
     const std::string inside = folder.string() + "/";
     if (inside != kState && inside != kPmem) needs(folder);
     if (!inside.starts_with(kState)) service += "ReadWritePaths=" + word("-" + folder.string()) + "\n";
@@ -211,7 +211,7 @@ void generate_all(const Folders& folders) {
     if (is_instance(name)) {
       generate(folders, file, fmt::format("ringside-producer@{}.service", name), for_producer);
     } else {
-      say(fmt::format("{}: found the name '{}', expected letters, digits and any of :-_.; it is no service's job",
+      say(fmt::format("{}: found the name '{}', expected letters, digits and any of :-_.; no service uses this file",
                       file.string(), name));
     }
   }
@@ -224,8 +224,8 @@ int main(int argc, char** argv) {
   using namespace ringside;
   std::vector<std::string> folders;
   std::string root = "/";
-  CommandLine line("Makes drop-ins of Ringside's configuration; systemd calls it.", "ringside-generator");
-  line.option("folders", folders, "where drop-ins go; systemd names three folders, of which the first is taken")
+  CommandLine line("Makes drop-ins from Ringside's configuration; systemd calls it.", "ringside-generator");
+  line.option("folders", folders, "folder for the drop-ins; systemd passes three folders, and the first is used")
       .value_name("FOLDER")
       .required()
       .times(1, 3);

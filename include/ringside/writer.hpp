@@ -198,7 +198,7 @@ class Writer {
   /// array has another dtype or number of entries than its variable.
   bool put(std::uint64_t iteration, std::span<const Array> arrays, std::span<const ringside_value> scalars = {}) {
     if (arrays.size() != arrays_.size()) {
-      throw Error(RINGSIDE_USAGE, "there is not one array for each variable", RINGSIDE_REASON_ARGUMENT);
+      throw Error(RINGSIDE_USAGE, "expected one array for each variable", RINGSIDE_REASON_ARGUMENT);
     }
     for (std::uint32_t v = 0; v < arrays.size(); ++v) {
       check_type(v, arrays[v].dtype());

@@ -104,7 +104,7 @@ class Logger : public gko::log::Logger {
       throw Error(RINGSIDE_USAGE, "x: found another class; expected gko::matrix::Dense<T> with the logger's T",
                   RINGSIDE_REASON_ARGUMENT);
     }
-    if (!run_.claim()) throw Error(RINGSIDE_INTERRUPTED, "the run is to stop");
+    if (!run_.claim()) throw Error(RINGSIDE_INTERRUPTED, "the run was asked to stop");
     const std::span<T> buffer = run_.buffer<T>(0);
     const auto host = gko::make_temporary_clone(iterate->get_executor()->get_master(), iterate);
     const gko::size_type rows = host->get_size()[0], columns = host->get_size()[1];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sizes that the rooms share: pages, granules (a power of two pages; the exponent is the kind) and pieces.
+// The sizes that the rooms share: pages, granules (a power of two pages; the exponent is the kind) and pieces. And the
+// table's word for a granule: its state, its flags, its pins and its node (the DRAM that it has).
 #pragma once
 
 #include <stdint.h>
@@ -19,6 +20,39 @@ inline constexpr uint64_t bytes_of(uint32_t kind) noexcept {
 /// The pages of a chunk: 64 granules of one cache, but at most a piece, because all granules of a piece have one size.
 inline constexpr uint32_t chunk_pages(uint32_t kind) noexcept {
   return kBatch << kind < kPagesPerPiece ? kBatch << kind : kPagesPerPiece;
+}
+
+using Word = uint64_t;
+
+enum State : Word {
+  kFree = 0,       // not allocated
+  kZero = 1,       // never written: reads return zeros
+  kAbsent = 2,     // the content is in far memory only
+  kLoading = 3,    // one thread is changing the granule; others wait
+  kLeaving = 4,    // as kLoading, but on its way out of DRAM
+  kResident = 5,   // mapped
+  kProbation = 6,  // not mapped, but still in DRAM
+  kInPlace = 7,    // always mapped: the address is far memory itself, or a promoted chunk
+};
+
+inline constexpr Word kStateMask = 7;
+inline constexpr Word kChanged = 1u << 3;    // certainly differs from far memory
+inline constexpr Word kProtected = 1u << 4;  // write-protected: equal to far memory
+inline constexpr Word kWaiters = 1u << 5;    // threads sleep on the word
+inline constexpr Word kFromZero = 1u << 6;   // far memory holds zeros for the granule
+inline constexpr Word kCleaned = 1u << 7;    // protected shortly before eviction, not since its load
+inline constexpr Word kFlags = kChanged | kProtected | kFromZero;
+inline constexpr int kPinShift = 8, kNodeShift = 24;
+inline constexpr Word kOnePin = Word{1} << kPinShift, kPins = Word{0xffff} << kPinShift;
+
+inline State state_of(Word word) noexcept {
+  return static_cast<State>(word & kStateMask);
+}
+inline uint32_t node_of(Word word) noexcept {
+  return static_cast<uint32_t>(word >> kNodeShift);
+}
+inline Word in_state(Word word, State state) noexcept {
+  return (word & ~(kStateMask | kWaiters)) | state;
 }
 
 }  // namespace ringside::memory

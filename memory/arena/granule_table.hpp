@@ -9,7 +9,6 @@
 #include <atomic>
 
 #include "memory/arena/geometry.hpp"
-#include "memory/arena/granule_word.hpp"
 #include "memory/arena/userfault.hpp"
 
 namespace ringside::memory {

@@ -7,6 +7,8 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
+#include <initializer_list>
+
 #include "memory/arena/geometry.hpp"
 #include "memory/system/raw.hpp"
 
@@ -69,12 +71,6 @@ int descriptor_for_drops() {
 const KernelCalls kernel_calls = {control, resident, give_back};
 
 long UserFault::open(bool signals, bool copy_only, const char** why) noexcept {
-  const long result = open_descriptor(signals, copy_only, why);
-  if (result == 0) self = descriptor_for_drops();
-  return result;
-}
-
-long UserFault::open_descriptor(bool signals, bool copy_only, const char** why) noexcept {
   kernel_faults = !signals;
   long got = new_descriptor(false);
   if (got == -EPERM) {
@@ -88,24 +84,20 @@ long UserFault::open_descriptor(bool signals, bool copy_only, const char** why) 
     return got;
   }
   descriptor = static_cast<int>(out_of_the_way(got));
-  uffdio_api api{};
-  const uint64_t wanted = UFFD_FEATURE_PAGEFAULT_FLAG_WP | (signals ? uint64_t{UFFD_FEATURE_SIGBUS} : 0);
-  if (!copy_only) {
+  // The kernel refuses an unknown feature; the same descriptor then accepts another try.
+  for (const uint64_t move : {copy_only ? 0 : kFeatureMove, uint64_t{0}}) {
+    uffdio_api api{};
     api.api = UFFD_API;
-    api.features = wanted | kFeatureMove;
+    api.features = UFFD_FEATURE_PAGEFAULT_FLAG_WP | (signals ? uint64_t{UFFD_FEATURE_SIGBUS} : 0) | move;
     got = control(descriptor, UFFDIO_API, &api);
-    moves = got == 0;
-    if (moves) return 0;
-    // The kernel refuses an unknown feature; the same descriptor then accepts another try.
+    moves = got == 0 && move != 0;
+    if (got == 0) {
+      self = descriptor_for_drops();
+      return 0;
+    }
   }
-  api = {};
-  api.api = UFFD_API;
-  api.features = wanted;
-  got = control(descriptor, UFFDIO_API, &api);
-  if (got < 0) {
-    *why = "this kernel's userfaultfd has no SIGBUS or no write-protection: Linux 5.7 or later has both";
-    close();
-  }
+  *why = "this kernel's userfaultfd has no SIGBUS or no write-protection: Linux 5.7 or later has both";
+  close();
   return got;
 }
 

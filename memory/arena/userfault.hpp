@@ -46,7 +46,6 @@ struct UserFault {
 
  private:
   size_t moved_uncounted(const char* to, const char* from, size_t bytes, bool first_is_there) const noexcept;
-  long open_descriptor(bool signals, bool copy_only, const char** why) noexcept;
 };
 
 /// Returns the pages of a range to the kernel; they are absent then.

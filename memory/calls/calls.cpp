@@ -11,9 +11,7 @@
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/calls/filter.hpp"
-#include "memory/calls/nested.hpp"
 #include "memory/calls/records.hpp"
-#include "memory/calls/signal_calls.hpp"
 #include "memory/calls/sites.hpp"
 #include "memory/calls/stubs.hpp"
 #include "memory/calls/table.hpp"
@@ -100,7 +98,8 @@ bool is_mapping_of_ours(const Call& call, const uint64_t* arguments) {
 }  // namespace
 
 long Calls::before_start(const char** why) noexcept {
-  *why = "under an inherited filter of system calls the library needs a page at 0x1fffffff0000, which is not to be had";
+  *why =
+      "under an inherited filter of system calls, the library needs a page at 0x1fffffff0000, which is not available";
   if (handling_ || inherited_ || !has_filter()) return 0;
   inherited_ = is_trapped(kFixedArena);
   return inherited_ ? use_fixed_stubs() : 0;
@@ -311,7 +310,7 @@ long Calls::before_start(const char**) noexcept {
 }
 long Calls::start(bool wanted, const char** why) noexcept {
   if (!wanted) return 0;
-  *why = "system_calls is 1, expected 0: system calls on absent memory exist on x86-64 only";
+  *why = "system_calls is 1, expected 0: system calls on absent memory are supported on x86-64 only";
   return -ENOSYS;
 }
 void Calls::stop() noexcept {}

@@ -182,7 +182,7 @@ long install_filter(uint64_t first, uint64_t end, bool covered, const char** why
   builder->covered = covered;
   builder->build(first, end);
   long result = -E2BIG;
-  *why = "the kernel takes no filter of system calls (seccomp)";
+  *why = "the kernel accepts no filter of system calls (seccomp)";
   if (!builder->full) {
     const sock_fprog program{static_cast<uint16_t>(builder->count), builder->code};
     result = install(program);

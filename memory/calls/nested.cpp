@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "memory/calls/nested.hpp"
-
+// Calls whose pointers lie in structures.
 #include <errno.h>
 #include <linux/aio_abi.h>
 #include <signal.h>
@@ -14,8 +13,8 @@
 #include "memory/arena/granule_table.hpp"
 #include "memory/calls/transfer.hpp"
 #include "memory/core.hpp"
+#include "memory/faults/resolve.hpp"
 #include "memory/replacement/cache.hpp"
-#include "memory/system/advice.hpp"
 #include "memory/system/raw.hpp"
 
 #if defined(__x86_64__)
@@ -235,9 +234,8 @@ long pin_nested(Record& record, const uint64_t* arguments) noexcept {
 
 void end_signal_stack(Record& record) noexcept {
   if (record.stack_old_bytes > 0) {
-    const uint32_t last = table.page_of(reinterpret_cast<char*>(record.stack_old + record.stack_old_bytes - 1));
-    for (uint32_t page = table.page_of(reinterpret_cast<char*>(record.stack_old)); page <= last;)
-      page = Record::unpin_page(page);
+    resolve.unpin_range(table.page_of(reinterpret_cast<char*>(record.stack_old)),
+                        table.page_of(reinterpret_cast<char*>(record.stack_old + record.stack_old_bytes - 1)));
   }
   if (record.stack_new) record.range[0] = record.range[--record.ranges];
 }

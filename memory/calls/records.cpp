@@ -38,14 +38,8 @@ long Record::pin(uint64_t address, uint64_t bytes, bool changes, uint64_t* pinne
     if (pinned != nullptr) *pinned = 0;
     return -E2BIG;
   }
-  long result = 0;
   uint32_t page = first;
-  while (page <= last) {
-    uint32_t granule = 0, kind = 0;
-    if ((result = resolve.pin(page, changes)) != 0) break;
-    Resolve::granule_of(page, &granule, &kind);  // fixed while there is a pin
-    page = granule + (1u << kind);
-  }
+  const long result = resolve.pin_range(&page, last, changes);
   if (page > first) range[ranges++] = {first, page - 1, changes};
   if (result != 0 && pinned != nullptr) {
     *pinned = page > first ? static_cast<uint64_t>(as_long(table.address(page))) - address : 0;
@@ -69,16 +63,8 @@ void Record::unpin() noexcept {
   // Reduces the count first: if an interruption here never returns, a pin is left over, never missing.
   while (ranges > 0) {
     const Range here = range[--ranges];
-    if (!core.ready()) continue;
-    for (uint32_t page = here.first; page <= here.last;) page = unpin_page(page);
+    if (core.ready()) resolve.unpin_range(here.first, here.last);  // what was freed meanwhile has no pins left
   }
-}
-
-uint32_t Record::unpin_page(uint32_t page) noexcept {
-  uint32_t granule = 0, kind = 0;
-  if (!Resolve::granule_of(page, &granule, &kind)) return page + 1;  // freed meanwhile, and its pins with it
-  resolve.unpin(page);
-  return granule + (1u << kind);
 }
 
 long Records::start() noexcept {

@@ -42,8 +42,6 @@ struct Record {
   /// As pin, up to a NUL, or `most` bytes and a page.
   long pin_text(uint64_t address, uint64_t most = 8192) noexcept;
   void unpin() noexcept;
-  /// Unpins one granule and returns the page behind it.
-  static uint32_t unpin_page(uint32_t page) noexcept;
 };
 
 class Records {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "memory/calls/signal_calls.hpp"
-
+// The program's signal calls. SIGBUS and SIGSYS belong to the library: if one is blocked, a fault or a trap ends the
+// process. This includes the places where the C library blocks all signals (pthread_create, posix_spawn).
 #include <errno.h>
 #include <signal.h>
 #include <string.h>

@@ -29,15 +29,10 @@ bool addresses_are_random() {
   return value != '0';
 }
 
-bool is_trapped_everywhere(uint32_t number) {
-  for (size_t i = 0; i < calls_in_table; ++i) {
-    if (calls_table[i].number == number) return is_nested(calls_table[i]);
-  }
-  return false;
-}
-
 void add_if_nested(uint32_t number, uint64_t behind) {
-  if (number < kMostNumber && is_trapped_everywhere(number)) sites.add(number, behind);
+  for (size_t i = 0; i < calls_in_table; ++i) {
+    if (calls_table[i].number == number && is_nested(calls_table[i])) sites.add(number, behind);
+  }
 }
 
 // Finds `mov $NUMBER, %REGISTER` before `mov %REGISTER, %eax`: loops keep the number in a register (aio_read, writev).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory that the kernel reads and writes for each system call that takes pointers: one line a call in table.cpp.
-// The filter is built from this table, the handler pins memory according to it, and a test covers it.
+// The memory that the kernel reads and writes for each system call that takes pointers; table.cpp lists together the
+// calls that are alike in this. The filter is built from the table, the handler pins memory according to it, and a test
+// covers it.
 #pragma once
 
 #include <stddef.h>
@@ -59,8 +60,7 @@ struct Call {
 
 inline constexpr uint32_t kMostNumber = 512;
 
-/// The table in the order of numbers.
-extern const Call calls_table[];
+extern const Call* const calls_table;
 extern const size_t calls_in_table;
 
 /// The arguments (a bit each) whose value alone can refer to the arena.

@@ -8,7 +8,7 @@
 #include <sys/uio.h>
 
 #include "memory/arena/granule_table.hpp"
-#include "memory/calls/nested.hpp"
+#include "memory/faults/resolve.hpp"
 #include "memory/replacement/cache.hpp"
 #include "memory/system/raw.hpp"
 
@@ -46,8 +46,7 @@ long pin_patiently(Record& record, uint64_t address, uint64_t bytes, bool change
     if (changes && pinned > kPage) return 0;
     if (!first && now_ns() - started > kPatienceNs) return -ENOMEM;
     if (record.ranges > before) {  // no pins are kept while waiting, because other calls may need them
-      Record::Range& last = record.range[before];
-      for (uint32_t page = last.first; page <= last.last;) page = record.unpin_page(page);
+      resolve.unpin_range(record.range[before].first, record.range[before].last);
       record.ranges = before;
     }
     if (first) records.sweep();

@@ -51,6 +51,20 @@ uint64_t piece_bytes() noexcept;
 /// space for a structure in place of the program's. 0, or -errno: the call's result then.
 long prepare(Record& record, Frame& frame, uint64_t* arguments) noexcept;
 
+/// Calls whose pointers lie in structures: pins the memory that these point to. 0 or -errno.
+long pin_nested(Record& record, const uint64_t* arguments) noexcept;
+/// After a successful sigaltstack: keeps the new stack's pins, drops the old one's.
+void end_signal_stack(Record& record) noexcept;
+
+/// The result of mmap, munmap and similar calls for addresses in the arena.
+long answer_mapping(long number, const uint64_t* arguments) noexcept;
+
+/// rt_sigprocmask and rt_sigaction: writes the kernel's replacement for the program's structure into the scratch space
+/// of `frame`, which will lie at `at`. true: the call is complete, with `result`. `record`: null if this process has no
+/// arena.
+bool change_signal_call(const Call& call, Record* record, Frame& frame, uint64_t at, uint64_t* arguments,
+                        long* result) noexcept;
+
 /// After the kernel returned `result`: true if `arguments` now describe the next piece of the transfer. Otherwise
 /// `result` is the program's result.
 bool go_on(Record& record, Frame& frame, uint64_t* arguments, long* result) noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ringside-memory: probes the memory, and runs programs with more memory than DRAM. Each subcommand has a file pair.
+// ringside-memory: probes the memory, and runs programs with more memory than DRAM. Each subcommand has a file.
 #include <fmt/format.h>
 
 #include <array>
@@ -13,13 +13,12 @@
 #include "common/platform/error.hpp"
 #include "common/platform/version.hpp"
 #include "common/program/program.hpp"
-#include "memory/command/probe_command.hpp"
-#include "memory/command/run_command.hpp"
+#include "memory/command/commands.hpp"
 
 namespace ringside {
 namespace {
 
-constexpr std::string_view kDescription = "What the memory is, and programs with more memory than DRAM.";
+constexpr std::string_view kDescription = "Probes the memory, and runs programs with more memory than DRAM.";
 
 struct Subcommand {
   CommandSummary summary;

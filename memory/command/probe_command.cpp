@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "memory/command/probe_command.hpp"
-
 #include <fmt/format.h>
 
 #include <memory>
@@ -12,6 +10,7 @@
 #include "common/options/option_checks.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/version.hpp"
+#include "memory/command/commands.hpp"
 #include "memory/probe/cache_spec.hpp"
 #include "memory/probe/library_memory.hpp"
 #include "memory/probe/real_memory.hpp"
@@ -74,26 +73,26 @@ int probe_command(int argc, const char* const* argv) {
       .value_name("QUESTION,...")
       .comma_separated()
       .check(one_of({std::begin(probe::kQuestions), std::end(probe::kQuestions)}));
-  line.flag("--levels", choice.all_levels, "answers about every level, not only the last one before the memory");
+  line.flag("--levels", choice.all_levels, "answer for every level, not only the last one before the memory");
   line.option("--simulate", simulate,
-              "ask simulated caches, such as 'size=32K,ways=8/size=1M,ways=16,replacement=random'")
+              "probe simulated caches, such as 'size=32K,ways=8/size=1M,ways=16,replacement=random'")
       .value_name("SPEC");
   const Option far = line.option("--far", library.far_folder,
-                                 "ask the software Memory Mode: its DRAM as the cache before a far file in this folder")
+                                 "probe the software Memory Mode, whose DRAM caches a far file in this folder")
                          .value_name("FOLDER");
   line.option("--dram", library.dram_bytes, "its DRAM limit")
       .value_name("SIZE")
       .check(size_within(1 << 20, std::uint64_t{1} << 40, "1M to 1024G"))
       .show_default("16M")
       .needs(far);
-  line.option("--granule", granule_bytes, "its granule, a power of two (default: as it chooses)")
+  line.option("--granule", granule_bytes, "its granule, a power of two (default: its own choice)")
       .value_name("SIZE")
       .check(size_within(4096, 1 << 20, "4K to 1M"))
       .needs(far);
   line.flag("--no-read-ahead", no_read_ahead, "without its read-ahead").needs(far);
   line.flag("--json", json, "one JSON object");
   line.footer(
-      "Each answer has a confidence from 0 to 1 and its evidence. Where the data do not decide, the answer is "
+      "Each answer has a confidence from 0 to 1 and its evidence. If the data do not suffice, the answer is "
       "undetermined, with the reason.");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   if (!what.empty()) choice.questions = what;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "memory/command/program_file.hpp"
-
+// Finds the file of the program that `run` is to start, and checks whether a library can be preloaded.
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,6 +18,7 @@
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/text/printable.hpp"
+#include "memory/command/commands.hpp"
 #include "memory/system/sanitizer.hpp"
 
 namespace ringside {
@@ -112,7 +112,7 @@ void refuse_unless_preloadable(const std::string& file) {
       std::memcpy(&header, begin, sizeof header);
       refuse_static(now, fd.get(), header);
       if (const char* const sanitizer = memory::sanitizer_of(fd.get()); sanitizer != nullptr)
-        throw not_preloadable(now, fmt::format("found a program with {}, which stands in front of malloc itself", sanitizer));
+        throw not_preloadable(now, fmt::format("found a program with {}, which itself replaces malloc", sanitizer));
       return;
     }
     if (count < 3 || begin[0] != '#' || begin[1] != '!') {
@@ -122,7 +122,7 @@ void refuse_unless_preloadable(const std::string& file) {
     const int error = exec_error(now);
     if (error != 0) throw cannot_start(now, error);
   }
-  throw not_preloadable(file, "found a script whose interpreters are scripts without end");
+  throw not_preloadable(file, "found a script whose interpreters are scripts again and again");
 }
 
 void refuse_sanitizers(const std::string& libraries) {
@@ -135,8 +135,9 @@ void refuse_sanitizers(const std::string& libraries) {
     const bool found = name.find('/') == std::string::npos ? name.find("san.so") != std::string::npos
                                                            : fd.valid() && memory::sanitizer_of(fd.get()) != nullptr;
     if (found) {
-      throw usage_error("LD_PRELOAD: found {}, the library of a sanitizer, which stands in front of malloc itself; "
-                        "expected other libraries", shortened(name));
+      throw usage_error(
+          "LD_PRELOAD: found {}, the library of a sanitizer, which itself replaces malloc; expected other libraries",
+          shortened(name));
     }
   }
 }

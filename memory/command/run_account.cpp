@@ -71,14 +71,7 @@ bool read_entry(const memory::AccountEntry& entry, MemoryFigures& figures) {
     figures.name.assign(entry.name, strnlen(entry.name, sizeof entry.name));
     figures.forked = entry.forked != 0;
     figures.serves_kernel = entry.serves_system_calls != 0;
-    figures.stats = entry.stats;
-    figures.small_allocations = entry.small_allocations;
-    figures.small_peak_bytes = entry.small_peak_bytes;
-    figures.large_allocations = entry.large_allocations;
-    figures.refused = entry.refused;
-    figures.forks_copied = entry.forks_copied;
-    figures.forks_copied_bytes = entry.forks_copied_bytes;
-    figures.forks_without_copy = entry.forks_without_copy;
+    static_cast<memory::AccountCounters&>(figures) = entry.counters;
     std::atomic_thread_fence(std::memory_order_acquire);
     // The version stays odd if the process was killed while writing. Then the entry may mix two moments.
     if ((version % 2 == 0 || tries == 999) && entry.version.load() == version) return figures.pid != 0;
@@ -236,7 +229,7 @@ std::string account_metrics(const MemoryRun& run) {
   metric("read_bytes", "Bytes read from far memory.", number(s.read_bytes));
   metric("written_bytes", "Bytes written to far memory.", number(s.written_bytes));
   metric("read_ahead_pages", "Pages brought in before they were touched.", number(s.read_ahead));
-  metric("read_ahead_used_pages", "Those of them that were touched.", number(s.read_ahead_used));
+  metric("read_ahead_used_pages", "Pages brought in early that were touched.", number(s.read_ahead_used));
   metric("small_peak_bytes", "Most bytes of small allocations, which stay in DRAM, in a process.",
          number(total.small_peak_bytes));
   metric("refused_allocations", "Allocations that far memory had no room for.", number(total.refused));

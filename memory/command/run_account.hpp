@@ -12,14 +12,11 @@
 namespace ringside {
 
 /// The figures of one process, or the sum of all.
-struct MemoryFigures {
+struct MemoryFigures : memory::AccountCounters {
   std::int32_t pid = 0;
   std::string name;
   bool forked = false;
   bool serves_kernel = false;  // system calls on absent pages work
-  struct ringside_memory_stats stats {};
-  std::uint64_t small_allocations = 0, small_peak_bytes = 0, large_allocations = 0, refused = 0;
-  std::uint64_t forks_copied = 0, forks_copied_bytes = 0, forks_without_copy = 0;
 };
 
 struct MemoryRun {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "memory/command/run_command.hpp"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -29,7 +27,7 @@
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/text/printable.hpp"
-#include "memory/command/program_file.hpp"
+#include "memory/command/commands.hpp"
 #include "memory/command/run_account.hpp"
 #include "memory/preload/environment.hpp"
 #include "memory/system/available.hpp"
@@ -53,7 +51,7 @@ class SharedPage {
  public:
   SharedPage() : fd_(memfd_create("ringside-memory-account", MFD_CLOEXEC)) {
     if (const std::uint64_t most = memory::process_limit(RLIMIT_FSIZE); most < sizeof(memory::AccountPage))
-      throw system_error("ulimit -f permits files of {} bytes, expected at least {}: the account is one", most,
+      throw system_error("ulimit -f permits files of {} bytes, expected at least {}: the account is such a file", most,
                          sizeof(memory::AccountPage));
     if (!fd_.valid() || ftruncate(fd_.get(), sizeof(memory::AccountPage)) != 0)
       throw system_error("cannot make memory for the account: {}", errno_text(errno));
@@ -226,18 +224,19 @@ void declare(CommandLine& line, MemoryRunOptions& options) {
       .value_name("SIZE")
       .check(size_within(4096, std::uint64_t{1} << 40, "4K to 1024G"));
   line.option("--faults", options.faults,
-              "who brings a page in: the thread that touched it (signal), or a thread of the library (thread), which "
-              "is slower and needs a permission to serve system calls, but no filter of them")
+              "which thread brings a page in: the one that touched it (signal), or one of the library (thread), which "
+              "is slower and needs permission to serve system calls, but no filter of them")
       .value_name("WHO")
       .check(one_of({"signal", "thread"}))
       .show_default();
-  line.option("--fork", options.fork,
-              "a forked child gets a copy of all large allocations (copy), or none: a touch ends it (none)")
+  line.option(
+          "--fork", options.fork,
+          "a forked child gets a copy of all large allocations (copy), or no copy, and ends when it touches one (none)")
       .value_name("HOW")
       .check(one_of({"copy", "none"}))
       .show_default();
   line.flag("--noreserve", options.noreserve,
-            "memory that PROGRAM maps with MAP_NORESERVE (jemalloc maps all of its memory so) is in far memory, too");
+            "also put memory that PROGRAM maps with MAP_NORESERVE (as jemalloc does) into far memory");
   line.flag("--first-only", options.first_only, "programs that PROGRAM starts run without far memory");
   line.flag("--json", options.json, "the account as one JSON object, on standard output");
   line.option("--account", options.account, "write the account to this file").value_name("FILE");
@@ -246,9 +245,10 @@ void declare(CommandLine& line, MemoryRunOptions& options) {
   line.flag("--quiet", options.quiet, "no account on standard error");
   line.take_program(options.program);
   line.footer(
-      "PROGRAM's malloc, new and anonymous mmap of --min-size or more live in far memory; --dram of them are in DRAM "
-      "at a time. Smaller ones stay in DRAM and are counted. Each process has its own limit, also those that PROGRAM "
-      "starts. The exit code is PROGRAM's, or 128 and the signal that ended it; 2 and 3 before it starts are ours.");
+      "PROGRAM's allocations (malloc, new, anonymous mmap) of --min-size or more are in far memory; --dram of them are "
+      "in DRAM at a time. Smaller ones stay in DRAM and are counted. Each process has its own limit, also those that "
+      "PROGRAM starts. The exit code is PROGRAM's, or 128 plus the signal that ended it; before PROGRAM starts, 2 and "
+      "3 are those of this command.");
 }
 
 void write_file(const std::string& path, const char* option, std::string_view text) {
@@ -272,7 +272,7 @@ void report(const MemoryRunOptions& options, const MemoryRun& run) {
 
 int run_command(int argc, const char* const* argv) {
   MemoryRunOptions options;
-  CommandLine line("Runs a program with more memory than DRAM: its large allocations live in far memory.",
+  CommandLine line("Runs a program with more memory than DRAM: its large allocations are in far memory.",
                    "ringside-memory run");
   declare(line, options);
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;

@@ -34,15 +34,23 @@ bool lies_on_dax(long descriptor) {
 }
 
 int fail_far(long result, const char* what, const char* folder, const char* accepted) {
-  Line line;
-  line << "ringside_memory_start: far folder " << folder << ": " << what << " (" << error_text(-result)
-       << "); expected " << accepted;
-  return fail(static_cast<int>(-result), line);
+  return fail(static_cast<int>(-result), "ringside_memory_start: far folder ", folder, ": ", what, " (",
+              error_text(-result), "); expected ", accepted);
 }
 
 long open_unnamed(const char* folder, long flags) {
   return raw(SYS_openat, AT_FDCWD, as_long(folder), flags | O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
+
+long allocate(int descriptor, long mode, uint64_t offset, uint64_t bytes) {
+  long result = 0;
+  do {
+    result = raw(SYS_fallocate, descriptor, mode, static_cast<long>(offset), static_cast<long>(bytes));
+  } while (result == -EINTR);
+  return result;
+}
+
+constexpr long kHole = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
 
 }  // namespace
 
@@ -50,7 +58,7 @@ uint64_t FarFile::free_bytes(const char* folder) noexcept {
   struct statfs system {};
   const long result = raw(SYS_statfs, as_long(folder), as_long(&system));
   if (result < 0) {
-    fail_far(result, "cannot be looked at", folder, "an existing folder");
+    fail_far(result, "cannot be inspected", folder, "an existing folder");
     return 0;
   }
   return static_cast<uint64_t>(system.f_bavail) * static_cast<uint64_t>(system.f_bsize);
@@ -58,10 +66,9 @@ uint64_t FarFile::free_bytes(const char* folder) noexcept {
 
 int FarFile::start(const char* folder, uint64_t arena_bytes) noexcept {
   long got = open_unnamed(folder, 0);
-  if (got < 0) {
+  if (got < 0)
     return fail_far(got, "no unnamed file can be made", folder,
                     "a folder that can be written, on tmpfs, ext4, xfs or btrfs");
-  }
   dax_ = lies_on_dax(got);
   const bool mapped = dax_ || lies_in_dram(got);
   bool past_page_cache = false;
@@ -78,19 +85,15 @@ int FarFile::start(const char* folder, uint64_t arena_bytes) noexcept {
   long result = raw(SYS_ftruncate, descriptor_, static_cast<long>(bytes_));
   if (result < 0)
     return fail_far(result, "the file cannot be made as large as the arena", folder, "a smaller far_bytes");
-  result = raw(SYS_fallocate, descriptor_, 0, 0, 1 << 20);
-  if (result == 0) {
-    result = raw(SYS_fallocate, descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 1 << 20);
-  }
+  result = allocate(descriptor_, 0, 0, 1 << 20);
+  if (result == 0) result = allocate(descriptor_, kHole, 0, 1 << 20);
   if (result < 0) {
     return fail_far(result, "space cannot be reserved or given back", folder,
                     "tmpfs, ext4, xfs or btrfs with free space");
   }
   if (past_page_cache) start_beside_page_cache();
-  if (!mapped) return 0;
-  if ((result = map_file()) < 0)
-    return fail_far(result, "the file cannot be mapped", folder, "a smaller far_bytes, or larger ulimit -v and -d");
-  return 0;
+  if (!mapped || (result = map_file()) >= 0) return 0;
+  return fail_far(result, "the file cannot be mapped", folder, "a smaller far_bytes, or larger ulimit -v and -d");
 }
 
 long FarFile::map_file() noexcept {
@@ -130,20 +133,12 @@ void FarFile::stop() noexcept {
 }
 
 long FarFile::reserve(uint64_t offset, uint64_t bytes) const noexcept {
-  long result = 0;
-  do {
-    result = raw(SYS_fallocate, descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<long>(offset), static_cast<long>(bytes));
-  } while (result == -EINTR);
-  return result;
+  return allocate(descriptor_, FALLOC_FL_KEEP_SIZE, offset, bytes);
 }
 
 void FarFile::punch(uint64_t offset, uint64_t bytes) noexcept {
   write_behind_.wait(offset, bytes);  // otherwise a later write could fill the hole again
-  long result = 0;
-  do {
-    result = raw(SYS_fallocate, descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<long>(offset),
-                 static_cast<long>(bytes));
-  } while (result == -EINTR);
+  const long result = allocate(descriptor_, kHole, offset, bytes);
   if (result < 0) die("cannot give space of far memory back (fallocate)", result);
   stages_.changed(offset, bytes);
 }
@@ -153,10 +148,6 @@ void FarFile::emulate(double latency_ns, double read_bytes_per_s, double write_b
   latency_ns_ = on ? latency_ns : 0;
   read_ns_per_byte_ = on ? 1e9 / read_bytes_per_s : 0;
   write_ns_per_byte_ = on ? 1e9 / write_bytes_per_s : 0;
-}
-
-uint64_t FarFile::begin_ns() const noexcept {
-  return latency_ns_ > 0 ? now_ns() : 0;
 }
 
 void FarFile::wait_until_emulated(Transfer transfer, uint64_t begin_ns, size_t bytes) const noexcept {

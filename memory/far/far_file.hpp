@@ -29,7 +29,7 @@ class FarFile {
   void pace(Transfer transfer, uint64_t begin_ns, size_t bytes) const noexcept {
     if (latency_ns_ > 0) wait_until_emulated(transfer, begin_ns, bytes);
   }
-  uint64_t begin_ns() const noexcept;
+  uint64_t begin_ns() const noexcept { return latency_ns_ > 0 ? now_ns() : 0; }
   int descriptor() const noexcept { return descriptor_; }
   bool mapped() const noexcept { return map_ != nullptr; }
   char* map() const noexcept { return map_; }

@@ -42,10 +42,7 @@ void WriteBehind::start(int descriptor) noexcept {
   context_ = 0;
   if (raw(SYS_io_setup, kSlots, as_long(&context_)) < 0) return;
   memory_ = static_cast<char*>(map_device_buffer(kBytes));
-  if (memory_ == nullptr) {
-    raw(SYS_io_destroy, static_cast<long>(context_));
-    return;
-  }
+  if (memory_ == nullptr) raw(SYS_io_destroy, static_cast<long>(context_));
 }
 
 void WriteBehind::stop() noexcept {

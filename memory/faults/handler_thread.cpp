@@ -27,10 +27,7 @@ int HandlerThread::start(const UserFault& userfault) noexcept {
   // Waits until the thread has set its signal mask. It begins with all signals blocked: if a system call filter were
   // installed before that, the call that sets the mask would end the process.
   while (error == 0 && running_.load() == 0) sleep_while(&running_, 0);
-  if (error != 0) {
-    raw(SYS_close, wake_);
-    wake_ = -1;
-  }
+  if (error != 0) forget();
   return error;
 }
 
@@ -39,8 +36,7 @@ void HandlerThread::stop() noexcept {
   const uint64_t one = 1;
   raw(SYS_write, wake_, as_long(&one), sizeof one);
   pthread_join(thread_, nullptr);
-  raw(SYS_close, wake_);
-  wake_ = -1;
+  forget();
 }
 
 void HandlerThread::forget() noexcept {

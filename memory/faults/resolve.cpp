@@ -23,11 +23,17 @@ uint64_t offset_of(uint32_t page) {
   return static_cast<uint64_t>(page) << kPageShift;
 }
 
+// The page behind the granule that holds a page, or behind a piece that was never allocated.
+uint32_t behind(uint32_t page) {
+  uint32_t granule = 0, kind = 0;
+  if (!Resolve::granule_of(page, &granule, &kind)) return (page / kPagesPerPiece + 1) * kPagesPerPiece;
+  return granule + (1u << kind);
+}
+
 }  // namespace
 
 long Resolve::start(const UserFault& userfault, bool ahead) noexcept {
   userfault_ = &userfault;
-  ahead_ = ahead;
   read_ahead.start(!ahead);
   bounces_taken_.store(0);
   bounces_ = static_cast<char*>(map_table(kBounces * kPiece));
@@ -356,6 +362,23 @@ long Resolve::pin(uint32_t page, bool changes) noexcept {
     const Word pinned = (seen + kOnePin) | (changes && takes_dram ? kChanged : 0);
     if (table.word(granule).compare_exchange_strong(seen, pinned)) return 0;
     if (first) caches.pinned_bytes.fetch_sub(bytes_of(kind));
+  }
+}
+
+long Resolve::pin_range(uint32_t* page, uint32_t last, bool changes) noexcept {
+  while (*page <= last) {
+    const long result = pin(*page, changes);
+    if (result != 0) return result;
+    *page = behind(*page);  // a pin fixes the size
+  }
+  return 0;
+}
+
+void Resolve::unpin_range(uint32_t page, uint32_t last) noexcept {
+  while (page <= last) {
+    const uint32_t next = behind(page);
+    unpin(page);
+    page = next;
   }
 }
 

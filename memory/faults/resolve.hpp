@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "memory/arena/granule_word.hpp"
+#include "memory/arena/geometry.hpp"
 #include "memory/arena/userfault.hpp"
 #include "memory/replacement/page_supply.hpp"
 
@@ -17,18 +17,21 @@ class Resolve {
   /// 0 or -errno.
   long start(const UserFault& userfault, bool read_ahead) noexcept;
   void stop() noexcept;
-  bool reads_ahead() const noexcept { return ahead_; }
 
   /// Makes the page accessible for loads, and with `store` for stores. false: it is not allocated.
   bool page(uint32_t page, bool store) noexcept;
   /// As page, and adds a pin. `changes`: the kernel will store into it. 0 or -errno.
   long pin(uint32_t page, bool changes) noexcept;
-  void unpin(uint32_t page) noexcept;
+  /// Pins the granules from `page` to `last`. `page` becomes the first one that is not pinned. 0 or -errno.
+  long pin_range(uint32_t* page, uint32_t last, bool changes) noexcept;
+  /// Takes a pin from each granule; passes over pieces that were never allocated.
+  void unpin_range(uint32_t page, uint32_t last) noexcept;
   /// The first page of the granule that holds a page, and its kind; false: it is not allocated. Waits while the granule
   /// size changes.
   static bool granule_of(uint32_t page, uint32_t* granule, uint32_t* kind) noexcept;
 
  private:
+  void unpin(uint32_t page) noexcept;
   void load(uint32_t granule, uint32_t kind, Word seen, bool store) noexcept;
   /// Puts neighbouring granules in. Returns whether they are write-protected and therefore unchanged.
   bool fill(uint32_t granule, uint32_t kind, bool zero, const Page* pages, uint32_t count, bool protect) noexcept;
@@ -41,7 +44,6 @@ class Resolve {
   void give_bounce(char* buffer) noexcept;
 
   const UserFault* userfault_ = nullptr;
-  bool ahead_ = true;
   char* zeros_ = nullptr;  // 1 MiB that stays mapped to the kernel's zero page
   char* bounces_ = nullptr;
   std::atomic<uint32_t> bounces_taken_{0};

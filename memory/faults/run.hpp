@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "memory/arena/granule_word.hpp"
+#include "memory/arena/geometry.hpp"
 #include "memory/replacement/cache.hpp"
 
 namespace ringside::memory {

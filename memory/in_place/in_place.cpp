@@ -34,28 +34,27 @@ long map_over(char* at, uint64_t length, int file, uint64_t offset) {
 }
 
 Placement decide(uint32_t asked) {
-  if (!far.mapped()) return Placement::kCachedOnDisk;
-  if (asked == 2) return Placement::kCachedAsAsked;
-  if (asked == 1) return Placement::kInPlaceAsAsked;
-  return far.is_dax() ? Placement::kInPlaceOnDax : Placement::kCachedInMemory;
+  if (!far.mapped()) return RINGSIDE_MEMORY_CACHED_ON_DISK;
+  if (asked == 2) return RINGSIDE_MEMORY_CACHED_AS_ASKED;
+  if (asked == 1) return RINGSIDE_MEMORY_IN_PLACE_AS_ASKED;
+  return far.is_dax() ? RINGSIDE_MEMORY_IN_PLACE_ON_DAX : RINGSIDE_MEMORY_CACHED_IN_MEMORY;
 }
 
 }  // namespace
 
 const char* reason(Placement placement) noexcept {
   switch (placement) {
-    case Placement::kCachedOnDisk: return "it is on a disk";
-    case Placement::kCachedInMemory: return "tmpfs is DRAM itself, outside the limit";
-    case Placement::kCachedAsAsked: return "in_place of the options says never";
-    case Placement::kInPlaceOnDax: return "it is on DAX";
-    case Placement::kInPlaceAsAsked: return "in_place of the options says always";
+    case RINGSIDE_MEMORY_CACHED_ON_DISK: return "it is on a disk";
+    case RINGSIDE_MEMORY_CACHED_IN_MEMORY: return "tmpfs is DRAM itself, outside the limit";
+    case RINGSIDE_MEMORY_CACHED_AS_ASKED: return "the option in_place is never";
+    case RINGSIDE_MEMORY_IN_PLACE_ON_DAX: return "it is on DAX";
+    case RINGSIDE_MEMORY_IN_PLACE_AS_ASKED: return "the option in_place is always";
   }
   return "";
 }
 
 long InPlace::start(uint32_t asked, uint64_t limit, uint64_t most_dram) noexcept {
   placement_ = decide(asked);
-  for (auto* counter : {&bytes, &promoted_bytes, &promotions, &demotions, &sampled, &touched}) counter->store(0);
   if (!possible()) return 0;
   // The kernel allows 65530 mappings; each promoted chunk among chunks in place needs one.
   constexpr uint64_t kMostChunks = 16384;
@@ -85,18 +84,14 @@ void InPlace::stop() noexcept {
   empty_ = nullptr;
   if (frames_file_ >= 0) raw(SYS_close, frames_file_);
   frames_file_ = -1;
-  placement_ = Placement::kCachedAsAsked;
-}
-
-void InPlace::forget() noexcept {
-  stop();
+  placement_ = RINGSIDE_MEMORY_CACHED_AS_ASKED;
   for (auto* counter : {&bytes, &promoted_bytes, &promotions, &demotions, &sampled, &touched}) counter->store(0);
 }
 
 // While everything fits into DRAM, a cache is as fast as DRAM after the first touch of a page.
 bool InPlace::wanted(uint64_t size) const noexcept {
   if (!possible() || size < kPiece) return false;
-  return placement_ == Placement::kInPlaceAsAsked || core.far_bytes.load() + size > caches.limit.load();
+  return placement_ == RINGSIDE_MEMORY_IN_PLACE_AS_ASKED || core.far_bytes.load() + size > caches.limit.load();
 }
 
 long InPlace::map(uint32_t page, uint32_t pages) noexcept {
@@ -177,8 +172,8 @@ bool InPlace::take_frame(uint32_t* frame) noexcept {
 }
 
 void InPlace::give_frame(uint32_t frame) noexcept {
-  raw(SYS_fallocate, frames_file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-      static_cast<long>(frame * chunk_bytes()), static_cast<long>(chunk_bytes()));
+  raw(SYS_fallocate, frames_file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<long>(frame * chunk_bytes()),
+      static_cast<long>(chunk_bytes()));
   {
     const Held held(lock_);
     empty_[empties_++] = frame;

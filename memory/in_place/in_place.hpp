@@ -14,33 +14,25 @@
 #include <atomic>
 
 #include "memory/arena/geometry.hpp"
-#include "memory/arena/granule_word.hpp"
 #include "memory/core.hpp"
+#include "memory/ringside_memory.h"
 #include "memory/system/raw.hpp"
 
 namespace ringside::memory {
 
-/// Whether regions are in place, and the reason; as in ringside_memory_stats.
-enum class Placement : uint32_t {
-  kCachedOnDisk = 1,    // far memory cannot be mapped
-  kCachedInMemory = 2,  // tmpfs is DRAM, so access in place would exceed the limit
-  kCachedAsAsked = 3,
-  kInPlaceOnDax = 4,  // once the allocations exceed the limit
-  kInPlaceAsAsked = 5,
-};
-
+/// Whether regions are in place, and the reason.
+using Placement = ringside_memory_placement;
 const char* reason(Placement placement) noexcept;
 
 class InPlace {
  public:
   /// `limit`: of DRAM; `most_dram`: its possible maximum. 0 or -errno.
   long start(uint32_t asked, uint64_t limit, uint64_t most_dram) noexcept;
+  /// Also in a forked child, whose regions are all cached.
   void stop() noexcept;
-  /// In a forked child: all of its regions are cached.
-  void forget() noexcept;
 
   Placement placement() const noexcept { return placement_; }
-  bool possible() const noexcept { return placement_ >= Placement::kInPlaceOnDax; }
+  bool possible() const noexcept { return placement_ >= RINGSIDE_MEMORY_IN_PLACE_ON_DAX; }
   /// For a new region: whether its addresses become far memory itself.
   bool wanted(uint64_t bytes) const noexcept;
   /// Whether the piece that holds a page is in place.
@@ -110,7 +102,7 @@ class InPlace {
   char* address(uint32_t chunk) const noexcept;
   uint64_t offset(uint32_t chunk) const noexcept { return static_cast<uint64_t>(chunk) << (shift_ + kPageShift); }
 
-  Placement placement_ = Placement::kCachedAsAsked;
+  Placement placement_ = RINGSIDE_MEMORY_CACHED_AS_ASKED;
   uint32_t shift_ = 4;
   int frames_file_ = -1;  // memfd: DRAM for promoted chunks
   uint64_t most_frames_ = 0;

@@ -104,16 +104,12 @@ bool InPlace::cache(uint32_t page, uint32_t pages) noexcept {
     if (!own_surely(owned, &pinned)) break;  // another thread does the same
     possible_now = !pinned && may_move() && back_to_far(owned);
   }
-  if (owned <= last && possible_now) {
-    for (uint32_t chunk = first; chunk < owned; ++chunk) disown(chunk);
-    return true;
-  }
-  if (possible_now) {
+  if (owned > last && possible_now) {
     give_back(page, pages, kAbsent);
     return true;
   }
   for (uint32_t chunk = first; chunk < owned; ++chunk) disown(chunk);
-  return false;
+  return possible_now;
 }
 
 void InPlace::write_back(uint32_t page, uint32_t pages) noexcept {

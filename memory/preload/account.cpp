@@ -98,16 +98,16 @@ void Account::publish() noexcept {
   if (entry_ != nullptr) {
     AccountEntry& entry = *entry_;
     entry.version.fetch_add(1);
-    if (used) entry.stats = stats;
+    if (used) entry.counters.stats = stats;
     entry.serves_system_calls = core.userfault.kernel_faults || calls.handling() ? 1 : 0;
-    entry.small_allocations = small_count.load();
-    entry.small_bytes = at_least_zero(small_bytes.load());
-    entry.small_peak_bytes = at_least_zero(small_peak.load());
-    entry.large_allocations = large_.load();
-    entry.refused = refused_.load();
-    entry.forks_copied = forks_copied_.load();
-    entry.forks_copied_bytes = forks_copied_bytes_.load();
-    entry.forks_without_copy = forks_without_copy_.load();
+    entry.counters.small_allocations = small_count.load();
+    entry.counters.small_bytes = at_least_zero(small_bytes.load());
+    entry.counters.small_peak_bytes = at_least_zero(small_peak.load());
+    entry.counters.large_allocations = large_.load();
+    entry.counters.refused = refused_.load();
+    entry.counters.forks_copied = forks_copied_.load();
+    entry.counters.forks_copied_bytes = forks_copied_bytes_.load();
+    entry.counters.forks_without_copy = forks_without_copy_.load();
     entry.version.fetch_add(1);
   }
   publishing_.store(0);

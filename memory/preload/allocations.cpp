@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The malloc family (C++ new and delete of libstdc++ call it). Requests of at least the minimum size go to the arena,
-// others to the next malloc. A bit of its page shows whether an address is this library's: the next malloc may have
-// mapped memory that is in the arena, too.
+// others to the next malloc.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <new>
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/core.hpp"
-#include "memory/mapping.hpp"
 #include "memory/preload/account.hpp"
 #include "memory/preload/gate.hpp"
 #include "memory/preload/interface.hpp"
-#include "memory/preload/large_blocks.hpp"
-#include "memory/preload/locked_pages.hpp"
+#include "memory/preload/marked_pages.hpp"
 #include "memory/preload/next.hpp"
-#include "memory/preload/settings.hpp"
-#include "memory/preload/wiped_pages.hpp"
+#include "memory/preload/process.hpp"
 #include "memory/ringside_memory.h"
 
 namespace ringside::memory {
@@ -27,6 +24,52 @@ namespace ringside::memory {
 constinit Gate gate;
 
 namespace {
+
+// --- the addresses that this library's malloc returned: a bit for each page. Another malloc may map its memory in the
+// arena, too, and frees its blocks itself: an address alone does not show which malloc must free it.
+
+using BitWord = std::atomic<uint64_t>;
+constinit Lock bits_lock;
+constinit std::atomic<BitWord*> bits{nullptr};
+
+uint64_t mask_of(uint32_t page) {
+  return uint64_t{1} << (page % 64);
+}
+
+BitWord* made_bits() {
+  const Held held(bits_lock);
+  BitWord* made = bits.load();
+  if (made == nullptr) {
+    made = static_cast<BitWord*>(map_table(((table.bytes() >> kPageShift) + 63) / 64 * sizeof(BitWord)));
+    bits.store(made);
+  }
+  return made;
+}
+
+// Call it behind the gate. false: there is no memory for the bits.
+bool add_large_block(const void* memory) {
+  BitWord* words = bits.load();
+  if (words == nullptr) words = made_bits();
+  if (words == nullptr) return false;
+  const uint32_t page = table.page_of(memory);
+  words[page / 64].fetch_or(mask_of(page));
+  return true;
+}
+
+void remove_large_block(const void* memory) {
+  BitWord* const words = bits.load();
+  const uint32_t page = table.page_of(memory);
+  if (words != nullptr) words[page / 64].fetch_and(~mask_of(page));
+}
+
+bool is_large_block(const void* memory) {
+  if (!table.owns(memory) || (reinterpret_cast<uintptr_t>(memory) & (kPage - 1)) != 0) return false;
+  const BitWord* const words = bits.load();
+  const uint32_t page = table.page_of(memory);
+  return words != nullptr && (words[page / 64].load() & mask_of(page)) != 0;
+}
+
+// --- the functions' parts
 
 bool is_large(size_t bytes) {
   return bytes >= settings.min_size && (core.ready() || starts_now());

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "memory/preload/descriptors.hpp"
-
+// Protects the library's descriptors (far memory, userfaultfd). Daemons, and children before exec, often close all
+// descriptors that they did not open; absent pages would then read as zeros. So the library's have high numbers, and
+// the functions that close descriptors skip them.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "memory/core.hpp"
 #include "memory/far/far_file.hpp"
 #include "memory/faults/handler_thread.hpp"
 #include "memory/preload/interface.hpp"
-#include "memory/preload/threads.hpp"
+#include "memory/preload/process.hpp"
 #include "memory/system/raw.hpp"
 
 namespace ringside::memory {
@@ -28,34 +31,14 @@ void own_descriptors(int* numbers) {
   numbers[0] = core.userfault.descriptor;
   numbers[1] = far.descriptor();
   numbers[2] = handler_thread.descriptor();
-  for (int i = 1; i < kOwn; ++i) {  // in order
-    for (int j = i; j > 0 && numbers[j] < numbers[j - 1]; --j) {
-      const int other = numbers[j];
-      numbers[j] = numbers[j - 1];
-      numbers[j - 1] = other;
-    }
-  }
+  std::sort(numbers, numbers + kOwn);
 }
 
 bool is_own(int descriptor) {
   if (descriptor < 0 || !is_guarded()) return false;
   int own[kOwn];
   own_descriptors(own);
-  for (const int number : own) {
-    if (number == descriptor) return true;
-  }
-  return false;
-}
-
-int result_of(long result) {
-  if (result >= 0) return static_cast<int>(result);
-  errno = static_cast<int>(-result);
-  return -1;
-}
-
-int refuse() {
-  errno = EBADF;
-  return -1;
+  return std::find(own, own + kOwn, descriptor) != own + kOwn;
 }
 
 /// Closes a range except the library's descriptors.
@@ -88,7 +71,7 @@ void keep_descriptors() noexcept {
 using namespace ringside::memory;
 
 RINGSIDE_MEMORY_INTERPOSED int close(int descriptor) {
-  return is_own(descriptor) ? refuse() : result_of(raw(SYS_close, descriptor));
+  return result_of(is_own(descriptor) ? -EBADF : raw(SYS_close, descriptor));
 }
 
 RINGSIDE_MEMORY_INTERPOSED int close_range(unsigned first, unsigned last, int flags) {
@@ -104,12 +87,12 @@ RINGSIDE_MEMORY_INTERPOSED void closefrom(int first) {
 }
 
 RINGSIDE_MEMORY_INTERPOSED int dup2(int from, int to) {
-  if (is_own(to)) return refuse();
+  if (is_own(to)) return result_of(-EBADF);
   if (from != to) return result_of(raw(SYS_dup3, from, to, 0));
   const long open = raw(SYS_fcntl, from, F_GETFD);  // dup3 refuses equal numbers; some processors lack dup2
   return result_of(open < 0 ? open : from);
 }
 
 RINGSIDE_MEMORY_INTERPOSED int dup3(int from, int to, int flags) {
-  return is_own(to) ? refuse() : result_of(raw(SYS_dup3, from, to, flags));
+  return result_of(is_own(to) ? -EBADF : raw(SYS_dup3, from, to, flags));
 }

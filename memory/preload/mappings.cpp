@@ -11,27 +11,18 @@
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/core.hpp"
-#include "memory/mapping.hpp"
 #include "memory/preload/account.hpp"
 #include "memory/preload/gate.hpp"
 #include "memory/preload/interface.hpp"
-#include "memory/preload/locked_pages.hpp"
-#include "memory/preload/settings.hpp"
-#include "memory/preload/wiped_pages.hpp"
+#include "memory/preload/marked_pages.hpp"
+#include "memory/preload/process.hpp"
 #include "memory/ringside_memory.h"
-#include "memory/system/advice.hpp"
 
 using namespace ringside::memory;
 
 namespace {
 
 constexpr int kOnlyFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_NONBLOCK;
-
-int result_of(long result) {
-  if (result >= 0 || result <= -4096) return 0;
-  errno = static_cast<int>(-result);
-  return -1;
-}
 
 void* address_of(long result) {
   if (result < 0 && result > -4096) {
@@ -61,14 +52,19 @@ bool part_in_arena(const void* address, uint64_t bytes, uint32_t* page, uint32_t
   return *pages > 0;
 }
 
-/// Calls the kernel for the parts before and after the arena.
-template <class Call>
-long around_arena(const void* address, uint64_t bytes, Call call) {
+/// A call on whole pages: `kernel` (from, length) makes it outside the arena, `inside` (page, pages) within it, first.
+/// Both return 0 or -errno; after a failure there are no further calls.
+template <class Kernel, class Inside>
+long on_both_sides(const void* address, size_t bytes, Kernel kernel, Inside inside) {
+  uint32_t page = 0, pages = 0;
+  const uint64_t whole = whole_pages(bytes);
+  if (!starts_page(address) || !part_in_arena(address, whole, &page, &pages))
+    return kernel(as_long(address), static_cast<long>(bytes));
   const uint64_t base = reinterpret_cast<uintptr_t>(table.address(0)), end = base + table.bytes();
-  const uint64_t from = reinterpret_cast<uintptr_t>(address), to = from + bytes;
-  long result = 0;
-  if (from < base) result = call(static_cast<long>(from), static_cast<long>(base - from));
-  if (result == 0 && to > end) result = call(static_cast<long>(end), static_cast<long>(to - end));
+  const uint64_t from = reinterpret_cast<uintptr_t>(address), to = from + whole;
+  long result = inside(page, pages);
+  if (result == 0 && from < base) result = kernel(static_cast<long>(from), static_cast<long>(base - from));
+  if (result == 0 && to > end) result = kernel(static_cast<long>(end), static_cast<long>(to - end));
   return result;
 }
 
@@ -107,15 +103,10 @@ void* move_out(void* from, uint64_t had, uint64_t wants, void* fixed) {
 }
 
 void* remap_in_arena(void* address, uint32_t page, uint64_t had, uint64_t wants, int flags, void* fixed) {
-  if (!starts_page(address) || wants == 0 || (flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED)) != 0) {
-    errno = EINVAL;
-    return MAP_FAILED;
-  }
+  if (!starts_page(address) || wants == 0 || (flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED)) != 0)
+    return address_of(-EINVAL);
   const auto pages = static_cast<uint32_t>(had >> kPageShift);
-  if (had == 0 || had > table.bytes() || !all_allocated(page, pages)) {
-    errno = EFAULT;
-    return MAP_FAILED;
-  }
+  if (had == 0 || had > table.bytes() || !all_allocated(page, pages)) return address_of(-EFAULT);
   if ((flags & MREMAP_FIXED) == 0) {
     const auto left = static_cast<uint32_t>(wants >> kPageShift);
     if (wants <= had) {
@@ -127,15 +118,10 @@ void* remap_in_arena(void* address, uint32_t page, uint64_t had, uint64_t wants,
     bool is_full = false;
     if (region.page == page && region.pages == pages && resize_in_place(region, wants, &is_full)) return address;
   }
-  if ((flags & MREMAP_MAYMOVE) == 0) {
-    errno = (flags & MREMAP_FIXED) != 0 ? EINVAL : ENOMEM;
-    return MAP_FAILED;
-  }
+  if ((flags & MREMAP_MAYMOVE) == 0) return address_of((flags & MREMAP_FIXED) != 0 ? -EINVAL : -ENOMEM);
   uint32_t other = 0, others = 0;
-  if ((flags & MREMAP_FIXED) != 0 && (!starts_page(fixed) || part_in_arena(fixed, wants, &other, &others))) {
-    errno = EINVAL;
-    return MAP_FAILED;
-  }
+  if ((flags & MREMAP_FIXED) != 0 && (!starts_page(fixed) || part_in_arena(fixed, wants, &other, &others)))
+    return address_of(-EINVAL);
   void* to = nullptr;
   if ((flags & MREMAP_FIXED) != 0) {
     to = move_out(address, had, wants, fixed);
@@ -197,20 +183,15 @@ RINGSIDE_MEMORY_INTERPOSED void* mmap(void* address, size_t bytes, int protectio
       return memory;
     }
     account.count_refused();
-    if (!unreserved) {  // an unreserved one may exceed far memory and be hardly used: it goes to the kernel
-      errno = ENOMEM;
-      return MAP_FAILED;
-    }
+    // An unreserved one may exceed far memory and be hardly used: it goes to the kernel.
+    if (!unreserved) return address_of(-ENOMEM);
   }
   if ((flags & MAP_FIXED) != 0 && part_in_arena(address, whole_pages(bytes), &page, &pages)) {
     // Over a part of a region only zeros can be mapped.
     const bool same = static_cast<uint64_t>(pages) << kPageShift == whole_pages(bytes) && starts_page(address) &&
                       (flags & MAP_ANONYMOUS) != 0 && (flags & MAP_SHARED) == 0 &&
                       protection == (PROT_READ | PROT_WRITE) && all_allocated(page, pages);
-    if (!same) {
-      errno = ENOMEM;
-      return MAP_FAILED;
-    }
+    if (!same) return address_of(-ENOMEM);
     const ThroughGate through;
     clear_pages(page, pages);
     return address;
@@ -224,12 +205,12 @@ RINGSIDE_MEMORY_INTERPOSED void* mmap64(void* address, size_t bytes, int protect
 }
 
 RINGSIDE_MEMORY_INTERPOSED int munmap(void* address, size_t bytes) {
-  uint32_t page = 0, pages = 0;
-  const uint64_t whole = whole_pages(bytes);
-  if (!starts_page(address) || !part_in_arena(address, whole, &page, &pages))
-    return result_of(raw(SYS_munmap, as_long(address), static_cast<long>(bytes)));
-  release_range(page, pages);
-  return result_of(around_arena(address, whole, [](long from, long length) { return raw(SYS_munmap, from, length); }));
+  return result_of(on_both_sides(
+      address, bytes, [](long from, long length) { return raw(SYS_munmap, from, length); },
+      [](uint32_t page, uint32_t pages) {
+        release_range(page, pages);
+        return 0L;
+      }));
 }
 
 RINGSIDE_MEMORY_INTERPOSED void* mremap(void* address, size_t had, size_t wants, int flags, ...) {
@@ -244,17 +225,14 @@ RINGSIDE_MEMORY_INTERPOSED void* mremap(void* address, size_t had, size_t wants,
 }
 
 RINGSIDE_MEMORY_INTERPOSED int madvise(void* address, size_t bytes, int advice) {
-  uint32_t page = 0, pages = 0;
-  const uint64_t whole = whole_pages(bytes);
-  if (!starts_page(address) || !part_in_arena(address, whole, &page, &pages))
-    return result_of(raw(SYS_madvise, as_long(address), static_cast<long>(bytes), advice));
-  long result = advise_in_arena(page, pages, advice);
-  if (result == 0) {
-    result = around_arena(address, whole,
-                          [&](long from, long length) { return raw(SYS_madvise, from, length, advice); });
-  }
-  if (result == 0 && !all_allocated(page, pages)) result = -ENOMEM;  // as the kernel: it advises the rest
-  return result_of(result);
+  bool has_holes = false;
+  const long result = on_both_sides(
+      address, bytes, [=](long from, long length) { return raw(SYS_madvise, from, length, advice); },
+      [&](uint32_t page, uint32_t pages) {
+        has_holes = !all_allocated(page, pages);
+        return static_cast<long>(advise_in_arena(page, pages, advice));
+      });
+  return result_of(result == 0 && has_holes ? -ENOMEM : result);  // as the kernel: it advises the rest
 }
 
 RINGSIDE_MEMORY_INTERPOSED int posix_madvise(void* address, size_t bytes, int advice) {
@@ -267,31 +245,23 @@ RINGSIDE_MEMORY_INTERPOSED int posix_madvise(void* address, size_t bytes, int ad
 
 // Pages that leave and return always have read and write access. So less access is refused, and more (execution), too.
 RINGSIDE_MEMORY_INTERPOSED int mprotect(void* address, size_t bytes, int protection) {
-  uint32_t page = 0, pages = 0;
-  const uint64_t whole = whole_pages(bytes);
-  if (!starts_page(address) || !part_in_arena(address, whole, &page, &pages))
-    return result_of(raw(SYS_mprotect, as_long(address), static_cast<long>(bytes), protection));
-  long result = !all_allocated(page, pages) ? -ENOMEM : protection == (PROT_READ | PROT_WRITE) ? 0 : -EACCES;
-  if (result == 0) {
-    result = around_arena(address, whole,
-                          [&](long from, long length) { return raw(SYS_mprotect, from, length, protection); });
-  }
-  return result_of(result);
+  return result_of(on_both_sides(
+      address, bytes, [=](long from, long length) { return raw(SYS_mprotect, from, length, protection); },
+      [=](uint32_t page, uint32_t pages) -> long {
+        if (!all_allocated(page, pages)) return -ENOMEM;
+        return protection == (PROT_READ | PROT_WRITE) ? 0 : -EACCES;
+      }));
 }
 
 // A lock is a pin within the limit. mlock does not count: one munlock undoes any number of locks.
 RINGSIDE_MEMORY_INTERPOSED int mlock(const void* address, size_t bytes) {
-  uint32_t page = 0, pages = 0;
-  const auto inside = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(address) & (kPage - 1));
-  const char* const from = static_cast<const char*>(address) - inside;
-  const uint64_t whole = whole_pages(bytes + inside);
-  if (!part_in_arena(from, whole, &page, &pages))
-    return result_of(raw(SYS_mlock, as_long(address), static_cast<long>(bytes)));
-  if (!all_allocated(page, pages) || !lock_pages(page, pages)) {
-    errno = ENOMEM;
-    return -1;
-  }
-  return result_of(around_arena(from, whole, [](long at, long length) { return raw(SYS_mlock, at, length); }));
+  const size_t inside_page = reinterpret_cast<uintptr_t>(address) & (kPage - 1);  // the kernel rounds in the same way
+  return result_of(on_both_sides(
+      static_cast<const char*>(address) - inside_page, bytes + inside_page,
+      [](long from, long length) { return raw(SYS_mlock, from, length); },
+      [](uint32_t page, uint32_t pages) -> long {
+        return all_allocated(page, pages) && lock_pages(page, pages) ? 0 : -ENOMEM;
+      }));
 }
 
 RINGSIDE_MEMORY_INTERPOSED int mlock2(const void* address, size_t bytes, unsigned flags) {
@@ -301,19 +271,17 @@ RINGSIDE_MEMORY_INTERPOSED int mlock2(const void* address, size_t bytes, unsigne
 }
 
 RINGSIDE_MEMORY_INTERPOSED int munlock(const void* address, size_t bytes) {
-  uint32_t page = 0, pages = 0;
-  const auto inside = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(address) & (kPage - 1));
-  const char* const from = static_cast<const char*>(address) - inside;
-  const uint64_t whole = whole_pages(bytes + inside);
-  if (!part_in_arena(from, whole, &page, &pages))
-    return result_of(raw(SYS_munlock, as_long(address), static_cast<long>(bytes)));
-  unlock_pages(page, pages);
-  return result_of(around_arena(from, whole, [](long at, long length) { return raw(SYS_munlock, at, length); }));
+  const size_t inside_page = reinterpret_cast<uintptr_t>(address) & (kPage - 1);
+  return result_of(on_both_sides(
+      static_cast<const char*>(address) - inside_page, bytes + inside_page,
+      [](long from, long length) { return raw(SYS_munlock, from, length); },
+      [](uint32_t page, uint32_t pages) {
+        unlock_pages(page, pages);
+        return 0L;
+      }));
 }
 
 // Refused: it would lock all memory of the process, the arena beyond its DRAM limit included.
 RINGSIDE_MEMORY_INTERPOSED int mlockall(int flags) {
-  if (!core.ready()) return result_of(raw(SYS_mlockall, flags));
-  errno = ENOMEM;
-  return -1;
+  return result_of(core.ready() ? -ENOMEM : raw(SYS_mlockall, flags));
 }

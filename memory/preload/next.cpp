@@ -17,46 +17,19 @@ constinit size_t early_used = 0;
 constinit Next found{};
 constinit std::atomic<int> state{0};  // 1: search in progress, 2: found
 
-template <class Function>
-void find(Function& function, const char* name) {
-  function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
-
 // Runs at the first allocation of the process, before it has a second thread.
 void find_all() noexcept {
-  find(found.malloc, "malloc");
-  find(found.calloc, "calloc");
-  find(found.realloc, "realloc");
-  find(found.free, "free");
-  find(found.memalign, "memalign");
-  find(found.posix_memalign, "posix_memalign");
-  find(found.aligned_alloc, "aligned_alloc");
-  find(found.valloc, "valloc");
-  find(found.pvalloc, "pvalloc");
-  find(found.malloc_usable_size, "malloc_usable_size");
-  find(found.sigaction, "sigaction");
-  find(found.sigsuspend, "sigsuspend");
-  find(found.ppoll, "ppoll");
-  find(found.ppoll_checked, "__ppoll_chk");
-  find(found.pselect, "pselect");
-  find(found.epoll_pwait, "epoll_pwait");
-  find(found.epoll_pwait2, "epoll_pwait2");
-  find(found.exit_at_once, "_exit");
-  find(found.ptrace, "ptrace");
-  find(found.setuid, "setuid");
-  find(found.setgid, "setgid");
-  find(found.seteuid, "seteuid");
-  find(found.setegid, "setegid");
-  find(found.setreuid, "setreuid");
-  find(found.setregid, "setregid");
-  find(found.setresuid, "setresuid");
-  find(found.setresgid, "setresgid");
-  find(found.pthread_create, "pthread_create");
-  find(found.pthread_attr_setstack, "pthread_attr_setstack");
-  find(found.pthread_attr_setsigmask_np, "pthread_attr_setsigmask_np");
+#define RINGSIDE_MEMORY_FIND(member, symbol) \
+  found.member = reinterpret_cast<decltype(found.member)>(dlsym(RTLD_NEXT, symbol));
+#define RINGSIDE_MEMORY_FIND_SAME(name) RINGSIDE_MEMORY_FIND(name, #name)
+  RINGSIDE_MEMORY_NEXT(RINGSIDE_MEMORY_FIND_SAME)
+  RINGSIDE_MEMORY_FIND(ppoll_checked, "__ppoll_chk")
+  RINGSIDE_MEMORY_FIND(epoll_pwait2, "epoll_pwait2")
+  RINGSIDE_MEMORY_FIND(exit_at_once, "_exit")
+  RINGSIDE_MEMORY_FIND(ptrace, "ptrace")
   if (found.malloc == nullptr || found.free == nullptr || found.sigaction == nullptr ||
       found.pthread_create == nullptr || found.malloc_usable_size == nullptr) {
-    die("no malloc behind the preload library", 0);
+    die("no malloc after the preload library", 0);
   }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Start, fork and end of the process: the arena starts before main; a forked child gets a copy of it, or none; the
 // account is completed when the process ends.
+#include "memory/preload/process.hpp"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,17 +16,12 @@
 #include "memory/arena/granule_table.hpp"
 #include "memory/calls/calls.hpp"
 #include "memory/core.hpp"
-#include "memory/mapping.hpp"
 #include "memory/preload/account.hpp"
-#include "memory/preload/descriptors.hpp"
 #include "memory/preload/environment.hpp"
 #include "memory/preload/gate.hpp"
 #include "memory/preload/interface.hpp"
-#include "memory/preload/locked_pages.hpp"
+#include "memory/preload/marked_pages.hpp"
 #include "memory/preload/next.hpp"
-#include "memory/preload/settings.hpp"
-#include "memory/preload/threads.hpp"
-#include "memory/preload/wiped_pages.hpp"
 #include "memory/ringside_memory.h"
 #include "memory/system/line.hpp"
 
@@ -44,13 +41,6 @@ void end_with_command() {
   if (command == 0 || raw(SYS_getppid) != command) return;
   raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (raw(SYS_getppid) != command) raw(SYS_kill, raw(SYS_getpid), SIGKILL);  // the command died in between
-}
-
-template <class Change>
-int change_user(Change change) {
-  const int result = change();
-  end_with_command();
-  return result;
 }
 
 [[noreturn]] void end_at_once(int code) {
@@ -225,27 +215,17 @@ RINGSIDE_MEMORY_INTERPOSED long ptrace(int request, ...) noexcept {
   return waits ? 0 : next()->ptrace(request, process, address, data);
 }
 
-RINGSIDE_MEMORY_INTERPOSED int setuid(uid_t user) noexcept {
-  return change_user([&] { return next()->setuid(user); });
-}
-RINGSIDE_MEMORY_INTERPOSED int setgid(gid_t group) noexcept {
-  return change_user([&] { return next()->setgid(group); });
-}
-RINGSIDE_MEMORY_INTERPOSED int seteuid(uid_t user) noexcept {
-  return change_user([&] { return next()->seteuid(user); });
-}
-RINGSIDE_MEMORY_INTERPOSED int setegid(gid_t group) noexcept {
-  return change_user([&] { return next()->setegid(group); });
-}
-RINGSIDE_MEMORY_INTERPOSED int setreuid(uid_t user, uid_t effective) noexcept {
-  return change_user([&] { return next()->setreuid(user, effective); });
-}
-RINGSIDE_MEMORY_INTERPOSED int setregid(gid_t group, gid_t effective) noexcept {
-  return change_user([&] { return next()->setregid(group, effective); });
-}
-RINGSIDE_MEMORY_INTERPOSED int setresuid(uid_t user, uid_t effective, uid_t saved) noexcept {
-  return change_user([&] { return next()->setresuid(user, effective, saved); });
-}
-RINGSIDE_MEMORY_INTERPOSED int setresgid(gid_t group, gid_t effective, gid_t saved) noexcept {
-  return change_user([&] { return next()->setresgid(group, effective, saved); });
-}
+#define RINGSIDE_MEMORY_CHANGES_USER(name, parameters, arguments) \
+  RINGSIDE_MEMORY_INTERPOSED int name parameters noexcept {       \
+    const int result = next()->name arguments;                    \
+    end_with_command();                                           \
+    return result;                                                \
+  }
+RINGSIDE_MEMORY_CHANGES_USER(setuid, (uid_t user), (user))
+RINGSIDE_MEMORY_CHANGES_USER(setgid, (gid_t group), (group))
+RINGSIDE_MEMORY_CHANGES_USER(seteuid, (uid_t user), (user))
+RINGSIDE_MEMORY_CHANGES_USER(setegid, (gid_t group), (group))
+RINGSIDE_MEMORY_CHANGES_USER(setreuid, (uid_t user, uid_t effective), (user, effective))
+RINGSIDE_MEMORY_CHANGES_USER(setregid, (gid_t group, gid_t effective), (group, effective))
+RINGSIDE_MEMORY_CHANGES_USER(setresuid, (uid_t user, uid_t effective, uid_t saved), (user, effective, saved))
+RINGSIDE_MEMORY_CHANGES_USER(setresgid, (gid_t group, gid_t effective, gid_t saved), (group, effective, saved))

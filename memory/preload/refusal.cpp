@@ -4,7 +4,7 @@
 // which would end the process itself. `ringside-memory run` checks PROGRAM; this checks the programs that it starts.
 #include <fcntl.h>
 
-#include "memory/preload/settings.hpp"
+#include "memory/preload/process.hpp"
 #include "memory/system/line.hpp"
 #include "memory/system/raw.hpp"
 #include "memory/system/sanitizer.hpp"
@@ -17,7 +17,7 @@ namespace {
   const long length = raw(SYS_readlink, as_long("/proc/self/exe"), as_long(path), sizeof path - 1);
   path[length > 0 ? length : 0] = '\0';
   Line line;
-  line << path << ": found " << found << ", which stands in front of malloc itself; expected a program without it: "
+  line << path << ": found " << found << ", which itself replaces malloc; expected a program without it: "
        << "start it without ringside-memory";
   print_line(line.text());
   raw(SYS_exit_group, 2);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "memory/preload/settings.hpp"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "memory/preload/environment.hpp"
+#include "memory/preload/process.hpp"
 #include "memory/ringside_memory.h"
 #include "memory/system/line.hpp"
 #include "memory/system/raw.hpp"

@@ -16,7 +16,7 @@
 #include "memory/faults/bus_errors.hpp"
 #include "memory/preload/interface.hpp"
 #include "memory/preload/next.hpp"
-#include "memory/preload/threads.hpp"
+#include "memory/preload/process.hpp"
 #include "memory/system/raw.hpp"
 
 using namespace ringside::memory;
@@ -36,13 +36,20 @@ uint64_t kernel_mask(const sigset_t* set) {
 }
 
 /// The set without the signals that must stay open; nullptr stays nullptr.
-const sigset_t* opened(const sigset_t* set, sigset_t* room) {
-  if (set == nullptr) return nullptr;
-  *room = *set;
-  sigdelset(room, SIGBUS);
-  sigdelset(room, SIGSYS);
-  return room;
-}
+class Opened {
+ public:
+  explicit Opened(const sigset_t* set) : given_(set != nullptr) {
+    if (!given_) return;
+    set_ = *set;
+    sigdelset(&set_, SIGBUS);
+    sigdelset(&set_, SIGSYS);
+  }
+  operator const sigset_t*() const { return given_ ? &set_ : nullptr; }
+
+ private:
+  bool given_;
+  sigset_t set_;
+};
 
 int set_mask(int how, const sigset_t* set, sigset_t* before) {
   uint64_t mask = set == nullptr ? 0 : kernel_mask(set) & ~kOfGlibc, old = 0;
@@ -97,8 +104,7 @@ RINGSIDE_MEMORY_INTERPOSED int sigaction(int number, const struct sigaction* set
   struct sigaction open {};
   if (set != nullptr) {
     open = *set;
-    sigdelset(&open.sa_mask, SIGBUS);
-    sigdelset(&open.sa_mask, SIGSYS);
+    open.sa_mask = *Opened(&set->sa_mask);
   }
   return real->sigaction(number, set == nullptr ? nullptr : &open, before);
 }
@@ -121,51 +127,38 @@ RINGSIDE_MEMORY_INTERPOSED Handler __sysv_signal(int number, Handler handler) {
 }
 
 RINGSIDE_MEMORY_INTERPOSED int sigprocmask(int how, const sigset_t* set, sigset_t* before) {
-  const int error = set_mask(how, set, before);
-  if (error == 0) return 0;
-  errno = error;
-  return -1;
+  return result_of(-set_mask(how, set, before));
 }
 RINGSIDE_MEMORY_INTERPOSED int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) {
   return set_mask(how, set, before);
 }
 RINGSIDE_MEMORY_INTERPOSED int pthread_attr_setsigmask_np(pthread_attr_t* attributes, const sigset_t* set) {
-  sigset_t room;
-  return next()->pthread_attr_setsigmask_np(attributes, opened(set, &room));
+  return next()->pthread_attr_setsigmask_np(attributes, Opened(set));
 }
 
 // Waits with another mask, which also applies to a handler that runs meanwhile.
 RINGSIDE_MEMORY_INTERPOSED int sigsuspend(const sigset_t* set) {
-  sigset_t room;
-  return next()->sigsuspend(opened(set, &room));
+  return next()->sigsuspend(Opened(set));
 }
 RINGSIDE_MEMORY_INTERPOSED int ppoll(struct pollfd* files, nfds_t count, const struct timespec* time,
                                      const sigset_t* set) {
-  sigset_t room;
-  return next()->ppoll(files, count, time, opened(set, &room));
+  return next()->ppoll(files, count, time, Opened(set));
 }
 // With _FORTIFY_SOURCE, ppoll becomes this function.
 RINGSIDE_MEMORY_INTERPOSED int __ppoll_chk(struct pollfd* files, nfds_t count, const struct timespec* time,
                                            const sigset_t* set, size_t room_of_files) {
-  sigset_t room;
-  return next()->ppoll_checked(files, count, time, opened(set, &room), room_of_files);
+  return next()->ppoll_checked(files, count, time, Opened(set), room_of_files);
 }
 RINGSIDE_MEMORY_INTERPOSED int pselect(int count, fd_set* readable, fd_set* writable, fd_set* failed,
                                        const struct timespec* time, const sigset_t* set) {
-  sigset_t room;
-  return next()->pselect(count, readable, writable, failed, time, opened(set, &room));
+  return next()->pselect(count, readable, writable, failed, time, Opened(set));
 }
 RINGSIDE_MEMORY_INTERPOSED int epoll_pwait(int file, struct epoll_event* events, int count, int timeout,
                                            const sigset_t* set) {
-  sigset_t room;
-  return next()->epoll_pwait(file, events, count, timeout, opened(set, &room));
+  return next()->epoll_pwait(file, events, count, timeout, Opened(set));
 }
 RINGSIDE_MEMORY_INTERPOSED int epoll_pwait2(int file, struct epoll_event* events, int count,
                                             const struct timespec* time, const sigset_t* set) {
-  if (next()->epoll_pwait2 == nullptr) {  // glibc before 2.35
-    errno = ENOSYS;
-    return -1;
-  }
-  sigset_t room;
-  return next()->epoll_pwait2(file, events, count, time, opened(set, &room));
+  if (next()->epoll_pwait2 == nullptr) return result_of(-ENOSYS);  // glibc before 2.35
+  return next()->epoll_pwait2(file, events, count, time, Opened(set));
 }

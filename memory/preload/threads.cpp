@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "memory/preload/threads.hpp"
-
+// A fault is handled on an alternate stack of the thread. So a small stack needs no space for it, and a stack in the
+// arena may be absent. Every thread of pthread_create gets one here.
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -11,9 +11,9 @@
 #include "memory/arena/granule_table.hpp"
 #include "memory/core.hpp"
 #include "memory/preload/interface.hpp"
-#include "memory/preload/locked_pages.hpp"
+#include "memory/preload/marked_pages.hpp"
 #include "memory/preload/next.hpp"
-#include "memory/preload/settings.hpp"
+#include "memory/preload/process.hpp"
 #include "memory/system/raw.hpp"
 
 namespace ringside::memory {
@@ -116,12 +116,7 @@ RINGSIDE_MEMORY_INTERPOSED int pthread_attr_setstack(pthread_attr_t* attributes,
 
 // A program's alternate stack replaces ours if it also has space for a fault.
 RINGSIDE_MEMORY_INTERPOSED int sigaltstack(const stack_t* set, stack_t* before) {
-  if (!core.ready() || !settings.signals()) {
-    const long result = raw(SYS_sigaltstack, as_long(set), as_long(before));
-    if (result == 0) return 0;
-    errno = static_cast<int>(-result);
-    return -1;
-  }
+  if (!core.ready() || !settings.signals()) return result_of(raw(SYS_sigaltstack, as_long(set), as_long(before)));
   stack_t now{};
   raw(SYS_sigaltstack, 0, as_long(&now));
   if (before != nullptr) {
@@ -143,10 +138,7 @@ RINGSIDE_MEMORY_INTERPOSED int sigaltstack(const stack_t* set, stack_t* before) 
   } else {
     error = use_own_stack();  // a larger stack in its place
   }
-  if (error != 0) {
-    errno = error;
-    return -1;
-  }
+  if (error != 0) return result_of(-error);
   given = {*set, !off};
   return 0;
 }

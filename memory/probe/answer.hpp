@@ -2,6 +2,7 @@
 // The result of a probe: an answer with its confidence and evidence, or "undetermined" with the reason.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -28,16 +29,31 @@ class Votes {
  public:
   void add(std::uint64_t verdict) { verdicts_.push_back(verdict); }
   std::size_t trials() const { return verdicts_.size(); }
-  std::uint64_t winner() const;
-  std::size_t agreeing() const;
-  double confidence() const;
+  std::uint64_t winner() const {
+    std::uint64_t best = 0;
+    std::size_t most = 0;
+    for (const std::uint64_t verdict : verdicts_) {
+      if (count(verdict) > most) best = verdict, most = count(verdict);
+    }
+    return best;
+  }
+  std::size_t agreeing() const { return count(winner()); }
+  double confidence() const { return static_cast<double>(agreeing() + 1) / static_cast<double>(trials() + 2); }
   /// Whether the trials suffice: the confidence is 0.9, or `most` trials were made.
   bool decided(std::size_t most = 24) const { return trials() >= most || (trials() >= 8 && confidence() >= 0.9); }
 
  private:
+  std::size_t count(std::uint64_t verdict) const {
+    return static_cast<std::size_t>(std::count(verdicts_.begin(), verdicts_.end(), verdict));
+  }
   std::vector<std::uint64_t> verdicts_;
 };
 
-double median(std::vector<double> values);
+inline double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
 
 }  // namespace ringside::probe

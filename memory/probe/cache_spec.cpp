@@ -2,7 +2,9 @@
 #include "memory/probe/cache_spec.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <stdexcept>
@@ -10,114 +12,93 @@
 namespace ringside::probe {
 namespace {
 
-[[noreturn]] void refuse(const std::string& key, const std::string& found, const char* accepted) {
+[[noreturn]] void refuse(const std::string& key, const std::string& found, const std::string& accepted) {
   throw std::invalid_argument(fmt::format("{}: found '{}', expected {}", key, found, accepted));
 }
 
 std::vector<std::string> split(const std::string& text, char at) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == at) {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.find(at, begin);
+    parts.push_back(text.substr(begin, end - begin));
   }
   return parts;
 }
 
-double number(const std::string& key, const std::string& value, double least, double most) {
+struct Setting {
+  std::string key, value;
+};
+
+double number(const Setting& given, double least, double most) {
   std::size_t read = 0;
   double parsed = 0;
   try {
-    parsed = std::stod(value, &read);
+    parsed = std::stod(given.value, &read);
   } catch (const std::exception&) {
     read = 0;
   }
-  if (read == 0 || read != value.size() || !(parsed >= least && parsed <= most)) {
-    refuse(key, value, fmt::format("a number from {} to {}", least, most).c_str());
-  }
+  if (read == 0 || read != given.value.size() || !(parsed >= least && parsed <= most))
+    refuse(given.key, given.value, fmt::format("a number from {} to {}", least, most));
   return parsed;
 }
 
-std::uint64_t bytes(const std::string& key, std::string value) {
-  std::uint64_t unit = 1;
-  if (!value.empty()) {
-    const std::size_t scale = std::string("KMG").find(value.back());
-    if (scale != std::string::npos) {
-      unit = std::uint64_t{1} << (10 * (scale + 1));
-      value.pop_back();
-    }
-  }
-  return static_cast<std::uint64_t>(number(key, value, 1, 1e9)) * unit;
+std::uint64_t bytes(Setting given) {
+  const std::size_t scale = given.value.empty() ? std::string::npos : std::string_view("KMG").find(given.value.back());
+  if (scale == std::string::npos) return static_cast<std::uint64_t>(number(given, 1, 1e9));
+  given.value.pop_back();
+  return static_cast<std::uint64_t>(number(given, 1, 1e9)) << (10 * (scale + 1));
 }
 
-template <class Value>
-Value one_of(const std::string& key, const std::string& value,
-             const std::vector<std::pair<const char*, Value>>& known) {
-  std::string accepted = "one of";
-  for (const auto& [name, meaning] : known) {
-    if (value == name) return meaning;
-    accepted += fmt::format(" {}", name);
-  }
-  refuse(key, value, accepted.c_str());
+/// The place of the word among the known ones, as the enumeration or the number that it means.
+template <class Value, class Words>
+Value one_of(const Setting& given, const Words& known) {
+  const auto found = std::find(known.begin(), known.end(), given.value);
+  if (found == known.end()) refuse(given.key, given.value, fmt::format("one of {}", fmt::join(known, " ")));
+  return static_cast<Value>(found - known.begin());
 }
 
-void set_level(CacheLevel& level, const std::string& key, const std::string& value) {
-  if (key == "size") {
-    level.size_bytes = bytes(key, value);
-  } else if (key == "line") {
-    level.line_bytes = bytes(key, value);
-  } else if (key == "ways") {
-    level.ways = static_cast<std::uint32_t>(number(key, value, 1, 65536));
-  } else if (key == "index") {
-    level.index = one_of<Index>(key, value, {{"plain", Index::kPlain}, {"xor", Index::kXor}});
-  } else if (key == "replacement") {
-    level.replacement = one_of<Replacement>(key, value,
-                                            {{"lru", Replacement::kLru},
-                                             {"plru", Replacement::kPlru},
-                                             {"fifo", Replacement::kFifo},
-                                             {"random", Replacement::kRandom},
-                                             {"adaptive", Replacement::kAdaptive}});
-  } else if (key == "write") {
-    level.write_back = one_of<bool>(key, value, {{"back", true}, {"through", false}});
-  } else if (key == "allocate") {
-    level.write_allocate = one_of<bool>(key, value, {{"yes", true}, {"no", false}});
-  } else if (key == "prefetch") {
-    level.prefetch = one_of<Prefetch>(
-        key, value, {{"none", Prefetch::kNone}, {"next-line", Prefetch::kNextLine}, {"stride", Prefetch::kStride}});
-  } else if (key == "hit") {
-    level.hit_ns = number(key, value, 0.1, 1e6);
-  } else {
-    refuse("a cache", key, "size, line, ways, index, replacement, write, allocate, prefetch or hit");
-  }
-}
+constexpr std::array<std::string_view, 2> kIndexNames = {"plain", "xor"}, kBackOrThrough = {"back", "through"},
+                                          kYesOrNo = {"yes", "no"};
 
-void set_memory(CacheSpec& spec, const std::string& key, const std::string& value) {
-  if (key == "memory") {
-    spec.memory_read_ns = number(key, value, 1, 1e7);
-  } else if (key == "memory-write") {
-    spec.memory_write_ns = number(key, value, 1, 1e7);
-  } else if (key == "posted") {
-    spec.posted_writes = one_of<bool>(key, value, {{"yes", true}, {"no", false}});
-  } else if (key == "noise") {
-    spec.noise = number(key, value, 0, 10);
-  } else if (key == "spikes") {
-    spec.spikes = number(key, value, 0, 1);
-  } else if (key == "seed") {
-    spec.seed = static_cast<std::uint64_t>(number(key, value, 0, 1e15));
-  } else {
-    refuse("the memory", key, "memory, memory-write, posted, noise, spikes or seed");
-  }
-}
+template <class Of>
+using Key = std::pair<std::string_view, void (*)(Of&, const Setting&)>;
 
-template <class Set>
-void for_each_setting(const std::string& text, const Set& set) {
+constexpr Key<CacheLevel> kOfLevel[] = {
+    {"size", [](auto& level, auto& given) { level.size_bytes = bytes(given); }},
+    {"line", [](auto& level, auto& given) { level.line_bytes = bytes(given); }},
+    {"ways", [](auto& level, auto& given) { level.ways = static_cast<std::uint32_t>(number(given, 1, 65536)); }},
+    {"index", [](auto& level, auto& given) { level.index = one_of<Index>(given, kIndexNames); }},
+    {"replacement",
+     [](auto& level, auto& given) { level.replacement = one_of<Replacement>(given, kReplacementNames); }},
+    {"write", [](auto& level, auto& given) { level.write_back = one_of<int>(given, kBackOrThrough) == 0; }},
+    {"allocate", [](auto& level, auto& given) { level.write_allocate = one_of<int>(given, kYesOrNo) == 0; }},
+    {"prefetch", [](auto& level, auto& given) { level.prefetch = one_of<Prefetch>(given, kPrefetchNames); }},
+    {"hit", [](auto& level, auto& given) { level.hit_ns = number(given, 0.1, 1e6); }}};
+
+constexpr Key<CacheSpec> kOfMemory[] = {
+    {"memory", [](auto& spec, auto& given) { spec.memory_read_ns = number(given, 1, 1e7); }},
+    {"memory-write", [](auto& spec, auto& given) { spec.memory_write_ns = number(given, 1, 1e7); }},
+    {"posted", [](auto& spec, auto& given) { spec.posted_writes = one_of<int>(given, kYesOrNo) == 0; }},
+    {"noise", [](auto& spec, auto& given) { spec.noise = number(given, 0, 10); }},
+    {"spikes", [](auto& spec, auto& given) { spec.spikes = number(given, 0, 1); }},
+    {"seed", [](auto& spec, auto& given) { spec.seed = static_cast<std::uint64_t>(number(given, 0, 1e15)); }}};
+
+/// `what`: to what the keys belong.
+template <class Of, std::size_t kCount>
+void apply(const std::string& text, const Key<Of> (&keys)[kCount], const char* what, Of& of) {
   for (const std::string& setting : split(text, ',')) {
     if (setting.empty()) continue;
     const std::size_t equals = setting.find('=');
     if (equals == std::string::npos) refuse("a setting", setting, "KEY=VALUE");
-    set(setting.substr(0, equals), setting.substr(equals + 1));
+    const Setting given{setting.substr(0, equals), setting.substr(equals + 1)};
+    const auto known = std::find_if(keys, keys + kCount, [&](const Key<Of>& key) { return key.first == given.key; });
+    if (known == keys + kCount) {
+      std::string names;
+      for (std::size_t i = 0; i < kCount; ++i)
+        names += fmt::format("{}{}", i == 0 ? "" : i + 1 < kCount ? ", " : " or ", keys[i].first);
+      refuse(what, given.key, names);
+    }
+    known->second(of, given);
   }
 }
 
@@ -138,15 +119,6 @@ void check(const CacheLevel& level) {
 
 }  // namespace
 
-std::string_view to_string(Prefetch prefetch) noexcept {
-  switch (prefetch) {
-    case Prefetch::kNone: return "none";
-    case Prefetch::kNextLine: return "next-line";
-    case Prefetch::kStride: break;
-  }
-  return "stride";
-}
-
 CacheSpec parse_cache_spec(const std::string& text) {
   const std::vector<std::string> parts = split(text, ';');
   if (parts.size() > 2) refuse("the simulated memory", text, "LEVEL/LEVEL;MEMORY with one semicolon");
@@ -156,16 +128,12 @@ CacheSpec parse_cache_spec(const std::string& text) {
   for (const std::string& part : split(parts[0], '/')) {
     CacheLevel& level = spec.levels.emplace_back();
     level.hit_ns = hit_ns;
-    for_each_setting(part,
-                     [&level](const std::string& key, const std::string& value) { set_level(level, key, value); });
+    apply(part, kOfLevel, "a cache", level);
     check(level);
     hit_ns = level.hit_ns * 4;
   }
   spec.memory_read_ns = spec.memory_write_ns = std::max(80.0, hit_ns);
-  if (parts.size() == 2) {
-    for_each_setting(parts[1],
-                     [&spec](const std::string& key, const std::string& value) { set_memory(spec, key, value); });
-  }
+  if (parts.size() == 2) apply(parts[1], kOfMemory, "the memory", spec);
   return spec;
 }
 

@@ -3,6 +3,7 @@
 // answers for checking a probe.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,7 +15,11 @@ namespace ringside::probe {
 enum class Prefetch { kNone, kNextLine, kStride };
 enum class Index { kPlain, kXor };  // selects the set of a line: its number modulo the sets, or its digits xor-ed
 
-std::string_view to_string(Prefetch prefetch) noexcept;
+inline constexpr std::array<std::string_view, 3> kPrefetchNames = {"none", "next-line", "stride"};
+
+constexpr std::string_view to_string(Prefetch prefetch) noexcept {
+  return kPrefetchNames[static_cast<std::size_t>(prefetch)];
+}
 
 struct CacheLevel {
   std::uint64_t size_bytes = 32 << 10;

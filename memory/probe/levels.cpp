@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "memory/probe/levels.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <map>
 
 #include "memory/probe/cache_spec.hpp"
+#include "memory/probe/probes.hpp"
 
 namespace ringside::probe {
 namespace {
@@ -184,8 +183,8 @@ Levels find_levels(Walks& walks) {
   const double again_ns = median(pairs.at(0));
   if (found.memory_ns < 1.5 * again_ns + walks.memory().resolution_ns()) {
     found.remark = fmt::format(
-        "controls failed: memory never touched costs {:.1f} ns, touched again {:.1f} ns; nothing tells a hit from a "
-        "miss",
+        "controls failed: memory never touched costs {:.1f} ns, touched again {:.1f} ns; hits and misses cannot be "
+        "distinguished",
         found.memory_ns, again_ns);
     return found;
   }

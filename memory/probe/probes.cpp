@@ -58,7 +58,7 @@ Answer probe_write(Walks& walks, const std::vector<Level>& levels, double memory
   const std::uint64_t nearer = levels.size() > 1 ? levels[levels.size() - 2].above_bytes : 0;
   const std::uint64_t within = last.size_bytes / 2;
   if (!last.size.determined() || !walks.single_touches_tell({last.costs.hit_ns, memory_ns}) || within < 2 * nearer) {
-    answer.evidence = "needs a size, twice that of the level before, and touches that tell a hit from a miss";
+    answer.evidence = "needs a size well above that of the level before, and distinguishable hits and misses";
     return answer;
   }
   // Each line is read, then read or written: only the second access differs, so that allocation has no effect.

@@ -1,17 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The questions about the caches before a memory, and a call that answers all of them in order (docs/inside/probes.md).
+// The questions about the caches before a memory, and a call that answers all of them in order (docs/inside/model.md).
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "memory/probe/answer.hpp"
-#include "memory/probe/levels.hpp"
-#include "memory/probe/timed_memory.hpp"
+#include "memory/probe/walks.hpp"
 
 namespace ringside::probe {
 
 inline constexpr const char* kQuestions[] = {"size", "line", "ways", "prefetch", "write", "replacement"};
+
+struct Level {
+  LevelCosts costs;
+  std::uint64_t size_bytes = 0;   // the largest walk that fitted; 0: undetermined
+  std::uint64_t above_bytes = 0;  // upper bound
+  std::uint64_t line_bytes = 0;   // 0: undetermined
+  std::uint32_t ways = 0;         // set by the probe of ways
+  Answer size, line;
+};
+
+struct Levels {
+  std::vector<Level> levels;
+  double memory_ns = 0;
+  std::string remark;  // why nothing was found, or ""
+};
+
+/// Measures the line and the size of each cache, beginning at the processor. A level is found by the cost of accesses
+/// that miss the level before it.
+Levels find_levels(Walks& walks);
 
 struct ProbeChoice {
   std::vector<std::string> questions{std::begin(kQuestions), std::end(kQuestions)};

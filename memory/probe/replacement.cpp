@@ -3,17 +3,6 @@
 
 namespace ringside::probe {
 
-std::string_view to_string(Replacement replacement) noexcept {
-  switch (replacement) {
-    case Replacement::kLru: return "lru";
-    case Replacement::kPlru: return "plru";
-    case Replacement::kFifo: return "fifo";
-    case Replacement::kRandom: return "random";
-    case Replacement::kAdaptive: break;
-  }
-  return "adaptive";
-}
-
 CacheSet::CacheSet(std::uint32_t ways, Replacement replacement)
     : replacement_(replacement), ways_(ways), tree_(replacement == Replacement::kPlru ? ways : 0) {}
 

@@ -23,7 +23,11 @@ enum class Replacement {
 inline constexpr std::array kReplacements = {Replacement::kLru, Replacement::kPlru, Replacement::kFifo,
                                              Replacement::kRandom, Replacement::kAdaptive};
 
-std::string_view to_string(Replacement replacement) noexcept;
+inline constexpr std::array<std::string_view, 5> kReplacementNames = {"lru", "plru", "fifo", "random", "adaptive"};
+
+constexpr std::string_view to_string(Replacement replacement) noexcept {
+  return kReplacementNames[static_cast<std::size_t>(replacement)];
+}
 
 class CacheSet {
  public:

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Validates the probes on random hierarchies of caches with a known geometry, and counts the right answers. A test runs
-// some, bench_probes runs all.
+// Validates the probes on random hierarchies of caches with a known geometry, and on libringside_memory, whose DRAM
+// limit and granule are known. A test runs some cases, bench_probes runs all.
 #pragma once
 
 #include <map>
 #include <string>
 
 #include "memory/probe/cache_spec.hpp"
+#include "memory/probe/library_memory.hpp"
 #include "memory/probe/probes.hpp"
 
 namespace ringside::probe {
@@ -30,5 +31,17 @@ struct Validation {
 std::string truth_of(const CacheSpec& spec, const std::string& question);
 
 Validation validate(std::uint64_t first_seed, int hierarchies);
+
+struct LibraryCase {
+  LibraryChoice choice;
+  ProbeReport report;
+
+  /// Whether the question has a right answer: "size" within 12 % of the DRAM limit, "line" the exact granule.
+  bool is_right(const std::string& question) const;
+  bool no_answer_is_wrong() const;
+};
+
+/// Probes a library started with `choice`. Throws LibraryRefusal.
+LibraryCase probe_library(const LibraryChoice& choice, const ProbeChoice& questions = {});
 
 }  // namespace ringside::probe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ways: starts with many lines that do not fit together and removes those that are not needed for that; ways + 1 lines
-// of one set remain. Nearer levels and prefetchers must not answer (docs/inside/probes.md).
+// of one set remain. Nearer levels and prefetchers must not answer (docs/inside/model.md).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -136,7 +136,7 @@ Answer probe_ways(Walks& walks, std::vector<Level>& levels, int number, std::vec
   }
   if (!walks.single_touches_tell(level.costs)) {
     answer.evidence =
-        "single touches do not tell the levels apart, and a chain is also slow where a way is predicted wrongly";
+        "single touches do not distinguish the levels, and a chain is also slow where a way is mispredicted";
     return answer;
   }
   // A next-line prefetcher fills other sets with unrequested lines, and two full sets can keep each other from
@@ -180,8 +180,8 @@ Answer probe_ways(Walks& walks, std::vector<Level>& levels, int number, std::vec
   answer.confidence = votes.confidence();
   answer.value = votes.winner();
   answer.evidence =
-      fmt::format("{} of {} trials: {} lines of one set do not fit, any of them fewer do{}", votes.agreeing(),
-                  votes.trials(), votes.winner() + 1, scrubbed ? "; nearer levels emptied" : "");
+      fmt::format("{} of {} trials: {} lines of one set do not fit, and fit without any one of them{}",
+                  votes.agreeing(), votes.trials(), votes.winner() + 1, scrubbed ? "; nearer levels emptied" : "");
   if (answer.value == 0) {
     answer.evidence = share_sets ? "a prefetcher brings neighbours in, and they seem to share a set"
                                  : fmt::format("{} lines far apart fit: no conflict found", most);

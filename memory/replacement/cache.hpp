@@ -13,7 +13,6 @@
 #include <atomic>
 
 #include "memory/arena/geometry.hpp"
-#include "memory/arena/granule_word.hpp"
 #include "memory/arena/parking.hpp"
 #include "memory/system/raw.hpp"
 
@@ -71,6 +70,13 @@ class Balance {
   std::atomic<int> balance_{0};
   std::atomic<uint32_t> asked_{0};
 };
+
+/// For the balance of savings and costs of a piece of 1 MiB's granules: a signed byte for each decision. If two threads
+/// add at once, one change is lost; later changes make up for it.
+inline void add_to_balance(std::atomic<int8_t>& balance, int change, int most) noexcept {
+  const int now = balance.load(std::memory_order_relaxed) + change;
+  balance.store(static_cast<int8_t>(now < -most ? -most : now > most ? most : now), std::memory_order_relaxed);
+}
 
 struct alignas(64) Cache {
   Lock lock;

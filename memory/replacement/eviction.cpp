@@ -8,7 +8,6 @@
 #include "memory/far/far_file.hpp"
 #include "memory/replacement/neighbourhood.hpp"
 #include "memory/replacement/protection.hpp"
-#include "memory/replacement/scattered.hpp"
 
 namespace ringside::memory {
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "memory/arena/granule_word.hpp"
+#include "memory/arena/geometry.hpp"
 #include "memory/arena/userfault.hpp"
 #include "memory/replacement/cache.hpp"
 
@@ -56,5 +56,10 @@ class Eviction {
 };
 
 extern Eviction eviction;
+
+/// Evicts granules from the batch: their content is in far memory, their words are absent, and their memory can be
+/// charged again. Returns how many. The rest stays in the batch and must be moved. `clean`: changed granules may leave
+/// this way, too; otherwise only those certainly unchanged.
+uint32_t drop_scattered(const UserFault& userfault, Cache& cache, Batch& batch, bool clean) noexcept;
 
 }  // namespace ringside::memory

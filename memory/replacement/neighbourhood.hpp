@@ -10,7 +10,6 @@
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/replacement/cache.hpp"
-#include "memory/replacement/piece_balance.hpp"
 
 namespace ringside::memory::neighbourhood {
 

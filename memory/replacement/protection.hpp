@@ -9,7 +9,7 @@
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
-#include "memory/replacement/piece_balance.hpp"
+#include "memory/replacement/cache.hpp"
 #include "memory/system/raw.hpp"
 
 namespace ringside::memory::protection {

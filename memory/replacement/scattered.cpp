@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "memory/replacement/scattered.hpp"
-
+// Evicts granules without neighbours. A MOVE of each would interrupt, once a granule, all cores that run the process.
+// Here they are write-protected together with the granules around them, written if they changed, and dropped with one
+// call. That is one interruption for a chunk of 64 granules, and the chunk's next victims are ready.
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
+#include "memory/replacement/eviction.hpp"
 #include "memory/replacement/protection.hpp"
 
 namespace ringside::memory {

@@ -42,6 +42,11 @@ class Line {
 
 /// Keeps the line for ringside_memory_error, sets errno and returns -1.
 int fail(int error, const Line& line) noexcept;
+template <class... Parts>
+int fail(int error, const char* first, const Parts&... others) noexcept {
+  Line line;
+  return fail(error, ((line << first) << ... << others));
+}
 const char* last_failure() noexcept;
 /// The C library's text for an error of either sign: "No space left on device". Async-signal-safe.
 const char* error_text(long error) noexcept;

@@ -3,7 +3,6 @@
 // starts it; it finds its analyzer in the environment, like any solver of several ranks.
 #include <mpi.h>
 
-#include <cstdlib>
 #include <exception>
 #include <optional>
 #include <string>
@@ -15,6 +14,7 @@
 #include "common/options/options.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/process.hpp"
 #include "common/program/log.hpp"
 #include "common/program/program.hpp"
 #include "common/program/service_manager.hpp"
@@ -36,8 +36,8 @@ constexpr const char* kName = "ringside-producer-mpi";
 
 /// The ranks of this machine share the producer's cores, if these suffice for one each. Otherwise the launcher decides.
 void take_cores(const PlaceOnMachine& place) {
-  const char* given = std::getenv(kCoresVariable);
-  if (given == nullptr || *given == '\0') return;
+  const char* given = environment_value(kCoresVariable);
+  if (given == nullptr) return;
   const std::vector<int> cores = parse_core_list(given, kCoresVariable).cpus;
   const std::size_t each = cores.size() / static_cast<std::size_t>(place.ranks);
   if (each == 0) return;

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -22,7 +23,23 @@ struct Bytes {
 };
 
 /// Sends and receives all. Between two ranks, bytes go in the order of the lists. Collective among the named ranks.
-void transfer(MPI_Comm ranks, std::span<const Bytes> messages);
+inline void transfer(MPI_Comm ranks, std::span<const Bytes> messages) {
+  constexpr std::size_t kPiece = std::size_t{1} << 30;
+  constexpr int kTag = 1;
+  std::vector<MPI_Request> requests;
+  for (const Bytes& message : messages) {
+    for (std::size_t at = 0; at < message.bytes; at += kPiece) {
+      const int bytes = static_cast<int>(std::min(kPiece, message.bytes - at));
+      MPI_Request& request = requests.emplace_back();
+      if (message.received != nullptr) {
+        MPI_Irecv(static_cast<char*>(message.received) + at, bytes, MPI_BYTE, message.rank, kTag, ranks, &request);
+      } else {
+        MPI_Isend(static_cast<const char*>(message.sent) + at, bytes, MPI_BYTE, message.rank, kTag, ranks, &request);
+      }
+    }
+  }
+  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+}
 
 /// [r]: the number of elements in rank r's list for this rank. Collective.
 template <class T>

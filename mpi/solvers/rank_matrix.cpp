@@ -144,9 +144,8 @@ void check_same_file(const std::string& path, RankNeighbours& ranks) {
   MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, ranks.communicator());
   ranks.together([&] {
     if (own.bytes == first.bytes && own.ends == first.ends) return;
-    const std::string found = own.bytes == first.bytes
-                                  ? formatted("{} bytes on both, but not the same", own.bytes)
-                                  : formatted("{} and {} bytes", first.bytes, own.bytes);
+    const std::string found = own.bytes == first.bytes ? formatted("{} bytes on both, but not the same", own.bytes)
+                                                       : formatted("{} and {} bytes", first.bytes, own.bytes);
     throw usage_error("{} differs between rank 0 and rank {}: found {}, expected the same file on every node", path,
                       ranks.rank(), found);
   });
@@ -208,7 +207,7 @@ CsrMatrix cached_part(const MatrixOptions& options, Orientation orientation, Blo
 /// Each rank reads a share of the text. All ranks find the same error in it.
 CsrMatrix text_part(const MatrixOptions& options, Orientation orientation, BlockBorders& border,
                     RankNeighbours& ranks) {
-  InputText input;
+  MatrixText input;
   ranks.together([&] { input = open_matrix_text(options); });
   RankBuild build(ranks);
   CsrMatrix part;
@@ -233,15 +232,15 @@ CsrMatrix rmat_part(const RmatOptions& options, Orientation orientation, BlockBo
 
 CsrMatrix load_part(const MatrixOptions& options, Orientation orientation, BlockBorders& border,
                     RankNeighbours& ranks) {
-  std::optional<Generated> generator;
-  ranks.together([&] { generator = generator_of(options.matrix); });
-  if (!generator) check_same_file(named_input(options.matrix).path, ranks);
+  MatrixName name;
+  ranks.together([&] { name = matrix_name(options.matrix); });
+  if (!name.is_generated()) check_same_file(name.input.path, ranks);
   bool cached = false;
   ranks.together([&] { cached = has_cache(options); });
   if (cached) return cached_part(options, orientation, border, ranks);
-  if (!generator) return text_part(options, orientation, border, ranks);
-  return generator->grid_side ? grid_part(*generator->grid_side, orientation, border, ranks)
-                              : rmat_part(generator->rmat, orientation, border, ranks);
+  if (name.grid_side) return grid_part(*name.grid_side, orientation, border, ranks);
+  if (name.rmat) return rmat_part(*name.rmat, orientation, border, ranks);
+  return text_part(options, orientation, border, ranks);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <new>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "common/program/program.hpp"
 #include "mpi/solvers/messages.hpp"

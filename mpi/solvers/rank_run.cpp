@@ -103,10 +103,6 @@ ringside_counts RankRun::counts() const noexcept {
   return counts;
 }
 
-std::optional<Error> RankRun::failure() const {
-  return claimed_ == RINGSIDE_OK ? std::nullopt : std::optional(error());
-}
-
 void RankRun::detach(std::uint32_t outcome) {
   if (ringside_mpi_detach(writer_.get(), outcome) != RINGSIDE_OK) throw agreed(*ringside_mpi_error(writer_.get()));
 }

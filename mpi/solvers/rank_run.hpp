@@ -36,7 +36,7 @@ class RankRun final : public StepWriter {
   ringside_counts counts() const noexcept override;
 
   /// Why this rank's last claim failed; empty if it did not.
-  std::optional<Error> failure() const;
+  std::optional<Error> failure() const { return claimed_ == RINGSIDE_OK ? std::nullopt : std::optional(error()); }
 
   /// Ends the run on all ranks, with the same outcome. Throws AgreedError. Collective.
   void detach(std::uint32_t outcome);

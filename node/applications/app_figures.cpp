@@ -43,7 +43,7 @@ double median_over(const std::vector<AppRun>& runs, const Value& value) {
 }
 
 double number_at(const Json& object, const char* key) {
-  return object.contains(key) && object.at(key).is_number() ? object.at(key).get<double>() : 0;
+  return object[key].is_number() ? object[key].get<double>() : 0;
 }
 
 }  // namespace

@@ -18,17 +18,11 @@
 
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/process.hpp"
 #include "common/program/stop_signal.hpp"
 
 namespace ringside {
 namespace {
-
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 std::vector<std::string> environment_with(const std::vector<std::string>& settings) {
   std::vector<std::string> all;
@@ -64,8 +58,8 @@ pid_t started(const ChildCommand& command, const sigset_t& signals) {
   if (!command.folder.empty()) error = posix_spawn_file_actions_addchdir_np(&files, command.folder.c_str());
   pid_t child = -1;
   if (error == 0) {
-    error = posix_spawn(&child, words.front().c_str(), &files, &attributes, pointers_to(words).data(),
-                        pointers_to(environment).data());
+    error = posix_spawn(&child, words.front().c_str(), &files, &attributes, exec_list(words).data(),
+                        exec_list(environment).data());
   }
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);

@@ -3,6 +3,7 @@
 // 2019, 6.2 (in words: the paper's plots have no numbers).
 #pragma once
 
+#include <array>
 #include <span>
 #include <string_view>
 
@@ -19,6 +20,30 @@ struct PublishedApp {
   std::string_view source;
 };
 
-std::span<const PublishedApp> published_apps() noexcept;
+inline std::span<const PublishedApp> published_apps() noexcept {
+  constexpr std::string_view kMichel = "Michel 2020, Table 5.1";
+  constexpr std::string_view kPatil = "Patil 2019, 6.2";
+  constexpr std::string_view kFits = "Memory Mode, all fits into DRAM";
+  constexpr std::string_view kAsDram = "as all DRAM, strong and weak";
+  static constexpr std::array kPublished = {
+      PublishedApp{"blackscholes", "blackscholes (PARSEC)", "far only", false, 0, 18.142, 21.097, "", kMichel},
+      PublishedApp{"blackscholes", "blackscholes (PARSEC)", "library, 1 GB of DRAM for 0.7 GB", true, 143, 18.142,
+                   23.644, "", kMichel},
+      PublishedApp{"itemset", "freqmine (PARSEC)", "far only", false, 0, 28.439, 66.800, "", kMichel},
+      PublishedApp{"itemset", "freqmine (PARSEC)", "library, 1 GB of DRAM for 1.8 GB", true, 56, 28.439, 84.830, "",
+                   kMichel},
+      PublishedApp{"lulesh", "LULESH", "far only", false, 0, 0, 0,
+                   "strong: 1.5 times at 1 and 8 processes, about 6 times at 27; weak: more than that at 27", kPatil},
+      PublishedApp{"lulesh", "LULESH", kFits, true, 0, 0, 0, kAsDram, kPatil},
+      PublishedApp{"amg", "AMG", "far only", false, 0, 0, 0, "more than 2 times, strong and weak", kPatil},
+      PublishedApp{"amg", "AMG", kFits, true, 0, 0, 0, kAsDram, kPatil},
+      PublishedApp{"vpic", "VPIC", "far only", false, 0, 0, 0, "strong: 2 to 16 % slower; weak: no difference", kPatil},
+      PublishedApp{"vpic", "VPIC", kFits, true, 0, 0, 0, kAsDram, kPatil},
+      PublishedApp{"snap", "SNAP", "far only", false, 0, 0, 0, "strong: about the same; weak: 2 times at 8 processes",
+                   kPatil},
+      PublishedApp{"snap", "SNAP", kFits, true, 0, 0, 0, kAsDram, kPatil},
+  };
+  return kPublished;
+}
 
 }  // namespace ringside

@@ -2,15 +2,27 @@
 // A new folder for the files of an experiment's programs; the destructor removes it with its content.
 #pragma once
 
+#include <stdlib.h>
+
+#include <cerrno>
+#include <filesystem>
 #include <string>
+#include <system_error>
+
+#include "common/platform/error.hpp"
 
 namespace ringside {
 
 class WorkFolder {
  public:
   /// In the existing folder `parent`. Throws Error (exit code 3).
-  explicit WorkFolder(const std::string& parent);
-  ~WorkFolder();
+  explicit WorkFolder(const std::string& parent) : path_(parent + "/ringside-experiment-XXXXXX") {
+    if (mkdtemp(path_.data()) == nullptr) throw system_error("{}: cannot make a folder: {}", parent, errno_text(errno));
+  }
+  ~WorkFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
   WorkFolder(const WorkFolder&) = delete;
   WorkFolder& operator=(const WorkFolder&) = delete;
 

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "common/platform/clock.hpp"
@@ -143,7 +142,7 @@ class Calibration {
                         }}});
     check_stop(options_.stop);
     if (const Schema variables = problem->solver->variables(); !variables.is_x_only()) {
-      throw usage_error("--solver: found {}, whose steps have {} variables ({}); the model knows steps of x alone",
+      throw usage_error("--solver: found {}, whose steps have {} variables ({}); the model covers only steps of x",
                         solve.solver, variables.size(), to_text(variables));
     }
     return std::move(*problem);

@@ -57,12 +57,13 @@ MachinePhase::MachinePhase(const Machine& machine, std::vector<int> cpus, std::v
     if (tier.kind == TierKind::kPageCache) disks_[tier.path];
     if (elements == 0) {
       remarks_.push_back(
-          fmt::format("{}: STREAM was not measured: arrays larger than the caches have no room", printable(tier.name)));
+          fmt::format("{}: STREAM was not measured: no room for arrays larger than the caches", printable(tier.name)));
       continue;
     }
     if (elements * sizeof(double) < last_level_cache_bytes(machine)) {
-      remarks_.push_back(fmt::format("{}: STREAM's arrays fit the caches, for lack of room: its rates may be theirs",
-                                     printable(tier.name)));
+      remarks_.push_back(
+          fmt::format("{}: STREAM's arrays fit into the caches, for lack of room: its rates may be those of the caches",
+                      printable(tier.name)));
     }
     streams_.push_back({tier.name, std::make_unique<StreamBench>(tier, cpus_near(machine, cpus_, tier), elements), {}});
   }

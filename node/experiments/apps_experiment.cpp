@@ -51,11 +51,18 @@ std::vector<Column> columns_with(std::vector<Column> more) {
   return columns;
 }
 
-std::vector<Cell> row_of(const RanApp& ran, const AppSetting& setting, std::vector<Cell> more) {
-  std::vector<Cell> row = {std::string(ran.app->name), scaling_of(setting), static_cast<double>(setting.point.workers),
-                           to_string(setting.configuration)};
-  row.insert(row.end(), more.begin(), more.end());
-  return row;
+/// Adds a row for each setting of which cells(program, setting) returns any.
+template <class Cells>
+void add_rows(ResultTable& table, const std::vector<RanApp>& all, const Cells& cells) {
+  for (const RanApp& ran : all) {
+    for (const AppSetting& setting : ran.settings) {
+      const std::vector<Cell> more = cells(ran, setting);
+      if (more.empty()) continue;
+      std::vector<Cell>& row = table.rows.emplace_back();
+      row = {ran.app->name, scaling_of(setting), setting.point.workers, to_string(setting.configuration)};
+      row.insert(row.end(), more.begin(), more.end());
+    }
+  }
 }
 
 /// The limit of DRAM in percent of the program's memory with all data in DRAM.
@@ -80,24 +87,20 @@ ResultTable times_table(const std::vector<RanApp>& all, const std::string& timin
                                   {"whole_s", "whole run", "s", 3},
                                   {"cpu_s", "processors", "s", 3}}),
                     {}};
-  for (const RanApp& ran : all) {
-    for (const AppSetting& setting : ran.settings) {
-      const NotAvailable none{setting.reason};
-      if (setting.runs.empty()) {
-        table.rows.push_back(row_of(ran, setting, {none, none, none, none, none, none, none}));
-        continue;
-      }
-      const NotAvailable one_run{"one run has no spread (--repeats)"};
-      const AppFigures figures = figures_of(setting.runs);
-      double dram = static_cast<double>(setting.dram_bytes);  // 0 for far only
-      if (setting.configuration.memory == AppMemory::kDram) dram = figures.resident_bytes;
-      table.rows.push_back(row_of(ran, setting,
-                                  {dram / kMiB, static_cast<double>(setting.all_dram_bytes) / kMiB,
-                                   figures.seconds.value,
-                                   setting.runs.size() > 1 ? Cell(figures.seconds.spread * 100) : Cell(one_run),
-                                   *ratio_of(ran, setting), figures.wall_s, figures.cpu_s}));
-    }
-  }
+  add_rows(table, all, [](const RanApp& ran, const AppSetting& setting) -> std::vector<Cell> {
+    if (setting.runs.empty()) return std::vector<Cell>(7, NotAvailable{setting.reason});
+    const NotAvailable one_run{"one run has no spread (--repeats)"};
+    const AppFigures figures = figures_of(setting.runs);
+    double dram = static_cast<double>(setting.dram_bytes);  // 0 for far only
+    if (setting.configuration.memory == AppMemory::kDram) dram = figures.resident_bytes;
+    return {dram / kMiB,
+            static_cast<double>(setting.all_dram_bytes) / kMiB,
+            figures.seconds.value,
+            setting.runs.size() > 1 ? Cell(figures.seconds.spread * 100) : Cell(one_run),
+            *ratio_of(ran, setting),
+            figures.wall_s,
+            figures.cpu_s};
+  });
   return table;
 }
 
@@ -111,29 +114,26 @@ ResultTable traffic_table(const std::vector<RanApp>& all, const std::string& tim
                                   {"mb_s", "rate", "MB/s", 1},
                                   {"fault_s", "in faults", "s", 3}}),
                     {}};
-  for (const RanApp& ran : all) {
-    for (const AppSetting& setting : ran.settings) {
-      if (setting.configuration.memory != AppMemory::kCached) continue;
-      const AppFigures figures = setting.runs.empty() ? AppFigures{} : figures_of(setting.runs);
-      if (!figures.traffic) {
-        const std::string why = ran.app->caches_itself ? "its summary has no traffic of the matrix"
-                                                       : "ringside-memory run wrote no account";
-        const NotAvailable none{setting.reason.empty() ? why : setting.reason};
-        table.rows.push_back(row_of(ran, setting, {none, none, none, none, none, none}));
-        continue;
-      }
-      const AppTraffic& traffic = *figures.traffic;
-      const auto of_writes = [&](double value) {
-        return ran.app->caches_itself ? Cell(NotAvailable{"the summary of ringside run has no bytes written"})
-                                      : Cell(value);
-      };
-      table.rows.push_back(row_of(ran, setting,
-                                  {traffic.managed_bytes / kMiB, traffic.faults, traffic.read_bytes * 1e-6,
-                                   of_writes(traffic.written_bytes * 1e-6),
-                                   of_writes((traffic.read_bytes + traffic.written_bytes) * 1e-6 / figures.wall_s),
-                                   traffic.fault_s}));
+  add_rows(table, all, [](const RanApp& ran, const AppSetting& setting) -> std::vector<Cell> {
+    if (setting.configuration.memory != AppMemory::kCached) return {};
+    const AppFigures figures = setting.runs.empty() ? AppFigures{} : figures_of(setting.runs);
+    if (!figures.traffic) {
+      const std::string why =
+          ran.app->caches_itself ? "its summary has no traffic of the matrix" : "ringside-memory run wrote no account";
+      return std::vector<Cell>(6, NotAvailable{setting.reason.empty() ? why : setting.reason});
     }
-  }
+    const AppTraffic& traffic = *figures.traffic;
+    const auto of_writes = [&](double value) {
+      return ran.app->caches_itself ? Cell(NotAvailable{"the summary of ringside run has no bytes written"})
+                                    : Cell(value);
+    };
+    return {traffic.managed_bytes / kMiB,
+            traffic.faults,
+            traffic.read_bytes * 1e-6,
+            of_writes(traffic.written_bytes * 1e-6),
+            of_writes((traffic.read_bytes + traffic.written_bytes) * 1e-6 / figures.wall_s),
+            traffic.fault_s};
+  });
   return table;
 }
 
@@ -162,18 +162,15 @@ ResultTable app_counters_table(const std::vector<RanApp>& all, const std::string
   std::vector<Column> more;
   for (const Quantity& of : kQuantities) more.push_back({of.key, of.head, of.unit, of.digits});
   ResultTable table{"counters", titled("Counters over whole runs", timing), columns_with(more), {}};
-  for (const RanApp& ran : all) {
-    for (const AppSetting& setting : ran.settings) {
-      std::vector<Cell> cells(kQuantities.size(), NotAvailable{setting.reason});
-      if (!setting.runs.empty()) {
-        const AppFigures figures = figures_of(setting.runs);
-        for (std::size_t q = 0; q < kQuantities.size(); ++q) {
-          cells[q] = cell_of(value_of(kQuantities[q], figures), kQuantities[q].unit_size);
-        }
-      }
-      table.rows.push_back(row_of(ran, setting, cells));
+  add_rows(table, all, [](const RanApp&, const AppSetting& setting) {
+    std::vector<Cell> cells(kQuantities.size(), NotAvailable{setting.reason});
+    if (setting.runs.empty()) return cells;
+    const AppFigures figures = figures_of(setting.runs);
+    for (std::size_t q = 0; q < kQuantities.size(); ++q) {
+      cells[q] = cell_of(value_of(kQuantities[q], figures), kQuantities[q].unit_size);
     }
-  }
+    return cells;
+  });
   const bool any = std::any_of(table.rows.begin(), table.rows.end(), [&](const std::vector<Cell>& row) {
     return std::any_of(row.end() - static_cast<std::ptrdiff_t>(kQuantities.size()), row.end(),
                        [](const Cell& cell) { return std::holds_alternative<double>(cell); });
@@ -224,12 +221,10 @@ ResultTable published_table(const std::vector<RanApp>& all, const std::string& t
       const AppSetting* setting = nearest_setting(ran, published);
       const NotAvailable none{"this memory was not measured here"};
       const NotAvailable words{"the publication states it in words only"};
-      table.rows.push_back({std::string(published.app), std::string(published.program), std::string(published.memory),
-                            published.s > 0 ? Cell(published.s / published.dram_s) : Cell(words),
-                            std::string(published.finding),
+      table.rows.push_back({published.app, published.program, published.memory,
+                            published.s > 0 ? Cell(published.s / published.dram_s) : Cell(words), published.finding,
                             setting != nullptr ? Cell(to_string(setting->configuration)) : Cell(none),
-                            setting != nullptr ? Cell(*ratio_of(ran, *setting)) : Cell(none),
-                            std::string(published.source)});
+                            setting != nullptr ? Cell(*ratio_of(ran, *setting)) : Cell(none), published.source});
     }
   }
   return table;
@@ -348,12 +343,12 @@ ExperimentResult apps_experiment(const Surroundings& around) {
   for (const App* app : chosen_apps(options.programs)) {
     const std::string missing = missing_programs(*app, places);
     if (!missing.empty()) {
-      left_out.rows.push_back({std::string(app->name), missing, std::string(app->get)});
+      left_out.rows.push_back({app->name, missing, app->get});
       continue;
     }
     const std::vector<AppPoint> points = points_of(*app, workers, bytes);
     if (points.empty()) {
-      left_out.rows.push_back({std::string(app->name), std::string("a number of workers that it takes"),
+      left_out.rows.push_back({app->name, std::string("a number of workers that it takes"),
                                std::string("--threads with a cube for lulesh, with 1, 2, 4 or 8 for vpic")});
       continue;
     }

@@ -91,11 +91,10 @@ void add_groups_row(ExperimentResult& result, const Split& split, const std::vec
                     const GroupRate& dram_alone, const GroupRate& other_alone) {
   const double dram = beside[0].gb_s.value;
   const double other = beside[1].gb_s.value;
-  result.tables[0].rows.push_back({split.benchmark.name, split.other.name, static_cast<double>(split.dram_threads),
-                                   static_cast<double>(split.other_threads), dram, beside[0].gb_s.spread * 100, other,
-                                   beside[1].gb_s.spread * 100, dram + other, dram_alone.gb_s.value,
-                                   other_alone.gb_s.value, (dram / dram_alone.gb_s.value - 1) * 100,
-                                   (other / other_alone.gb_s.value - 1) * 100});
+  result.tables[0].rows.push_back(
+      {split.benchmark.name, split.other.name, split.dram_threads, split.other_threads, dram,
+       beside[0].gb_s.spread * 100, other, beside[1].gb_s.spread * 100, dram + other, dram_alone.gb_s.value,
+       other_alone.gb_s.value, (dram / dram_alone.gb_s.value - 1) * 100, (other / other_alone.gb_s.value - 1) * 100});
 }
 
 void add_windows(ExperimentResult& result, const Split& split, const std::vector<GroupRate>& beside, double bytes,
@@ -103,9 +102,8 @@ void add_windows(ExperimentResult& result, const Split& split, const std::vector
   for (const CountedRepeats& window : repeat_windows(static_cast<std::size_t>(repeats))) {
     const double dram = rate_in_window(beside[0].times, bytes, window);
     const double other = rate_in_window(beside[1].times, bytes, window);
-    result.tables[2].rows.push_back({split.benchmark.name, split.other.name, static_cast<double>(split.dram_threads),
-                                     static_cast<double>(split.other_threads), static_cast<double>(window.first + 1),
-                                     static_cast<double>(window.last), dram, other, dram + other});
+    result.tables[2].rows.push_back({split.benchmark.name, split.other.name, split.dram_threads, split.other_threads,
+                                     window.first + 1, window.last, dram, other, dram + other});
   }
 }
 
@@ -127,12 +125,12 @@ void add_drops(ExperimentResult& result, const Split& split, const std::vector<G
     }
     const NotAvailable none{drops[t].level_gb_s > 0 ? "this thread had no drop" : "no repeat is left to look at"};
     const bool dropped = !drops[t].drops.empty();
-    result.tables[1].rows.push_back({split.benchmark.name, split.other.name, static_cast<double>(split.other_threads),
-                                     in_dram ? "DRAM" : "other", static_cast<double>(in_dram ? t : t - dram_threads),
+    result.tables[1].rows.push_back({split.benchmark.name, split.other.name, split.other_threads,
+                                     in_dram ? "DRAM" : "other", in_dram ? t : t - dram_threads,
                                      drops[t].level_gb_s > 0 ? Cell(drops[t].level_gb_s) : Cell(none),
-                                     drops[t].level_gb_s > 0 ? Cell(drops[t].least) : Cell(none),
-                                     static_cast<double>(drops[t].drops.size()), dropped ? Cell(deepest) : Cell(none),
-                                     dropped ? Cell(longest_s) : Cell(none), dropped ? Cell(coincide) : Cell(none)});
+                                     drops[t].level_gb_s > 0 ? Cell(drops[t].least) : Cell(none), drops[t].drops.size(),
+                                     dropped ? Cell(deepest) : Cell(none), dropped ? Cell(longest_s) : Cell(none),
+                                     dropped ? Cell(coincide) : Cell(none)});
   }
   if (split.other_threads != plotted_split(split.dram_threads + split.other_threads)) return;
   Plot plot{fmt::format("{}: rates over time, {} + {} threads, {}", split.benchmark.name, split.dram_threads,
@@ -209,38 +207,31 @@ void add_point(Plot& plot, const std::string& label, const Cell& x, const Cell& 
   line->points.emplace_back(std::get<double>(x), std::get<double>(y));
 }
 
-bool is_of(const std::vector<Cell>& row, const Benchmark& benchmark) {
-  return std::get<std::string>(row[0]) == benchmark.name && std::holds_alternative<double>(row[3]);
-}
-
-void add_plots_of_groups(ExperimentResult& result) {
+/// A plot for each benchmark, with points of each of its rows in the table: add(plot, row).
+template <class Add>
+void add_plots(ExperimentResult& result, std::size_t table, const char* title, const Add& add) {
   for (const Benchmark& benchmark : kBenchmarks) {
-    Plot plot{fmt::format("{}: rate of each group", benchmark.name), "other threads", "GB/s, counted", {}};
-    for (const auto& row : result.tables[0].rows) {
-      if (!is_of(row, benchmark)) continue;
-      const std::pair<const char*, std::size_t> kinds[] = {{"DRAM", 4}, {"other", 6}, {"sum", 8}};
-      for (const auto& [kind, column] : kinds)
-        add_point(plot, fmt::format("{} ({})", kind, place_of(row)), row[3], row[column]);
+    Plot plot{fmt::format("{}: {}", benchmark.name, title), "other threads", "GB/s, counted", {}};
+    for (const auto& row : result.tables[table].rows) {
+      const bool is_measured = std::holds_alternative<double>(row[3]);
+      if (is_measured && std::get<std::string>(row[0]) == benchmark.name) add(plot, row);
     }
     result.plots.push_back(std::move(plot));
   }
 }
 
-void add_plots_of_windows(ExperimentResult& result) {
-  for (const Benchmark& benchmark : kBenchmarks) {
-    Plot plot{fmt::format("{}: sum of both groups in windows of repeats", benchmark.name),
-              "other threads",
-              "GB/s, counted",
-              {}};
-    for (const auto& row : result.tables[2].rows) {
-      if (!is_of(row, benchmark)) continue;
-      const double first = std::get<double>(row[4]);
-      const double last = std::get<double>(row[5]);
-      const std::string repeats = first == last ? fmt::format("{}", first) : fmt::format("{} to {}", first, last);
-      add_point(plot, fmt::format("{} ({})", repeats, place_of(row)), row[3], row[8]);
-    }
-    result.plots.push_back(std::move(plot));
+void add_points_of_groups(Plot& plot, const std::vector<Cell>& row) {
+  const std::pair<const char*, std::size_t> kinds[] = {{"DRAM", 4}, {"other", 6}, {"sum", 8}};
+  for (const auto& [kind, column] : kinds) {
+    add_point(plot, fmt::format("{} ({})", kind, place_of(row)), row[3], row[column]);
   }
+}
+
+void add_point_of_window(Plot& plot, const std::vector<Cell>& row) {
+  const double first = std::get<double>(row[4]);
+  const double last = std::get<double>(row[5]);
+  const std::string repeats = first == last ? fmt::format("{}", first) : fmt::format("{} to {}", first, last);
+  add_point(plot, fmt::format("{} ({})", repeats, place_of(row)), row[3], row[8]);
 }
 
 }  // namespace
@@ -271,8 +262,8 @@ ExperimentResult compete_experiment(const Surroundings& around) {
     }
   }
   if (const std::string reason = why_no_nvdimm(around); !reason.empty()) add_missing_rows(result, "NVDIMM", reason);
-  add_plots_of_groups(result);
-  add_plots_of_windows(result);
+  add_plots(result, 0, "rate of each group", add_points_of_groups);
+  add_plots(result, 2, "sum of both groups in windows of repeats", add_point_of_window);
   const CountedRepeats counted = counted_repeats(static_cast<std::size_t>(around.repeats_or(kUsualRepeats)));
   result.remarks.push_back(
       fmt::format("Of {} repeats those from {} to {} count: the start is slow, and at the end "

@@ -21,7 +21,7 @@ constexpr std::array kExperiments = {
                "J. D. McCalpin, STREAM; as used by S. G. Fagerheim, 2021, 5.2 and 5.3", stream_experiment},
     Experiment{"compete", "threads that copy in DRAM beside threads that read or write another memory", kThesis,
                compete_experiment},
-    Experiment{"placement", "how much of a stencil belongs into the other memory: predicted and measured", kThesis,
+    Experiment{"placement", "how much of a stencil belongs in the other memory: predicted and measured", kThesis,
                placement_experiment},
     Experiment{"streams", "ten access patterns over threads, memories and NUMA nodes",
                "O. Patil et al., MEMSYS 2019, 6.1", streams_experiment},

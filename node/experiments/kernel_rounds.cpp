@@ -134,7 +134,7 @@ ResultTable empty_counters_table() {
 
 void add_counters(ResultTable& table, const std::string& memory, int threads, const RoundsResult& rounds) {
   for (const CounterValue& counter : rounds.counters) {
-    table.rows.push_back({memory, static_cast<double>(threads), counter.name, counter.unit,
+    table.rows.push_back({memory, threads, counter.name, counter.unit,
                           counter.value ? Cell(*counter.value) : Cell(NotAvailable{counter.reason})});
   }
 }

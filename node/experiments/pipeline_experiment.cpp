@@ -70,13 +70,13 @@ void add_row(ExperimentResult& result, const PublishedMatrix& matrix, const Pipe
                                    : run.generation_s[k] + run.analysis_s[k]);
   }
   const Measured iteration = measured(of_iterations);
-  result.tables[0].rows.push_back(
-      {beside ? setting.tier.name : "not copied", static_cast<double>(setting.generation_cpus.size()),
-       beside ? Cell(static_cast<double>(setting.analysis_cpus.size())) : Cell(none), s(t.generation_ns),
-       beside ? Cell(s(t.generation_idle_ns)) : Cell(none), beside ? Cell(s(t.transfer_ns)) : Cell(none),
-       s(t.analysis_ns), beside ? Cell(s(t.analysis_idle_ns)) : Cell(none), total, iteration.value,
-       iteration.spread * 100, bytes.counted * setting.iterations / total * 1e-9,
-       bytes.moved * setting.iterations / total * 1e-9});
+  result.tables[0].rows.push_back({beside ? setting.tier.name : "not copied", setting.generation_cpus.size(),
+                                   beside ? Cell(setting.analysis_cpus.size()) : Cell(none), s(t.generation_ns),
+                                   beside ? Cell(s(t.generation_idle_ns)) : Cell(none),
+                                   beside ? Cell(s(t.transfer_ns)) : Cell(none), s(t.analysis_ns),
+                                   beside ? Cell(s(t.analysis_idle_ns)) : Cell(none), total, iteration.value,
+                                   iteration.spread * 100, bytes.counted * setting.iterations / total * 1e-9,
+                                   bytes.moved * setting.iterations / total * 1e-9});
   const std::string split = fmt::format("{}, {} + {} threads", beside ? setting.tier.name : "not copied",
                                         setting.generation_cpus.size(), setting.analysis_cpus.size());
   result.series.push_back({split + ", generation", 0, setting.generation_cpus.front(), run.generation_s});
@@ -146,7 +146,7 @@ ExperimentResult pipeline_experiment(const Surroundings& around) {
   result.tables.push_back(empty_splits_table(iterations));
   const Tier tier = second_tier(around, result);
   if (around.folders.size() > 1) {
-    result.remarks.push_back(fmt::format("Of the folders, the first is used: {}.", tier.name));
+    result.remarks.push_back(fmt::format("Only the first of the folders is used: {}.", tier.name));
   }
   // Row begins, columns, values, and two vectors.
   require_room(dram_tier(), side * side * (8 + 8 * 12 + 16));

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 #include <set>
 
 #include "node/experiments/experiment.hpp"
@@ -83,12 +81,11 @@ Trial try_distribution(StencilSetting setting, double predicted, bool is_predict
   std::vector<double> totals;
   for (const SweepTimes& sweep : run.sweeps) totals.push_back(sweep.total_s);
   const double elements = static_cast<double>(setting.rows) * static_cast<double>(setting.columns);
-  result.tables[1].rows.push_back(
-      {fmt::format("{}", static_cast<int>(setting.version)), static_cast<double>(setting.upper_cpus.size()),
-       static_cast<double>(setting.lower_cpus.size()), static_cast<double>(setting.lower_rows),
-       is_predicted ? "predicted" : "tried", predicted, mean_of(run.sweeps, &SweepTimes::upper_s),
-       mean_of(run.sweeps, &SweepTimes::lower_s), total, measured(totals).spread * 100, elements * 16 / total * 1e-9,
-       elements * 24 / total * 1e-9});
+  result.tables[1].rows.push_back({fmt::format("{}", static_cast<int>(setting.version)), setting.upper_cpus.size(),
+                                   setting.lower_cpus.size(), setting.lower_rows, is_predicted ? "predicted" : "tried",
+                                   predicted, mean_of(run.sweeps, &SweepTimes::upper_s),
+                                   mean_of(run.sweeps, &SweepTimes::lower_s), total, measured(totals).spread * 100,
+                                   elements * 16 / total * 1e-9, elements * 24 / total * 1e-9});
   for (std::size_t t = 0; t < run.thread_s.size(); ++t) {
     const bool is_upper = t < setting.upper_cpus.size();
     result.series.push_back({fmt::format("version {}, {} + {} threads, {} other rows, {}",
@@ -112,10 +109,9 @@ void add_choice(const std::vector<Trial>& trials, int version, ExperimentResult&
       best_predicted = &trial;
   }
   if (best == nullptr || best_predicted == nullptr) return;
-  result.tables[2].rows.push_back({fmt::format("{}", version), static_cast<double>(best_predicted->other_threads),
-                                   static_cast<double>(best_predicted->lower_rows), best_predicted->total_s,
-                                   static_cast<double>(best->other_threads), static_cast<double>(best->lower_rows),
-                                   best->total_s, (best_predicted->total_s / best->total_s - 1) * 100});
+  result.tables[2].rows.push_back(
+      {fmt::format("{}", version), best_predicted->other_threads, best_predicted->lower_rows, best_predicted->total_s,
+       best->other_threads, best->lower_rows, best->total_s, (best_predicted->total_s / best->total_s - 1) * 100});
 }
 
 }  // namespace
@@ -137,7 +133,7 @@ ExperimentResult placement_experiment(const Surroundings& around) {
                     {}}};
   const Tier other = second_tier(around, result);
   if (around.folders.size() > 1) {
-    result.remarks.push_back(fmt::format("Of the folders, the first is used: {}.", other.name));
+    result.remarks.push_back(fmt::format("Only the first of the folders is used: {}.", other.name));
   }
   const int threads =
       around.options.threads.empty() ? static_cast<int>(around.cpus.size()) : around.options.threads.back();
@@ -164,9 +160,8 @@ ExperimentResult placement_experiment(const Surroundings& around) {
     const Placement placement = place(all_bytes, dram, in_other);
     const std::uint64_t predicted_rows =
         std::clamp<std::uint64_t>(rows_of_share(side, placement.other_share), 1, side - 1);
-    result.tables[0].rows.push_back({static_cast<double>(threads - others), static_cast<double>(others), dram, in_other,
-                                     placement.other_share * 100, placement.other_bytes * 1e-6,
-                                     static_cast<double>(predicted_rows), placement.seconds});
+    result.tables[0].rows.push_back({threads - others, others, dram, in_other, placement.other_share * 100,
+                                     placement.other_bytes * 1e-6, predicted_rows, placement.seconds});
     std::set<std::uint64_t> tried = {predicted_rows};
     for (const double factor : kTried) {
       const std::uint64_t rows = rows_of_share(side, std::min(placement.other_share * factor, 0.95));

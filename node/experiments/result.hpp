@@ -3,7 +3,9 @@
 // every thread. If the machine lacks a counter or memory, a special cell has the reason.
 #pragma once
 
+#include <concepts>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -14,7 +16,11 @@ struct NotAvailable {
   std::string reason;  // one clause
 };
 
-using Cell = std::variant<double, std::string, NotAvailable>;
+struct Cell : std::variant<double, std::string, NotAvailable> {
+  using variant::variant;
+  Cell(std::integral auto number) : variant(static_cast<double>(number)) {}
+  Cell(std::string_view text) : variant(std::string(text)) {}
+};
 
 struct Column {
   std::string key;   // in JSON: "median_gb_s"

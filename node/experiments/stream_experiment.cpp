@@ -93,7 +93,7 @@ ExperimentResult stream_experiment(const Surroundings& around) {
       for (const KernelTimes& times : rounds.kernels) {
         const Rates rates = rates_of(times, elements);
         result.tables.front().rows.push_back({tier.name, times.kernel->nontemporal ? "past the cache" : "plain",
-                                              plain_name(*times.kernel), static_cast<double>(threads), rates.best_gb_s,
+                                              plain_name(*times.kernel), threads, rates.best_gb_s,
                                               rates.median_gb_s.value, rates.median_gb_s.spread * 100,
                                               rates.moved_gb_s.value, rates.seconds.value});
         for (ThreadSeries series : times.per_thread) {

@@ -55,8 +55,7 @@ void add_missing(ResultTable& table, const std::string& memory, const std::strin
                  const std::string& reason) {
   const NotAvailable none{reason};
   for (const StreamKernel* kernel : loops_of_patil()) {
-    table.rows.push_back(
-        {std::string(kernel->figure), std::string(kernel->name), memory, distance, none, none, none, none, none, none});
+    table.rows.push_back({kernel->figure, kernel->name, memory, distance, none, none, none, none, none, none});
   }
 }
 
@@ -100,7 +99,7 @@ ExperimentResult streams_experiment(const Surroundings& around) {
     for (const int threads : around.options.threads.empty() ? usual_thread_counts(most) : around.options.threads) {
       if (threads > most) {
         add_missing(table, placement.tier.name, placement.distance,
-                    fmt::format("its NUMA node has {} processors, {} threads were asked for", most, threads));
+                    fmt::format("its NUMA node has {} processors, {} threads were requested", most, threads));
         continue;
       }
       around.report(fmt::format("streams: {} {}, {} thread(s)", placement.tier.name, placement.distance, threads));
@@ -115,9 +114,8 @@ ExperimentResult streams_experiment(const Surroundings& around) {
       for (const KernelTimes& times : rounds.kernels) {
         const Rates rates = rates_of(times, elements);
         const auto flops = static_cast<double>(stream_elements(*times.kernel, elements)) * times.kernel->flops;
-        table.rows.push_back({std::string(times.kernel->figure), std::string(times.kernel->name), placement.tier.name,
-                              placement.distance, static_cast<double>(threads), rates.median_gb_s.value,
-                              rates.median_gb_s.spread * 100, rates.moved_gb_s.value,
+        table.rows.push_back({times.kernel->figure, times.kernel->name, placement.tier.name, placement.distance,
+                              threads, rates.median_gb_s.value, rates.median_gb_s.spread * 100, rates.moved_gb_s.value,
                               flops / rates.seconds.value * 1e-9, rates.seconds.value});
         for (ThreadSeries series : times.per_thread) {
           series.setting = fmt::format("{}, {} {}, {} threads", times.kernel->name, placement.tier.name,

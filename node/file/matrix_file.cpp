@@ -19,13 +19,13 @@ std::int64_t nanoseconds(const timespec& time) {
 }  // namespace
 
 std::optional<MatrixFile> matrix_file(const std::string& matrix, const std::string& columns) {
-  if (announced_size(matrix)) return std::nullopt;
+  const MatrixName name = matrix_name(matrix);
+  if (name.is_generated()) return std::nullopt;
   std::error_code none;
-  const NamedInput named = named_input(matrix);
-  const std::filesystem::path full = std::filesystem::canonical(named.path, none);
+  const std::filesystem::path full = std::filesystem::canonical(name.input.path, none);
   struct stat status {};
   if (none || stat(full.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  return MatrixFile{.path = full.string() + (named.member.empty() ? "" : ":" + named.member) +
+  return MatrixFile{.path = full.string() + (name.input.member.empty() ? "" : ":" + name.input.member) +
                             (columns.empty() ? "" : " --columns " + columns),
                     .size_bytes = static_cast<std::uint64_t>(status.st_size),
                     .mtime_ns = nanoseconds(status.st_mtim),

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From text to a node, with a check of every key, figure and name (docs/formats/files.md).
+// From text to a node, with a check of every key, figure and name (docs/formats/files.md), and of the machine.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <limits>
 #include <set>
@@ -14,6 +12,7 @@
 
 #include "common/files/regular_file.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/process.hpp"
 #include "common/text/printable.hpp"
 #include "node/file/checked_json.hpp"
 #include "node/file/node_file.hpp"
@@ -111,7 +110,7 @@ std::vector<Tier> tiers(const CheckedJson& list) {
   for (const CheckedJson& item : list.items(1, kMostEntries)) {
     Tier next = tier(item);
     for (const Tier& before : read.tiers) {
-      if (before.name == next.name) item.at("name").refuse("a name that no tier before has");
+      if (before.name == next.name) item.at("name").refuse("a name that no earlier tier has");
     }
     if (read.tiers.empty() && next.kind != TierKind::kDram) item.at("kind").refuse("dram: the first tier is DRAM");
     if (!next.shares_with.empty() && read.tiers.empty()) {
@@ -127,7 +126,7 @@ MatrixFile matrix_file_in(const CheckedJson& object) {
   constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   object.expect_object({"path", "size_bytes", "mtime_ns", "inode", "ctime_ns"});
   const CheckedJson path = object.at("path");
-  if (!path.text().starts_with('/')) path.refuse("a path from the root");
+  if (!path.text().starts_with('/')) path.refuse("an absolute path");
   MatrixFile file{.path = path.text(),
                   .size_bytes = object.at("size_bytes").count(0, kMost),
                   .mtime_ns = static_cast<std::int64_t>(object.at("mtime_ns").count(0, kMost))};
@@ -264,8 +263,8 @@ void add_pairs(Node& node, KnownPairs& known, const CheckedJson& object) {
       object.at("rows").refuse(fmt::format("at most {} rows in all pairs together", kMostEntries));
     }
     if (!known.add_split(index, pair.first_threads, pair.second_threads)) {
-      row[0].refuse(fmt::format("a split that this pair does not have yet: {} and {} threads have a row before",
-                                pair.first_threads, pair.second_threads));
+      row[0].refuse(
+          fmt::format("a new split: {} and {} threads already have a row", pair.first_threads, pair.second_threads));
     }
     pair.first_s = measured(row[2]);
     pair.second_s = measured(row[3]);
@@ -371,17 +370,26 @@ Node read_node(const std::string& path) {
   if (bytes > kMostBytes) {
     throw usage_error("{}: found {} bytes, expected a node file of at most {}", path, bytes, kMostBytes);
   }
-  std::string text(bytes, '\0');
-  std::size_t have = 0;
-  while (have < bytes) {
-    const ssize_t got = read(file.fd.get(), text.data() + have, bytes - have);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw system_error("{}: {}", path, errno_text(errno));
-    if (got == 0) break;
-    have += static_cast<std::size_t>(got);
-  }
-  text.resize(have);
+  std::string text;
+  const int error = read_to_end(file.fd.get(), text, kMostBytes);
+  if (error != 0) throw system_error("{}: {}", path, errno_text(error));
   return parse_node(text, path);
+}
+
+void refuse_foreign(const Node& node, const std::string& path, const Fingerprint& here) {
+  constexpr std::string_view kAgain = "`ringside calibrate` measures this node";
+  if (!node.fingerprint) throw usage_error("{}: this file was written by hand, not measured here; {}", path, kAgain);
+  const Fingerprint& there = *node.fingerprint;
+  const auto differs = [&](std::string_view what, const auto& found, const auto& expected) {
+    if (found == expected) return;
+    throw usage_error("{}: measured elsewhere: {}: found {}, here it is {}; {}", path, what, found, expected, kAgain);
+  };
+  differs("processor", there.cpu, here.cpu);
+  differs("number of cores", there.cores, here.cores);
+  differs("list of cores", there.cpus, here.cpus);
+  differs("bytes of memory", there.memory_bytes, here.memory_bytes);
+  differs("release of the system", there.kernel, here.kernel);
+  differs("build of Ringside", there.build, here.build);
 }
 
 }  // namespace ringside

@@ -121,7 +121,7 @@ Json to_json(const Node& node) {
 
 std::string node_text(const Node& node) {
   const auto text_of = [](const Node& of) { return to_json(of).dump(2) + "\n"; };
-  constexpr std::string_view kRefused = "no node file was written: what was measured does not read back";
+  constexpr std::string_view kRefused = "no node file was written: the measured figures cannot be read back";
   const std::string text = text_of(node);
   std::string again;
   try {
@@ -129,7 +129,7 @@ std::string node_text(const Node& node) {
   } catch (const Error& error) {
     throw system_error("{}: {}", kRefused, error.what());
   }
-  if (again != text) throw system_error("{}: it gives other figures", kRefused);
+  if (again != text) throw system_error("{}: the file gave other figures", kRefused);
   return text;
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/handoff/run_description.hpp"
-#include "common/ring/durability.hpp"
+#include "common/ring/storage.hpp"
 #include "node/kernels/iterate_source.hpp"
 #include "node/kernels/step_keeper.hpp"
 

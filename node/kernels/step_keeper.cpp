@@ -2,7 +2,6 @@
 #include "node/kernels/step_keeper.hpp"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <filesystem>
 

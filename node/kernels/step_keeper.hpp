@@ -10,7 +10,7 @@
 #include "analyzer/ring/ring_writer.hpp"
 #include "common/handoff/run_description.hpp"
 #include "common/reductions/step_reducer.hpp"
-#include "common/ring/durability.hpp"
+#include "common/ring/storage.hpp"
 #include "common/threads/team.hpp"
 
 namespace ringside {

@@ -147,7 +147,7 @@ class Builder {
     const KernelFigures* const figures = nearest(node_, kind, mapped, tier_->name);
     if (figures != nullptr && !syncs_missed_) {
       model_.remarks.push_back(fmt::format(
-          "{} was not measured with --durability power: its times without syncs are taken, which are shorter",
+          "{} was not measured with --durability power: its times without syncs are used, which are shorter",
           tier_->name));
       syncs_missed_ = true;
     }
@@ -191,12 +191,12 @@ class Builder {
     for (double& bytes : sweep.bytes) bytes /= 2;
     sweep.spread = std::max(sweep.spread, kScaledSpread);
     model_.kernels[static_cast<std::size_t>(KernelKind::kSweep)] = std::move(sweep);
-    model_.remarks.push_back(fmt::format("sweep was not measured in {}: half of analyze's time is taken", tier_->name));
+    model_.remarks.push_back(fmt::format("sweep was not measured in {}: half of analyze's time is used", tier_->name));
   }
 
   void reuse_sweep_for_analyze() {
     model_.remarks.push_back(
-        fmt::format("analyze was not measured in {}: a sweep's time is taken, which is shorter", tier_->name));
+        fmt::format("analyze was not measured in {}: a sweep's time is used, which is shorter", tier_->name));
     model_.kernels[static_cast<std::size_t>(KernelKind::kAnalyze)] =
         model_.kernels[static_cast<std::size_t>(KernelKind::kSweep)];
   }
@@ -221,12 +221,13 @@ class Builder {
       if (kind == KernelKind::kGenerate) {
         generate_scaled_ = true;
         model_.remarks.push_back(
-            fmt::format("no figures for this problem: those of {} ({} rows, {} nonzeros) times {:.4g}",
+            fmt::format("no figures for this problem: those of {} ({} rows, {} nonzeros) are used, times {:.4g}",
                         figures.problem.matrix.empty() ? "the measured one" : figures.problem.matrix,
                         figures.problem.rows, figures.problem.nonzeros, scale));
       } else if (!generate_scaled_ && !copies_scaled_) {
-        model_.remarks.push_back(fmt::format(
-            "copies and reductions of {} rows where this problem has none: times {:.4g}", figures.problem.rows, scale));
+        model_.remarks.push_back(
+            fmt::format("no copies and reductions of this problem: those of {} rows are used, times {:.4g}",
+                        figures.problem.rows, scale));
         copies_scaled_ = true;
       }
     }
@@ -251,7 +252,7 @@ class Builder {
     if (!request_.synced) return;
     if (!tier_->sync_s || !tier_->sync_gb_s) {
       model_.remarks.push_back(
-          fmt::format("how fast {} persists is not known: the disk is taken as never waited for", tier_->name));
+          fmt::format("how fast {} persists is unknown: no wait for the disk is assumed", tier_->name));
       return;
     }
     model_.sync_s = tier_->sync_s;

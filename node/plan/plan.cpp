@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "node/plan/plan.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -52,7 +50,7 @@ std::vector<Configuration> configurations(const NodeModel& model, const PlanRequ
     remarks.push_back("--reduce transfer: n/a: the node file has no seconds of transfer_reduced");
   if (!loan_known) remarks.push_back("--elastic: n/a: the node file lacks loan_s or wake_up_s");
   if (!model.costs.hand_off_s)
-    remarks.push_back("the node file has no hand_off_s: a hand-off is taken to cost nothing");
+    remarks.push_back("the node file has no hand_off_s: a hand-off is assumed to cost nothing");
   std::vector<Configuration> all;
   for (const auto& [producer, analyzer] : splits(model.cores, request)) {
     for (const bool reduce : reduce_modes) {

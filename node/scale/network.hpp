@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A network between nodes as two numbers (alpha and beta: R. W. Hockney, The communication challenge for MPP, 1994),
-// and networks whose numbers were published (docs/inside/scale.md, "Sources").
+// and networks whose numbers were published (docs/inside/ranks.md, "Sources").
 #pragma once
 
 #include <cstdint>

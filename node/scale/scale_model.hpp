@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parameters and results of the simulation of many nodes: the symbols of docs/inside/scale.md.
+// The parameters and results of the simulation of many nodes: the symbols of docs/inside/ranks.md.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ enum class Progress {
   kAlways    // on arrival: by a thread or the network card
 };
 
-/// The rounds in which all nodes reduce a step together (docs/inside/scale.md, "Parameters").
+/// The rounds in which all nodes reduce a step together (docs/inside/ranks.md, "Parameters").
 struct Collection {
   double state_bytes = 907;  // of a step, passed from node to node
   double turn_s = 140e-6;    // from a state's arrival at a node until the node sends it

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <vector>
 
 #include "common/platform/error.hpp"
@@ -312,7 +311,8 @@ void check(const ScaleRequest& request) {
   }
   if (request.node.buffers < 1 || request.every < 1 || request.iterations < request.every) {
     throw usage_error(
-        "found {} buffers and {} iterations, of which every {}th is published; expected a buffer, and a step",
+        "found {} buffers and {} iterations, of which every {}th is published; expected at least one buffer and one "
+        "step",
         request.node.buffers, request.iterations, request.every);
   }
   if (request.slow_node >= request.nodes) {

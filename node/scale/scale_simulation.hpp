@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A discrete-event simulation of a run of many nodes (docs/inside/scale.md). Each node has ranks, buffers and an
+// A discrete-event simulation of a run of many nodes (docs/inside/ranks.md). Each node has ranks, buffers and an
 // analyzer, as in node/plan/pipeline_simulation; nodes exchange messages.
 #pragma once
 

@@ -8,6 +8,7 @@
 // Assumes that the work costs as much per byte as a copy, in both memories.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 namespace ringside {
@@ -20,9 +21,18 @@ struct Placement {
 };
 
 /// Rates in GB/s (10^9 bytes), not negative, at least one above 0.
-Placement place(double all_bytes, double dram_gb_s, double other_gb_s) noexcept;
+inline Placement place(double all_bytes, double dram_gb_s, double other_gb_s) noexcept {
+  Placement placement;
+  placement.other_share = other_gb_s / (other_gb_s + dram_gb_s);
+  placement.other_bytes = all_bytes * placement.other_share;
+  placement.dram_bytes = all_bytes - placement.other_bytes;
+  placement.seconds = all_bytes / (dram_gb_s + other_gb_s) * 1e-9;  // = (D - x) / S_d, also where S_d is 0
+  return placement;
+}
 
 /// The other memory's share of `rows` rows, rounded to the nearest whole number.
-std::uint64_t rows_of_share(std::uint64_t rows, double other_share) noexcept;
+inline std::uint64_t rows_of_share(std::uint64_t rows, double other_share) noexcept {
+  return static_cast<std::uint64_t>(std::llround(static_cast<double>(rows) * other_share));
+}
 
 }  // namespace ringside

@@ -2,7 +2,6 @@
 #include "node/workloads/published_pipeline.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <semaphore>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "producer/kernels/row_layout.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "common/platform/error.hpp"

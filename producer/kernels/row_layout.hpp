@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/options/matrix_format.hpp"
+#include "common/options/solver_choice.hpp"
 #include "producer/kernels/packed_rows.hpp"
 #include "producer/kernels/row_bands.hpp"
 #include "producer/kernels/row_product.hpp"

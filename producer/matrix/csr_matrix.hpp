@@ -18,7 +18,7 @@ enum class Orientation {
   kInLinks  // row j lists the sources i: the transpose, so that x_j sums over the links into j (PageRank)
 };
 
-/// Columns ascend within a row and occur once; explicit zeros are not kept (docs/use/inputs.md). Columns are 32-bit:
+/// Columns ascend within a row and occur once; explicit zeros are not kept (docs/use/run.md). Columns are 32-bit:
 /// the readers refuse a matrix with more than 2^32 - 1 rows or columns. Nonzeros are counted in 64 bits.
 struct CsrMatrix {
   std::uint64_t rows = 0;

@@ -64,7 +64,7 @@ EdgeColumns parse_edge_columns(const std::string& text) {
   }
   std::string line = text;
   std::replace(line.begin(), line.end(), ',', ' ');
-  return given(std::move(order), fmt::format("'{}' as --columns says", line));
+  return given(std::move(order), fmt::format("'{}' as in --columns", line));
 }
 
 EdgeHead edge_head(const std::vector<std::string_view>& words) {
@@ -87,7 +87,7 @@ EdgeHead edge_head(const std::vector<std::string_view>& words) {
   if (head.wrong.empty() && (!has_edge(order) || order.size() > kMostEdgeColumns)) {
     head.wrong = fmt::format("the head '{}'", shortened(line));
   }
-  if (head.wrong.empty()) head.columns = given(std::move(order), fmt::format("'{}' as the head says", line));
+  if (head.wrong.empty()) head.columns = given(std::move(order), fmt::format("'{}' as in the head", line));
   return head;
 }
 

@@ -5,14 +5,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <limits>
 #include <vector>
 
 #include "common/files/new_file.hpp"
@@ -136,7 +133,7 @@ void check_layout(const CacheHeader& header, std::uint64_t file_bytes, const std
     throw damage_error("{}: the matrix cache's header contradicts itself; delete it", name);
   }
   if (header.file_bytes != file_bytes) {
-    throw damage_error("{}: found {} bytes, the matrix cache's header says {}; delete it", name, file_bytes,
+    throw damage_error("{}: found {} bytes, the matrix cache's header gives {}; delete it", name, file_bytes,
                        header.file_bytes);
   }
 }
@@ -237,7 +234,8 @@ CsrMatrix read_matrix_cache(const Text& bytes, const std::string& name, Orientat
     throw damage_error("{}: the matrix cache's content is damaged (hash {} instead of {}); delete it", name,
                        to_string(content), to_string(matrix.content_id));
   }
-  if (!is_walkable(matrix)) throw damage_error("{}: the matrix cache's rows or columns are no matrix; delete it", name);
+  if (!is_walkable(matrix))
+    throw damage_error("{}: the matrix cache's rows or columns do not form a matrix; delete it", name);
   return matrix;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A matrix as a file that is mapped instead of parsed. docs/use/inputs.md documents the layout, which is fixed here;
+// A matrix as a file that is mapped instead of parsed. docs/use/run.md documents the layout, which is fixed here;
 // the version, the document, the assertions and the golden test change together.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads MatrixMarket text (https://math.nist.gov/MatrixMarket/reports/MMformat.ps). docs/use/inputs.md describes the
+// Reads MatrixMarket text (https://math.nist.gov/MatrixMarket/reports/MMformat.ps). docs/use/run.md describes the
 // accepted text and the treatment of duplicates, zeros and symmetry.
 #pragma once
 
@@ -11,9 +11,6 @@
 #include "producer/matrix/shared_builder.hpp"
 
 namespace ringside {
-
-/// True if `text` begins with the banner, in any case, possibly after blanks.
-bool has_matrix_market_banner(std::string_view text);
 
 /// Builds the matrix of a MatrixMarket text, by all OpenMP threads; the result does not depend on their number. `name`
 /// is the text's name in messages. Throws `Error` (exit code 2) naming the line, what was found and what would be

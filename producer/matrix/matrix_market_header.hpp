@@ -23,7 +23,10 @@ struct MatrixMarketHeader {
   std::size_t body_offset = 0;  // the line after the size line
 };
 
-/// Reads the header and checks that the program can read what it describes (docs/use/inputs.md). Throws `Error` (exit
+/// True if `text` begins with the banner, in any case, possibly after blanks.
+bool has_matrix_market_banner(std::string_view text);
+
+/// Reads the header and checks that the program can read what it describes (docs/use/run.md). Throws `Error` (exit
 /// code 2) naming the line, what was found and what would be accepted. `name` is the text's name in messages.
 MatrixMarketHeader read_matrix_market_header(std::string_view text, const std::string& name);
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "common/platform/error.hpp"
 #include "common/threads/first_failure.hpp"
 #include "common/threads/team.hpp"
 #include "producer/matrix/csr_builder.hpp"
@@ -77,16 +76,6 @@ void make_edges(const RmatOptions& options, Edges edges, const MakeSink& make_si
 }
 
 }  // namespace
-
-void check_rmat(const RmatOptions& options) {
-  if (options.scale < 1 || options.scale > 31) {
-    throw usage_error("rmat:{}: found scale {}, expected a scale from 1 to 31", options.scale, options.scale);
-  }
-  if (options.edge_factor < 1 || options.edge_factor > 1024) {
-    throw usage_error("rmat:{}:{}: found edge factor {}, expected an edge factor from 1 to 1024", options.scale,
-                      options.edge_factor, options.edge_factor);
-  }
-}
 
 CsrMatrix make_rmat(const RmatOptions& options, Orientation orientation) {
   const std::uint64_t rows = std::uint64_t{1} << options.scale;

@@ -4,21 +4,11 @@
 // make any edge, twice, without a list of edges. Labels are not scrambled: small ids have large degrees.
 #pragma once
 
-#include <cstdint>
-
 #include "producer/matrix/csr_matrix.hpp"
 #include "producer/matrix/shared_builder.hpp"
+#include "producer/text/matrix_name.hpp"
 
 namespace ringside {
-
-struct RmatOptions {
-  std::uint32_t scale = 10;        // 2^scale rows; 1 to 31
-  std::uint32_t edge_factor = 16;  // edges per row before duplicates collapse; 1 to 1024
-  std::uint64_t seed = 1;
-};
-
-/// Throws `Error` (exit code 2) for options out of range.
-void check_rmat(const RmatOptions& options);
 
 /// A pattern; duplicates collapse, self-loops stay. It does not depend on the number of threads. options: within their
 /// ranges. Throws `Error` (exit code 3) if memory is lacking.

@@ -31,10 +31,6 @@ SharedBuilder::SharedBuilder(std::uint64_t input_rows, std::uint64_t input_colum
   outbox_.value.resize(how.with->shares());
 }
 
-void SharedBuilder::allocate() {
-  first_row_ = how_.with->share_rows(rows_, std::exchange(entries_, {}));
-}
-
 CsrMatrix SharedBuilder::finish(Array<std::uint64_t> id) {
   std::vector<std::uint64_t> place = how_.with->exchange(std::exchange(outbox_.place, {}));
   std::vector<double> value;

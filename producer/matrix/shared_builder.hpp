@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "producer/matrix/csr_matrix.hpp"
@@ -54,7 +55,7 @@ class SharedBuilder {
   static std::uint64_t before(How how, std::uint64_t lines) { return how.with->before(lines); }
 
   SharedBuilder(std::uint64_t input_rows, std::uint64_t input_columns, How how, bool weighted);
-  void allocate();
+  void allocate() { first_row_ = how_.with->share_rows(rows_, std::exchange(entries_, {})); }
   /// This process's part, without a content_id.
   CsrMatrix finish(Array<std::uint64_t> id = {});
 

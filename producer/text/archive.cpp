@@ -202,8 +202,7 @@ std::vector<TarMember> tar_members(std::string_view tar, const std::string& name
   if (rest.size() < kTarBlockBytes) throw cut_short(name, "tar");
   if (!only_zeros(rest)) {
     throw usage_error(
-        "{}: found bytes other than zeros behind the end of the tar archive, which is at byte {}, expected "
-        "one archive",
+        "{}: found bytes other than zeros after the end of the tar archive, which is at byte {}, expected one archive",
         name, end);
   }
   return members;

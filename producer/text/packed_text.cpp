@@ -89,8 +89,8 @@ Text unpack_xz(std::string_view packed, const std::string& name) {
       case LZMA_MEM_ERROR: throw system_error("{}: not enough memory to unpack it", name);
       case LZMA_UNSUPPORTED_CHECK:  // otherwise liblzma would not check the text for damage
         throw usage_error(
-            "{}: found xz data with the integrity check {}, which is not known here, expected CRC32, CRC64 or SHA-256 "
-            "(pack it anew with xz)",
+            "{}: found xz data with the integrity check {}, which is not supported here, expected CRC32, CRC64 or "
+            "SHA-256 (pack it anew with xz)",
             name, static_cast<int>(lzma_get_check(&stream)));
       case LZMA_MEMLIMIT_ERROR:
         throw usage_error("{}: found xz data that takes {} MiB to unpack, expected at most {} MiB (pack it with xz -9)",

@@ -14,7 +14,7 @@ bool is_packed(std::string_view bytes);
 
 /// Unpacks all members, streams or frames of `packed` as one text. `name` is the file's name in messages. Every byte is
 /// checked: throws `Error` (exit code 2) if the bytes are damaged or cut short, or if bytes other than the zeros that
-/// docs/use/inputs.md allows follow. Memory grows with the unpacked text, not with sizes that a header claims.
+/// docs/use/run.md allows follow. Memory grows with the unpacked text, not with sizes that a header claims.
 Text unpack(std::string_view packed, const std::string& name);
 
 /// The file's name without the endings of packings: "a.mtx" for "a.mtx.gz".

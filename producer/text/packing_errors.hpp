@@ -29,8 +29,8 @@ inline Error damaged_near(const std::string& name, std::string_view format, std:
 inline Error bytes_behind(const std::string& name, std::string_view format, std::string_view unit,
                           std::string_view rest, std::size_t at) {
   return usage_error(
-      "{}: found {} bytes that are not {} data behind a whole {} {}, from byte {} on, expected another {}, zeros or "
-      "the end of the file",
+      "{}: found {} bytes that are not {} data after a whole {} {}, from byte {} on, expected another {}, zeros or the "
+      "end of the file",
       name, rest.size(), format, format, unit, at, unit);
 }
 

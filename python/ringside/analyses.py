@@ -53,8 +53,8 @@ def reduction(name: str | Callable[..., Any] | None = None, *, every: int = 1) -
         def energy(step):
             return float((step["x"] ** 2).sum())
 
-    Its results are recorded as `analysis.energy`, those of a dict as `analysis.energy.KEY`. Without a name it has that of
-    the function. every: only steps whose iteration is a multiple of it. The function itself is not changed.
+    A number is recorded as `analysis.energy`, the entries of a dict as `analysis.energy.KEY`. name: by default the
+    function's name. every: only steps whose iteration is a multiple of it. The function itself is not changed.
     """
     if callable(name):  # @ringside.reduction, without parentheses
         return reduction()(name)
@@ -71,8 +71,8 @@ def reduction(name: str | Callable[..., Any] | None = None, *, every: int = 1) -
         for other in _registered:
             shorter, longer = sorted((other, str(chosen)), key=len)
             if longer.startswith(f"{shorter}."):  # a key of the one could make the name of the other
-                raise UsageError(f"the reductions {shorter!r} and {longer!r} could both have a result analysis.{longer}; expected names "
-                                 "of which none begins with another one and a dot")
+                raise UsageError(f"the reductions {shorter!r} and {longer!r} could both have a result analysis.{longer}; expected no name "
+                                 "that begins with another name and a dot")
         _registered[str(chosen)] = Reduction(str(chosen), function, every)
         return function
 

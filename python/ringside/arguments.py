@@ -78,12 +78,12 @@ class Unfit(Exception):
         self.path: list[str] = []
 
     def refused(self, what: str) -> UsageError:
-        """What is raised in its place. what: of the line."""
+        """The exception to raise in its place. what: the subject of its line."""
         return UsageError(f"{what}{''.join(reversed(self.path))}: found {self.found}; expected {self.expected}")
 
 
 def array_of(what: str, given: Any) -> npt.NDArray[Any]:
-    """What the array, list, tensor or column holds, as NumPy's array. It is no copy, if NumPy needs none."""
+    """The content of the array, list, tensor or column as a NumPy array, without a copy if NumPy needs none."""
     if type(given) is np.ndarray:
         return given
     try:
@@ -93,7 +93,7 @@ def array_of(what: str, given: Any) -> npt.NDArray[Any]:
 
 
 def plain_array(given: Any) -> npt.NDArray[Any]:
-    """The same. Raises Unfit."""
+    """As `array_of`, but raises Unfit."""
     if type(given) is np.ndarray:
         return given
     array, foreign = array_and_foreign(given)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the functions of this package raise. The text is one line: what, where, what was found, what would be accepted.
+"""The exceptions of this package. The text is one line: what, where, what was found, what would be accepted.
 
 `status` is the number of ringside.h: the exit code of Ringside's programs for the same failure.
 """
@@ -20,13 +20,13 @@ _MOST_NAMES = 16  # in a line
 
 
 class Error(RuntimeError):
-    """The base of all of them."""
+    """The base class of the exceptions of this package."""
 
     status: ClassVar[int] = 1
 
 
 class UsageError(Error, ValueError):
-    """An argument, a refusal by the analyzer, a file that is no pool, a handle in a child of fork()."""
+    """A wrong argument, a refusal by the analyzer, a file that is not a pool, or a handle used in a child of fork()."""
 
     status = 2
 
@@ -36,15 +36,15 @@ class RefusedError(UsageError):
 
 
 class NoFileError(UsageError, FileNotFoundError):
-    """There is no file of that name. A file that is no pool is a UsageError."""
+    """There is no file of that name. For a file that is not a pool, UsageError is raised."""
 
 
 class NotKeptError(UsageError, LookupError):
-    """The pool does not keep that step, or keeps it no longer."""
+    """The pool does not keep that step, or no longer keeps it."""
 
 
 class UnknownNameError(UsageError, KeyError):
-    """No variable, scalar, result or column has that name. A KeyError, as of other mappings."""
+    """No variable, scalar, result or column has that name. Like a KeyError of other mappings."""
 
     def __str__(self) -> str:
         return BaseException.__str__(self)  # KeyError shows the text as Python writes it, in quotes
@@ -57,7 +57,7 @@ class ResourceError(Error):
 
 
 class PeerLostError(Error):
-    """The analyzer went away, or there is none."""
+    """The analyzer was lost, or there is none."""
 
     status = 4
 
@@ -69,13 +69,13 @@ class DamagedError(Error):
 
 
 class OverwrittenError(Error):
-    """The slot has taken another step: what was read since the last check may be of that one."""
+    """Another step has taken the slot: data read since the last check may belong to that step."""
 
     status = -3
 
 
 class Interrupted(Error, KeyboardInterrupt):
-    """The run is to stop: `ringside stop`, for instance. A program that does not catch it ends as after Ctrl-C."""
+    """The run was asked to stop, for instance by `ringside stop`. A program that does not catch this ends as after Ctrl-C."""
 
     status = 130
 
@@ -102,20 +102,20 @@ def unknown_name(what: str, name: object, known: Iterable[str], *, before: str =
 
 
 def no_variable(name: object, variables: Iterable[str], scalars: Sequence[str]) -> UnknownNameError:
-    """Of a run that is published: for an array of that name."""
+    """The exception for a variable that a published run does not have."""
     is_scalar = f". It is a scalar: step.scalars[{name!r}], or in publish(k, arrays, scalars)"
     return unknown_name("variable of this run", name, variables, behind=is_scalar if isinstance(name, str) and name in scalars else "")
 
 
 def no_scalar(iteration: int, name: object, scalars: Iterable[str], variables: Iterable[str]) -> UnknownNameError:
-    """The same for a number."""
+    """The exception for a scalar that a published run does not have."""
     is_variable = ". It is a variable: step[...], or in publish(k, arrays)"
     return unknown_name("scalar of this run", name, scalars, before=f"iteration {iteration}: ",
                         behind=is_variable if isinstance(name, str) and name in list(variables) else "")
 
 
 class Named(dict[str, _Value]):
-    """A dict that says what a name that it does not have may have been meant for."""
+    """A dict whose KeyError suggests the name that may have been meant."""
 
     def __init__(self, what: str, values: Mapping[str, _Value]) -> None:
         super().__init__(values)
@@ -138,8 +138,8 @@ def last_uncaught() -> BaseException | None:
 
 
 def _end_with_status(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-    """A script that one of these exceptions ends has its status as exit code, as programs in other languages have. What is
-    shown of it stays as it was. A session and a program that embeds Python go on."""
+    """A script that ends by one of these exceptions has its status as exit code, like programs in other languages. The
+    traceback is shown as usual. Interactive sessions and programs that embed Python continue."""
     global _uncaught
     _uncaught = error
     _show(kind, error, traceback)

@@ -30,11 +30,11 @@ _SLICE_S = 0.1  # of a wait in another thread, which nothing else ends
 class HeldStep(StepMapping["npt.NDArray[Any]"]):
     """A step that is held, as a mapping of names to read-only, verified arrays.
 
-    In its `with` block, step["x"] is the array in place: no byte is copied. Leaving the block checks that the step was
-    there all the time, and raises OverwrittenError otherwise. Outside of a block, as in pool[17]["x"], it is a copy.
+    In its `with` block, step["x"] is the array in place: no byte is copied. Leaving the block checks that the step was not
+    overwritten meanwhile, and raises OverwrittenError otherwise. Outside of a block, as in pool[17]["x"], it is a copy.
 
     While a step is held, the analyzer overwrites other slots, as long as there are others. An array in place keeps its step
-    held as long as it lives, also when its block has ended, and nothing checks it then: copy what you keep.
+    held as long as the array exists, even after the block, but is not checked then: copy what you keep.
 
     >>> with pool[-1] as step:
     ...     step.iteration, sorted(step), float(step["x"].max())
@@ -66,9 +66,9 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
 
     @property
     def results(self) -> dict[str, Any]:
-        """What was recorded of the step, by name. Sums of integers are ints of any size.
+        """The recorded results of the step, by name. Sums of integers are ints of any size.
 
-        Empty until the analyzer has recorded it. None is a value that is absent, for instance the change of a run's
+        Empty until the analyzer has recorded them. None stands for an absent value, for instance the change of a run's
         first step.
 
         >>> pool[-1].results["n.sum"]
@@ -77,13 +77,13 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         return self._pool.results(self.info)
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        """Raises UnknownNameError, DamagedError, OverwrittenError, or UsageError after the release. Hashes a variable once. What was
-        published as a nested structure is one again, of such arrays; for type checkers, use `tree`."""
+        """Raises UnknownNameError, DamagedError, OverwrittenError, or UsageError after the release. Hashes a variable once. A
+        nested structure that was published is returned as one, of such arrays; for type checkers, use `tree`."""
         found: npt.NDArray[Any] = self._entry(name, self._array)
         return found
 
     def view(self, name: str) -> npt.NDArray[Any]:
-        """The array in place, in a block and outside, without hashing it."""
+        """The array in place, inside and outside of a block, without hashing it."""
         found: npt.NDArray[Any] = self._entry(name, lambda variable: self._in_place(self._index(variable), False))
         return found
 
@@ -92,12 +92,12 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         self._live.verify()
 
     def check(self) -> None:
-        """Raises OverwrittenError unless all that was read through arrays in place until now is of this step."""
+        """Raises OverwrittenError unless everything read so far through arrays in place belongs to this step."""
         self._live.check()
 
     def release(self) -> None:
-        """Makes the last check and ends the hold in every case: arrays in place are stale then, because their memory may take
-        another step. A second call does nothing."""
+        """Makes the last check and ends the hold in every case. Arrays in place are then stale, because another step may use
+        their memory. A second call does nothing."""
         if self._held is not None:
             self._held.release()
 
@@ -199,7 +199,7 @@ def hold_step(pool: PoolFile, step: StepInfo | int, *, copy: bool | None = None)
 
 
 class Following(Iterator[HeldStep], AsyncIterator[HeldStep]):
-    """What Pool.follow gives: an iterator for `for` and for `async for`. A step is released when the next is asked for."""
+    """The result of Pool.follow: an iterator for `for` and `async for`. Requesting the next step releases the one before."""
 
     def __init__(self, pool: PoolFile, after: int, timeout: float | None, all_runs: bool, copy: bool) -> None:
         self._pool, self._last, self._timeout, self._all_runs, self._copy = pool, after, timeout, all_runs, copy

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a notebook shows of a run that its kernel publishes: while it runs, the pool; at its end, the account and the plot of the
-residual. A script has the lines of `ringside run` on standard error instead."""
+"""The display of a run that a notebook's kernel publishes: the pool while it runs; at its end, the account and the plot of the
+residual. In a script, `ringside run` writes lines to standard error instead."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class PoolFile:
         if self._process != os.getpid():  # a child of fork(), in which the parent's handle is refused
             reader = _core.Reader(self._absolute, 0)
             if self._described(reader) != self.variables:
-                raise UsageError(f"{self.path}: this child of fork() finds another pool there than its parent opened; open it again")
+                raise UsageError(f"{self.path}: the parent of this child of fork() opened another pool at this path; open it again")
             self._reader, self._process = reader, os.getpid()
         return self._reader
 

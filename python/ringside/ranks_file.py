@@ -51,7 +51,7 @@ class RanksFile:
 
 
 def read_ranks(path: str) -> RanksFile:
-    """Raises NoFileError, ResourceError, or UsageError for a file that cannot be true."""
+    """Raises NoFileError, ResourceError, or UsageError for an inconsistent file."""
     try:
         if os.path.getsize(path) > _MOST_BYTES:
             raise UsageError(f"{path}: expected a ranks file of at most {_MOST_BYTES} bytes (docs/formats/files.md)")
@@ -63,7 +63,7 @@ def read_ranks(path: str) -> RanksFile:
     try:
         return _parsed(path, json.loads(content))
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise UsageError(f"{path}: is no ranks file that can be true: {error} (docs/formats/files.md)") from None
+        raise UsageError(f"{path}: found an inconsistent ranks file: {error} (docs/formats/files.md)") from None
 
 
 def _parsed(path: str, whole: Any) -> RanksFile:

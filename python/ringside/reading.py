@@ -27,13 +27,13 @@ __all__ = ["Pool"]
 
 
 class Pool(PoolFile):
-    """A pool that is read. Made by `open`. Each call looks at it anew, because what it keeps changes during a run.
+    """A pool opened for reading, made by `open`. Each call reads it anew, because its content changes during a run.
 
     pool[17] holds the newest committed step of iteration 17, pool[-1] the newest step, pool[-2] the one before. `in`,
-    len() and iteration are about the iterations that are kept.
+    len() and iteration refer to the kept iterations.
 
-    A context manager, which closes it. It can be pickled: the copy opens the same file. In a child of fork() it opens the
-    file anew; a step that was held belongs to the parent.
+    A pool is a context manager that closes it. It can be pickled: the copy opens the same file. In a child of fork() it
+    opens the file anew; a held step belongs to the parent.
 
     >>> list(pool), 12 in pool, 3 in pool
     ([5, 6, 7, 8, 9, 10, 11, 12], True, False)
@@ -92,8 +92,8 @@ class Pool(PoolFile):
         """A verified copy of a variable of several steps as one array, whose first axis is that of the steps.
 
         steps: a slice as of pool[...], steps of it, or iterations. part: an index of each step's array as NumPy takes
-        it, such as numpy.s_[100:200, 0]: only that is copied. Raises as `read`, which it does for one step after the
-        other.
+        it, such as numpy.s_[100:200, 0]: only that is copied. Reads one step after the other, and raises as `read`
+        does.
 
         >>> pool.array("x", pool[10:], part=slice(0, 3))
         array([[10., 11., 12.],
@@ -123,15 +123,15 @@ class Pool(PoolFile):
         """Holds one step after the other: first the kept ones, from the oldest, then each that the analyzer commits. Ends
         when the run has ended and there is no further step.
 
-        step["x"] is a verified copy, so it stays what it is when its step is overwritten. A step is released when the next one
-        is asked for; later, step["x"] is refused. Steps that were overwritten before their turn
-        are left out. `async for` works, too: in asyncio, a wait leaves the loop to other tasks and can be cancelled.
+        step["x"] is a verified copy, so it remains valid when its step is overwritten. Requesting the next step releases
+        the one before, whose step["x"] is then refused. Steps that were overwritten before their turn
+        are left out. `async for` works, too: in asyncio, other tasks run during a wait, and the wait can be cancelled.
 
-        after: begins behind this step of `steps` (or commit_seq); pool.steps[-1] gives new steps only.
+        after: begins after this step of `steps` (or commit_seq); pool.steps[-1] gives new steps only.
         timeout: seconds without a new step after which the loop ends, too; None waits until Ctrl-C.
         all_runs: continues with the runs that follow.
-        copy: False gives arrays in place, as in a `with` block: asking for the next step raises OverwrittenError if the
-            analyzer needed the slot, and a loop that is left by `break` calls step.check() itself.
+        copy: False gives arrays in place, as in a `with` block: requesting the next step raises OverwrittenError if the
+            analyzer needed the slot. A loop that is left by `break` must call step.check() itself.
 
         >>> xs = [step["x"] for step in pool.follow()]
         >>> [float(x[0]) for x in xs]
@@ -141,9 +141,9 @@ class Pool(PoolFile):
         return Following(self, last, timeout, all_runs, copy)
 
     def records(self, *, after: int = 0) -> Iterator[Record]:
-        """The records of the journal beside the pool whose seq is greater than `after`: all runs, and all steps, also
-        those that the ring has overwritten. Ends with the last record that is there now. Without a journal there are
-        none."""
+        """The records of the journal beside the pool whose seq is greater than `after`: of all runs and all steps,
+        including those that the ring has overwritten. Ends with the last record present now. Without a journal there
+        are none."""
         after = whole("after", after, most=2**64 - 2)
         while (found := self._live.next_record(after + 1)) is not None:
             after, kind, unix_ns, run_id, fields, results = found
@@ -152,10 +152,10 @@ class Pool(PoolFile):
 
     def columns(self, *, run: RunInfo | str | None = None, kept: bool = False,
                 wait: float = 1) -> dict[str, npt.NDArray[Any]]:
-        """What was recorded of each step: a contiguous array for each number, by ascending commit_seq.
+        """The recorded numbers of the steps: a contiguous array for each number, by ascending commit_seq.
 
-        The steps are those of the journal beside the pool, also those that the ring has overwritten, and those that the
-        ring keeps. run: one of `runs`, or its run_id; None for all. kept: only the steps that the ring keeps. wait:
+        The steps are those of the journal beside the pool, including those that the ring has overwritten, and those that
+        the ring keeps. run: one of `runs`, or its run_id; None for all. kept: only the steps that the ring keeps. wait:
         seconds to wait until the journal has the newest step that is kept now: its record comes soon after its commit.
         Without an analyzer it may never come, so a call does not wait for it again.
 
@@ -164,7 +164,7 @@ class Pool(PoolFile):
         generate_ns and producer_idle_ns, the solver's work and its wait for a buffer; analyzer_idle_ns, hand_off_ns,
         transfer_ns, commit_ns, analyze_ns and record_ns; bytes_transferred, skipped_before and published_at_ns: these are 0 for a
         step that is not in the journal. The others are the results of count 1 by name, and those of analyses
-        (docs/use/questions.md): NaN for the steps that these did not look at. An absent f64 is NaN. A column of
+        (docs/use/questions.md): NaN for the steps that they did not process. An absent f64 is NaN. A column of
         another type is an array of objects if a value is absent or has more than 64 bits: ints, and None.
         """
         run_id = run.run_id if isinstance(run, RunInfo) else run
@@ -198,7 +198,7 @@ class Pool(PoolFile):
         return Named(f"column of {self.path}", joined(recorded, columns_of(rows, known)))
 
     def table(self, *, run: RunInfo | str | None = None, kept: bool = False, wait: float = 1) -> npt.NDArray[Any]:
-        """The same as one structured array, a row for each step: pandas.DataFrame(pool.table()).
+        """The columns as one structured array, a row for each step: pandas.DataFrame(pool.table()).
 
         >>> pool.table()[["run", "iteration", "solver.residual"]][:2]
         array([(1, 1, 0.1 ), (1, 2, 0.01)],
@@ -207,7 +207,7 @@ class Pool(PoolFile):
         return structured(self.columns(run=run, kept=kept, wait=wait))
 
     def arrow(self, *, run: RunInfo | str | None = None, kept: bool = False, wait: float = 1) -> Any:
-        """The same as a pyarrow.Table, without a copy of the columns of numbers. Columns of objects become int64 with
+        """The columns as a pyarrow.Table, without a copy of the columns of numbers. Columns of objects become int64 with
         nulls, or decimals if an int has more than 64 bits. Needs pyarrow."""
         return arrow_table(self.columns(run=run, kept=kept, wait=wait))
 
@@ -215,7 +215,7 @@ class Pool(PoolFile):
         """The kept steps as an xarray.Dataset along `iteration`, with the coordinates `run` and `commit_seq`: the variables, which are
         read when they are used, and every recorded number. Needs xarray.
 
-        run: only its steps; with those of several runs, an iteration may be there twice. dims: names of the dimensions of
+        run: only its steps; with steps of several runs, an iteration may occur twice. dims: names of the dimensions of
         variables, by name; x_0, x_1 ... otherwise. A step that is overwritten before it is read raises NotKeptError.
         """
         from .xarray import dataset_of

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a pool and its journal say of runs, steps and records."""
+"""Runs, steps and records of a pool and its journal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Record", "RunInfo", "StepInfo"]
 
 
 class RunInfo(NamedTuple):
-    """A run that a pool has steps of."""
+    """A run of which a pool has steps."""
 
     run_id: str
     problem_id: str
@@ -45,5 +45,5 @@ class Record(NamedTuple):
     "diverged", "failed"), or None; of a mark: commit_seq, iteration, step, cause ("trigger", "non_finite" ...), name (of the
     trigger or the plug-in), text, actions ("freeze, stop"; docs/use/questions.md)."""
     results: dict[str, Any]
-    """Of a step: what was recorded of it, by name. Results that are arrays are in the ring only. Of analysis_results: what an
-    analysis computed of the step of these fields (docs/use/questions.md)."""
+    """Of a step: its recorded results, by name. Results that are arrays are in the ring only. Of analysis_results: what an
+    analysis computed from the step with these fields (docs/use/questions.md)."""

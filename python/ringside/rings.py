@@ -31,15 +31,15 @@ __all__ = ["GlobalStep", "NodeRing", "Rings", "open", "open_rings"]
 
 
 def open(path: str | os.PathLike[str], *, wait: float = 0) -> Pool:  # noqa: A001 (as gzip.open and others)
-    """Opens the pool at `path` for reading: a Pool. Its owner, if there is one, continues; neither waits for the other.
+    """Opens the pool at `path` for reading: a Pool. Its owner, if any, continues; neither waits for the other.
 
-    A folder with the rings of all nodes of a run of several MPI ranks, or a ranks file (POOL.ranks), gives Rings: they are
-    read as one. `open_rings` does the same, and type checkers know what it gives.
+    A folder with the rings of all nodes of a run of several MPI ranks, or a ranks file (POOL.ranks), gives Rings,
+    which are read as one. `open_rings` does the same, with a single return type for type checkers.
 
     wait: seconds to wait for a pool that does not exist yet.
 
-    Raises NoFileError if there is no file, UsageError if it is no pool, ResourceError if it may not be read,
-    DamagedError. Of Rings, the line names the node.
+    Raises NoFileError if there is no file, UsageError if it is not a pool, ResourceError if it may not be read,
+    DamagedError. For Rings, the message names the node.
 
     >>> with ringside.open("made.pool") as pool:
     ...     pool
@@ -68,7 +68,7 @@ class NodeRing(NamedTuple):
 class GlobalStep(StepMapping["npt.NDArray[Any]"]):
     """A step that is held in the rings of all nodes, as a mapping: step["u"] is a verified copy of the whole array.
 
-    A context manager: leaving the block checks and releases.
+    A context manager: leaving the block checks and releases the step.
     """
 
     def __init__(self, rings: Rings, iteration: int, held: list[HeldStep]) -> None:
@@ -93,7 +93,7 @@ class GlobalStep(StepMapping["npt.NDArray[Any]"]):
             _named(ring, step.verify)
 
     def check(self) -> None:
-        """Raises OverwrittenError unless all that was read until now is of this step."""
+        """Raises OverwrittenError unless everything read so far belongs to this step."""
         for ring, step in zip(self._rings.nodes, self.nodes):
             _named(ring, step.check)
 
@@ -120,12 +120,13 @@ class GlobalStep(StepMapping["npt.NDArray[Any]"]):
 
 
 class Rings:
-    """The rings of all nodes of one run. Made by `open`. Each call looks at them anew.
+    """The rings of all nodes of one run. Made by `open`. Each call reads them anew.
 
-    rings[17] holds the step of iteration 17 in every ring, rings[-1] the newest that all have. `in`, len() and iteration are
-    about the iterations that all rings hold. What a node alone has is in `nodes`: rings.nodes[1].pool.table(), for instance.
+    rings[17] holds the step of iteration 17 in every ring, rings[-1] the newest that all have. `in`, len() and iteration
+    refer to the iterations that all rings hold. Data of a single node is in `nodes`, for instance
+    rings.nodes[1].pool.table().
 
-    It is closed, pickled and used in a child of fork() as a Pool.
+    Closing, pickling and use in a child of fork() are as for a Pool.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, wait: float = 0) -> None:
@@ -218,7 +219,7 @@ class Rings:
         """A verified copy of a variable of several steps as one array, whose first axis is that of the steps.
 
         steps: a slice as of rings[...], or iterations. part: an index of each step's array as NumPy takes it, such as
-        numpy.s_[100:200, 0]. One step after the other is put together whole, and its part copied.
+        numpy.s_[100:200, 0]. Each step is assembled whole, one after the other, and its part copied.
         """
         chosen = self._in_slice(steps) if isinstance(steps, slice) else list(steps)
         variable = self._variable(name)
@@ -332,7 +333,7 @@ def _opened(ranks: RanksFile, node: int, path: str, wait: float) -> NodeRing:
     is_told = len(run.parameters.encode(errors="surrogateescape")) >= 511 or re.search(
         regions_pattern(ranks.variables, described.boxes) + "$", run.parameters)
     if found != expected or not is_told:
-        raise UsageError(f"{ranks.path}: {name}: {path} keeps other entries than the ranks file says: found {run.parameters}")
+        raise UsageError(f"{ranks.path}: {name}: {path} keeps other entries than the ranks file lists: found {run.parameters}")
     return NodeRing(name, described.host, described.ranks, pool)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """SciPy's solvers as kept runs.
 
-`cg` and `solve_ivp` keep all that they need to continue: after a kill, `ringside run --resume` resumes them with the
-same bits. `callback` publishes the iterates of any solver that calls back with one; such a run can begin again from the
-kept iterate, but its solver's own state is not kept.
+`cg` and `solve_ivp` keep everything that they need to continue: after a kill, `ringside run --resume` resumes them with the
+same bits. `callback` publishes the iterates of any solver that passes them to a callback; such a run can begin again from
+the kept iterate, but its solver's own state is not kept.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def callback(run: Writer, name: str | None = None,
              scalars: Callable[[Array], dict[str, float]] | None = None) -> Callable[..., None]:
     """A callback for cg, gmres (with callback_type="x"), minimize and others: publishes the iterate as a variable.
 
-    name: of the variable; the run's only one if it is left out. scalars: makes the run's scalars of an iterate.
+    name: of the variable; by default the run's only one. scalars: a function that makes the run's scalars from an iterate.
     Iterations are counted from run.next_iteration.
 
         with ringside.publish(variables={"x": x0}, solver="bfgs") as run:
@@ -42,7 +42,7 @@ def callback(run: Writer, name: str | None = None,
     def publish_iterate(iterate: Any, *_: Any) -> None:
         iterate = getattr(iterate, "x", iterate)  # OptimizeResult
         if np.ndim(iterate) == 0:
-            raise UsageError("the solver's callback has a number instead of an iterate; gmres: give callback_type='x'")
+            raise UsageError("the solver passes a number to its callback instead of an iterate; for gmres, give callback_type='x'")
         run.publish(run.next_iteration, {variable: iterate}, scalars(iterate) if scalars else {})
 
     return publish_iterate
@@ -61,9 +61,9 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
     Raises UsageError for complex numbers, and ArithmeticError, by which the run has failed, unless A and M are positive definite.
 
     A step has x, the states r and p, and the scalars rho and residual (the norm of r). A resumed run continues from all
-    of them. It is the same problem only if A (a matrix: its entries), b, x0, rtol, atol and the name of the problem are
-    the same. A LinearOperator has no entries: it is known by its code, which does not show the values that the code takes from
-    elsewhere; a `problem` names these.
+    of them. The problem is the same only if A (a matrix: its entries), b, x0, rtol, atol and the name of the problem are
+    the same. A LinearOperator has no entries: it is identified by its code, without the values that the code takes from
+    elsewhere; name these by `problem`.
     """
     operator, precondition = scipy.sparse.linalg.aslinearoperator(A), _operator(M)
     for name, matrix in (("A", operator), ("M", M)):
@@ -127,14 +127,14 @@ def solve_ivp(fun: Callable[..., Any], t_span: tuple[float, float], y0: Any, met
     """scipy.integrate.solve_ivp as a kept run, with its arguments and its result, an OdeResult.
 
     method: RK23, RK45 or DOP853, or its class. They need the last t and y and the size of the next step only, so a resumed run
-    has the same bits, if fun(t, y) depends on t and y only. The other methods keep more, and are refused; so are complex numbers, and
+    has the same bits, if fun(t, y) depends on t and y only. The other methods need more and are refused, as are complex numbers and
     an event that is terminal at its second occurrence or later, because occurrences are not kept.
 
     A step has y, and the scalars t and h (the size of the next step); with events also event: the number of the one that
-    ended the run, or -1. The result of a resumed run begins at the kept step: t, y, sol and events of the steps before are those that
-    the run before found. pool, run_options, and in publishing others: options of ringside.publish. It is the same problem only if t_span, y0, the method, rtol, atol,
-    max_step, first_step, args (numbers, texts and arrays), the name of the problem and the code of fun are the same. Values that fun takes
-    from elsewhere are not seen: `problem` names them.
+    ended the run, or -1. The result of a resumed run begins at the kept step: only the run before has t, y, sol and events
+    of earlier steps. pool, run_options, and others in publishing: options of ringside.publish. The problem is the same only
+    if t_span, y0, the method, rtol, atol, max_step, first_step, args (numbers, texts and arrays), the name of the problem and
+    the code of fun are the same. Values that fun takes from elsewhere are not compared: name them by `problem`.
     """
     methods = {"RK23": scipy.integrate.RK23, "RK45": scipy.integrate.RK45, "DOP853": scipy.integrate.DOP853}
     name = method if isinstance(method, str) else getattr(method, "__name__", method)
@@ -153,7 +153,7 @@ def solve_ivp(fun: Callable[..., Any], t_span: tuple[float, float], y0: Any, met
     arrays = {key: np.asarray(value) for key, value in given.items() if np.ndim(value) > 0}
     for key, array in arrays.items():
         if array.dtype.hasobject:
-            raise UsageError(f"solve_ivp: {key} holds objects, which do not tell one run from another; expected numbers")
+            raise UsageError(f"solve_ivp: {key} holds objects, which do not identify a run; expected numbers")
     with publish({"y": ("f64", y.shape)}, scalars={"t": "f64", "h": "f64", **({"event": "i64"} if watched else {})},
                  solver=solver or name, problem=problem,
                  parameters=f"t={start!r}..{end!r} " + " ".join(f"{key}={_shown(value)}" for key, value in given.items()),

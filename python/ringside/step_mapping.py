@@ -25,10 +25,10 @@ _Entry = TypeVar("_Entry", covariant=True)
 
 
 class StepMapping(Mapping[str, _Entry]):
-    """`keys`, `items`, `values`, `get` and `in` are those of every mapping. Only the arrays that are asked for are read.
+    """`keys`, `items`, `values`, `get` and `in` work as in every mapping. Only requested arrays are read.
 
-    Of nested structures, the names are those that were published. The variables in which they are packed (`variables`) are no
-    entries, but step["tree.f64"] gives them, too.
+    Nested structures have the names under which they were published. The variables in which they are packed (`variables`)
+    are not entries, but step["tree.f64"] gives them, too.
     """
 
     variables: Mapping[str, Variable]

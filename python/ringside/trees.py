@@ -246,7 +246,7 @@ def packed(variables: Mapping[Any, Any]) -> tuple[dict[str, Variable], Packing |
     if len(packing.variables) > _MOST_VARIABLES:
         packing = Packing(described, variables)
     if set(packing.variables) == {TABLE}:
-        raise UsageError(f"variables: found no entry of an array in {shown(variables)}; expected one at least")
+        raise UsageError(f"variables: found no entry of an array in {shown(variables)}; expected at least one")
     return packing.variables, packing
 
 

@@ -142,6 +142,6 @@ def scalar_types(given: Mapping[str, Any] | Sequence[str]) -> dict[str, tuple[in
         if not isinstance(dtype, str) or dtype not in types:
             raise UsageError(f"scalar {name!r}: dtype {dtype!r}; expected f64 or i64, or a pair of it and a unit")
         if name in found:
-            raise UsageError(f"scalars: {name!r} is there twice; expected each name once")
+            raise UsageError(f"scalars: found {name!r} twice, expected each name once")
         found[name] = types[dtype], text_of(f"scalar {name!r}: unit", unit)
     return found

@@ -48,18 +48,18 @@ def publish(variables: Mapping[str, VariableLike], *, scalars: Mapping[str, Scal
     pool: starts an analyzer for this run, which keeps its steps in this file; the run continues if the file holds steps
         of the same problem (`kept`, `next_iteration`). Under `ringside run`: the analyzer's pool must be this one.
     run_options: options of `ringside run` for that analyzer: "--slots 16 --durability process", or a list of words.
-    Without either, the environment decides: RINGSIDE_SOCKET, which `ringside run -- PROGRAM` sets; else RINGSIDE_POOL;
+    Without either, the environment selects the analyzer: RINGSIDE_SOCKET, which `ringside run -- PROGRAM` sets; else RINGSIDE_POOL;
     else the analyzer of the service.
 
     variables: by name, a Variable, a pair of dtype and shape ("f64", (1000,)), an array, whose dtype and shape it
         gets, or nested dicts, lists and tuples of arrays (docs/publish/python.md#many-arrays).
     scalars: names of the numbers that each step has beside its variables, or by name
         "f64", "i64", or a pair of it and a unit.
-    solver, problem, parameters: at most 23, 399 and 511 bytes of text. Runs are of one problem if solver, problem,
-        parameters, problem_bytes and variables are equal; only such a run is resumed. solver is the script's name
-        without .py if it is left out ("python" where there is no script).
-    problem_bytes: what else the iterates depend on, for instance a matrix: bytes or an array, of which a hash is kept.
-    work: nonzeros, cells or whatever an iteration's work is proportional to.
+    solver, problem, parameters: at most 23, 399 and 511 bytes of text. Runs have the same problem if solver, problem,
+        parameters, problem_bytes and variables are equal; only such a run is resumed. By default, solver is the script's
+        name without .py ("python" where there is no script).
+    problem_bytes: other data that the iterates depend on, for instance a matrix: bytes or an array, kept as a hash.
+    work: nonzeros, cells or another number to which an iteration's work is proportional.
 
     `ringside run -- PROGRAM` and run_options set the others. An argument that is given takes precedence:
     socket: the analyzer's. buffers: 2 to 64. peer_timeout: seconds. pool_use: "fresh", "overwrite", "resume".
@@ -86,8 +86,8 @@ def publish(variables: Mapping[str, VariableLike], *, scalars: Mapping[str, Scal
         "on_analyzer_loss": _number_of("on_analyzer_loss", on_analyzer_loss, _LOSSES),
         "coordination": _number_of("coordination", coordination, _COORDINATIONS)}, packing)
     if run.kept is not None and solver is problem is parameters is None and not content:
-        warnings.warn(f"continues from iteration {run.kept.iteration} of a run that had this program's name and variables: "
-                      "nothing else says that it is the same problem (problem=, parameters=, problem_bytes=)",
+        warnings.warn(f"continues from iteration {run.kept.iteration} of a run with this program's name and variables: "
+                      "nothing else identifies the problem (give problem=, parameters= or problem_bytes=)",
                       RuntimeWarning, stacklevel=2)
     if own_pool is not None:
         run._watch(own_pool)
@@ -95,7 +95,7 @@ def publish(variables: Mapping[str, VariableLike], *, scalars: Mapping[str, Scal
 
 
 class Counts(NamedTuple):
-    """What a Writer has done: steps published, steps skipped, seconds that claims waited."""
+    """Counts of a Writer: steps published, steps skipped, seconds that claims waited."""
 
     published: int
     skipped: int
@@ -103,16 +103,16 @@ class Counts(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What a trigger of the run has answered with `reply:VALUE`."""
+    """The reply of a trigger of the run (`reply:VALUE`)."""
 
     value: float
     number: int
-    """How many replies there were: a new one has a greater number."""
+    """The number of replies so far: a new reply has a greater number."""
 
 
 class KeptStep(StepMapping[Any]):
-    """The step that a resumed run continues from: a copy of each variable, by name, and its scalars. What was published as a
-    nested structure is one again.
+    """The step that a resumed run continues from: a copy of each variable, by name, and its scalars. Nested
+    structures that were published are returned as such.
 
     A variable is copied when it is first used, which must be before the first publish.
     """
@@ -128,7 +128,7 @@ class KeptStep(StepMapping[Any]):
         values = {name: core.kept_scalar(index) for index, name in enumerate(scalars)}
         self.scalars: dict[str, float] = Named(f"scalar of the kept iteration {iteration}",
                                                {name: value for name, value in values.items() if value is not None})
-        """Its scalars; a scalar that the run before did not declare is missing."""
+        """Its scalars, without those that the earlier run did not declare."""
 
     def __getitem__(self, name: str) -> Any:
         if self._packing is None or name not in self._packing:
@@ -153,8 +153,8 @@ class Writer:
     """A run that is published. Made by `publish`; a context manager.
 
     Leaving the block detaches and returns when every step is committed. The outcome is "finished"; after an exception
-    "failed", after Ctrl-C or `ringside stop` "stopped". `detach` gives another one. A run with `pool` that is in no block
-    ends with the script, by the same rules; with an interactive session, or if nothing refers to it any more, it is
+    "failed", after Ctrl-C or `ringside stop` "stopped". `detach` sets another one. A run with `pool` outside of a block
+    ends with the script, by the same rules; in an interactive session, or if nothing refers to it any more, its outcome is
     "stopped".
     """
 
@@ -178,18 +178,18 @@ class Writer:
 
     @property
     def next_iteration(self) -> int:
-        """One more than that of the last step: 1 in a new run."""
+        """One more than the last step's iteration; 1 in a new run."""
         return self._core.last + 1
 
     @property
     def reply(self) -> Reply | None:
-        """The last reply of a trigger, as the newest step's claim found it; None if there was none."""
+        """The last reply of a trigger, as read when the newest step was claimed; None if there was none."""
         found = self._core.reply()
         return None if found is None else Reply(*found)
 
     @property
     def account(self) -> dict[str, Any] | None:
-        """Where the time of a run with `pool` went, once it has ended, as `ringside run --summary` has it; otherwise None."""
+        """The account of a run with `pool`, once it has ended, in the form of `ringside run --summary`; otherwise None."""
         text = self._core.account()
         found: dict[str, Any] | None = json.loads(text) if text else None
         return found
@@ -232,7 +232,7 @@ class Writer:
                                          given, wait)
 
     def skip(self) -> None:
-        """Counts a step as skipped: one that the solver made and does not publish."""
+        """Counts a step as skipped that the solver made but does not publish."""
         self._core.skip()
 
     def detach(self, outcome: Outcome = "finished") -> None:

@@ -116,14 +116,14 @@ PyMethodDef step_methods[] = {
     {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(leave)), METH_FASTCALL, nullptr},
     {"previous", previous, METH_O,
      "previous($self, name, /)\n--\n\n"
-     "The same variable of the step before, read-only, in place: of the step that was published last, or a copy of\n"
-     "the kept one. None in the first step of a new run. Valid in the block: later its memory may take another step."},
+     "The same variable of the step before, read-only: in place from the last published step, or a copy from\n"
+     "the kept one. None in the first step of a new run. Valid in the block: later, another step may use its memory."},
     {}};
 
 PyMemberDef step_members[] = {
     {"iteration", T_ULONGLONG, offsetof(ClaimedStep, iteration), READONLY, "The number of the step."},
     {"scalars", T_OBJECT_EX, offsetof(ClaimedStep, scalars), 0,
-     "Its scalars, by name. When the block ends, all that were declared must be there."},
+     "Its scalars, by name. When the block ends, all declared scalars must be present."},
     {"skipped", T_BOOL, offsetof(ClaimedStep, skipped), READONLY,
      "True if there is no analyzer and on_analyzer_loss is \"continue\", or if no buffer was free and the step does "
      "not\n"

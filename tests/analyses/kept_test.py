@@ -3,7 +3,6 @@
 
 import json
 import pathlib
-import subprocess
 import sys
 import unittest
 
@@ -58,7 +57,7 @@ class Kept(Place):
             log.unlink()
         lines = self.analyze()
         self.assertEqual(len(lines), 6)
-        self.assertEqual(lines[-1]["note"], "not recorded: run.pool: no journal is beside it")
+        self.assertEqual(lines[-1]["note"], "not recorded: run.pool: found no journal beside it")
         self.assertEqual(list(self.folder.glob("run.pool.journal-*")), [])
 
     def test_a_damaged_step_fails_and_the_others_are_looked_at(self):
@@ -124,19 +123,17 @@ class Kept(Place):
 
     def test_ctrl_c_ends_it(self):
         self.write("import os, signal, ringside\n@ringside.reduction\ndef f(step):\n    print('here', flush=True)\n    signal.pause()\n")
-        with subprocess.Popen(["ringside", "analyze", "run.pool", "my.py"], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8") as process:
-            self.assertEqual(process.stderr.readline(), "my.py: f: here\n")
-            process.send_signal(2)
-            self.assertEqual(process.wait(), 130)
+        process = self.start("ringside", "analyze", "run.pool", "my.py")
+        self.assertEqual(process.stderr.readline(), "my.py: f: here\n")
+        process.send_signal(2)
+        self.assertEqual(process.wait(), 130)
 
 
 class Imported(Place):
     def test_a_program_that_imports_the_file_has_its_functions_unchanged(self):
         self.write(ENERGY)
         self.write("import numpy as np, my\nprint(my.energy({'x': np.array([3.0])}))\nimport importlib\nimportlib.reload(my)\n", "program.py")
-        environment = dict(self.environment)
-        said = subprocess.run([sys.executable, "-B", "program.py"], cwd=self.folder, env=environment, capture_output=True, encoding="utf-8", check=True)
+        said = self.call(sys.executable, "-B", "program.py")
         self.assertEqual((said.stdout, said.stderr), ("9.0\n", ""))
 
     def test_the_process_of_analyses_is_not_for_people(self):

@@ -3,17 +3,15 @@
 programs as its argument."""
 
 import json
-import os
 import pathlib
 import struct
-import subprocess
 import sys
-import tempfile
-import unittest
 
 import ringside
 
-PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from own_folder import OwnFolder  # noqa: E402
+
 STEPS = 12
 ENERGY = """
 import ringside
@@ -28,24 +26,16 @@ def bits(value):
     return struct.pack(">d", value)
 
 
-class Place(unittest.TestCase):
+class Place(OwnFolder):
+    programs = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
+
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("RINGSIDE_")}
+        super().setUp()
         # Named: python3 in PATH may be another one.
-        self.environment.update(LC_ALL="C.UTF-8", PATH=f"{PROGRAMS}:{os.environ['PATH']}", RINGSIDE_PYTHON=sys.executable,
-                                XDG_RUNTIME_DIR=str(self.folder), TMPDIR=str(self.folder))
+        self.environment.update(RINGSIDE_PYTHON=sys.executable, XDG_RUNTIME_DIR=str(self.folder), TMPDIR=str(self.folder))
 
     def write(self, text, name="my.py"):
-        (self.folder / name).write_text(text, encoding="utf-8")
-
-    def call(self, *command, expected=0, **more):
-        run = subprocess.run([str(word) for word in command], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", timeout=240, check=False, **more)
-        self.assertEqual(run.returncode, expected, f"{command}\n{run.stdout}{run.stderr}")
-        return run
+        super().write(text, name)
 
     def run_words(self, *more, name="run", files=("my.py",), slots=2 * STEPS, steps=STEPS, timeout=120):
         """Named cores: with the lowest priority a busy machine would not let the analyses run at all."""

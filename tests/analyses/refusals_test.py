@@ -2,7 +2,6 @@
 """Files, interpreters and options that are refused before a run begins: one line, an exit code, and no pool."""
 
 import os
-import subprocess
 import sys
 import unittest
 
@@ -21,9 +20,7 @@ class Refusals(Place):
         os.mkfifo(go)
         self.write(ENERGY)
         self.write(f"open({str(go)!r}).read()\n" + ENERGY.replace("energy", "slow"), "slow.py")
-        run = subprocess.Popen(self.run_words(files=("my.py", "slow.py")), cwd=self.folder, env=self.environment, encoding="utf-8",
-                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        self.addCleanup(lambda: (run.poll() is None and run.kill(), run.communicate()))
+        run = self.start(*self.run_words(files=("my.py", "slow.py")))
         self.assertRegex(run.stderr.readline(), r"^ringside: slow\.py is still being imported after 3 s \(process \d+\)")
         go.write_text("", encoding="utf-8")
         self.assertEqual((run.communicate(timeout=240)[1], run.returncode), ("", 0))
@@ -60,10 +57,10 @@ class Refusals(Place):
         for first, second in (("a", "a.b"), ("a.b", "a"), ("a.b", "a.b.c")):
             shorter, longer = sorted((first, second), key=len)
             self.write("import ringside\n" + of.format(first, 1) + of.format(second, 2))
-            self.refused(rf"my\.py, line 4: the reductions '{shorter}' and '{longer}' could both have a result analysis\.{longer}; expected names")
+            self.refused(rf"my\.py, line 4: the reductions '{shorter}' and '{longer}' could both have a result analysis\.{longer}; expected no name")
             self.write("import ringside\n" + of.format(first, 1), "a.py")
             self.write("import ringside\n" + of.format(second, 2), "b.py")
-            self.refused(rf"[ab]\.py: the reduction '{longer}' and '{shorter}' in [ab]\.py could both have a result analysis\.{longer}; expected names",
+            self.refused(rf"[ab]\.py: the reduction '{longer}' and '{shorter}' in [ab]\.py could both have a result analysis\.{longer}; expected no name",
                          files=("a.py", "b.py"))
         self.write("import ringside\n" + of.format("a", 1) + of.format("ab", 2))
         self.call(*self.run_words())
@@ -90,7 +87,7 @@ class Refusals(Place):
 
     def test_options_that_exclude_it(self):
         self.write(ENERGY)
-        self.refused("--analyze: found with --mode dram, which keeps nothing to look at; expected --mode pipeline", "--mode=dram")
+        self.refused("--analyze: found with --mode dram, which keeps nothing to analyze; expected --mode pipeline", "--mode=dram")
         self.refused("--analyze: found with --telemetry off, expected on", "--telemetry=off")
 
     def test_cores_that_are_not_there(self):

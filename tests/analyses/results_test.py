@@ -3,7 +3,6 @@
 
 import csv
 import json
-import subprocess
 import sys
 import unittest
 
@@ -94,8 +93,7 @@ def sometimes(step):
         self.write(ENERGY)
         self.run_with()
         values = self.recorded()[0]["analysis.energy"]
-        lines = [json.loads(line) for line in self.call("ringside", "tail", "--pool", "run.pool", "--json").stdout.splitlines()]
-        self.assertEqual({line["iteration"]: line["results"]["analysis.energy"] for line in lines if line["event"] == "analysis_results"},
+        self.assertEqual({line["iteration"]: line["results"]["analysis.energy"] for line in self.records() if line["event"] == "analysis_results"},
                          values)
         self.assertIn(f"iteration {STEPS}: analysis.energy {values[STEPS]:.6g}", self.call("ringside", "tail", "--pool", "run.pool").stdout)
         self.call("ringside", "export", "run.pool", "--records", "-o", "records.csv")
@@ -115,13 +113,6 @@ def sometimes(step):
         said = self.call(*(word for word in self.run_words() if word != "--quiet"))
         self.assertRegex(said.stdout, rf"\n  analysis energy \(my\.py\): {STEPS} steps, 0 skipped, last [0-9.e+-]+\n")
 
-    def test_the_solver_makes_the_same_bits_in_the_same_steps(self):
-        self.write(ENERGY)
-        self.run_with(slots=3)
-        self.run_with(name="without", files=(), slots=3)
-        last = [self.pool(name).read(STEPS, "x").tobytes() for name in ("run", "without")]
-        self.assertEqual(last[0], last[1])
-
     def test_without_a_journal_they_are_in_the_summary_and_live_only(self):
         self.write(ENERGY)
         analyses, _, said = self.run_with("--journal=off")
@@ -131,20 +122,25 @@ def sometimes(step):
 
 
 class ProgramOfTheUser(Place):
-    def start(self, *words):
-        process = subprocess.Popen([str(word) for word in words], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
-        self.addCleanup(process.__exit__, None, None, None)  # closes its pipes
-        self.addCleanup(process.kill)
-        return process
-
     def words(self, *more):
         return ("ringside", "run", "--quiet", "--pool=run.pool", "--slots=16", "--durability=process", *more, "--", sys.executable,
                 "program.py")
 
-    def test_its_steps_are_looked_at_like_those_of_a_built_in_solver(self):
+    def setUp(self):
+        super().setUp()
         self.write(BOTH)
         self.write(PROGRAM, "program.py")
+
+    def started(self, *more):
+        """A run that waits for the file `go`, and has committed the five steps before that."""
+        run = self.start(*self.words(*more))
+        self.call(sys.executable, "-c", "import ringside\nfor s in ringside.open('run.pool', wait=60).follow():\n  if s.iteration == 5: break")
+        return run
+
+    def kill_analyzer(self):
+        self.call("kill", "-KILL", json.loads(self.call("ringside", "tail", "--once", "--json").stdout)["pid"])
+
+    def test_its_steps_are_looked_at_like_those_of_a_built_in_solver(self):
         self.write("", "go")
         self.call(*self.words("--analyze=my.py", "--analyze-cores=0", "--analyze-timeout=120"))
         found, _ = self.recorded()
@@ -152,49 +148,33 @@ class ProgramOfTheUser(Place):
         pool = self.pool()
         self.assertEqual(found["analysis.both.u"], {k: pool.read(k, "u").sum() for k in range(1, 11)})
 
-    def test_a_run_that_goes_on_is_followed_to_its_end(self):
-        self.write(BOTH)
-        self.write(PROGRAM, "program.py")
-        run = self.start(*self.words())
-        ready = self.call(sys.executable, "-c", "import ringside\nfor s in ringside.open('run.pool', wait=60).follow():\n  if s.iteration == 5: break")
-        self.assertEqual(ready.stderr, "")
+    def assert_followed_to_the_end(self, loses_its_analyzer):
+        run = self.started()
         follower = self.start("ringside", "analyze", "run.pool", "my.py", "--json", "--analyze-timeout=120")
         seen = []
         for line in follower.stdout:
             seen.append(json.loads(line))
             if seen[-1].get("iteration") == 5:
+                if loses_its_analyzer:
+                    self.kill_analyzer()
                 self.write("", "go")
         self.assertEqual((follower.wait(), follower.stderr.read()), (0, ""))
-        self.assertEqual((run.wait(), run.stderr.read()), (0, ""))
+        said = run.stderr.read()
+        self.assertEqual(run.wait(), 0, said)
         self.assertEqual([line["iteration"] for line in seen[:-1]], list(range(1, 11)))
         self.assertEqual(seen[-1]["analyses"][0]["steps"], 10)
         self.assertEqual(self.recorded()[0]["analysis.both.n"], {k: 3 * k for k in range(1, 11)})
+        return said
+
+    def test_a_run_that_goes_on_is_followed_to_its_end(self):
+        self.assertEqual(self.assert_followed_to_the_end(False), "")
 
     def test_a_run_that_goes_on_is_followed_beyond_the_loss_of_its_analyzer(self):
-        self.write(BOTH)
-        self.write(PROGRAM, "program.py")
-        run = self.start(*self.words())
-        self.call(sys.executable, "-c", "import ringside\nfor s in ringside.open('run.pool', wait=60).follow():\n  if s.iteration == 5: break")
-        status = json.loads(self.call("ringside", "tail", "--once", "--json").stdout)
-        follower = self.start("ringside", "analyze", "run.pool", "my.py", "--json", "--analyze-timeout=120")
-        seen = []
-        for line in follower.stdout:
-            seen.append(json.loads(line))
-            if seen[-1].get("iteration") == 5:
-                self.call("kill", "-KILL", status["pid"])
-                self.write("", "go")
-        self.assertEqual((follower.wait(), follower.stderr.read()), (0, ""))
-        self.assertEqual(run.wait(), 0, run.stderr.read())
-        self.assertEqual([line["iteration"] for line in seen[:-1]], list(range(1, 11)))
-        self.assertEqual(self.recorded()[0]["analysis.both.n"], {k: 3 * k for k in range(1, 11)})
+        self.assert_followed_to_the_end(True)
 
     def test_an_analyzer_that_takes_over_takes_their_results_too(self):
-        self.write(BOTH)
-        self.write(PROGRAM, "program.py")
-        run = self.start(*self.words("--analyze=my.py", "--analyze-cores=0", "--analyze-timeout=120"))
-        self.call(sys.executable, "-c", "import ringside\nfor s in ringside.open('run.pool', wait=60).follow():\n  if s.iteration == 5: break")
-        status = json.loads(self.call("ringside", "tail", "--once", "--json").stdout)
-        self.call("kill", "-KILL", status["pid"])
+        run = self.started("--analyze=my.py", "--analyze-cores=0", "--analyze-timeout=120")
+        self.kill_analyzer()
         self.write("", "go")
         self.assertEqual(run.wait(), 0, run.stderr.read())
         self.assertEqual(self.recorded()[0]["analysis.both.n"], {k: 3 * k for k in range(1, 11)})

@@ -4,7 +4,6 @@
 import json
 import os
 import signal
-import subprocess
 import unittest
 
 from place import ENERGY, STEPS, Place
@@ -27,24 +26,20 @@ def f(step):
 
 
 class Signals(Place):
-    def start(self, then):
+    def begun(self, then):
         """A run without end, whose analysis has begun, and a pipe that ends with the last of the run's processes."""
         self.write(BEGINS.format(then))
         read_end, write_end = os.pipe()
         self.addCleanup(os.close, read_end)
-        words = self.run_words(steps=1_000_000_000, timeout=1)
-        process = subprocess.Popen([str(word) for word in words], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", pass_fds=(write_end,))
+        process = self.start(*self.run_words(steps=1_000_000_000, timeout=1), pass_fds=(write_end,))
         os.close(write_end)
-        self.addCleanup(process.__exit__, None, None, None)  # closes its pipes
-        self.addCleanup(process.kill)
         self.assertEqual(process.stderr.readline(), "my.py: f: begun\n")
         return process, read_end
 
     def test_of_a_killed_run_no_process_is_left_and_its_pool_can_be_used(self):
         for then in ("pass", "signal.pause()", "signal.signal(signal.SIGTERM, signal.SIG_IGN); signal.pause()"):
             with self.subTest(then=then):
-                process, read_end = self.start(then)
+                process, read_end = self.begun(then)
                 process.kill()
                 process.wait()
                 self.assertEqual(os.read(read_end, 1), b"")
@@ -57,7 +52,7 @@ class Signals(Place):
     def test_ctrl_c_ends_the_run_and_what_was_found_is_recorded(self):
         for then, ended in (("pass", None), ("signal.pause()", "did not end within 1 s (--analyze-timeout) of the run, and was killed")):
             with self.subTest(then=then):
-                process, read_end = self.start(then)
+                process, read_end = self.begun(then)
                 process.send_signal(signal.SIGINT)
                 said = process.stderr.read()
                 self.assertEqual(process.wait(), 130, said)

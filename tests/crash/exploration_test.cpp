@@ -167,8 +167,7 @@ TEST(MutantsTest, AChangedOrderLeavesTheSameBytesWhenNothingGoesWrong) {
   };
   int changed = 0;
   for (const Mutant& mutant : mutants()) {
-    const auto scenario = std::find_if(scenarios().begin(), scenarios().end(),
-                                       [&](const Scenario& one) { return one.name == mutant.scenario; });
+    const auto scenario = std::ranges::find(scenarios(), mutant.scenario, &Scenario::name);
     const Storage storage = mutant.model == Model::kDax ? Storage::kDax : Storage::kFile;
     const TracedScenario whole = scenario->trace(storage, Durability::kPower, kSeed);
     const TracedScenario other = bent(mutant, whole);

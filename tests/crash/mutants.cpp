@@ -378,7 +378,7 @@ constexpr Mutant kMutants[] = {
      Hashing::kPayloadWithoutChunks},
     {"no hashes on a page cache", "two-laps", Model::kPageCache, kOff, nullptr},
     {"the victim is chosen without regard to leases", "held-slots", Model::kDax, kOnAndOff, nullptr, Hashing::kWhole,
-     false, LeaseFault::kIgnored},
+     false, true},
 };
 
 }  // namespace
@@ -399,9 +399,8 @@ TracedScenario bent(const Mutant& mutant, TracedScenario traced) {
 
 Kill try_to_kill(const Mutant& mutant, bool checksums, std::uint64_t seed, int rounds) {
   const UseHashing use(checksums ? mutant.hashing : Hashing::kOff);
-  const UseLeaseFault leases(mutant.leases);
-  const auto scenario = std::find_if(scenarios().begin(), scenarios().end(),
-                                     [&](const Scenario& one) { return one.name == mutant.scenario; });
+  const UseLeaseFault leases(mutant.ignores_leases);
+  const auto scenario = std::ranges::find(scenarios(), mutant.scenario, &Scenario::name);
   const Storage storage = mutant.model == Model::kDax ? Storage::kDax : Storage::kFile;
   Depth depth = kQuick;
   depth.cut_again_every = ~std::uint64_t{0};  // the first cut is enough for each of them

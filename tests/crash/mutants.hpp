@@ -30,7 +30,7 @@ struct Mutant {
   void (*bend)(Trace& trace, const RingGeometry& geometry);  // changes the scenario's events; null: bends none
   Hashing hashing = Hashing::kWhole;
   bool flips_bits = false;  // detected by bit flips, not by power cuts
-  LeaseFault leases = LeaseFault::kNone;
+  bool ignores_leases = false;
 };
 
 std::span<const Mutant> mutants();

@@ -13,6 +13,9 @@ import unittest
 import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests"))
+from own_folder import OwnFolder  # noqa: E402
+
 HEADER = ROOT / "include" / "ringside.h"
 ABI = ROOT / "library" / "abi"
 COMPILERS = [name for name in ("gcc", "g++", "clang", "clang++") if shutil.which(name)]
@@ -69,14 +72,7 @@ def members(description):
             for struct in tree.iter("class-decl") for member in struct.iter("data-member")}
 
 
-class Folder(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-
-class Header(Folder):
+class Header(OwnFolder):
     def test_it_compiles_without_a_warning_as_c_and_cpp(self):
         (self.folder / "own.c").write_text("#include <ringside.h>\nint main(void) { return (int)ringside_interface() - RINGSIDE_INTERFACE; }\n",
                                            encoding="utf-8")
@@ -132,7 +128,7 @@ class Library(unittest.TestCase):
         self.assertNotRegex(dynamic, "RPATH|RUNPATH|TEXTREL")
 
 
-class Compatibility(Folder):
+class Compatibility(OwnFolder):
     def test_no_function_or_struct_changed_but_by_growing(self):
         run = call("abidiff", "--no-added-syms", "--suppressions", ABI / "growth.suppr", ABI / "libringside.so.0.abi",
                    described(self.folder), expected=None)

@@ -26,9 +26,7 @@ class Services(unittest.TestCase):
     """The maintainer scripts on a machine that runs systemd: stand-ins note how they are called."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.machine = pathlib.Path(folder.name)
+        self.machine = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.machine / "state").mkdir()
         (self.machine / "systemd").mkdir()
         (self.machine / "bin").mkdir()
@@ -78,9 +76,7 @@ class Bytecode(unittest.TestCase):
     """The scripts of python3-ringside."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.machine = pathlib.Path(folder.name)
+        self.machine = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def test_its_bytecode_is_made_at_installation_and_removed_before_the_files_are(self):
         for tool in ("py3compile", "py3clean"):

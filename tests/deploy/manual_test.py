@@ -43,9 +43,7 @@ def options_in_help(*command):
 
 def setUpModule():
     """Installs once, below a prefix of its own."""
-    folder = tempfile.TemporaryDirectory()
-    unittest.addModuleCleanup(folder.cleanup)
-    Installed.prefix = pathlib.Path(folder.name) / "local"
+    Installed.prefix = pathlib.Path(unittest.enterModuleContext(tempfile.TemporaryDirectory())) / "local"
     call("cmake", "--install", BUILD, "--prefix", Installed.prefix)
     Installed.share = Installed.prefix / "share"
     programs = Installed.prefix / "bin"
@@ -287,9 +285,7 @@ class Completions(Installed):
 
 class Settings(Installed):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.work = pathlib.Path(folder.name)
+        self.work = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         etc = self.prefix / "etc" / "ringside"
         self.files = {etc / "analyzer.toml": self.commands["ringside-analyzer"],
                       etc / "serve.toml": self.commands["ringside-serve"],

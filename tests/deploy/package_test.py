@@ -29,9 +29,7 @@ def call(*command, **options):
 
 def setUpModule():
     """Unpacks the package of the programs."""
-    folder = tempfile.TemporaryDirectory()
-    unittest.addModuleCleanup(folder.cleanup)
-    Package.folder = pathlib.Path(folder.name)
+    Package.folder = pathlib.Path(unittest.enterModuleContext(tempfile.TemporaryDirectory()))
     Package.debs = {path.name.split("_")[0]: path for path in MADE.glob("*.deb")}
     Package.deb = Package.debs["ringside"]
     Package.tree = Package.folder / "tree"
@@ -151,9 +149,7 @@ class Machine(Package):
     tests."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.machine = pathlib.Path(folder.name)
+        self.machine = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         for path in ("var/lib/dpkg/info", "var/lib/dpkg/updates", "var/lib/dpkg/triggers", "etc"):
             (self.machine / path).mkdir(parents=True)
         for path, text in (("var/lib/dpkg/status", ""), ("var/lib/dpkg/available", ""),
@@ -180,6 +176,23 @@ class Machine(Package):
         """The files of the package, as ./usr/..."""
         return [line.split()[5] for line in call("dpkg-deb", "-c", self.debs[package]).stdout.splitlines() if line[0] != "d"]
 
+    def assert_has(self, package, *parts):
+        """Each file matches one of the parts, and each part one file at least."""
+        files, allowed = self.contents(package), (*parts, rf"share/doc/{package}/(copyright|changelog\.gz)")
+        self.assertEqual([name for name in files if not any(re.fullmatch(r"\./usr/" + part, name) for part in allowed)], [])
+        for part in allowed:
+            self.assertTrue(any(re.fullmatch(r"\./usr/" + part, name) for name in files), part)
+
+    def symbols(self, package):
+        """The lines of its symbols file."""
+        call("dpkg-deb", "-e", self.debs[package], self.machine / "control")
+        return (self.machine / "control" / "symbols").read_text(encoding="utf-8").splitlines()
+
+    def exported(self, library):
+        """The functions that the library exports, as a symbols file names them."""
+        exported = call("nm", "-D", "--defined-only", BUILD / "lib" / f"{library}.so.0").stdout
+        return sorted(name.replace("@@", "@") for name in re.findall(r" T (\S+)", exported))
+
 
 class Library(Machine):
     """libringside0, libringside-messages0 and libringside-dev, installed beside the programs."""
@@ -197,31 +210,21 @@ class Library(Machine):
         self.assertEqual(self.field("libringside0", "Suggests"), "libringside-messages0")
 
     def test_each_package_has_its_part_of_the_files(self):
-        for package, parts in (("libringside0", (r"lib/\S+/libringside(_memory)?\.so\.0", r"lib/\S+/libringside(_memory)?\.so\.0\.\d+\.\d+")),
-                               ("libringside-messages0", (r"lib/\S+/libringside-messages\.so\.0",
-                                                          r"lib/\S+/libringside-messages\.so\.0\.\d+\.\d+")),
-                               ("libringside-dev", (r"include/ringside\.h", r"include/ringside\.hpp", r"include/ringside/\w+\.hpp",
-                                                    r"include/ringside_(eigen|ginkgo)\.hpp", r"include/ringside_(memory|reduction)\.h",
-                                                    r"lib/\S+/libringside(_memory)?\.so",
-                                                    r"lib/\S+/pkgconfig/ringside(-memory)?\.pc", r"lib/\S+/cmake/Ringside/\S+\.cmake",
-                                                    r"share/ringside/fortran/ringside\.f90",
-                                                    r"share/doc/libringside-dev/examples/\S+"))):
-            files = self.contents(package)
-            allowed = (*parts, rf"share/doc/{package}/(copyright|changelog\.gz)")
-            self.assertEqual([name for name in files if not any(re.fullmatch(r"\./usr/" + part, name) for part in allowed)], [])
-            for part in allowed:
-                self.assertTrue(any(re.fullmatch(r"\./usr/" + part, name) for name in files), part)
+        self.assert_has("libringside0", r"lib/\S+/libringside(_memory)?\.so\.0", r"lib/\S+/libringside(_memory)?\.so\.0\.\d+\.\d+")
+        self.assert_has("libringside-messages0", r"lib/\S+/libringside-messages\.so\.0", r"lib/\S+/libringside-messages\.so\.0\.\d+\.\d+")
+        self.assert_has("libringside-dev", r"include/ringside\.h", r"include/ringside\.hpp", r"include/ringside/\w+\.hpp",
+                        r"include/ringside_(eigen|ginkgo)\.hpp", r"include/ringside_(memory|reduction)\.h",
+                        r"lib/\S+/libringside(_memory)?\.so", r"lib/\S+/pkgconfig/ringside(-memory)?\.pc",
+                        r"lib/\S+/cmake/Ringside/\S+\.cmake", r"share/ringside/fortran/ringside\.f90",
+                        r"share/doc/libringside-dev/examples/\S+")
 
     def test_the_symbols_file_lists_what_the_library_exports(self):
-        call("dpkg-deb", "-e", self.debs["libringside0"], self.machine / "control")
-        listed = (self.machine / "control" / "symbols").read_text(encoding="utf-8").splitlines()
+        listed = self.symbols("libringside0")
         self.assertEqual(listed[0], "libringside.so.0 libringside0 #MINVER#")
         second = listed.index("libringside_memory.so.0 libringside0 #MINVER#")
         for library, version, lines in (("libringside", "RINGSIDE_0", listed[1:second]),
                                         ("libringside_memory", "RINGSIDE_MEMORY_0", listed[second + 1:])):
-            exported = call("nm", "-D", "--defined-only", BUILD / "lib" / f"{library}.so.0").stdout
-            functions = [name.replace("@@", "@") for name in re.findall(r" T (\S+)", exported)]
-            self.assertEqual(sorted(line.split()[0] for line in lines), [f"{version}@{version}", *sorted(functions)],
+            self.assertEqual(sorted(line.split()[0] for line in lines), [f"{version}@{version}", *self.exported(library)],
                              "expected each function in deploy/debian/libringside0/symbols, with the version that first had it")
         self.assertEqual((self.machine / "control" / "triggers").read_text(encoding="utf-8").splitlines()[-1],
                          "activate-noawait ldconfig")
@@ -255,29 +258,20 @@ class MpiPackages(Machine):
             self.assertNotIn("mpi", self.field(package, "Depends"), package)
 
     def test_each_package_has_its_part_of_the_files(self):
-        for package, parts in (("libringside-mpi0", (r"lib/\S+/libringside_mpi\.so\.0(\.\d+\.\d+)?",)),
-                               ("libringside-mpi-dev", (r"include/ringside_mpi\.h", r"lib/\S+/libringside_mpi\.so",
-                                                        r"lib/\S+/pkgconfig/ringside-mpi\.pc",
-                                                        r"lib/\S+/cmake/Ringside/Ringside-mpi\.cmake",
-                                                        r"lib/\S+/cmake/Ringside/RingsideMpiTargets(-\w+)?\.cmake",
-                                                        r"share/doc/libringside-mpi-dev/examples/publish_mpi\.c")),
-                               ("ringside-mpi", (r"bin/ringside-producer-mpi", r"share/man/man1/ringside-producer-mpi\.1\.gz",
-                                                 r"share/bash-completion/completions/ringside-producer-mpi",
-                                                 r"share/zsh/vendor-completions/_ringside-producer-mpi",
-                                                 r"share/fish/vendor_completions\.d/ringside-producer-mpi\.fish"))):
-            allowed = (*parts, rf"share/doc/{package}/(copyright|changelog\.gz)")
-            self.assertEqual([name for name in self.contents(package)
-                              if not any(re.fullmatch(r"\./usr/" + part, name) for part in allowed)], [])
-            for part in allowed:
-                self.assertTrue(any(re.fullmatch(r"\./usr/" + part, name) for name in self.contents(package)), part)
+        self.assert_has("libringside-mpi0", r"lib/\S+/libringside_mpi\.so\.0(\.\d+\.\d+)?")
+        self.assert_has("libringside-mpi-dev", r"include/ringside_mpi\.h", r"lib/\S+/libringside_mpi\.so",
+                        r"lib/\S+/pkgconfig/ringside-mpi\.pc", r"lib/\S+/cmake/Ringside/Ringside-mpi\.cmake",
+                        r"lib/\S+/cmake/Ringside/RingsideMpiTargets(-\w+)?\.cmake",
+                        r"share/doc/libringside-mpi-dev/examples/publish_mpi\.c")
+        self.assert_has("ringside-mpi", r"bin/ringside-producer-mpi", r"share/man/man1/ringside-producer-mpi\.1\.gz",
+                        r"share/bash-completion/completions/ringside-producer-mpi",
+                        r"share/zsh/vendor-completions/_ringside-producer-mpi",
+                        r"share/fish/vendor_completions\.d/ringside-producer-mpi\.fish")
 
     def test_the_symbols_file_lists_what_the_header_declares_and_the_library_exports(self):
-        call("dpkg-deb", "-e", self.debs["libringside-mpi0"], self.machine / "control")
-        listed = (self.machine / "control" / "symbols").read_text(encoding="utf-8").splitlines()
+        listed, functions = self.symbols("libringside-mpi0"), self.exported("libringside_mpi")
         self.assertEqual(listed[0], "libringside_mpi.so.0 libringside-mpi0 #MINVER#")
-        exported = call("nm", "-D", "--defined-only", BUILD / "lib" / "libringside_mpi.so.0").stdout
-        functions = [name.replace("@@", "@") for name in re.findall(r" T (\S+)", exported)]
-        self.assertEqual([line.split()[0] for line in listed[1:]], ["RINGSIDE_MPI_0@RINGSIDE_MPI_0", *sorted(functions)])
+        self.assertEqual([line.split()[0] for line in listed[1:]], ["RINGSIDE_MPI_0@RINGSIDE_MPI_0", *functions])
         declared = set(re.findall(r"\b(ringside_mpi_\w+)\(", (ROOT / "mpi" / "ringside_mpi.h").read_text(encoding="utf-8")))
         self.assertEqual(declared, {name.split("@")[0] for name in functions})
 

@@ -39,9 +39,7 @@ TOOLS = ("bash", "grep", "mktemp", "tail", "sed", "rm", "env", "sort", "tr", "tr
 
 class Packages(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.machine = pathlib.Path(folder.name)
+        self.machine = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.bin = self.machine / "bin"
         self.bin.mkdir()
         for tool in TOOLS:
@@ -52,71 +50,66 @@ class Packages(unittest.TestCase):
             (self.bin / name).chmod(0o755)
         (self.machine / "installed").write_text("pkg-one\n", encoding="utf-8")
 
-    def install(self, *packages, user="root", **environment):
+    def install(self, *packages, user="root", expected=0, **environment):
+        """What was said."""
         # bash does not allow EUID to be set: for another user, a copy of the script reads 1000 from another variable.
         script = (DEPLOY / "packages.sh").read_text(encoding="utf-8")
         script = script.replace("EUID", "PLAYED_UID")
         (self.machine / "packages.sh").write_text(script, encoding="utf-8")
         command = f'set -euo pipefail; source "$MACHINE/packages.sh"; install_packages {" ".join(packages)}'
-        return subprocess.run([shutil.which("bash"), "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, encoding="utf-8", check=False,
-                              env={"PATH": str(self.bin), "MACHINE": str(self.machine), "TMPDIR": str(self.machine),
-                                   "PLAYED_UID": "0" if user == "root" else "1000", **environment})
+        run = subprocess.run([shutil.which("bash"), "-c", command], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False,
+                             env={"PATH": str(self.bin), "MACHINE": str(self.machine), "TMPDIR": str(self.machine),
+                                  "PLAYED_UID": "0" if user == "root" else "1000", **environment})
+        self.assertEqual(run.returncode, expected, run.stderr)
+        return run.stderr
 
     def calls(self):
         path = self.machine / "calls"
         return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
     def test_nothing_is_called_when_all_is_installed(self):
-        run = self.install("pkg-one", user="someone")
-        self.assertEqual(run.returncode, 0, run.stderr)
+        self.install("pkg-one", user="someone")
         self.assertEqual(self.calls(), [])
 
     def test_only_what_is_missing_is_installed_and_no_lists_are_fetched_when_they_are_there(self):
         (self.machine / "lists").touch()
-        run = self.install("pkg-one", "pkg-two", "pkg-two", "pkg-three")
-        self.assertEqual(run.returncode, 0, run.stderr)
+        self.install("pkg-one", "pkg-two", "pkg-two", "pkg-three")
         self.assertEqual(len(self.calls()), 1)
         self.assertTrue(self.calls()[0].endswith("--no-install-recommends pkg-two pkg-three"), self.calls())
 
     def test_lists_are_fetched_when_there_are_none(self):
-        run = self.install("pkg-two")
-        self.assertEqual(run.returncode, 0, run.stderr)
+        self.install("pkg-two")
         self.assertEqual([call.split("-q ")[1].split()[0] for call in self.calls()], ["install", "update", "install"])
 
     def test_the_second_run_does_nothing(self):
         self.install("pkg-two")
         before = self.calls()
-        self.assertEqual(self.install("pkg-two").returncode, 0)
+        self.install("pkg-two")
         self.assertEqual(self.calls(), before)
 
     def test_a_user_installs_through_sudo(self):
         (self.machine / "lists").touch()
-        run = self.install("pkg-two", user="someone")
-        self.assertEqual(run.returncode, 0, run.stderr)
+        self.install("pkg-two", user="someone")
         self.assertTrue(any(call.startswith("sudo env") for call in self.calls()), self.calls())
 
     def test_a_user_without_sudo_is_told_what_is_missing_and_what_to_run(self):
         (self.machine / "no-sudo").touch()
-        run = self.install("pkg-one", "pkg-two", "pkg-three", user="someone")
-        self.assertEqual(run.returncode, 3)
-        self.assertIn("missing: pkg-two pkg-three\n", run.stderr)
-        self.assertIn("apt-get install -y --no-install-recommends pkg-two pkg-three", run.stderr)
+        said = self.install("pkg-one", "pkg-two", "pkg-three", user="someone", expected=3)
+        self.assertIn("missing: pkg-two pkg-three\n", said)
+        self.assertIn("apt-get install -y --no-install-recommends pkg-two pkg-three", said)
 
     def test_a_failing_apt_shows_its_last_words(self):
         (self.machine / "offline").touch()
-        run = self.install("pkg-two")
-        self.assertEqual(run.returncode, 3)
-        self.assertIn("Could not resolve host", run.stderr)
-        self.assertIn("Still missing: pkg-two", run.stderr)
+        said = self.install("pkg-two", expected=3)
+        self.assertIn("Could not resolve host", said)
+        self.assertIn("Still missing: pkg-two", said)
 
     def test_another_distribution_is_told_the_names(self):
         (self.bin / "apt-get").unlink()
-        run = self.install("pkg-two", "pkg-one")
-        self.assertEqual(run.returncode, 3)
-        self.assertIn("pkg-one pkg-two", run.stderr)
-        self.assertIn("RINGSIDE_SKIP_PACKAGES=1", run.stderr)
-        self.assertEqual(self.install("pkg-two", RINGSIDE_SKIP_PACKAGES="1").returncode, 0)
+        said = self.install("pkg-two", "pkg-one", expected=3)
+        self.assertIn("pkg-one pkg-two", said)
+        self.assertIn("RINGSIDE_SKIP_PACKAGES=1", said)
+        self.install("pkg-two", RINGSIDE_SKIP_PACKAGES="1")
 
 
 class Scripts(unittest.TestCase):

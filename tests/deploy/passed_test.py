@@ -12,9 +12,7 @@ DEPLOY = pathlib.Path(__file__).resolve().parents[2] / "deploy"
 
 class Passed(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = pathlib.Path(folder.name) / "sources"
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "sources"
         self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.root.parent / "cache"),
                             "RINGSIDE_TEST_DATA": str(self.root.parent / "data")}
         for path in ("producer/main.cpp", "docs/page.md", "python/core.py", "tests/node/node_test.py", "tests/unit/a_test.cpp",

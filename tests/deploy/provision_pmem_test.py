@@ -69,11 +69,10 @@ AFTER = ["mkdir -p /var/lib/ringside/pmem", "systemctl daemon-reload",
 
 class Provision(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.bin = pathlib.Path(folder.name) / "bin"
-        self.calls = pathlib.Path(folder.name) / "calls"
-        self.root = pathlib.Path(folder.name) / "machine"
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.bin = folder / "bin"
+        self.calls = folder / "calls"
+        self.root = folder / "machine"
         self.nd = self.root / "sys/bus/nd/devices"
         for path in ("sys/class/block/pmem0/holders", "proc/self", "dev", "fs", "run/systemd/system", "var/lib"):
             (self.root / path).mkdir(parents=True)
@@ -113,6 +112,11 @@ class Provision(unittest.TestCase):
             self.write(f"sys/bus/nd/devices/{holder}/uuid", "0a1b-pfn")
         self.put(0, b"")
 
+    def file_system(self, kind="ext4", label="ringside"):
+        """What blkid finds on the device."""
+        for key, value in (("TYPE", kind), ("LABEL", label), ("UUID", UUID)):
+            self.write(f"fs/{key}", value)
+
     def put(self, offset, data):
         with open(self.root / "dev/pmem0", "a+b") as device:
             device.truncate(4 << 20)
@@ -136,9 +140,16 @@ class Provision(unittest.TestCase):
         """Each file of the machine with its bytes."""
         return {str(path): path.read_bytes() for path in self.root.rglob("*") if path.is_file()}
 
-    def assert_done(self, result):
-        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        self.assertEqual(result.stderr, "")
+    def done(self, *arguments):
+        """What is printed when all has been done."""
+        result = self.provision(*arguments)
+        self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout + result.stderr)
+        return result.stdout
+
+    def failed(self, line, **environment):
+        result = self.provision("--yes", **environment)
+        self.assertEqual(result.returncode, 3)
+        self.assertIn(line, result.stderr)
 
     def assert_refused(self, *fragments, arguments=("--yes",), status=3, **environment):
         before = self.everything()
@@ -154,23 +165,21 @@ class Provision(unittest.TestCase):
 
     def test_without_yes_the_commands_are_shown_in_order_and_nothing_is_changed(self):
         before = self.everything()
-        result = self.provision()
-        self.assert_done(result)
+        said = self.done()
         self.assertEqual(self.everything(), before)
         self.assertEqual(self.called(), [])
-        shown = [line[4:] for line in result.stdout.splitlines() if line.startswith("  + ")]
+        shown = [line[4:] for line in said.splitlines() if line.startswith("  + ")]
         unit = f"write /{UNIT}:"
         self.assertEqual(shown, [CREATE, EXT4, AFTER[0], unit, *AFTER[1:]])
-        self.assertIn("Nothing was changed", result.stdout)
+        self.assertIn("Nothing was changed", said)
 
     def test_with_yes_the_commands_shown_are_run_in_that_order(self):
-        result = self.provision("--yes")
-        self.assert_done(result)
+        said = self.done("--yes")
         self.assertEqual(self.called(), [CREATE, EXT4, *AFTER])
-        self.assertIn('pool = "/var/lib/ringside/pmem/ringside.pool"\nrequire-dax = true\n', result.stdout)
+        self.assertIn('pool = "/var/lib/ringside/pmem/ringside.pool"\nrequire-dax = true\n', said)
 
     def test_the_unit_mounts_by_uuid_with_dax_before_the_analyzer_that_requires_it(self):
-        self.assert_done(self.provision("--yes"))
+        self.done("--yes")
         unit = (self.root / UNIT).read_text(encoding="utf-8").splitlines()
         check = f"systemd-fsck@dev-disk-by\\x2duuid-{UUID}.service"
         for line in (f"What=/dev/disk/by-uuid/{UUID}", "Where=/var/lib/ringside/pmem", "Type=ext4",
@@ -179,27 +188,24 @@ class Provision(unittest.TestCase):
             self.assertIn(line, unit)
 
     def test_run_again_everything_is_in_place_and_nothing_is_changed(self):
-        self.assert_done(self.provision("--yes"))
+        self.done("--yes")
         before = self.everything()
         for arguments in (("--yes",), ()):
-            result = self.provision(*arguments)
-            self.assert_done(result)
-            self.assertIn("Everything is in place; nothing was changed.", result.stdout)
+            said = self.done(*arguments)
+            self.assertIn("Everything is in place; nothing was changed.", said)
             self.assertEqual(self.called(), [])
             self.assertEqual(self.everything(), before)
 
     def test_a_namespace_that_is_made_again_may_hold_what_it_held_and_is_then_not_made_empty(self):
-        for key, value in (("TYPE", "ext4"), ("LABEL", "ringside"), ("UUID", UUID)):
-            self.write(f"fs/{key}", value)
-        self.assert_done(self.provision("--yes"))
+        self.file_system()
+        self.done("--yes")
         self.assertEqual(self.called(), [CREATE, *AFTER])
 
     def test_an_interrupted_mkfs_is_begun_again_though_the_device_is_no_longer_empty(self):
         self.write("cut", "")
         self.assertEqual(self.provision("--yes").returncode, -signal.SIGKILL)
         self.assertEqual(self.called(), [CREATE, EXT4])
-        result = self.provision("--yes")
-        self.assert_done(result)
+        self.done("--yes")
         self.assertEqual(self.called(), [EXT4.replace("-q", "-q -F"), *AFTER])
         self.assertEqual(list((self.root / "var/lib/misc").iterdir()), [])
 
@@ -224,31 +230,27 @@ class Provision(unittest.TestCase):
     def test_an_xfs_whose_mkfs_did_not_end_is_made_again(self):
         self.namespace("memory", holder="pfn0.0")
         self.put(126, b"\x01")
-        for key, value in (("TYPE", "xfs"), ("LABEL", "ringside"), ("UUID", UUID)):
-            self.write(f"fs/{key}", value)
-        self.assert_done(self.provision("--yes", "--file-system", "xfs"))
+        self.file_system("xfs")
+        self.done("--yes", "--file-system", "xfs")
         self.assertTrue(self.called()[0].startswith("mkfs.xfs -q -f -L ringside"), self.called())
 
     def test_a_command_that_fails_ends_it_and_the_next_run_continues_there(self):
         chown = self.bin / "chown"
         text = chown.read_text(encoding="utf-8")
         chown.write_text("#!/bin/bash\nexit 1\n", encoding="utf-8")
-        result = self.provision("--yes")
-        self.assertEqual(result.returncode, 3)
-        self.assertIn("'chown ringside:ringside /var/lib/ringside/pmem' ended with status 1", result.stderr)
+        self.failed("'chown ringside:ringside /var/lib/ringside/pmem' ended with status 1")
         chown.write_text(text, encoding="utf-8")
-        self.assert_done(self.provision("--yes"))
+        self.done("--yes")
         self.assertEqual(self.called(), AFTER[-2:])
 
     def test_a_region_without_labels_is_converted_where_its_raw_namespace_is_empty(self):
         self.region_without_labels()
-        result = self.provision("--yes")
-        self.assert_done(result)
+        said = self.done("--yes")
         self.assertEqual(self.called(), [CONVERT, EXT4, *AFTER])
-        self.assertIn("/dev/pmem0 is empty", result.stdout)
+        self.assertIn("/dev/pmem0 is empty", said)
 
     def test_xfs_is_made_without_reflink(self):
-        self.assert_done(self.provision("--yes", "--file-system", "xfs"))
+        self.done("--yes", "--file-system", "xfs")
         self.assertEqual(self.called()[1], "mkfs.xfs -q -L ringside -b size=4096 -m reflink=0 "
                          "-d su=2m,sw=1,extszinherit=512 /dev/pmem0")
         unit = (self.root / UNIT).read_text(encoding="utf-8")
@@ -257,23 +259,18 @@ class Provision(unittest.TestCase):
 
     def test_without_systemd_it_mounts_and_prints_a_line_for_fstab(self):
         (self.root / "run/systemd/system").rmdir()
-        result = self.provision("--yes")
-        self.assert_done(result)
+        said = self.done("--yes")
         self.assertIn("mount -t ext4 -o dax=always,nodev,nosuid,noexec /dev/pmem0 /var/lib/ringside/pmem", self.called())
-        self.assertIn(f"UUID={UUID} /var/lib/ringside/pmem ext4 dax=always,nodev,nosuid,noexec,nofail 0 2", result.stdout)
+        self.assertIn(f"UUID={UUID} /var/lib/ringside/pmem ext4 dax=always,nodev,nosuid,noexec,nofail 0 2", said)
         self.assertFalse((self.root / UNIT).exists())
-        self.assert_done(self.provision("--yes"))
+        self.done("--yes")
         self.assertEqual(self.called(), [])
 
     def test_a_mount_that_came_without_dax_is_no_success(self):
-        result = self.provision("--yes", MOUNTED_WITH="dax=never")
-        self.assertEqual(result.returncode, 3)
-        self.assertIn("without dax=always", result.stderr)
+        self.failed("without dax=always", MOUNTED_WITH="dax=never")
 
     def test_what_doctor_says_of_the_folder_decides_in_the_end(self):
-        result = self.provision("--yes", DAX="false")
-        self.assertEqual(result.returncode, 3)
-        self.assertIn("'ringside doctor /var/lib/ringside/pmem' does not find", result.stderr)
+        self.failed("'ringside doctor /var/lib/ringside/pmem' does not find", DAX="false")
 
     # What it refuses
 
@@ -290,14 +287,14 @@ class Provision(unittest.TestCase):
         self.region("region1", nstype=5)
         self.assert_refused("expected --region with one of: region0 (1024 MiB) region1 (1024 MiB)", status=2)
         self.assert_refused("--region: found 'region7'", arguments=("--yes", "--region", "region7"), status=2)
-        self.assert_done(self.provision("--yes", "--region", "region0"))
+        self.done("--yes", "--region", "region0")
 
     def test_two_at_once_are_refused(self):
         region = os.open(self.nd / "region0", os.O_RDONLY)
         self.addCleanup(os.close, region)
         fcntl.flock(region, fcntl.LOCK_EX)
         self.assert_refused("another ringside-provision-pmem is at work on region0")
-        self.assert_done(self.provision())
+        self.done()
 
     def test_only_root_may(self):
         self.assert_refused("this needs root", PLAYED_UID="1000")
@@ -315,7 +312,7 @@ class Provision(unittest.TestCase):
                                     (("--file-system=btrfs",), "found 'btrfs', expected ext4 or xfs"),
                                     (("--mount-point", "../x"), "--mount-point: found '../x'"),
                                     (("--mount-point", "/var/../etc"), "--mount-point: found '/var/../etc'"),
-                                    (("--owner=me",), "--owner: found 'me'"), (("--region",), "found nothing behind it")):
+                                    (("--owner=me",), "--owner: found 'me'"), (("--region",), "found nothing after it")):
             self.assert_refused(fragment, arguments=arguments, status=2)
 
     def test_namespaces_in_other_modes_are_refused_with_the_command_that_would_destroy_them(self):
@@ -356,16 +353,15 @@ class Provision(unittest.TestCase):
         self.namespace("memory", holder="pfn0.0")
         self.put(1 << 20, b"\x01")
         self.put((3 << 20) - 1, b"\x01")
-        self.assert_done(self.provision("--yes"))
+        self.done("--yes")
 
     def test_a_file_system_with_another_label_is_refused(self):
         self.namespace("memory", holder="pfn0.0")
-        for key, value in (("TYPE", "ext4"), ("LABEL", "mine"), ("UUID", UUID)):
-            self.write(f"fs/{key}", value)
+        self.file_system(label="mine")
         self.assert_refused("holds a signature (ext4)")
 
     def test_the_other_kind_of_file_system_of_an_earlier_run_is_refused(self):
-        self.assert_done(self.provision("--yes"))
+        self.done("--yes")
         self.assert_refused("--file-system ext4 would be accepted", arguments=("--yes", "--file-system=xfs"))
 
     def test_a_device_in_use_is_refused(self):
@@ -383,8 +379,7 @@ class Provision(unittest.TestCase):
 
     def test_a_mount_point_with_files_or_another_mount_is_refused(self):
         self.namespace("memory", holder="pfn0.0")
-        for key, value in (("TYPE", "ext4"), ("LABEL", "ringside"), ("UUID", UUID)):
-            self.write(f"fs/{key}", value)
+        self.file_system()
         self.write("var/lib/ringside/pmem/ringside.pool", "")
         self.assert_refused("holds files, which the mount would hide")
         self.write("proc/self/mountinfo", "36 1 8:1 / /var/lib/ringside/pmem rw - ext4 /dev/sda1 rw")
@@ -392,8 +387,7 @@ class Provision(unittest.TestCase):
 
     def test_a_mount_unit_of_somebody_else_is_refused(self):
         self.namespace("memory", holder="pfn0.0")
-        for key, value in (("TYPE", "ext4"), ("LABEL", "ringside"), ("UUID", UUID)):
-            self.write(f"fs/{key}", value)
+        self.file_system()
         (self.root / "var/lib/ringside/pmem").mkdir(parents=True)
         self.write(UNIT, "[Mount]")
         self.assert_refused("was not made by ringside-provision-pmem")

@@ -12,13 +12,14 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 import urllib.request
 
-BIN = pathlib.Path(sys.argv.pop(1))
-PATIENCE_S = 120  # for what needs a second on an idle machine
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from own_folder import PATIENCE_S, OwnFolder  # noqa: E402
+
+BIN = pathlib.Path(sys.argv.pop(1)).resolve()
 WATCHDOG_S = 2
 SOMEBODY = 65534
 BEAT_S = WATCHDOG_S / 4
@@ -57,18 +58,18 @@ class Manager:
             self.socket.settimeout(PATIENCE_S)
 
 
-class Services(unittest.TestCase):
+class Services(OwnFolder):
+    programs = BIN
+
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.socket = self.folder / "run" / "analyzer.socket"
         self.pool = self.folder / "test.pool"
-        self.environment = {key: value for key, value in os.environ.items()
-                            if key not in ("NOTIFY_SOCKET", "WATCHDOG_USEC", "JOURNAL_STREAM", "RINGSIDE_LOG_LEVEL")}
+        for key in ("NOTIFY_SOCKET", "WATCHDOG_USEC", "JOURNAL_STREAM"):
+            self.environment.pop(key, None)
         # Two programs with a thread for each core do not wait for their threads by spinning: with other work on the cores,
         # each step would cost a scheduler's time slice.
-        self.environment |= {"XDG_RUNTIME_DIR": folder.name, "TMPDIR": folder.name, "OMP_WAIT_POLICY": "passive"}
+        self.environment |= {"XDG_RUNTIME_DIR": str(self.folder), "TMPDIR": str(self.folder), "OMP_WAIT_POLICY": "passive"}
 
     def manager(self, name):
         manager = Manager(self.folder, name)
@@ -76,15 +77,18 @@ class Services(unittest.TestCase):
         return manager
 
     def start(self, program, *arguments, manager=None, **environment):
-        process = subprocess.Popen([BIN / program, *map(str, arguments)],
-                                   env=self.environment | (manager.environment() if manager else {}) | environment,
-                                   encoding="utf-8", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.addCleanup(lambda: (process.poll() is None and process.kill(), process.communicate()))
-        return process
+        return super().start(program, *arguments, environment={**(manager.environment() if manager else {}), **environment})
 
     def start_analyzer(self, *more, **environment):
         return self.start("ringside-analyzer", f"--socket={self.socket}", f"--pool={self.pool}",
                           "--durability=process", *more, **environment)
+
+    def ready_analyzer(self, **environment):
+        """Its manager, which has heard that it is ready, and itself."""
+        manager = self.manager("analyzer")
+        analyzer = self.start_analyzer(manager=manager, **environment)
+        manager.hear_until("^READY=1$")
+        return manager, analyzer
 
     def start_producer(self, *more, matrix="grid:50", iterations=100_000_000, **environment):
         return self.start("ringside-producer", f"--socket={self.socket}", f"--matrix={matrix}",
@@ -101,24 +105,18 @@ class Services(unittest.TestCase):
     # What the manager receives.
 
     def test_an_analyzer_is_ready_when_it_listens(self):
-        manager = self.manager("analyzer")
-        analyzer = self.start_analyzer(manager=manager)
-        manager.hear_until("^READY=1$")
+        _, analyzer = self.ready_analyzer()
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as peer:
             peer.connect(str(self.socket))
         self.assertEqual(self.end(analyzer), 0)
 
     def test_an_idle_analyzer_feeds_the_watchdog_and_says_that_it_waits(self):
-        manager = self.manager("analyzer")
-        self.start_analyzer(manager=manager)
-        manager.hear_until("^READY=1$")
+        manager, _ = self.ready_analyzer()
         for _ in range(3):
             self.assertRegex(manager.hear_until("^WATCHDOG=1$"), "^WATCHDOG=1\nSTATUS=waiting for a producer$")
 
     def test_an_analyzer_that_serves_feeds_the_watchdog_and_counts_its_steps(self):
-        manager = self.manager("analyzer")
-        self.start_analyzer(manager=manager)
-        manager.hear_until("^READY=1$")
+        manager, _ = self.ready_analyzer()
         producer = self.start_producer()
         counts = [int(re.search(r"(\d+) steps committed", manager.hear_until(
             r"^WATCHDOG=1\nSTATUS=run [0-9a-f-]+ of grid:50, 2500 rows: iteration \d+, \d+ steps"))[1]) for _ in range(3)]
@@ -148,9 +146,7 @@ class Services(unittest.TestCase):
         self.assertNotRegex("\n".join(manager.heard), "(?m)^MAINPID")
 
     def test_the_manager_hears_every_half_second_and_not_of_every_step(self):
-        manager = self.manager("analyzer")
-        self.start_analyzer(manager=manager)
-        manager.hear_until("^READY=1$")
+        manager, _ = self.ready_analyzer()
         begun = time.monotonic()
         producer = self.start_producer("--shared-core", matrix="grid:10", iterations=1000)
         manager.hear_until("^WATCHDOG_USEC=.*\n.*\nSTATUS=.* 1000 steps committed")
@@ -159,9 +155,7 @@ class Services(unittest.TestCase):
         self.assertEqual(self.await_end(producer), 0, self.said)
 
     def test_a_manager_that_does_not_read_holds_up_no_step(self):
-        manager = self.manager("analyzer")
-        self.start_analyzer(manager=manager, WATCHDOG_USEC="4000")  # more messages than its socket holds
-        manager.hear_until("^READY=1$")
+        self.ready_analyzer(WATCHDOG_USEC="4000")  # more messages than its socket holds
         producer = self.start_producer("--shared-core", "--peer-timeout=10", matrix="grid:10", iterations=1000)
         self.assertEqual(self.await_end(producer), 0, self.said)
 
@@ -185,8 +179,7 @@ class Services(unittest.TestCase):
         manager.drain()
         self.assertEqual(len([message for message in manager.heard if message.startswith("STOPPING=1")]), 1)
         self.assertEqual(self.await_end(producer), 4, self.said)
-        verified = subprocess.run([BIN / "ringside", "verify", self.pool], capture_output=True, check=False)
-        self.assertEqual(verified.returncode, 0, verified.stdout)
+        self.call("ringside", "verify", self.pool)
 
     def test_an_analyzer_whose_main_thread_hangs_is_silent_while_its_other_threads_go_on(self):
         manager = self.manager("analyzer")
@@ -203,9 +196,7 @@ class Services(unittest.TestCase):
         manager.socket.settimeout(WATCHDOG_S)
         with self.assertRaises(TimeoutError):
             manager.hear()
-        told = subprocess.run([BIN / "ringside", "tail", "--once", f"--socket={self.socket}"], env=self.environment,
-                              capture_output=True, timeout=PATIENCE_S, check=False)
-        self.assertEqual(told.returncode, 0, told.stderr)
+        self.call("ringside", "tail", "--once", f"--socket={self.socket}")
 
     def test_a_producer_says_what_it_loads_how_far_it_is_and_that_it_ends(self):
         manager = self.manager("producer")
@@ -232,14 +223,6 @@ class Services(unittest.TestCase):
     def status(self, url):
         with urllib.request.urlopen(url + "api/status", timeout=PATIENCE_S) as answer:
             return json.loads(answer.read())
-
-    def wait_for(self, what, question):
-        until = time.monotonic() + PATIENCE_S
-        while time.monotonic() < until:
-            if question():
-                return
-            time.sleep(0.02)
-        self.fail(what)
 
     def test_the_page_waits_for_an_analyzer_stays_while_it_restarts_and_tells_its_manager(self):
         manager = self.manager("serve")

@@ -27,9 +27,7 @@ exit "$1"
 
 class Progress(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.log = self.folder / "logs" / "build.log"
         (self.folder / "build").write_text(f"#!/bin/bash\n{BUILD}", encoding="utf-8")
         (self.folder / "build").chmod(0o755)

@@ -33,9 +33,7 @@ ITERATIONS = 3000  # long enough that the job is still at work when its first st
 
 class StartNode(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.runtime = self.folder / "runtime"
         self.pool = self.folder / "ringside.pool"
         self.environment = {**os.environ, "PATH": f"{PROGRAMS}:{os.environ['PATH']}", "TMPDIR": str(self.folder),
@@ -59,8 +57,13 @@ class StartNode(unittest.TestCase):
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         return result.stdout + result.stderr
 
-    def begin(self, command, environment=None):
-        """Starts a `run` and waits until its analyzer listens."""
+    def script(self, *words, script=SCRIPT):
+        """The finished call without the test's own options."""
+        return subprocess.run([script, *words], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False,
+                              timeout=PATIENCE_S, env=self.environment, cwd=self.folder)
+
+    def begin(self, command, environment=None, until=20):
+        """Starts a `run` and waits until its analyzer listens and has committed that iteration."""
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    encoding="utf-8", cwd=self.folder, env=environment or self.environment)
         self.addCleanup(process.stdout.close)
@@ -69,7 +72,9 @@ class StartNode(unittest.TestCase):
         while line and "listens at" not in line:
             line = process.stdout.readline()
         self.assertIn("listens at", line)
-        return process, line.split("listens at ")[1].split(";")[0]
+        if until:
+            self.wait_for_iteration(until, line.split("listens at ")[1].split(";")[0])
+        return process
 
     def wait_for_iteration(self, iteration, socket=None):
         """Returns once this iteration is committed."""
@@ -87,9 +92,10 @@ class StartNode(unittest.TestCase):
                 giving_up.cancel()
                 tail.kill()
 
-    def finish(self, process):
+    def finish(self, process, expected):
         output, _ = process.communicate(timeout=PATIENCE_S)
-        return process.returncode, output
+        self.assertEqual(process.returncode, expected, output)
+        return output
 
     def pid_of(self, who):
         return int((self.runtime / f"{who}.pid").read_text(encoding="utf-8"))
@@ -167,31 +173,20 @@ class StartNode(unittest.TestCase):
         self.assertEqual(self.pid_of("producer"), producer)
         self.assert_ends(0, "stop")
 
-    def test_a_pid_that_is_another_processes_now_is_left_alone(self):
-        with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as other:
-            self.assert_ends(0, "start")
-            os.kill(self.pid_of("analyzer"), signal.SIGKILL)
-            self.wait_for_end("analyzer")
-            (self.runtime / "analyzer.pid").write_text(f"{other.pid}\n", encoding="utf-8")
-            self.assertIn("analyzer: died", self.assert_ends(4, "status"))
-            self.assertIn("analyzer: not running", self.assert_ends(0, "stop", "--force"))
-            self.assertIsNone(other.poll())
-            other.communicate()
-            self.assertEqual(other.returncode, 0)  # it read to the end of its input: no signal came
-
-    def test_two_that_look_at_once_do_not_take_each_other_for_the_process(self):
-        with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as other:
-            self.assert_ends(0, "start")
-            os.kill(self.pid_of("analyzer"), signal.SIGKILL)
-            self.wait_for_end("analyzer")
-            (self.runtime / "analyzer.pid").write_text(f"{other.pid}\n", encoding="utf-8")
-            with open(self.runtime / "analyzer.lock", encoding="utf-8") as lock:
-                fcntl.flock(lock, fcntl.LOCK_SH)  # as another status or stop does for a moment
-                self.assertIn("analyzer: died", self.assert_ends(4, "status"))
-                self.assertIn("analyzer: not running", self.assert_ends(0, "stop", "--force"))
-            self.assertIsNone(other.poll())
-            other.communicate()
-            self.assertEqual(other.returncode, 0)  # it read to the end of its input: no signal came
+    def test_a_pid_that_is_another_processes_now_is_left_alone_also_while_another_one_looks(self):
+        for lock_of_another in (fcntl.LOCK_UN, fcntl.LOCK_SH):  # as another status or stop takes it for a moment
+            with self.subTest(lock_of_another), subprocess.Popen(["cat"], stdin=subprocess.PIPE) as other:
+                self.assert_ends(0, "start")
+                os.kill(self.pid_of("analyzer"), signal.SIGKILL)
+                self.wait_for_end("analyzer")
+                (self.runtime / "analyzer.pid").write_text(f"{other.pid}\n", encoding="utf-8")
+                with open(self.runtime / "analyzer.lock", encoding="utf-8") as lock:
+                    fcntl.flock(lock, lock_of_another)
+                    self.assertIn("analyzer: died", self.assert_ends(4, "status"))
+                    self.assertIn("analyzer: not running", self.assert_ends(0, "stop", "--force"))
+                self.assertIsNone(other.poll())
+                other.communicate()
+                self.assertEqual(other.returncode, 0)  # it read to the end of its input: no signal came
 
     def test_a_lock_that_an_unknown_process_holds_ends_the_start_in_time(self):
         self.assert_ends(0, "start")
@@ -202,13 +197,10 @@ class StartNode(unittest.TestCase):
 
     def test_the_runtime_folder_of_another_node_is_not_asked_for(self):
         self.environment["XDG_RUNTIME_DIR"] = "/proc/nowhere"
-        result = subprocess.run([SCRIPT, "status"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-                                check=False, timeout=PATIENCE_S, env=self.environment)
+        result = self.script("status")
         self.assertEqual((result.returncode, result.stderr), (3, ""))
-        command = [SCRIPT, "start", f"--pool={self.pool}", "--analyzer", "--durability=process"]
-        for arguments in (command, [SCRIPT, "stop"]):
-            subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True, timeout=PATIENCE_S,
-                           env=self.environment)
+        for words in (("start", f"--pool={self.pool}", "--analyzer", "--durability=process"), ("stop",)):
+            self.assertEqual(self.script(*words).returncode, 0)
 
     def test_a_temporary_folder_that_is_gone_or_too_long_for_a_socket_is_passed_over(self):
         in_bytes = "ü" * ((74 - len(os.fsencode(self.folder))) // 2)  # fits in characters, not in bytes
@@ -218,21 +210,20 @@ class StartNode(unittest.TestCase):
             self.environment |= {"TMPDIR": named, "SLURM_JOB_ID": str(os.getpid())}
             chosen = f"/tmp/ringside-node-{os.getuid()}-{os.getpid()}"
             self.addCleanup(shutil.rmtree, chosen, ignore_errors=True)
-            call = lambda *words: subprocess.run([SCRIPT, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                                 stderr=subprocess.STDOUT, check=True, encoding="utf-8", timeout=PATIENCE_S,
-                                                 env=self.environment, cwd=self.folder).stdout
-            said = call("start", f"--pool={self.pool}", "--analyzer", "--durability=process")
+            started = self.script("start", f"--pool={self.pool}", "--analyzer", "--durability=process")
+            said = started.stdout + started.stderr
             self.assertIn(f"listens at {chosen}/analyzer.socket", said)
             self.assertEqual(said.count("TMPDIR: "), 1, said)
             self.assertIn(f"TMPDIR: the folder of the socket cannot be in '{named}'", said)
             self.assertIn(f"it is {chosen}\n", said)
-            self.assertNotIn("TMPDIR", call("stop"))
+            stopped = self.script("stop")
+            self.assertEqual((started.returncode, stopped.returncode), (0, 0), said)
+            self.assertNotIn("TMPDIR", stopped.stdout + stopped.stderr)
 
     def test_messages_name_the_command_as_it_is_installed(self):
         installed = self.folder / "ringside-start-node"
         installed.symlink_to(SCRIPT)
-        result = subprocess.run([installed, "go"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-                                check=False, timeout=PATIENCE_S, env=self.environment)
+        result = self.script("go", script=installed)
         self.assertTrue(result.stderr.startswith("ringside-start-node: found 'go'"), result.stderr)
 
     def test_an_analyzer_that_does_not_answer_is_named_and_killed_only_by_force(self):
@@ -260,12 +251,9 @@ class StartNode(unittest.TestCase):
 
     def test_a_run_that_is_told_to_end_is_resumed_to_the_same_bits(self):
         for number in (signal.SIGTERM, signal.SIGINT):
-            process, socket = self.begin(self.command("run", *ENDLESS_JOB))
-            self.wait_for_iteration(20, socket)
+            process = self.begin(self.command("run", *ENDLESS_JOB))
             process.send_signal(number)
-            code, output = self.finish(process)
-            self.assertEqual(code, 130, output)
-            self.assertIn("run again, it continues", output)
+            self.assertIn("run again, it continues", self.finish(process, 130))
             self.assert_ends(3, "status")
         last = self.newest(self.pool) + 20
         self.assert_ends(0, "run", *job(last))
@@ -273,21 +261,10 @@ class StartNode(unittest.TestCase):
         self.assertEqual(self.last_iterate(self.pool), self.undisturbed(last))
 
     def test_an_analyzer_that_is_killed_in_a_run_is_replaced(self):
-        process, socket = self.begin(self.command("run", *job(ITERATIONS)))
-        self.wait_for_iteration(20, socket)
+        process = self.begin(self.command("run", *job(ITERATIONS)))
         os.kill(self.pid_of("analyzer"), signal.SIGKILL)
-        code, output = self.finish(process)
-        self.assertEqual(code, 0, output)
-        self.assertIn("starting another one, 2 more after it", output)
+        self.assertIn("starting another one, 2 more after it", self.finish(process, 0))
         self.assertEqual(self.last_iterate(self.pool), self.undisturbed(ITERATIONS))
-
-    def test_without_restarts_a_killed_analyzer_ends_the_run(self):
-        process, socket = self.begin(self.command("run", "--restarts=0", *ENDLESS_JOB))
-        self.wait_for_iteration(20, socket)
-        os.kill(self.pid_of("analyzer"), signal.SIGKILL)
-        code, output = self.finish(process)
-        self.assertEqual(code, 4, output)
-        self.assert_ends(3, "status")
 
     def test_an_analyzer_whose_disk_failed_is_not_replaced_and_its_status_is_the_runs(self):
         (self.folder / "path").mkdir()
@@ -295,34 +272,32 @@ class StartNode(unittest.TestCase):
         failing.write_text(f'#!/bin/sh\n{PROGRAMS}/ringside-analyzer "$@" &\necho $! > {self.folder}/real\nwait\nexit 3\n',
                            encoding="utf-8")
         failing.chmod(0o755)
-        process, socket = self.begin(self.command("run", *ENDLESS_JOB),
+        process = self.begin(self.command("run", *ENDLESS_JOB),
                                      {**self.environment, "PATH": f"{failing.parent}:{self.environment['PATH']}"})
-        self.wait_for_iteration(20, socket)
         os.kill(int((self.folder / "real").read_text(encoding="utf-8")), signal.SIGKILL)
-        code, output = self.finish(process)
-        self.assertEqual(code, 3, output)
+        output = self.finish(process, 3)
         self.assertIn("the analyzer ended with status 3", output)
         self.assertNotIn("starting another one", output)
         self.assert_ends(3, "status")
 
-    def test_a_killed_producer_ends_the_run_as_a_lost_peer(self):
-        process, socket = self.begin(self.command("run", *ENDLESS_JOB))
-        self.wait_for_iteration(20, socket)
-        os.kill(self.pid_of("producer"), signal.SIGKILL)
-        code, output = self.finish(process)
-        self.assertEqual(code, 4, output)
-        self.assert_ends(3, "status")
+    def test_a_killed_producer_and_without_restarts_a_killed_analyzer_end_the_run_as_a_lost_peer(self):
+        for who, options in (("producer", ()), ("analyzer", ("--restarts=0",))):
+            with self.subTest(who):
+                process = self.begin(self.command("run", *options, *ENDLESS_JOB))
+                os.kill(self.pid_of(who), signal.SIGKILL)
+                self.finish(process, 4)
+                self.assert_ends(3, "status")
 
     def test_a_second_run_in_the_same_folder_is_refused(self):
-        process, _ = self.begin(self.command("run", *ENDLESS_JOB))
+        process = self.begin(self.command("run", *ENDLESS_JOB), until=0)
         self.assertIn("an analyzer runs already", self.assert_ends(3, "run", *SHORT_JOB))
         self.assert_ends(0, "stop")
-        self.assertEqual(self.finish(process)[0], 130)
+        self.finish(process, 130)
 
     def test_a_producer_that_is_told_to_end_while_it_loads_was_stopped_not_lost(self):
-        process, _ = self.begin(self.command("run", "--", "--matrix", "rmat:21"))
+        process = self.begin(self.command("run", "--", "--matrix", "rmat:21"), until=0)
         self.assert_ends(0, "stop")
-        self.assertEqual(self.finish(process)[0], 130)
+        self.finish(process, 130)
 
     # What is refused.
 
@@ -335,12 +310,11 @@ class StartNode(unittest.TestCase):
                                     (("run", "--restarts=0x1"), "--restarts: found '0x1', expected a number from 0 to 1000000"),
                                     (("run", "--restarts=08"), "found neither --job"),
                                     (("stop", "--\x1b[31mwrong\n"), "unknown option '--?[31mwrong?'"),
-                                    (("start", "--job"), "found nothing behind it"),
+                                    (("start", "--job"), "found nothing after it"),
                                     (("start", "--job=nowhere.toml"), "'nowhere.toml' cannot be read"),
                                     (("start", "--analyzer-cores=0"), "found only one of")):
             with self.subTest(arguments):
-                result = subprocess.run([SCRIPT, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        encoding="utf-8", check=False, timeout=PATIENCE_S, env=self.environment)
+                result = self.script(*arguments)
                 self.assertEqual(result.returncode, 2)
                 self.assertIn(fragment, result.stderr)
                 self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
@@ -363,17 +337,13 @@ class StartNode(unittest.TestCase):
                        "SLURM_CPUS_PER_TASK": "2", "SLURM_JOB_NUM_NODES": "1", "RINGSIDE_MATRIX": MATRIX,
                        "RINGSIDE_ITERATIONS": str(ENDLESS), "RINGSIDE_POOL_FOLDER": str(self.folder),
                        "RINGSIDE_START_NODE": str(SCRIPT), "PATH": f"{self.folder}/bin:{self.environment['PATH']}"}
-        process, socket = self.begin(["bash", SBATCH], environment)
-        self.wait_for_iteration(20, socket)
+        process = self.begin(["bash", SBATCH], environment)
         process.terminate()
-        code, output = self.finish(process)
-        self.assertEqual(code, 130, output)
+        self.finish(process, 130)
         self.assertEqual((self.folder / "calls").read_text(encoding="utf-8"), "requeue 4711\n")
         [pool] = self.folder.glob("*4711*.pool")
         last = self.newest(pool) + 20
-        process, _ = self.begin(["bash", SBATCH], {**environment, "RINGSIDE_ITERATIONS": str(last)})
-        code, output = self.finish(process)
-        self.assertEqual(code, 0, output)
+        self.finish(self.begin(["bash", SBATCH], {**environment, "RINGSIDE_ITERATIONS": str(last)}, until=0), 0)
         self.assertEqual((self.folder / "ringside-4711.npy").read_bytes(), self.undisturbed(last))
         log = (self.folder / "ringside-4711" / "producer.log").read_text(encoding="utf-8")
         self.assertIn("resumed_from=", log)

@@ -28,15 +28,17 @@ def words_of(unit, key):
     return " ".join(re.findall(rf"(?m)^{re.escape(key)}=(.*)$", unit)).split()
 
 
+def help_of(program, *subcommand):
+    return subprocess.run([BUILD / "bin" / program, *subcommand, "--help"], capture_output=True, text=True, check=True).stdout
+
+
 class Units(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.root = pathlib.Path(folder.name)
+        cls.root = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         installed = subprocess.run(["cmake", "--install", BUILD / "deploy/systemd", "--prefix", "/usr"],
                                    capture_output=True, text=True, check=False,
-                                   env={**os.environ, "DESTDIR": folder.name})
+                                   env={**os.environ, "DESTDIR": str(cls.root)})
         if installed.returncode != 0:
             raise RuntimeError(installed.stdout + installed.stderr)
 
@@ -76,8 +78,7 @@ class Units(unittest.TestCase):
             for command in re.findall(r"(?m)^ExecStart=(.*)$", self.unit(name)):
                 program, *arguments = command.split()
                 subcommand = [word for word in arguments[:1] if not word.startswith("-")]
-                shown = subprocess.run([BUILD / "bin" / pathlib.Path(program).name, *subcommand, "--help"],
-                                       capture_output=True, text=True, check=True).stdout
+                shown = help_of(pathlib.Path(program).name, *subcommand)
                 options = [word for word in arguments if word.startswith("--")]
                 self.assertIn("--config", options)
                 for option in options:
@@ -91,9 +92,7 @@ class Units(unittest.TestCase):
             body = re.search(rf"(?ms)^DropIn for_{program}\(.*?^}}", source)[0]
             keys = re.findall(r'settings\.(?:value|is_on)\("([\w-]+)"\)', body)
             self.assertTrue(keys)
-            command = ["ringside", "serve"] if program == "serve" else [f"ringside-{program}"]
-            shown = subprocess.run([BUILD / "bin" / command[0], *command[1:], "--help"], capture_output=True, text=True,
-                                   check=True).stdout
+            shown = help_of(*(["ringside", "serve"] if program == "serve" else [f"ringside-{program}"]))
             for key in keys:
                 self.assertIn(f"--{key} ", shown)
 
@@ -145,10 +144,9 @@ class Units(unittest.TestCase):
 
 class Generator(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = pathlib.Path(folder.name) / "root"
-        self.made = pathlib.Path(folder.name) / "made"
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.root = folder / "root"
+        self.made = folder / "made"
         # Two sockets of four cores, each with memory, and a node with memory only.
         self.machine({0: "0-3", 1: "4-7", 2: ""})
 
@@ -181,6 +179,10 @@ class Generator(unittest.TestCase):
     def of_analyzer(self, config):
         self.put("etc/ringside/analyzer.toml", config)
         return self.generate().get("ringside-analyzer.service", [])
+
+    def of_web(self, config):
+        self.put("etc/ringside/jobs/web.toml", config)
+        return self.generate()["ringside-producer@web.service"]
 
     def test_without_a_configuration_nothing_is_made_and_nothing_said(self):
         self.assertEqual((self.generate(), self.said), ({}, []))
@@ -249,24 +251,19 @@ class Generator(unittest.TestCase):
             self.assertIn("'/'", self.said[0])
 
     def test_a_job_waits_for_its_matrix_and_may_write_its_cache(self):
-        self.put("etc/ringside/jobs/web.toml", 'matrix = "/data/web.mtx"\ncache = true\n')
-        self.assertEqual(self.generate()["ringside-producer@web.service"],
+        self.assertEqual(self.of_web('matrix = "/data/web.mtx"\ncache = true\n'),
                          ["[Unit]", 'RequiresMountsFor="/data/web.mtx"', 'RequiresMountsFor="/data"',
                           "[Service]", 'ReadWritePaths="-/data"'])
-        self.put("etc/ringside/jobs/web.toml", 'matrix = "grid:100"\ncache = true\ncache-dir = "/cache"\n')
-        self.assertEqual(self.generate()["ringside-producer@web.service"],
+        self.assertEqual(self.of_web('matrix = "grid:100"\ncache = true\ncache-dir = "/cache"\n'),
                          ["[Unit]", 'RequiresMountsFor="/cache"', "[Service]", 'ReadWritePaths="-/cache"'])
-        self.put("etc/ringside/jobs/web.toml", 'matrix = "grid:100"\nmatrix-memory = "far:/pmem/"\ndram-limit = "1G"\n')
-        self.assertEqual(self.generate()["ringside-producer@web.service"],
+        self.assertEqual(self.of_web('matrix = "grid:100"\nmatrix-memory = "far:/pmem/"\ndram-limit = "1G"\n'),
                          ["[Unit]", 'RequiresMountsFor="/pmem/"', "[Service]", 'ReadWritePaths="-/pmem/"'])
-        self.put("etc/ringside/jobs/web.toml", 'matrix = "/data/a.mtx"\nsolver = "jacobi"\nrhs = "/input/b.mtx"\n')
-        self.assertEqual(self.generate()["ringside-producer@web.service"],
+        self.assertEqual(self.of_web('matrix = "/data/a.mtx"\nsolver = "jacobi"\nrhs = "/input/b.mtx"\n'),
                          ["[Unit]", 'RequiresMountsFor="/data/a.mtx"', 'RequiresMountsFor="/input/b.mtx"'])
 
     def test_a_flag_is_on_by_the_word_that_switches_it_on_for_the_program(self):
         for word, on in (("true", True), ("false", False), ('"true"', False), ('"on"', False), ("1", False), ("7", False)):
-            self.put("etc/ringside/jobs/web.toml", f'matrix = "/data/web.mtx"\ncache = {word}\n')
-            self.assertEqual("[Service]" in self.generate()["ringside-producer@web.service"], on, word)
+            self.assertEqual("[Service]" in self.of_web(f'matrix = "/data/web.mtx"\ncache = {word}\n'), on, word)
 
     def test_the_network_is_opened_only_where_it_is_asked_for(self):
         self.assertEqual(self.of_analyzer('telemetry-tcp = "0.0.0.0:9500"\n'),

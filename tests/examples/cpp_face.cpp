@@ -41,6 +41,11 @@ void expect_error(const Call& call, ringside_status status, std::uint32_t reason
   expect(false, what);
 }
 
+template <class Call>
+void expect_refused(const Call& call, const char* what) {
+  expect_error(call, RINGSIDE_USAGE, RINGSIDE_REASON_ARGUMENT, what);
+}
+
 /// x of step k.
 std::vector<double> x_of(std::uint64_t k) {
   std::vector<double> x(kEntries);
@@ -66,17 +71,16 @@ const std::vector<ringside::Scalar> kScalars = {{.name = "rho"}, {.name = "sweep
 void write_steps(std::uint64_t first, std::uint64_t last) {
   expect_error([] { ringside::Writer({.socket = "nowhere", .peer_timeout_s = 0.01}, kVariables); }, RINGSIDE_PEER_LOST,
                0, "an attachment without an analyzer fails");
-  expect_error([] { ringside::Writer({.buffers = 1000}, kVariables); }, RINGSIDE_USAGE, RINGSIDE_REASON_ARGUMENT,
-               "too many buffers are refused");
+  expect_refused([] { ringside::Writer({.buffers = 1000}, kVariables); }, "too many buffers are refused");
 
   for (const char* what : {"name", "unit", "solver", "socket"}) {
     const auto text = [&](const char* of) { return std::string(of == std::string_view(what) ? "a\0b" : "abc", 3); };
-    expect_error(
+    expect_refused(
         [&] {
           ringside::Writer({.solver = text("solver"), .socket = text("socket"), .peer_timeout_s = 0.01},
                            {ringside::field<double>(text("name"), {3}, text("unit"))});
         },
-        RINGSIDE_USAGE, RINGSIDE_REASON_ARGUMENT, "a NUL byte in a text is refused");
+        "a NUL byte in a text is refused");
   }
 
   ringside::Writer other({.solver = "face", .problem = "a plate", .work = kEntries, .shares_core = true}, kVariables,
@@ -89,7 +93,7 @@ void write_steps(std::uint64_t first, std::uint64_t last) {
   expect(!kept || kept->i64 == sweeps_of(first - 1), "its value");
   const ringside_run described = run.run();
   expect(described.work == kEntries && std::string_view(described.problem) == "a plate", "the run is described");
-  expect_error([&] { run.buffer<double>(0); }, RINGSIDE_USAGE, RINGSIDE_REASON_ARGUMENT, "no step is claimed");
+  expect_refused([&] { run.buffer<double>(0); }, "no step is claimed");
 
   for (std::uint64_t k = first; k <= last; ++k) {
     const std::vector<double> x = x_of(k);
@@ -104,17 +108,17 @@ void write_steps(std::uint64_t first, std::uint64_t last) {
     if (k > 1) expect(same(run.previous<double>(0), x_of(k - 1)), "its entries");
     std::copy(x.begin(), x.end(), run.buffer<double>(0).begin());
     std::copy(z.begin(), z.end(), run.buffer<Complex>(1).begin());
-    expect_error([&] { run.buffer<float>(0); }, RINGSIDE_USAGE, RINGSIDE_REASON_ARGUMENT, "another type is refused");
-    expect_error([&] { run.publish_timed(k, -1); }, RINGSIDE_USAGE, RINGSIDE_REASON_ARGUMENT, "a time is not negative");
+    expect_refused([&] { run.buffer<float>(0); }, "another type is refused");
+    expect_refused([&] { run.publish_timed(k, -1); }, "a time is not negative");
     run.publish_timed(k, 12'345, scalars);
   }
 
   const std::vector<float> floats(kEntries);
   const std::vector<double> few(kEntries - 1);
   const std::vector<Complex> z(4);
-  expect_error([&] { run.put(last + 1, {floats, z}); }, RINGSIDE_USAGE, RINGSIDE_REASON_ARGUMENT, "another dtype");
-  expect_error([&] { run.put(last + 1, {few, z}); }, RINGSIDE_USAGE, RINGSIDE_REASON_ARGUMENT, "too few entries");
-  expect_error([&] { run.put(last + 1, {x_of(1)}); }, RINGSIDE_USAGE, RINGSIDE_REASON_ARGUMENT, "one array of two");
+  expect_refused([&] { run.put(last + 1, {floats, z}); }, "another dtype");
+  expect_refused([&] { run.put(last + 1, {few, z}); }, "too few entries");
+  expect_refused([&] { run.put(last + 1, {x_of(1)}); }, "one array of two");
   run.skip();
   run.detach();
   expect(run.counts().published == last - first + 1 && run.counts().skipped == 1, "what was published is counted");
@@ -124,8 +128,7 @@ void write_steps(std::uint64_t first, std::uint64_t last) {
 void read_steps(const std::string& pool) {
   expect_error([] { ringside::Reader("no such pool"); }, RINGSIDE_USAGE, RINGSIDE_REASON_NO_FILE,
                "there is no such pool");
-  expect_error([&] { ringside::Reader(pool + std::string("\0b", 2)); }, RINGSIDE_USAGE, RINGSIDE_REASON_ARGUMENT,
-               "a NUL byte in a pool's path is refused");
+  expect_refused([&] { ringside::Reader(pool + std::string("\0b", 2)); }, "a NUL byte in a pool's path is refused");
   const ringside::Reader reader(pool);
   expect(reader.variables().size() == 2 && reader.find("z") == 1u && !reader.find("y"), "names");
 
@@ -145,9 +148,8 @@ void read_steps(const std::string& pool) {
   }
   expect(reader.steps().back().iteration == 6, "the run has ended with the last step");
   std::array<double, 1> small{};
-  expect_error([&] { reader.copy(newest, 0, std::span<double>(small)); }, RINGSIDE_USAGE, RINGSIDE_REASON_ARGUMENT,
-               "a place that is too small is refused");
-  expect_error([&] { reader.copied<float>(newest, 0); }, RINGSIDE_USAGE, RINGSIDE_REASON_ARGUMENT, "another dtype");
+  expect_refused([&] { reader.copy(newest, 0, std::span<double>(small)); }, "a place that is too small is refused");
+  expect_refused([&] { reader.copied<float>(newest, 0); }, "another dtype");
   expect(!reader.copied<double>(newest + 1, 0), "a step that is not there yet");
 
   const std::vector<ringside_run> runs = reader.runs();

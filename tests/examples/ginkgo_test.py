@@ -7,7 +7,6 @@ import json
 import pathlib
 import re
 import sys
-import unittest
 
 import story
 
@@ -28,14 +27,9 @@ class Solvers(story.Place):
 
     def build_with_cmake(self):
         self.copy(pathlib.Path(__file__).resolve().parent / "ginkgo_solvers.cpp")
-        (self.folder / "CMakeLists.txt").write_text(
-            "cmake_minimum_required(VERSION 3.25)\nproject(own LANGUAGES CXX)\nset(CMAKE_CXX_STANDARD 20)\n"
-            "find_package(Ringside CONFIG REQUIRED)\nfind_package(Ginkgo REQUIRED)\n"
-            "add_compile_options(-pedantic -Wall -Wextra -Wconversion -Wshadow -Werror)\n"
-            "add_executable(publish ginkgo_solvers.cpp)\ntarget_link_libraries(publish PRIVATE Ringside::ringside Ginkgo::ginkgo)\n",
-            encoding="utf-8")
-        self.call("cmake", "-G", "Ninja", f"-DGinkgo_DIR={self.package}", "-S", ".", "-B", "build")
-        self.call("cmake", "--build", "build")
+        self.build_project("CXX", "set(CMAKE_CXX_STANDARD 20)\nfind_package(Ringside CONFIG REQUIRED)\nfind_package(Ginkgo REQUIRED)\n"
+                           "add_compile_options(-pedantic -Wall -Wextra -Wconversion -Wshadow -Werror)\nadd_executable(publish ginkgo_solvers.cpp)\n"
+                           "target_link_libraries(publish PRIVATE Ringside::ringside Ginkgo::ginkgo)\n", f"-DGinkgo_DIR={self.package}")
 
     def solve(self, case, iterations, pool, *options):
         """How many iterates were published, and x."""

@@ -130,23 +130,17 @@ class SolverInFortran(AtEveryLevel, Place):
 
     def test_its_cmake_target_compiles_the_module(self):
         self.copy(self.source)
-        (self.folder / "CMakeLists.txt").write_text(
-            "cmake_minimum_required(VERSION 3.25)\nproject(own LANGUAGES C Fortran)\nfind_package(Ringside 0.2 CONFIG REQUIRED)\n"
-            "add_executable(publish publish.f90)\ntarget_link_libraries(publish PRIVATE Ringside::fortran)\n", encoding="utf-8")
-        self.call("cmake", "-G", "Ninja", "-S", ".", "-B", "build")
-        self.call("cmake", "--build", "build")
+        self.build_project("C Fortran", "find_package(Ringside 0.2 CONFIG REQUIRED)\n"
+                           "add_executable(publish publish.f90)\ntarget_link_libraries(publish PRIVATE Ringside::fortran)\n")
         self.call("ringside", "run", "--quiet", "--pool", "rod.pool", "--", "build/publish", "5")
 
 
 class CMakePackage(Place):
     def test_find_package_gives_a_target_for_c_and_cpp(self):
         self.copy("publish.c", "publish.cpp", "follow.c")
-        (self.folder / "CMakeLists.txt").write_text(
-            "cmake_minimum_required(VERSION 3.25)\nproject(own LANGUAGES C CXX)\nset(CMAKE_CXX_STANDARD 20)\n"
-            "find_package(Ringside 0.2 CONFIG REQUIRED)\nlink_libraries(Ringside::ringside)\n"
-            "add_executable(in_c publish.c)\nadd_executable(in_cpp publish.cpp)\nadd_executable(follow follow.c)\n", encoding="utf-8")
-        self.call("cmake", "-G", "Ninja", "-S", ".", "-B", "build")
-        self.call("cmake", "--build", "build")
+        self.build_project("C CXX", "set(CMAKE_CXX_STANDARD 20)\n"
+                           "find_package(Ringside 0.2 CONFIG REQUIRED)\nlink_libraries(Ringside::ringside)\n"
+                           "add_executable(in_c publish.c)\nadd_executable(in_cpp publish.cpp)\nadd_executable(follow follow.c)\n")
         for program in ("in_c", "in_cpp"):
             self.call("ringside", "run", "--quiet", "--pool", f"{program}.pool", "--", f"build/{program}", "5")
         self.assertEqual(self.call("build/follow", "in_c.pool", "0").stdout, self.call("build/follow", "in_cpp.pool", "0").stdout)
@@ -155,19 +149,15 @@ class CMakePackage(Place):
         (self.folder / "use.c").write_text(
             '#include <ringside_memory.h>\n#include <stdio.h>\n'
             'int main(void) { puts(ringside_memory_stop() == 0 ? "stopped" : ringside_memory_error()); return 0; }\n', encoding="utf-8")
-        (self.folder / "CMakeLists.txt").write_text(
-            "cmake_minimum_required(VERSION 3.25)\nproject(own LANGUAGES C)\nfind_package(Ringside 0.2 CONFIG REQUIRED COMPONENTS memory)\n"
-            "add_executable(use use.c)\ntarget_link_libraries(use PRIVATE Ringside::memory)\n", encoding="utf-8")
-        self.call("cmake", "-G", "Ninja", "-S", ".", "-B", "build")
-        self.call("cmake", "--build", "build")
+        self.build_project("C", "find_package(Ringside 0.2 CONFIG REQUIRED COMPONENTS memory)\n"
+                           "add_executable(use use.c)\ntarget_link_libraries(use PRIVATE Ringside::memory)\n")
         self.call("sh", "-ec", "cc -o use use.c $(pkg-config --cflags --libs ringside-memory)")
         for program in ("build/use", "./use"):
             self.assertIn("ringside_memory_stop: ", self.call(program).stdout)
 
     def test_the_example_of_a_reduction_is_built_and_loaded(self):
         self.copy("reduction/l3.c", "reduction/CMakeLists.txt")
-        self.call("cmake", "-G", "Ninja", "-S", ".", "-B", "build")
-        self.call("cmake", "--build", "build")
+        self.build_project()
         self.call("ringside", "run", "--quiet", "--matrix=grid:30", "--pool=l3.pool", "--reduce-with=build/libl3.so:l3")
         self.assertIn('"x.l3":', self.call("ringside", "tail", "--pool", "l3.pool", "--json").stdout)
 

@@ -3,43 +3,32 @@
 the build folder."""
 
 import json
-import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from story import EXAMPLES, ROOT, Installation, Place
+
 OTHER = "libringside-messages.so.0"
 
 
-class Place(unittest.TestCase):
-    """An empty folder with the solver, and the two libraries in a folder of their own."""
+class Beside(Place):
+    """With the solver, and the two libraries in a folder of their own."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.libraries = self.folder / "lib"
         self.libraries.mkdir()
         for name in ("libringside.so.0", OTHER):
             shutil.copy(BUILD / "lib" / name, self.libraries)
-        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("RINGSIDE_")}
-        self.environment.update(LC_ALL="C.UTF-8", PATH=f"{BUILD / 'bin'}:{os.environ['PATH']}", LD_LIBRARY_PATH=str(self.libraries))
-        self.call("cc", f"-I{ROOT / 'include'}", "-o", "publish", ROOT / "examples" / "publish.c", self.libraries / "libringside.so.0")
-
-    def call(self, *command, expected=0, **environment):
-        run = subprocess.run([str(word) for word in command], cwd=self.folder, env={**self.environment, **environment},
-                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-                             timeout=240, check=False)
-        self.assertEqual(run.returncode, expected, f"{command}\n{run.stdout}{run.stderr}")
-        return run
+        self.environment["LD_LIBRARY_PATH"] = str(self.libraries)
+        self.call("cc", f"-I{ROOT / 'include'}", "-o", "publish", EXAMPLES / "publish.c", self.libraries / "libringside.so.0")
 
 
-class Messages(Place):
+class Messages(Beside):
     def run_with(self, coordination, *more):
         """The newest iterate of a run of 100 steps."""
         name = coordination + "".join(more)
@@ -62,7 +51,7 @@ class Messages(Place):
             self.assertEqual(OTHER in notes.read_text(encoding="utf-8"), loaded)
 
 
-class Refusals(Place):
+class Refusals(Beside):
     def refused(self, status, **environment):
         """The one line of a solver that cannot attach."""
         run = self.call("./publish", 1, expected=status, RINGSIDE_COORDINATION="messages", **environment)
@@ -81,7 +70,7 @@ class Refusals(Place):
             (self.folder / "other.c").write_text(source, encoding="utf-8")
             self.call("cc", "-shared", "-fPIC", "-o", self.libraries / OTHER, "other.c")
             self.assertTrue(self.refused(2).endswith(f"--coordination messages: found libringside-messages {found}, expected {version}, "
-                                                     "as libringside is\n"))
+                                                     "the version of libringside\n"))
 
     def test_an_error_within_the_library_is_one_line_with_its_exit_code(self):
         line = self.refused(3, RINGSIDE_SOCKET="/" + "s" * 101)
@@ -103,4 +92,5 @@ class Library(unittest.TestCase):
 
 if __name__ == "__main__":
     BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+    Installation.programs = BUILD / "bin"
     unittest.main()

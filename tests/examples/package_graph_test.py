@@ -2,20 +2,19 @@
 """The package graph on a made-up distribution small enough to check by hand, and the table of an exported iterate."""
 
 import array
-import os
 import pathlib
 import struct
-import subprocess
 import sys
-import tempfile
 import unittest
 
-EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "package_graph"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples" / "package_graph"
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(EXAMPLE))
+sys.path[:0] = [str(EXAMPLE), str(ROOT / "tests")]
 
 import package_graph  # noqa: E402
 import top  # noqa: E402
+from own_folder import OwnFolder  # noqa: E402
 
 PACKAGES = """\
 Package: editor
@@ -104,21 +103,13 @@ class TheGraph(unittest.TestCase):
         self.assertEqual(graph_of("\n\n".join(reversed(stanzas))), graph_of("\n\n".join(stanzas)))
 
 
-class TheFiles(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def run_script(self, script, *arguments):
-        return subprocess.run([sys.executable, str(EXAMPLE / script), *map(str, arguments)], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, encoding="utf-8", check=False)
+class TheFiles(OwnFolder):
+    def run_script(self, script, *arguments, expected=0):
+        return self.call(sys.executable, EXAMPLE / script, *arguments, expected=expected)
 
     def test_the_edge_list_announces_isolated_packages_and_the_names_follow_its_numbers(self):
-        (self.folder / "Packages").write_text(PACKAGES, encoding="utf-8")
-        run = self.run_script("package_graph.py", "--packages", self.folder / "Packages",
-                              "--output", self.folder / "out")
-        self.assertEqual(run.returncode, 0, run.stderr)
+        self.write(PACKAGES, "Packages")
+        self.run_script("package_graph.py", "--packages", "Packages", "--output", "out")
         lines = (self.folder / "out" / "packages.txt").read_text(encoding="ascii").splitlines()
         self.assertEqual(lines[1], "# Nodes: 6 Edges: 6")
         self.assertEqual(lines[2:], ["2 0", "2 1", "2 3", "2 4", "3 1", "5 3"])
@@ -126,26 +117,23 @@ class TheFiles(unittest.TestCase):
         self.assertEqual(names[3], "libc")
 
     def test_a_file_without_packages_is_refused_in_one_line(self):
-        (self.folder / "empty").write_text("nothing here\n", encoding="utf-8")
+        self.write("nothing here\n", "empty")
         for path in (self.folder / "empty", self.folder / "absent"):
-            run = self.run_script("package_graph.py", "--packages", path, "--output", self.folder)
-            self.assertEqual(run.returncode, 1)
+            run = self.run_script("package_graph.py", "--packages", path, "--output", self.folder, expected=1)
             self.assertIn(path.name, run.stderr)
             self.assertEqual(run.stderr.count("\n"), 1, run.stderr)
 
     def test_the_table_shows_the_highest_first_and_ties_by_row(self):
         (self.folder / "x.npy").write_bytes(npy([0.1, 0.4, 0.1, 0.4]))
-        (self.folder / "names").write_text("a\nb\nc\nd\n", encoding="utf-8")
-        run = self.run_script("top.py", self.folder / "x.npy", self.folder / "names", "--count", 3)
-        self.assertEqual(run.returncode, 0, run.stderr)
+        self.write("a\nb\nc\nd\n", "names")
+        run = self.run_script("top.py", "x.npy", "names", "--count", 3)
         rows = [line.split() for line in run.stdout.splitlines()[1:]]
         self.assertEqual(rows, [["1", "b", "0.400000"], ["2", "d", "0.400000"], ["3", "a", "0.100000"]])
 
     def test_names_of_another_graph_are_refused(self):
         (self.folder / "x.npy").write_bytes(npy([0.1, 0.4]))
-        (self.folder / "names").write_text("a\n", encoding="utf-8")
-        run = self.run_script("top.py", self.folder / "x.npy", self.folder / "names")
-        self.assertEqual(run.returncode, 1)
+        self.write("a\n", "names")
+        run = self.run_script("top.py", "x.npy", "names", expected=1)
         self.assertIn("2 ranks", run.stderr)
 
     def test_both_versions_of_the_npy_header_are_read(self):
@@ -178,28 +166,25 @@ exit 0
 """
 
 
-class TheWholeExample(unittest.TestCase):
+class TheWholeExample(OwnFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="with a blank ")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        (self.folder / "ringside").write_text(RINGSIDE, encoding="utf-8")
+        super().setUp()
+        self.folder = self.folder / "with a blank"
+        self.folder.mkdir()
+        self.write(RINGSIDE, "ringside")
         (self.folder / "ringside").chmod(0o755)
         (self.folder / "ranks").write_bytes(npy([0.1, 0.4, 0.05, 0.3, 0.1, 0.05]))
-        (self.folder / "Packages").write_text(PACKAGES, encoding="utf-8")
+        self.write(PACKAGES, "Packages")
 
-    def run_example(self, **environment):
-        return subprocess.run([str(EXAMPLE / "run.sh"), str(self.folder / "work")], cwd="/", stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, encoding="utf-8", check=False,
-                              env={**os.environ, "RINGSIDE": str(self.folder / "ringside"),
-                                   "PACKAGES": str(self.folder / "Packages"), "NOTES": str(self.folder / "notes"),
-                                   "RANKS": str(self.folder / "ranks"), **environment})
+        for name, file in (("RINGSIDE", "ringside"), ("PACKAGES", "Packages"), ("NOTES", "notes"), ("RANKS", "ranks")):
+            self.environment[name] = str(self.folder / file)
+
+    def run_example(self, expected=0, **environment):
+        return self.call(EXAMPLE / "run.sh", self.folder / "work", expected=expected, **environment)
 
     def test_graph_run_export_and_table_follow_each_other_twice_in_a_row(self):
         for _ in range(2):
-            run = self.run_example()
-            self.assertEqual(run.returncode, 0, run.stderr)
-            self.assertIn("1  base", run.stdout)
+            self.assertIn("1  base", self.run_example().stdout)
         work = self.folder / "work"
         self.assertEqual((self.folder / "notes").read_text(encoding="utf-8").splitlines()[:2], [
             f"run --matrix {work}/packages.txt --tolerance 1e-12 --pool {work}/packages.pool --overwrite "
@@ -207,12 +192,10 @@ class TheWholeExample(unittest.TestCase):
             f"export {work}/packages.pool --iteration last --format npy --output {work}/packages.npy"])
 
     def test_a_failed_run_ends_the_example_with_its_exit_code(self):
-        self.assertEqual(self.run_example(FAIL="4").returncode, 4)
+        self.run_example(FAIL="4", expected=4)
 
     def test_a_program_that_is_not_there_is_named(self):
-        run = self.run_example(RINGSIDE="/no/such/ringside")
-        self.assertEqual(run.returncode, 3)
-        self.assertIn("/no/such/ringside", run.stderr)
+        self.assertIn("/no/such/ringside", self.run_example(RINGSIDE="/no/such/ringside", expected=3).stderr)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
+sys.path.append(str(ROOT / "tests"))
+from own_folder import OwnFolder  # noqa: E402
 
 
 class Installation:
@@ -26,27 +28,19 @@ class Installation:
     components = ()
 
 
-class Place(unittest.TestCase):
+class Place(OwnFolder):
     """An empty folder, and commands that find the installation; contains no tests."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("RINGSIDE_")}
-        self.environment.update(LC_ALL="C.UTF-8", PATH=f"{Installation.programs}:{os.environ['PATH']}", OMP_NUM_THREADS="1")
+        self.programs = Installation.programs
+        super().setUp()
+        self.environment["OMP_NUM_THREADS"] = "1"
         prefix = Installation.prefix
         if prefix:
             [libraries] = {path.parent for path in prefix.glob("lib/**/libringside.so.0")}
             self.environment.update(
                 LD_LIBRARY_PATH=str(libraries), LIBRARY_PATH=str(libraries), PKG_CONFIG_PATH=str(libraries / "pkgconfig"),
                 CMAKE_PREFIX_PATH=str(prefix), PKG_CONFIG_SYSROOT_DIR=str(Installation.sysroot or ""))
-
-    def call(self, *command, expected=0):
-        run = subprocess.run([str(word) for word in command], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", timeout=240, check=False)
-        self.assertEqual(run.returncode, expected, f"{command}\n{run.stdout}{run.stderr}")
-        return run
 
     def copy(self, *names):
         for name in names:

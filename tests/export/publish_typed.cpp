@@ -35,6 +35,13 @@ void fill(ringside::Writer& run, std::uint32_t variable, std::uint64_t k) {
   fill(std::as_writable_bytes(std::span(run.buffer<T>(variable))), 1000 * k + variable);
 }
 
+/// The variables from the first on, which have these types.
+template <class... Types>
+void fill_all(ringside::Writer& run, std::uint64_t k) {
+  std::uint32_t variable = 0;
+  (fill<Types>(run, variable++, k), ...);
+}
+
 void publish_typed(std::uint64_t steps) {
   ringside::Writer run({.solver = "typed"},
                        {ringside::field<double>("u", {6, 5, 4}, "m s-1"), ringside::field<float>("f32", {6, 5, 4}),
@@ -47,19 +54,8 @@ void publish_typed(std::uint64_t steps) {
                         ringside::state<double>("iteration", {3}), ringside::state<double>("results", {3})},
                        {{.name = "rho"}, {.name = "sweeps", .type = RINGSIDE_VALUE_I64}});
   for (std::uint64_t k = run.next_iteration(); k <= steps && run.claim(); ++k) {
-    fill<double>(run, 0, k);
-    fill<float>(run, 1, k);
-    fill<std::complex<float>>(run, 2, k);
-    fill<std::complex<double>>(run, 3, k);
-    fill<std::int8_t>(run, 4, k);
-    fill<std::int16_t>(run, 5, k);
-    fill<std::int32_t>(run, 6, k);
-    fill<std::int64_t>(run, 7, k);
-    fill<std::uint8_t>(run, 8, k);
-    fill<std::uint16_t>(run, 9, k);
-    fill<std::uint32_t>(run, 10, k);
-    fill<std::uint64_t>(run, 11, k);
-    for (std::uint32_t v = 12; v < 15; ++v) fill<double>(run, v, k);
+    fill_all<double, float, std::complex<float>, std::complex<double>, std::int8_t, std::int16_t, std::int32_t,
+             std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, double, double, double>(run, k);
     run.publish(k, {ringside::value(1.0 / static_cast<double>(k)), ringside::value(static_cast<std::int64_t>(7 * k))});
   }
   run.detach();

@@ -52,7 +52,7 @@ class Refusals(unittest.TestCase):
         self.refused(2, ["no iteration from 1 to 2 is kept"], "--all", "--from", 1, "--to", 2)
         self.refused(2, ["--from 9 --to 8"], "--all", "--from", 9, "--to", 8)
         self.refused(2, ["--from", "--all or --records"], "--from", 9)
-        self.refused(2, ["--every", "from 1 on"], "--all", "--every", 0)
+        self.refused(2, ["--every", "at least 1"], "--all", "--every", 0)
         self.refused(2, ["--iteration", "--all"], "--all", "--iteration", 9)
         self.refused(2, ["--slice", "--records"], "--records", "--slice", "0", output="r.csv")
         self.refused(2, ["--format", "'hdf5' with --records"], "--records", "--format", "hdf5")

@@ -63,7 +63,7 @@ Text forged_cache(Numbers& numbers) {
   auto* const header = static_cast<CacheHeader*>(forged.owner.get());
   auto* const words = static_cast<std::uint64_t*>(forged.owner.get());
   for (std::uint64_t changes = numbers.below(4); changes > 0; --changes) {
-    // The words of the shape and the offsets: bytes 16 to 104 (docs/use/inputs.md).
+    // The words of the shape and the offsets: bytes 16 to 104 (docs/use/run.md).
     words[2 + numbers.below(11)] ^= (numbers.below(256) + 1) << numbers.below(64);
   }
   header->header_hash = hash128(header, offsetof(CacheHeader, header_hash));

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "producer/text/archive.hpp"
-#include "producer/text/input_text.hpp"
+#include "producer/text/matrix_text.hpp"
 #include "producer/text/packed_text.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 
@@ -130,8 +130,8 @@ std::optional<std::string> xz_text(Bytes packed) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
   using namespace ringside;
   const std::string_view packed(reinterpret_cast<const char*>(data), bytes);
-  InputText input;
-  fuzzing::run([&] { input = input_text({nullptr, packed}, {"fuzz.tar.gz"}); });
+  MatrixText input;
+  fuzzing::run([&] { input = matrix_text({nullptr, packed}, {"fuzz.tar.gz"}); });
   if (is_tar(packed)) {
     std::vector<TarMember> members;
     fuzzing::run([&] { members = tar_members(packed, "fuzz.tar"); });

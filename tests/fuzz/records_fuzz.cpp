@@ -10,9 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "common/records/described_run.hpp"
+#include "common/records/record_message.hpp"
 #include "common/records/result_names.hpp"
-#include "common/records/results_message.hpp"
 #include "common/records/shown_results.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
 #include "common/telemetry/wire_json.hpp"
@@ -79,7 +78,7 @@ void check(const StepResults& results) {
   wire::Results message;
   fill(message, *results.layout(), results.words());
   const auto columns = columns_of(message);
-  fuzzing::demand(columns && std::ranges::equal(columns->words, results.words()), "values come back as they went");
+  fuzzing::demand(columns && std::ranges::equal(columns->words(), results.words()), "values come back as they went");
 }
 
 }  // namespace

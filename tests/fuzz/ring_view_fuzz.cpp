@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <span>
@@ -15,6 +14,7 @@
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/ring/ring_recovery.hpp"
 #include "common/ring/ring_view.hpp"
+#include "tests/crash/images/pool_bytes.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 #include "tests/unit/analyzer/ring/ring_2_in_memory.hpp"
 #include "tests/unit/analyzer/ring/several_variables.hpp"
@@ -29,44 +29,20 @@ constexpr std::uint64_t kRows = 5000;  // two chunks and a part of one
 class Image {
  public:
   Image(const RingGeometry& geometry, std::span<const std::byte> ring)
-      : geometry_(geometry), bytes_(round_up(geometry_.file_bytes, kPageBytes)) {
-    void* mapped = mmap(nullptr, bytes_ + kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapped == MAP_FAILED) std::abort();
-    base_ = static_cast<std::byte*>(mapped);
-    mprotect(base_ + bytes_, kPageBytes, PROT_NONE);
-    std::memcpy(base_, ring.data(), geometry_.file_bytes);
+      : geometry_(geometry), bytes_(round_up(geometry.file_bytes, kPageBytes) + kPageBytes) {
+    mprotect(bytes_.file().last(kPageBytes).data(), kPageBytes, PROT_NONE);
+    std::memcpy(bytes_.file().data(), ring.data(), geometry_.file_bytes);
   }
-  Image(const Image&) = delete;
-  Image& operator=(const Image&) = delete;
 
   const RingGeometry& geometry() const { return geometry_; }
-  std::span<const std::byte> file() const { return {base_, geometry_.file_bytes}; }
-
-  std::uint64_t word(std::uint64_t offset) const {
-    std::uint64_t value = 0;
-    std::memcpy(&value, base_ + offset, sizeof(value));
-    return value;
-  }
-  void set_word(std::uint64_t offset, std::uint64_t value) {
-    changed_.push_back({offset, word(offset)});
-    std::memcpy(base_ + offset, &value, sizeof(value));
-  }
-  void restore() {
-    for (auto change = changed_.rbegin(); change != changed_.rend(); ++change) {
-      std::memcpy(base_ + change->offset, &change->before, sizeof(change->before));
-    }
-    changed_.clear();
-  }
+  std::span<const std::byte> file() const { return bytes_.file().first(geometry_.file_bytes); }
+  std::uint64_t word(std::uint64_t offset) const { return *bytes_.word(offset); }
+  void set_word(std::uint64_t offset, std::uint64_t value) { bytes_.store(offset, value); }
+  void restore() { bytes_.rollback(0); }
 
  private:
-  struct Change {
-    std::uint64_t offset = 0;
-    std::uint64_t before = 0;
-  };
   RingGeometry geometry_;
-  std::uint64_t bytes_;
-  std::byte* base_ = nullptr;
-  std::vector<Change> changed_;
+  crash::PoolBytes bytes_;
 };
 
 Image x_only_image() {

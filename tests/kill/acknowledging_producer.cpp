@@ -3,98 +3,73 @@
 // these. It continues from the iterate that the pool holds. It infers commits from the hand-off's rule alone: the
 // buffer of step s is lent again only once step s is committed.
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
-#include "common/handoff/handoff_writer.hpp"
-#include "common/messages/message_coordination.hpp"
-#include "common/platform/clock.hpp"
-#include "common/platform/error.hpp"
+#include <ringside.hpp>
+
 #include "tests/kill/sequence.hpp"
 
-namespace ringside {
 namespace {
+
+namespace testing = ringside::testing;
+
+constexpr std::uint32_t kBuffers = 2;
 
 /// One word, overwritten in place: the newest iteration that is known to be committed. Once the call returns, all 8
 /// bytes are in the page cache, whichever process is killed afterwards.
-class Acknowledgements {
- public:
-  explicit Acknowledgements(const std::string& path) : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-    if (!file_.valid()) throw system_error("{}: {}", path, errno_text(errno));
-  }
-  void write(std::uint64_t iteration) {
-    if (pwrite(file_.get(), &iteration, sizeof iteration, 0) != sizeof iteration) {
-      throw system_error("the acknowledgement could not be written: {}", errno_text(errno));
-    }
-  }
-
- private:
-  UniqueFd file_;
-};
-
-RunDescription describe(std::uint64_t rows) {
-  RunDescription run;
-  run.run_id = random_id();
-  run.problem_id = {0x6b696c6c, rows};
-  run.entries = rows;
-  run.started_realtime_ns = realtime_ns();
-  assign(run.solver, "sequence");
-  assign(run.matrix, "none");
-  return run;
+void acknowledge(int file, std::uint64_t iteration) {
+  if (pwrite(file, &iteration, sizeof iteration, 0) == sizeof iteration) return;
+  std::perror("acknowledging_producer: the acknowledgement could not be written");
+  std::exit(RINGSIDE_SYSTEM);
 }
 
-void produce(const std::string& socket, const std::string& acknowledgements, std::uint64_t rows,
-             std::uint64_t iterations, double peer_timeout_s, const std::string& coordination) {
-  Acknowledgements committed(acknowledgements);
-  HandoffOptions options;
-  options.socket = socket;
-  options.coordination = coordination == "messages" ? CoordinationKind::kMessages : CoordinationKind::kLocks;
-  options.messages = make_messages;
-  options.peer_timeout_s = peer_timeout_s;
-  options.pool_use = PoolUse::kResume;
-  options.spin_ns = 0;  // there are more processes here than cores
-  HandoffWriter handoff(options, describe(rows), Schema::x_only(rows));
-
-  std::vector<double> start(rows);
-  std::uint64_t first = 1;
-  if (const auto kept = handoff.take_kept()) {
-    std::copy(kept->x(), kept->x() + rows, start.begin());
-    first = kept->iteration + 1;
-  } else {
-    for (std::uint64_t row = 0; row < rows; ++row) start[row] = testing::first_value(row);
-  }
-  const double* before = start.data();
-  for (std::uint64_t k = first; k <= iterations; ++k) {
-    const Claim claim = handoff.claim();
-    if (claim.status != ClaimStatus::kOk) throw handoff.failure(claim.status);
+void produce(const ringside::WriterOptions& options, int acknowledgements, std::uint64_t rows,
+             std::uint64_t iterations) {
+  ringside::Writer run(options, {ringside::field<double>("x", {rows})});
+  const std::uint64_t first = run.next_iteration();
+  std::vector<double> x(rows);
+  for (std::uint64_t row = 0; row < rows; ++row) x[row] = testing::first_value(row);
+  std::ranges::copy(run.kept<double>(0), x.begin());
+  const double* before = x.data();
+  for (std::uint64_t k = first; k <= iterations && run.claim(); ++k) {
     // This buffer held step s - B, which is therefore committed; its iteration is k - B.
-    if (handoff.published() >= options.buffers) committed.write(k - options.buffers);
-    for (std::uint64_t row = 0; row < rows; ++row) claim.x()[row] = testing::next_value(before[row]);
-    handoff.publish({.iteration = k});
-    before = claim.x();
+    if (k >= first + kBuffers) acknowledge(acknowledgements, k - kBuffers);
+    const auto buffer = run.buffer<double>(0);
+    for (std::uint64_t row = 0; row < rows; ++row) buffer[row] = testing::next_value(before[row]);
+    run.publish(k);
+    before = buffer.data();
   }
-  handoff.detach(Outcome::kFinished);
-  committed.write(iterations);
+  run.detach();
+  acknowledge(acknowledgements, iterations);
 }
 
 }  // namespace
-}  // namespace ringside
 
 int main(int argc, char** argv) {
   if (argc != 7) {
     std::fprintf(stderr, "usage: %s SOCKET ACKNOWLEDGEMENTS ROWS ITERATIONS PEER_TIMEOUT_S locks|messages\n", argv[0]);
-    return static_cast<int>(ringside::ExitCode::kUsage);
+    return RINGSIDE_USAGE;
   }
+  const int acknowledgements = open(argv[2], O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const std::string coordination = argv[6];
   try {
-    ringside::produce(argv[1], argv[2], std::stoull(argv[3]), std::stoull(argv[4]), std::stod(argv[5]), argv[6]);
+    produce({.solver = "sequence",
+             .socket = argv[1],
+             .buffers = kBuffers,
+             .peer_timeout_s = std::stod(argv[5]),
+             .pool_use = RINGSIDE_POOL_RESUME,
+             .coordination = coordination == "messages" ? RINGSIDE_COORDINATION_MESSAGES : RINGSIDE_COORDINATION_LOCKS,
+             .shares_core = true},  // there are more processes here than cores
+            acknowledgements, std::stoull(argv[3]), std::stoull(argv[4]));
     return 0;
   } catch (const ringside::Error& error) {
-    fmt::print(stderr, "acknowledging_producer: {}\n", error.what());
-    return static_cast<int>(error.code());
+    std::fprintf(stderr, "acknowledging_producer: %s\n", error.what());
+    return error.status();
   }
 }

@@ -8,11 +8,11 @@
 #include <map>
 #include <optional>
 
-#include "analyzer/journal/step_record.hpp"
-#include "analyzer/ring/kept_steps.hpp"
+#include "analyzer/ring/kept_results.hpp"
 #include "common/journal/journal_reader.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
+#include "common/records/record_message.hpp"
 #include "common/records/result_names.hpp"
 #include "proto/ringside.pb.h"
 

@@ -16,8 +16,8 @@
 #include "analyzer/journal/journal.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/unique_fd.hpp"
-#include "tests/kill/victim.hpp"
 #include "tests/kill/sequence.hpp"
+#include "tests/kill/victim.hpp"
 
 namespace ringside::testing {
 namespace {
@@ -132,7 +132,7 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
                                                 "--pool=" + pool,
                                                 "--slots=" + std::to_string(kServiceSlots),
                                                 at.quiet_disk ? "--durability=process" : "--durability=power",
-                                                any_reduction(random),
+                                                either("--reduce=slot", "--reduce=transfer", random),
                                                 "--journal-size=4M",  // rotates in a long life
                                                 "--shared-core",
                                                 fmt::format("--peer-timeout={}", kPeerTimeoutS),
@@ -152,7 +152,7 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
                                                 std::to_string(kRows),
                                                 kEndless,
                                                 std::to_string(kPeerTimeoutS),
-                                                any_coordination(random)};
+                                                either("locks", "messages", random)};
     producer = std::make_unique<Victim>(at.programs + "/acknowledging_producer", arguments, log);
   };
   const auto kill_one = [&](Victim& victim, const char* name) {

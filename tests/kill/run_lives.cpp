@@ -12,8 +12,8 @@
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
 #include "producer/solver/problem.hpp"
-#include "tests/kill/victim.hpp"
 #include "tests/kill/survivors.hpp"
+#include "tests/kill/victim.hpp"
 
 namespace ringside::testing {
 namespace {
@@ -99,14 +99,14 @@ std::vector<std::string> RunsThatResume::for_the_producer(const Run& run, std::m
           fmt::format("--iterations={}", kIterations),
           fmt::format("--every={}", run.published.every),
           run.published.skips ? "--when-full=skip" : "--when-full=wait",
-          "--coordination=" + any_coordination(random),
+          "--coordination=" + either("locks", "messages", random),
           "--resume"};
 }
 
 std::vector<std::string> RunsThatResume::for_the_analyzer(const Run& run, bool journal, std::mt19937_64& random) const {
   return {"--pool=" + run.pool, fmt::format("--slots={}", kSlots),
-          at_.quiet_disk ? "--durability=process" : "--durability=power", any_reduction(random),
-          journal ? "--journal=file" : "--journal=off"};
+          at_.quiet_disk ? "--durability=process" : "--durability=power",
+          either("--reduce=slot", "--reduce=transfer", random), journal ? "--journal=file" : "--journal=off"};
 }
 
 void RunsThatResume::check(const Run& run, std::uint64_t acknowledged, bool complete, const Follower::Seen& seen,
@@ -135,7 +135,7 @@ void RunsThatResume::live(std::mt19937_64& random, Tally& tally) const {
     for (const fs::path& folder : runtime_folders(at_.folder)) fs::remove_all(folder);
     Watcher watcher(life.pool);
     Follower follower([this] { return socket_of_a_run(at_.folder); });
-    std::vector<std::string> words = {"run", kPeerTimeout, "--quiet", any_elastic(random)};
+    std::vector<std::string> words = {"run", kPeerTimeout, "--quiet", either("--elastic=off", "--elastic=on", random)};
     for (const auto& some : {for_the_producer(life, random), for_the_analyzer(life, journal, random)}) {
       words.insert(words.end(), some.begin(), some.end());
     }

@@ -112,16 +112,8 @@ void let_time_pass(std::mt19937_64& random, int at_most_ms) {
   ppoll(nullptr, 0, &time, nullptr);
 }
 
-std::string any_coordination(std::mt19937_64& random) {
-  return std::uniform_int_distribution<int>(0, 1)(random) == 0 ? "locks" : "messages";
-}
-
-std::string any_reduction(std::mt19937_64& random) {
-  return std::uniform_int_distribution<int>(0, 1)(random) == 0 ? "--reduce=slot" : "--reduce=transfer";
-}
-
-std::string any_elastic(std::mt19937_64& random) {
-  return std::uniform_int_distribution<int>(0, 1)(random) == 0 ? "--elastic=off" : "--elastic=on";
+std::string either(const char* one, const char* other, std::mt19937_64& random) {
+  return std::uniform_int_distribution<int>(0, 1)(random) == 0 ? one : other;
 }
 
 bool one_in(int n, std::mt19937_64& random) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process that the kill loop starts and kills, at random instants and with random options. Its output goes to a log file. Waiting for it has a limit, because
-// the kill loop looks for processes that do not end.
+// A process that the kill loop starts and kills, at random instants and with random options. Its output goes to a log
+// file. Waiting for it has a limit, because the kill loop looks for processes that do not end.
 #pragma once
 
 #include <sys/types.h>
@@ -62,13 +62,7 @@ void let_time_pass(std::mt19937_64& random, int at_most_ms);
 /// True once in `n` times.
 bool one_in(int n, std::mt19937_64& random);
 
-/// A random `--coordination` for each life of a producer.
-std::string any_coordination(std::mt19937_64& random);
-
-/// A random `--reduce` for each life of an analyzer.
-std::string any_reduction(std::mt19937_64& random);
-
-/// A random `--elastic` for producer or analyzer, if each has a core of its own.
-std::string any_elastic(std::mt19937_64& random);
+/// One of the two words, for each life anew.
+std::string either(const char* one, const char* other, std::mt19937_64& random);
 
 }  // namespace ringside::testing

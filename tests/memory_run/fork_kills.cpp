@@ -9,7 +9,6 @@
 // Exit code 1: a word differed.
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -23,7 +22,11 @@
 #include <thread>
 #include <vector>
 
+#include "tests/memory_run/status_of.hpp"
+
 namespace {
+
+using ringside::testing::status_of;
 
 constexpr uint64_t kThreads = 8, kBytes = uint64_t{16} << 20, kWords = kBytes / sizeof(uint64_t);
 constexpr uint64_t kWordsOfThread = kWords / kThreads;
@@ -155,8 +158,7 @@ int kill_children(uint64_t rounds, uint64_t seed) {
     for (uint64_t left = own.random() % 100; left > 0; --left) own.step();
     close(ends[0]);
     kill(child, SIGKILL);
-    int status = 0;
-    if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) return 1;
+    if (status_of(child) != -SIGKILL) return 1;
     own.check();
   }
   return 0;
@@ -222,11 +224,6 @@ bool allocates(uint64_t seed) {
   return true;
 }
 
-bool ends_well(pid_t child) {
-  int status = 0;
-  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
 /// A child whose parent had allocated nothing starts its arena at its first allocation: of 8 threads, while it forks.
 int start_late(uint64_t rounds, uint64_t seed) {
   for (uint64_t round = 0; round < rounds; ++round) {
@@ -246,12 +243,12 @@ int start_late(uint64_t rounds, uint64_t seed) {
           alarm(100);
           _exit(allocates(seed) ? 0 : 1);
         }
-        if (!ends_well(grandchild)) good.store(false);
+        if (grandchild < 0 || status_of(grandchild) != 0) good.store(false);
       }
       for (std::thread& thread : threads) thread.join();
       _exit(good.load() ? 0 : 1);
     }
-    if (!ends_well(child)) return 1;
+    if (child < 0 || status_of(child) != 0) return 1;
   }
   return 0;
 }
@@ -267,8 +264,7 @@ int fork_without_room() {
     alarm(100);
     _exit(*const_cast<volatile uint64_t*>(words) == 1 ? 3 : 4);
   }
-  int status = 0;
-  if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT) return 1;
+  if (status_of(child) != -SIGABRT) return 1;
   for (uint64_t i = 0; i < kMost / sizeof(uint64_t); i += 5000) {
     if (words[i] != i + 1) return 1;
   }

@@ -62,19 +62,11 @@ def test(folder, own, rounds, first_seed):
     before = free_bytes(folder) if own else None
     for seed in range(first_seed, first_seed + rounds):
         faults = ("signal", "thread")[seed % 2]
-        done = run(folder, faults, "child", 3, seed)
-        expect(done.returncode == 0 and done.stderr == "", f"children killed, seed {seed}: {done}")
-        check_folder(folder, before)
-        done = run(folder, faults, "parent", 0, seed)
-        expect(done.returncode == 128 + signal.SIGKILL and done.stdout == "same\n" and done.stderr == "",
-               f"parent killed, seed {seed}: {done}")
-        check_folder(folder, before)
-        done = run(folder, faults, "fork", 0, seed)
-        expect(done.returncode == 128 + signal.SIGKILL and done.stderr == "", f"killed in a fork, seed {seed}: {done}")
-        check_folder(folder, before)
-        done = run(folder, faults, "late", 2, seed)
-        expect(done.returncode == 0 and done.stderr == "", f"late start, seed {seed}: {done}")
-        check_folder(folder, before)
+        for mode, rounds_in_it, code, printed in (("child", 3, 0, ""), ("parent", 0, 128 + signal.SIGKILL, "same\n"),
+                                                  ("fork", 0, 128 + signal.SIGKILL, ""), ("late", 2, 0, "")):
+            done = run(folder, faults, mode, rounds_in_it, seed)
+            expect((done.returncode, done.stdout, done.stderr) == (code, printed, ""), f"{mode}, seed {seed}: {done}")
+            check_folder(folder, before)
     if own:  # 256 MiB
         done = run(folder, "signal", "full", 0, 0)
         expect(done.returncode == 0 and done.stderr.count("\n") == 1 and "of which it has no copy" in done.stderr,

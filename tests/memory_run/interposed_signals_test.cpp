@@ -25,6 +25,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "tests/memory_run/status_of.hpp"
+
 extern "C" int __ppoll_chk(pollfd*, nfds_t, const timespec*, const sigset_t*, size_t);
 
 namespace ringside::testing {
@@ -53,12 +55,6 @@ void touch_byte(char* at) {
 void touch_all(char* memory) {
   for (size_t i = 0; i < kLarge; i += kStep) touch_byte(memory + i);
 }
-int status_of(pid_t child) {
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
 
 char* in_handlers = nullptr;
 sigjmp_buf out_of_handler;
@@ -68,7 +64,8 @@ TEST(InterposedSignals, TheProgramsHandlerOfBusErrorsMayTouchTheArena) {
   const int file = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   ASSERT_GE(file, 0);
   auto* const beyond = static_cast<volatile char*>(mmap(nullptr, kStep, PROT_READ, MAP_SHARED, file, 0));
-  struct sigaction action {}, before {};
+  struct sigaction action {
+  }, before{};
   action.sa_handler = [](int) {
     touch_all(in_handlers);
     siglongjmp(out_of_handler, 1);
@@ -120,7 +117,8 @@ TEST(InterposedSignals, TheStructuresOfSigactionMayBeAbsent) {
 // With all other signals blocked by the call.
 TEST(InterposedSignals, AHandlerThatInterruptsPpollOrEpollPwaitMayTouchTheArena) {
   in_handlers = large_memory(0);
-  struct sigaction action {}, before {};
+  struct sigaction action {
+  }, before{};
   action.sa_handler = [](int) { touch_all(in_handlers); };
   ASSERT_EQ(sigaction(SIGUSR1, &action, &before), 0);
   sigset_t only, old, others;

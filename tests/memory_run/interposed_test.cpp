@@ -7,7 +7,6 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -20,6 +19,8 @@
 #include <new>
 #include <thread>
 #include <vector>
+
+#include "tests/memory_run/status_of.hpp"
 
 namespace ringside::testing {
 namespace {
@@ -61,6 +62,25 @@ void sweep() {
   for (std::size_t i = 0; i < 12 * kMiB; i += kPage) opaque(memory)[i] = 1;
   std::free(memory);
 }
+/// Memory of malloc that holds a pattern, until it is written otherwise.
+class Filled {
+ public:
+  Filled(std::size_t bytes, unsigned seed) : bytes_(bytes), seed_(seed), memory_(std::malloc(bytes)) {
+    fill(memory_, bytes, seed);
+  }
+  ~Filled() { std::free(memory_); }
+  Filled(const Filled&) = delete;
+  Filled& operator=(const Filled&) = delete;
+
+  void fill_again(unsigned seed) { fill(memory_, bytes_, seed_ = seed); }
+  bool is_whole() const { return holds(memory_, bytes_, seed_); }
+
+ private:
+  std::size_t bytes_;
+  unsigned seed_;
+  void* memory_;
+};
+
 void* map(std::size_t bytes, int flags = 0, int protection = PROT_READ | PROT_WRITE) {
   return mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
 }
@@ -288,9 +308,7 @@ TEST(Interposed, AForkedChildFindsWhatIsToBeWipedEmpty) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) _exit(is_zero(memory, kMiB) && holds(memory + kMiB, 2 * kMiB, 5) ? 0 : 1);
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  EXPECT_EQ(status_of(child), 0);
   EXPECT_TRUE(holds(memory, 3 * kMiB, 5)) << "in the parent it stays";
   munmap(memory, 3 * kMiB);
 }
@@ -346,17 +364,16 @@ TEST(Interposed, TheProgramsOwnHandlerOfBusErrorsIsCalledForOtherFaults) {
   ASSERT_GE(file, 0);
   unlink(name);
   auto* const beyond = static_cast<char*>(mmap(nullptr, kPage, PROT_READ, MAP_SHARED, file, 0));
-  struct sigaction before {}, now {};
+  struct sigaction before {
+  }, now{};
   ASSERT_NE(std::signal(SIGBUS, jump_back), SIG_ERR);
   ASSERT_EQ(sigaction(SIGBUS, nullptr, &now), 0);
   EXPECT_EQ(now.sa_handler, jump_back);
   volatile bool caught = sigsetjmp(back, 1) != 0;
   if (!caught) (void)*static_cast<volatile char*>(beyond);
   EXPECT_TRUE(caught);
-  auto* const memory = static_cast<char*>(std::malloc(8 * kMiB));
-  fill(memory, 8 * kMiB, 17);
-  EXPECT_TRUE(holds(memory, 8 * kMiB, 17));
-  std::free(memory);
+  Filled memory(8 * kMiB, 17);
+  EXPECT_TRUE(memory.is_whole());
   before.sa_handler = SIG_DFL;
   sigaction(SIGBUS, &before, nullptr);
   munmap(beyond, kPage);
@@ -367,13 +384,11 @@ TEST(Interposed, BlockedSignalsDoNotStopFaults) {
   sigset_t all, before;
   sigfillset(&all);
   ASSERT_EQ(pthread_sigmask(SIG_SETMASK, &all, &before), 0);
-  auto* const memory = static_cast<char*>(std::malloc(8 * kMiB));
-  fill(memory, 8 * kMiB, 19);
-  EXPECT_TRUE(holds(memory, 8 * kMiB, 19));
+  Filled memory(8 * kMiB, 19);
+  EXPECT_TRUE(memory.is_whole());
   sigset_t now;
   sigprocmask(SIG_SETMASK, &before, &now);
   EXPECT_EQ(sigismember(&now, SIGUSR1), 1);
-  std::free(memory);
 }
 
 char* touched_in_handler;
@@ -383,7 +398,8 @@ void touch(int /*number*/) {
 
 TEST(Interposed, AHandlerWithAFullMaskMayTouchTheArena) {
   touched_in_handler = static_cast<char*>(std::calloc(8, kMiB));
-  struct sigaction action {}, before {};
+  struct sigaction action {
+  }, before{};
   action.sa_handler = touch;
   sigfillset(&action.sa_mask);
   ASSERT_EQ(sigaction(SIGUSR1, &action, &before), 0);
@@ -395,11 +411,8 @@ TEST(Interposed, AHandlerWithAFullMaskMayTouchTheArena) {
 }
 
 void* fill_some(void* /*argument*/) {
-  auto* const memory = static_cast<char*>(std::malloc(6 * kMiB));
-  fill(memory, 6 * kMiB, 23);
-  const bool right = holds(memory, 6 * kMiB, 23);
-  std::free(memory);
-  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(right));
+  Filled memory(6 * kMiB, 23);
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(memory.is_whole()));
 }
 
 TEST(Interposed, ThreadsWithTheSmallestStackAndWithAStackInTheArenaWork) {
@@ -438,24 +451,20 @@ TEST(Interposed, ASmallAlternateStackIsReportedAsItWasGiven) {
 }
 
 TEST(Interposed, AForkedChildHasItsOwnCopy) {
-  auto* const memory = static_cast<char*>(std::malloc(16 * kMiB));
-  fill(memory, 16 * kMiB, 29);
+  Filled memory(16 * kMiB, 29);
   auto* const zeros = static_cast<char*>(std::calloc(2, kMiB));
   const pid_t child = fork();
   if (child == 0) {
-    bool right = holds(memory, 16 * kMiB, 29) && is_zero(zeros, 2 * kMiB);
-    fill(memory, 16 * kMiB, 31);
+    bool right = memory.is_whole() && is_zero(zeros, 2 * kMiB);
+    memory.fill_again(31);
     void* const more = opaque(std::malloc(8 * kMiB));
-    right = right && in_arena(more) && fill_some(nullptr) != nullptr && holds(memory, 16 * kMiB, 31);
+    right = right && in_arena(more) && fill_some(nullptr) != nullptr && memory.is_whole();
     _exit(right ? 7 : 1);
   }
-  fill(memory, 16 * kMiB, 37);
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 7);
-  EXPECT_TRUE(holds(memory, 16 * kMiB, 37));
+  memory.fill_again(37);
+  EXPECT_EQ(status_of(child), 7);
+  EXPECT_TRUE(memory.is_whole());
   std::free(zeros);
-  std::free(memory);
 }
 
 TEST(Interposed, AForkAmongAllocatingThreadsGivesAWholeChild) {
@@ -466,49 +475,37 @@ TEST(Interposed, AForkAmongAllocatingThreadsGivesAWholeChild) {
       while (!stop.load()) fill_some(nullptr);
     });
   }
-  auto* const memory = static_cast<char*>(std::malloc(4 * kMiB));
-  fill(memory, 4 * kMiB, 41);
+  Filled memory(4 * kMiB, 41);
   for (int round = 0; round < 5; ++round) {
     const pid_t child = fork();
-    if (child == 0) _exit(holds(memory, 4 * kMiB, 41) && fill_some(nullptr) != nullptr ? 7 : 1);
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), 7);
+    if (child == 0) _exit(memory.is_whole() && fill_some(nullptr) != nullptr ? 7 : 1);
+    EXPECT_EQ(status_of(child), 7);
   }
   stop.store(true);
   for (std::thread& thread : threads) thread.join();
-  std::free(memory);
 }
 
 TEST(Interposed, AChildOfVforkMayCallExec) {
-  auto* const memory = static_cast<char*>(std::malloc(8 * kMiB));
-  fill(memory, 8 * kMiB, 43);
+  Filled memory(8 * kMiB, 43);
   EXPECT_EQ(std::system("exit 5"), 5 << 8);
   const pid_t child = vfork();
   if (child == 0) {
     execl("/bin/true", "true", static_cast<char*>(nullptr));
     _exit(1);
   }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-  EXPECT_TRUE(holds(memory, 8 * kMiB, 43));
-  std::free(memory);
+  EXPECT_EQ(status_of(child), 0);
+  EXPECT_TRUE(memory.is_whole());
 }
 
 TEST(Interposed, ClosingAllDescriptorsLeavesTheArena) {
-  auto* const memory = static_cast<char*>(std::malloc(8 * kMiB));
-  fill(memory, 8 * kMiB, 47);
+  Filled memory(8 * kMiB, 47);
   const pid_t child = fork();
   if (child == 0) {
     for (int descriptor = 3; descriptor < 2000; ++descriptor) close(descriptor);
     closefrom(3);
-    _exit(holds(memory, 8 * kMiB, 47) ? 7 : 1);
+    _exit(memory.is_whole() ? 7 : 1);
   }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), 7);
-  std::free(memory);
+  EXPECT_EQ(status_of(child), 7);
 }
 
 }  // namespace

@@ -42,9 +42,7 @@ def run(options, program, **more):
 
 class Command(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory(prefix="ringside-run-")
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="ringside-run-")))
         probe = run([], ["true"])
         if probe.returncode == 3 and "userfaultfd" in probe.stderr:
             self.skipTest(probe.stderr.strip())
@@ -58,6 +56,13 @@ class Command(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertIn(text, done.stderr)
+
+    def compiled(self, flag):
+        """An empty program that was compiled with this, or None if it cannot be here."""
+        program = self.folder / flag
+        made = subprocess.run(["gcc", flag, "-x", "c", "-", "-o", program], input="int main(void) { return 0; }", text=True,
+                              capture_output=True, check=False)
+        return str(program) if made.returncode == 0 else None
 
     def test_exit_code_is_the_programs_own(self):
         for code in (0, 1, 2, 3, 42):
@@ -89,29 +94,21 @@ class Command(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("gcc"), "gcc is not installed")
     def test_static_programs_are_refused(self):
-        static = self.folder / "static"
-        made = subprocess.run(["gcc", "-static", "-x", "c", "-", "-o", static], input="int main(void) { return 0; }", text=True,
-                              capture_output=True, check=False)
-        if made.returncode != 0:
+        static = self.compiled("-static")
+        if not static:
             self.skipTest("the C library has no static form here")
-        self.assert_refused(run([], [str(static)]), 2, "found a static program")
+        self.assert_refused(run([], [static]), 2, "found a static program")
 
     @unittest.skipUnless(shutil.which("gcc"), "gcc is not installed")
     def test_programs_with_a_sanitizer_are_refused_in_one_line(self):
-        kinds = {"address": "AddressSanitizer", "leak": "LeakSanitizer", "thread": "ThreadSanitizer"}
-        built = {}
-        for kind in kinds:
-            program = self.folder / kind
-            made = subprocess.run(["gcc", f"-fsanitize={kind}", "-x", "c", "-", "-o", program], input="int main(void) { return 0; }",
-                                  text=True, capture_output=True, check=False)
-            if made.returncode == 0:
-                built[kind] = str(program)
-        if not built:
+        built = {f"{kind.title()}Sanitizer": self.compiled(f"-fsanitize={kind}") for kind in ("address", "leak", "thread")}
+        if not any(built.values()):
             self.skipTest("no sanitizer is installed")
-        for kind, program in built.items():
-            self.assert_refused(run([], [program]), 2, f"found a program with {kinds[kind]}")
-            # Below a program that may have the library in front of it, the loader of the other one says so.
-            self.assert_refused(run(["--quiet"], ["sh", "-c", program]), 2, f"{program}: found {kinds[kind]}")
+        for name, program in built.items():
+            if program:
+                self.assert_refused(run([], [program]), 2, f"found a program with {name}")
+                # Below a program that may have the library in front of it, the loader of the other one says so.
+                self.assert_refused(run(["--quiet"], ["sh", "-c", program]), 2, f"{program}: found {name}")
         library = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=False).stdout.strip()
         if "/" in library:
             self.assert_refused(run([], ["true"], env={**os.environ, "LD_PRELOAD": library}), 2, "LD_PRELOAD: found")
@@ -124,7 +121,7 @@ class Command(unittest.TestCase):
     def test_small_limits_are_named_in_one_line(self):
         for limit, size, line in ((resource.RLIMIT_FSIZE, 100 << 10, "ulimit -f permits files of 102400 bytes"),
                                   (resource.RLIMIT_FSIZE, 20 << 20, "ulimit -f permits files of 20971520 bytes, expected twice the far"),
-                                  (resource.RLIMIT_STACK, 32 << 10, "the limit of the stack (ulimit -s) is less than 256 KiB"),
+                                  (resource.RLIMIT_STACK, 32 << 10, "the limit of the stack (ulimit -s) is less than the 256 KiB"),
                                   (resource.RLIMIT_AS, 1 << 30, "ulimit -v"), (resource.RLIMIT_DATA, 1 << 30, "ulimit -d")):
             hard = resource.getrlimit(limit)[1]
             done = run(["--far-limit=64M"], ["true"], preexec_fn=lambda: resource.setrlimit(limit, (size, hard)))
@@ -251,11 +248,16 @@ assert all(texts[i] == (str(i) * 150 if i % 2 else str(i + 1) * 200) for i in ra
         self.assertEqual((done.returncode, done.stdout), (0, "full\n"))
         self.assertEqual(account["total"]["refused_allocations"], 1)
 
+    def ready(self, program, **more):
+        """A program that has said that it is ready."""
+        process = subprocess.Popen([BIN / "ringside-memory", "run", "--dram=4M", "--far=/dev/shm", "--quiet", "--", PYTHON, "-c", program],
+                                   stdout=subprocess.PIPE, **more)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        return process
+
     def test_signals_to_the_command_reach_the_program(self):
         program = "import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(11))\nprint('ready', flush=True)\nsignal.pause()\n"
-        with subprocess.Popen([BIN / "ringside-memory", "run", "--dram=4M", "--far=/dev/shm", "--quiet", "--", PYTHON, "-c", program],
-                              stdout=subprocess.PIPE) as process:
-            self.assertEqual(process.stdout.readline(), b"ready\n")
+        with self.ready(program) as process:
             process.terminate()
             self.assertEqual(process.wait(60), 11)
 
@@ -264,9 +266,7 @@ assert all(texts[i] == (str(i) * 150 if i % 2 else str(i + 1) * 200) for i in ra
         stays_open, writer = os.pipe()
         self.addCleanup(os.close, stays_open)
         self.addCleanup(os.close, writer)
-        with subprocess.Popen([BIN / "ringside-memory", "run", "--dram=4M", "--far=/dev/shm", "--quiet", "--", PYTHON, "-c", program],
-                              stdin=stays_open, stdout=subprocess.PIPE) as process:
-            self.assertEqual(process.stdout.readline(), b"ready\n")
+        with self.ready(program, stdin=stays_open) as process:
             process.kill()
             # Its end closes the last descriptor of the pipe; a program that goes on would keep this waiting.
             self.assertEqual(process.stdout.read(), b"")

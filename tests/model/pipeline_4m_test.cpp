@@ -5,9 +5,10 @@
 
 #include <array>
 #include <cmath>
+#include <string_view>
 
 #include "node/file/node_file.hpp"
-#include "node/model/simpler_models.hpp"
+#include "node/model/node_model.hpp"
 #include "node/plan/plan.hpp"
 
 namespace ringside {
@@ -26,6 +27,49 @@ constexpr std::array kPublished = {
     Published{9, 13.86, 0.04, 45.29},    Published{8, 6.61, 0.08, 40.80},     Published{7, 0.69, 4.37, 40.80},
     Published{6, 0.02, 12.04, 43.72},    Published{5, 0.02, 20.81, 50.04},    Published{4, 0.02, 35.00, 61.03},
     Published{3, 0.02, 55.42, 78.71},    Published{2, 0.01, 90.80, 113.38},   Published{1, 0.00, 186.93, 207.55}};
+
+// The model without one of its terms, so that a comparison shows the contribution of each term (docs/inside/model.md).
+enum class SimplerModel {
+  kBandwidthAlone,      // a kernel takes its bytes divided by the saturated bandwidth, with any number of threads
+  kNoContention,        // a kernel takes as long beside others as alone
+  kProportionalShares,  // all threads have equal shares, and unused shares are lost
+  kHardLimits           // the larger of the times in the core and in memory, not their soft sum
+};
+inline constexpr std::array kSimplerModels = {SimplerModel::kBandwidthAlone, SimplerModel::kNoContention,
+                                              SimplerModel::kProportionalShares, SimplerModel::kHardLimits};
+
+std::string_view to_string(SimplerModel simpler) noexcept {
+  switch (simpler) {
+    case SimplerModel::kBandwidthAlone: return "bandwidth alone";
+    case SimplerModel::kNoContention: return "no contention";
+    case SimplerModel::kProportionalShares: return "proportional shares";
+    case SimplerModel::kHardLimits: break;
+  }
+  return "hard limits";
+}
+
+NodeModel simplified(NodeModel model, SimplerModel to) {
+  constexpr double kHard = 60;  // an exponent at which the soft sum is the larger term
+  model.pairs.clear();          // otherwise measured pairs replace the terms
+  switch (to) {
+    case SimplerModel::kBandwidthAlone:
+      for (auto& kernel : model.kernels) {
+        if (!kernel) continue;
+        double seconds = 0;
+        for (std::size_t g = 0; g < kernel->bytes.size(); ++g) seconds += kernel->bytes[g] / model.capacity_bytes_s[g];
+        if (seconds > 0) kernel->seconds.points = {{.threads = 1, .figure = {.value = seconds}}};
+      }
+      break;
+    case SimplerModel::kNoContention:
+      for (auto& kernel : model.kernels) {
+        if (kernel) kernel->bytes.assign(kernel->bytes.size(), 0);
+      }
+      break;
+    case SimplerModel::kProportionalShares: model.sharing = Sharing::kProportional; break;
+    case SimplerModel::kHardLimits: model.exponent = kHard; break;
+  }
+  return model;
+}
 
 class PublishedPipelineTest : public ::testing::Test {
  protected:

@@ -30,8 +30,7 @@ class OfAnyProgram(Ends):
         # Rank 0 may get to say that rank 1, for which its claim of step 3 waits, has exited.
         others = re.findall(rf"(?m)^rank (?!1: claim: {INTERRUPTED} |0: claim: {PEER_LOST} )\d: .*", said)
         self.assertEqual((len(re.findall("(?m)^rank 1: ", said)), others), (1, []), said)
-        for node in two:
-            node.end_analyzer()
+        self.end_analyzers(two)
         self.assertEqual(sorted(two[0].kept()), [1], "of step 2 it lacks the part of rank 1")
         self.assertLessEqual(set(two[1].kept()), {1, 2, 3})
 
@@ -52,9 +51,7 @@ class OfAnyProgram(Ends):
         stopped = max(ringside.open(two[1].pool))
         # The ranks may be ahead of an analyzer by as many steps as there are buffers, and no further.
         two[0].await_iteration(job, stopped + 1)
-        job.process.kill()
-        job.kill(*range(4))
-        job.ended()
+        job.die()
         two[0].await_log("event=producer_lost")
         two[0].end_analyzer()
         named, lost = missing(whole_of(two[0]))
@@ -66,8 +63,7 @@ class OfAnyProgram(Ends):
         two[1].end_analyzer()
         newest = min(max(node.kept()) for node in two)
         self.assertGreaterEqual(newest, stopped)
-        for node in two:
-            node.start_analyzer()
+        self.start_analyzers(two)
         said = self.run_job(two, "publish_mpi", SIDE, newest + 20, ranks=4, use="resume")
         self.assertEqual(self.resumed_from(said), newest)
         self.end_analyzers(two)
@@ -95,14 +91,11 @@ class OfBuiltInSolvers(Ends):
 
     def assert_resumes(self, nodes):
         """With new analyzers, from the newest common step, and with the bits of one rank. Returns that step."""
-        for node in nodes:
-            node.end_analyzer()
+        self.end_analyzers(nodes)
         newest = max(self.iterates(*nodes))
-        for node in nodes:
-            node.start_analyzer()
+        self.start_analyzers(nodes)
         last = f"--iterations={newest + 5}"
-        code, said = self.solver(nodes, last).ended()
-        self.assertEqual(code, 0, said)
+        self.ends(self.solver(nodes, last), 0)
         for node in nodes:
             node.end_analyzer()
             first = [one.fields["iteration"] for one in ringside.open(node.pool).records()
@@ -118,20 +111,17 @@ class OfBuiltInSolvers(Ends):
         two = self.nodes(2)
         job = self.begin(two)
         job.kill(3, by=signal.SIGINT)
-        code, said = job.ended()
-        self.assertEqual(code, INTERRUPTED, said)
+        self.ends(job, INTERRUPTED)
         for node in two:
             node.end_analyzer()
             self.assertEqual(self.ended(node), "stopped")
         self.assertEqual(*[max(node.kept()) for node in two])
-        for node in two:
-            node.start_analyzer()
+        self.start_analyzers(two)
         self.assert_resumes(two)
 
     def test_a_trigger_and_ringside_stop_end_the_job_which_says_why(self):
         two = self.nodes(1) + self.nodes(1, "--trigger=iteration == 30: stop")
-        code, said = self.solver(two, f"--iterations={ENDLESS}").ended()
-        self.assertEqual(code, INTERRUPTED, said)
+        said = self.ends(self.solver(two, f"--iterations={ENDLESS}"), INTERRUPTED)
         self.assertRegex(said, r"(?m)^ringside: node 1 \(ranks 2 to 3\): .*the trigger 'iteration == 30'.* iteration 30")
         two[1].options = two[0].options
         for node in two:
@@ -140,8 +130,7 @@ class OfBuiltInSolvers(Ends):
         self.assertIn(30, self.iterates(two[1]))
         job = self.begin(two)
         subprocess.run([BIN / "ringside", "stop", "--socket", two[0].socket], check=True, timeout=HANG_S, capture_output=True)
-        code, said = job.ended()
-        self.assertEqual(code, INTERRUPTED, said)
+        said = self.ends(job, INTERRUPTED)
         self.assertRegex(said, r"(?m)^ringside: node 0 \(ranks 0 to 1\): .*ringside stop")
         self.assert_resumes(two)
 
@@ -149,8 +138,7 @@ class OfBuiltInSolvers(Ends):
         two = self.nodes(2)
         job = self.begin(two, RINGSIDE_PEER_TIMEOUT="0.5")
         two[1].end_analyzer(signal.SIGKILL)
-        code, said = job.ended()
-        self.assertEqual(code, PEER_LOST, said)
+        said = self.ends(job, PEER_LOST)
         self.assertRegex(said, r"(?m)^ringside: node 1 \(ranks 2 to 3\): ")
         self.assert_resumes(two)
 

@@ -8,11 +8,10 @@ import re
 import signal
 import socket
 import subprocess
-import time
 import urllib.request
 
 import ringside
-from jobs import BIN, HANG_S, INTERRUPTED, ROOT, SYSTEM, USAGE, Heat, Jobs, blocks, run_tests
+from jobs import BIN, HANG_S, INTERRUPTED, ROOT, SYSTEM, USAGE, Heat, Jobs, blocks, run_tests, wait_until
 from journals import Follower, missing, records, reductions_of, steps, whole_of
 
 ENDLESS = 1_000_000
@@ -61,11 +60,6 @@ class Failures(Jobs):
             self.replace_analyzer(node, signal.SIGTERM)
         return max(set.intersection(*(set(node.kept()) for node in two)))
 
-    def kill(self, job):
-        job.process.kill()
-        job.kill(*range(4))
-        job.ended()
-
 
 class Disks(Failures):
     def small_disk(self, node):
@@ -104,8 +98,7 @@ class Disks(Failures):
         sparse = self.folder / "sparse"
         subprocess.run(["cp", "--sparse=always", two[1].pool, sparse], check=True)
         subprocess.run(["cp", "--sparse=always", sparse, two[1].pool], check=True)
-        for node in two:
-            node.start_analyzer()
+        self.start_analyzers(two)
         self.fill(filler)
         self.assert_no_room(two)
         self.assertEqual(sorted(two[0].kept()), [1, 2, 3, 4, 5])
@@ -121,8 +114,7 @@ class Disks(Failures):
         job = self.heat(two, ENDLESS)
         self.assertIsNotNone(two[1].await_steps(job, 20))
         fails.touch()
-        code, said = job.ended()
-        self.assertEqual(code, SYSTEM, said)
+        said = self.ends(job, SYSTEM)
         self.assertRegex(said, r"(?m)^node 1 \(ranks 2 to 3\): .*Input/output error")
         fails.unlink()
         newest = self.newest_common(two)
@@ -143,13 +135,11 @@ class Disks(Failures):
                 serve, url = self.serve(two[0])
                 follower.await_step(5)
                 self.fill(filler)
-            self.assert_ends_well(job)
+            self.ends(job, 0, 3 * HANG_S)
             two[0].await_log(f"event=journal_given_up pool={whole_of(two[0])} ")
             self.assertEqual(follower.await_step(500), list(range(1, 501)), "live")
         newest = b'\nringside_iteration{node="all",ranks="0 to 3"} 500\n'
-        deadline = time.monotonic() + HANG_S
-        while newest not in (metrics := self.answer(url + "metrics")):
-            self.assertLess(time.monotonic(), deadline, metrics)
+        wait_until(lambda: newest in self.answer(url + "metrics"), lambda: self.answer(url + "metrics"))
         shown = json.loads(self.answer(url + "api/steps?limit=2000"))["steps"]
         self.assertEqual([step["iteration"] for step in shown], list(range(1, 501)))
         serve.kill()
@@ -187,7 +177,7 @@ class Disks(Failures):
                 serve = self.start_serve("--pool", pool, XDG_RUNTIME_DIR="", TMPDIR=str(self.folder))
                 self.assertIn(f"shows the journal of {pool} and the analyzer at {sockets}/analyzer.socket{found};",
                               serve.stdout.readline())
-        self.assert_ends_well(job)
+        self.ends(job, 0, 3 * HANG_S)
 
 
 class Nodes(Failures):
@@ -225,7 +215,7 @@ class Nodes(Failures):
                 two[1].start_analyzer()
             self.assertEqual(two[1].log().count("event=node_address"), before + 1, content)
             self.assertIsNotNone(two[1].await_steps(job, 10))
-        self.kill(job)
+        job.die()
         newest = self.newest_common(two)
         found = self.finish(two, newest + 30, resumed_from=newest)
         self.assertLessEqual({*range(newest + 1, newest + 31)}, set(found), "the next attachment has an address that is known")
@@ -238,8 +228,7 @@ class Nodes(Failures):
         for _ in range(2):
             self.assertEqual(two[1].analyzer.wait(HANG_S), -signal.SIGSEGV)
             two[1].start_analyzer()
-        code, said = job.ended()
-        self.assertEqual(code, 0, said)
+        self.ends(job, 0)
         self.assertIn("it is left out", two[1].log())
         self.end_analyzers(two)
         self.assert_heat(two, [0, 1], Heat(64), newest=60, side=64)
@@ -250,8 +239,7 @@ class Nodes(Failures):
 
     def test_a_trigger_that_stops_one_node_ends_the_job_which_can_be_resumed(self):
         two = self.nodes(1) + self.nodes(1, "--trigger=u.max > 0.001: stop")
-        code, said = self.heat(two, ENDLESS).ended()
-        self.assertEqual(code, INTERRUPTED, said)
+        said = self.ends(self.heat(two, ENDLESS), INTERRUPTED)
         self.assertRegex(said, r"(?m)^node 1 \(ranks 2 to 3\): .*u\.max")
         two[1].options = two[0].options
         newest = self.newest_common(two)

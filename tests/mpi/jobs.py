@@ -70,6 +70,25 @@ def blocks(ranks, nodes):
     return [rank * nodes // ranks for rank in range(ranks)]
 
 
+def wait_until(holds, otherwise):
+    """Returns what `holds` returns once that is true; fails with what `otherwise` returns if that takes too long."""
+    deadline = time.monotonic() + HANG_S
+    while not (found := holds()):
+        assert time.monotonic() < deadline, otherwise()
+        time.sleep(0.01)
+    return found
+
+
+def kept_steps(pool):
+    """{iteration: {name: array or number}} of what a ring holds intact."""
+    opened, kept = ringside.open(pool), {}
+    for step in opened.steps:
+        with contextlib.suppress(ringside.DamagedError, ringside.NotKeptError), opened.hold(step) as held:
+            arrays = {name: held[name].copy() for name in held.keys()}
+            kept[step.iteration] = {**arrays, **held.results}
+    return kept
+
+
 class Node:
     """A node of the machine that a job is tested on."""
 
@@ -102,10 +121,7 @@ class Node:
         return (self.folder / "log").read_text()
 
     def await_log(self, text):
-        deadline = time.monotonic() + HANG_S
-        while text not in self.log():
-            assert time.monotonic() < deadline, f"the log has no '{text}':\n{self.log()}"
-            time.sleep(0.01)
+        wait_until(lambda: text in self.log(), lambda: f"the log has no '{text}':\n{self.log()}")
 
     def end_analyzer(self, by=signal.SIGTERM):
         """With SIGTERM, it has committed all that was published."""
@@ -155,15 +171,7 @@ class Node:
         os.waitpid(self.analyzer.pid, os.WUNTRACED)
 
     def kept(self):
-        """{iteration: {name: array or number}} of what the ring holds intact."""
-        if not self.pool.exists():
-            return {}
-        pool, kept = ringside.open(self.pool), {}
-        for step in pool.steps:
-            with contextlib.suppress(ringside.DamagedError, ringside.NotKeptError), pool.hold(step) as held:
-                arrays = {name: held[name].copy() for name in held.keys()}
-                kept[step.iteration] = {**arrays, **held.results}
-        return kept
+        return kept_steps(self.pool) if self.pool.exists() else {}
 
     def hashes(self):
         return {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
@@ -234,6 +242,12 @@ class Job:
         self.output.seek(0)
         return self.output.read().decode(errors="replace").replace("\0", "")  # Open MPI 5 prints NULs
 
+    def die(self):
+        """By SIGKILL, all its processes."""
+        self.process.kill()
+        self.kill(*self.pids())
+        self.ended()
+
     def clean_up(self):
         self.process.kill()
         self.process.wait()
@@ -279,9 +293,12 @@ class Jobs(unittest.TestCase):
 
     def nodes(self, count, *options):
         made = [self.node(*options) for _ in range(count)]
-        for node in made:
-            node.start_analyzer()
+        self.start_analyzers(made)
         return made
+
+    def start_analyzers(self, nodes):
+        for node in nodes:
+            node.start_analyzer()
 
     def ended_run(self, count, program, *arguments, placed):
         """Nodes with the rings of a run that has ended, as have its analyzers. Tests that ask for the same run share it: each
@@ -312,9 +329,27 @@ class Jobs(unittest.TestCase):
     def end_analyzers(self, nodes):
         """All at a time, as launchers do: an analyzer waits for rounds that the others still have to pass on."""
         for node in nodes:
-            node.analyzer.terminate()
+            if node.analyzer is not None:
+                node.analyzer.terminate()
         for node in nodes:
             node.end_analyzer()
+
+    def linked(self, nodes):
+        """A folder with links to the rings of these nodes, whose analyzers it ends: as a shared file system shows them."""
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="rings", dir=self.folder))
+        self.end_analyzers(nodes)
+        for number, node in enumerate(nodes):
+            for ending in ("", ".ranks"):
+                (folder / f"n{number}.pool{ending}").symlink_to(f"{node.pool}{ending}")
+        return folder
+
+    def damage(self, path, payload):
+        """An entry of the one step with these rows becomes another."""
+        with open(path, "r+b") as pool:
+            content = pool.read()
+            self.assertEqual(content.count(payload), 1)
+            pool.seek(content.index(payload) + 100)
+            pool.write(bytes([payload[100] ^ 1]))
 
     def start(self, nodes, program, *arguments, ranks=None, placed=None, use="fresh", of_rank=None, outlives_ranks=False, **more):
         """placed: the node of each rank; or `ranks` in blocks. of_rank: variables that single ranks have, and words before
@@ -329,13 +364,13 @@ class Jobs(unittest.TestCase):
 
     def run_job(self, *arguments, expected=0, **more):
         """What a job printed that ends with the exit code that is expected."""
-        code, said = self.start(*arguments, **more).ended()
+        return self.ends(self.start(*arguments, **more), expected)
+
+    def ends(self, job, expected, timeout=HANG_S):
+        """What a job printed that ends with this exit code."""
+        code, said = job.ended(timeout)
         self.assertEqual(code, expected, said)
         return said
-
-    def assert_ends_well(self, job):
-        code, said = job.ended(3 * HANG_S)
-        self.assertEqual(code, 0, said)
 
     def compile(self, source, *flags):
         """A shared object of a source file of the repository."""
@@ -363,6 +398,35 @@ class Jobs(unittest.TestCase):
             if newest is not None:
                 self.assertEqual(sorted(kept), list(range(max(1, newest - SLOTS + 1), newest + 1)), f"node {number}")
             first += rows
+
+
+class Launched(Jobs):
+    """`ringside run` as users start it."""
+
+    def setUp(self):
+        super().setUp()
+        self.pool = self.folder / "ring.pool"
+        del self.environment["RINGSIDE_PEER_TIMEOUT"], self.environment["OMPI_MCA_odls_base_sigkill_timeout"]
+
+    def start_run(self, *words):
+        process = subprocess.Popen([str(word) for word in words], env=self.environment, cwd=self.folder, encoding="utf-8",
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.addCleanup(lambda: (process.poll() is None and process.kill(), process.communicate()))
+        return process
+
+    def end(self, process, expected):
+        said = process.communicate(timeout=HANG_S)[0]
+        self.assertEqual(process.returncode, expected, said)
+        return said
+
+    def interrupt(self, process):
+        """Once it has kept 20 steps."""
+        for step in ringside.open(self.pool, wait=HANG_S).follow(timeout=HANG_S):
+            if step.iteration >= 20:
+                break
+        del step  # it is held as long as there is a name for it
+        process.send_signal(signal.SIGINT)
+        self.end(process, INTERRUPTED)
 
 
 class AtOnce:

@@ -32,15 +32,10 @@ def reductions_of(record, variable="u"):
     return {name: results[f"{variable}.{name}"] for name in REDUCTIONS if results.get(f"{variable}.{name}") is not None}
 
 
-def steps(pool, variable="u"):
-    """{iteration: {result: value}} of the reductions of a variable."""
-    return steps_in(records(pool), variable)
-
-
-def steps_in(recorded, variable="u"):
-    """The same of records that were read before."""
+def steps(of, variable="u"):
+    """{iteration: {result: value}} of the reductions of a variable. of: a pool, or records that were read before."""
     found = {}
-    for record in recorded:
+    for record in of if isinstance(of, list) else records(of):
         if record["event"] != "step":
             continue
         assert record["iteration"] not in found, "a step is recorded once"
@@ -48,15 +43,10 @@ def steps_in(recorded, variable="u"):
     return found
 
 
-def missing(pool):
-    """The iterations that the journal names as missing, and how many steps it counts as missing."""
-    return missing_in(records(pool))
-
-
-def missing_in(recorded):
-    """The same of records that were read before."""
+def missing(of):
+    """The iterations that the journal names as missing, and how many steps it counts as missing. of: as of `steps`."""
     named, count = [], 0
-    for record in recorded:
+    for record in of if isinstance(of, list) else records(of):
         if record["event"] != "records_missing":
             continue
         count += record["steps"]

@@ -7,7 +7,6 @@ import os
 import pathlib
 import re
 import subprocess
-import time
 import types
 import unittest
 
@@ -16,8 +15,8 @@ from machines import enter, make_machines
 CANNOT = enter()
 
 import ringside  # noqa: E402 (`enter` begins this program again)
-from jobs import BIN, HANG_S, IS_MPICH, SIDE, Heat, Jobs, Node, run_tests  # noqa: E402
-from journals import missing_in, records, reductions_of, steps, steps_in  # noqa: E402
+from jobs import BIN, HANG_S, IS_MPICH, SIDE, Heat, Jobs, Node, run_tests, wait_until  # noqa: E402
+from journals import missing, records, reductions_of, steps  # noqa: E402
 
 ENDLESS = 1_000_000
 RANKS = 4
@@ -77,10 +76,7 @@ class OnMachines(Jobs):
 
     def await_analyzers_end(self):
         """They may outlive the launcher, commit what was published, and own their pools until then."""
-        deadline = time.monotonic() + HANG_S
-        while pids := self.analyzers():
-            self.assertLess(time.monotonic(), deadline, f"analyzers did not end: {pids}\n{self.said()}")
-            time.sleep(0.01)
+        wait_until(lambda: not self.analyzers(), lambda: f"analyzers did not end: {self.analyzers()}\n{self.said()}")
 
     def analyzers(self):
         """The processes of all machines that are one: no others are in this namespace."""
@@ -137,15 +133,13 @@ class OnMachines(Jobs):
         self.await_steps(run, 400)  # more than an analyzer keeps parts of: the run does not wait
         self.machines[1].set_network("rings", up=True)
         newest = self.await_steps(run, 20)
-        deadline = time.monotonic() + HANG_S
-        while max(steps(self.whole), default=0) < newest:
-            self.assertLess(time.monotonic(), deadline, "no step of the whole after the network had healed")
+        wait_until(lambda: max(steps(self.whole), default=0) >= newest, lambda: "no step of the whole after the network had healed")
         run.terminate()
         self.end(run, None)
         self.await_analyzers_end()
         whole = records(self.whole)
         self.assertEqual(whole[-1]["event"], "run_ended")
-        recorded, (named, _) = steps_in(whole), missing_in(whole)
+        recorded, (named, _) = steps(whole), missing(whole)
         expected = self.of_one_process(max(recorded))
         both = set(recorded) & set(expected)
         self.assertGreater(len(both), 20)
@@ -159,10 +153,7 @@ class OnMachines(Jobs):
         run = self.start_on(self.machines[0], "mpirun", "--tag-output", "-n", RANKS, "--hostfile", "hosts", "ringside", "run", "--per-node",
                             "--slots=64", "--durability=process", "--pool", self.rings / "%h.pool", "--", "sh", "-c", waits, "sh",
                             "publish_mpi", SIDE, 20)
-        deadline = time.monotonic() + HANG_S
-        while self.said().count("[1,0]<stderr>:waiting for sh to attach") < 2:
-            self.assertLess(time.monotonic(), deadline, f"no progress is shown\n{self.said()}")
-            time.sleep(0.01)
+        wait_until(lambda: self.said().count("[1,0]<stderr>:waiting for sh to attach") >= 2, lambda: f"no progress is shown\n{self.said()}")
         go.touch()
         said = self.end(run)
         accounts = re.findall(r"(?m)^\[1,(\d)\]<std(?:out|err)>:ringside run on (\w+): done$", said)

@@ -4,11 +4,9 @@ without a change of the earlier rings."""
 
 import fcntl
 import os
-import pathlib
 import shutil
 import signal
 import subprocess
-import tempfile
 
 import numpy as np
 
@@ -27,16 +25,7 @@ class OtherRanks(Jobs):
     def earlier(self, program="publish_mpi", arguments=(SIDE, 20), placed=None, nodes=2):
         """A folder with links to the rings of a job that has ended, and its nodes."""
         made = self.ended_run(nodes, program, *arguments, placed=placed or blocks(2 * nodes, nodes))
-        return self.folder_of(made), made
-
-    def folder_of(self, nodes):
-        """As a shared file system shows them, when their analyzers have ended."""
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="rings", dir=self.folder))
-        for number, node in enumerate(nodes):
-            node.end_analyzer()
-            for ending in ("", ".ranks"):
-                (folder / f"n{number}.pool{ending}").symlink_to(f"{node.pool}{ending}")
-        return folder
+        return self.linked(made), made
 
     def continued(self, rings, iterations, placed, use="fresh", nodes=None, expected=0, program="publish_mpi"):
         """The nodes of a job that continues from these rings, and what it printed."""
@@ -110,8 +99,7 @@ class OtherRanks(Jobs):
         shutil.rmtree(rings)
         nodes, said = self.continued(rings, 40, [0, 1], use="resume", nodes=nodes)
         self.assertEqual(self.resumed_from(said), 30, said)
-        for node in nodes:
-            node.end_analyzer()
+        self.end_analyzers(nodes)
         self.assert_heat(nodes, [0, 1], self.expected, newest=40)
 
     def test_a_killed_job_continues_from_what_it_kept_itself(self):
@@ -119,26 +107,15 @@ class OtherRanks(Jobs):
         nodes = self.nodes(1)
         job = self.start(nodes, "publish_mpi", SIDE, ENDLESS, placed=[0, 0, 0], use="resume", RINGSIDE_RESUME_FROM=str(rings))
         self.assertIsNotNone(nodes[0].await_steps(job, 3), job.said())
-        job.process.kill()
-        job.kill(0, 1, 2)
-        job.ended()
+        job.die()
         nodes[0].end_analyzer()
         newest = max(nodes[0].kept())
         nodes[0].start_analyzer()
-        again = self.folder_of(nodes)
+        again = self.linked(nodes)
         nodes, said = self.continued(again, newest + 3, [0, 1])
         self.assertEqual(self.resumed_from(said), newest, said)
-        for node in nodes:
-            node.end_analyzer()
+        self.end_analyzers(nodes)
         self.assert_heat(nodes, [0, 1], self.expected)
-
-    def damage(self, path, payload):
-        """An entry of the one step with these rows becomes another."""
-        with open(path, "r+b") as pool:
-            content = pool.read()
-            self.assertEqual(content.count(payload), 1)
-            pool.seek(content.index(payload) + 100)
-            pool.write(bytes([payload[100] ^ 1]))
 
     def test_a_damaged_newest_step_is_passed_over(self):
         rings, earlier = self.earlier()
@@ -202,7 +179,7 @@ class OtherRanks(Jobs):
             shutil.copy(node.pool, copy)
             node.start_analyzer()
         self.run_job(made, "publish_mpi", SIDE, 40, placed=blocks(4, 2), use="resume")
-        rings = self.folder_of(made)
+        rings = self.linked(made)
         later, damaged = self.folder / "later", self.folder / "damaged"
         shutil.copy(made[0].pool, later)
         shutil.copy(copies[0], damaged)
@@ -224,15 +201,12 @@ class OtherRanks(Jobs):
         first = next(iter(ringside.open(nodes[0].pool, wait=HANG_S).follow(after=0, timeout=HANG_S)))
         self.assertEqual(first.iteration, 20)
         del first  # it is held as long as there is a name for it
-        job.process.kill()
-        job.kill(0, 1)
-        job.ended()
+        job.die()
         for node in nodes:
             node.end_analyzer(signal.SIGKILL)
         self.assertIn(20, nodes[0].kept())
         self.assertEqual(nodes[1].kept(), {})
-        for node in nodes:
-            node.start_analyzer()
+        self.start_analyzers(nodes)
         _, said = self.continued(rings, 30, [0, 1], use="resume", nodes=nodes, expected=USAGE)
         self.assertRegex(said, r"node 1 \(rank 1\): \S+ring\.pool holds no step")
         self.assertRegex(said, r"node 0 \(rank 0\): \S+ring\.pool holds iteration")
@@ -245,18 +219,16 @@ class OtherRanks(Jobs):
         shutil.rmtree(rings)
         _, said = self.continued(rings, 30, [0, 1], use="resume", nodes=nodes)
         self.assertEqual(self.resumed_from(said), 20)
-        for node in nodes:
-            node.end_analyzer()
+        self.end_analyzers(nodes)
         self.assert_heat(nodes, [0, 1], self.expected, newest=30)
 
     def test_an_iteration_must_be_held_by_all_rings(self):
         _, made = self.earlier()
         old = self.folder / "old.pool"
         shutil.copy(made[1].pool, old)
-        for node in made:
-            node.start_analyzer()
+        self.start_analyzers(made)
         self.run_job(made, "publish_mpi", SIDE, 40, placed=blocks(4, 2), use="resume")
-        rings = self.folder_of(made)
+        rings = self.linked(made)
         shutil.copy(old, made[1].pool)
         self.refused(rings, r"no iteration is held intact by every ring: node 0 \(ranks 0 to 1\) holds 33 to 40; "
                             r"node 1 \(ranks 2 to 3\) holds 13 to 20; expected one that is")
@@ -270,14 +242,12 @@ class OtherRanks(Jobs):
         """Overwriting them would destroy what the run is to continue from."""
         rings, earlier = self.earlier()
         before = [sorted(node.kept()) for node in earlier]
-        for node in earlier:
-            node.start_analyzer()
+        self.start_analyzers(earlier)
         other = self.nodes(1) + earlier[1:]
         said = self.run_job(other, "publish_mpi", SIDE, 40, placed=[0, 1], use="overwrite",
                             RINGSIDE_RESUME_FROM=str(rings), expected=USAGE)
-        self.assertRegex(said, r"--resume-from: node 1 \(rank 1\): .*n1.pool is the pool of this run")
-        for node in earlier:
-            node.end_analyzer()
+        self.assertRegex(said, r"--resume-from: node 1 \(rank 1\): .*n1.pool is also the pool of this run")
+        self.end_analyzers(earlier)
         self.assertEqual([sorted(node.kept()) for node in earlier], before)
 
     def test_what_a_continued_job_kept_may_be_overwritten(self):

@@ -8,7 +8,7 @@ import select
 import socket
 import threading
 
-from jobs import Heat, Jobs, run_tests
+from jobs import HANG_S, Heat, Jobs, run_tests
 from journals import Follower, missing, steps, whole_of
 
 STORE = 256  # steps of which an analyzer keeps its parts (PartStore::kMost)
@@ -133,7 +133,7 @@ class Partition(Jobs):
             self.assertIsNotNone(two[0].await_steps(job, STORE + 40), "the run does not wait for the network")
             with job.stopped():  # so that the run is not over before the network has healed
                 two[0].await_log("event=round_stalls")
-                self.assertIn(f"listens at localhost:{network.address[1]}; the run goes on", two[0].log())
+                self.assertIn(f"listens at localhost:{network.address[1]}; the run continues", two[0].log())
                 newest = max(follower.steps())
                 network.heal()
                 follower.await_step(newest + STORE // 2)  # both nodes kept more than these, and they are sent again
@@ -145,7 +145,7 @@ class Partition(Jobs):
             with job.stopped():
                 network.heal()
                 follower.await_step(newest + 20)
-        self.assert_ends_well(job)
+        self.ends(job, 0, 3 * HANG_S)
         self.end_analyzers(two)
         found = self.assert_kept(two, ITERATIONS)
         self.assertLess(len(found), ITERATIONS, "the stores were full")
@@ -158,7 +158,7 @@ class Partition(Jobs):
             with job.stopped():
                 how(network)
         for _, _, job, _ in begun:
-            self.assert_ends_well(job)
+            self.ends(job, 0, 3 * HANG_S)
         self.end_analyzers([node for two, _, _, _ in begun for node in two])
         for two, _, _, how in begun:
             with self.subTest(how=how.__name__):

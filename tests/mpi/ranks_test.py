@@ -71,9 +71,7 @@ class Ranks(Jobs):
             with job.stopped():
                 waited = self.waited(two[0])
             pause_s = min(2 * pause_s, 4)
-        job.process.kill()
-        job.kill(*range(4))
-        job.ended()
+        job.die()
         self.end_analyzers(two)
         for node in two:
             number, waited_ns = self.waited(node)

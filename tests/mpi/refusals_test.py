@@ -118,8 +118,7 @@ class Rings(Jobs):
         """No ring changes. opened: an analyzer had to open its ring first, which then has the same steps as before."""
         nodes = nodes or self.two
         steps = [self.steps(node) for node in nodes]
-        for node in nodes:
-            node.start_analyzer()
+        self.start_analyzers(nodes)
         try:
             before = [node.hashes() for node in nodes]
             said = self.run_job(nodes, *program, expected=expected, **{"ranks": 4, "use": "resume", **more})
@@ -161,8 +160,7 @@ class Rings(Jobs):
             fresh = self.node()
             self.assert_refused(r"ring\.pool", nodes=[fresh, self.two[1]], use="fresh", opened=True)
             self.assertEqual(fresh.kept(), {})
-        for node in self.two:
-            node.start_analyzer()
+        self.start_analyzers(self.two)
         said = self.run_job(self.two, "publish_mpi", SIDE, 80, ranks=4, use="resume")
         self.assertEqual(self.resumed_from(said), 60)
         self.end_analyzers(self.two)
@@ -189,8 +187,7 @@ class Rings(Jobs):
     def test_rings_that_are_too_far_apart_are_refused(self):
         """Node 1 has the ring that it had 20 iterations ago."""
         old = {path.name: path.read_bytes() for path in self.two[1].folder.glob("ring.pool*") if path.is_file()}
-        for node in self.two:
-            node.start_analyzer()
+        self.start_analyzers(self.two)
         self.run_job(self.two, "publish_mpi", SIDE, 80, ranks=4, use="resume")
         self.end_analyzers(self.two)
         for name, content in old.items():

@@ -26,14 +26,10 @@ class Resume(Jobs):
         self.placed = blocks(4, 2)
         self.two = [self.node(), self.node()]
 
-    def start_analyzers(self):
-        for node in self.two:
-            node.start_analyzer()
-
     def after_20_steps(self):
         """The nodes of a run that has ended."""
         self.two = self.ended_run(2, "publish_mpi", SIDE, 20, placed=self.placed)
-        self.start_analyzers()
+        self.start_analyzers(self.two)
 
     def heat(self, iterations, use="resume", placed=None):
         return self.start(self.two, "publish_mpi", SIDE, iterations, placed=placed or self.placed, use=use)
@@ -43,21 +39,18 @@ class Resume(Jobs):
 
     def rest(self):
         """Starts other analyzers: each old one has committed what was published. Returns the newest step that all rings hold."""
-        for node in self.two:
-            node.end_analyzer()
+        self.end_analyzers(self.two)
         self.assert_heat(self.two, self.placed, self.expected)
         common = set.intersection(*(set(node.kept()) for node in self.two))
-        self.start_analyzers()
+        self.start_analyzers(self.two)
         return max(common, default=0)
 
     def finish(self, begun_after, further=30):
         """Resumes the run, which begins after that step and ends. The other kept steps of both rings are those before."""
         last = begun_after + further
-        code, said = self.heat(last).ended()
-        self.assertEqual(code, 0, said)
+        said = self.ends(self.heat(last), 0)
         self.assertEqual(self.resumed_from(said), begun_after, said)
-        for node in self.two:
-            node.end_analyzer()
+        self.end_analyzers(self.two)
         self.assert_heat(self.two, self.placed, self.expected, newest=last)
 
     def begin(self, steps=20):
@@ -76,7 +69,7 @@ class Resume(Jobs):
 
     def test_any_rank_a_node_and_mpirun_may_die_and_ctrl_c_leaves_what_was_published(self):
         """One after the other: each job begins where the rings of the one before end."""
-        self.start_analyzers()
+        self.start_analyzers(self.two)
         begun_after = 0
 
         def node(job):
@@ -97,39 +90,35 @@ class Resume(Jobs):
         self.finish(begun_after)
 
     def test_an_analyzer_that_dies_is_replaced_and_the_run_goes_on(self):
-        self.start_analyzers()
+        self.start_analyzers(self.two)
         job = self.heat(200)
         for node in self.two:
             self.assertIsNotNone(node.await_steps(job, 20), job.said())
             node.end_analyzer(signal.SIGKILL)
             node.start_analyzer()
-        code, said = job.ended()
-        self.assertEqual(code, 0, said)
+        self.ends(job, 0)
         self.assert_heat(self.two, self.placed, self.expected, newest=200)
 
     def test_an_analyzer_without_a_successor_ends_the_job_and_is_named(self):
-        self.start_analyzers()
+        self.start_analyzers(self.two)
         for number in (0, 1):
             with self.subTest(node=number):
                 job = self.start(self.two, "publish_mpi", SIDE, ENDLESS, placed=self.placed, use="resume",
                                  RINGSIDE_PEER_TIMEOUT="0.3")
                 self.assertIsNotNone(self.two[1].await_steps(job, 20), job.said())
                 self.two[number].end_analyzer(signal.SIGKILL)
-                code, said = job.ended()
-                self.assertEqual(code, PEER_LOST, said)
+                said = self.ends(job, PEER_LOST)
                 self.assertRegex(said, rf"node {number} \(ranks {2 * number} to {2 * number + 1}\): ")
                 self.two[number].start_analyzer()
         self.finish(self.rest())
 
     def test_a_ring_that_lacks_the_newest_steps_decides_where_the_run_continues(self):
-        self.start_analyzers()
+        self.start_analyzers(self.two)
         job = self.begin()
         self.two[1].stop_analyzer()
         behind = max(ringside.open(self.two[1].pool))
         self.two[0].await_iteration(job, behind + 1)
-        job.process.kill()
-        job.kill(0, 1, 2, 3)
-        job.ended()
+        job.die()
         self.two[1].end_analyzer(signal.SIGKILL)
         begun_after = self.rest()
         newest = self.newest()
@@ -140,12 +129,7 @@ class Resume(Jobs):
     def test_a_damaged_newest_step_is_passed_over_on_all_nodes(self):
         self.after_20_steps()
         rows = self.two[1].kept()[20]["u"].shape[0]
-        payload = self.expected[20][0][SIDE - rows:].tobytes()
-        with open(self.two[1].pool, "r+b") as pool:
-            content = pool.read()
-            self.assertEqual(content.count(payload), 1)
-            pool.seek(content.index(payload) + 100)
-            pool.write(bytes([content[content.index(payload) + 100] ^ 1]))
+        self.damage(self.two[1].pool, self.expected[20][0][SIDE - rows:].tobytes())
         self.finish(19)
 
     def test_other_ranks_may_continue_if_the_nodes_keep_the_same_rows(self):
@@ -156,7 +140,7 @@ class Resume(Jobs):
         self.assert_heat(self.two, [0, 1], self.expected, newest=40)
 
     def test_ranks_get_back_their_boxes(self):
-        self.start_analyzers()
+        self.start_analyzers(self.two)
         for steps in (20, 30):
             said = self.run_job(self.two, "publish_boxes", steps, "cubes", placed=[0, 1] * 4, use="resume")
             self.assertIn("persisted up to 0\n", said, "analyzers that need not wait for the medium")
@@ -184,7 +168,7 @@ class Resume(Jobs):
 
     def kill_at_random_instants(self, seed):
         """The run is resumed after each kill, and ends after the last one."""
-        self.start_analyzers()
+        self.start_analyzers(self.two)
         chance = random.Random(seed)
         known = None  # the step that the job began after, if no process ran before it
         job = self.heat(ENDLESS)
@@ -210,9 +194,7 @@ class Resume(Jobs):
             else:
                 known = None
             job = self.heat(ENDLESS)
-        job.process.kill()
-        job.kill(*range(len(self.placed)))
-        job.ended()
+        job.die()
         self.finish(self.rest())
 
     def test_kills_at_random_instants(self):

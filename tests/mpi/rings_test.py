@@ -11,13 +11,12 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 import unittest
 
 import numpy as np
 
 import ringside
-from jobs import BIN, DAMAGED, HANG_S, INTERRUPTED, SIDE, SLOTS, SYSTEM, USAGE, Heat, Jobs, blocks, run_tests
+from jobs import BIN, DAMAGED, HANG_S, INTERRUPTED, SIDE, SLOTS, SYSTEM, USAGE, Heat, Jobs, blocks, run_tests, wait_until
 
 try:
     import h5py
@@ -226,11 +225,9 @@ class Rings(Jobs):
     def test_steps_are_those_that_all_rings_hold(self):
         nodes, ranks_file = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
         shutil.copy(nodes[1].pool, self.folder / "older")
-        for node in nodes:
-            node.start_analyzer()
+        self.start_analyzers(nodes)
         self.run_job(nodes, "publish_mpi", SIDE, STEPS + 4, placed=blocks(4, 2), use="resume")
-        for node in nodes:
-            node.end_analyzer()
+        self.end_analyzers(nodes)
         shutil.copy(self.folder / "older", nodes[1].pool)
         common = list(range(STEPS + 4 - SLOTS + 1, STEPS + 1))
         self.assertEqual(json.loads(self.say("info", "--json", ranks_file))["iterations"], common)
@@ -312,7 +309,7 @@ class Rings(Jobs):
         shutil.copy(other[1].pool, folder / "r1.pool")
         for command in (["verify"], ["export", "-o", self.folder / "o.h5"]):
             said = self.say(command[0], folder, *command[1:], expected=USAGE)
-            self.assertRegex(said, r"node 1 \(ranks 2 to 3\): .*r1.pool: it is of run [0-9a-f]{32}, not of run [0-9a-f]{32}")
+            self.assertRegex(said, r"node 1 \(ranks 2 to 3\): .*r1.pool: it belongs to run [0-9a-f]{32}, not to run [0-9a-f]{32}")
         shutil.copy(first[0].pool, folder / "r1.pool")
         self.assertRegex(self.say("verify", folder, expected=USAGE), r"r1.pool: it is the ring of node 0 \(ranks 0 to 1\)")
         shutil.copy(other[1].pool.with_name("ring.pool.ranks"), folder / "r1.pool.ranks")
@@ -354,9 +351,9 @@ class Rings(Jobs):
         told(lambda lie: lie["variables"][0].__setitem__("unit", 5), "expected a text")
         told(lambda lie: lie["nodes"].pop(), "expected a whole number from 0 to 0|once")
         told(lambda lie: lie["variables"][0].__setitem__("shape", [2**40, 2**40, 2**40]), "64-bit")
-        told(lambda lie: lie.__setitem__("run_id", "0" * 32), "not of run 0{32}")
+        told(lambda lie: lie.__setitem__("run_id", "0" * 32), "not to run 0{32}")
         told(swapped, r"it is the ring of node \d \(ranks \d to \d\), not of this node")
-        told(exchanged, "keeps other entries than the ranks file says")
+        told(exchanged, "keeps other entries than the ranks file lists")
         ranks_file.write_text(json.dumps(truth), encoding="utf-8")
         self.say("info", ranks_file)
 
@@ -440,7 +437,7 @@ class Rings(Jobs):
         lie = {**before, "run_id": "f" * 32}  # as if a later run was attached, and its analyzer killed before it cleared the ring
         ranks_file.write_text(json.dumps(lie), encoding="utf-8")
         self.assertRegex(self.say("export", ranks_file, "-o", self.folder / "k.h5", expected=USAGE),
-                         f"it is of run {before['run_id']}, not of run f{{32}}")
+                         f"it belongs to run {before['run_id']}, not to run f{{32}}")
         nodes[0].start_analyzer()
         self.run_job(nodes, "publish_mpi", SIDE, 2 * STEPS, ranks=2, use="resume")
         nodes[0].end_analyzer()
@@ -453,14 +450,11 @@ class Rings(Jobs):
         ranks_file = nodes[1].pool.with_name("ring.pool.ranks")
         before = json.loads(ranks_file.read_text(encoding="utf-8"))
         job = self.start(nodes, "publish_mpi", SIDE, 5 * STEPS, ranks=4, use="overwrite")
-        deadline = time.monotonic() + HANG_S
-        while json.loads(ranks_file.read_text(encoding="utf-8"))["run_id"] == before["run_id"]:
-            self.assertLess(time.monotonic(), deadline)
+        wait_until(lambda: json.loads(ranks_file.read_text(encoding="utf-8"))["run_id"] != before["run_id"], job.said)
         nodes[1].end_analyzer(signal.SIGKILL)
         nodes[1].start_analyzer()
         self.assertEqual(job.ended(), (0, job.said()))
-        for node in nodes:
-            node.end_analyzer()
+        self.end_analyzers(nodes)
         after = json.loads(ranks_file.read_text(encoding="utf-8"))
         self.assertEqual(after["nodes"], before["nodes"])
         self.assertEqual(json.loads(self.say("info", "--json", ranks_file))["iterations"], list(range(5 * STEPS - SLOTS + 1, 5 * STEPS + 1)))
@@ -468,8 +462,7 @@ class Rings(Jobs):
     def test_a_run_without_steps_is_named(self):
         nodes = self.nodes(2)
         self.run_job(nodes, "publish_boxes", 0, "rows", placed=[0, 1])
-        for node in nodes:
-            node.end_analyzer()
+        self.end_analyzers(nodes)
         ranks_file = nodes[0].pool.with_name("ring.pool.ranks")
         self.assertEqual(json.loads(self.say("info", "--json", ranks_file))["iterations"], [])
         self.assertIn("no iteration is held by all rings: node 0 (rank 0) holds no step; node 1 (rank 1) holds no step",
@@ -482,7 +475,7 @@ class Rings(Jobs):
         self.assertEqual(ranks_file.stat().st_mode & 0o777, 0o600)
         described = json.loads(ranks_file.read_text(encoding="utf-8"))["nodes"][0]
         self.assertEqual(described["pool"], str(node.pool))
-        self.assertIn("found as POOL", self.say("export", ranks_file, "-o", ranks_file, expected=USAGE))
+        self.assertIn("is also POOL", self.say("export", ranks_file, "-o", ranks_file, expected=USAGE))
         self.assertIn("a pool's ranks file", self.say("export", node.pool, "-o", ranks_file, expected=USAGE))
         with ringside.publish(variables={"x": ("f64", (8,))}, socket=str(node.socket), pool_use="overwrite") as run:
             with run.step(1) as step:

@@ -2,36 +2,21 @@
 """`ringside run` with programs of several MPI ranks: below mpirun, with --ranks, and with --per-node."""
 
 import os
-import signal
-import subprocess
 
 import ringside
-from jobs import BIN, HANG_S, HOSTS, SIDE, SLOTS, Heat, Jobs, run_tests
+from jobs import BIN, HOSTS, SIDE, SLOTS, Heat, Launched, run_tests
 
 ENDLESS = 1_000_000
 
 
-class Run(Jobs):
+class Run(Launched):
     def setUp(self):
         super().setUp()
-        self.pool = self.folder / "heat.pool"
-        del self.environment["RINGSIDE_PEER_TIMEOUT"], self.environment["OMPI_MCA_odls_base_sigkill_timeout"]  # as for users
         self.options = ["run", "--quiet", f"--pool={self.pool}", f"--slots={SLOTS}", "--durability=process", "--resume"]
         self.expected = Heat()
 
-    def start_run(self, *words):
-        process = subprocess.Popen([str(word) for word in words], env=self.environment, cwd=self.folder, encoding="utf-8",
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.addCleanup(lambda: (process.poll() is None and process.kill(), process.communicate()))
-        return process
-
     def start_heat(self, side, iterations):
         return self.start_run(BIN / "ringside", *self.options, "--ranks=3", "--", BIN / "publish_mpi", side, iterations)
-
-    def end(self, process, expected):
-        said = process.communicate(timeout=HANG_S)[0]
-        self.assertEqual(process.returncode, expected, said)
-        return said
 
     def assert_keeps_and_resumes(self, before, after):
         """before and after: the words in front of and behind the options of `ringside run`."""
@@ -75,14 +60,7 @@ class Run(Jobs):
         self.assert_keeps_and_resumes([], ["--ranks=3", "--hosts=hosts", "--"])
 
     def test_ctrl_c_leaves_a_run_that_can_be_resumed(self):
-        run = self.start_heat(SIDE, ENDLESS)
-        pool = ringside.open(self.pool, wait=HANG_S)
-        for step in pool.follow(timeout=HANG_S):
-            if step.iteration >= 20:
-                break
-        del step  # it is held as long as there is a name for it
-        run.send_signal(signal.SIGINT)
-        self.end(run, 130)
+        self.interrupt(self.start_heat(SIDE, ENDLESS))
         newest = max(ringside.open(self.pool))
         self.assert_bits()  # the ring may hold the followed step, in place of one that is newer
         said = self.end(self.start_heat(SIDE, newest + 20), 0)
@@ -92,7 +70,7 @@ class Run(Jobs):
     def test_what_the_ranks_refuse_is_the_exit_code(self):
         self.end(self.start_heat(SIDE, 20), 0)
         said = self.end(self.start_heat(SIDE + 1, 20), 2)
-        self.assertIn("heat.pool", said)
+        self.assertIn("ring.pool", said)
         self.assert_kept(20)
 
 

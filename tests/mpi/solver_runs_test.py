@@ -2,35 +2,23 @@
 """`ringside run` with a built-in solver of several ranks: started by mpirun and below it, resumed, stopped, and what is refused."""
 
 import json
-import signal
-import subprocess
 
 import ringside
-from jobs import BIN, HANG_S, HOSTS, SLOTS, USAGE, Jobs, blocks, run_tests
+from jobs import BIN, HOSTS, SLOTS, USAGE, Launched, blocks, run_tests
 
 PROGRAM = "ringside-producer-mpi"
 MATRIX = "--matrix=grid:80"
 ENDLESS = "--iterations=100000000"
 
 
-class Runs(Jobs):
+class Runs(Launched):
     def setUp(self):
         super().setUp()
-        self.pool = self.folder / "ring.pool"
-        del self.environment["RINGSIDE_PEER_TIMEOUT"], self.environment["OMPI_MCA_odls_base_sigkill_timeout"]  # as for users
+        self.environment["OMP_NUM_THREADS"] = "1"
         self.options = ["--quiet", f"--slots={SLOTS}", "--durability=process"]
 
-    def start_run(self, *words):
-        process = subprocess.Popen([str(word) for word in words], env={**self.environment, "OMP_NUM_THREADS": "1"}, cwd=self.folder,
-                                   encoding="utf-8", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.addCleanup(lambda: (process.poll() is None and process.kill(), process.communicate()))
-        return process
-
     def run_ringside(self, *words, before=(), expected=0, pool=None):
-        process = self.start_run(*before, BIN / "ringside", "run", *self.options, f"--pool={pool or self.pool}", *words)
-        said = process.communicate(timeout=HANG_S)[0]
-        self.assertEqual(process.returncode, expected, said)
-        return said
+        return self.end(self.start_run(*before, BIN / "ringside", "run", *self.options, f"--pool={pool or self.pool}", *words), expected)
 
     def iterates(self, pool=None):
         opened = ringside.open(pool or self.pool)
@@ -59,15 +47,10 @@ class Runs(Jobs):
 
     def test_nodes_and_the_borders_between_them_may_change(self):
         """Borders of built-in solvers depend on the number of ranks."""
-        nodes, earlier = self.nodes(2), self.folder / "earlier"
-        earlier.mkdir()
+        nodes = self.nodes(2)
         self.run_job(nodes, PROGRAM, MATRIX, "--iterations=20", placed=[0, 1, 1], OMP_NUM_THREADS="1")
-        for number, node in enumerate(nodes):
-            node.end_analyzer()
-            for ending in ("", ".ranks"):
-                (earlier / f"n{number}.pool{ending}").symlink_to(f"{node.pool}{ending}")
         expected = {n: self.alone(MATRIX, f"--iterations={n}") for n in (25, 30)}
-        self.run_ringside("--ranks=2", "--resume-from=earlier", MATRIX, "--iterations=25")
+        self.run_ringside("--ranks=2", f"--resume-from={self.linked(nodes)}", MATRIX, "--iterations=25")
         self.assertEqual(self.iterates(), {k: expected[25][k] for k in range(20, 26)})
         self.run_ringside("--per-node", f"--resume-from={self.pool}.ranks", MATRIX, "--iterations=30", before=["mpirun", "-n", "3"],
                           pool=self.folder / "third.pool")
@@ -83,14 +66,7 @@ class Runs(Jobs):
                 self.assertEqual(self.iterates(), self.alone("--matrix=few.txt", "--iterations=20"))
 
     def test_ctrl_c_leaves_a_run_that_can_be_resumed(self):
-        run = self.start_run(BIN / "ringside", "run", *self.options, f"--pool={self.pool}", "--ranks=2", MATRIX, ENDLESS)
-        for step in ringside.open(self.pool, wait=HANG_S).follow(timeout=HANG_S):
-            if step.iteration >= 20:
-                break
-        del step  # it is held as long as there is a name for it
-        run.send_signal(signal.SIGINT)
-        said = run.communicate(timeout=HANG_S)[0]
-        self.assertEqual(run.returncode, 130, said)
+        self.interrupt(self.start_run(BIN / "ringside", "run", *self.options, f"--pool={self.pool}", "--ranks=2", MATRIX, ENDLESS))
         newest = max(self.iterates())
         self.run_ringside("--ranks=2", "--resume", MATRIX, f"--iterations={newest + 5}")
         self.assertEqual(self.iterates(), self.alone(MATRIX, f"--iterations={newest + 5}"))

@@ -11,8 +11,7 @@ import tempfile
 
 import numpy as np
 
-import ringside
-from jobs import BIN, HANG_S, SLOTS, USAGE, Jobs, blocks, run_tests
+from jobs import BIN, HANG_S, SLOTS, USAGE, Jobs, blocks, kept_steps, run_tests
 
 PROGRAM = "ringside-producer-mpi"
 ITERATIONS = 12
@@ -61,21 +60,13 @@ class Solvers(Jobs):
                               "--overwrite", *map(str, arguments)], env=environment, cwd=self.folder, capture_output=True,
                              encoding="utf-8", timeout=HANG_S, check=False)
         self.assertEqual(run.returncode, expected, run.stderr)
-        return self.steps_of(pool) if expected == 0 else run.stderr
-
-    def steps_of(self, pool):
-        opened, steps = ringside.open(pool), {}
-        for step in opened.steps:
-            with opened.hold(step) as held:
-                steps[step.iteration] = {**{name: held[name].copy() for name in held.keys()}, **held.results}
-        return steps
+        return kept_steps(pool) if expected == 0 else run.stderr
 
     def ranks_keep(self, expected, ranks, nodes, *arguments):
         made = self.nodes(nodes)
         self.run_job(made, PROGRAM, *arguments, placed=blocks(ranks, nodes), OMP_NUM_THREADS="1")
-        for node in made:
-            node.end_analyzer()
-        self.assert_steps([self.steps_of(node.pool) for node in made], expected)
+        self.end_analyzers(made)
+        self.assert_steps([node.kept() for node in made], expected)
 
     def assert_steps(self, kept, expected):
         solver_scalars = {name for step in expected.values() for name in step if name.startswith("solver.")}
@@ -150,7 +141,7 @@ class Solvers(Jobs):
         node, = self.nodes(1)
         self.run_job([node], PROGRAM, "--matrix=grid:120", f"--iterations={ITERATIONS}", placed=[0, 0], OMP_NUM_THREADS="3")
         node.end_analyzer()
-        self.assert_steps([self.steps_of(node.pool)], expected)
+        self.assert_steps([node.kept()], expected)
 
     def test_a_matrix_may_have_fewer_rows_than_there_are_ranks(self):
         self.has_the_bits_of_one_process("--matrix=grid:2", shares=((8, 1),))

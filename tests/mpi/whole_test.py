@@ -83,8 +83,7 @@ class Whole(Jobs):
                 self.assertIsNotNone(made[killed].await_steps(job, 20))
                 made[killed].end_analyzer(by=9)
                 made[killed].start_analyzer()
-                code, said = job.ended()
-                self.assertEqual(code, 0, said)
+                self.ends(job, 0)
                 self.end_analyzers(made)
                 expected, found = steps(self.alone(41, 400).pool), steps(whole_of(made[0]))
                 for iteration, results in found.items():
@@ -100,8 +99,7 @@ class Whole(Jobs):
         for journal in made[0].folder.glob("*.global.journal*"):
             journal.unlink()
         made[0].start_analyzer()
-        code, said = job.ended()
-        self.assertEqual(code, 0, said)
+        self.ends(job, 0)
         self.end_analyzers(made)
         found = steps(whole_of(made[0]))
         first = 1 if kept[0] == 1 else kept[1]  # of the oldest kept step, its change cannot be known
@@ -158,14 +156,13 @@ class Whole(Jobs):
         self.assertEqual([sorted(steps(node.pool, "x")) for node in made], [[1, 3, 4], [1, 2, 4]])
         self.assertEqual(sorted(steps(whole_of(made[0]), "x")), [1, 4])
         self.assertEqual(missing(whole_of(made[0])), ([2, 3], 1))
-        self.assertIn('event=round_differs step=1 text="node 1 has published iteration 2 as this step, the nodes before 3; '
-                      'expected the same of all ranks"', made[1].log())
+        self.assertIn('event=round_differs step=1 text="node 1 published iteration 2 as this step, earlier nodes 3; expected '
+                      'the same iteration on all ranks"', made[1].log())
 
     def test_a_resumed_run_goes_on_in_the_journal_of_the_whole(self):
         made = self.nodes(2)
         self.heat(made, [0, 1], 37, 20)
-        for node in made:
-            node.start_analyzer()
+        self.start_analyzers(made)
         said = self.heat(made, [0, 1], 37, ITERATIONS, use="resume")
         self.assertEqual(self.resumed_from(said), 20)
         self.assertEqual(steps(whole_of(made[0])), steps(self.alone().pool))

@@ -55,7 +55,7 @@ def check_beside_the_service(story, node):
              "/run/ringside/analyzer.socket", "process")
     node.must(f"install -m 600 /dev/null {POOL_FOLDER}/roots.pool")
     _refused(story, node, "a pool of another user", f"{SMALL_RUN} --pool {POOL_FOLDER}/roots.pool", 3, "roots.pool",
-             "belongs to user root", "this is user ringside")
+             "belongs to user root", "this process runs as user ringside")
     _refused(story, node, "a folder of another user", f"{SMALL_RUN} --pool /opt/x.pool", 3, "/opt/x.pool", "belongs to user root")
     node.must(f"rm {POOL_FOLDER}/roots.pool")
 

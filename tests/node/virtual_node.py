@@ -197,16 +197,6 @@ class VirtualNode:
         self._process = None
         self.kills += 1
 
-    def shut_down(self):
-        """Shuts the machine down as an administrator would: services are stopped in order."""
-        try:
-            self._agent.ask("guest-shutdown", mode="powerdown")
-        except (NodeError, OSError, ValueError):
-            pass  # the machine may be gone before it answers
-        self._process.wait(BOOT_SECONDS)
-        self._agent.close()
-        self._process = None
-
     def close(self):
         if self._process is not None:
             self._process.kill()

@@ -18,10 +18,7 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::PipelineTest;
-using testing::Process;
-using testing::run;
+using namespace testing::names;
 
 class CreationTest : public PipelineTest {
  protected:
@@ -53,7 +50,7 @@ TEST_F(CreationTest, ReadersOfPoolsThatAreBeingMadeNeverFindThemDamaged) {
   auto& found_complete = *new (shared) std::atomic<int>(0);
   const pid_t maker = make_pools(testing::kSanitized ? 100 : 300, found_complete);
   ASSERT_GT(maker, 0);
-  const std::array<std::vector<std::string>, 4> commands = {
+  const std::array<Words, 4> commands = {
       {{"info", pool_}, {"verify", pool_}, {"replay", pool_}, {"export", pool_, "--output", folder_.file("x.npy")}}};
   std::map<std::string, int> looks;
   int status = 0;
@@ -84,8 +81,7 @@ TEST_F(CreationTest, ReadersOfPoolsThatAreBeingMadeNeverFindThemDamaged) {
 
 TEST_F(CreationTest, TheSecondOfTwoRunsOnANewPoolReportsThatItIsInUse) {
   for (int pair = 0; pair < 10; ++pair) {
-    const std::vector<std::string> arguments = {"run", "--matrix=grid:20", "--pool=" + pool_, "--quiet",
-                                                "--iterations=1000000000000"};
+    const Words arguments = {"run", "--matrix=grid:20", "--pool=" + pool_, "--quiet", kEndless};
     Process one("ringside", arguments);
     Process other("ringside", arguments);
     while (one.running() && other.running()) usleep(1000);

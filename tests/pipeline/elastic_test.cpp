@@ -44,7 +44,7 @@ class ElasticTest : public PipelineTest {
     return all;
   }
 
-  std::vector<Kept> solve(const std::string& matrix, const std::vector<std::string>& options) {
+  std::vector<Kept> solve(const std::string& matrix, const Words& options) {
     std::filesystem::remove(pool_);
     expect_exit(0, run_it(matrix, options));
     expect_intact();
@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Coordination, EitherElasticTest, testing::kBothCoordina
 
 TEST_P(EitherElasticTest, IteratesAndReductionsAreTheSameBits) {
   struct Case {
-    std::vector<std::string> options;
+    Words options;
     const char* lent;  // the cores that must have waited, and so have helped
   };
   // Steps that are long enough to be waited for.
@@ -79,10 +79,7 @@ TEST_P(EitherElasticTest, IteratesAndReductionsAreTheSameBits) {
   for (const Case& one : {Case{{"--passes=50"}, "producer_cores_lent_s"}, Case{{"--every=5"}, "analyzer_cores_lent_s"},
                           Case{{"--passes=20", "--every=3"}, nullptr}, Case{{"--reduce=transfer"}, nullptr}}) {
     SCOPED_TRACE(one.options.front());
-    std::vector<std::string> strict = {"--iterations=60", "--durability=process"};
-    strict.insert(strict.end(), one.options.begin(), one.options.end());
-    std::vector<std::string> elastic = strict;
-    elastic.push_back("--elastic");
+    const Words strict = joined({"--iterations=60", "--durability=process"}, one.options);
     const std::vector<Kept> expected = solve(grid, strict);
     EXPECT_EQ(summary()["elastic"], false);
     EXPECT_EQ(summary()["analyzer_cores_lent_s"], 0.0);
@@ -91,7 +88,7 @@ TEST_P(EitherElasticTest, IteratesAndReductionsAreTheSameBits) {
     // Who waits is a matter of speed: on a busy machine the other side may be the slower one for a whole run.
     constexpr int kMostRuns = 5;
     for (int runs = 1; runs <= kMostRuns; ++runs) {
-      expect_same_bits(solve(grid, elastic), expected);
+      expect_same_bits(solve(grid, joined(strict, {"--elastic"})), expected);
       EXPECT_EQ(summary()["elastic"], true);
       EXPECT_EQ(summary()["residual_l1"], change);
       if (one.lent == nullptr || summary()[one.lent].get<double>() > 0.0) break;
@@ -103,13 +100,7 @@ TEST_P(EitherElasticTest, IteratesAndReductionsAreTheSameBits) {
 TEST_P(EitherElasticTest, AKilledAnalyzerTakesNothingWithIt) {
   Process ringside("ringside", run_arguments("grid:300", {kEndless, "--passes=5", "--slots=64", "--durability=process",
                                                           "--elastic"}));
-  pid_t analyzer = 0;
-  for (std::uint64_t kills = 0; kills < 3; ++kills) {
-    analyzer = wait_for_child(ringside.pid(), "ringside-analyzer", analyzer);
-    ASSERT_TRUE(wait_for_commits(100 * (kills + 1)));
-    kill(analyzer, SIGKILL);
-  }
-  ASSERT_TRUE(wait_for_commits(RingReader::open(pool_).recover().newest_seq() + 100));
+  kill_three_analyzers(ringside.pid());
   expect_exit(130, ringside.stop(SIGINT));
   expect_intact();
   EXPECT_EQ(summary()["analyzer_restarts"], 3);

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "tests/pipeline/process.hpp"
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside::testing {
@@ -22,12 +24,10 @@ inline Finished expect_exit(int code, Finished ran, const char* file = __builtin
   return ran;
 }
 
-/// Expects that `text` contains each of `parts`.
-inline void expect_has(const std::string& text, const std::vector<std::string>& parts,
-                       const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  for (const std::string& part : parts) {
-    if (text.find(part) == std::string::npos) ADD_FAILURE_AT(file, line) << "'" << part << "' in: " << text;
-  }
+/// Runs `ringside` to its end, and expects exit code 0. Returns what it printed.
+inline Finished expect_done(const Words& arguments, const std::function<void()>& in_child = {},
+                            const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  return expect_exit(0, run("ringside", arguments, in_child), file, line);
 }
 
 /// The doubles of a NumPy file that `export` has written.
@@ -40,5 +40,18 @@ inline std::vector<double> read_npy(const std::string& path) {
   std::memcpy(values.data(), bytes.data() + start, values.size() * sizeof(double));
   return values;
 }
+
+/// What a test of processes calls by its bare name.
+namespace names {
+using testing::content_of;
+using testing::expect_done;
+using testing::expect_exit;
+using testing::Finished;
+using testing::joined;
+using testing::Process;
+using testing::run;
+using testing::TemporaryFolder;
+using testing::Words;
+}  // namespace names
 
 }  // namespace ringside::testing

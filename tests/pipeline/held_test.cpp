@@ -46,8 +46,7 @@ TEST_F(HeldTest, ARunLeavesAHeldStepAloneAndEveryCommandAcceptsTheGap) {
   EXPECT_EQ(info["iterates"][0]["iteration"], held);
   EXPECT_EQ(info["journal"]["records_missing"], 0);
   expect_intact();
-  const Finished replayed = expect_exit(0, run("ringside", {"replay", pool_, "--json"}));
-  std::istringstream lines(replayed.out);
+  std::istringstream lines(expect_done({"replay", pool_, "--json"}).out);
   std::string line;
   for (std::uint64_t i = 0; i < kSlots && std::getline(lines, line); ++i) {
     const Json iterate = Json::parse(line);

@@ -2,7 +2,6 @@
 // Whole programs with hostile peers or very few descriptors: the user gets a documented exit code and one line.
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 
 #include "common/platform/unique_fd.hpp"
@@ -11,10 +10,10 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
+using namespace testing::names;
 namespace fs = std::filesystem;
 
-class HostileTest : public testing::PipelineTest {
+class HostileTest : public PipelineTest {
  protected:
   /// `ringside run` of a release whose other two programs are these shell scripts.
   Finished run_among(const std::string& analyzer, const std::string& producer) const {
@@ -24,8 +23,7 @@ class HostileTest : public testing::PipelineTest {
     write_script(bin / "ringside-analyzer", analyzer);
     write_script(bin / "ringside-producer", producer);
     const fs::path program = fs::relative(bin / "ringside", RINGSIDE_BIN_DIR);
-    return testing::run(program.string(),
-                        run_arguments("grid:10", {"--peer-timeout=1", "--on-analyzer-loss=stop", "--quiet"}));
+    return run(program.string(), run_arguments("grid:10", {"--peer-timeout=1", "--on-analyzer-loss=stop", "--quiet"}));
   }
 
   /// A script that reports itself as ready, then runs `end`.
@@ -57,24 +55,16 @@ TEST_F(HostileTest, AnUndocumentedExitCodeIsNotPassedOn) {
   for (const char* number : {"1", "77", "127", "255"}) {
     const std::string ends = std::string("exit ") + number;
     const std::string said = std::string("ended with exit code ") + number;
-    const Finished never_ready = run_among(ends, "exit 0");
-    EXPECT_EQ(never_ready.exit_code, 4) << number;
-    expect_one_line(never_ready.err, {"the analyzer " + said});
-    const Finished analyzer = run_among("trap '' TERM\n" + ready_then(ends), "exit 0");
-    EXPECT_EQ(analyzer.exit_code, 4) << number;
-    expect_one_line(analyzer.err, {"the analyzer " + said});
-    const Finished producer = run_among(ready_until_stopped(), ends);
-    EXPECT_EQ(producer.exit_code, 4) << number;
-    expect_one_line(producer.err, {"the producer " + said});
+    expect_refusal(4, run_among(ends, "exit 0"), {"the analyzer " + said});
+    expect_refusal(4, run_among("trap '' TERM\n" + ready_then(ends), "exit 0"), {"the analyzer " + said});
+    expect_refusal(4, run_among(ready_until_stopped(), ends), {"the producer " + said});
   }
 }
 
 TEST_F(HostileTest, ADeathBySignalIsALostPeer) {
   for (const char* signal : {"ABRT", "SEGV", "KILL"}) {
     const std::string dies = std::string("ulimit -c 0; kill -") + signal + " $$";
-    const Finished analyzer = run_among(ready_then(dies), "exit 0");
-    EXPECT_EQ(analyzer.exit_code, 4) << signal;
-    testing::expect_has(analyzer.err, {"the analyzer was killed by signal"});
+    expect_has(expect_exit(4, run_among(ready_then(dies), "exit 0")).err, {"the analyzer was killed by signal"});
     EXPECT_EQ(run_among(ready_until_stopped(), dies).exit_code, 4) << signal;
   }
 }
@@ -92,16 +82,15 @@ TEST_F(HostileTest, WithTooFewDescriptorsEveryProgramSaysSoBeforeItBegins) {
     const rlimit ten{10, 10};
     setrlimit(RLIMIT_NOFILE, &ten);
   };
-  const std::string socket = folder_.file("s");
-  const std::vector<std::pair<std::string, std::vector<std::string>>> programs = {
-      {"ringside-analyzer", {"--socket=" + socket, "--pool=" + pool_}},
-      {"ringside-producer", {"--matrix=grid:10", "--socket=" + socket}},
+  const std::vector<std::pair<std::string, Words>> programs = {
+      {"ringside-analyzer", {"--socket=" + socket_, "--pool=" + pool_}},
+      {"ringside-producer", {"--matrix=grid:10", "--socket=" + socket_}},
       {"ringside", run_arguments("grid:10")},
-      {"ringside", {"serve", "--socket=" + socket, "--listen=127.0.0.1:0"}},
-      {"ringside", {"tail", "--socket=" + socket}},
-      {"ringside", {"stop", "--socket=" + socket}}};
+      {"ringside", {"serve", "--socket=" + socket_, "--listen=127.0.0.1:0"}},
+      {"ringside", {"tail", "--socket=" + socket_}},
+      {"ringside", {"stop", "--socket=" + socket_}}};
   for (const auto& [program, arguments] : programs) {
-    const Finished ended = testing::run(program, arguments, few);
+    const Finished ended = run(program, arguments, few);
     EXPECT_EQ(ended.exit_code, static_cast<int>(ExitCode::kSystem)) << program << " " << arguments.front() << ended.err;
     EXPECT_EQ(ended.death_signal, 0) << program << " " << arguments.front();
     expect_one_line(ended.err, {"descriptors", "ulimit -n"});
@@ -110,7 +99,7 @@ TEST_F(HostileTest, WithTooFewDescriptorsEveryProgramSaysSoBeforeItBegins) {
 }
 
 TEST_F(HostileTest, ASoftLimitThatIsTooSmallIsRaised) {
-  const Finished ended = testing::run("ringside", run_arguments("grid:10", {"--quiet"}), [] {
+  const Finished ended = run("ringside", run_arguments("grid:10", {"--quiet"}), [] {
     rlimit limit{};
     getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = 10;
@@ -120,13 +109,11 @@ TEST_F(HostileTest, ASoftLimitThatIsTooSmallIsRaised) {
 }
 
 TEST_F(HostileTest, AProducerRunsWhile200ConnectionsToItsAnalyzerSayNothing) {
-  const std::string socket = folder_.file("s");
-  testing::Service analyzer({"--socket", socket, "--pool", pool_, "--once"});
+  Service analyzer({"--socket", socket_, "--pool", pool_, "--once"});
   std::vector<UniqueFd> half_open;
-  for (int i = 0; i < 200; ++i) half_open.push_back(connect_silently(socket));
-  expect_exit(0, testing::run("publish_from_your_solver", {socket}));
-  const Finished served = expect_exit(0, analyzer.finish());
-  testing::expect_has(served.err, {"event=turned_away peers="});
+  for (int i = 0; i < 200; ++i) half_open.push_back(connect_silently(socket_));
+  expect_exit(0, run("publish_from_your_solver", {socket_}));
+  expect_has(expect_exit(0, analyzer.finish()).err, {"event=turned_away peers="});
 }
 
 }  // namespace

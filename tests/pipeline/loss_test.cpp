@@ -2,11 +2,9 @@
 // What happens when a process is interrupted or killed: no published step is lost, no process waits indefinitely, and
 // no process is left behind.
 #include <gtest/gtest.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <atomic>
-#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <optional>
@@ -39,8 +37,7 @@ INSTANTIATE_TEST_SUITE_P(Coordination, EitherLossTest, testing::kBothCoordinatio
 
 TEST_P(EitherLossTest, CtrlCStopsCleanlyAndStillPrintsTheAccount) {
   IteratingRun ringside(run_arguments("grid:100", {kEndless}));
-  const Finished ran = expect_exit(130, ringside.stop(SIGINT));
-  expect_has(ran.out, {"interrupted", "generate"});
+  expect_has(expect_exit(130, ringside.stop(SIGINT)).out, {"interrupted", "generate"});
   const Json s = summary();
   EXPECT_GT(s["steps_published"].get<std::uint64_t>(), 0u);
   EXPECT_EQ(s["steps_published"], s["steps_committed"]);
@@ -50,8 +47,7 @@ TEST_P(EitherLossTest, CtrlCStopsCleanlyAndStillPrintsTheAccount) {
 TEST_P(EitherLossTest, AKilledAnalyzerEndsTheRunWithPeerLostIfSoWanted) {
   IteratingRun ringside(run_arguments("grid:100", {kEndless, "--on-analyzer-loss=stop"}));
   kill(wait_for_child(ringside.pid(), "ringside-analyzer"), SIGKILL);
-  const Finished ran = expect_exit(4, ringside.finish());
-  expect_has(ran.err, {"analyzer was killed by signal 9"});
+  expect_has(expect_exit(4, ringside.finish()).err, {"analyzer was killed by signal 9"});
 }
 
 TEST_P(EitherLossTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMissing) {
@@ -60,13 +56,7 @@ TEST_P(EitherLossTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMissin
     std::filesystem::remove(pool_);
     Process ringside("ringside", run_arguments("grid:100", {kEndless, "--slots=64", "--durability=process",
                                                             std::string("--on-analyzer-loss=") + policy}));
-    pid_t analyzer = 0;
-    for (std::uint64_t kills = 0; kills < 3; ++kills) {
-      analyzer = wait_for_child(ringside.pid(), "ringside-analyzer", analyzer);
-      ASSERT_TRUE(wait_for_commits(100 * (kills + 1)));
-      kill(analyzer, SIGKILL);
-    }
-    ASSERT_TRUE(wait_for_commits(RingReader::open(pool_).recover().newest_seq() + 100));  // by the fourth analyzer
+    kill_three_analyzers(ringside.pid());
     expect_exit(130, ringside.stop(SIGINT));
     const Json s = summary();
     EXPECT_EQ(s["analyzer_restarts"], 3);
@@ -123,8 +113,7 @@ TEST_P(EitherLossTest, AProducerStoppedByASignalIsNoticedWithinThePeerTimeout) {
   // does not wait for a disk that other processes keep busy.
   IteratingRun ringside(run_arguments("grid:100", {kEndless, "--peer-timeout=3", "--durability=process"}));
   kill(wait_for_child(ringside.pid(), "ringside-producer"), SIGSTOP);
-  const Finished ran = expect_exit(4, ringside.finish());
-  expect_has(ran.err, {"the producer does not answer"});
+  expect_has(expect_exit(4, ringside.finish()).err, {"the producer does not answer"});
 }
 
 TEST_F(LossTest, ARunEndsEvenIfBothProcessesAreStopped) {
@@ -132,8 +121,7 @@ TEST_F(LossTest, ARunEndsEvenIfBothProcessesAreStopped) {
   for (const char* name : {"ringside-producer", "ringside-analyzer"}) {
     for (const pid_t pid : children_of(ringside.pid(), name)) kill(pid, SIGSTOP);
   }
-  const Finished ran = expect_exit(4, ringside.finish());
-  expect_has(ran.err, {"the producer has been stopped by a signal"});
+  expect_has(expect_exit(4, ringside.finish()).err, {"the producer has been stopped by a signal"});
 }
 
 TEST_F(LossTest, AProducerThatIsStoppedBeforeItAttachesIsNoticed) {
@@ -160,9 +148,8 @@ TEST_P(EitherLossTest, AJobThatIsSuspendedAsAWholeGoesOn) {
 }
 
 TEST_P(EitherLossTest, AStoppedProducerOfAServiceLetsTheNextOneInAndComesBackItself) {
-  const std::string socket = folder_.file("s");
-  Service analyzer({"--socket", socket, "--pool", pool_, "--peer-timeout=0.2", "--durability=process"});
-  Process producer("ringside-producer", {"--matrix=grid:100", "--socket=" + socket, coordination(), kEndless},
+  Service analyzer({"--socket", socket_, "--pool", pool_, "--peer-timeout=0.2", "--durability=process"});
+  Process producer("ringside-producer", {"--matrix=grid:100", "--socket=" + socket_, coordination(), kEndless},
                    one_thread);
   ASSERT_TRUE(wait_for_commits(1));
   producer.signal(SIGSTOP);
@@ -176,13 +163,11 @@ TEST_P(EitherLossTest, AStoppedProducerOfAServiceLetsTheNextOneInAndComesBackIts
 }
 
 TEST_P(EitherLossTest, AServiceThatIsRestartedContinuesWithTheRunningProducer) {
-  const std::string socket = folder_.file("s");
-  const std::vector<std::string> arguments = {
-      "--socket", socket, "--pool", pool_, "--log-level", "info", "--durability=process"};
+  const Words arguments = {"--socket", socket_, "--pool", pool_, "--log-level", "info", "--durability=process"};
   std::optional<Process> analyzer(std::in_place, "ringside-analyzer", arguments, one_thread);
   ASSERT_TRUE(analyzer->wait_for_err("event=listening"));
   Process producer("ringside-producer",
-                   {"--matrix=grid:100", "--socket=" + socket, coordination(), "--iterations=2000"}, one_thread);
+                   {"--matrix=grid:100", "--socket=" + socket_, coordination(), "--iterations=2000"}, one_thread);
   for (const int signal : {SIGTERM, SIGKILL}) {
     ASSERT_TRUE(analyzer->wait_for_err("event=attached"));
     analyzer->signal(signal);
@@ -198,8 +183,7 @@ TEST_P(EitherLossTest, AServiceThatIsRestartedContinuesWithTheRunningProducer) {
 TEST_F(LossTest, AfterAKilledProducerAllItPublishedIsCommitted) {
   IteratingRun ringside(run_arguments("grid:100", {kEndless}));
   kill(wait_for_child(ringside.pid(), "ringside-producer"), SIGKILL);
-  const Finished ran = expect_exit(4, ringside.finish());
-  expect_has(ran.err, {"producer was killed by signal 9"});
+  expect_has(expect_exit(4, ringside.finish()).err, {"producer was killed by signal 9"});
 }
 
 TEST_F(LossTest, KillingTheSupervisorTakesBothProcessesWithIt) {
@@ -214,11 +198,10 @@ TEST_F(LossTest, KillingTheSupervisorTakesBothProcessesWithIt) {
 }
 
 TEST_F(LossTest, TheServiceContinuesAfterAProducerWasKilled) {
-  const std::string socket = folder_.file("s");
-  Service analyzer({"--socket", socket, "--pool", pool_});
-  const std::vector<std::string> producer = {"--matrix=grid:100", "--socket=" + socket, "--overwrite"};
+  Service analyzer({"--socket", socket_, "--pool", pool_});
+  const Words producer = {"--matrix=grid:100", "--socket=" + socket_, "--overwrite"};
   {
-    std::vector<std::string> endless = producer;
+    Words endless = producer;
     endless.push_back(kEndless);
     Process first("ringside-producer", endless);
     ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
@@ -227,8 +210,7 @@ TEST_F(LossTest, TheServiceContinuesAfterAProducerWasKilled) {
   ASSERT_TRUE(analyzer.wait_for_err("event=producer_lost"));
   expect_exit(0, run("ringside-producer", producer));
   expect_exit(0, analyzer.stop(SIGTERM));
-  const Json info = pool_info();
-  EXPECT_EQ(info["iterates"].back()["iteration"], 100);
+  EXPECT_EQ(pool_info()["iterates"].back()["iteration"], 100);
 }
 
 TEST_F(LossTest, AnInterruptWhileAMatrixLoadsEndsAtOnce) {
@@ -242,31 +224,26 @@ TEST_F(LossTest, AnInterruptWhileAMatrixLoadsEndsAtOnce) {
 TEST_F(LossTest, AHungAnalyzerIsNoticedWithinThePeerTimeout) {
   IteratingRun ringside(run_arguments("grid:100", {kEndless, "--peer-timeout=1"}));
   kill(wait_for_child(ringside.pid(), "ringside-analyzer"), SIGSTOP);
-  const Finished ran = expect_exit(4, ringside.finish());
-  expect_has(ran.err, {"made no progress for 1 s", "the analyzer does not answer"});
+  expect_has(expect_exit(4, ringside.finish()).err, {"made no progress for 1 s", "the analyzer does not answer"});
 }
 
 TEST_F(LossTest, AnAnalyzerThatIsTheBottleneckStopsWhenAsked) {
-  const std::string socket = folder_.file("s");
-  Service analyzer({"--socket", socket, "--pool", pool_, "--passes=100"});
+  Service analyzer({"--socket", socket_, "--pool", pool_, "--passes=100"});
   Process producer("ringside-producer",
-                   {"--matrix=grid:300", "--socket=" + socket, kEndless, "--buffers=16", "--on-analyzer-loss=stop"});
+                   {"--matrix=grid:300", "--socket=" + socket_, kEndless, "--buffers=16", "--on-analyzer-loss=stop"});
   ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
   expect_exit(0, analyzer.stop(SIGTERM));
-  const Finished stopped = producer.finish();
-  EXPECT_EQ(stopped.exit_code, 4) << "published and never committed is no success";
-  expect_one_line(stopped.err, {"asked to stop", pool_});
+  // Published and never committed is no success.
+  expect_refusal(4, producer.finish(), {"asked to stop", pool_});
 }
 
 TEST_P(EitherLossTest, StoppingTheServiceCommitsWhatWasPublishedAndTellsTheProducer) {
-  const std::string socket = folder_.file("s");
-  Service analyzer({"--socket", socket, "--pool", pool_});
+  Service analyzer({"--socket", socket_, "--pool", pool_});
   Process producer("ringside-producer",
-                   {"--matrix=grid:100", "--socket=" + socket, coordination(), kEndless, "--on-analyzer-loss=stop"});
+                   {"--matrix=grid:100", "--socket=" + socket_, coordination(), kEndless, "--on-analyzer-loss=stop"});
   ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
   expect_exit(0, analyzer.stop(SIGTERM));
-  const Finished stopped = expect_exit(4, producer.finish());
-  expect_one_line(stopped.err, {"asked to stop"});
+  expect_refusal(4, producer.finish(), {"asked to stop"});
 }
 
 }  // namespace

@@ -22,10 +22,8 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::run;
+using namespace testing::names;
 
-using Words = std::vector<std::string>;
 using Iterates = std::map<std::uint64_t, std::string>;
 
 // userfaultfd(2), and its device's ioctl, become EPERM, as in many containers.
@@ -48,7 +46,8 @@ void forbid_userfaultfd() {
 class MatrixMemoryTest : public testing::ResumeTest {
  protected:
   void SetUp() override {
-    const Finished tried = run("ringside-producer", with(far(), {"--mode=dram", "--matrix=grid:3", "--iterations=1"}));
+    const Finished tried =
+        run("ringside-producer", joined(far(), {"--mode=dram", "--matrix=grid:3", "--iterations=1"}));
     if (tried.exit_code != 0) {
       ASSERT_NE(tried.err.find("userfaultfd"), std::string::npos) << tried.err;
       GTEST_SKIP() << tried.err;
@@ -57,10 +56,6 @@ class MatrixMemoryTest : public testing::ResumeTest {
 
   Words far(const std::string& limit = "1M") const {
     return {"--matrix-memory=far:" + folder_.path(), "--dram-limit=" + limit};
-  }
-  static Words with(Words words, const Words& more) {
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
   }
 
   /// The payloads that a pool keeps, each verified.
@@ -77,7 +72,7 @@ class MatrixMemoryTest : public testing::ResumeTest {
 
   /// All 12 iterates of a run; the pool is removed.
   Iterates iterates(const std::string& matrix, const Words& more) const {
-    expect_exit(0, run_it(matrix, with({"--iterations=12", "--slots=13", "--quiet"}, more)));
+    expect_exit(0, run_it(matrix, joined({"--iterations=12", "--slots=13", "--quiet"}, more)));
     Iterates found = iterates_of(pool_);
     EXPECT_EQ(found.size(), 12u);
     std::filesystem::remove(pool_);
@@ -106,7 +101,7 @@ TEST_F(MatrixMemoryTest, PageRankHasTheBitsOfDramInEveryFormat) {
   for (const char* format : {"csr", "bands", "packed", "ranked"}) {
     // 6.4 MB as csr: the limit is a quarter.
     const std::string option = fmt::format("--matrix-format={}", format);
-    EXPECT_EQ(iterates("grid:400", with(far("1600K"), {option})), expected) << format;
+    EXPECT_EQ(iterates("grid:400", joined(far("1600K"), {option})), expected) << format;
     EXPECT_GT(summary()["matrix_far_bytes"], format == std::string("bands") ? -1 : 3'000'000) << format;
     EXPECT_LE(summary()["matrix_dram_peak_bytes"], 1'600 * 1024) << format;
   }
@@ -119,22 +114,22 @@ TEST_F(MatrixMemoryTest, JacobiAndCgHaveTheBitsOfDramAlsoFromAPackedText) {
   for (const char* solver : {"jacobi", "cg"}) {
     const std::string option = fmt::format("--solver={}", solver);
     const Iterates expected = iterates(matrix, {option});
-    EXPECT_EQ(iterates(packed_text, with(far(), {option, "--matrix-format=csr"})), expected) << solver;
+    EXPECT_EQ(iterates(packed_text, joined(far(), {option, "--matrix-format=csr"})), expected) << solver;
     EXPECT_GT(summary()["matrix_faults"], 0);
     EXPECT_GT(summary()["matrix_far_read_bytes"], 0);
-    EXPECT_EQ(iterates(matrix, with(far(), {option, "--matrix-format=packed"})), expected) << solver;
+    EXPECT_EQ(iterates(matrix, joined(far(), {option, "--matrix-format=packed"})), expected) << solver;
   }
 }
 
 TEST_F(MatrixMemoryTest, EntriesInAnyOrderMakeTheSameMatrix) {
   // Duplicates are merged: what they leave behind the end is given back.
   const Iterates expected = iterates("rmat:14:8:7", {});
-  EXPECT_EQ(iterates("rmat:14:8:7", with(far("1M"), {"--elastic=off"})), expected);
+  EXPECT_EQ(iterates("rmat:14:8:7", joined(far("1M"), {"--elastic=off"})), expected);
 }
 
 TEST_F(MatrixMemoryTest, TheBaselineHasTheSameLastIterate) {
   const auto last = [&](const Words& more) {
-    EXPECT_EQ(run_it("grid:400", with({"--mode=dram", "--iterations=9", "--matrix-format=csr"}, more)).exit_code, 0);
+    EXPECT_EQ(run_it("grid:400", joined({"--mode=dram", "--iterations=9", "--matrix-format=csr"}, more)).exit_code, 0);
     return summary()["last"];
   };
   const Json expected = last({});
@@ -149,32 +144,30 @@ TEST_F(MatrixMemoryTest, ACacheWrittenFromFarMemoryIsThatOfDramAndItIsMappedInTh
   const std::string matrix = write_file("a.mtx", laplacian(250, true));
   const std::string cache = matrix + ".rows.rsm";
   const Iterates expected = iterates(matrix, {"--solver=jacobi", "--cache"});
-  const std::string of_dram = testing::content_of(cache);
+  const std::string of_dram = content_of(cache);
   std::filesystem::remove(cache);
-  EXPECT_EQ(iterates(matrix, with(far(), {"--solver=jacobi", "--cache"})), expected);
-  EXPECT_TRUE(testing::content_of(cache) == of_dram);
-  EXPECT_EQ(iterates(matrix, with(far(), {"--solver=jacobi", "--cache", "--matrix-format=csr"})), expected);
+  EXPECT_EQ(iterates(matrix, joined(far(), {"--solver=jacobi", "--cache"})), expected);
+  EXPECT_TRUE(content_of(cache) == of_dram);
+  EXPECT_EQ(iterates(matrix, joined(far(), {"--solver=jacobi", "--cache", "--matrix-format=csr"})), expected);
   EXPECT_EQ(summary()["matrix_far_bytes"], 0) << "the cache is mapped";
 }
 
 TEST_F(MatrixMemoryTest, AKilledRunInFarMemoryIsContinuedInDramAndTheOtherWayRound) {
   const Words in_dram = {"--matrix-format=csr"};
-  const Words in_far = with(far(), in_dram);
+  const Words in_far = joined(far(), in_dram);
   for (const auto& [first, second] : {std::pair{in_far, in_dram}, std::pair{in_dram, in_far}}) {
     const std::uint64_t newest = kill_a_run("grid:400", first);
     const std::string end = fmt::format("--iterations={}", newest + 5);
-    expect_exit(0, run_it("grid:400", with(second, {end, "--resume"})));
+    expect_exit(0, run_it("grid:400", joined(second, {end, "--resume"})));
     EXPECT_EQ(summary()["resumed_from"], newest);
-    EXPECT_EQ(export_last(pool_), undisturbed("grid:400", with(in_dram, {end})));
+    EXPECT_EQ(export_last(pool_), undisturbed("grid:400", joined(in_dram, {end})));
     for (const char* pool : {"test.pool", "undisturbed.pool"}) std::filesystem::remove(folder_.file(pool));
   }
 }
 
 TEST_F(MatrixMemoryTest, TheAccountShowsWhatTheMatrixTookAndWhatTheFaultsCost) {
-  const Finished ran = expect_exit(0, run_it("grid:400", with(far(), {"--iterations=5", "--matrix-format=csr"})));
-  EXPECT_NE(ran.out.find("  matrix     6.4 MB in far:" + folder_.path() + ", at most 1.0 MB of DRAM: "),
-            std::string::npos)
-      << ran.out;
+  const Finished ran = expect_exit(0, run_it("grid:400", joined(far(), {"--iterations=5", "--matrix-format=csr"})));
+  expect_has(ran.out, {"  matrix     6.4 MB in far:" + folder_.path() + ", at most 1.0 MB of DRAM: "});
   const Json s = summary();
   const double excess = s["matrix_far_bytes"].get<double>() - s["dram_limit_bytes"].get<double>();
   EXPECT_GE(s["matrix_faults"], 5 * excess / 262144)
@@ -183,14 +176,14 @@ TEST_F(MatrixMemoryTest, TheAccountShowsWhatTheMatrixTookAndWhatTheFaultsCost) {
 }
 
 TEST_F(MatrixMemoryTest, AnInheritedMaskThatBlocksSigbusDoesNotEndTheRun) {
-  const Finished ran = run("ringside-producer",
-                           with(far(), {"--mode=dram", "--matrix=grid:400", "--matrix-format=csr", "--iterations=2"}),
-                           [] {
-                             sigset_t bus;
-                             sigemptyset(&bus);
-                             sigaddset(&bus, SIGBUS);
-                             sigprocmask(SIG_BLOCK, &bus, nullptr);
-                           });
+  const Finished ran =
+      run("ringside-producer",
+          joined(far(), {"--mode=dram", "--matrix=grid:400", "--matrix-format=csr", "--iterations=2"}), [] {
+            sigset_t bus;
+            sigemptyset(&bus);
+            sigaddset(&bus, SIGBUS);
+            sigprocmask(SIG_BLOCK, &bus, nullptr);
+          });
   EXPECT_EQ(ran.exit_code, 0) << ran.death_signal << ran.err;
 }
 
@@ -213,9 +206,7 @@ TEST_F(MatrixMemoryRefusals, WhatCannotWorkIsRefusedInOneLine) {
       {{"--matrix-memory=far:/no/such/folder", "--dram-limit=1M"}, {"No such file or directory", "existing folder"}},
       {{"--matrix-memory=far:" + file, "--dram-limit=1M"}, {"Not a directory", "existing folder"}}};
   for (const Case& wrong : cases) {
-    Words arguments = run_arguments("grid:20", {"--iterations=1"});
-    arguments.insert(arguments.end(), wrong.options.begin(), wrong.options.end());
-    expect_refusal(2, run("ringside", arguments), wrong.fragments);
+    expect_refusal(2, run_it("grid:20", joined({"--iterations=1"}, wrong.options)), wrong.fragments);
     EXPECT_FALSE(std::filesystem::exists(pool_)) << "refused before there is a pool";
   }
 }
@@ -230,7 +221,7 @@ TEST_F(MatrixMemoryRefusals, WithoutPermissionTheLineNamesTheSetting) {
 }
 
 TEST_F(MatrixMemoryTest, ALimitAboveTheMemoryIsRefusedNamingTheBound) {
-  expect_refusal(2, run_it("grid:20", with(far("16384G"), {"--mode=dram", "--iterations=1"})),
+  expect_refusal(2, run_it("grid:20", joined(far("16384G"), {"--mode=dram", "--iterations=1"})),
                  {"--dram-limit: dram_bytes is 17592186044416, expected 1048576 to "});
 }
 
@@ -244,7 +235,7 @@ TEST_F(MatrixMemoryTest, AFolderWithTooLittleRoomIsRefusedBeforeTheFirstIteratio
   const Finished matrix = expect_exit(3, run_it("grid:400", small));
   expect_one_line(matrix.err, {"--matrix-memory: ", "do not fit", "name another folder"});
   std::ofstream(mount_point + "/full") << std::string(std::size_t{3} << 20, 'x');
-  expect_refusal(3, run_it("grid:20", with(small, {"--overwrite"})),
+  expect_refusal(3, run_it("grid:20", joined(small, {"--overwrite"})),
                  {"--matrix-memory far:" + mount_point + ": has 0 bytes free, expected at least 1048576"});
   umount(mount_point.c_str());
 }

@@ -6,11 +6,9 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <random>
-#include <span>
 
 #include "analyzer/pool/ring_replay.hpp"
 #include "common/platform/error.hpp"
@@ -23,10 +21,7 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::PipelineTest;
-using testing::run;
-using testing::Service;
+using namespace testing::names;
 
 /// The part of a slot that may be damaged.
 enum class Damage { kHeader, kPayload, kReductions };
@@ -123,17 +118,8 @@ class MediaDamageTest : public PipelineTest {
     }
   }
 
-  void flip_in_file(std::uint64_t offset, std::uint64_t bit) const {
-    std::fstream file(pool_, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekg(static_cast<std::streamoff>(offset));
-    const int byte = file.get();
-    file.seekp(static_cast<std::streamoff>(offset));
-    file.put(static_cast<char>(byte ^ (1 << bit)));
-  }
-
   Json verify_json(int code) const {
-    const Finished verified = expect_exit(code, run("ringside", {"verify", pool_, "--json"}));
-    return Json::parse(verified.out);
+    return Json::parse(expect_exit(code, run("ringside", {"verify", pool_, "--json"})).out);
   }
 
   std::byte* base_ = nullptr;
@@ -223,7 +209,7 @@ TEST_F(MediaDamageTest, WithoutAnySuperblockThePoolIsDamagedNotUnfinished) {
           ADD_FAILURE() << "found a ring";
         } catch (const Error& error) {
           EXPECT_EQ(error.code(), ExitCode::kDamaged) << error.what();
-          EXPECT_NE(std::string(error.what()).find("both superblocks"), std::string::npos) << error.what();
+          expect_has(std::string(error.what()), {"both superblocks"});
         }
       });
     });
@@ -266,11 +252,10 @@ TEST_F(MediaDamageTest, TheCommandsNameTheSlotAndTheChunkAndExportTheRest) {
   EXPECT_EQ(verified["slots"][1]["damaged_chunks"], Json::array({1}));
 
   const Finished replayed = expect_exit(5, run("ringside", {"replay", pool_}));
-  testing::expect_has(replayed.out, {"DAMAGED: slot " + std::to_string(middle.slot) + ": 1 of 2 chunks",
-                                     "3 iterates: 2 equal to what was recorded, 1 DAMAGED"});
+  expect_has(replayed.out, {"DAMAGED: slot " + std::to_string(middle.slot) + ": 1 of 2 chunks",
+                            "3 iterates: 2 equal to what was recorded, 1 DAMAGED"});
   for (const int k : {5, 7}) {
-    const std::vector<std::string> arguments = {"export",          pool_,      "--iteration",
-                                                std::to_string(k), "--output", folder_.file("x.npy")};
+    const Words arguments = {"export", pool_, "--iteration", std::to_string(k), "--output", folder_.file("x.npy")};
     EXPECT_EQ(run("ringside", arguments).exit_code, 0) << k;
   }
   EXPECT_EQ(run("ringside", {"export", pool_, "--iteration=6", "--output", folder_.file("y.npy")}).exit_code, 5);
@@ -286,7 +271,7 @@ TEST_F(MediaDamageTest, TheCommandsNameADamagedHeader) {
 }
 
 TEST_F(MediaDamageTest, AnAnalyzerMendsWhatIsKeptTwice) {
-  const auto before = testing::run("ringside", {"info", pool_}).out;
+  const auto before = run("ringside", {"info", pool_}).out;
   flip_in_file(shape_.superblock_offset[1] + 30, 2);
   flip_in_file(shape_.run_table_offset[0] + 600, 2);
   const Json verified = verify_json(5);
@@ -296,7 +281,7 @@ TEST_F(MediaDamageTest, AnAnalyzerMendsWhatIsKeptTwice) {
   EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 5) << "damage is not passed over in silence";
   EXPECT_EQ(run("ringside", {"info", pool_}).out, before) << "the twins serve";
 
-  Service analyzer({"--socket", folder_.file("s"), "--pool", pool_});
+  Service analyzer({"--socket", socket_, "--pool", pool_});
   expect_exit(0, analyzer.stop(SIGTERM));
   expect_intact();
 }
@@ -304,9 +289,7 @@ TEST_F(MediaDamageTest, AnAnalyzerMendsWhatIsKeptTwice) {
 TEST_F(MediaDamageTest, WithoutAnySuperblockTheCommandsSaySoInOneLine) {
   for (const std::uint64_t offset : shape_.superblock_offset) flip_in_file(offset, 0);
   for (const char* command : {"verify", "replay", "info"}) {
-    const Finished finished = run("ringside", {command, pool_});
-    EXPECT_EQ(finished.exit_code, 5) << command;
-    expect_one_line(finished.err, {pool_, "both superblocks"});
+    expect_refusal(5, run("ringside", {command, pool_}), {pool_, "both superblocks"});
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // To which user and pool the files belong, and whether they still exist at the end, as runs and readers report it.
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -12,19 +11,14 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::PipelineTest;
-using testing::Process;
-using testing::run;
-using testing::Service;
+using namespace testing::names;
 
 class OwnershipTest : public PipelineTest {
  protected:
   /// Makes a pool and a journal of a finished run.
   void keep_something(const std::string& pool, const std::string& iterations = "--iterations=5") const {
-    ASSERT_EQ(run("ringside", {"run", "--matrix=grid:20", "--pool=" + pool, "--quiet", iterations}).exit_code, 0);
+    expect_done({"run", "--matrix=grid:20", "--pool=" + pool, "--quiet", iterations});
   }
-  static void expect_contains(const std::string& text, const std::string& what) { testing::expect_has(text, {what}); }
 };
 
 TEST_F(OwnershipTest, APoolOfAnotherUserIsReadAndNotWritten) {
@@ -35,32 +29,31 @@ TEST_F(OwnershipTest, APoolOfAnotherUserIsReadAndNotWritten) {
     expect_refusal(3, run("ringside", run_arguments("grid:20", {use})),
                    {pool_, "belongs to user nobody", "--foreign-pool"});
   }
-  const Finished service =
-      run("ringside-analyzer", {"--pool", pool_, "--socket", folder_.file("s")}, [] { alarm(60); });
+  const Finished service = run("ringside-analyzer", {"--pool", pool_, "--socket", socket_}, [] { alarm(60); });
   EXPECT_EQ(service.exit_code, 3);
   expect_one_line(service.err, {pool_, "belongs to user nobody", "--foreign-pool"});
-  for (const char* command : {"info", "verify", "replay"}) EXPECT_EQ(run("ringside", {command, pool_}).exit_code, 0);
+  for (const char* command : {"info", "verify", "replay"}) expect_done({command, pool_});
   expect_exit(0, run_it("grid:20", {"--overwrite", "--foreign-pool", "--iterations=3"}));
 }
 
 TEST_F(OwnershipTest, APoolWithASecondNameIsReadAndNotWritten) {
   keep_something(pool_);
   std::filesystem::create_hard_link(pool_, folder_.file("other.pool"));
-  const std::string before = testing::content_of(pool_);
+  const std::string before = content_of(pool_);
   for (const char* use : {"--overwrite", "--resume", "--quiet"}) {
     expect_refusal(3, run("ringside", run_arguments("grid:20", {use})), {pool_, "2 names", "--foreign-pool"});
   }
-  EXPECT_EQ(testing::content_of(pool_), before);
-  EXPECT_EQ(run("ringside", {"verify", pool_}).exit_code, 0);
+  EXPECT_EQ(content_of(pool_), before);
+  expect_done({"verify", pool_});
   EXPECT_EQ(run_it("grid:20", {"--overwrite", "--foreign-pool"}).exit_code, 0);
 }
 
 TEST_F(OwnershipTest, WipeDestroysOnlyWhatIsThisUsersOwnAndReachedByItsOwnNames) {
   keep_something(pool_);
-  const std::string before = testing::content_of(pool_);
+  const std::string before = content_of(pool_);
   const auto expect_refused = [&](const std::string& name, const std::string& why) {
     expect_refusal(3, run("ringside", {"wipe", "--yes", name}), {name, why, "--foreign-pool"});
-    EXPECT_EQ(testing::content_of(pool_), before);
+    EXPECT_EQ(content_of(pool_), before);
   };
   const std::string other = folder_.file("other.pool");
   std::filesystem::create_hard_link(pool_, other);
@@ -74,9 +67,9 @@ TEST_F(OwnershipTest, WipeDestroysOnlyWhatIsThisUsersOwnAndReachedByItsOwnNames)
     std::filesystem::remove(other);
     ASSERT_EQ(chown((pool_ + ".journal-0").c_str(), testing::kNobody, testing::kNobody), 0);
     expect_refusal(3, run("ringside", {"wipe", "--yes", pool_}), {pool_ + ".journal-0", "belongs to user nobody"});
-    EXPECT_EQ(testing::content_of(pool_), before);
+    EXPECT_EQ(content_of(pool_), before);
   }
-  EXPECT_EQ(run("ringside", {"wipe", "--yes", "--foreign-pool", pool_}).exit_code, 0);
+  expect_done({"wipe", "--yes", "--foreign-pool", pool_});
   EXPECT_FALSE(std::filesystem::exists(pool_));
 }
 
@@ -98,48 +91,45 @@ TEST_F(OwnershipTest, AJournalOfAnotherPoolIsNamedByAllThatShowIt) {
     std::filesystem::copy(other + log, pool_ + log, std::filesystem::copy_options::overwrite_existing);
   }
   const std::string said = "is not this pool's";
-  const Finished info = expect_exit(0, run("ringside", {"info", pool_}));
-  expect_contains(info.out, said);
-  expect_contains(pool_info()["journal"]["foreign"].text(), said);
+  expect_has(expect_done({"info", pool_}).out, {said});
+  expect_has(pool_info()["journal"]["foreign"].text(), {said});
   expect_refusal(5, run("ringside", {"tail", "--pool", pool_, "--json"}), {pool_, said});
   const Finished replay = expect_exit(5, run("ringside", {"replay", pool_}));
-  expect_contains(replay.out, said);
-  const Finished as_json = expect_exit(5, run("ringside", {"replay", pool_, "--json"}));
-  expect_contains(as_json.out, said);
-  ASSERT_EQ(run("ringside", {"report", pool_, "-o", folder_.file("r.html")}).exit_code, 0);
-  expect_contains(testing::content_of(folder_.file("r.html")), said);
+  expect_has(replay.out, {said});
+  expect_has(expect_exit(5, run("ringside", {"replay", pool_, "--json"})).out, {said});
+  expect_done({"report", pool_, "-o", folder_.file("r.html")});
+  expect_has(content_of(folder_.file("r.html")), {said});
 }
 
 TEST_F(OwnershipTest, AJournalThatIsOlderThanThePoolsRunsIsItsOwn) {
   keep_something(pool_);
   // The kept run has no record; the run before it has some, and the pool knows that run.
   ASSERT_EQ(run_it("grid:20", {"--overwrite", "--journal=off", "--iterations=4"}).exit_code, 0);
-  EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 0);
+  expect_done({"replay", pool_});
   EXPECT_EQ(pool_info()["journal"]["foreign"], "");
   // A pool of another shape takes its place: the new pool's run is in the journal, after the other pool's runs.
   ASSERT_EQ(run_it("grid:30", {"--overwrite", "--iterations=4"}).exit_code, 0);
-  EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 0);
-  EXPECT_EQ(run("ringside", {"tail", "--pool", pool_}).exit_code, 0);
+  expect_done({"replay", pool_});
+  expect_done({"tail", "--pool", pool_});
   // A journal without a pool is still shown.
   std::filesystem::remove(pool_);
-  EXPECT_EQ(run("ringside", {"tail", "--pool", pool_}).exit_code, 0);
+  expect_done({"tail", "--pool", pool_});
 }
 
 TEST_F(OwnershipTest, AJournalFromBeforeThePoolWasMadeAnewIsCalledOlderAndNotDamaged) {
   keep_something(pool_);
   ASSERT_EQ(run_it("grid:30", {"--overwrite", "--journal=off", "--iterations=4"}).exit_code, 0);
-  const std::string said = "it is older than all of them";
+  const std::string said = "is older than all of them";
   for (const Finished& shown : {run("ringside", {"info", pool_}), run("ringside", {"replay", pool_})}) {
     EXPECT_EQ(shown.exit_code, 0) << shown.out;
-    expect_contains(shown.out, said);
+    expect_has(shown.out, {said});
   }
   for (const char* command : {"info", "replay"}) {
-    const Finished shown = expect_exit(0, run("ringside", {command, pool_, "--json"}));
-    expect_contains(shown.out, said);
+    expect_has(expect_done({command, pool_, "--json"}).out, {said});
   }
   expect_refusal(0, run("ringside", {"tail", "--pool", pool_}), {pool_, said});
-  ASSERT_EQ(run("ringside", {"report", pool_, "-o", folder_.file("r.html")}).exit_code, 0);
-  expect_contains(testing::content_of(folder_.file("r.html")), said);
+  expect_done({"report", pool_, "-o", folder_.file("r.html")});
+  expect_has(content_of(folder_.file("r.html")), {said});
 }
 
 TEST_F(OwnershipTest, AJournalIsThePoolsOwnHoweverManyRunsFollowWithoutOne) {
@@ -147,42 +137,39 @@ TEST_F(OwnershipTest, AJournalIsThePoolsOwnHoweverManyRunsFollowWithoutOne) {
   for (int life = 0; life < 12; ++life) {  // more runs than the ring names
     ASSERT_EQ(run_it("grid:20", {"--overwrite", "--journal=off", "--iterations=4"}).exit_code, 0);
   }
-  EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 0);
+  expect_done({"replay", pool_});
   const Json journal = pool_info()["journal"];
   EXPECT_EQ(journal["foreign"], "");
   EXPECT_EQ(journal["older"], "");
 }
 
 TEST_F(OwnershipTest, APoolDeletedDuringTheRunIsReportedAsMissing) {
-  Process running("ringside", run_arguments("grid:20", {"--iterations=1000000000000"}));
+  Process running("ringside", run_arguments("grid:20", {kEndless}));
   ASSERT_TRUE(wait_for_commits(3));
   std::filesystem::remove(pool_);
   const Finished ended = expect_exit(3, running.stop(SIGINT));
-  expect_contains(ended.err, pool_ + ": the pool was deleted during the run");
-  expect_contains(ended.out, "the pool is no longer at");
-  EXPECT_EQ(ended.out.find("the last 8 are in"), std::string::npos) << ended.out;
+  expect_has(ended.err, {pool_ + ": the pool was deleted during the run"});
+  expect_has(ended.out, {"the pool is no longer at"});
+  expect_lacks(ended.out, {"the last 8 are in"});
   EXPECT_GE(summary()["steps_committed"], 3);
 }
 
 TEST_F(OwnershipTest, APoolThatAnotherFileReplacedDuringTheRunIsSaidToBeMoved) {
-  Process running("ringside", run_arguments("grid:20", {"--iterations=1000000000000"}));
+  Process running("ringside", run_arguments("grid:20", {kEndless}));
   ASSERT_TRUE(wait_for_commits(3));
   std::filesystem::rename(pool_, folder_.file("moved.pool"));
   write_file("test.pool", "somebody's letter\n");
-  const Finished ended = expect_exit(3, running.stop(SIGINT));
-  expect_contains(ended.err, pool_ + ": the pool was moved away during the run");
-  EXPECT_EQ(run("ringside", {"verify", folder_.file("moved.pool")}).exit_code, 0);
+  expect_has(expect_exit(3, running.stop(SIGINT)).err, {pool_ + ": the pool was moved during the run"});
+  expect_done({"verify", folder_.file("moved.pool")});
 }
 
 TEST_F(OwnershipTest, AServiceEndsWhereItsPoolIsGoneAtTheEndOfARun) {
-  Service analyzer({"--socket", folder_.file("s"), "--pool", pool_});
-  Process producer("ringside-producer",
-                   {"--matrix=grid:20", "--socket=" + folder_.file("s"), "--iterations=1000000000000"});
+  Service analyzer({"--socket", socket_, "--pool", pool_});
+  Process producer("ringside-producer", {"--matrix=grid:20", "--socket=" + socket_, kEndless});
   ASSERT_TRUE(wait_for_commits(3));
   std::filesystem::remove(pool_);
   expect_exit(3, producer.stop(SIGINT));
-  const Finished service = expect_exit(3, analyzer.finish());
-  expect_contains(service.err, "event=pool_gone");
+  expect_has(expect_exit(3, analyzer.finish()).err, {"event=pool_gone"});
 }
 
 }  // namespace

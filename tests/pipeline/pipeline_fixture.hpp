@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -32,7 +33,7 @@ inline const std::string kEndless = "--iterations=1000000000000";
 /// A `ringside run` that has reported an iteration.
 class IteratingRun : public Process {
  public:
-  explicit IteratingRun(const std::vector<std::string>& arguments) : Process("ringside", arguments) {
+  explicit IteratingRun(const Words& arguments) : Process("ringside", arguments) {
     if (!wait_for_err("iteration ")) throw std::runtime_error("the run ended without an iteration");
   }
 };
@@ -40,13 +41,13 @@ class IteratingRun : public Process {
 /// A `ringside-analyzer` as a service that listens, and logs what happens.
 class Service : public Process {
  public:
-  explicit Service(std::vector<std::string> arguments, const std::function<void()>& in_child = {})
+  explicit Service(Words arguments, const std::function<void()>& in_child = {})
       : Process("ringside-analyzer", with_log(std::move(arguments)), in_child) {
     if (!wait_for_err("event=listening")) throw std::runtime_error("the analyzer does not listen: " + finish().err);
   }
 
  private:
-  static std::vector<std::string> with_log(std::vector<std::string> arguments) {
+  static Words with_log(Words arguments) {
     arguments.emplace_back("--log-level=info");
     return arguments;
   }
@@ -55,16 +56,14 @@ class Service : public Process {
 class PipelineTest : public ::testing::Test {
  protected:
   /// The arguments of `ringside run` on grid:SIDE with this test's pool and summary, and `more`.
-  std::vector<std::string> run_arguments(const std::string& matrix, const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> arguments = {"run", "--matrix=" + matrix, "--pool=" + pool_, "--summary=" + summary_};
+  Words run_arguments(const std::string& matrix, const Words& more = {}) const {
+    Words arguments = {"run", "--matrix=" + matrix, "--pool=" + pool_, "--summary=" + summary_};
     if (coordination_ != "locks") arguments.push_back(coordination());  // locks are the default, which is tested, too
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return arguments;
+    return joined(arguments, more);
   }
 
   /// `ringside run` with these arguments, to its end.
-  Finished run_it(const std::string& matrix, const std::vector<std::string>& more = {},
-                  const std::function<void()>& in_child = {}) const {
+  Finished run_it(const std::string& matrix, const Words& more = {}, const std::function<void()>& in_child = {}) const {
     return run("ringside", run_arguments(matrix, more), in_child);
   }
 
@@ -91,8 +90,7 @@ class PipelineTest : public ::testing::Test {
 
   /// Expects that every slot of the pool verifies.
   void expect_intact() const {
-    const Finished verified = expect_exit(0, run("ringside", {"verify", pool_, "--json"}));
-    EXPECT_TRUE(Json::parse(verified.out).at("intact").get<bool>());
+    EXPECT_TRUE(Json::parse(expect_done({"verify", pool_, "--json"}).out).at("intact").get<bool>());
   }
 
   /// Standard error without the progress that `run` prints on a slow machine, and without the log of a journal that the
@@ -112,18 +110,16 @@ class PipelineTest : public ::testing::Test {
   }
 
   /// Expects one line that begins like all of Ringside's errors and holds each of `fragments`.
-  static void expect_one_line(const std::string& printed, const std::vector<std::string>& fragments) {
+  static void expect_one_line(const std::string& printed, const Words& fragments) {
     const std::string err = without_progress(printed);
     EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << err;
     EXPECT_EQ(err.rfind("ringside", 0), 0u) << err;
-    for (const std::string& fragment : fragments) {
-      EXPECT_NE(err.find(fragment), std::string::npos) << "'" << fragment << "' in: " << err;
-    }
+    expect_has(err, fragments);
   }
 
   /// Expects this exit code and one line with each of `fragments`.
-  static void expect_refusal(int code, const Finished& ran, const std::vector<std::string>& fragments,
-                             const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  static void expect_refusal(int code, const Finished& ran, const Words& fragments, const char* file = __builtin_FILE(),
+                             int line = __builtin_LINE()) {
     expect_one_line(expect_exit(code, ran, file, line).err, fragments);
   }
 
@@ -176,18 +172,39 @@ class PipelineTest : public ::testing::Test {
     return false;
   }
 
+  /// Kills three analyzers of a run, each once it has committed a hundred steps or more. The fourth does so, too.
+  void kill_three_analyzers(pid_t ringside) const {
+    pid_t analyzer = 0;
+    for (std::uint64_t kills = 0; kills < 3; ++kills) {
+      analyzer = wait_for_child(ringside, "ringside-analyzer", analyzer);
+      ASSERT_TRUE(wait_for_commits(100 * (kills + 1)));
+      kill(analyzer, SIGKILL);
+    }
+    ASSERT_TRUE(wait_for_commits(RingReader::open(pool_).recover().newest_seq() + 100));
+  }
+
+  void flip_in_file(std::uint64_t offset, std::uint64_t bit) const {
+    std::fstream file(pool_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(offset));
+    const int byte = file.get();
+    file.seekp(static_cast<std::streamoff>(offset));
+    file.put(static_cast<char>(byte ^ (1 << bit)));
+  }
+
   /// Flips a bit in the payload of a kept iterate.
   void damage_payload_of(std::uint64_t iteration) const {
     const RingReader reader = RingReader::open(pool_);
     for (const KeptSlot& kept : reader.recover().kept) {
       if (kept.header.iteration != iteration) continue;
-      const auto at = static_cast<std::streamoff>(reader.ring().geometry().slots[kept.slot].payload_offset + 100);
-      std::fstream file(pool_, std::ios::in | std::ios::out | std::ios::binary);
-      file.seekg(at);
-      const char byte = static_cast<char>(file.get());
-      file.seekp(at);
-      file.put(static_cast<char>(byte ^ 0x10));
+      flip_in_file(reader.ring().geometry().slots[kept.slot].payload_offset + 100, 4);
     }
+  }
+
+  /// The doubles of the newest iterate, or of another one.
+  std::vector<double> exported(const Words& more = {}) const {
+    const std::string file = folder_.file("exported.npy");
+    expect_done(joined({"export", pool_, "--output", file}, more));
+    return read_npy(file);
   }
 
   std::string write_file(const std::string& name, const std::string& text) const { return folder_.write(name, text); }
@@ -195,6 +212,7 @@ class PipelineTest : public ::testing::Test {
   TemporaryFolder folder_;
   std::string pool_ = folder_.file("test.pool");
   std::string summary_ = folder_.file("summary.json");
+  std::string socket_ = folder_.file("s");  // of a service
   std::string coordination_ = "locks";
 };
 
@@ -224,16 +242,12 @@ inline std::string name_of_coordination(const ::testing::TestParamInfo<std::stri
   return info.param;
 }
 
-/// What a test of runs that end, or are ended, calls by its bare name.
+/// What a test of runs calls by its bare name.
 namespace names {
-using testing::expect_has;
-using testing::Finished;
 using testing::IteratingRun;
 using testing::kEndless;
 using testing::NoOrphansTest;
 using testing::PipelineTest;
-using testing::Process;
-using testing::run;
 using testing::Service;
 }  // namespace names
 

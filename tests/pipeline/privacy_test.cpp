@@ -14,11 +14,7 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::PipelineTest;
-using testing::Process;
-using testing::run;
-using testing::Service;
+using namespace testing::names;
 
 class PrivacyTest : public PipelineTest {
  protected:
@@ -39,10 +35,9 @@ class PrivacyTest : public PipelineTest {
 TEST_F(PrivacyTest, NothingCanBeReadByOthersWhateverTheUmask) {
   const std::string matrix = write_file("g.txt", "0 1\n1 2\n2 0\n2 1\n");
   ASSERT_EQ(chmod(matrix.c_str(), 0600), 0);
-  Service analyzer({"--socket", folder_.file("s"), "--pool", pool_}, without_umask);
+  Service analyzer({"--socket", socket_, "--pool", pool_}, without_umask);
   Process producer("ringside-producer",
-                   {"--matrix=" + matrix, "--cache", "--socket=" + folder_.file("s"), "--coordination=messages",
-                    "--iterations=1000000000000"},
+                   {"--matrix=" + matrix, "--cache", "--socket=" + socket_, "--coordination=messages", kEndless},
                    without_umask);
   ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
   const std::map<std::string, mode_t> while_running = modes();
@@ -52,11 +47,10 @@ TEST_F(PrivacyTest, NothingCanBeReadByOthersWhateverTheUmask) {
   analyzer.stop(SIGTERM);
 
   std::filesystem::remove(pool_);
-  ASSERT_EQ(run("ringside", run_arguments(matrix, {"--iterations=5"}), without_umask).exit_code, 0);
+  expect_done(run_arguments(matrix, {"--iterations=5"}), without_umask);
   for (const char* format : {"npy", "csv", "mtx"}) {
-    const std::vector<std::string> arguments = {"export", pool_,      "--format",
-                                                format,   "--output", folder_.file(std::string("x.") + format)};
-    ASSERT_EQ(run("ringside", arguments, without_umask).exit_code, 0);
+    const Words arguments = {"export", pool_, "--format", format, "--output", folder_.file(std::string("x.") + format)};
+    expect_done(arguments, without_umask);
   }
   const std::map<std::string, mode_t> afterwards = modes();
   EXPECT_EQ(afterwards.at("test.pool"), 0600u);
@@ -69,7 +63,7 @@ TEST_F(PrivacyTest, TheFolderOfARunsSocketIsClosed) {
   const std::string runtime = folder_.file("r");
   std::filesystem::create_directory(runtime);
   chmod(runtime.c_str(), 0700);
-  Process running("ringside", run_arguments("grid:20", {"--iterations=1000000000000", "--quiet"}), [&] {
+  Process running("ringside", run_arguments("grid:20", {kEndless, "--quiet"}), [&] {
     without_umask();
     setenv("XDG_RUNTIME_DIR", runtime.c_str(), 1);
   });
@@ -94,8 +88,7 @@ TEST_F(PrivacyTest, WipingAsksAndNeedsTheOptionYesWithoutATerminal) {
   EXPECT_EQ(refused.exit_code, 2);
   expect_one_line(refused.err, {pool_, "--yes"});
   expect_intact();
-  const Finished wiped = expect_exit(0, run("ringside", {"wipe", pool_, "--yes"}));
-  testing::expect_has(wiped.out, {"bytes overwritten with zeros, synced, and deleted"});
+  expect_has(expect_done({"wipe", pool_, "--yes"}).out, {"bytes overwritten with zeros, synced, and deleted"});
   EXPECT_FALSE(std::filesystem::exists(pool_));
   expect_one_line(run("ringside", {"wipe", pool_, "--yes"}).err, {pool_, "No such file"});
 }
@@ -110,8 +103,7 @@ TEST_F(PrivacyTest, OnATerminalOnlyYesIsYes) {
     return run("ringside", {"wipe", pool_}, [&] { dup2(keyboard.get(), STDIN_FILENO); });
   };
   for (const char* answer : {"no\n", "\n", "y\n", "yes please\n"}) {
-    const Finished refused = expect_exit(2, wipe_answering(answer));
-    testing::expect_has(refused.err, {"5 iterates, the newest of iteration 5", "expected yes"});
+    expect_has(expect_exit(2, wipe_answering(answer)).err, {"5 iterates, the newest of iteration 5", "expected yes"});
     expect_intact();
   }
   EXPECT_EQ(wipe_answering("yes\n").exit_code, 0);
@@ -119,7 +111,7 @@ TEST_F(PrivacyTest, OnATerminalOnlyYesIsYes) {
 }
 
 TEST_F(PrivacyTest, APoolInUseIsNotWiped) {
-  Process running("ringside", run_arguments("grid:20", {"--iterations=1000000000000", "--quiet"}));
+  Process running("ringside", run_arguments("grid:20", {kEndless, "--quiet"}));
   const auto in_use = [&] { return run("ringside", {"info", pool_}).exit_code == 0; };
   while (!in_use()) ASSERT_TRUE(running.running());
   expect_refusal(3, run("ringside", {"wipe", pool_, "--yes"}), {pool_, "in use"});

@@ -18,8 +18,7 @@ Process::Process(const std::string& program, const std::vector<std::string>& arg
   std::array<int, 2> err{};
   if (pipe2(out.data(), O_CLOEXEC) != 0 || pipe2(err.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe");
   const std::string path = std::string(RINGSIDE_BIN_DIR) + "/" + program;
-  std::vector<std::string> words = {path};
-  words.insert(words.end(), arguments.begin(), arguments.end());
+  Words words = joined({path}, arguments);
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);

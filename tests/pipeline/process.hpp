@@ -10,6 +10,14 @@
 
 namespace ringside::testing {
 
+using Words = std::vector<std::string>;
+
+/// `words`, then `more`.
+inline Words joined(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
 struct Finished {
   int exit_code = -1;  // -1: killed by a signal
   int death_signal = 0;

@@ -3,24 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <sstream>
 
 #include "tests/pipeline/pipeline_fixture.hpp"
 
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::PipelineTest;
-using testing::Process;
-using testing::run;
+using namespace testing::names;
 
 class ReplayTest : public PipelineTest {
  protected:
-  Finished replay(std::vector<std::string> more = {}) const {
-    more.insert(more.begin(), {"replay", pool_});
-    return run("ringside", more);
-  }
+  Finished replay(const Words& more = {}) const { return run("ringside", joined({"replay", pool_}, more)); }
 };
 
 TEST_F(ReplayTest, TheKeptIteratesEqualTheirRecords) {
@@ -43,16 +36,14 @@ TEST_F(ReplayTest, TheKeptIteratesEqualTheirRecords) {
   EXPECT_TRUE(objects[5]["intact"].get<bool>());
 
   const Finished table = expect_exit(0, replay());
-  testing::expect_has(table.out, {"pagerank of grid:50", "but for its change: the iterate before is gone"});
+  expect_has(table.out, {"pagerank of grid:50", "except its change: the iterate before is gone"});
   EXPECT_EQ(table.out.substr(table.out.rfind('\n', table.out.size() - 2) + 1),
             pool_ + ": 5 iterates: 5 equal to what was recorded\n");
 }
 
 TEST_F(ReplayTest, ReducedOnTheWayTheRecordIsTheSameAndReplayAgrees) {
-  const auto recorded_by = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = run_arguments("grid:110", {"--iterations=12", "--slots=5", "--overwrite"});
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    EXPECT_EQ(run("ringside", arguments).exit_code, 0);
+  const auto recorded_by = [&](const Words& more) {
+    expect_exit(0, run_it("grid:110", joined({"--iterations=12", "--slots=5", "--overwrite"}, more)));
     Json iterates = pool_info()["iterates"];
     std::vector<Json> reductions;
     for (const Json& iterate : iterates) reductions.push_back(iterate["reductions"]);
@@ -61,13 +52,9 @@ TEST_F(ReplayTest, ReducedOnTheWayTheRecordIsTheSameAndReplayAgrees) {
   };
   const std::vector<Json> in_the_slot = recorded_by({});
   EXPECT_EQ(summary()["reduce"], "slot");
-  for (const std::vector<std::string>& more : {std::vector<std::string>{},
-                                               {"--durability=process"},
-                                               {"--passes=3"},
-                                               {"--coordination=messages", "--durability=process"}}) {
-    std::vector<std::string> arguments = {"--reduce=transfer"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    EXPECT_EQ(recorded_by(arguments), in_the_slot);
+  for (const Words& more :
+       {Words{}, {"--durability=process"}, {"--passes=3"}, {"--coordination=messages", "--durability=process"}}) {
+    EXPECT_EQ(recorded_by(joined({"--reduce=transfer"}, more)), in_the_slot);
     EXPECT_EQ(summary()["reduce"], "transfer");
     EXPECT_GT(summary()["transfer_s"], 0);
     EXPECT_GT(summary()["analyze_s"], 0) << "combining and recording what was found, and further passes";
@@ -103,8 +90,7 @@ TEST_F(ReplayTest, ARangeIsReplayedWithTheChangeOfItsFirstIterate) {
 TEST_F(ReplayTest, RangesThatAreNotKeptAndMissingPoolsAreRefused) {
   EXPECT_EQ(replay().exit_code, 2);
   ASSERT_EQ(run_it("grid:20", {"--iterations=20"}).exit_code, 0);
-  const auto expect_refused = [&](const std::vector<std::string>& arguments,
-                                  const std::vector<std::string>& fragments) {
+  const auto expect_refused = [&](const Words& arguments, const Words& fragments) {
     const Finished refused = expect_exit(2, replay(arguments));
     EXPECT_EQ(refused.out, "");
     expect_one_line(refused.err, fragments);
@@ -133,7 +119,7 @@ TEST_F(ReplayTest, WithAnyNumberOfThreadsTheBitsAreTheSame) {
 }
 
 TEST_F(ReplayTest, BesideARunningAnalyzerNothingIsEverDamaged) {
-  Process running("ringside", run_arguments("grid:60", {"--iterations=1000000000000", "--slots=3", "--quiet"}));
+  Process running("ringside", run_arguments("grid:60", {kEndless, "--slots=3", "--quiet"}));
   const auto kept = [&] {
     const Finished info = run("ringside", {"info", pool_, "--json"});
     return info.exit_code == 0 ? Json::parse(info.out)["kept"].get<int>() : 0;
@@ -142,12 +128,11 @@ TEST_F(ReplayTest, BesideARunningAnalyzerNothingIsEverDamaged) {
 
   int overwritten = 0;
   for (int i = 0; i < (testing::kSanitized ? 8 : 25); ++i) {
-    const Finished replayed = expect_exit(0, replay({"--json"}));
-    const std::vector<Json> objects = json_lines(replayed.out);
+    const std::vector<Json> objects = json_lines(expect_exit(0, replay({"--json"})).out);
     EXPECT_EQ(objects.back()["differs"], 0);
     overwritten += objects.back()["overwritten"].get<int>();
-    expect_exit(0, run("ringside", {"verify", pool_}));
-    EXPECT_EQ(run("ringside", {"info", pool_}).exit_code, 0);
+    expect_done({"verify", pool_});
+    expect_done({"info", pool_});
     // Exit code 3: the newest iterate was overwritten a hundred times while it was read.
     const Finished exported = run("ringside", {"export", pool_, "--output", folder_.file("x.npy")});
     EXPECT_TRUE(exported.exit_code == 0 || exported.exit_code == 3) << exported.err;

@@ -16,26 +16,23 @@ class ResumeTest : public PipelineTest {
   /// name: "last.npy" for x, "last.npz" for all variables.
   std::string export_last(const std::string& pool, const std::string& name = "last.npy") const {
     const std::string output = folder_.file(name);
-    expect_exit(0, run("ringside", {"export", pool, "--output", output}));
+    expect_done({"export", pool, "--output", output});
     return testing::content_of(output);
   }
 
   /// The last iterate of an undisturbed run.
-  std::string undisturbed(const std::string& matrix, const std::vector<std::string>& more,
-                          const std::string& name = "last.npy") const {
+  std::string undisturbed(const std::string& matrix, const Words& more, const std::string& name = "last.npy") const {
     const std::string pool = folder_.file("undisturbed.pool");
-    std::vector<std::string> arguments = {"run", "--matrix=" + matrix, "--pool=" + pool, "--quiet"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    expect_exit(0, run("ringside", arguments));
+    expect_done(joined({"run", "--matrix=" + matrix, "--pool=" + pool, "--quiet"}, more));
     return export_last(pool, name);
   }
 
   /// Starts a run of no end, kills both of its processes once it iterates, and returns the newest iteration that is
   /// kept.
-  std::uint64_t kill_a_run(const std::string& matrix, std::vector<std::string> more) const {
+  std::uint64_t kill_a_run(const std::string& matrix, Words more) const {
     // Orphans become children of this process: the pool is free once the killed analyzer has been reaped.
     EXPECT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
-    more.emplace_back("--iterations=1000000000000");
+    more.emplace_back(kEndless);
     {
       Process ringside("ringside", run_arguments(matrix, more));
       EXPECT_TRUE(ringside.wait_for_err("iteration "));

@@ -10,10 +10,8 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
+using namespace testing::names;
 using testing::ResumeTest;
-using testing::run;
-using testing::Service;
 
 using EitherResumeTest = testing::Either<ResumeTest>;
 INSTANTIATE_TEST_SUITE_P(Coordination, EitherResumeTest, testing::kBothCoordinations, testing::name_of_coordination);
@@ -27,7 +25,7 @@ TEST_P(EitherResumeTest, AResumedRunEndsBitEqual) {
   EXPECT_EQ(s["resumed_from"], 30);
   EXPECT_EQ(s["iterations"], 80);
   EXPECT_EQ(s["steps_published"], 50);
-  testing::expect_has(resumed.out, {"from iteration 30"});
+  expect_has(resumed.out, {"from iteration 30"});
   EXPECT_EQ(export_last(pool_), undisturbed("grid:60", {"--iterations=80"}));
   expect_intact();
 }
@@ -53,12 +51,11 @@ TEST_F(ResumeTest, WithEveryTenthIterateKeptItContinuesFromTheLastOfThem) {
 }
 
 TEST_F(ResumeTest, ARunThatHadConvergedSaysSoAndDoesNothing) {
-  const std::vector<std::string> options = {"--tolerance=1e-6"};
+  const Words options = {"--tolerance=1e-6"};
   ASSERT_EQ(run_it("grid:60", options).exit_code, 0);
   const Json before = summary();
   const std::string last = export_last(pool_);
-  const Finished again = expect_exit(0, run_it("grid:60", {"--tolerance=1e-6", "--resume"}));
-  testing::expect_has(again.out, {"nothing was left to do"});
+  expect_has(expect_exit(0, run_it("grid:60", {"--tolerance=1e-6", "--resume"})).out, {"nothing was left to do"});
   const Json s = summary();
   EXPECT_TRUE(s["converged"].get<bool>());
   EXPECT_EQ(s["iterations"], before["iterations"]);
@@ -72,8 +69,7 @@ TEST_F(ResumeTest, ARunThatHadConvergedSaysSoAndDoesNothing) {
 }
 
 TEST_F(ResumeTest, WithoutAKeptIterateTheRunStartsFromTheBeginningAndReportsIt) {
-  const Finished ran = expect_exit(0, run_it("grid:60", {"--iterations=10", "--resume"}));
-  testing::expect_has(ran.err, {"begins with iteration 1"});
+  expect_has(expect_exit(0, run_it("grid:60", {"--iterations=10", "--resume"})).err, {"begins with iteration 1"});
   EXPECT_EQ(summary()["resumed_from"], 0);
   EXPECT_EQ(summary()["iterations"], 10);
 }
@@ -81,7 +77,7 @@ TEST_F(ResumeTest, WithoutAKeptIterateTheRunStartsFromTheBeginningAndReportsIt) 
 TEST_F(ResumeTest, AnotherProblemIsRefusedAndNamed) {
   ASSERT_EQ(run_it("grid:60", {"--iterations=10"}).exit_code, 0);
   const std::string last = export_last(pool_);
-  const auto refused = [&](const std::string& matrix, std::vector<std::string> more, const std::string& what) {
+  const auto refused = [&](const std::string& matrix, Words more, const std::string& what) {
     more.push_back("--resume");
     expect_refusal(2, run_it(matrix, more), {"--resume", pool_, what});
   };
@@ -97,7 +93,7 @@ TEST_F(ResumeTest, AMatrixWithAnotherContentUnderTheSameNameIsAnotherProblem) {
   const std::string edges = write_file("g.txt", "0 1\n1 2\n2 0\n0 2\n");
   ASSERT_EQ(run_it(edges, {"--iterations=5"}).exit_code, 0);
   write_file("g.txt", "0 1\n1 2\n2 0\n1 0\n");
-  expect_refusal(2, run_it(edges, {"--resume"}), {"another content in " + edges});
+  expect_refusal(2, run_it(edges, {"--resume"}), {"another content of " + edges});
 }
 
 TEST_F(ResumeTest, TheContradictionOfResumeAndOverwriteIsNamed) {
@@ -143,8 +139,7 @@ TEST_F(ResumeTest, DamageIsNamedByItsVariable) {
     const RingGeometry& shape = pool.ring().geometry();
     *(pool.ring().writable_payload(0) + shape.schema().place(2).offset) ^= std::byte{1};
   }
-  const Finished verified = expect_exit(5, run("ringside", {"verify", pool_}));
-  testing::expect_has(verified.out, {"1 of 3 chunks of 16384 bytes differ: 2 (p)"});
+  expect_has(expect_exit(5, run("ringside", {"verify", pool_})).out, {"1 of 3 chunks of 16384 bytes differ: 2 (p)"});
   const Json slots = Json::parse(run("ringside", {"verify", pool_, "--json"}).out)["slots"];
   EXPECT_EQ(slots[0]["damaged_variables"], Json::array({"p"}));
 }
@@ -160,15 +155,14 @@ TEST_F(ResumeTest, ADamagedNewestIterateCostsOneIteration) {
   ASSERT_EQ(run_it("grid:60", {"--iterations=20"}).exit_code, 0);
   damage_payload_of(20);
   const Finished resumed = expect_exit(0, run_it("grid:60", {"--iterations=30", "--resume"}));
-  testing::expect_has(resumed.err, {"iteration 20 is damaged; the run continues from 19"});
+  expect_has(resumed.err, {"iteration 20 is damaged; the run continues from 19"});
   EXPECT_EQ(export_last(pool_), undisturbed("grid:60", {"--iterations=30"}));
 }
 
 TEST_F(ResumeTest, TheServiceLetsAProducerGoOn) {
-  const std::string socket = folder_.file("s");
-  Service analyzer({"--socket", socket, "--pool", pool_});
+  Service analyzer({"--socket", socket_, "--pool", pool_});
   const auto produce = [&](const std::string& iterations) {
-    return run("ringside-producer", {"--matrix=grid:60", "--socket=" + socket, "--resume", iterations});
+    return run("ringside-producer", {"--matrix=grid:60", "--socket=" + socket_, "--resume", iterations});
   };
   EXPECT_EQ(produce("--iterations=10").exit_code, 0);
   EXPECT_EQ(produce("--iterations=25").exit_code, 0);

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
-#include <cstring>
-
 #include "producer/matrix/grid.hpp"
 #include "producer/solver/pagerank.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
@@ -14,10 +12,7 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::PipelineTest;
-using testing::run;
-using testing::Service;
+using namespace testing::names;
 
 /// x_k of PageRank on grid:SIDE, computed in this process.
 std::vector<double> solve_grid(std::uint64_t side, int iterations) {
@@ -48,17 +43,14 @@ TEST_P(EitherRunTest, EveryIterateIsCommittedAndTheLastOnesAreKeptBitForBit) {
   EXPECT_EQ(s["coordination"], coordination_);
   expect_intact();
 
-  const Finished info = expect_exit(0, run("ringside", {"info", pool_, "--json"}));
-  const Json iterates = Json::parse(info.out)["iterates"];
+  const Json iterates = Json::parse(expect_done({"info", pool_, "--json"}).out)["iterates"];
   ASSERT_EQ(iterates.size(), 5u);
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(iterates[static_cast<std::size_t>(i)]["iteration"], 26 + i);
     EXPECT_FALSE(iterates[static_cast<std::size_t>(i)]["reductions"].is_null());
   }
   for (const int k : {26, 30}) {
-    const std::string file = folder_.file("x.npy");
-    expect_exit(0, run("ringside", {"export", pool_, "--iteration", std::to_string(k), "--output", file}));
-    EXPECT_EQ(testing::read_npy(file), solve_grid(50, k)) << "iteration " << k;
+    EXPECT_EQ(exported({"--iteration", std::to_string(k)}), solve_grid(50, k)) << "iteration " << k;
   }
 }
 
@@ -110,7 +102,7 @@ TEST_F(PipelineTest, TheFormerNamesOfTheMatrixFormatAreAccepted) {
   EXPECT_EQ(run_it("grid:60", {"--kernel=csr", "--matrix-format=csr"}).exit_code, 2);
   std::ofstream(settings) << "kernel = csr\nmatrix-format = packed\n";
   const Finished both = expect_exit(2, run_it("grid:60", {"--iterations=2", "--config=" + settings}));
-  testing::expect_has(both.err, {"another name of --matrix-format"});
+  expect_has(both.err, {"another name of --matrix-format"});
 }
 
 /// The figures of the last iterate that both modes report. Only a pool has results by name.
@@ -120,14 +112,11 @@ Json common_of_last(Json summary) {
 }
 
 TEST_F(PipelineTest, TheBaselineComputesTheSameAlsoWithEveryAndKeepsNothing) {
-  for (const std::vector<std::string>& options :
-       {std::vector<std::string>{"--iterations=25"}, {"--iterations=20", "--every=3", "--passes=2"}}) {
+  for (const Words& options : {Words{"--iterations=25"}, {"--iterations=20", "--every=3", "--passes=2"}}) {
     expect_exit(0, run_it("grid:60", options));
     const Json pipeline = summary();
     std::filesystem::remove(pool_);
-    std::vector<std::string> dram_options = options;
-    dram_options.push_back("--mode=dram");
-    expect_exit(0, run_it("grid:60", dram_options));
+    expect_exit(0, run_it("grid:60", joined(options, {"--mode=dram"})));
     const Json dram = summary();
     EXPECT_EQ(common_of_last(dram), common_of_last(pipeline));
     for (const char* key : {"residual_l1", "problem_id", "passes", "reduce"})
@@ -143,7 +132,7 @@ TEST_F(PipelineTest, AMatrixWhoseNameIsNotUtf8IsSolvedLikeAnyOther) {
   expect_exit(0, run_it(matrix, {"--iterations=9"}));
   const std::string shown = "caf\xef\xbf\xbd.txt";  // U+FFFD for the byte that is no character
   EXPECT_NE(summary()["matrix"].get<std::string>().find(shown), std::string::npos) << summary()["matrix"];
-  EXPECT_NE(pool_info()["runs"][0]["matrix"].get<std::string>().find(shown), std::string::npos);
+  expect_has(pool_info()["runs"][0]["matrix"].get<std::string>(), {shown});
 }
 
 TEST_F(PipelineTest, TheToleranceEndsTheRunAndTheLastIterateIsKeptAlthoughItWasNotDue) {
@@ -156,9 +145,7 @@ TEST_F(PipelineTest, TheToleranceEndsTheRunAndTheLastIterateIsKeptAlthoughItWasN
   ASSERT_NE(iterations % 7, 0) << "the test wants a last iterate that was not due; choose another --every";
   EXPECT_EQ(s["steps_published"], iterations / 7 + 1);
   EXPECT_EQ(s["last"]["iteration"], iterations);
-  const std::string file = folder_.file("x.npy");
-  ASSERT_EQ(run("ringside", {"export", pool_, "--output", file}).exit_code, 0);
-  EXPECT_EQ(testing::read_npy(file), solve_grid(40, iterations));
+  EXPECT_EQ(exported(), solve_grid(40, iterations));
 }
 
 TEST_P(EitherRunTest, SkippedStepsAreCountedAndNothingElseIsLost) {
@@ -179,7 +166,7 @@ TEST_P(EitherRunTest, OneCoreWorksWithAWarning) {
     sched_setaffinity(0, sizeof one, &one);
   });
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  testing::expect_has(ran.err, {"warning"});
+  expect_has(ran.err, {"warning"});
   EXPECT_EQ(summary()["steps_committed"], 10);
 }
 
@@ -204,11 +191,10 @@ TEST_F(PipelineTest, TheCoresAreThoseThatTheKernelAllowsWhateverAJobScriptTellsO
 
 TEST_F(PipelineTest, AConfigFileGivesTheSameOptionsAsFlags) {
   const std::string config = write_file("run.toml", "matrix = \"grid:20\"\niterations = 12\nslots = 4\npassess = 2\n");
-  const Finished misspelt = expect_exit(2, run("ringside", {"run", "--config", config, "--pool", pool_}));
-  testing::expect_has(misspelt.err, {"passess"});
+  expect_has(expect_exit(2, run("ringside", {"run", "--config", config, "--pool", pool_})).err, {"passess"});
 
   write_file("run.toml", "matrix = \"grid:20\"\niterations = 12\nslots = 4\npasses = 2\ndurability = \"process\"\n");
-  expect_exit(0, run("ringside", {"run", "--config", config, "--pool", pool_, "--summary", summary_, "--slots=6"}));
+  expect_done({"run", "--config", config, "--pool", pool_, "--summary", summary_, "--slots=6"});
   EXPECT_EQ(summary()["iterations"], 12);
   EXPECT_EQ(summary()["passes"], 2);
   EXPECT_EQ(summary()["durability"], "process");
@@ -224,7 +210,7 @@ TEST_F(PipelineTest, TheBinaryCacheGivesTheSameProblemAndIterates) {
   const std::string matrix = write_file("g.txt", "0 1\n1 2\n2 0\n2 1\n");
   ASSERT_EQ(run_it(matrix, {"--iterations=9"}).exit_code, 0);
   const Json plain = summary();
-  expect_exit(0, run("ringside", {"cache", matrix}));
+  expect_done({"cache", matrix});
   ASSERT_EQ(run_it(matrix, {"--iterations=9", "--cache", "--overwrite"}).exit_code, 0);
   EXPECT_EQ(summary()["problem_id"], plain["problem_id"]);
   EXPECT_EQ(summary()["last"], plain["last"]);
@@ -234,16 +220,14 @@ TEST_F(PipelineTest, AnExportHasTheFormatThatIsAskedForElseTheOneOfItsName) {
   ASSERT_EQ(run_it("grid:20", {"--iterations=5"}).exit_code, 0);
   struct Case {
     const char* file;
-    std::vector<std::string> options;
+    Words options;
     const char* begins;
   };
   for (const Case& one : {Case{"x.csv", {}, "row,value"}, Case{"x.mtx", {}, "%%MatrixMarket"},
                           Case{"x.npy", {}, "\x93NUMPY"}, Case{"x.txt", {"--format=npy"}, "\x93NUMPY"}, Case{"csv", {}, "\x93NUMPY"},
                           Case{"y.csv", {"--format=mtx"}, "%%MatrixMarket"}}) {
-    std::vector<std::string> arguments = {"export", pool_, "--output", folder_.file(one.file)};
-    arguments.insert(arguments.end(), one.options.begin(), one.options.end());
-    ASSERT_EQ(run("ringside", arguments).exit_code, 0);
-    EXPECT_TRUE(testing::content_of(folder_.file(one.file)).starts_with(one.begins)) << one.file;
+    expect_done(joined({"export", pool_, "--output", folder_.file(one.file)}, one.options));
+    EXPECT_TRUE(content_of(folder_.file(one.file)).starts_with(one.begins)) << one.file;
   }
 }
 
@@ -253,8 +237,7 @@ TEST_F(PipelineTest, JacobiSolvesWithItsRightHandSide) {
   const std::string rhs = write_file("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n6\n7\n");
   expect_exit(0, run_it(matrix, {"--solver=jacobi", "--rhs=" + rhs, "--tolerance=1e-14"}));
   const std::string file = folder_.file("x.csv");
-  const Finished exported = expect_exit(0, run("ringside", {"export", pool_, "--output", file}));
-  testing::expect_has(exported.out, {", as csv\n"});
+  expect_has(expect_done({"export", pool_, "--output", file}).out, {", as csv\n"});
   std::ifstream csv(file);
   std::string line;
   std::getline(csv, line);
@@ -269,7 +252,7 @@ TEST_F(PipelineTest, AnExportToALinkWritesWhereItPoints) {
   ASSERT_EQ(run_it("grid:3", {"--iterations=5"}).exit_code, 0);
   const std::string target = write_file("target.npy", "");
   std::filesystem::create_symlink(target, folder_.file("link.npy"));
-  ASSERT_EQ(run("ringside", {"export", pool_, "--output", folder_.file("link.npy")}).exit_code, 0);
+  expect_done({"export", pool_, "--output", folder_.file("link.npy")});
   EXPECT_TRUE(std::filesystem::is_symlink(folder_.file("link.npy")));
   EXPECT_EQ(testing::read_npy(target), solve_grid(3, 5));
 }
@@ -277,46 +260,28 @@ TEST_F(PipelineTest, AnExportToALinkWritesWhereItPoints) {
 TEST_F(PipelineTest, AnExportedVectorCanBeReadAgainAsAMatrix) {
   ASSERT_EQ(run_it("grid:3", {"--iterations=5"}).exit_code, 0);
   const std::string file = folder_.file("b.mtx");
-  ASSERT_EQ(run("ringside", {"export", pool_, "--format=mtx", "--output", file}).exit_code, 0);
+  expect_done({"export", pool_, "--format=mtx", "--output", file});
   std::string identity = "%%MatrixMarket matrix coordinate real general\n9 9 9\n";
   for (int i = 1; i <= 9; ++i) identity += std::to_string(i) + " " + std::to_string(i) + " 1\n";
   const std::string matrix = write_file("i.mtx", identity);
   expect_exit(0, run_it(matrix, {"--solver=jacobi", "--rhs=" + file, "--iterations=1", "--overwrite"}));
-  ASSERT_EQ(run("ringside", {"export", pool_, "--output", folder_.file("x.npy")}).exit_code, 0);
-  EXPECT_EQ(testing::read_npy(folder_.file("x.npy")), solve_grid(3, 5)) << "the identity's solution is b";
+  EXPECT_EQ(exported(), solve_grid(3, 5)) << "the identity's solution is b";
 }
 
 TEST_F(PipelineTest, AnySolverCanPublish) {
-  const std::string socket = folder_.file("s");
-  Service analyzer({"--socket", socket, "--pool", pool_, "--once"});
-  expect_exit(0, run("publish_from_your_solver", {socket}));
+  Service analyzer({"--socket", socket_, "--pool", pool_, "--once"});
+  expect_exit(0, run("publish_from_your_solver", {socket_}));
   EXPECT_EQ(analyzer.finish().exit_code, 0);
-  const Finished info = run("ringside", {"info", pool_});
-  testing::expect_has(info.out, {"heat of rod"});
+  expect_has(run("ringside", {"info", pool_}).out, {"heat of rod"});
   expect_intact();
 }
 
-TEST_F(PipelineTest, HelpNamesEveryOptionAndGoesToStandardOutput) {
-  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"},
-                                                    {"run", "--help"},
-                                                    {"info", "--help"},
-                                                    {"verify", "--help"},
-                                                    {"replay", "--help"},
-                                                    {"wipe", "--help"},
-                                                    {"export", "--help"},
-                                                    {"cache", "--help"}}) {
-    const Finished help = expect_exit(0, run("ringside", arguments));
-    EXPECT_NE(help.out, "");
-    EXPECT_EQ(help.err, "");
-  }
-  const std::string text = run("ringside", {"run", "--help"}).out;
-  for (const char* flag :
-       {"--matrix",       "--solver",         "--damping",        "--tolerance",    "--iterations", "--every",
-        "--mode",         "--producer-cores", "--analyzer-cores", "--coordination", "--buffers",    "--when-full",
-        "--peer-timeout", "--pool",           "--slots",          "--durability",   "--reduce",     "--passes",
-        "--overwrite",    "--summary",        "--config",         "--quiet",        "--cache"}) {
-    testing::expect_has(text, {flag});
-  }
+TEST_F(PipelineTest, HelpNamesEveryOption) {
+  expect_has(expect_done({"run", "--help"}).out,
+             {"--matrix",       "--solver",         "--damping",        "--tolerance",    "--iterations", "--every",
+              "--mode",         "--producer-cores", "--analyzer-cores", "--coordination", "--buffers",    "--when-full",
+              "--peer-timeout", "--pool",           "--slots",          "--durability",   "--reduce",     "--passes",
+              "--overwrite",    "--summary",        "--config",         "--quiet",        "--cache"});
 }
 
 }  // namespace

@@ -10,11 +10,7 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::PipelineTest;
-using testing::run;
-
-using Words = std::vector<std::string>;
+using namespace testing::names;
 
 class SolversTest : public PipelineTest {
  protected:
@@ -72,7 +68,7 @@ TEST_F(SolversTest, EveryCommandOffersAllOfThemInHelpAndManualAndRefusesOthers) 
     expect_output_with(program, with("--help"), {"--solver " + names("|")});
     expect_output_with(program, with("--help-as=man"), {"\\fI" + names("|") + "\\fR"});
     const Finished refused = expect_exit(2, run(program, with("--solver=gauss")));
-    testing::expect_has(refused.err, {"--solver: found 'gauss', expected " + names("|")});
+    expect_has(refused.err, {"--solver: found 'gauss', expected " + names("|")});
   }
 }
 
@@ -90,8 +86,7 @@ TEST_F(SolversTest, EveryCompletionOffersAllOfThem) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     std::size_t offered = 0;
     for (const char* program : {"ringside", "ringside-producer"}) {
-      const Finished ran = expect_exit(0, run(program, {std::string("--help-as=") + shell}));
-      std::istringstream text(ran.out);
+      std::istringstream text(expect_exit(0, run(program, {std::string("--help-as=") + shell})).out);
       for (std::string line; std::getline(text, line);) {
         if (line.find("solver") != std::string::npos && line.find(names(" ")) != std::string::npos) ++offered;
       }
@@ -101,8 +96,7 @@ TEST_F(SolversTest, EveryCompletionOffersAllOfThem) {
 }
 
 TEST_F(SolversTest, TheDocumentationHasARowForEachOne) {
-  std::ifstream file(RINGSIDE_SOURCE_DIR "/docs/use/inputs.md");
-  const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string page = content_of(RINGSIDE_SOURCE_DIR "/docs/use/run.md");
   for (const SolverEntry* solver : solvers()) {
     EXPECT_NE(page.find(fmt::format("\n| `{}` | ", solver->choice.name)), std::string::npos) << solver->choice.name;
   }

@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <memory>
-#include <sstream>
 
 #include "tests/pipeline/pipeline_fixture.hpp"
 #include "tests/unit/free_ports.hpp"
@@ -26,7 +25,7 @@ class TailTest : public PipelineTest {
   }
 
   /// A `ringside run` whose socket is in this test's folder.
-  std::unique_ptr<Process> start_run(const std::string& matrix, const std::vector<std::string>& more) const {
+  std::unique_ptr<Process> start_run(const std::string& matrix, const Words& more) const {
     return std::make_unique<Process>("ringside", run_arguments(matrix, more),
                                      [this] { setenv("XDG_RUNTIME_DIR", runtime_.c_str(), 1); });
   }
@@ -70,8 +69,7 @@ TEST_F(TailTest, ShowsEachStepOnceAlthoughTheAnalyzerIsKilled) {
   // The producer is attached to it: a run that is stopped while its producer waits for an analyzer ends without one.
   ASSERT_TRUE(tail.wait_for_out("\"run_started\"", 2));
   expect_exit(130, running->stop(SIGINT));
-  const Finished tailed = expect_exit(0, tail.finish());
-  const std::vector<Json> records = json_lines(tailed.out);
+  const std::vector<Json> records = json_lines(expect_exit(0, tail.finish()).out);
   EXPECT_EQ(records.back()["event"], "run_ended");
   expect_each_step_once(records, summary()["steps_committed"].get<std::uint64_t>());
   EXPECT_EQ(std::count_if(records.begin(), records.end(),
@@ -83,8 +81,7 @@ TEST_F(TailTest, ShowsEachStepOnceAlthoughTheAnalyzerIsKilled) {
 
 TEST_F(TailTest, ShowsThePastOfARunThatHasEnded) {
   ASSERT_EQ(run_it("grid:50", {"--iterations=300"}).exit_code, 0);
-  const Finished all = expect_exit(0, run("ringside", {"tail", "--pool", pool_, "--json"}));
-  expect_each_step_once(json_lines(all.out), 300);
+  expect_each_step_once(json_lines(expect_done({"tail", "--pool", pool_, "--json"}).out), 300);
   const std::vector<Json> late = json_lines(run("ringside", {"tail", "--pool", pool_, "--json", "--since=300"}).out);
   EXPECT_EQ(late.front()["seq"], 300);
   EXPECT_EQ(late.size(), 4u) << "299 is the step before, 303 the end";
@@ -102,20 +99,17 @@ TEST_F(TailTest, WithoutAJournalOrAnAnalyzerItSaysSoInOneLine) {
 }
 
 TEST_F(TailTest, OptionsThatWouldDoNothingAreRefused) {
-  const std::vector<std::vector<std::string>> wrong = {
+  const std::vector<Words> wrong = {
       {"--keys=k"}, {"--keys=k", "--pool=p"}, {"--keys=k", "--socket=s"}, {"--since=5", "--once"}};
-  for (std::vector<std::string> arguments : wrong) {
+  for (const Words& arguments : wrong) {
     const std::string option = arguments[0].substr(0, arguments[0].find('='));
-    arguments.insert(arguments.begin(), "tail");
-    const Finished refused = run("ringside", arguments);
-    EXPECT_EQ(refused.exit_code, 2) << option;
-    expect_one_line(refused.err, {option, "expected"});
+    expect_refusal(2, run("ringside", joined({"tail"}, arguments)), {option, "expected"});
   }
 }
 
 TEST_F(TailTest, SurvivesTheAnalyzersRestartWhereItsSocketIsNamedRelatively) {
   const auto in_folder = [this] { std::filesystem::current_path(folder_.file("")); };
-  const std::vector<std::string> service = {"--socket", "a.socket", "--pool", pool_, "--log-level", "info"};
+  const Words service = {"--socket", "a.socket", "--pool", pool_, "--log-level", "info"};
   auto analyzer = std::make_unique<Process>("ringside-analyzer", service, in_folder);
   ASSERT_TRUE(analyzer->wait_for_err("event=listening"));
   expect_exit(0, run("ringside-producer", {"--matrix=grid:50", "--socket=a.socket", "--iterations=20"}, in_folder));
@@ -135,25 +129,24 @@ TEST_F(TailTest, ShowsAJournalThatEndsWithinARecordAndSaysSo) {
   ASSERT_EQ(run_it("grid:50", {"--iterations=30"}).exit_code, 0);
   const std::string log = pool_ + ".journal-0";
   std::filesystem::resize_file(log, std::filesystem::file_size(log) - 3);
-  const Finished past = expect_exit(0, run("ringside", {"tail", "--pool", pool_, "--json"}));
+  const Finished past = expect_done({"tail", "--pool", pool_, "--json"});
   expect_one_line(past.err, {log, "ends within a record at byte"});
   expect_each_step_once(json_lines(past.out), 30);
   for (const char* command : {"info", "replay"}) {
-    const Finished shown = expect_exit(0, run("ringside", {command, pool_}));
-    expect_has(shown.out, {"ends within a record at byte"});
+    expect_has(expect_done({command, pool_}).out, {"ends within a record at byte"});
   }
 }
 
 TEST_F(TailTest, OnceShowsTheStatusOfARunAndStopEndsItWithoutReplacingItsAnalyzer) {
   const auto running = start_run("grid:50", {kEndless});
   const std::string socket = socket_of_run();
-  const Finished once = expect_exit(0, run("ringside", {"tail", "--socket", socket, "--once"}));
+  const Finished once = expect_done({"tail", "--socket", socket, "--once"});
   expect_has(once.out, {"is being served: pagerank of grid:50"});
   const Finished as_json = run("ringside", {"tail", "--socket", socket, "--once", "--json"});
   EXPECT_TRUE(Json::parse(as_json.out)["attached"].get<bool>()) << as_json.out;
-  EXPECT_EQ(run("ringside", {"stop", "--socket", socket}).exit_code, 0);
+  expect_done({"stop", "--socket", socket});
   const Finished ran = expect_exit(130, running->finish());
-  EXPECT_EQ(ran.err.find("takes over"), std::string::npos) << ran.err;
+  expect_lacks(ran.err, {"takes over"});
   expect_intact();
   const std::vector<Json> records = json_lines(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
   EXPECT_EQ(records.back()["how"], "stop_requested");
@@ -169,9 +162,8 @@ TEST_F(TailTest, OfSeveralRunsEachSocketIsNamedWithItsProblemAndPool) {
   ASSERT_TRUE(wait_for_commits(1, other_pool));
   for (const char* subcommand : {"tail", "serve", "stop"}) {
     Process asked("ringside", {subcommand}, [this] { setenv("XDG_RUNTIME_DIR", runtime_.c_str(), 1); });
-    const Finished answered = expect_exit(2, asked.finish());
-    expect_has(answered.err, {socket + " (pagerank of grid:50", "pool " + pool_ + ")", "(pagerank of grid:40",
-                              "pool " + other_pool + ")"});
+    expect_has(expect_exit(2, asked.finish()).err, {socket + " (pagerank of grid:50", "pool " + pool_ + ")",
+                                                    "(pagerank of grid:40", "pool " + other_pool + ")"});
   }
   first->signal(SIGINT);
   second.signal(SIGINT);
@@ -180,16 +172,15 @@ TEST_F(TailTest, OfSeveralRunsEachSocketIsNamedWithItsProblemAndPool) {
 }
 
 TEST_F(TailTest, AServiceTakesTheNextProducerAfterAStop) {
-  const std::string socket = folder_.file("s");
-  Service analyzer({"--socket", socket, "--pool", pool_});
-  expect_refusal(2, run("ringside", {"stop", "--socket", socket}), {"serves no run"});
-  Process first("ringside-producer", {"--matrix=grid:50", "--socket=" + socket, kEndless});
+  Service analyzer({"--socket", socket_, "--pool", pool_});
+  expect_refusal(2, run("ringside", {"stop", "--socket", socket_}), {"serves no run"});
+  Process first("ringside-producer", {"--matrix=grid:50", "--socket=" + socket_, kEndless});
   ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
   EXPECT_TRUE(wait_for_commits(10));
-  EXPECT_EQ(run("ringside", {"stop", "--socket", socket}).exit_code, 0);
+  expect_done({"stop", "--socket", socket_});
   expect_refusal(130, first.finish(), {"asked to stop", pool_});
   expect_exit(0,
-              run("ringside-producer", {"--matrix=grid:50", "--socket=" + socket, "--overwrite", "--iterations=20"}));
+              run("ringside-producer", {"--matrix=grid:50", "--socket=" + socket_, "--overwrite", "--iterations=20"}));
   expect_exit(0, analyzer.stop(SIGTERM));
   expect_intact();
 }
@@ -204,25 +195,21 @@ TEST_F(TailTest, AStoppedSubscriberDoesNotDelayTheRunAndReceivesEveryRecord) {
   expect_exit(130, running->stop(SIGINT));
   const std::vector<Json> past = json_lines(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
   expect_each_step_once(past, summary()["steps_committed"].get<std::uint64_t>());
-  const Finished followed = expect_exit(0, tail.stop(SIGCONT));
-  EXPECT_EQ(json_lines(followed.out), past);
+  EXPECT_EQ(json_lines(expect_exit(0, tail.stop(SIGCONT)).out), past);
 }
 
 TEST_F(TailTest, OverTcpOnlyAKnownClientMayFollow) {
   const std::string keys = folder_.file("keys");
-  const std::string socket = folder_.file("s");
   const std::string tcp = "127.0.0.1:" + std::to_string(testing::free_ports());
-  const std::vector<std::string> service = {"--socket",         socket, "--pool",      pool_, "--telemetry-tcp", tcp,
-                                            "--telemetry-keys", keys,   "--log-level", "info"};
-  EXPECT_EQ(run("ringside", {"keygen", keys}).exit_code, 0);
-  const Finished nobody = run("ringside-analyzer", service);
-  EXPECT_EQ(nobody.exit_code, 2) << "an empty list lets nobody in";
-  expect_one_line(nobody.err, {"clients.allowed", "keygen"});
-  EXPECT_EQ(run("ringside", {"keygen", keys, "--client", "desk"}).exit_code, 0);
+  const Words service = {"--socket",         socket_, "--pool",      pool_, "--telemetry-tcp", tcp,
+                         "--telemetry-keys", keys,    "--log-level", "info"};
+  expect_done({"keygen", keys});
+  expect_refusal(2, run("ringside-analyzer", service), {"clients.allowed", "keygen"});
+  expect_done({"keygen", keys, "--client", "desk"});
   EXPECT_EQ(run("ringside", {"keygen", keys, "--client", "desk"}).exit_code, 2);
   Process analyzer("ringside-analyzer", service);
   ASSERT_TRUE(analyzer.wait_for_err("event=listening")) << analyzer.finish().err;
-  expect_exit(0, run("ringside", {"tail", "--tcp", tcp, "--keys", keys + "/desk", "--once"}));
+  expect_done({"tail", "--tcp", tcp, "--keys", keys + "/desk", "--once"});
   expect_exit(0, analyzer.stop(SIGTERM));
 }
 

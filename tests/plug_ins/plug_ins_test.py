@@ -14,43 +14,31 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests"))
+from own_folder import OwnFolder  # noqa: E402
+
 STEPS = 12
 ENTRIES = 120 * 120  # 15 blocks, the last one shorter
 
 
-class Place(unittest.TestCase):
+class Place(OwnFolder):
     """An empty folder with compiled plug-ins."""
 
     @classmethod
     def setUpClass(cls):
-        cls.made = tempfile.TemporaryDirectory()
-        folder = pathlib.Path(cls.made.name)
+        cls.made = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         for name, source, flags in (("libl3", "examples/reduction/l3.c", []), ("faulty", "tests/plug_ins/faulty.c", []),
                                     ("traps", "tests/plug_ins/faulty.c", ["-DTRAPS"]), ("fast_math", "examples/reduction/l3.c", ["-ffast-math"]),
                                     ("integers", "tests/plug_ins/faulty.c", ["-DWRONG=.classes=RINGSIDE_CLASS_INTEGER"]),
                                     ("other_abi", "tests/plug_ins/faulty.c", ["-DABI=99"]),
                                     ("no_table", "tests/plug_ins/faulty.c", ["-DWITHOUT_TABLE", "-Wno-unused"])):
             subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-shared", "-fPIC", f"-I{ROOT / 'include'}", *flags,
-                            ROOT / source, "-o", folder / f"{name}.so", "-lm"], check=True)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.made.cleanup()
+                            ROOT / source, "-o", cls.made / f"{name}.so", "-lm"], check=True)
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        for plug_in in pathlib.Path(self.made.name).glob("*.so"):
+        super().setUp()
+        for plug_in in self.made.glob("*.so"):
             shutil.copy(plug_in, self.folder)
-        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("RINGSIDE_")}
-        self.environment.update(LC_ALL="C.UTF-8", PATH=f"{PROGRAMS}:{os.environ['PATH']}")
-
-    def call(self, *command, expected=0):
-        run = subprocess.run([str(word) for word in command], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", timeout=240, check=False)
-        self.assertEqual(run.returncode, expected, f"{command}\n{run.stdout}{run.stderr}")
-        return run
 
     def run_with(self, *specs, name="run", expected=0, more=(), environment=()):
         """The summary of a run, and what it said."""
@@ -62,8 +50,7 @@ class Place(unittest.TestCase):
 
     def recorded(self, pool, result):
         """The values of a result in the journal, by iteration; None where it is absent."""
-        lines = self.call("ringside", "tail", "--pool", pool, "--json").stdout.splitlines()
-        steps = [line["step"] if "step" in line and isinstance(line["step"], dict) else line for line in map(json.loads, lines)]
+        steps = [line["step"] if "step" in line and isinstance(line["step"], dict) else line for line in self.records(pool)]
         return {step["iteration"]: step["results"].get(result) for step in steps if "results" in step and "iteration" in step}
 
     def replayed(self, pool, *more):
@@ -115,7 +102,7 @@ class Results(Place):
 
 
     def test_one_that_takes_none_of_the_fields_is_named(self):
-        line = r"the reduction 'faulty' \(.*integers.so\) has no results in this run: it takes integer fields, and the fields are x f64\[14400\] "
+        line = r"the reduction 'faulty' \(.*integers.so\) has no results in this run: it accepts integer fields, and the fields are x f64\[14400\] "
         summary, said = self.run_with("./integers.so:faulty", "./libl3.so:l3")
         self.assertRegex(said, line)
         self.assertNotIn("l3", said)
@@ -133,7 +120,7 @@ class Replay(Place):
     def test_names_a_library_that_is_missing_and_takes_a_given_one(self):
         self.run_with("./libl3.so:l3")
         (self.folder / "libl3.so").rename(self.folder / "moved.so")
-        self.assertRegex(self.replayed("run.pool")["not_recomputed"][0], r"^l3: not recomputed: .*libl3.so: there is no such file any more; ")
+        self.assertRegex(self.replayed("run.pool")["not_recomputed"][0], r"^l3: not recomputed: .*libl3.so: the file no longer exists; ")
         self.assertNotIn("not_recomputed", self.replayed("run.pool", "--reduce-with=./moved.so:l3"))
 
     def test_does_not_take_another_build_for_the_recorded_one(self):
@@ -185,8 +172,7 @@ class Faults(Place):
         self.assertEqual([(one["deaths"], one["left_out"]) for one in summary["plug_ins"]], [(1, False)])
         self.assertEqual(summary["last"]["results"]["x.faulty"], ENTRIES)
         self.assertIn("it is tried once more", said)
-        marks = [json.loads(line) for line in self.call("ringside", "tail", "--pool", "run.pool", "--json").stdout.splitlines()]
-        self.assertEqual([(mark["cause"], mark["name"]) for mark in marks if mark["event"] == "mark"], [("plug_in", "faulty")])
+        self.assertEqual([(mark["cause"], mark["name"]) for mark in self.records() if mark["event"] == "mark"], [("plug_in", "faulty")])
 
     def test_one_that_writes_outside_its_state_is_left_out(self):
         summary, _ = self.run_with("./faulty.so:faulty:do=outside")
@@ -212,7 +198,7 @@ class Faults(Place):
         summary, said = self.run_with("./faulty.so:faulty:do=fork")
         self.assertEqual((summary["steps_committed"], summary["analyzer_restarts"]), (STEPS, 0))
         self.assertEqual([(one["left_out"], one["why"]) for one in summary["plug_ins"]],
-                         [(True, "it forked, and the child came back from the call")])
+                         [(True, "it forked, and the child returned from the call")])
         self.assertRegex(said, r"\Aringside: the reduction 'faulty' \(.*\) has forked, .*\n\Z")
 
 
@@ -268,8 +254,7 @@ with ringside.publish(variables=fields, solver="s", parameters="p") as run:
 
 class Throwing(Place):
     def test_an_exception_of_cpp_counts_as_a_crash(self):
-        subprocess.run(["c++", "-O2", "-shared", "-fPIC", f"-I{ROOT / 'include'}", ROOT / "tests/plug_ins/throws.cpp", "-o", "throws.so"],
-                       cwd=self.folder, check=True)
+        self.call("c++", "-O2", "-shared", "-fPIC", f"-I{ROOT / 'include'}", ROOT / "tests/plug_ins/throws.cpp", "-o", "throws.so")
         summary, said = self.run_with("./throws.so:throws")
         self.assertEqual((summary["steps_committed"], summary["analyzer_restarts"]), (STEPS, 2))
         self.assertEqual([(one["deaths"], one["left_out"]) for one in summary["plug_ins"]], [(2, True)])
@@ -279,13 +264,12 @@ class Throwing(Place):
 class Refusals(Place):
     def test_a_wrong_declaration_names_what_is_wrong(self):
         for wrong, line in ((".classes = 9", "reduction 'faulty': classes 9; expected 0 to 7"),
-                            (".flags = 1 << 20", "reduction 'faulty': flags 1048576; expected flags that this version knows"),
+                            (".flags = 1 << 20", "reduction 'faulty': flags 1048576; expected flags that this version supports"),
                             (".state_bytes = 0", "reduction 'faulty': state_bytes 0; expected 1 to "),
                             (".merge = NULL", "reduction 'faulty': expected init, block, merge and finish"),
                             (".result_count = 0", "reduction 'faulty': result_count 0; expected 1 to 64"),
                             (".size = 8", "declares a reduction of 8 bytes; expected .size = sizeof(ringside_reduction)")):
-            subprocess.run(["cc", "-shared", "-fPIC", f"-I{ROOT / 'include'}", f"-DWRONG={wrong}", ROOT / "tests/plug_ins/faulty.c",
-                            "-o", "wrong.so"], cwd=self.folder, check=True)
+            self.call("cc", "-shared", "-fPIC", f"-I{ROOT / 'include'}", f"-DWRONG={wrong}", ROOT / "tests/plug_ins/faulty.c", "-o", "wrong.so")
             with self.subTest(wrong):
                 self.assertIn(line, self.refused("./wrong.so:faulty"))
 
@@ -303,7 +287,7 @@ class Refusals(Place):
         os.truncate(self.folder / "truncated.so", 200)
         for spec, line in (
                 ("./missing.so:l3", "missing.so: No such file or directory; expected the shared library of a plug-in"),
-                ("./text.so:l3", "text.so: no ELF file; expected the shared library of a plug-in"),
+                ("./text.so:l3", "text.so: not an ELF file; expected the shared library of a plug-in"),
                 ("./arm.so:l3", "arm.so: a library for AArch64; expected one for x86-64"),
                 ("./truncated.so:l3", "truncated.so: the dynamic linker refuses it: "),
                 ("./no_table.so:faulty", "exports no symbol 'ringside_reductions'; expected RINGSIDE_REDUCTIONS(...)"),
@@ -334,5 +318,5 @@ class Refusals(Place):
 
 
 if __name__ == "__main__":
-    PROGRAMS = pathlib.Path(sys.argv.pop(1))
+    OwnFolder.programs = pathlib.Path(sys.argv.pop(1))
     unittest.main()

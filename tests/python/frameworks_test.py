@@ -30,8 +30,8 @@ class Frameworks(pipelines.Pipelines):
             if not pipelines.has_module(name):
                 (self.fail if os.environ.get("RINGSIDE_TEST_HAS_FRAMEWORKS") else self.skipTest)(f"this interpreter has no {name}")
 
-    def killed_and_resumed(self, example, argument, names):
-        """Runs an example undisturbed, and killed in its 30th step and resumed: both have the same last step."""
+    def keeps(self, example, argument, names):
+        """Runs an example, which is killed in its 30th step, to the same last step, which has these names."""
         program = f"""
             import os, runpy, signal, sys, ringside
             publish, calls = ringside.Writer.publish, []
@@ -44,32 +44,20 @@ class Frameworks(pipelines.Pipelines):
             sys.argv = [{str(EXAMPLES / example)!r}, "{argument}"]
             runpy.run_path(sys.argv[0], run_name="__main__")
             """
-        undisturbed = self.kept(program.replace("kill_at", "0"), pool="undisturbed.pool")
-        code, _, error = self.run_program(program.replace("kill_at", "30"))
-        self.assertEqual(code, 4, error)
-        self.assertIn(ringside.open(self.path("run.pool"))[-1].iteration, range(20, 30))
-        self.assertEqual(self.kept(program.replace("kill_at", "0"), "--resume"), undisturbed)
-        pools = [ringside.open(self.path(name)) for name in ("undisturbed.pool", "run.pool")]
-        with pools[0][-1] as expected, pools[1][-1] as found:
-            self.assertGreater(found.iteration, 50)
-            self.assertEqual(found.iteration, expected.iteration)
-            self.assertEqual(set(found.tree()), names)
-            for name in pools[0].variables:
-                self.assertEqual(found[name].tobytes(), expected[name].tobytes(), name)
-            self.assertEqual({name: value for name, value in found.results.items() if name.startswith("solver.")},
-                             {name: value for name, value in expected.results.items() if name.startswith("solver.")})
+        pool, _ = self.killed_and_resumed(program)
+        self.assertEqual(set(pool[-1].tree()), names)
 
     def test_the_example_of_scipy_is_resumed_with_the_same_bits(self):
         self.needs("scipy")
-        self.killed_and_resumed("publish_scipy.py", 200, {"y"})
+        self.keeps("publish_scipy.py", 200, {"y"})
 
     def test_the_example_of_torch_is_resumed_with_the_same_bits(self):
         self.needs("torch")
-        self.killed_and_resumed("publish_torch.py", 80, {"net", "adam", "random"})
+        self.keeps("publish_torch.py", 80, {"net", "adam", "random"})
 
     def test_the_example_of_scikit_learn_is_resumed_with_the_same_bits(self):
         self.needs("sklearn")
-        self.killed_and_resumed("publish_sklearn.py", 80, {"n_features_in_", "coef_", "intercept_", "n_iter_", "t_"})
+        self.keeps("publish_sklearn.py", 80, {"n_features_in_", "coef_", "intercept_", "n_iter_", "t_"})
 
     def test_tensors_of_torch_come_back_as_tensors(self):
         self.needs("torch")

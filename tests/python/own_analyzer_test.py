@@ -39,16 +39,16 @@ class OwnAnalyzer(Pipelines):
             del self.environment[name]
         self.environment["RINGSIDE_RUN_OPTIONS"] = "--durability process"
 
-    def heat(self, *arguments):
-        return self.python(HEAT, *arguments)
+    def heat(self, steps):
+        """What is said of a run that ends well."""
+        code, output, error = self.python(HEAT, steps)
+        self.assertEqual((code, output), (0, ""), error)
+        return error
 
     def started(self, program, *arguments, stdin=subprocess.DEVNULL):
         process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program), *map(str, arguments)], cwd=self.folder,
                                    env=self.environment, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
-        self.addCleanup(process.stderr.close)
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
+        self.addCleanup(lambda: (process.kill(), process.communicate()))
         return process
 
     def helper_of(self, process):
@@ -75,8 +75,7 @@ class OwnAnalyzer(Pipelines):
         return 100, x.tobytes()
 
     def test_a_run_with_a_pool_needs_no_launcher_and_tells_its_account(self):
-        code, output, error = self.heat(100)
-        self.assertEqual((code, output), (0, ""), error)
+        error = self.heat(100)
         self.assertIn(ACCOUNT, error)
         self.assertIn("100 steps committed, kept across the death of processes, not power loss, 0 skipped", error)
         self.assertNotIn("nothing to continue from", error)
@@ -84,10 +83,8 @@ class OwnAnalyzer(Pipelines):
         self.assertEqual(self.outcome("heat.pool"), "finished")
 
     def test_it_continues_when_it_is_started_again(self):
-        self.assertEqual(self.heat(60)[0], 0)
-        code, _, error = self.heat(100)
-        self.assertEqual(code, 0, error)
-        self.assertIn("resumed    from iteration 60", error)
+        self.heat(60)
+        self.assertIn("resumed    from iteration 60", self.heat(100))
         self.assertEqual(self.bits(), self.undisturbed())
 
     def test_a_program_that_is_killed_has_its_steps_and_continues_with_the_same_bits(self):
@@ -95,8 +92,7 @@ class OwnAnalyzer(Pipelines):
         _, error = process.communicate()  # the helper has the same standard error: its end is the helper's
         self.assertIn("after iteration 40; 40 steps are committed; started again, it continues", error)
         self.assertIn("failed; the account so far", error)
-        code, _, error = self.heat(100)
-        self.assertEqual(code, 0, error)
+        self.heat(100)
         self.assertEqual(self.bits(), self.undisturbed())
 
     def test_a_program_that_is_killed_may_be_started_again_at_once(self):
@@ -139,7 +135,7 @@ class OwnAnalyzer(Pipelines):
     def test_the_program_leaves_the_analyzer_its_cores_and_has_them_back_at_the_end(self):
         if len(os.sched_getaffinity(0)) < 2:
             self.skipTest("one core")
-        code, output, error = self.python("""
+        self.assertEqual(self.printed("""
             import os, threading, ringside
             def cores(): return {tuple(sorted(os.sched_getaffinity(int(t)))) for t in os.listdir("/proc/self/task")}
             end = threading.Event()
@@ -151,8 +147,7 @@ class OwnAnalyzer(Pipelines):
             after = cores()
             end.set()
             print(before == after, len(inside) == 1, len(next(iter(inside))) < len(next(iter(before))))
-            """)
-        self.assertEqual((code, output), (0, "True True True\n"), error)
+            """), "True True True\n")
 
     def test_the_account_is_there_once_the_run_has_ended(self):
         code, output, error = self.python("""
@@ -170,7 +165,7 @@ class OwnAnalyzer(Pipelines):
         self.assertEqual((account["steps_committed"], account["slots"], account["durability"]), (1, 5, "power"))
 
     def test_runs_follow_one_another_in_a_process_and_one_may_be_beside_another(self):
-        code, output, error = self.python("""
+        self.assertEqual(self.printed("""
             import ringside
             for alpha in (0.1, 0.2, 0.3):
                 with ringside.publish({"x": ("f64", (4,))}, solver="sweep", parameters=f"{alpha}", pool=f"{alpha}.pool") as run:
@@ -181,8 +176,7 @@ class OwnAnalyzer(Pipelines):
                 first.publish(2, {"x": [0.0] * 4})
                 second.publish(1, {"x": [0.0] * 4})
             print([list(ringside.open(name)) for name in ("0.1.pool", "other.pool")])
-            """)
-        self.assertEqual((code, output), (0, "2 1\n[[1, 2], [1]]\n"), error)
+            """), "2 1\n[[1, 2], [1]]\n")
 
     def test_a_run_in_no_block_ends_with_its_script(self):
         publishing = """
@@ -228,22 +222,20 @@ class OwnAnalyzer(Pipelines):
         self.assertIn("ringside: a run could not be ended: ", error)
 
     def test_options_may_say_what_becomes_of_the_pools_steps(self):
-        self.assertEqual(self.heat(5)[0], 0)
-        code, output, error = self.python("""
+        self.heat(5)
+        self.assertEqual(self.printed("""
             import ringside
             with ringside.publish({"x": ("f64", (4,))}, pool="heat.pool", run_options="--overwrite --quiet") as run:
                 print(run.kept, run.next_iteration)
-            """)
-        self.assertEqual((code, output), (0, "None 1\n"), error)
+            """), "None 1\n")
 
     def test_the_environment_starts_one_for_an_unchanged_program(self):
         self.environment["RINGSIDE_POOL"] = "given.pool"
-        code, output, error = self.python("""
+        self.assertEqual(self.printed("""
             import ringside
             with ringside.publish({"x": ("f64", (4,))}) as run:
                 run.publish(1, {"x": [1.0] * 4})
-            """)
-        self.assertEqual((code, output), (0, ""), error)
+            """), "")
         self.assertEqual(list(ringside.open(self.path("given.pool"))), [1])
 
     def test_below_ringside_run_its_pool_must_be_the_one_that_is_given(self):
@@ -254,13 +246,12 @@ class OwnAnalyzer(Pipelines):
             """
         code, _, error = self.run_program(program, pool="own.pool")
         self.assertEqual(code, 0, error)
-        code, _, error = self.run_program(program, pool="other.pool")
-        self.assertEqual(code, 2)
-        self.assertRegex(error, r"pool: found .*/own.pool, but this analyzer keeps .*/other.pool; expected the same one")
+        error = self.failing(2, program, pool="other.pool")
+        self.assertRegex(error, r"pool: found .*/own.pool, but this analyzer keeps .*/other.pool; expected the same pool")
         self.assertFalse(pathlib.Path(self.path("other.pool")).exists())
 
     def test_what_is_refused_is_one_line(self):
-        self.assertEqual(self.heat(5)[0], 0)
+        self.heat(5)
         pathlib.Path(self.path("folder")).mkdir()
         for arguments, kind, line in (
                 ('pool="heat.pool", solver="another"', "RefusedError", "heat.pool: .*: this run has solver another instead of heat.*pool_use"),
@@ -289,7 +280,7 @@ class OwnAnalyzer(Pipelines):
                 self.assertEqual(error, "")
 
     def test_an_iteration_that_is_kept_names_the_two_ways_out(self):
-        self.assertEqual(self.heat(5)[0], 0)
+        self.heat(5)
         _, _, error = self.python("""
             import ringside
             with ringside.publish({"x": ("f64", (1000,))}, scalars=["t"], solver="heat", parameters="a=0.25", pool="heat.pool") as run:
@@ -299,7 +290,7 @@ class OwnAnalyzer(Pipelines):
 
     def test_a_pool_in_use_is_refused(self):
         process = self.paused()
-        code, _, error = self.heat(5)
+        code, _, error = self.python(HEAT, 5)
         self.assertNotEqual(code, 0)
         self.assertRegex(error, "heat.pool.*(in use|process)")
         process.communicate("\n")
@@ -334,12 +325,12 @@ class OwnAnalyzer(Pipelines):
             """)
         line = process.stderr.readline()
         process.kill()
-        self.assertRegex(line, r"^ringside: no analyzer listens at /run/ringside/analyzer.socket, the service's; waiting up to 30 s")
+        self.assertRegex(line, r"^ringside: no analyzer listens at /run/ringside/analyzer.socket, the service's socket; waiting up to 30 s")
         self.assertIn("RINGSIDE_POOL=FILE", line)
         self.assertIn("ringside run --pool FILE -- PROGRAM", line)
 
     def test_a_child_of_fork_leaves_the_run_alone(self):
-        code, output, error = self.python("""
+        self.assertEqual(self.printed("""
             import os, ringside
             run = ringside.publish({"x": ("f64", (4,))}, pool="fork.pool")
             run.publish(1, {"x": [1.0] * 4})
@@ -350,12 +341,11 @@ class OwnAnalyzer(Pipelines):
             run.publish(2, {"x": [2.0] * 4})
             run.detach()
             print(run.counts.published)
-            """)
-        self.assertEqual((code, output), (0, "2\n"), error)
+            """), "2\n")
         self.assertEqual(self.outcome("fork.pool"), "finished")
 
     def test_a_child_that_lives_on_does_not_hold_the_run(self):
-        code, output, error = self.python("""
+        self.assertEqual(self.printed("""
             import os, ringside
             run = ringside.publish({"x": ("f64", (4,))}, pool="fork.pool")
             run.publish(1, {"x": [1.0] * 4})
@@ -369,8 +359,7 @@ class OwnAnalyzer(Pipelines):
             print(run.account["steps_committed"])
             os.close(go[1])
             os.waitpid(child, 0)
-            """)
-        self.assertEqual((code, output), (0, "1\n"), error)
+            """), "1\n")
 
 
 def _words(entry):

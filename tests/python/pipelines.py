@@ -49,6 +49,12 @@ class Pipelines(unittest.TestCase):
         """Runs a program without `ringside run`. Returns its status, output and error output."""
         return self.call(sys.executable, "-c", textwrap.dedent(program), *arguments)
 
+    def printed(self, program, *arguments):
+        """The output of a program without `ringside run` that is expected to succeed."""
+        code, output, error = self.python(program, *arguments)
+        self.assertEqual(code, 0, error)
+        return output
+
     def run_program(self, program, *options, pool="run.pool"):
         """Runs a program under `ringside run`. Returns the status of that, output and error output."""
         return self.call(BIN / "ringside", "run", "--quiet", "--durability=process", f"--pool={pool}", *options, "--",
@@ -60,11 +66,46 @@ class Pipelines(unittest.TestCase):
         self.assertEqual(code, 0, error)
         return output
 
+    def failing(self, expected, program, *options, pool="run.pool"):
+        """The same for a program with which `ringside run` is expected to end with this exit code. Returns its error output."""
+        code, _, error = self.run_program(program, *options, pool=pool)
+        self.assertEqual(code, expected, error)
+        return error
+
+    def killed_and_resumed(self, program):
+        """Runs a program undisturbed, and killed by itself (`kill_at` is 30 then, else None) and resumed: both print the same, and
+        keep the same last step. Returns the pool of the resumed run, and what was printed."""
+        import ringside
+        program = textwrap.dedent(program)
+        undisturbed = self.kept("kill_at = None\n" + program, pool="undisturbed.pool")
+        self.failing(4, "kill_at = 30\n" + program)
+        kept = ringside.open(self.path("run.pool"))[-1].iteration
+        self.assertGreaterEqual(kept, 20)
+        self.assertEqual(self.kept("kill_at = None\n" + program, "--resume"), undisturbed)
+        pools = [ringside.open(self.path(name)) for name in ("undisturbed.pool", "run.pool")]
+        with pools[0][-1] as expected, pools[1][-1] as found:
+            self.assertEqual(found.iteration, expected.iteration)
+            self.assertGreater(found.iteration, kept + 10)
+            for name in pools[0].variables:
+                self.assertEqual(found[name].tobytes(), expected[name].tobytes(), name)
+            self.assertEqual(*({name: value for name, value in step.results.items() if name.startswith("solver.")} for step in (found, expected)))
+        return pools[1], undisturbed
+
     def outcome(self, pool="run.pool"):
         """The outcome of the run in the pool's journal."""
         code, output, error = self.call(BIN / "ringside", "tail", "--pool", pool)
         self.assertEqual(code, 0, error)
         return output.strip().splitlines()[-1].split(" ended: ")[1].split(",")[0]
+
+    def refusal(self, *arguments, **options):
+        """The one line with which publish refuses these arguments."""
+        import ringside
+        with self.assertRaises(ringside.UsageError) as raised:
+            ringside.publish(*arguments, socket=self.path("nobody"), peer_timeout=0.01, **options)
+        self.assertEqual(raised.exception.status, 2)
+        self.assertIsInstance(raised.exception, ValueError)
+        self.assertNotIn("\n", str(raised.exception))
+        return str(raised.exception)
 
     def call(self, *command):
         run = subprocess.run([str(word) for word in command], cwd=self.folder, env=self.environment,
@@ -78,15 +119,7 @@ class Pipelines(unittest.TestCase):
             [BIN / "ringside-analyzer", "--socket", self.path("socket"), "--pool", self.path("run.pool"), "--once",
              "--durability=process", "--log-level=info", *options],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8")
-
-        def end():
-            if process.poll() is None:
-                process.send_signal(signal.SIGCONT)
-                process.kill()
-            process.wait()
-            process.stderr.close()
-
-        self.addCleanup(end)
+        self.addCleanup(lambda: (process.send_signal(signal.SIGCONT), process.kill(), process.communicate()))
         for line in process.stderr:
             if "event=listening" in line:
                 return process

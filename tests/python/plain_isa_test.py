@@ -41,8 +41,7 @@ class Plain(pipelines.Pipelines):
         for read_by in ("plain", "avx2", "avx512"):
             for published_by in ("plain", "avx2", "avx512"):
                 self.environment["RINGSIDE_ISA"] = read_by
-                code, output, error = self.python(READ, f"{published_by}.pool")
-                self.assertEqual(code, 0, error)
+                output = self.printed(READ, f"{published_by}.pool")
                 found[published_by, read_by] = output
         self.assertEqual(len(found["plain", "plain"].splitlines()[0].split()), 4)
         self.assertEqual(len(set(found.values())), 1)

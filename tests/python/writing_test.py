@@ -159,14 +159,12 @@ class Endings(pipelines.Pipelines):
         self.assertEqual(self.outcome(), "finished")
 
     def test_another_outcome_can_be_given(self):
-        code, _, error = self.run_program(self.PROGRAM.format("run.detach('diverged')"))
-        self.assertEqual(code, 2, error)
-        self.assertIn("says that it diverged after iteration 1", error)
+        error = self.failing(2, self.PROGRAM.format("run.detach('diverged')"))
+        self.assertIn("reported that it diverged after iteration 1", error)
         self.assertEqual(self.outcome(), "diverged")
 
     def test_an_exception_detaches_as_failed_and_is_raised(self):
-        code, _, error = self.run_program(self.PROGRAM.format("raise LookupError('mine')"))
-        self.assertEqual(code, 4, error)
+        error = self.failing(4, self.PROGRAM.format("raise LookupError('mine')"))
         self.assertIn("LookupError: mine", error)
         self.assertEqual(self.outcome(), "failed")
 
@@ -182,7 +180,7 @@ class Endings(pipelines.Pipelines):
         self.assertEqual(self.outcome(), "interrupted")  # the journal's word for a run that was stopped
 
     def test_ringside_stop_interrupts_as_ctrl_c_does(self):
-        code, _, error = self.run_program("""
+        error = self.failing(130, """
             import itertools, os, subprocess, ringside
             with ringside.publish({"x": ("f64", (4,))}) as run:
                 for k in itertools.count(1):
@@ -190,12 +188,11 @@ class Endings(pipelines.Pipelines):
                         subprocess.run(["ringside", "stop", "--socket", os.environ["RINGSIDE_SOCKET"]], check=True)
                     run.publish(k, {"x": [1.0, 2.0, 3.0, 4.0]})
             """)
-        self.assertEqual(code, 130, error)
         self.assertIn("ringside.errors.Interrupted: the run was asked to stop", error)
 
     def test_ctrl_c_ends_the_wait_for_a_buffer_while_other_threads_run(self):
         analyzer = self.analyzer()
-        code, output, error = self.python("""
+        self.assertEqual(self.printed("""
             import os, signal, subprocess, sys, threading, ringside
             socket, analyzer = sys.argv[1], int(sys.argv[2])
             x = [1.0, 2.0, 3.0, 4.0]
@@ -230,12 +227,11 @@ class Endings(pipelines.Pipelines):
                 watching.wait()
                 run.publish(4, {"x": x})             # the run goes on
             print(run.counts.published, signal.getsignal(signal.SIGINT) is signal.default_int_handler)
-            """, self.path("socket"), str(analyzer.pid))
-        self.assertEqual((code, output), (0, "KeyboardInterrupt\n4 True\n"), error)
+            """, self.path("socket"), str(analyzer.pid)), "KeyboardInterrupt\n4 True\n")
         self.assertEqual(analyzer.wait(), 0)
 
     def test_a_handler_that_returns_does_not_end_the_wait_for_an_analyzer(self):
-        code, output, _ = self.python("""
+        output = self.printed("""
             import signal, threading, os, sys, ringside
             caught = threading.Event()
             signal.signal(signal.SIGINT, lambda *_: caught.set())
@@ -245,43 +241,35 @@ class Endings(pipelines.Pipelines):
             except ringside.PeerLostError as error:
                 print(caught.is_set(), error.status, error)
             """, self.path("nobody"))
-        self.assertEqual(code, 0)
         self.assertTrue(output.startswith("True 4 "), output)
         self.assertIn("nobody", output)
 
 
 class Refusals(pipelines.Pipelines):
-    def refused(self, *arguments, **options):
-        with self.assertRaises(ringside.UsageError) as raised:
-            ringside.publish(*arguments, socket=self.path("nobody"), peer_timeout=0.01, **options)
-        self.assertEqual(raised.exception.status, 2)
-        self.assertIsInstance(raised.exception, ValueError)
-        return str(raised.exception)
-
     def test_a_schema_is_refused_with_the_librarys_line(self):
-        self.assertIn("found 0 variables, expected 1 to 256", self.refused({}))
-        self.assertIn("the name '1x' has '1' at byte 0", self.refused({"1x": ("f64", (4,))}))
-        self.assertIn("'solver.r' begins with 'solver'", self.refused({"solver.r": ("f64", (4,))}))
-        self.assertIn("variable 'x': shape (100, 0): found 0, expected at least 1", self.refused({"x": ("f64", (100, 0))}))
-        self.assertIn("9 dimensions; expected 0 to 8", self.refused({"x": ("f64", (1,) * 9)}))
-        self.assertIn("a unit of 40 bytes", self.refused({"x": ringside.Variable("f64", (4,), unit="m" * 40)}))
+        self.assertIn("found 0 variables, expected 1 to 256", self.refusal({}))
+        self.assertIn("the name '1x' has '1' at byte 0", self.refusal({"1x": ("f64", (4,))}))
+        self.assertIn("'solver.r' begins with 'solver'", self.refusal({"solver.r": ("f64", (4,))}))
+        self.assertIn("variable 'x': shape (100, 0): found 0, expected at least 1", self.refusal({"x": ("f64", (100, 0))}))
+        self.assertIn("9 dimensions; expected 0 to 8", self.refusal({"x": ("f64", (1,) * 9)}))
+        self.assertIn("a unit of 40 bytes", self.refusal({"x": ringside.Variable("f64", (4,), unit="m" * 40)}))
         self.assertIn("found 70 scalars, expected at most 64",
-                      self.refused({"x": ("f64", (4,))}, scalars=[f"s{i}" for i in range(70)]))
+                      self.refusal({"x": ("f64", (4,))}, scalars=[f"s{i}" for i in range(70)]))
 
     def test_a_dtype_or_role_that_is_none_is_refused(self):
-        self.assertEqual(self.refused({"x": ("f16", (4,))}),
+        self.assertEqual(self.refusal({"x": ("f16", (4,))}),
                          "variable 'x': dtype 'f16'; expected one of " + ", ".join(DTYPES))
         # NumPy counts bytes.
-        self.assertIn("variable 'x': dtype 'i4'; expected one of", self.refused({"x": ("i4", (4,))}))
-        self.assertIn("variable 'x': dtype '>f8'; expected one of f32, f64", self.refused({"x": (np.dtype(">f8"), (4,))}))
-        self.assertIn("variable 'x': dtype '|b1'", self.refused({"x": (bool, (4,))}))
+        self.assertIn("variable 'x': dtype 'i4'; expected one of", self.refusal({"x": ("i4", (4,))}))
+        self.assertIn("variable 'x': dtype '>f8'; expected one of f32, f64", self.refusal({"x": (np.dtype(">f8"), (4,))}))
+        self.assertIn("variable 'x': dtype '|b1'", self.refusal({"x": (bool, (4,))}))
         with self.assertRaisesRegex(ValueError, "role 'ghost'; expected field or state"):
             ringside.Variable("f64", (4,), role="ghost")
         self.assertIn("scalar 'rho': dtype 'f32'; expected f64 or i64",
-                      self.refused({"x": ("f64", (4,))}, scalars={"rho": "f32"}))
+                      self.refusal({"x": ("f64", (4,))}, scalars={"rho": "f32"}))
 
     def test_an_option_that_is_none_is_refused(self):
-        self.assertEqual(self.refused({"x": ("f64", (4,))}, pool_use="keep"),
+        self.assertEqual(self.refusal({"x": ("f64", (4,))}, pool_use="keep"),
                          "pool_use: found 'keep', expected one of fresh, overwrite, resume")
 
         with self.assertRaisesRegex(ringside.UsageError, "coordination: found 'mail', expected one of locks, messages"):
@@ -535,8 +523,7 @@ class Refusals(pipelines.Pipelines):
                 run.publish(run.next_iteration, {{"x": [1.0, 2.0, 3.0, 4.0]}})
             """
         self.kept(program.format("b'one'"))
-        code, _, error = self.run_program(program.format("b'two'"), "--resume")
-        self.assertEqual(code, 2)
+        error = self.failing(2, program.format("b'two'"), "--resume")
         self.assertIn("ringside.errors.RefusedError: ", error)
         self.kept(program.format("b'one'"), "--resume")
 

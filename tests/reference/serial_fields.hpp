@@ -133,7 +133,7 @@ struct SerialResult {
 inline SerialResult serial_sum(double sum, double magnitudes) {
   return {{sum}, 96 * 0x1p-53 * magnitudes};
 }
-/// A norm made of squares: those of entries below 1e-154 may vanish (docs/inside/reductions.md).
+/// A norm made of squares: those of entries below 1e-154 may vanish (docs/inside/kernels.md).
 inline SerialResult serial_l2(double norm) {
   return {{norm}, norm > 1e-150 ? 96 * 0x1p-53 * norm : 1e-150};
 }

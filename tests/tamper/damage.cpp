@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -320,40 +321,28 @@ void forge_journal(Files& files, Random& random, Damage& done) {
 
 Damage damage(Files& files, const std::vector<Specimen>& all, std::size_t of, Random& random) {
   const Specimen& specimen = all[of];
-  static constexpr const char* kKinds[] = {"flipped bits",
-                                           "zeroed range",
-                                           "noise",
-                                           "swapped ranges",
-                                           "truncation",
-                                           "extension",
-                                           "slots exchanged",
-                                           "journals exchanged",
-                                           "pools exchanged",
-                                           "old copies",
-                                           "superblock forged",
-                                           "slot header forged",
-                                           "run table entry forged",
-                                           "journal forged"};
-  std::uint64_t kind = below(std::size(kKinds), random);
+  Damage done{.kind = {}, .what = {}, .pool = &specimen, .journal = &specimen};
+  const std::pair<const char*, std::function<void()>> kinds[] = {
+      {"flipped bits", [&] { flip_bits(files, specimen, random, done); }},
+      {"zeroed range", [&] { fill_range(files, specimen, random, done, true); }},
+      {"noise", [&] { fill_range(files, specimen, random, done, false); }},
+      {"swapped ranges", [&] { swap_ranges(files, specimen, random, done); }},
+      {"truncation", [&] { cut(files, specimen, random, done); }},
+      {"extension", [&] { extend(files, specimen, random, done); }},
+      {"slots exchanged", [&] { exchange_slots(files, specimen, all, random, done); }},
+      {"journals exchanged", [&] { exchange_journals(files, all, random, done); }},
+      {"pools exchanged", [&] { exchange_pools(files, all, random, done); }},
+      {"old copies", [&] { put_old_copy_back(files, specimen, random, done); }},
+      {"superblock forged", [&] { forge_superblock(files, specimen, random, done); }},
+      {"slot header forged", [&] { forge_slot_header(files, specimen, random, done); }},
+      {"run table entry forged", [&] { forge_run_entry(files, specimen, random, done); }},
+      {"journal forged", [&] { forge_journal(files, random, done); }},
+  };
+  std::uint64_t kind = below(std::size(kinds), random);
   if (kind == 9 && specimen.earlier.pool.empty()) kind = 6;
   if ((kind == 7 || kind == 13) && files.journal[0].empty()) kind = 0;
-  Damage done{.kind = kKinds[kind], .what = {}, .pool = &specimen, .journal = &specimen};
-  switch (kind) {
-    case 0: flip_bits(files, specimen, random, done); break;
-    case 1: fill_range(files, specimen, random, done, true); break;
-    case 2: fill_range(files, specimen, random, done, false); break;
-    case 3: swap_ranges(files, specimen, random, done); break;
-    case 4: cut(files, specimen, random, done); break;
-    case 5: extend(files, specimen, random, done); break;
-    case 6: exchange_slots(files, specimen, all, random, done); break;
-    case 7: exchange_journals(files, all, random, done); break;
-    case 8: exchange_pools(files, all, random, done); break;
-    case 9: put_old_copy_back(files, specimen, random, done); break;
-    case 10: forge_superblock(files, specimen, random, done); break;
-    case 11: forge_slot_header(files, specimen, random, done); break;
-    case 12: forge_run_entry(files, specimen, random, done); break;
-    default: forge_journal(files, random, done); break;
-  }
+  done.kind = kinds[kind].first;
+  kinds[kind].second();
   done.what = specimen.name + ": " + done.what;
   return done;
 }

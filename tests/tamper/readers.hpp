@@ -30,23 +30,15 @@ struct Findings {
   void add(const Findings& other);
 };
 
-class Readers {
- public:
-  Readers(std::string programs, std::string folder) : programs_(std::move(programs)), folder_(std::move(folder)) {}
-
-  /// Runs the readers on the damaged pool. all: each of them, and an export of each iteration; else only the quick
-  /// ones, two exports, and a resumed run in one case of four.
-  void read(const std::string& pool, const Damage& damage, bool all, std::mt19937_64& random, Findings& findings) const;
-
- private:
-  int start(const std::vector<std::string>& words, const Damage& damage, Findings& findings) const;
-  void export_one(const std::string& pool, const std::string& iteration, const Damage& damage,
-                  Findings& findings) const;
-  void tail(const std::string& pool, const Damage& damage, Findings& findings) const;
-  void resume(const std::string& pool, const Damage& damage, Findings& findings) const;
-
-  std::string programs_;
-  std::string folder_;
+/// Where the readers are, and the folder that takes what they write.
+struct Readers {
+  std::string programs;
+  std::string folder;
 };
+
+/// Runs the readers on the damaged pool. all: each of them, and an export of each iteration; else only the quick ones,
+/// two exports, and a resumed run in one case of four.
+void read_damaged(const Readers& place, const std::string& pool, const Damage& damage, bool all,
+                  std::mt19937_64& random, Findings& findings);
 
 }  // namespace ringside::testing

@@ -35,7 +35,6 @@ struct Options {
 /// Runs each case whose number modulo the number of jobs is `job`.
 Findings work(const Options& options, const std::vector<Specimen>& specimens, const std::string& folder, int job) {
   std::filesystem::create_directory(folder);
-  const Readers readers(RINGSIDE_BIN_DIR, folder);
   const std::string pool = folder + "/damaged.pool";
   Findings findings;
   for (std::uint64_t number = 1; number <= options.cases; ++number) {
@@ -48,7 +47,7 @@ Findings work(const Options& options, const std::vector<Specimen>& specimens, co
     const Damage damaged = damage(files, specimens, of, random);
     write_files(pool, files);
     const std::size_t violations = findings.violations.size();
-    readers.read(pool, damaged, options.all_readers, random, findings);
+    read_damaged({RINGSIDE_BIN_DIR, folder}, pool, damaged, options.all_readers, random, findings);
     ++findings.cases[damaged.kind];
     for (std::size_t i = violations; i < findings.violations.size(); ++i) {
       fmt::print("VIOLATION: seed {}, case {}: {}\n", options.seed, number, findings.violations[i]);

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which triggers fire under a real run, and what they mark, stop, answer and refuse (docs/use/questions.md)."""
 
-import unittest
-
 from runs import Place, main
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The archive beside a pool, to which triggers copy steps (docs/use/questions.md)."""
 
-import unittest
-
 from runs import Place, main
 
 EVERY_SEVENTH = "--trigger=iteration % 7 == 0: keep"

@@ -2,7 +2,6 @@
 """A ring that a trigger freezes, and the last finite step, which NaN does not overwrite (docs/use/questions.md)."""
 
 import os
-import unittest
 
 from runs import Place, main
 
@@ -77,7 +76,7 @@ class Frozen(Place):
     def test_resume_is_refused_until_the_pool_is_thawed(self):
         self.publish("--trigger=iteration == 40: freeze, stop", expected=130)
         refused = self.publish("--resume", expected=2)
-        self.assertIn("the ring is frozen since iteration 40 (trigger 'iteration == 40'), nothing in it is overwritten",
+        self.assertIn("the ring has been frozen since iteration 40 (trigger 'iteration == 40'), nothing in it is overwritten",
                       refused.output + refused.said)
         self.assertIn("was frozen since iteration 40 (trigger 'iteration == 40')", self.call("ringside", "thaw", "x.pool").stdout)
         self.assertEqual(self.call("ringside", "thaw", "x.pool").stdout, "x.pool: is not frozen\n")
@@ -118,7 +117,7 @@ class Frozen(Place):
         (self.folder / "link.pool").symlink_to("other/x.pool")
         self.publish("--trigger=iteration == 40: freeze, stop", pool="other/x.pool", expected=130)
         refused = self.publish("--resume", pool="link.pool", expected=2)
-        self.assertIn("the ring is frozen since iteration 40", refused.output + refused.said)
+        self.assertIn("the ring has been frozen since iteration 40", refused.output + refused.said)
 
     def test_a_reader_may_hold_each_step(self):
         self.publish("--trigger=iteration == 40: freeze, stop", expected=130)

@@ -2,16 +2,15 @@
 """Runs of publish_poisoned in an empty folder, and what is left of them."""
 
 import json
-import os
 import pathlib
 import re
 import struct
-import subprocess
 import sys
-import tempfile
 import unittest
 
-PROGRAMS = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build/release/bin").resolve()
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from own_folder import OwnFolder  # noqa: E402
+
 ENTRIES = 3000
 
 
@@ -26,19 +25,8 @@ class Run:
         self.published = int(ended[-1]) if ended else None
 
 
-class Place(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("RINGSIDE_")}
-        self.environment.update(LC_ALL="C.UTF-8", PATH=f"{PROGRAMS}:{os.environ['PATH']}")
-
-    def call(self, *command, expected=0):
-        done = subprocess.run([str(word) for word in command], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", timeout=240, check=False)
-        self.assertEqual(done.returncode, expected, f"{command}\n{done.stdout}{done.stderr}")
-        return done
+class Place(OwnFolder):
+    programs = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build/release/bin").resolve()
 
     def publish(self, *options, steps=60, nan=(0, 0), kill=0, expected=0, pool="x.pool"):
         """A run; nan: the first and last iteration with a NaN; kill: at which the analyzer is killed."""
@@ -46,7 +34,7 @@ class Place(unittest.TestCase):
         summary.unlink(missing_ok=True)
         durability = () if any(str(one).startswith("--durability") for one in options) else ("--durability=process",)
         done = self.call("ringside", "run", "--quiet", f"--pool={pool}", f"--summary={summary}", *durability, *options, "--",
-                         PROGRAMS / "publish_poisoned", steps, ENTRIES, *nan, kill, expected=expected)
+                         self.programs / "publish_poisoned", steps, ENTRIES, *nan, kill, expected=expected)
         return Run(done, json.loads(summary.read_text(encoding="utf-8")) if summary.exists() else None)
 
     def kept(self, pool="x.pool"):
@@ -61,8 +49,7 @@ class Place(unittest.TestCase):
         return [(mark["cause"], mark["name"], mark["iteration"], tuple(mark["action"])) for mark in self.mark_records(pool)]
 
     def mark_records(self, pool="x.pool"):
-        records = map(json.loads, self.call("ringside", "tail", "--pool", pool, "--json").stdout.splitlines())
-        return [record for record in records if record["event"] == "mark"]
+        return [record for record in self.records(pool) if record["event"] == "mark"]
 
     def mark_texts(self, pool="x.pool"):
         return [mark["text"] for mark in self.mark_records(pool)]

@@ -10,14 +10,22 @@
 
 namespace ringside {
 
-/// In ascending order.
-inline std::vector<int> allowed_cpus() {
+/// Of the calling thread, or of another one; in ascending order.
+inline std::vector<int> allowed_cpus(pid_t thread = 0) {
   cpu_set_t set;
-  EXPECT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+  EXPECT_EQ(sched_getaffinity(thread, sizeof set, &set), 0);
   std::vector<int> cpus;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (CPU_ISSET(static_cast<std::size_t>(cpu), &set)) cpus.push_back(cpu);
   }
+  return cpus;
+}
+
+/// As many as wanted; on a small machine some are named twice.
+inline std::vector<int> some_cpus(std::size_t count) {
+  const std::vector<int> allowed = allowed_cpus();
+  std::vector<int> cpus;
+  for (std::size_t i = 0; i < count; ++i) cpus.push_back(allowed[i % allowed.size()]);
   return cpus;
 }
 

@@ -25,4 +25,12 @@ std::string failure_line(Action&& action, ExitCode code = ExitCode::kUsage) {
   return "";
 }
 
+/// Expects that `action` is refused with that exit code, in one line that contains `part`.
+template <class Action>
+void expect_refused(Action&& action, const std::string& part, ExitCode code = ExitCode::kUsage) {
+  const std::string line = failure_line(action, code);
+  EXPECT_NE(line, "") << "accepted; expected '" << part << "'";
+  EXPECT_NE(line.find(part), std::string::npos) << "'" << part << "' in: " << line;
+}
+
 }  // namespace ringside

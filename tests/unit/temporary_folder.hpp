@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A folder of its own for each test, removed afterwards, and what a file holds.
+// A folder of its own for each test, removed afterwards, what a file holds, and who may use it.
 #pragma once
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -43,6 +44,13 @@ inline std::string content_of(const std::string& path) {
   std::ostringstream content;
   content << std::ifstream(path, std::ios::binary).rdbuf();
   return std::move(content).str();
+}
+
+/// The bits of a file that chmod sets.
+inline mode_t mode_of(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) throw std::runtime_error("there is no file " + path);
+  return status.st_mode & 07777;
 }
 
 }  // namespace ringside::testing

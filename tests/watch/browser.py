@@ -19,7 +19,6 @@ PROGRAM = sys.argv.pop(1)
 SCREENSHOTS = pathlib.Path(sys.argv.pop(1))
 PATIENCE_S = 120  # for what needs a second on an idle machine
 
-
 opened = None
 
 
@@ -55,7 +54,37 @@ def separated(number):
     return f"{number:,}"
 
 
-class PageTest(unittest.TestCase):
+class OnPage(unittest.TestCase):
+    """What the tests ask of the browser and of the page that it shows."""
+
+    def tearDown(self):
+        self.assert_no_complaints()
+
+    def script(self, code, *arguments):
+        return self.browser.execute_script(code, *arguments)
+
+    def one(self, selector):
+        return self.browser.find_element(By.CSS_SELECTOR, selector)
+
+    def all(self, selector):
+        return self.browser.find_elements(By.CSS_SELECTOR, selector)
+
+    def text(self, identity):
+        return self.one("#" + identity).text
+
+    def wait_until(self, condition):
+        return WebDriverWait(self.browser, PATIENCE_S, poll_frequency=0.05).until(lambda _: condition())
+
+    def wait_for_text(self, identity, wanted):
+        self.wait_until(lambda: wanted in self.text(identity))
+
+    def assert_no_complaints(self):
+        """Expects no error of the browser: no failed script, no missing asset, no breach of the content security
+        policy."""
+        self.assertEqual(self.browser.get_log("browser"), [])
+
+
+class PageTest(OnPage):
     """Drives a page that shows a made-up run."""
 
     def setUp(self):
@@ -63,20 +92,16 @@ class PageTest(unittest.TestCase):
         self.addCleanup(lambda: self.server.close())
         self.browser = screen()
 
-    def tearDown(self):
-        self.assert_no_complaints()
-
     def leave(self):
         """Forgets the complaints that the test has caused; an empty page makes no more."""
         self.browser.get("about:blank")
         self.browser.get_log("browser")
 
-    def show(self, *commands, browser=None):
+    def show(self, *commands):
         """Runs the commands, waits until the page shows the status they led to, and returns this status."""
         for command in commands:
             status = self.server.say(command)
-        self.wait_until(lambda b: b.execute_script("return document.documentElement.dataset.newestSeq") ==
-                        str(status["newest_seq"]), browser)
+        self.wait_until(lambda: self.script("return document.documentElement.dataset.newestSeq") == str(status["newest_seq"]))
         return status
 
     def open(self, *commands):
@@ -84,46 +109,24 @@ class PageTest(unittest.TestCase):
         self.browser.get(self.server.url)
         return self.show(*commands)
 
-    def wait_until(self, condition, browser=None):
-        return WebDriverWait(browser or self.browser, PATIENCE_S, poll_frequency=0.05).until(condition)
-
-    def text(self, identity, browser=None):
-        return (browser or self.browser).find_element(By.ID, identity).text
-
-    def wait_for_text(self, identity, wanted):
-        self.wait_until(lambda b: wanted in self.text(identity))
-
     def chart(self, identity, dataset):
         """The values drawn by one of a chart's lines, by iteration."""
-        points = self.browser.execute_script(
-            "return Chart.getChart(arguments[0]).data.datasets[arguments[1]].data.map(p => [p.x, p.y])",
-            identity, dataset)
+        points = self.script(
+            "return Chart.getChart(arguments[0]).data.datasets[arguments[1]].data.map(p => [p.x, p.y])", identity, dataset)
         return {int(x): y for x, y in points}
 
     def steps(self):
-        return self.browser.execute_script(
-            "return fetch('/api/steps?limit=2000').then(answer => answer.json())")["steps"]
-
-    def assert_no_complaints(self, browser=None):
-        """Expects no error of the browser: no failed script, no missing asset, no breach of the content security
-        policy."""
-        self.assertEqual((browser or self.browser).get_log("browser"), [])
+        return self.script("return fetch('/api/steps?limit=2000').then(answer => answer.json())")["steps"]
 
 
-class PhoneTest(unittest.TestCase):
+class PhoneTest(OnPage):
     """Drives pages that the programs serve and write, on a phone's screen. Each test has a folder of its own."""
 
     ringside = pathlib.Path(PROGRAM).with_name("ringside")
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.browser = screen(width=390, height=1100)
-        self.wait = WebDriverWait(self.browser, PATIENCE_S, poll_frequency=0.05)
-
-    def tearDown(self):
-        self.assertEqual(self.browser.get_log("browser"), [])
 
     def run_ringside(self, *arguments):
         subprocess.run([self.ringside, *arguments], check=True, stdout=subprocess.DEVNULL)
@@ -135,4 +138,4 @@ class PhoneTest(unittest.TestCase):
         self.browser.get(next(word for word in serve.stdout.readline().split() if word.startswith("http://")))
 
     def assert_fits(self):
-        self.assertLessEqual(self.browser.execute_script("return document.documentElement.scrollWidth"), 390)
+        self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), 390)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every metric that dashboards/ names exists in the exporter. Takes the paths of scripted_server and of grafana.json."""
 
+import contextlib
 import json
 import pathlib
 import re
@@ -18,14 +19,11 @@ METRIC = re.compile(r"\bringside_[a-z0-9_]+")
 
 def exported():
     """The names of all samples, and those of their families, with every kind of metric present."""
-    server = ScriptedServer(PROGRAM)
-    try:
+    with contextlib.closing(ScriptedServer(PROGRAM)) as server:
         for line in ("start run-0123456789ab", "steps 5", "status journal"):
             server.say(line)
         with urllib.request.urlopen(server.url + "metrics", timeout=60) as answer:
             text = answer.read().decode()
-    finally:
-        server.close()
     return {re.match(r"[a-z0-9_]+", line)[0] for line in text.splitlines() if line and not line.startswith("#")}
 
 

@@ -11,46 +11,32 @@ import re
 import signal
 import stat
 import struct
-import subprocess
 import sys
-import tempfile
-import time
 import unittest
 import urllib.error
 import urllib.request
 
-BIN = pathlib.Path(sys.argv.pop(1))
-PATIENCE_S = 120  # for what needs a second on an idle machine
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from own_folder import PATIENCE_S, OwnFolder  # noqa: E402
 
 
 def data_of(report):
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', report, re.S)[1])
 
 
-class Live(unittest.TestCase):
+class Live(OwnFolder):
+    programs = pathlib.Path(sys.argv.pop(1)).resolve()
+
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.pool = self.folder / "test.pool"
         # The programs must find no other analyzer.
-        self.environment = {**os.environ, "XDG_RUNTIME_DIR": folder.name, "TMPDIR": folder.name}
-
-    def start(self, *arguments):
-        process = subprocess.Popen([BIN / "ringside", *map(str, arguments)], env=self.environment, encoding="utf-8",
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.addCleanup(lambda: (process.poll() is None and process.kill(), process.communicate()))
-        return process
-
-    def ringside(self, *arguments):
-        process = self.start(*arguments)
-        out, err = process.communicate(timeout=PATIENCE_S)
-        return process.returncode, out, err
+        self.environment.update(XDG_RUNTIME_DIR=str(self.folder), TMPDIR=str(self.folder))
 
     def start_run(self, *more, iterations=100_000_000):
         # Steps of 0.2 ms: on two cores the recorder cannot keep up with much shorter ones. It then drops records, whose times
         # only the account has.
-        run = self.start("run", "--matrix=grid:500", f"--iterations={iterations}", f"--pool={self.pool}",
+        run = self.start("ringside", "run", "--matrix=grid:500", f"--iterations={iterations}", f"--pool={self.pool}",
                          f"--summary={self.folder}/summary.json", "--durability=process", "--quiet", *more)
         self.wait_for("the analyzer listens", lambda: list(self.folder.glob("ringside-*/analyzer.socket.control")))
         return run
@@ -60,8 +46,20 @@ class Live(unittest.TestCase):
         run.communicate(timeout=PATIENCE_S)
         return json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
 
+    def ended_run(self, *more, iterations=300):
+        """Its summary."""
+        self.start_run(*more, iterations=iterations).communicate(timeout=PATIENCE_S)
+        return json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
+
+    def report(self, source):
+        """The data of a report's page."""
+        page = self.folder / "report.html"
+        self.call("ringside", "report", source, "-o", page)
+        self.assertEqual(stat.S_IMODE(page.stat().st_mode) & 0o007, 0)
+        return data_of(page.read_text(encoding="utf-8"))
+
     def start_serve(self, *more):
-        serve = self.start("serve", "--listen=127.0.0.1:0", *more)
+        serve = self.start("ringside", "serve", "--listen=127.0.0.1:0", *more)
         line = serve.stdout.readline()
         self.assertIn("http://", line, "serve did not start")
         self.url = re.search(r"http://\S+/", line)[0]
@@ -74,15 +72,6 @@ class Live(unittest.TestCase):
     def status(self):
         return json.loads(self.ask("api/status"))
 
-    def wait_for(self, what, question):
-        until = time.monotonic() + PATIENCE_S
-        while time.monotonic() < until:
-            answer = question()
-            if answer:
-                return answer
-            time.sleep(0.02)
-        return self.fail(what)
-
     def compare_with_summary(self, totals, hand_off, summary):
         self.assertEqual(totals["steps_committed"], summary["steps_committed"])
         self.assertEqual(totals["steps_skipped"], summary["steps_skipped"])
@@ -91,10 +80,7 @@ class Live(unittest.TestCase):
         # What the producer did after its last step (it waited for a buffer when the stop came) is in no step's record.
         # The journal's records of this run add up to what is shown, to the nanosecond, and to no more than the
         # account.
-        journal = subprocess.run([BIN / "ringside", "tail", "--pool", self.pool, "--json"], capture_output=True,
-                                 text=True, check=True, timeout=PATIENCE_S)
-        steps = [record for record in map(json.loads, journal.stdout.splitlines())
-                 if record["event"] == "step" and record["run_id"] == summary["run_id"]]
+        steps = [record for record in self.records(self.pool) if record["event"] == "step" and record["run_id"] == summary["run_id"]]
         for key in ("producer_idle", "generate"):
             self.assertEqual(totals[key + "_ns"], sum(step[key + "_ns"] for step in steps), msg=key)
             self.assertLessEqual(totals[key + "_ns"] / 1e9, summary[key + "_s"] + 1e-6, msg=key)
@@ -116,19 +102,12 @@ class Live(unittest.TestCase):
         serve.send_signal(signal.SIGTERM)
         self.assertEqual(serve.wait(PATIENCE_S), 0)
 
-        report = self.folder / "report.html"
-        code, _, err = self.ringside("report", self.pool, "-o", report)
-        self.assertEqual(code, 0, err)
-        told = data_of(report.read_text(encoding="utf-8"))
+        told = self.report(self.pool)
         self.compare_with_summary(told["account"], told["hand_off_ns"], summary)
         self.assertEqual(sum(step["steps"] for step in told["steps"]), summary["steps_committed"])
         self.assertEqual(len(told["kept"]), summary["slots"])
         self.assertEqual(told["kept"][-1]["iteration"], summary["iterations"])
-        self.assertEqual(stat.S_IMODE(report.stat().st_mode) & 0o007, 0)
-
-        code, _, err = self.ringside("report", self.folder / "summary.json", "-o", report)
-        self.assertEqual(code, 0, err)
-        told = data_of(report.read_text(encoding="utf-8"))
+        told = self.report(self.folder / "summary.json")
         self.assertEqual(told["account"]["steps_committed"], summary["steps_committed"])
 
     def test_serve_draws_the_newest_iterate_and_knows_who_holds_a_slot(self):
@@ -168,19 +147,15 @@ class Live(unittest.TestCase):
         return json.loads(self.ask(f"api/image?variable={variable}"))["image"]
 
     def test_a_report_says_where_the_journal_breaks_off(self):
-        self.start_run("--journal=file", iterations=300).communicate(timeout=PATIENCE_S)
+        self.ended_run("--journal=file")
         log = self.folder / "test.pool.journal-0"
         os.truncate(log, log.stat().st_size - 5)
-        report = self.folder / "report.html"
-        code, _, err = self.ringside("report", self.pool, "-o", report)
-        self.assertEqual(code, 0, err)
-        told = data_of(report.read_text(encoding="utf-8"))
+        told = self.report(self.pool)
         self.assertRegex("\n".join(told["notices"]), "not whole: .*journal-0: ends within a record at byte")
         self.assertEqual(told["account"]["steps_committed"], 300)
 
     def test_serve_shows_the_past_while_no_analyzer_is_there(self):
-        self.start_run(iterations=300).communicate(timeout=PATIENCE_S)
-        summary = json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
+        summary = self.ended_run()
         self.start_serve("--pool", self.pool)
         status = self.status()
         self.assertEqual(status["run"]["run_id"], summary["run_id"])
@@ -189,8 +164,7 @@ class Live(unittest.TestCase):
         self.compare_with_summary(status["totals"], status["hand_off_ns"], summary)
 
     def test_serve_shows_an_ended_pool_beside_live_analyzers_of_others(self):
-        self.start_run(iterations=300).communicate(timeout=PATIENCE_S)
-        ended = json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))["run_id"]
+        ended = self.ended_run()["run_id"]
         ended_pool, runs = self.pool, []
         for count in (1, 2):
             self.pool = self.folder / f"live{count}.pool"
@@ -250,8 +224,7 @@ class Live(unittest.TestCase):
         self.compare_with_summary(ended["totals"], ended["hand_off_ns"], summary)
 
     def test_serve_lists_the_runs_below_a_folder_and_reports_each(self):
-        self.start_run(iterations=200).communicate(timeout=PATIENCE_S)
-        summary = json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
+        summary = self.ended_run(iterations=200)
         self.start_serve("--runs", self.folder)
         listed = json.loads(self.ask("api/runs"))
         self.assertEqual([run["run_id"] for run in listed["runs"]], [summary["run_id"]])
@@ -296,10 +269,10 @@ class Live(unittest.TestCase):
                 (("report", self.folder / "nope.pool"), 2, "nope.pool: cannot be opened: No such file"),
                 (("serve", f"--token-file={self.folder}/none", f"--pool={self.pool}"), 2, "No such file"),
                 (("report", self.folder / "text"), 2, "text"),
-                (("report", self.folder / "other.json"), 2, "other.json: this JSON is no summary")):
+                (("report", self.folder / "other.json"), 2, "other.json: this JSON is not a summary")):
             with self.subTest(arguments):
-                found, _, err = self.ringside(*arguments)
-                self.assertEqual((found, err.count("\n")), (code, 1), err)
+                err = self.call("ringside", *arguments, expected=code).stderr
+                self.assertEqual(err.count("\n"), 1, err)
                 self.assertIn(word, err)
 
 

@@ -10,8 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/records/described_run.hpp"
-#include "common/records/results_message.hpp"
+#include "common/records/record_message.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
 #include "common/results/result_values.hpp"
 #include "proto/ringside.pb.h"

@@ -9,7 +9,6 @@ import pathlib
 import tempfile
 import unittest
 
-from selenium.webdriver.common.by import By
 
 from browser import PROGRAM, SCREENSHOTS, PageTest, PhoneTest, screen, separated
 from scripted import ScriptedServer
@@ -52,28 +51,27 @@ class Page(PageTest):
                 drawn = self.chart(identity, dataset)
                 for step in steps:
                     self.assertAlmostEqual(drawn[step["iteration"]], step[name + "_ns"] / 1e6)
-        hand_off = self.browser.execute_script("return Chart.getChart('hand-off-chart').data.datasets[0].data")
+        hand_off = self.script("return Chart.getChart('hand-off-chart').data.datasets[0].data")
         status = self.server.say("up")
         self.assertEqual(hand_off, [status["hand_off_ns"][key] for key in ("p50", "p90", "p99", "max")])
-        self.assertEqual(self.browser.execute_script("return Chart.getChart('change-chart').scales.y.type"),
-                         "logarithmic")
+        self.assertEqual(self.script("return Chart.getChart('change-chart').scales.y.type"), "logarithmic")
 
     def test_the_ring_shows_what_is_committed_and_persisted(self):
         self.open("up", "start run-0123456789ab", "steps 5")
-        self.assertEqual(self.browser.find_element(By.ID, "ring-hint").text, "5 of 8 slots hold an iterate")
+        self.assertEqual(self.text("ring-hint"), "5 of 8 slots hold an iterate")
         self.show("steps 15")
-        cells = [(cell.text, cell.get_attribute("class")) for cell in self.browser.find_elements(By.CSS_SELECTOR, "#ring li")]
+        cells = [(cell.text, cell.get_attribute("class")) for cell in self.all("#ring li")]
         expected = [(str(i), "slot persisted" if i <= 18 else "slot committed") for i in range(13, 20)]
         self.assertEqual(cells, expected + [("20\nnewest", "slot committed")])
 
     def test_says_when_the_analyzer_is_away_and_when_another_came(self):
         self.browser.get(self.server.url)
-        self.wait_for_text("notice", "No analyzer has been heard yet")
+        self.wait_for_text("notice", "No analyzer has sent data yet")
         self.show("up", "start run-0123456789ab", "steps 10")
-        self.assertFalse(self.browser.find_element(By.ID, "notice").is_displayed())
+        self.assertFalse(self.one("#notice").is_displayed())
         self.server.say("down")
         self.wait_for_text("state", "analyzer away")
-        self.assertIn("what is shown is what it last said", self.text("notice"))
+        self.assertIn("the page shows its last data", self.text("notice"))
         self.assertEqual(self.text("iteration"), "10")
         self.server.say("another")
         self.wait_for_text("state", "live")
@@ -92,7 +90,7 @@ class Page(PageTest):
     def test_does_not_take_a_run_that_was_asked_to_stop_for_a_failure(self):
         self.open("up", "start run-0123456789ab", "steps 30", "end interrupted 130")
         self.wait_for_text("state", "run ended: stopped on request")
-        self.assertNotIn("bad", self.browser.find_element(By.ID, "state").get_attribute("class"))
+        self.assertNotIn("bad", self.one("#state").get_attribute("class"))
 
     def test_says_when_serve_is_gone(self):
         self.open("up", "start run-0123456789ab", "steps 10")
@@ -113,7 +111,7 @@ class Page(PageTest):
     def test_a_name_is_shown_and_never_run(self):
         self.open("up", "start <img/src=x/onerr")
         self.wait_for_text("parameters", "grid:300")
-        self.assertEqual(self.browser.find_elements(By.TAG_NAME, "img"), [])
+        self.assertEqual(self.all("img"), [])
 
     def test_the_token_opens_the_page_and_leaves_the_address_bar(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -123,7 +121,7 @@ class Page(PageTest):
             server = ScriptedServer(PROGRAM, file)
             self.addCleanup(server.close)
         self.browser.get(server.url)
-        self.assertIn("a token is needed", self.browser.find_element(By.TAG_NAME, "body").text)
+        self.assertIn("a token is needed", self.one("body").text)
         self.browser.get(f"{server.url}?token={TOKEN}")
         self.wait_for_text("state", "analyzer away")
         self.assertEqual(self.browser.current_url, server.url)
@@ -133,23 +131,22 @@ class Page(PageTest):
         for name, dark, width, height in (("light", False, 1280, 1100), ("dark", True, 1280, 1100),
                                           ("phone", False, 390, 2300)):
             with self.subTest(name):
-                browser = screen(dark, width, height)
+                screen(dark, width, height)
                 self.server.close()
                 self.server = ScriptedServer(PROGRAM)
-                browser.get(self.server.url + "#charts=u.l2,analysis.energy")
+                self.browser.get(self.server.url + "#charts=u.l2,analysis.energy")
                 self.show("up", "start run-0123456789ab", "describe", "steps 60", "mark non_finite u u.non_finite > 0",
                           "step u.l2 nan", "steps 59", "analysis 40 analysis.energy 2", "analysis 90 analysis.energy 3",
                           "mark trigger a_trigger_with_a_long_name " + 20 * "u.change_l1 > 10 * prev(u.change_l1) ", "plug_in l3 2",
-                          "ring 120 118 3", browser=browser)
-                self.wait_until(lambda b: b.find_elements(By.CSS_SELECTOR, "#marks tr") and b.execute_script(
-                    "const c = Chart.getChart('chart-of-analysis.energy'); return c && c.data.datasets[0].data.length === 2"), browser)
-                browser.save_screenshot(str(SCREENSHOTS / f"page-{name}.png"))
-                overflow = browser.execute_script(
-                    "return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+                          "ring 120 118 3")
+                self.wait_until(lambda: self.all("#marks tr") and self.script(
+                    "const c = Chart.getChart('chart-of-analysis.energy'); return c && c.data.datasets[0].data.length === 2"))
+                self.browser.save_screenshot(str(SCREENSHOTS / f"page-{name}.png"))
+                overflow = self.script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
                 self.assertLessEqual(overflow, 0, "the page is wider than the screen")
-                background = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+                background = self.script("return getComputedStyle(document.body).backgroundColor")
                 self.assertEqual(sum(map(int, background[4:-1].split(","))) < 200, dark)
-                self.assert_no_complaints(browser)
+                self.assert_no_complaints()
 
 
 class Runs(PhoneTest):
@@ -163,28 +160,28 @@ class Runs(PhoneTest):
 
     def test_chosen_runs_are_drawn_and_the_table_is_sorted_by_the_keyboard(self):
         self.serve("--runs", self.folder)
-        self.wait.until(lambda b: b.execute_script("return document.documentElement.dataset.runs") == "2")
-        for box in self.browser.find_elements(By.CSS_SELECTOR, "#runs input"):
+        self.wait_until(lambda: self.script("return document.documentElement.dataset.runs") == "2")
+        for box in self.all("#runs input"):
             box.send_keys(" ")
-        self.wait.until(lambda b: b.execute_script(
+        self.wait_until(lambda: self.script(
             "return Chart.getChart('course-chart').data.datasets.map(d => d.data.length)") == [30, 30])
-        names = lambda: [link.text for link in self.browser.find_elements(By.CSS_SELECTOR, "#runs a")]
-        self.browser.find_element(By.ID, "sort-name").send_keys("\n")
+        names = lambda: [link.text for link in self.all("#runs a")]
+        self.one("#sort-name").send_keys("\n")
         self.assertEqual(names(), ["10.pool", "12.pool"])
-        self.browser.find_element(By.ID, "sort-name").send_keys("\n")
+        self.one("#sort-name").send_keys("\n")
         self.assertEqual(names(), ["12.pool", "10.pool"])
         self.assert_fits()
         self.browser.save_screenshot(str(SCREENSHOTS / "runs-phone.png"))
-        self.browser.find_element(By.CSS_SELECTOR, "#runs a").click()
-        self.wait.until(lambda b: b.title == "Ringside report")
-        self.assertIn("grid:12", self.browser.find_element(By.ID, "problem").text)
+        self.one("#runs a").click()
+        self.wait_until(lambda: self.browser.title == "Ringside report")
+        self.assertIn("grid:12", self.text("problem"))
 
     def test_a_comparison_fits_a_phone(self):
         page = self.folder / "compare.html"
         self.run_ringside("compare", f"{self.folder}/10.pool", f"{self.folder}/12.pool", "-o", page)
         self.browser.get(f"file://{page}")
-        self.assertIn("different problems", self.browser.find_element(By.ID, "notice").text)
-        self.assertEqual(self.browser.execute_script("return Chart.getChart('course-chart').data.datasets.length"), 2)
+        self.assertIn("different problems", self.text("notice"))
+        self.assertEqual(self.script("return Chart.getChart('course-chart').data.datasets.length"), 2)
         self.assert_fits()
 
 
@@ -209,28 +206,27 @@ class WrittenPages(PhoneTest):
         file = self.folder / "node.json"
         file.write_text(json.dumps(node), encoding="utf-8")
         self.written("plan", name, f"--node={file}", "--rows=4000000", "--nonzeros=31976004", "--iterations=100")
-        return self.browser.execute_script("return Chart.getChart('total-chart').config.type")
+        return self.script("return Chart.getChart('total-chart').config.type")
 
     def test_a_plan_of_many_splits_draws_lines_over_them_and_their_parts(self):
         self.assertEqual(self.plan("splits", 16), "line")
-        self.assertTrue(self.browser.find_element(By.ID, "parts").is_displayed())
+        self.assertTrue(self.one("#parts").is_displayed())
 
     def test_a_plan_of_one_split_draws_bars_for_each_mode_that_add_up_to_its_total(self):
         self.assertEqual(self.plan("one-split", 2, all_modes=True), "bar")
-        self.assertFalse(self.browser.find_element(By.ID, "parts").is_displayed())
-        rows = json.loads(self.browser.find_element(By.ID, "data").get_attribute("textContent"))["rows"]
+        self.assertFalse(self.one("#parts").is_displayed())
+        rows = json.loads(self.one("#data").get_attribute("textContent"))["rows"]
         self.assertEqual({(row["reduce"], row["elastic"]) for row in rows},
                          {("slot", False), ("slot", True), ("transfer", False), ("transfer", True)})
         rows.sort(key=lambda row: row["expected_s"])
-        labels = self.browser.execute_script("return Chart.getChart('total-chart').data.labels")
+        labels = self.script("return Chart.getChart('total-chart').data.labels")
         self.assertEqual(labels, [[f"--reduce {row['reduce']}"] + ["--elastic"] * row["elastic"] for row in rows])
-        bars = self.browser.execute_script(
-            "return Chart.getChart('total-chart').data.datasets.map(d => [d.stack, d.data])")
+        bars = self.script("return Chart.getChart('total-chart').data.datasets.map(d => [d.stack, d.data])")
         for stack in ("producer", "analyzer"):
             for i, row in enumerate(rows):
                 drawn = sum(values[i] for name, values in bars if name == stack)
                 self.assertAlmostEqual(drawn, row["total_s"], places=6, msg=f"{stack}, {labels[i]}")
-        remarks = [remark.text for remark in self.browser.find_elements(By.CSS_SELECTOR, "#remarks p")]
+        remarks = [remark.text for remark in self.all("#remarks p")]
         self.assertIn("copies and sweeps in nvdimm are derived from STREAM's copy", remarks)
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "with one processor some experiments have no plot")
@@ -238,13 +234,13 @@ class WrittenPages(PhoneTest):
         for name in ("stream", "compete", "placement", "streams", "pipeline"):
             with self.subTest(name):
                 self.written("experiment", name, name, "--bytes=64K", "--repeats=3")
-                drawn = self.browser.execute_script("return Object.values(Chart.instances).length")
-                self.assertEqual(drawn, len(self.browser.find_elements(By.TAG_NAME, "canvas")))
+                drawn = self.script("return Object.values(Chart.instances).length")
+                self.assertEqual(drawn, len(self.all("canvas")))
                 self.assertGreater(drawn, 0)
 
     def bars_of(self, *points):
         """The axis title and the tooltips of the bars that a plot of lines with one point each becomes."""
-        return self.browser.execute_script("""
+        return self.script("""
             const place = document.createElement("div");
             document.querySelector("main").append(place);
             place.append(Object.assign(document.createElement("canvas"), { id: "bars" }));

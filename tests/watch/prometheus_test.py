@@ -2,6 +2,7 @@
 """Prometheus itself on dashboards/: promtool reads the files, and a server started here scrapes the exporter, evaluates
 the rules and raises the alerts that the run gives cause for. Takes scripted_server's path."""
 
+import contextlib
 import json
 import pathlib
 import re
@@ -42,14 +43,11 @@ class Promtool(unittest.TestCase):
         self.check("test", "rules", str(pathlib.Path(__file__).with_name("alerts_test.yml")))
 
     def test_the_exporters_metrics_pass_the_linter(self):
-        server = ScriptedServer(PROGRAM)
-        try:
+        with contextlib.closing(ScriptedServer(PROGRAM)) as server:
             server.say("start run-0123456789ab")
             server.say("steps 5")
             with urllib.request.urlopen(server.url + "metrics", timeout=60) as answer:
                 text = answer.read()
-        finally:
-            server.close()
         run = subprocess.run(["promtool", "check", "metrics"], input=text, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, check=False)
         self.assertEqual((run.returncode, run.stdout), (0, b""))
@@ -57,9 +55,7 @@ class Promtool(unittest.TestCase):
 
 class Prometheus(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         token = self.folder / "token"
         token.touch(0o600)
         token.write_text("0123456789abcdefghij\n", encoding="utf-8")

@@ -42,6 +42,13 @@ RingSlots made_slots(std::uint64_t steps, std::uint32_t held) {
   return slots;
 }
 
+template <class T>
+T next(std::istringstream& words) {
+  T word{};
+  words >> word;
+  return word;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -56,79 +63,59 @@ int main(int argc, char** argv) {
   testing::MadeRun run;
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);
-    std::string command;
-    words >> command;
+    const auto command = next<std::string>(words);
     if (command == "start") {
-      std::string name;
-      words >> name;
-      run = testing::MadeRun(name, run.next_seq());
+      run = testing::MadeRun(next<std::string>(words), run.next_seq());
       watched.take(std::vector{run.started()});
     } else if (command == "describe") {
       run.describe(Schema::of({{.name = "u", .dtype = DType::kF64, .shape = {3, 4}, .unit = "K"}}), {{.name = "rho"}});
       watched.take(std::vector{run.started()});
     } else if (command == "step") {
-      std::string name;
-      std::string value;
-      words >> name >> value;
-      watched.take(std::vector{run.step_with(name, std::stod(value))});
+      const auto name = next<std::string>(words);
+      watched.take(std::vector{run.step_with(name, std::stod(next<std::string>(words)))});
     } else if (command == "analysis") {
-      std::uint64_t iteration = 0;
-      std::string name;
-      std::string value;
-      words >> iteration >> name >> value;
-      watched.take(std::vector{run.analysis(iteration, name, std::stod(value))});
+      const auto iteration = next<std::uint64_t>(words);
+      const auto name = next<std::string>(words);
+      watched.take(std::vector{run.analysis(iteration, name, std::stod(next<std::string>(words)))});
     } else if (command == "mark") {
-      std::string cause;
-      std::string name;
+      const auto cause = next<std::string>(words);
+      const auto name = next<std::string>(words);
       std::string text;
-      words >> cause >> name;
       std::getline(words >> std::ws, text);
       watched.take(std::vector{run.mark(cause, name, text, {"freeze", "stop"})});
     } else if (command == "plug_in") {
       wire::Record started = run.started();
       wire::PlugIn& plug_in = *started.mutable_run_started()->add_plug_ins();
-      std::uint32_t deaths = 0;
-      words >> *plug_in.mutable_name() >> deaths;
-      plug_in.set_deaths(deaths);
-      plug_in.set_left_out(deaths > 1);
+      plug_in.set_name(next<std::string>(words));
+      plug_in.set_deaths(next<std::uint32_t>(words));
+      plug_in.set_left_out(plug_in.deaths() > 1);
       watched.take(std::vector{started});
     } else if (command == "ring") {
-      std::string frozen;
-      std::uint64_t guarded = 0;
-      std::uint32_t held = 0;
-      std::uint32_t slots = MadeRun::kSlots;
-      words >> frozen >> guarded >> held >> slots;
       wire::Status status;
-      if (frozen != "-") status.set_frozen_at_iteration(std::stoull(frozen));
-      status.set_guarded_commit_seq(guarded);
+      if (const auto frozen = next<std::string>(words); frozen != "-") {
+        status.set_frozen_at_iteration(std::stoull(frozen));
+      }
+      status.set_guarded_commit_seq(next<std::uint64_t>(words));
       watched.take(status);
-      RingSlots made = made_slots(run.steps_made(), held);
-      made.count = slots;
+      RingSlots made = made_slots(run.steps_made(), next<std::uint32_t>(words));
+      if (std::uint32_t slots = 0; words >> slots) made.count = slots;
       watched.take(std::optional(std::move(made)));
     } else if (command == "slots") {
       wire::Record started = run.started();
-      std::uint32_t slots = 0;
-      words >> slots;
-      started.mutable_run_started()->set_slots(slots);
+      started.mutable_run_started()->set_slots(next<std::uint32_t>(words));
       watched.take(std::vector{started});
     } else if (command == "renumber") {
       run = testing::MadeRun();
       watched.take(std::vector{run.started()});
     } else if (command == "steps") {
-      std::uint64_t count = 0;
-      words >> count;
-      watched.take(run.steps(count));
+      watched.take(run.steps(next<std::uint64_t>(words)));
     } else if (command == "end") {
-      std::string outcome;
-      std::uint32_t code = 0;
-      words >> outcome >> code;
-      watched.take(std::vector{run.ended(outcome, code)});
+      const auto outcome = next<std::string>(words);
+      watched.take(std::vector{run.ended(outcome, next<std::uint32_t>(words))});
     } else if (command == "status") {
       wire::Status status;
-      std::string journal;
-      words >> journal;
       status.set_pool("made-up.pool");
-      status.set_journal(journal);
+      status.set_journal(next<std::string>(words));
       watched.take(status);
     } else if (command == "another") {
       watched.another_analyzer_came();

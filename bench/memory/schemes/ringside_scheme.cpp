@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libringside_memory, our software Memory Mode, through its C interface. It is loaded by name like the other libraries,
-// so a tree without it builds the programs without this scheme.
+// libringside_memory, our software Memory Mode, through its C interface. It is loaded by name like the other libraries.
 #include "bench/memory/schemes/scheme.hpp"
 #include "common/platform/error.hpp"
-
-#if __has_include("memory/ringside_memory.h")
 #include "memory/ringside_memory.h"
-#define RINGSIDE_BENCH_HAS_MEMORY 1
-#endif
 
 namespace ringside::bench {
-
-#ifdef RINGSIDE_BENCH_HAS_MEMORY
-
 namespace {
 
 constexpr const char* kRingsideLibrary = "libringside_memory.so";
@@ -95,13 +87,5 @@ std::unique_ptr<Scheme> ringside_scheme(const Words& words, const FarTiming& tim
       words.size() == 3 && options.in_place == 2 ? static_cast<std::uint32_t>(bytes_of(words[2])) : 0;
   return std::make_unique<RingsideScheme>(options, timing);
 }
-
-#else
-
-std::unique_ptr<Scheme> ringside_scheme(const Words&, const FarTiming&) {
-  throw system_error("--memory ringside: built without memory/ringside_memory.h");
-}
-
-#endif
 
 }  // namespace ringside::bench

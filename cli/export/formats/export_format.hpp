@@ -14,6 +14,7 @@
 
 #include "cli/export/formats/chunks.hpp"
 #include "cli/export/formats/slice.hpp"
+#include "common/files/output_file.hpp"
 #include "common/files/output_guard.hpp"
 #include "common/records/step_results.hpp"
 #include "common/schema/variable.hpp"
@@ -81,12 +82,14 @@ struct ExportFormat {
 std::span<const ExportFormat> export_formats();
 
 // The formats of that table.
-std::unique_ptr<ExportSink> make_npy(const ExportTarget& target);
-std::unique_ptr<ExportSink> make_npz(const ExportTarget& target);
-std::unique_ptr<ExportSink> make_csv(const ExportTarget& target);
-std::unique_ptr<ExportSink> make_mtx(const ExportTarget& target);
+using WriteStep = void(OutputFile& file, const ExportTarget& target, const ExportedStep& step);  // the whole file
+WriteStep write_npy;
+WriteStep write_npz;
+WriteStep write_csv;
+WriteStep write_mtx;
+WriteStep write_vtk;
+std::unique_ptr<ExportSink> make_vtk_series(const ExportTarget& target);
 std::unique_ptr<ExportSink> make_hdf5(const ExportTarget& target);
-std::unique_ptr<ExportSink> make_vtk(const ExportTarget& target);
 std::unique_ptr<ExportSink> make_zarr2(const ExportTarget& target);
 std::unique_ptr<ExportSink> make_zarr3(const ExportTarget& target);
 /// Refuses complex numbers and variables of more than two dimensions.

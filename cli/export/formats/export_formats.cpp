@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of file formats. For a new one, add a file here that implements ExportSink, its function in
-// export_format.hpp, and a line below.
+// The table of file formats. For a new one, add a file here that writes a step (WriteStep) or implements ExportSink,
+// its function in export_format.hpp, and a line below.
 #include <string_view>
 
 #include "cli/export/formats/export_format.hpp"
@@ -8,6 +8,31 @@
 
 namespace ringside {
 namespace {
+
+/// One step in one file.
+class FileSink final : public ExportSink {
+ public:
+  FileSink(const ExportTarget& target, WriteStep* write_step)
+      : target_(target), file_(target.output, "--output", target.kept), write_step_(write_step) {}
+
+  void write(const ExportedStep& step) override { write_step_(file_, target_, step); }
+  void accept() override {}
+  void finish() override { file_.finish(); }
+
+ private:
+  const ExportTarget target_;
+  OutputFile file_;
+  WriteStep* write_step_;
+};
+
+template <WriteStep* write_step>
+std::unique_ptr<ExportSink> make_file(const ExportTarget& target) {
+  return std::make_unique<FileSink>(target, write_step);
+}
+
+std::unique_ptr<ExportSink> make_vtk(const ExportTarget& target) {
+  return target.series ? make_vtk_series(target) : make_file<write_vtk>(target);
+}
 
 void accept_every(const ExportTarget&) {}
 
@@ -26,10 +51,10 @@ constexpr std::string_view kZarr[] = {".zarr"};
 using Takes = ExportFormat::Takes;
 
 constexpr ExportFormat kFormats[] = {
-    {"npy", kNpy, Takes::kOne, false, true, true, accept_every, make_npy},
-    {"npz", kNpz, Takes::kSeveral, false, true, true, accept_every, make_npz},
-    {"csv", kCsv, Takes::kOne, false, true, true, check_table, make_csv},
-    {"mtx", kMtx, Takes::kOne, false, true, false, check_table, make_mtx},
+    {"npy", kNpy, Takes::kOne, false, true, true, accept_every, make_file<write_npy>},
+    {"npz", kNpz, Takes::kSeveral, false, true, true, accept_every, make_file<write_npz>},
+    {"csv", kCsv, Takes::kOne, false, true, true, check_table, make_file<write_csv>},
+    {"mtx", kMtx, Takes::kOne, false, true, false, check_table, make_file<write_mtx>},
     {"hdf5", kHdf5, Takes::kSeveral, true, false, true, accept_every, make_hdf5},
     {"vtk", kVtk, Takes::kSeveralOfOneShape, true, true, true, check_vtk, make_vtk},
     {"zarr", kZarr, Takes::kSeveral, true, false, true, check_store, make_zarr2},

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <exception>
 #include <new>
-#include <span>
 
 #include "cli/export/formats/export_format.hpp"
 #include "common/files/output_file.hpp"
@@ -99,39 +98,6 @@ class NpzArchive {
   std::unique_ptr<archive_entry, Free> entry_;
 };
 
-class NpySink final : public ExportSink {
- public:
-  explicit NpySink(const ExportTarget& target)
-      : variable_(target.variables.at(0).variable), file_(target.output, "--output", target.kept) {}
-  void write(const ExportedStep& step) override {
-    file_.write(npy_head(variable_));
-    for_each_part(variable_, step, 0, [this](const void* data, std::size_t bytes) { file_.write(data, bytes); });
-  }
-  void accept() override {}
-  void finish() override { file_.finish(); }
-
- private:
-  const Variable variable_;
-  OutputFile file_;
-};
-
-class NpzSink final : public ExportSink {
- public:
-  explicit NpzSink(const ExportTarget& target)
-      : variables_(target.variables), file_(target.output, "--output", target.kept) {}
-  void write(const ExportedStep& step) override {
-    NpzArchive archive(file_);
-    for (std::size_t v = 0; v < variables_.size(); ++v) archive.add(variables_[v].variable, step, v);
-    archive.finish();
-  }
-  void accept() override {}
-  void finish() override { file_.finish(); }
-
- private:
-  const std::vector<ExportedVariable> variables_;
-  OutputFile file_;
-};
-
 }  // namespace
 
 std::string_view numpy_dtype(DType dtype) noexcept {
@@ -140,12 +106,16 @@ std::string_view numpy_dtype(DType dtype) noexcept {
   return kNames[static_cast<std::uint16_t>(dtype) - 1];
 }
 
-std::unique_ptr<ExportSink> make_npy(const ExportTarget& target) {
-  return std::make_unique<NpySink>(target);
+void write_npy(OutputFile& file, const ExportTarget& target, const ExportedStep& step) {
+  const Variable& variable = target.variables.at(0).variable;
+  file.write(npy_head(variable));
+  for_each_part(variable, step, 0, [&file](const void* data, std::size_t bytes) { file.write(data, bytes); });
 }
 
-std::unique_ptr<ExportSink> make_npz(const ExportTarget& target) {
-  return std::make_unique<NpzSink>(target);
+void write_npz(OutputFile& file, const ExportTarget& target, const ExportedStep& step) {
+  NpzArchive archive(file);
+  for (std::size_t v = 0; v < target.variables.size(); ++v) archive.add(target.variables[v].variable, step, v);
+  archive.finish();
 }
 
 }  // namespace ringside

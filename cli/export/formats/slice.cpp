@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/export/formats/slice.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "common/platform/error.hpp"

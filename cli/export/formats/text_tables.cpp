@@ -20,65 +20,6 @@ std::string entry_text(DType dtype, std::span<const std::byte> values, std::uint
   });
 }
 
-/// Writes one variable entry by entry: a head, then use(row, column) in the format's order.
-class TextSink : public ExportSink {
- public:
-  explicit TextSink(const ExportTarget& target)
-      : variable_(target.variables.at(0).variable), file_(target.output, "--output", target.kept) {
-    const std::vector<std::uint64_t>& shape = variable_.shape;
-    if (!shape.empty()) rows_ = shape[0];
-    if (shape.size() == 2) columns_ = shape[1];
-  }
-  void accept() override {}
-  void finish() override { file_.finish(); }
-
- protected:
-  const Variable variable_;
-  OutputFile file_;
-  std::uint64_t rows_ = 1;
-  std::uint64_t columns_ = 1;
-};
-
-class CsvSink final : public TextSink {
- public:
-  using TextSink::TextSink;
-  void write(const ExportedStep& step) override {
-    const bool table = variable_.shape.size() == 2;
-    file_.write(table ? "row,column,value\n" : "row,value\n");
-    std::uint64_t row = 0;
-    std::uint64_t column = 0;
-    for_each_part(variable_, step, 0, [&](const void* data, std::size_t bytes) {
-      const std::span values(static_cast<const std::byte*>(data), bytes);
-      for (std::uint64_t i = 0; i < bytes / bytes_of(variable_.dtype); ++i) {
-        const std::string value = entry_text(variable_.dtype, values, i);
-        file_.write(table ? fmt::format("{},{},{}\n", row, column, value) : fmt::format("{},{}\n", row, value));
-        if (++column == columns_) {
-          column = 0;
-          ++row;
-        }
-      }
-    });
-  }
-};
-
-/// Matrix Market stores arrays column by column.
-class MtxSink final : public TextSink {
- public:
-  using TextSink::TextSink;
-  void write(const ExportedStep& step) override {
-    const std::size_t entry_bytes = bytes_of(variable_.dtype);
-    const std::span<const std::byte> values = step.part(0, whole_of(variable_.shape, entry_bytes));
-    const char* const field = class_of(variable_.dtype) == DTypeClass::kInteger ? "integer" : "real";
-    file_.write(fmt::format("%%MatrixMarket matrix array {} general\n{} {}\n", field, rows_, columns_));
-    for (std::uint64_t column = 0; column < columns_; ++column) {
-      for (std::uint64_t row = 0; row < rows_; ++row) {
-        file_.write(entry_text(variable_.dtype, values, row * columns_ + column) + "\n");
-        step.wrote(entry_bytes);
-      }
-    }
-  }
-};
-
 }  // namespace
 
 void check_table(const ExportTarget& target) {
@@ -89,12 +30,37 @@ void check_table(const ExportTarget& target) {
                     variable.name, to_text(variable));
 }
 
-std::unique_ptr<ExportSink> make_csv(const ExportTarget& target) {
-  return std::make_unique<CsvSink>(target);
+void write_csv(OutputFile& file, const ExportTarget& target, const ExportedStep& step) {
+  const Variable& variable = target.variables.at(0).variable;
+  const bool table = variable.shape.size() == 2;
+  const std::uint64_t columns = table ? variable.shape[1] : 1;
+  file.write(table ? "row,column,value\n" : "row,value\n");
+  std::uint64_t entry = 0;
+  for_each_part(variable, step, 0, [&](const void* data, std::size_t bytes) {
+    const std::span values(static_cast<const std::byte*>(data), bytes);
+    for (std::uint64_t i = 0; i < bytes / bytes_of(variable.dtype); ++i, ++entry) {
+      const std::uint64_t row = entry / columns;
+      const std::string value = entry_text(variable.dtype, values, i);
+      file.write(table ? fmt::format("{},{},{}\n", row, entry % columns, value) : fmt::format("{},{}\n", row, value));
+    }
+  });
 }
 
-std::unique_ptr<ExportSink> make_mtx(const ExportTarget& target) {
-  return std::make_unique<MtxSink>(target);
+/// Matrix Market stores arrays column by column.
+void write_mtx(OutputFile& file, const ExportTarget& target, const ExportedStep& step) {
+  const Variable& variable = target.variables.at(0).variable;
+  const std::uint64_t rows = variable.shape.empty() ? 1 : variable.shape[0];
+  const std::uint64_t columns = variable.shape.size() == 2 ? variable.shape[1] : 1;
+  const std::size_t entry_bytes = bytes_of(variable.dtype);
+  const std::span<const std::byte> values = step.part(0, whole_of(variable.shape, entry_bytes));
+  const char* const field = class_of(variable.dtype) == DTypeClass::kInteger ? "integer" : "real";
+  file.write(fmt::format("%%MatrixMarket matrix array {} general\n{} {}\n", field, rows, columns));
+  for (std::uint64_t column = 0; column < columns; ++column) {
+    for (std::uint64_t row = 0; row < rows; ++row) {
+      file.write(entry_text(variable.dtype, values, row * columns + column) + "\n");
+      step.wrote(entry_bytes);
+    }
+  }
 }
 
 }  // namespace ringside

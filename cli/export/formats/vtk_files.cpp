@@ -3,11 +3,7 @@
 // (.pvd, with a folder of its files beside it).
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
-#include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -23,63 +19,20 @@ namespace {
 constexpr std::size_t kVtkPieceBytes = std::size_t{16} << 20;
 constexpr std::uint8_t kVertexCell = 1;  // VTK_VERTEX
 
-using PutBytes = std::function<void(const void*, std::size_t)>;
-
 /// Writes `count` values, made by value_of(index), in pieces.
 template <class T, class ValueOf>
-void put_made(const PutBytes& put, std::uint64_t count, const ValueOf& value_of) {
+void write_made(OutputFile& file, std::uint64_t count, const ValueOf& value_of) {
   std::vector<T> piece;
   for (std::uint64_t i = 0; i < count;) {
     piece.clear();
     for (; i < count && piece.size() < kVtkPieceBytes / sizeof(T); ++i) piece.push_back(value_of(i));
-    put(piece.data(), piece.size() * sizeof(T));
+    file.write(piece.data(), piece.size() * sizeof(T));
   }
-}
-
-void put_file(const ExportTarget& target, const ExportedStep& step, const PutBytes& put) {
-  const VtkHead head = vtk_head(target, step);
-  put(head.text.data(), head.text.size());
-  put(head.figures.data(), head.figures.size());
-  std::size_t block = 0;
-  const auto put_length = [&] {
-    put(&head.block_bytes[block], sizeof(std::uint64_t));
-    ++block;
-  };
-  for (std::size_t v = 0; v < target.variables.size(); ++v) {
-    put_length();
-    for_each_part(target.variables[v].variable, step, v, put);
-  }
-  if (!target.points.empty()) {
-    const std::uint64_t count = target.points.size() / 3;
-    put_length();
-    put(target.points.data(), target.points.size() * sizeof(double));
-    put_length();
-    put_made<std::int64_t>(put, count, [](std::uint64_t i) { return static_cast<std::int64_t>(i); });
-    put_length();
-    put_made<std::int64_t>(put, count, [](std::uint64_t i) { return static_cast<std::int64_t>(i + 1); });
-    put_length();
-    put_made<std::uint8_t>(put, count, [](std::uint64_t) { return kVertexCell; });
-  }
-  put(kVtkTail, std::strlen(kVtkTail));
 }
 
 std::string kind_ending(const ExportTarget& target) {
   return target.points.empty() ? ".vti" : ".vtu";
 }
-
-class VtkSink final : public ExportSink {
- public:
-  explicit VtkSink(const ExportTarget& target) : target_(target), file_(target.output, "--output", target.kept) {}
-  void write(const ExportedStep& step) override {
-    put_file(target_, step, [this](const void* data, std::size_t bytes) { file_.write(data, bytes); });
-  }
-  void accept() override {}
-  void finish() override { file_.finish(); }
-
- private:
-  const ExportTarget target_;
-  OutputFile file_;
-};
 
 /// NAME.pvd, and beside it the folder NAME with a file for each step. The folder appears first.
 class VtkSeriesSink final : public ExportSink {
@@ -93,7 +46,7 @@ class VtkSeriesSink final : public ExportSink {
   void write(const ExportedStep& step) override {
     pending_ = {step.iteration, fmt::format("step_{:06}{}", parts_.size(), kind_ending(target_))};
     OutputFile file(folder_.beside() + "/" + pending_->file, "--output");
-    put_file(target_, step, [&file](const void* data, std::size_t bytes) { file.write(data, bytes); });
+    write_vtk(file, target_, step);
     file.finish();
   }
 
@@ -154,9 +107,36 @@ void check_vtk(const ExportTarget& target) {
                       target.kept);
 }
 
-std::unique_ptr<ExportSink> make_vtk(const ExportTarget& target) {
-  if (target.series) return std::make_unique<VtkSeriesSink>(target);
-  return std::make_unique<VtkSink>(target);
+void write_vtk(OutputFile& file, const ExportTarget& target, const ExportedStep& step) {
+  const VtkHead head = vtk_head(target, step);
+  file.write(head.text);
+  file.write(head.figures);
+  std::size_t block = 0;
+  const auto write_length = [&] {
+    file.write(&head.block_bytes[block], sizeof(std::uint64_t));
+    ++block;
+  };
+  for (std::size_t v = 0; v < target.variables.size(); ++v) {
+    write_length();
+    for_each_part(target.variables[v].variable, step, v,
+                  [&file](const void* data, std::size_t bytes) { file.write(data, bytes); });
+  }
+  if (!target.points.empty()) {
+    const std::uint64_t count = target.points.size() / 3;
+    write_length();
+    file.write(target.points.data(), target.points.size() * sizeof(double));
+    write_length();
+    write_made<std::int64_t>(file, count, [](std::uint64_t i) { return static_cast<std::int64_t>(i); });
+    write_length();
+    write_made<std::int64_t>(file, count, [](std::uint64_t i) { return static_cast<std::int64_t>(i + 1); });
+    write_length();
+    write_made<std::uint8_t>(file, count, [](std::uint64_t) { return kVertexCell; });
+  }
+  file.write(kVtkTail);
+}
+
+std::unique_ptr<ExportSink> make_vtk_series(const ExportTarget& target) {
+  return std::make_unique<VtkSeriesSink>(target);
 }
 
 }  // namespace ringside

@@ -4,7 +4,6 @@
 #include <flatbuffers/flatbuffers.h>
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 namespace ringside {

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/export/records/parquet_file.hpp"
-
-#include <fcntl.h>
+// Writes Parquet with pyarrow: Debian has no library for it, and our own encoder would be a second, untested one.
+// `python3` from PATH reads the table as an Arrow stream on its standard input, and writes the file on its standard
+// output.
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <string>
 
 #include "cli/export/records/arrow_file.hpp"
+#include "cli/export/records/records_export.hpp"
+#include "cli/export/records/records_table.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/unique_fd.hpp"
+#include "common/platform/process.hpp"
 #include "common/text/printable.hpp"
 
 namespace ringside {
@@ -39,17 +40,6 @@ except Exception as error:
     sys.exit(" ".join(str(error).split()) or type(error).__name__)
 )";
 
-struct PipeEnds {
-  UniqueFd read_end;
-  UniqueFd write_end;
-};
-
-PipeEnds new_pipe_ends() {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw system_error("--format: parquet: no pipe: {}", errno_text(errno));
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
-
 /// Starts python3 with these standard streams.
 pid_t start_python(int in, int out, int err) {
   posix_spawn_file_actions_t streams;
@@ -71,22 +61,11 @@ pid_t start_python(int in, int out, int err) {
   return pid;
 }
 
-std::string all_of(int fd) {
-  std::string text;
-  std::array<char, 4096> part;
-  for (;;) {
-    const ssize_t got = read(fd, part.data(), part.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return text;
-    text.append(part.data(), static_cast<std::size_t>(got));
-  }
-}
-
 }  // namespace
 
 void write_parquet(const RecordsTable& table, OutputFile& file) {
-  PipeEnds in = new_pipe_ends();
-  PipeEnds err = new_pipe_ends();
+  Pipe in = new_pipe();
+  Pipe err = new_pipe();
   const pid_t pid = start_python(in.read_end.get(), file.descriptor(), err.write_end.get());
   in.read_end.reset();
   err.write_end.reset();
@@ -103,7 +82,8 @@ void write_parquet(const RecordsTable& table, OutputFile& file) {
     }
   });
   in.write_end.reset();
-  const std::string said = all_of(err.read_end.get());
+  std::string said;
+  read_to_end(err.read_end.get(), said);
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cli/export/records/arrow_file.hpp"
-#include "cli/export/records/parquet_file.hpp"
 #include "cli/export/records/records_table.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/files/own_descriptor.hpp"

@@ -24,6 +24,9 @@ struct RecordsFormat {
 /// In the order of the help text; the first is the default.
 std::span<const RecordsFormat> records_formats();
 
+/// Throws Error (exit code 3) if there is no python3 with pyarrow, or if it fails.
+void write_parquet(const RecordsTable& table, OutputFile& file);
+
 struct RecordsOptions {
   std::string pool;
   IterationRange range;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is exact of an integer field (docs/inside/reductions.md): 128 bits hold the sum of 2^31 entries of 64 bits, so
+// What is exact of an integer field (docs/inside/kernels.md): 128 bits hold the sum of 2^31 entries of 64 bits, so
 // no order of additions shows, and no instruction set.
 #pragma once
 

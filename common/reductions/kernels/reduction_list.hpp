@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reductions, one small class each, and the list of them at the end (docs/inside/reductions.md describes how to add
+// The reductions, one small class each, and the list of them at the end (docs/inside/kernels.md describes how to add
 // one).
 //
 // A class is one of two kinds.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The first fourteen results of a field of f64 as a record, which format 2 of the ring stores.
-// docs/inside/reductions.md defines each value. Results that were added later are not in it; the words of a step hold
+// docs/inside/kernels.md defines each value. Results that were added later are not in it; the words of a step hold
 // all (common/reductions/kernels/reduction_table.hpp).
 #pragma once
 

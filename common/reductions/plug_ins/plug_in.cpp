@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 
 #include "common/files/regular_file.hpp"
@@ -34,12 +35,8 @@ std::vector<std::byte> bytes_of_file(const std::string& path) {
     throw is_missing ? usage_error("{}", line) : system_error("{}", line);
   }
   std::vector<std::byte> bytes(static_cast<std::size_t>(file.status.st_size));
-  std::size_t filled = 0;
-  while (filled < bytes.size()) {
-    const ssize_t count = read(file.fd.get(), bytes.data() + filled, bytes.size() - filled);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) throw system_error("{}: {}", path, count < 0 ? errno_text(errno) : "it became shorter");
-    filled += static_cast<std::size_t>(count);
+  if (read_whole(file.fd.get(), bytes, 0) < bytes.size()) {
+    throw system_error("{}: {}", path, errno != 0 ? errno_text(errno) : "it became shorter");
   }
   return bytes;
 }
@@ -59,14 +56,14 @@ std::string machine_name(std::uint16_t machine) {
 void check_elf(const std::string& path, const std::vector<std::byte>& bytes) {
   Elf64_Ehdr header{};
   if (bytes.size() < sizeof header || std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0) {
-    throw usage_error("{}: no ELF file; expected the shared library of a plug-in", path);
+    throw usage_error("{}: not an ELF file; expected the shared library of a plug-in", path);
   }
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {
     throw usage_error("{}: a library for {}{}; expected one for x86-64", path, machine_name(header.e_machine),
                       header.e_ident[EI_CLASS] == ELFCLASS64 ? "" : " (32 bits)");
   }
-  if (header.e_type != ET_DYN) throw usage_error("{}: no shared library; expected one (cc -shared -fPIC)", path);
+  if (header.e_type != ET_DYN) throw usage_error("{}: not a shared library; expected one (cc -shared -fPIC)", path);
 }
 
 std::shared_ptr<void> open_library(const std::string& path) {
@@ -107,6 +104,49 @@ Id128 id_of(const std::vector<std::byte>& bytes, const PlugInSpec& spec, const s
 }
 
 }  // namespace
+
+// A path may contain ':' and '=', so the words are taken from the end: settings while they have '=', then the name.
+PlugInSpec parse_plug_in(std::string_view text) {
+  constexpr const char* kExpected = "expected FILE.so:NAME[:KEY=VALUE]...";
+  PlugInSpec spec;
+  spec.text = text;
+  std::string_view rest = text;
+  const auto last_word = [&rest] { return rest.substr(std::min(rest.rfind(':'), rest.size() - 1) + 1); };
+  const auto take_away = [&rest](std::string_view word) { rest.remove_suffix(word.size() + 1); };
+  while (rest.find(':') != rest.npos && last_word().find('=') != std::string_view::npos &&
+         last_word().find('/') > last_word().find('=')) {
+    const std::string_view word = last_word();
+    const std::size_t equals = word.find('=');
+    if (equals == 0) throw usage_error("--reduce-with {}: the setting '{}' has no key; {}", text, word, kExpected);
+    std::pair<std::string, std::string> setting{word.substr(0, equals), word.substr(equals + 1)};
+    const auto has_key = [&](const auto& other) { return other.first == setting.first; };
+    if (std::any_of(spec.settings.begin(), spec.settings.end(), has_key) || (setting.first == "as" && !spec.as.empty())) {
+      throw usage_error("--reduce-with {}: found the setting '{}' twice, expected it once", text, setting.first);
+    }
+    if (setting.first == "as") {
+      check_name(setting.second, "--reduce-with: as", "reduction", 0);
+      spec.as = setting.second;
+    } else {
+      spec.settings.insert(spec.settings.begin(), std::move(setting));
+    }
+    take_away(word);
+  }
+  if (rest.find(':') != rest.npos && last_word().find('/') == std::string_view::npos) {
+    spec.name = last_word();
+    take_away(last_word());
+    if (spec.name.empty()) throw usage_error("--reduce-with {}: the reduction has no name; {}", text, kExpected);
+  }
+  if (rest.empty()) throw usage_error("--reduce-with {}: found no file; {}", text, kExpected);
+  spec.path = std::filesystem::absolute(std::filesystem::path(rest)).lexically_normal();
+  return spec;
+}
+
+std::string PlugInSpec::absolute() const {
+  std::string whole = path;
+  if (!name.empty()) whole += ":" + name;
+  for (const auto& [key, value] : settings) whole += ":" + key + "=" + value;
+  return as.empty() ? whole : whole + ":as=" + as;
+}
 
 PlugIn PlugIn::load(const PlugInSpec& spec) {
   PlugIn plug_in;
@@ -149,7 +189,7 @@ void PlugIn::take_declaration(const ringside_reduction* found) {
     throw usage_error("{}: reduction '{}': {} {}; expected {}", spec_.path, declared_.name, what, value, expected);
   };
   if (declared_.classes > RINGSIDE_CLASS_ANY) refuse("classes", declared_.classes, "0 to 7");
-  if ((declared_.flags & ~kKnownFlags) != 0) refuse("flags", declared_.flags, "flags that this version knows");
+  if ((declared_.flags & ~kKnownFlags) != 0) refuse("flags", declared_.flags, "flags that this version supports");
   const std::size_t most =
       is(RINGSIDE_REDUCTION_ANY_ORDER) ? kMostStateBytesInAnyOrder : kMostStateBytes;
   if (declared_.state_bytes == 0 || declared_.state_bytes > most) {

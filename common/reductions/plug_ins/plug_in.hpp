@@ -4,10 +4,11 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/kernels/hash.hpp"
-#include "common/reductions/plug_ins/plug_in_spec.hpp"
 #include "common/results/declared_results.hpp"
 
 namespace ringside {
@@ -16,6 +17,21 @@ inline constexpr std::size_t kMostPlugIns = 16;  // of a run, and reductions of 
 inline constexpr std::size_t kMostStateBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kMostStateBytesInAnyOrder = std::size_t{16} << 20;
 inline constexpr std::uint32_t kMostPlugInValues = 65536;  // of one result
+
+/// What `--reduce-with FILE:NAME[:KEY=VALUE]...` names: a library, a reduction in it, and its settings.
+struct PlugInSpec {
+  std::string text;  // as given
+  std::string path;  // absolute
+  std::string name;  // of the reduction in the library; empty: the only one there
+  std::string as;    // under which its results are recorded (the setting `as`); empty: its own name
+  std::vector<std::pair<std::string, std::string>> settings;  // without `as`, in the order given
+
+  /// The same with an absolute path: it means the same in any folder.
+  std::string absolute() const;
+};
+
+/// Throws Error (exit code 2). Reads no file.
+PlugInSpec parse_plug_in(std::string_view text);
 
 /// A copy shares the library.
 class PlugIn {

@@ -78,7 +78,7 @@ void PlugInSet::leave_out_forked() noexcept {
 std::string PlugInSet::why(std::size_t plug_in) const {
   switch (PlugInHarm{out_[plug_in].load(std::memory_order_relaxed)}) {
     case PlugInHarm::kWroteOutside: return "it wrote outside its state";
-    case PlugInHarm::kForked: return "it forked, and the child came back from the call";
+    case PlugInHarm::kForked: return "it forked, and the child returned from the call";
     case PlugInHarm::kNone:
     case PlugInHarm::kTooManyDeaths: break;
   }
@@ -97,11 +97,11 @@ std::vector<std::string> PlugInSet::without_a_field(const Schema& schema) const 
   for (const PlugIn& plug_in : plug_ins_) {
     const std::uint32_t classes = classes_of(plug_in.declared());
     if ((classes & there) != 0) continue;
-    lines.push_back(fmt::format("the {} has no results in this run: it takes {}, and {}", label_of(plug_in.spec()),
-                                fields_taken_by(classes),
-                                fields.empty() ? "there is no field"
-                                               : fmt::format("the fields are {} (ringside_reduction.classes says what it takes)",
-                                                             fmt::join(fields, ", "))));
+    lines.push_back(fmt::format(
+        "the {} has no results in this run: it accepts {}, and {}", label_of(plug_in.spec()), fields_taken_by(classes),
+        fields.empty() ? "there is no field"
+                       : fmt::format("the fields are {} (ringside_reduction.classes lists what it accepts)",
+                                     fmt::join(fields, ", "))));
   }
   return lines;
 }

@@ -167,14 +167,15 @@ void PlugInWatch::name_changed_floats(std::size_t plug_in) noexcept {
   const std::uint32_t bit = std::uint32_t{1} << plug_in;
   if ((changed_floats_.fetch_or(bit, std::memory_order_relaxed) & bit) != 0) return;
   write_line(labels_of_process[plug_in],
-             " has changed the floating-point environment (rounding, subnormal numbers or traps); it is set back after each of "
-             "its calls, so that no other result depends on it");
+             " has changed the floating-point environment (rounding, subnormal numbers or traps); it is restored after "
+             "each of its calls, so that no other result depends on it");
 }
 
 /// In a child that the plug-in's call has forked: it has none of the analyzer's other threads, and must not touch the ring.
 void PlugInWatch::end_child(std::size_t plug_in) noexcept {
   if (notes_.note_child(static_cast<std::uint32_t>(plug_in))) {
-    write_line(labels_of_process[plug_in], " has forked, and the child came back from the call: the child ends, and the plug-in is left out");
+    write_line(labels_of_process[plug_in],
+               " has forked, and the child returned from the call: the child ends, and the plug-in is left out");
   }
   _exit(EXIT_FAILURE);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The sums of a field whose parts are boxes, so that its entries have no order in which the nodes could add them: each
-// sum is exact, and rounded once (docs/inside/reductions.md, "Parts that are boxes").
+// sum is exact, and rounded once (docs/inside/kernels.md, "Parts that are boxes").
 #pragma once
 
 #include <array>

@@ -2,7 +2,7 @@
 // The results of a field of which several nodes keep a part each, in the order of its entries. A state takes in one
 // part after the other, as if one process had swept all of it: blocks of 1024 entries of the whole, 16 running sums in
 // each, and Neumaier's sum over the blocks in their order. So the bits are those of FieldReducer for the whole field,
-// whatever the number of parts and wherever they meet (docs/inside/reductions.md, "Parts on several nodes"). Parts that
+// whatever the number of parts and wherever they meet (docs/inside/kernels.md, "Parts on several nodes"). Parts that
 // are boxes have no order of entries: their sums are exact.
 #pragma once
 

@@ -12,19 +12,14 @@
 
 namespace ringside::crash {
 
-/// A fault that can be switched on.
-enum class LeaseFault : std::uint8_t {
-  kNone,
-  kIgnored  // the owner overwrites the oldest slot, whether a reader holds it or not
-};
+/// A fault: the owner overwrites the oldest slot, whether a reader holds it or not.
+inline std::atomic<bool> leases_are_ignored{false};
 
-inline std::atomic<LeaseFault> current_lease_fault{LeaseFault::kNone};
-
-/// Switches a fault on for all owners while it exists.
+/// Switches the fault on for all owners while it exists.
 class UseLeaseFault {
  public:
-  explicit UseLeaseFault(LeaseFault fault) noexcept { current_lease_fault = fault; }
-  ~UseLeaseFault() { current_lease_fault = LeaseFault::kNone; }
+  explicit UseLeaseFault(bool ignores_leases) noexcept { leases_are_ignored = ignores_leases; }
+  ~UseLeaseFault() { leases_are_ignored = false; }
   UseLeaseFault(const UseLeaseFault&) = delete;
   UseLeaseFault& operator=(const UseLeaseFault&) = delete;
 };
@@ -34,8 +29,7 @@ class DrawnLeases final : public SlotLeases {
   explicit DrawnLeases(std::uint32_t slots) : held_(slots, 0), taken_(slots, 0) {}
 
   bool take(std::uint32_t slot) noexcept override {
-    const bool ignored = current_lease_fault.load(std::memory_order_relaxed) == LeaseFault::kIgnored;
-    if (held_[slot] != 0 && !ignored) return false;
+    if (held_[slot] != 0 && !leases_are_ignored.load(std::memory_order_relaxed)) return false;
     taken_[slot] = 1;
     return true;
   }

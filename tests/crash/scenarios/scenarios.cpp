@@ -140,10 +140,12 @@ class Stage {
   std::optional<Owner> owner_;
 };
 
-TracedScenario trace_format(Storage storage, Durability durability, std::uint64_t seed) {
+/// Of a scenario on a small ring: what `play` does on its stage.
+template <void (*play)(Stage&)>
+TracedScenario trace(Storage storage, Durability durability, std::uint64_t seed) {
   Random random(seed);
   Stage stage(small_ring(storage, durability, random), random.next());
-  stage.format();
+  play(stage);
   return stage.end();
 }
 
@@ -154,13 +156,6 @@ void play_laps(Stage& stage, std::uint64_t commits) {
   owner.begin_run(1);
   for (std::uint64_t k = 1; k <= commits; ++k) owner.commit_next();
   if (stage.below(2) == 0) owner.finish();
-}
-
-TracedScenario trace_two_laps(Storage storage, Durability durability, std::uint64_t seed) {
-  Random random(seed);
-  Stage stage(small_ring(storage, durability, random), random.next());
-  play_laps(stage, 2 * stage.slots() + 2);
-  return stage.end();
 }
 
 TracedScenario trace_many_threads(Storage storage, Durability durability, std::uint64_t seed) {
@@ -176,9 +171,7 @@ TracedScenario trace_many_threads(Storage storage, Durability durability, std::u
   return stage.end();
 }
 
-TracedScenario trace_second_run(Storage storage, Durability durability, std::uint64_t seed) {
-  Random random(seed);
-  Stage stage(small_ring(storage, durability, random), random.next());
+void play_second_run(Stage& stage) {
   play_laps(stage, stage.slots() + stage.below(stage.slots()));
   // Run 2 commits nothing, so that run 4 takes its place in the table of runs.
   for (std::uint32_t run = 2; run <= 4; ++run) {
@@ -188,12 +181,9 @@ TracedScenario trace_second_run(Storage storage, Durability durability, std::uin
     for (std::uint64_t k = run == 2 ? 0 : 1 + stage.below(stage.slots() + 1); k > 0; --k) owner.commit_next();
     if (stage.below(2) == 0) owner.finish();
   }
-  return stage.end();
 }
 
-TracedScenario trace_killed_owner(Storage storage, Durability durability, std::uint64_t seed) {
-  Random random(seed);
-  Stage stage(small_ring(storage, durability, random), random.next());
+void play_killed_owner(Stage& stage) {
   play_laps(stage, 1 + stage.below(stage.slots() + 2));
   for (int deaths = 0; deaths < 3; ++deaths) {
     const std::size_t from = stage.now();
@@ -206,7 +196,6 @@ TracedScenario trace_killed_owner(Storage storage, Durability durability, std::u
   Owner& owner = stage.open();
   owner.begin_run(1);
   for (std::uint64_t k = 0; k <= stage.slots(); ++k) owner.commit_next();
-  return stage.end();
 }
 
 /// An iteration of the run that the ring holds; not its newest one, unless that is the only one.
@@ -215,9 +204,7 @@ std::uint64_t older_iteration(Stage& stage, const Owner& owner) {
   return kept[stage.below(std::max<std::size_t>(kept.size(), 2) - 1)].header.iteration;
 }
 
-TracedScenario trace_going_back(Storage storage, Durability durability, std::uint64_t seed) {
-  Random random(seed);
-  Stage stage(small_ring(storage, durability, random), random.next());
+void play_going_back(Stage& stage) {
   play_laps(stage, 2 + stage.below(2 * stage.slots()));
   for (int life = 0; life < 3; ++life) {
     const std::size_t from = stage.now();
@@ -230,7 +217,6 @@ TracedScenario trace_going_back(Storage storage, Durability durability, std::uin
   owner.begin_run(1);
   owner.commit_next();
   owner.finish();
-  return stage.end();
 }
 
 TracedScenario trace_held_slots(Storage storage, Durability durability, std::uint64_t seed) {
@@ -254,9 +240,7 @@ TracedScenario trace_held_slots(Storage storage, Durability durability, std::uin
   return stage.end();
 }
 
-TracedScenario trace_damaged_superblock(Storage storage, Durability durability, std::uint64_t seed) {
-  Random random(seed);
-  Stage stage(small_ring(storage, durability, random), random.next());
+void play_damaged_superblock(Stage& stage) {
   play_laps(stage, stage.slots() + 1);
   stage.damage_superblock();
   stage.begin_scenario();
@@ -264,18 +248,19 @@ TracedScenario trace_damaged_superblock(Storage storage, Durability durability, 
   owner.begin_run(1);
   owner.commit_next();
   owner.finish();
-  return stage.end();
 }
 
 constexpr Scenario kScenarios[] = {
-    {"format", "a pool is created", trace_format},
-    {"two-laps", "a run commits more than twice as many iterates as there are slots", trace_two_laps},
+    {"format", "a pool is created", trace<[](Stage& stage) { stage.format(); }>},
+    {"two-laps", "a run commits more than twice as many iterates as there are slots",
+     trace<[](Stage& stage) { play_laps(stage, 2 * stage.slots() + 2); }>},
     {"many-threads", "2 to 4 threads copy, each its chunks", trace_many_threads},
-    {"second-run", "the ring is cleared and another run begins, three times", trace_second_run},
-    {"killed-owner", "owners are killed at any instant, the next one continues the run", trace_killed_owner},
-    {"going-back", "a run continues from an older iterate, three times; its owner is killed once", trace_going_back},
+    {"second-run", "the ring is cleared and another run begins, three times", trace<play_second_run>},
+    {"killed-owner", "owners are killed at any instant, the next one continues the run", trace<play_killed_owner>},
+    {"going-back", "a run continues from an older iterate, three times; its owner is killed once",
+     trace<play_going_back>},
     {"held-slots", "readers hold slots while a run commits; its owner is killed once", trace_held_slots},
-    {"damaged-superblock", "an owner finds one superblock damaged and mends it", trace_damaged_superblock},
+    {"damaged-superblock", "an owner finds one superblock damaged and mends it", trace<play_damaged_superblock>},
 };
 
 }  // namespace

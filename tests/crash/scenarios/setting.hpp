@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 
-#include "common/ring/durability.hpp"
 #include "common/ring/ring_geometry.hpp"
 #include "common/ring/storage.hpp"
 #include "tests/crash/images/random.hpp"

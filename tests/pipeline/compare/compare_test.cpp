@@ -18,29 +18,21 @@ using namespace testing::names;
 
 class CompareTest : public PipelineTest {
  protected:
-  std::string solve(const std::string& name, const std::string& matrix, const std::vector<std::string>& more = {}) {
+  std::string solve(const std::string& name, const std::string& matrix, const Words& more = {}) {
     const std::string pool = folder_.file(name);
-    std::vector<std::string> words = {"run", "--matrix=" + matrix, "--pool=" + pool, "--iterations=40", "--quiet",
-                                      "--durability=process", "--summary=" + pool + ".json"};
-    words.insert(words.end(), more.begin(), more.end());
-    expect_exit(0, run("ringside", words));
+    const Words words = {"run", "--matrix=" + matrix, "--pool=" + pool, "--summary=" + pool + ".json"};
+    expect_done(joined(joined(words, {"--iterations=40", "--quiet", "--durability=process"}), more));
     return pool;
   }
 
   /// Standard error of the program.
   std::string publish(const std::string& pool, int seed, const std::string& how = {}) {
-    std::vector<std::string> words = {"run", "--pool=" + pool, "--quiet", "--durability=process", "--overwrite", "--",
-                                      std::string(RINGSIDE_BIN_DIR) + "/flipped_program", std::to_string(seed)};
-    if (!how.empty()) words.push_back(how);
-    const Finished ran = expect_exit(0, run("ringside", words));
-    return ran.err;
+    const Words words = {"run", "--pool=" + pool, "--quiet", "--durability=process", "--overwrite", "--"};
+    return expect_done(joined(words, {RINGSIDE_BIN_DIR "/flipped_program", std::to_string(seed), how})).err;
   }
 
-  static Json compared(const std::vector<std::string>& runs, int exit_code = 0) {
-    std::vector<std::string> words = {"compare", "--json"};
-    words.insert(words.end(), runs.begin(), runs.end());
-    const Finished found = expect_exit(exit_code, run("ringside", words));
-    return Json::parse(found.out);
+  static Json compared(const Words& runs, int exit_code = 0) {
+    return Json::parse(expect_exit(exit_code, run("ringside", joined({"compare", "--json"}, runs))).out);
   }
 };
 
@@ -81,7 +73,7 @@ TEST_F(CompareTest, AFlippedMantissaBitIsNamedExactly) {
 TEST_F(CompareTest, DifferentProblemsAreSaidFirstAndTheirIteratesAreNotCompared) {
   const std::string a = solve("a.pool", "grid:20");
   const std::string b = solve("b.pool", "grid:21");
-  const Finished text = expect_exit(0, run("ringside", {"compare", a, b}));
+  const Finished text = expect_done({"compare", a, b});
   EXPECT_EQ(text.out.rfind("ringside compare: 2 runs of DIFFERENT PROBLEMS\n", 0), 0u) << text.out;
   expect_has(text.out, {"their variables differ"});
 }
@@ -125,8 +117,7 @@ TEST_F(CompareTest, ADamagedIterateIsNamedAndNeverTakenForADifference) {
   pool_ = solve("a.pool", "grid:20");
   const std::string b = solve("b.pool", "grid:20", {"--damping=0.8"});
   damage_payload_of(39);
-  const Json found = compared({pool_, b}, 5)["pairs"][0];
-  EXPECT_EQ(found["damaged_first"], Json{39});
+  EXPECT_EQ(compared({pool_, b}, 5)["pairs"][0]["damaged_first"], Json{39});
 }
 
 TEST_F(CompareTest, APoolThatChangesMeanwhileIsComparedWithoutAMixture) {
@@ -162,17 +153,15 @@ TEST_F(CompareTest, AJournalOfALaterFormatIsRefused) {
 TEST_F(CompareTest, WhatCannotBeComparedIsRefusedInOneLine) {
   const std::string a = solve("a.pool", "grid:20");
   const std::string other = write_file("other.json", "{}");
-  for (const auto& [words, fragment] : std::vector<std::pair<std::vector<std::string>, std::string>>{
-           {{a, folder_.file("none")}, "no such file"},
-           {{a, other}, "no summary"},
-           {{a, a + "@xyz"}, "first digits of a run's id"},
-           {{a, a + "@0000000000000"}, "none of its runs"},
-           {{a, a, "--residuals=0"}, "positive numbers"},
-           {{a, a, "--result=x.none"}, "expected a result of the runs: x.sum"},
-           {{a, a, "--output=" + a}, "--output"}}) {
-    std::vector<std::string> all = {"compare"};
-    all.insert(all.end(), words.begin(), words.end());
-    expect_refusal(2, run("ringside", all), {fragment});
+  for (const auto& [words, fragment] :
+       std::vector<std::pair<Words, std::string>>{{{a, folder_.file("none")}, "no such file"},
+                                                  {{a, other}, "not a summary"},
+                                                  {{a, a + "@xyz"}, "first digits of a run's id"},
+                                                  {{a, a + "@0000000000000"}, "none of its runs"},
+                                                  {{a, a, "--residuals=0"}, "positive numbers"},
+                                                  {{a, a, "--result=x.none"}, "expected a result of the runs: x.sum"},
+                                                  {{a, a, "--output=" + a}, "--output"}}) {
+    expect_refusal(2, run("ringside", joined({"compare"}, words)), {fragment});
   }
 }
 

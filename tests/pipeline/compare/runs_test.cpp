@@ -2,8 +2,6 @@
 // tail --runs: the runs below a folder, with those of damaged journals, and without those outside.
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 #include "tests/pipeline/pipeline_fixture.hpp"
 
 namespace ringside {
@@ -15,15 +13,8 @@ class RunsTest : public PipelineTest {
  protected:
   void solve(const std::string& name, const std::string& matrix) {
     std::filesystem::create_directories(std::filesystem::path(folder_.file(name)).parent_path());
-    expect_exit(0, run("ringside", {"run", "--matrix=" + matrix, "--pool=" + folder_.file(name), "--iterations=20",
-                                    "--quiet", "--journal=file", "--durability=process"}));
-  }
-
-  static std::vector<Json> runs_in(const std::string& out) {
-    std::vector<Json> runs;
-    std::istringstream lines(out);
-    for (std::string line; std::getline(lines, line);) runs.push_back(Json::parse(line));
-    return runs;
+    expect_done({"run", "--matrix=" + matrix, "--pool=" + folder_.file(name), "--iterations=20", "--quiet",
+                 "--journal=file", "--durability=process"});
   }
 };
 
@@ -37,7 +28,7 @@ TEST_F(RunsTest, ListsEachRunBelowTheFolderAndNamesDamagedJournals) {
   const Finished found = run("ringside", {"tail", "--runs", folder_.file("d"), "--json"});
   EXPECT_NE(found.exit_code, 0);
   expect_has(found.err, {"c.pool"});
-  const std::vector<Json> runs = runs_in(found.out);
+  const std::vector<Json> runs = json_lines(found.out);
   ASSERT_EQ(runs.size(), 2u) << found.out;
   EXPECT_EQ(runs[0]["name"], "sub/b.pool");  // the newest first
   EXPECT_EQ(runs[1]["name"], "a.pool");
@@ -47,8 +38,7 @@ TEST_F(RunsTest, ListsEachRunBelowTheFolderAndNamesDamagedJournals) {
 }
 
 TEST_F(RunsTest, AFolderWithoutRunsIsNoError) {
-  const Finished empty = expect_exit(0, run("ringside", {"tail", "--runs", folder_.file(".")}));
-  expect_has(empty.err, {"found no run"});
+  expect_has(expect_done({"tail", "--runs", folder_.file(".")}).err, {"found no run"});
   expect_refusal(2, run("ringside", {"tail", "--runs", folder_.file("none")}), {"--runs"});
 }
 

@@ -5,23 +5,19 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 
-#include <cstdlib>
-
 #include "tests/pipeline/disk/with_failing_disk.hpp"
 
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::PipelineTest;
-using testing::run;
+using namespace testing::names;
 
 class DiskTest : public PipelineTest {
  protected:
   std::string newest_iterate() const {
     const std::string output = folder_.file("last.npy");
-    expect_exit(0, run("ringside", {"export", pool_, "--output", output}));
-    return testing::content_of(output);
+    expect_done({"export", pool_, "--output", output});
+    return content_of(output);
   }
 };
 
@@ -31,7 +27,7 @@ TEST_F(DiskTest, ASyncThatFailsStopsTheRunAndIsNotForgotten) {
     SCOPED_TRACE(at);
     const Finished failed = expect_exit(3, run_it("grid:60", {"--iterations=100000", "--overwrite"},
                                                testing::with_failing_disk("RINGSIDE_TEST_FDATASYNC_FAILS_AT", at)));
-    testing::expect_has(failed.err, {"Input/output error"});
+    expect_has(failed.err, {"Input/output error"});
     expect_intact();
   }
   // The disk works again: the run resumes from what it kept.
@@ -53,7 +49,7 @@ TEST_F(DiskTest, AWriteThatFailsIsStoredThroughTheMapping) {
 
 TEST_F(DiskTest, AnExportOntoAFullDiskLeavesNothing) {
   ASSERT_EQ(run_it("grid:300", {"--iterations=3"}).exit_code, 0);
-  const testing::TemporaryFolder small;
+  const TemporaryFolder small;
   if (mount("none", small.path().c_str(), "tmpfs", 0, "size=64k") != 0) {
     GTEST_SKIP() << "cannot mount a small tmpfs here: " << errno_text(errno);
   }
@@ -63,7 +59,7 @@ TEST_F(DiskTest, AnExportOntoAFullDiskLeavesNothing) {
 }
 
 TEST_F(DiskTest, AnExperimentOnAFullDiskIsRefusedWithTheNeededAndTheAvailableBytes) {
-  const testing::TemporaryFolder small;
+  const TemporaryFolder small;
   if (mount("none", small.path().c_str(), "tmpfs", 0, "size=64k") != 0) {
     GTEST_SKIP() << "cannot mount a small tmpfs here: " << errno_text(errno);
   }
@@ -82,7 +78,7 @@ TEST_F(DiskTest, AFileThatMayNotGrowIsOneLineAndLeavesNothing) {
   const std::string outputs = folder_.file("outputs");
   std::filesystem::create_directory(outputs);
   const std::string matrix = folder_.write("m.el", "0 1\n1 2\n2 0\n");
-  const std::vector<std::vector<std::string>> writers = {
+  const std::vector<Words> writers = {
       {"run", "--mode=dram", "--matrix=grid:20", "--iterations=3", "--quiet", "--summary=" + outputs + "/s.json"},
       {"cache", matrix, "--cache-dir=" + outputs},
       {"export", pool_, "--output=" + outputs + "/x.npy"},
@@ -90,7 +86,7 @@ TEST_F(DiskTest, AFileThatMayNotGrowIsOneLineAndLeavesNothing) {
       {"experiment", "stream", "--bytes=64K", "--repeats=2", "--threads=1", "--output=" + outputs + "/x.html"},
       {"experiment", "stream", "--bytes=64K", "--repeats=2", "--threads=1", "--memory=" + outputs},
       {"keygen", outputs}};
-  for (const std::vector<std::string>& arguments : writers) {
+  for (const Words& arguments : writers) {
     SCOPED_TRACE(arguments.front());
     const Finished refused = run("ringside", arguments, [] {
       const rlimit none{0, 0};

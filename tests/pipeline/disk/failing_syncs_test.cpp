@@ -4,44 +4,40 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <sstream>
 
 #include "tests/pipeline/disk/with_failing_disk.hpp"
 
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::PipelineTest;
-using testing::run;
+using namespace testing::names;
 
 class FailingSyncsTest : public PipelineTest {
  protected:
   /// The number of the analyzer's calls that can fail.
-  long syncs_of(const std::vector<std::string>& arguments) const {
+  long syncs_of(const Words& arguments) const {
     const std::string counted = folder_.file("syncs");
     std::filesystem::remove(counted);
-    expect_exit(0, run("ringside", arguments, testing::with_failing_disk("RINGSIDE_TEST_SYNCS_COUNTED_IN", counted)));
+    expect_done(arguments, testing::with_failing_disk("RINGSIDE_TEST_SYNCS_COUNTED_IN", counted));
     return static_cast<long>(std::filesystem::file_size(counted));
   }
 
   /// Expects exit code 3 and one line of Ringside's, or 0 if everything that had to be synced was.
   void expect_controlled_end(const Finished& ran) const {
     EXPECT_EQ(ran.death_signal, 0) << ran.err;
-    EXPECT_EQ(ran.err.find("signal"), std::string::npos) << ran.err;
+    expect_lacks(ran.err, {"signal"});
     if (ran.exit_code == 0) {
       EXPECT_EQ(summary()["steps_persisted"], summary()["steps_published"]);
       return;
     }
     EXPECT_EQ(ran.exit_code, 3) << ran.err;
-    testing::expect_has(ran.err, {"Input/output error"});
+    expect_has(ran.err, {"Input/output error"});
     expect_one_line(ran.err, {"ringside: ", pool_});
   }
 
   std::uint64_t newest_intact() const {
-    expect_exit(0, run("ringside", {"verify", pool_, "--json"}));
+    expect_done({"verify", pool_, "--json"});
     const Json info = pool_info();
     return info["iterates"].empty() ? 0 : info["iterates"].back()["iteration"].get<std::uint64_t>();
   }
@@ -53,112 +49,106 @@ class FailingSyncsTest : public PipelineTest {
     return persisted.is_number() ? persisted.get<std::uint64_t>() : 0;
   }
 
-  static constexpr long kMostSyncs = 400;
+  static Finished run_failing_from(long sync, const Words& arguments) {
+    return run("ringside", arguments,
+               testing::with_failing_disk("RINGSIDE_TEST_SYNCS_FAIL_FROM", std::to_string(sync)));
+  }
+
+  /// Each of the syncs, of which there are more than `least`, is the first to fail once: `check` gets the run's end.
+  template <class Before, class Check>
+  void fail_from_each_sync(const Words& arguments, long least, const Before& before, const Check& check) const {
+    const long syncs = syncs_of(arguments);
+    ASSERT_GT(syncs, least);
+    ASSERT_LT(syncs, 400);
+    for (long from = 1; from <= syncs; ++from) {
+      SCOPED_TRACE("from sync " + std::to_string(from));
+      before();
+      check(run_failing_from(from, arguments));
+    }
+  }
 };
 
 TEST_F(FailingSyncsTest, WhicheverSyncOfANewPoolIsTheFirstToFailTheRunEndsWithExitCode3) {
-  const std::vector<std::string> arguments = run_arguments("grid:20", {"--slots=3", "--iterations=6", "--quiet"});
-  const long syncs = syncs_of(arguments);
-  ASSERT_GT(syncs, 20) << "libpmemobj's own are not among them";
-  ASSERT_LT(syncs, kMostSyncs);
-  long failed = 0;
-  for (long from = 1; from <= syncs; ++from) {
-    SCOPED_TRACE("from sync " + std::to_string(from));
+  const auto forget = [this] {
     std::filesystem::remove(pool_);
     std::filesystem::remove(summary_);
-    const Finished ran =
-        run("ringside", arguments, testing::with_failing_disk("RINGSIDE_TEST_SYNCS_FAIL_FROM", std::to_string(from)));
+  };
+  int runs = 0;
+  int failed = 0;
+  const auto check = [&](const Finished& ran) {
     expect_controlled_end(ran);
+    ++runs;
     failed += ran.exit_code == 3 ? 1 : 0;
-    if (!std::filesystem::exists(pool_)) continue;  // a failed creation leaves nothing behind
+    if (!std::filesystem::exists(pool_)) return;  // a failed creation leaves nothing behind
     EXPECT_GE(newest_intact(), steps_persisted());
-  }
-  EXPECT_GT(failed, syncs / 2);
+  };
+  // Fewer than 20 would mean that libpmemobj's own are not among them.
+  fail_from_each_sync(run_arguments("grid:20", {"--slots=3", "--iterations=6", "--quiet"}), 20, forget, check);
+  EXPECT_GT(failed, runs / 2);
 }
 
 TEST_F(FailingSyncsTest, WhicheverSyncOfAKeptPoolIsTheFirstToFailItsIteratesAreFound) {
   const std::string kept = folder_.file("kept.pool");
-  const std::vector<std::string> first = run_arguments("grid:20", {"--slots=3", "--iterations=6", "--quiet"});
-  ASSERT_EQ(run("ringside", first).exit_code, 0);
+  expect_exit(0, run_it("grid:20", {"--slots=3", "--iterations=6", "--quiet"}));
   std::filesystem::copy_file(pool_, kept);
-  const std::vector<std::string> resumed =
-      run_arguments("grid:20", {"--resume", "--iterations=12", "--quiet", "--journal=off"});
-  const long syncs = syncs_of(resumed);
-  ASSERT_GT(syncs, 4);
-  ASSERT_LT(syncs, kMostSyncs);
-  for (long from = 1; from <= syncs; ++from) {
-    SCOPED_TRACE("from sync " + std::to_string(from));
+  const auto restore = [&] {
     std::filesystem::copy_file(kept, pool_, std::filesystem::copy_options::overwrite_existing);
     std::filesystem::remove(summary_);
-    const Finished ran =
-        run("ringside", resumed, testing::with_failing_disk("RINGSIDE_TEST_SYNCS_FAIL_FROM", std::to_string(from)));
+  };
+  const auto check = [&](const Finished& ran) {
     expect_controlled_end(ran);
     EXPECT_GE(newest_intact(), 6 + steps_persisted());
-  }
+  };
+  const Words resumed = run_arguments("grid:20", {"--resume", "--iterations=12", "--quiet", "--journal=off"});
+  fail_from_each_sync(resumed, 4, restore, check);
 }
 
 TEST_F(FailingSyncsTest, ARunThatSyncsNothingNoticesThatItsDiskHasFailed) {
-  const std::vector<std::string> more = {"--overwrite", "--slots=3", "--durability=process", "--journal=off", "--quiet"};
-  std::vector<std::string> to_count = run_arguments("grid:20", more);
-  ASSERT_EQ(run("ringside", to_count).exit_code, 0);
+  const Words more = {"--overwrite", "--slots=3", "--durability=process", "--journal=off", "--quiet"};
+  const Words to_count = run_arguments("grid:20", more);
+  expect_done(to_count);
   const long syncs = syncs_of(to_count);  // the last but one looks at the disk, the last one ends the run
-  std::vector<std::string> endless = run_arguments("grid:20", more);
-  endless.insert(endless.end(), {"--iterations=1000000000", "--tolerance=0"});
-  const Finished ran =
-      run("ringside", endless, testing::with_failing_disk("RINGSIDE_TEST_SYNCS_FAIL_FROM", std::to_string(syncs - 1)));
+  const Finished ran = run_failing_from(syncs - 1, joined(to_count, {"--iterations=1000000000", "--tolerance=0"}));
   expect_controlled_end(ran);
   EXPECT_TRUE(summary()["steps_committed"].is_number()) << "the run had begun";
   EXPECT_EQ(ran.exit_code, 3) << ran.err;
 }
 
 TEST_F(FailingSyncsTest, WhicheverSyncFailsAFreezeIsWrittenOrSaidToBeLost) {
-  const std::vector<std::string> arguments =
-      run_arguments("grid:20", {"--overwrite", "--slots=3", "--iterations=6", "--durability=process",
-                                "--trigger=iteration == 4: freeze"});
-  ASSERT_EQ(run("ringside", arguments).exit_code, 0);  // else nearly all syncs are those of a new pool
-  const long syncs = syncs_of(arguments);
-  ASSERT_GT(syncs, 2);
-  ASSERT_LT(syncs, kMostSyncs);
+  const Words arguments = run_arguments("grid:20", {"--overwrite", "--slots=3", "--iterations=6",
+                                                    "--durability=process", "--trigger=iteration == 4: freeze"});
+  expect_done(arguments);  // else nearly all syncs are those of a new pool
   int lost = 0;
-  for (long from = 1; from <= syncs; ++from) {
-    SCOPED_TRACE("from sync " + std::to_string(from));
-    const Finished ran =
-        run("ringside", arguments, testing::with_failing_disk("RINGSIDE_TEST_SYNCS_FAIL_FROM", std::to_string(from)));
+  const auto check = [&](const Finished& ran) {
     EXPECT_TRUE(ran.exit_code == 0 || ran.exit_code == 3) << ran.exit_code << ran.err;
-    if (ran.err.find("frozen since iteration 4") == std::string::npos) continue;  // the run had ended before
+    if (ran.err.find("frozen since iteration 4") == std::string::npos) return;  // the run had ended before
     if (summary()["freeze_error"].is_null()) {
       EXPECT_TRUE(std::filesystem::exists(pool_ + ".freeze"));
-      continue;
+      return;
     }
     ++lost;
-    testing::expect_has(ran.err, {"cannot be written (Input/output error)"});
+    expect_has(ran.err, {"cannot be written (Input/output error)"});
     EXPECT_EQ(summary()["freeze_error"], "Input/output error");
-    testing::expect_has(ran.out, {"NOT ANY MORE"});
-  }
+    expect_has(ran.out, {"NO LONGER"});
+  };
+  fail_from_each_sync(
+      arguments, 2, [] {}, check);
   EXPECT_GT(lost, 0);
 }
 
 TEST_F(FailingSyncsTest, WhicheverSyncOfALibpmemlogJournalFailsNothingIsAborted) {
-  const std::vector<std::string> arguments = run_arguments(
-      "grid:20",
-      {"--overwrite", "--slots=3", "--iterations=6", "--quiet", "--durability=process", "--journal=pmemlog"});
+  const Words arguments = run_arguments("grid:20", {"--overwrite", "--slots=3", "--iterations=6", "--quiet",
+                                                    "--durability=process", "--journal=pmemlog"});
   if (run("ringside", arguments).exit_code == 2) GTEST_SKIP() << "this build has no libpmemlog";
   const auto forget_journal = [this] {
     for (const char* log : {".journal-0", ".journal-1"}) std::filesystem::remove(pool_ + log);
   };
   forget_journal();
-  const long syncs = syncs_of(arguments);
-  ASSERT_GT(syncs, 6);
-  ASSERT_LT(syncs, kMostSyncs);
-  for (long from = 1; from <= syncs; ++from) {
-    SCOPED_TRACE("from sync " + std::to_string(from));
-    forget_journal();
-    const Finished ran =
-        run("ringside", arguments, testing::with_failing_disk("RINGSIDE_TEST_SYNCS_FAIL_FROM", std::to_string(from)));
+  fail_from_each_sync(arguments, 6, forget_journal, [&](const Finished& ran) {
     EXPECT_TRUE(ran.exit_code == 0 || ran.exit_code == 3) << ran.exit_code << ran.err;
-    EXPECT_EQ(ran.err.find("signal"), std::string::npos) << ran.err;
+    expect_lacks(ran.err, {"signal"});
     newest_intact();
-  }
+  });
 }
 
 }  // namespace

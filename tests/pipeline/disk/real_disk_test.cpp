@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "common/platform/unique_fd.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
@@ -21,10 +20,7 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::PipelineTest;
-using testing::Process;
-using testing::run;
+using namespace testing::names;
 
 constexpr std::uint64_t kSlots = 32;
 
@@ -58,7 +54,7 @@ class RealDiskTest : public PipelineTest {
 
   bool remount() { return must("umount '" + disk_ + "'") && mount_disk(); }
 
-  std::vector<std::string> long_run() const {
+  Words long_run() const {
     return run_arguments("grid:300", {"--iterations=1000000", "--quiet", "--slots=" + std::to_string(kSlots)});
   }
 
@@ -145,26 +141,22 @@ TEST_F(RealDiskTest, AFileSystemThatIsShutDownEndsTheRunWithExitCode3) {
   }
   const Finished ran = running.finish();
   EXPECT_EQ(ran.exit_code, 3) << ran.death_signal << ran.err;
-  EXPECT_EQ(ran.err.find("signal"), std::string::npos) << ran.err;
+  expect_lacks(ran.err, {"signal"});
 }
 
 TEST_F(RealDiskTest, ADiskThatCannotBeReadEndsItsReadersAndARunWithExitCode3) {
   if (!make_disk("200m")) GTEST_SKIP() << "no ext4 on a loop device can be made here: " << why_not_;
-  ASSERT_EQ(run("ringside", run_arguments("grid:300", {"--iterations=40", "--quiet", "--slots=32", "--journal=off"}))
-                .exit_code,
-            0);
+  expect_done(run_arguments("grid:300", {"--iterations=40", "--quiet", "--slots=32", "--journal=off"}));
   ASSERT_TRUE(remount()) << why_not_;                // drops the page cache
   ASSERT_EQ(truncate(image_.c_str(), 40 << 20), 0);  // the device reports I/O errors beyond this
-  const std::vector<std::vector<std::string>> users = {
+  const std::vector<Words> users = {
       {"verify", pool_},
       {"replay", pool_},
       {"export", pool_, "--iteration=40", "--output=" + folder_.file("x.npy")},
       {"run", "--matrix=grid:300", "--pool=" + pool_, "--resume", "--iterations=50", "--quiet", "--journal=off"}};
-  for (const std::vector<std::string>& arguments : users) {
+  for (const Words& arguments : users) {
     SCOPED_TRACE(arguments.front());
-    const Finished ended = run("ringside", arguments);
-    EXPECT_EQ(ended.exit_code, 3) << ended.death_signal << ended.err;
-    expect_one_line(ended.err, {pool_, "the disk failed"});
+    expect_refusal(3, run("ringside", arguments), {pool_, "the disk failed"});
   }
 }
 

@@ -14,10 +14,7 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::PipelineTest;
-using testing::Process;
-using testing::run;
+using namespace testing::names;
 
 class TruncationTest : public PipelineTest {
  protected:
@@ -45,7 +42,7 @@ TEST_F(TruncationTest, EveryReaderOfAPoolSaysThatItWasTruncated) {
   ASSERT_EQ(run_it("grid:60", {"--iterations=5", "--quiet"}).exit_code, 0);
   const std::string whole = folder_.file("whole");
   std::filesystem::copy_file(pool_, whole);
-  const std::vector<std::vector<std::string>> readers = {
+  const std::vector<Words> readers = {
       {"info", pool_},
       {"verify", pool_},
       {"verify", pool_, "--json"},
@@ -53,7 +50,7 @@ TEST_F(TruncationTest, EveryReaderOfAPoolSaysThatItWasTruncated) {
       {"export", pool_, "--output", folder_.file("x.npy")},
       {"report", pool_, "-o", folder_.file("x.html")},
       {"run", "--matrix=grid:60", "--pool=" + pool_, "--resume", "--iterations=9", "--quiet"}};
-  for (const std::vector<std::string>& arguments : readers) {
+  for (const Words& arguments : readers) {
     SCOPED_TRACE(arguments.front());
     std::filesystem::copy_file(whole, pool_, std::filesystem::copy_options::overwrite_existing);
     expect_truncated(run("ringside", arguments, truncating(pool_)), pool_);
@@ -95,18 +92,17 @@ TEST_F(TruncationTest, AProducerWhoseCacheIsTruncatedSaysSo) {
   const std::string caches = folder_.file("caches");
   std::filesystem::create_directory(caches);
   const std::string matrix = folder_.write("m.el", "0 1\n1 2\n2 0\n0 2\n");
-  ASSERT_EQ(run("ringside", {"cache", matrix, "--cache-dir", caches}).exit_code, 0);
+  expect_done({"cache", matrix, "--cache-dir", caches});
   const std::string cache = std::filesystem::directory_iterator(caches)->path().string();
-  const Finished ended =
-      run("ringside-producer", {"--matrix=" + matrix, "--cache", "--cache-dir=" + caches, "--mode=dram"},
-          truncating(cache));
-  EXPECT_EQ(ended.exit_code, 5) << ended.death_signal << ended.err;
-  expect_one_line(ended.err, {cache, "was truncated to 4096 bytes while it was in use"});
+  expect_refusal(5,
+                 run("ringside-producer", {"--matrix=" + matrix, "--cache", "--cache-dir=" + caches, "--mode=dram"},
+                     truncating(cache)),
+                 {cache, "was truncated to 4096 bytes while it was in use"});
 }
 
 TEST_F(TruncationTest, ASparseCopyThatFindsTheDiskFullIsRefusedBeforeAnythingIsWritten) {
   ASSERT_EQ(run_it("grid:60", {"--iterations=5", "--quiet"}).exit_code, 0);
-  const testing::TemporaryFolder small;
+  const TemporaryFolder small;
   if (mount("none", small.path().c_str(), "tmpfs", 0, "size=12m") != 0) {
     GTEST_SKIP() << "a small tmpfs cannot be mounted here: " << errno_text(errno);
   }
@@ -115,13 +111,13 @@ TEST_F(TruncationTest, ASparseCopyThatFindsTheDiskFullIsRefusedBeforeAnythingIsW
   struct stat status {};
   EXPECT_EQ(stat(copied.c_str(), &status), 0);
   EXPECT_LT(status.st_blocks * 512, status.st_size);
-  const std::string before = testing::content_of(copied);
+  const std::string before = content_of(copied);
   const Finished ran =
       run("ringside", {"run", "--matrix=grid:60", "--pool=" + copied, "--resume", "--iterations=50", "--quiet"});
   EXPECT_TRUE(made);
   EXPECT_EQ(ran.exit_code, 3) << ran.err;
   expect_one_line(ran.err, {copied, "no room for the ", "that a sparse copy left out", "No space left"});
-  EXPECT_TRUE(before == testing::content_of(copied));
+  EXPECT_TRUE(before == content_of(copied));
   // Without a free block, even a look at what was left out is not possible.
   const std::string fill = small.file("fill");
   [[maybe_unused]] const int full = std::system(("head -c 12m /dev/zero >'" + fill + "' 2>/dev/null").c_str());

@@ -12,20 +12,18 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::PipelineTest;
-using testing::run;
+using namespace testing::names;
 
 class AutoCoresTest : public PipelineTest {
  protected:
   /// Measures this machine, once for all tests, and writes the node file of this one. Call it first: the pool then is
   /// in the folder that was measured.
   void calibrate() {
-    static const testing::TemporaryFolder measured;
+    static const TemporaryFolder measured;
     const std::string file = measured.file("node.json");
     if (!std::filesystem::exists(file)) {
-      expect_exit(0, run("ringside", {"calibrate", "--matrix=grid:50", "--budget=1", "--quiet",
-                                      "--memory=" + measured.path(), "--output=" + file}));
+      expect_done({"calibrate", "--matrix=grid:50", "--budget=1", "--quiet", "--memory=" + measured.path(),
+                   "--output=" + file});
     }
     std::filesystem::copy_file(file, node_file_);
     pool_ = measured.file("test.pool");
@@ -59,10 +57,12 @@ class AutoCoresTest : public PipelineTest {
     for (const char* log : {"", ".journal-0", ".journal-1"}) std::filesystem::remove(pool_ + log);
   }
 
-  Finished run_auto(const std::vector<std::string>& more) const {
-    std::vector<std::string> all = {"--cores=auto", "--durability=process", "--overwrite"};
-    all.insert(all.end(), more.begin(), more.end());
-    return run("ringside", run_arguments("grid:50", all), [&] { setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1); });
+  /// A run that finds the calibration of `calibrate_by_default`.
+  Finished run_here(const std::string& matrix, const Words& more) const {
+    return run_it(matrix, more, [&] { setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1); });
+  }
+  Finished run_auto(const Words& more) const {
+    return run_here("grid:50", joined({"--cores=auto", "--durability=process", "--overwrite"}, more));
   }
 
   std::string node_file_ = folder_.file("node.json");
@@ -78,8 +78,8 @@ TEST_F(AutoCoresTest, TheSummaryHoldsWhatWasPlannedAndTheTableShowsIt) {
   EXPECT_GE(account["planned_high_s"], account["planned_total_s"]);
   EXPECT_GE(account["planned_producer_idle_s"], 0);
   EXPECT_GE(account["planned_analyzer_idle_s"], 0);
-  testing::expect_has(ran.err, {"--cores auto: ", node_file_});
-  testing::expect_has(ran.out, {"planned"});
+  expect_has(ran.err, {"--cores auto: ", node_file_});
+  expect_has(ran.out, {"planned"});
 }
 
 TEST_F(AutoCoresTest, WhatTheUserNamesIsNotChosen) {
@@ -115,10 +115,7 @@ TEST_F(AutoCoresTest, ACalibrationOfAnotherBuildIsNotUsedFromTheDefaultPlace) {
 TEST_F(AutoCoresTest, AMatrixThatWasNotMeasuredRunsByTheTopologyAndOneLineSaysSo) {
   calibrate_by_default([](Node&) {});
   const std::string matrix = write_file("a.txt", "0 1\n1 0\n");
-  const Finished ran = run("ringside", run_arguments(matrix, {"--cores=auto", "--iterations=3"}),
-                           [&] { setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1); });
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  expect_one_line(ran.err, {"topology", "a.txt", "calibrate --matrix"});
+  expect_refusal(0, run_here(matrix, {"--cores=auto", "--iterations=3"}), {"topology", "a.txt", "calibrate --matrix"});
 }
 
 class CalibratedModesTest : public AutoCoresTest {
@@ -148,16 +145,14 @@ class CalibratedModesTest : public AutoCoresTest {
     node.costs = {.hand_off_s = kCost, .wake_up_s = kCost, .loan_s = kCost, .barrier_s = kCost};
   }
 
-  Finished run_calibrated(const std::vector<std::string>& more) const {
-    std::vector<std::string> all = {"--iterations=20", "--overwrite"};
-    all.insert(all.end(), more.begin(), more.end());
-    return run("ringside", run_arguments("grid:50", all), [&] { setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1); });
+  Finished run_calibrated(const Words& more) const {
+    return expect_exit(0, run_here("grid:50", joined({"--iterations=20", "--durability=process"}, more)));
   }
 };
 
 TEST_F(CalibratedModesTest, WithoutCoresTheModesAreThoseOfTheCalibration) {
   calibrate_for_transfer();
-  const Finished ran = expect_exit(0, run_calibrated({"--durability=process"}));
+  const Finished ran = run_calibrated({});
   EXPECT_EQ(summary()["reduce"], "transfer");
   EXPECT_GT(summary()["planned_total_s"], 0);
   expect_one_line(ran.err, {"calibrated: ", "--reduce transfer", "node.json"});
@@ -165,7 +160,7 @@ TEST_F(CalibratedModesTest, WithoutCoresTheModesAreThoseOfTheCalibration) {
 
 TEST_F(CalibratedModesTest, WithCoresByTheTopologyNoCalibrationIsRead) {
   calibrate_for_transfer();
-  expect_exit(0, run_calibrated({"--durability=process", "--cores=topology"}));
+  run_calibrated({"--cores=topology"});
   EXPECT_EQ(summary()["reduce"], "slot");
   EXPECT_EQ(summary()["elastic"], false);
   EXPECT_TRUE(summary()["planned_total_s"].is_null());
@@ -173,25 +168,22 @@ TEST_F(CalibratedModesTest, WithCoresByTheTopologyNoCalibrationIsRead) {
 
 TEST_F(CalibratedModesTest, AModeThatTheUserNamesStays) {
   calibrate_for_transfer();
-  ASSERT_EQ(run_calibrated({"--durability=process", "--reduce=slot"}).exit_code, 0);
+  run_calibrated({"--reduce=slot"});
   EXPECT_EQ(summary()["reduce"], "slot");
   EXPECT_GT(summary()["planned_total_s"], 0);
 }
 
 TEST_F(CalibratedModesTest, CoresThatTheUserNamesAreNotThoseThatWereMeasured) {
   calibrate_for_transfer();
-  ASSERT_EQ(run_calibrated({"--durability=process", "--analyzer-cores=0"}).exit_code, 0);
+  run_calibrated({"--analyzer-cores=0"});
   EXPECT_EQ(summary()["reduce"], "slot");
   EXPECT_TRUE(summary()["planned_total_s"].is_null());
 }
 
 TEST_F(CalibratedModesTest, WhatWasNotMeasuredChangesNothing) {
   calibrate_for_transfer();
-  const Finished ran = run("ringside", run_arguments("grid:51", {"--iterations=20", "--durability=process"}),
-                           [&] { setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1); });
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(expect_exit(0, run_here("grid:51", {"--iterations=20", "--durability=process"})).err, "");
   EXPECT_EQ(summary()["reduce"], "slot");
-  EXPECT_EQ(ran.err, "");
 }
 
 TEST_F(AutoCoresTest, ARunThatAdaptsChangesNoBitAndSaysThatItDid) {
@@ -200,16 +192,15 @@ TEST_F(AutoCoresTest, ARunThatAdaptsChangesNoBitAndSaysThatItDid) {
   const Finished ran =
       expect_exit(0, run_auto({"--node=" + node_file_, "--adapt", "--iterations=400", "--slots=512", "--elastic=off"}));
   EXPECT_EQ(summary()["adapted"], true) << ran.out;
-  testing::expect_has(ran.out, {"adapted"});
+  expect_has(ran.out, {"adapted"});
   // Both modes are in the ring; the reductions are made anew and compared bit by bit.
-  expect_exit(0, run("ringside", {"replay", pool_}));
+  expect_done({"replay", pool_});
 }
 
 TEST_F(AutoCoresTest, TheJournalKeepsThePlanForFollowers) {
   calibrate();
   ASSERT_EQ(run_auto({"--node=" + node_file_, "--iterations=20"}).exit_code, 0);
-  const Finished tail = run("ringside", {"tail", "--pool=" + pool_});
-  testing::expect_has(tail.out, {"planned: "});
+  expect_has(run("ringside", {"tail", "--pool=" + pool_}).out, {"planned: "});
 }
 
 TEST_F(AutoCoresTest, WrongCoresAndMatricesAreErrorsOfTheirOwn) {

@@ -9,7 +9,6 @@
 
 #include <csignal>
 
-#include "common/platform/error.hpp"
 #include "node/file/matrix_file.hpp"
 #include "node/file/node_file.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
@@ -17,25 +16,17 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::PipelineTest;
-using testing::Process;
-using testing::run;
+using namespace testing::names;
 
 class CalibrateTest : public PipelineTest {
  protected:
   CalibrateTest() { std::filesystem::create_directory(memory_); }
 
-  std::vector<std::string> arguments(const std::vector<std::string>& more) const {
-    std::vector<std::string> all = {"calibrate", "--matrix=grid:20", "--budget=1"};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
+  Words arguments(const Words& more) const { return joined({"calibrate", "--matrix=grid:20", "--budget=1"}, more); }
 
-  void expect_refused(const std::vector<std::string>& more, int code, const std::vector<std::string>& fragments,
+  void expect_refused(const Words& more, int code, const Words& fragments,
                       const std::function<void()>& in_child = {}) const {
-    const Finished ran = expect_exit(code, run("ringside", arguments(more), in_child));
-    std::string err = ran.err;
+    std::string err = expect_exit(code, run("ringside", arguments(more), in_child)).err;
     if (const auto progress = err.rfind("calibrating "); progress != std::string::npos) {
       err.erase(0, err.find('\n', progress) + 1);
     }
@@ -49,12 +40,12 @@ class CalibrateTest : public PipelineTest {
 };
 
 TEST_F(CalibrateTest, TheFileReadsBackAndTheTableNamesTheNextCommand) {
-  const Finished ran = expect_exit(0, run("ringside", arguments({"--memory=" + memory_, "--output=" + output_})));
+  const Finished ran = expect_done(arguments({"--memory=" + memory_, "--output=" + output_}));
   const Node node = read_node(output_);
   EXPECT_EQ(node.origin, "ringside calibrate");
   EXPECT_TRUE(node.fingerprint.has_value());
   EXPECT_FALSE(node.kernels.empty());
-  testing::expect_has(ran.out, {"grid:20: 400 rows", "ringside plan --matrix grid:20 --node " + output_});
+  expect_has(ran.out, {"grid:20: 400 rows", "ringside plan --matrix grid:20 --node " + output_});
   EXPECT_TRUE(std::filesystem::is_empty(memory_));
 }
 
@@ -80,8 +71,7 @@ TEST_F(CalibrateTest, WithoutTheVariableTheDefaultPlaceIsBelowTheHomeFolder) {
 }
 
 TEST_F(CalibrateTest, SeveralMatricesAreMeasuredAndStandardOutputHoldsTheFileAlone) {
-  const Finished ran = expect_exit(
-      0, run("ringside", arguments({"--matrix=grid:30", "--memory=" + memory_, "--threads=1", "--output=-"})));
+  const Finished ran = expect_done(arguments({"--matrix=grid:30", "--memory=" + memory_, "--threads=1", "--output=-"}));
   const Node node = parse_node(ran.out, "standard output");
   EXPECT_TRUE(std::any_of(node.kernels.begin(), node.kernels.end(),
                           [](const KernelFigures& kernel) { return kernel.problem.rows == 900; }));
@@ -128,8 +118,8 @@ TEST_F(CalibrateTest, AMatrixThatIsGivenTwiceIsRefused) {
 
 TEST_F(CalibrateTest, TheFiguresOfAMatrixFileNameTheFileAsItWas) {
   const std::string matrix = write_file("a.txt", "0 1\n1 2\n2 0\n");
-  const Finished ran = expect_exit(
-      0, run("ringside", {"calibrate", "--matrix=" + matrix, "--budget=1", "--memory=" + memory_, "--output=-"}));
+  const Finished ran =
+      expect_done({"calibrate", "--matrix=" + matrix, "--budget=1", "--memory=" + memory_, "--output=-"});
   const Node node = parse_node(ran.out, "standard output");
   EXPECT_TRUE(node.kernels.front().problem.file.has_value());
   EXPECT_EQ(node.kernels.front().problem.file, matrix_file(matrix));
@@ -146,8 +136,7 @@ TEST_F(CalibrateTest, ThreadCountsThatTheMachineLacksAreRefused) {
 TEST_F(CalibrateTest, AnInterruptLeavesNothingBehind) {
   Process process("ringside", {"calibrate", "--matrix=grid:20", "--memory=" + memory_, "--output=" + output_});
   ASSERT_TRUE(process.wait_for_err("calibrating"));
-  const Finished ended = expect_exit(130, process.stop(SIGINT));
-  testing::expect_has(ended.err, {"interrupted"});
+  expect_has(expect_exit(130, process.stop(SIGINT)).err, {"interrupted"});
   EXPECT_FALSE(std::filesystem::exists(output_));
   EXPECT_TRUE(std::filesystem::is_empty(memory_));
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "common/json/json.hpp"
 #include "node/applications/work_folder.hpp"
@@ -17,16 +16,12 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::run;
-using testing::TemporaryFolder;
+using namespace testing::names;
 
 /// Two programs of 8 MiB, with and without a limit of 4 MiB of DRAM.
-Finished small_apps(std::vector<std::string> more) {
-  std::vector<std::string> arguments = {"experiment", "apps", "--program=sort,blackscholes", "--bytes=8M",
-                                        "--dram=4M", "--repeats=1", "--threads=1"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return run("ringside", arguments);
+Finished small_apps(const Words& more) {
+  const Words small = {"--program=sort,blackscholes", "--bytes=8M", "--dram=4M", "--repeats=1", "--threads=1"};
+  return run("ringside", joined(joined({"experiment", "apps"}, small), more));
 }
 
 Json row_of(const Json& rows, const std::string& program, const std::string& memory) {
@@ -61,8 +56,8 @@ TEST(ExperimentApps, SortAndBlackscholesHaveTheSameResultInDramAndInMemoryMode) 
 }
 
 TEST(ExperimentApps, RingsidesMatrixIsInFarMemory) {
-  const Finished done = expect_exit(0, run("ringside", {"experiment", "apps", "--program=ringside", "--bytes=16M",
-                                                        "--dram=4M", "--repeats=1", "--threads=1", "--json"}));
+  const Finished done = expect_done(
+      {"experiment", "apps", "--program=ringside", "--bytes=16M", "--dram=4M", "--repeats=1", "--threads=1", "--json"});
   const Json tables = Json::parse(done.out).at("tables");
   if (!tables.contains("times")) GTEST_SKIP() << tables.at("left_out").at("rows").dump();
   const Json cached = row_of(tables.at("times").at("rows"), "ringside", "DRAM 4 MiB");
@@ -77,16 +72,15 @@ TEST(ExperimentApps, EveryFigureNamesTheEmulatedTiming) {
   const TemporaryFolder folder;
   const std::string program = folder.write("ringside-memory", "#!/bin/sh\nexit 3\n");
   ASSERT_EQ(chmod(program.c_str(), 0755), 0);
-  const Finished done =
-      expect_exit(0, small_apps({"--json", "--timing=optane", "--far=/dev/shm", "--programs=" + folder.path()}));
-  const Json found = Json::parse(done.out);
+  const Json found = Json::parse(
+      expect_exit(0, small_apps({"--json", "--timing=optane", "--far=/dev/shm", "--programs=" + folder.path()})).out);
   const std::string name = "emulated Optane: 305 ns + 4 GB/s read, 2 GB/s write";
   for (const auto& [key, table] : found.at("tables").items()) {
     if (key == "left_out") continue;
     EXPECT_NE(table.at("title").get<std::string>().find(name), std::string::npos) << key;
   }
   for (const Json& plot : found.at("plots")) {
-    EXPECT_NE(plot.at("title").get<std::string>().find(name), std::string::npos);
+    expect_has(plot.at("title").get<std::string>(), {name});
   }
   EXPECT_EQ(found.at("options").at("apps").at("timing"), name);
   const Json cached = row_of(found.at("tables").at("times").at("rows"), "sort", "DRAM 4 MiB");
@@ -95,19 +89,17 @@ TEST(ExperimentApps, EveryFigureNamesTheEmulatedTiming) {
 
 TEST(ExperimentApps, WrongArgumentsAreRefusedInOneLine) {
   const TemporaryFolder folder;
-  const auto refused = [](const std::vector<std::string>& arguments, const std::string& fragment) {
-    std::vector<std::string> all = {"experiment"};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    const Finished done = expect_exit(2, run("ringside", all));
+  const auto refused = [](const Words& arguments, const std::string& fragment) {
+    const Finished done = expect_exit(2, run("ringside", joined({"experiment"}, arguments)));
     EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
-    testing::expect_has(done.err, {fragment});
+    expect_has(done.err, {fragment});
   };
   refused({"apps", "--program=sorted"}, "--program: found 'sorted', expected names of blackscholes, ");
   refused({"apps", "--dram=25%,1K"}, "--dram: found '1K', expected sizes from 4M to 65536G or percentages from 1% to");
   refused({"apps", "--far=" + folder.file("none")}, "--far: found '");
   refused({"apps", "--timing=fast"}, "--timing: found 'fast', expected optane");
-  refused({"apps", "--memory=" + folder.path()}, "--memory: apps does not take it; expected --far DIR");
-  refused({"stream", "--dram=25%"}, "--dram: stream does not take it");
+  refused({"apps", "--memory=" + folder.path()}, "--memory: found with apps, expected --far DIR");
+  refused({"stream", "--dram=25%"}, "--dram: found with stream, expected with apps only");
 }
 
 }  // namespace

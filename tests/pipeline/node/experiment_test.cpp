@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <string>
-#include <vector>
 
 #include "common/json/json.hpp"
 #include "tests/pipeline/expectations.hpp"
@@ -21,37 +19,31 @@ namespace ringside {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Finished;
-using testing::run;
-using testing::TemporaryFolder;
+using namespace testing::names;
 
 /// Those that --memory gives folders to; experiment_apps_test.cpp has `apps`.
-const std::vector<std::string> kNames = {"stream", "compete", "placement", "streams", "pipeline"};
+const Words kNames = {"stream", "compete", "placement", "streams", "pipeline"};
 
-Finished experiment(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "experiment");
-  return run("ringside", arguments);
+Finished experiment(const Words& arguments) {
+  return run("ringside", joined({"experiment"}, arguments));
 }
 
 /// Arguments that keep an experiment short.
-std::vector<std::string> quick(const std::string& name, const std::vector<std::string>& more = {}) {
-  std::vector<std::string> arguments = {name, "--bytes=64K", "--repeats=3"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return arguments;
+Words quick(const std::string& name, const Words& more = {}) {
+  return joined({name, "--bytes=64K", "--repeats=3"}, more);
 }
 
-void expect_refused(const std::vector<std::string>& arguments, int exit_code,
-                    const std::vector<std::string>& fragments) {
+void expect_refused(const Words& arguments, int exit_code, const Words& fragments) {
   const Finished refused = expect_exit(exit_code, experiment(arguments));
   EXPECT_EQ(refused.out, "");
   EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
-  for (const std::string& fragment : fragments) EXPECT_NE(refused.err.find(fragment), std::string::npos) << refused.err;
+  expect_has(refused.err, fragments);
 }
 
 TEST(Experiment, TheListNamesEachExperimentOnALineOfItsOwn) {
   const Finished listed = expect_exit(0, experiment({"list"}));
   EXPECT_EQ(std::count(listed.out.begin(), listed.out.end(), '\n'), 6);
-  testing::expect_has(listed.out, {"\napps "});
+  expect_has(listed.out, {"\napps "});
   for (const std::string& name : kNames) EXPECT_NE(("\n" + listed.out).find("\n" + name), std::string::npos) << name;
 }
 
@@ -104,24 +96,21 @@ TEST(Experiment, RingsidesLastIterateIsThatOfThePublishedLoopUpToRounding) {
     if (!row.at("total_s").is_number()) continue;
     EXPECT_LT(row.at("difference").get<double>(), 20) << row;  // 1e-15
   }
-  const std::string remarks = found.at("remarks").dump();
-  testing::expect_has(remarks, {"has the same bits"});
+  expect_has(found.at("remarks").dump(), {"has the same bits"});
 }
 
 TEST(Experiment, TextHasTheSourceAndTheReasonsBelowTheTable) {
   const Finished done = expect_exit(0, experiment(quick("compete", {"--threads=1"})));
-  testing::expect_has(done.out, {"After S. G. Fagerheim", "n/a: two groups need two threads\n"});
+  expect_has(done.out, {"After S. G. Fagerheim", "n/a: two groups need two threads\n"});
 }
 
 TEST(Experiment, ThePageHoldsEverythingThatItNeeds) {
   const TemporaryFolder folder;
   const std::string page = folder.file("page.html");
   expect_exit(0, experiment(quick("streams", {"-o", page})));
-  const std::string text = testing::content_of(page);
-  EXPECT_EQ(text.find("RINGSIDE_REPORT_DATA"), std::string::npos);
-  EXPECT_EQ(text.find(" src=\""), std::string::npos);
-  EXPECT_EQ(text.find("<link rel=\"stylesheet\""), std::string::npos);
-  testing::expect_has(text, {"\"experiment\":\"streams\""});
+  const std::string text = content_of(page);
+  expect_lacks(text, {"RINGSIDE_REPORT_DATA", " src=\"", "<link rel=\"stylesheet\""});
+  expect_has(text, {"\"experiment\":\"streams\""});
   EXPECT_EQ(experiment(quick("stream", {"-o", "-"})).out.rfind("<!doctype html>", 0), 0U);
 }
 
@@ -151,15 +140,13 @@ TEST(Experiment, TooLittleMemoryIsRefusedWithTheNeededAndTheAvailableBytes) {
 TEST(Experiment, AFolderWithoutPermissionIsRefusedWithExitCode3) {
   const TemporaryFolder folder;
   ASSERT_EQ(chmod(folder.path().c_str(), 0555), 0);
-  const std::vector<std::string> arguments = {"experiment", "stream", "--memory=" + folder.path()};
+  const Words arguments = {"experiment", "stream", "--memory=" + folder.path()};
   // Wholly another user: a process whose real user is still root may not be read by LeakSanitizer.
   const Finished refused = run("ringside", arguments, [] {
     if (geteuid() == 0 && setresuid(testing::kNobody, testing::kNobody, testing::kNobody) != 0) _exit(1);
   });
   EXPECT_EQ(refused.exit_code, 3) << refused.err;
-  EXPECT_NE(refused.err.find("cannot make a file: Permission denied; expected a folder that this user may write to"),
-            std::string::npos)
-      << refused.err;
+  expect_has(refused.err, {"cannot make a file: Permission denied; expected a folder that this user may write to"});
 }
 
 TEST(Experiment, AnOutputThatCannotBeWrittenIsRefusedBeforeAnythingIsMeasured) {

@@ -3,9 +3,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <iterator>
-
 #include "node/file/matrix_file.hpp"
 #include "node/file/node_file.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
@@ -13,20 +10,15 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::PipelineTest;
-using testing::run;
+using namespace testing::names;
 
 class PlanCommandTest : public PipelineTest {
  protected:
-  static std::vector<std::string> published(const std::vector<std::string>& more) {
-    std::vector<std::string> all = {"plan", std::string("--node=") + RINGSIDE_PUBLISHED_NODE};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
+  static Words published(const Words& more) {
+    return joined({"plan", std::string("--node=") + RINGSIDE_PUBLISHED_NODE}, more);
   }
 
-  void expect_refused(const std::vector<std::string>& arguments, int code,
-                      const std::vector<std::string>& fragments) const {
+  void expect_refused(const Words& arguments, int code, const Words& fragments) const {
     const Finished ran = run("ringside", arguments, [&] { setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1); });
     EXPECT_EQ(ran.exit_code, code) << ran.err;
     EXPECT_EQ(ran.out, "");
@@ -35,8 +27,8 @@ class PlanCommandTest : public PipelineTest {
 };
 
 TEST_F(PlanCommandTest, APublishedNodeIsPlannedForAProblemWithoutAMatrix) {
-  const Finished ran = expect_exit(0, run("ringside", published({"--rows=16000000", "--nonzeros=127952004",
-                                                                 "--iterations=5000", "--passes=5", "--json"})));
+  const Finished ran =
+      expect_done(published({"--rows=16000000", "--nonzeros=127952004", "--iterations=5000", "--passes=5", "--json"}));
   const Json plan = Json::parse(ran.out);
   ASSERT_EQ(plan["rows"].size(), 15u);
   for (const Json& row : plan["rows"]) {
@@ -49,17 +41,14 @@ TEST_F(PlanCommandTest, APublishedNodeIsPlannedForAProblemWithoutAMatrix) {
 }
 
 TEST_F(PlanCommandTest, AGeneratedMatrixIsPlannedByItsName) {
-  const Finished ran =
-      expect_exit(0, run("ringside", published({"--matrix=grid:2000", "--iterations=5000", "--passes=5"})));
-  testing::expect_has(ran.out,
-                      {"grid:2000: 4,000,000 rows, 31,976,004 nonzeros", "* least expected time: 8 + 8 cores"});
+  const Finished ran = expect_done(published({"--matrix=grid:2000", "--iterations=5000", "--passes=5"}));
+  expect_has(ran.out, {"grid:2000: 4,000,000 rows, 31,976,004 nonzeros", "* least expected time: 8 + 8 cores"});
   EXPECT_NE(ran.out.find("n/a"), std::string::npos) << "what the node file lacks is not named";
 }
 
 TEST_F(PlanCommandTest, AMatrixThatIsLargerThanItsDramIsPlannedAsInDramWithARemark) {
-  const Finished ran = expect_exit(
-      0, run("ringside", published({"--matrix=grid:2000", "--matrix-memory=far:/mnt", "--dram-limit=40M"})));
-  testing::expect_has(ran.out, {"3.8 times --dram-limit: the times here are those of a matrix in DRAM"});
+  const Finished ran = expect_done(published({"--matrix=grid:2000", "--matrix-memory=far:/mnt", "--dram-limit=40M"}));
+  expect_has(ran.out, {"3.8 times --dram-limit: the times here are those of a matrix in DRAM"});
   expect_refused(published({"--matrix=grid:2000", "--dram-limit=40M"}), 2, {"--dram-limit: found 41943040"});
 }
 
@@ -81,18 +70,15 @@ TEST_F(PlanCommandTest, AMatrixFileIsKnownUnderEverySpellingUntilItIsChanged) {
     EXPECT_EQ(planned(spelling).find("no figures for this problem"), std::string::npos) << spelling;
   }
   write_file("a.txt", "0 1\n1 0\n1 1\n");
-  const std::string remarks = planned("./a.txt");
-  testing::expect_has(remarks, {"--matrix ./a.txt: the file was changed", "no figures for this problem"});
+  expect_has(planned("./a.txt"), {"--matrix ./a.txt: the file was changed", "no figures for this problem"});
 }
 
 TEST_F(PlanCommandTest, ThePageHoldsThePlanAndNothingFromElsewhere) {
   const std::string page = folder_.file("plan.html");
-  expect_exit(0, run("ringside", published({"--matrix=grid:100", "--output=" + page})));
-  std::ifstream file(page);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  testing::expect_has(text, {"\"expected_s\""});
-  EXPECT_EQ(text.find("RINGSIDE_REPORT_DATA"), std::string::npos);
-  EXPECT_EQ(text.find("src=\"http"), std::string::npos);
+  expect_done(published({"--matrix=grid:100", "--output=" + page}));
+  const std::string text = content_of(page);
+  expect_has(text, {"\"expected_s\""});
+  expect_lacks(text, {"RINGSIDE_REPORT_DATA", "src=\"http"});
 }
 
 TEST_F(PlanCommandTest, AFileByHandWithDramAloneIsPlannedForSlotsInDram) {
@@ -101,7 +87,7 @@ TEST_F(PlanCommandTest, AFileByHandWithDramAloneIsPlannedForSlotsInDram) {
   std::erase_if(node.streams, [](const StreamFigures& streams) { return streams.tier != "dram"; });
   node.tiers.resize(1);
   const std::string node_file = write_file("node.json", node_text(node));
-  const Finished ran = expect_exit(0, run("ringside", {"plan", "--json", "--node=" + node_file, "--matrix=grid:100"}));
+  const Finished ran = expect_done({"plan", "--json", "--node=" + node_file, "--matrix=grid:100"});
   EXPECT_EQ(Json::parse(ran.out)["memory"], "dram");
 }
 
@@ -139,7 +125,7 @@ TEST_F(PlanCommandTest, APageThatCannotBeWrittenIsRefused) {
 }
 
 TEST_F(PlanCommandTest, AMeasuredNodeIsSimulatedManyTimesWithoutANodeFile) {
-  const Finished ran = expect_exit(0, run("ringside", {"plan", "--nodes=64", "--step-figures=10,2,3,32", "--json"}));
+  const Finished ran = expect_done({"plan", "--nodes=64", "--step-figures=10,2,3,32", "--json"});
   const Json many = Json::parse(ran.out)["many_nodes"];
   EXPECT_EQ(many["node"]["generate_s"], 0.01);
   EXPECT_EQ(many["node"]["step_bytes"], 32e6);
@@ -150,11 +136,10 @@ TEST_F(PlanCommandTest, AMeasuredNodeIsSimulatedManyTimesWithoutANodeFile) {
 }
 
 TEST_F(PlanCommandTest, APlannedNodeIsSimulatedManyTimesBelowItsPlan) {
-  const std::vector<std::string> words =
-      published({"--matrix=grid:2000", "--iterations=50", "--passes=5", "--nodes=2,3"});
-  const Finished ran = expect_exit(0, run("ringside", words));
+  const Words words = published({"--matrix=grid:2000", "--iterations=50", "--passes=5", "--nodes=2,3"});
+  const Finished ran = expect_done(words);
   EXPECT_LT(ran.out.find("* least expected time: 8 + 8 cores"), ran.out.find("ringside plan: many nodes")) << ran.out;
-  std::vector<std::string> as_json = words;
+  Words as_json = words;
   as_json.emplace_back("--json");
   const Json object = Json::parse(run("ringside", as_json).out);
   const Json& many = object["many_nodes"];
@@ -164,14 +149,12 @@ TEST_F(PlanCommandTest, APlannedNodeIsSimulatedManyTimesBelowItsPlan) {
 }
 
 TEST_F(PlanCommandTest, ASlowAnalyzerIsNamed) {
-  const Finished ran =
-      expect_exit(0, run("ringside", {"plan", "--nodes=3,5", "--step-figures=10,2,3,32", "--slow-analyzer=10"}));
-  testing::expect_has(ran.out, {"node 4 waited longest for its analyzer: "});
+  const Finished ran = expect_done({"plan", "--nodes=3,5", "--step-figures=10,2,3,32", "--slow-analyzer=10"});
+  expect_has(ran.out, {"node 4 waited longest for its analyzer: "});
 }
 
 TEST_F(PlanCommandTest, ASlowSolverHoldsUpTheOthersButNotByItsAnalyzer) {
-  const Finished ran =
-      expect_exit(0, run("ringside", {"plan", "--nodes=3,5", "--step-figures=10,2,3,32", "--slow-solver=4", "--json"}));
+  const Finished ran = expect_done({"plan", "--nodes=3,5", "--step-figures=10,2,3,32", "--slow-solver=4", "--json"});
   const Json row = Json::parse(ran.out)["many_nodes"]["rows"][1];
   EXPECT_GT(row["step_s"], 0.035);
   EXPECT_GT(row["coupling_s"], 0.02);
@@ -179,15 +162,14 @@ TEST_F(PlanCommandTest, ASlowSolverHoldsUpTheOthersButNotByItsAnalyzer) {
 }
 
 TEST_F(PlanCommandTest, RoundsThatTakeTooLongForTheStoresOfPartsAreNamed) {
-  const std::vector<std::string> words = {"plan", "--nodes=4,40,400", "--step-figures=10,2,3,32", "--iterations=200"};
-  const Finished ran = expect_exit(0, run("ringside", words));
-  EXPECT_EQ(ran.out.find("results of the whole run"), std::string::npos) << ran.out;
-  std::vector<std::string> slow = words;
+  const Words words = {"plan", "--nodes=4,40,400", "--step-figures=10,2,3,32", "--iterations=200"};
+  const Finished ran = expect_done(words);
+  expect_lacks(ran.out, {"results of the whole run"});
+  Words slow = words;
   slow.emplace_back("--turn-cost=8000");  // 400 nodes: 3.2 s
-  const Finished late = run("ringside", slow);
-  testing::expect_has(late.out, {"rounds of 400 nodes take too long"});
+  expect_has(run("ringside", slow).out, {"rounds of 400 nodes take too long"});
   slow.back() = "--turn-cost=20000";  // longer than a step
-  EXPECT_NE(run("ringside", slow).out.find("rounds of 4 nodes take too long"), std::string::npos);
+  expect_has(run("ringside", slow).out, {"rounds of 4 nodes take too long"});
 }
 
 TEST_F(PlanCommandTest, OptionsOfManyNodesThatDescribeNoneAreRefused) {

@@ -10,15 +10,17 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::Process;
+using namespace testing::names;
 using testing::ProgramTest;
-using testing::run;
 using testing::UpRun;
-using testing::Words;
 
 using EitherProgramTest = testing::Either<ProgramTest>;
 INSTANTIATE_TEST_SUITE_P(Coordination, EitherProgramTest, testing::kBothCoordinations, testing::name_of_coordination);
+
+std::string first_line_of(const std::string& path) {
+  const std::string text = content_of(path);
+  return text.substr(0, text.find('\n'));
+}
 
 /// x_k of the scripted program.
 std::vector<double> solve(int iterations) {
@@ -30,14 +32,13 @@ std::vector<double> solve(int iterations) {
 }
 
 TEST_P(EitherProgramTest, EveryStepIsKeptAndAccountedFor) {
-  const Finished ran =
-      expect_exit(0, run("ringside", scripted({"attach", "publish", "30", "detach"}, {"--slots=5", "--buffers=3"})));
+  const Finished ran = expect_done(scripted({"attach", "publish", "30", "detach"}, {"--slots=5", "--buffers=3"}));
   EXPECT_EQ(lines(ran), "");
   EXPECT_EQ(ran.out.rfind("ringside run: done\n  program    " + testing::kScripted, 0), 0u) << ran.out;
-  testing::expect_has(ran.out, {"\n  problem    scripted of a problem: x f64[1000]\n"});
+  expect_has(ran.out, {"\n  problem    scripted of a problem: x f64[1000]\n"});
   EXPECT_NE(ran.out.find("\n  solved     30 iterations\n"), std::string::npos) << "it publishes no residuals:\n"
                                                                                << ran.out;
-  EXPECT_EQ(ran.out.find("loading"), std::string::npos) << ran.out;
+  expect_lacks(ran.out, {"loading"});
   const Json s = summary();
   EXPECT_EQ(s["steps_published"], 30);
   EXPECT_EQ(s["steps_committed"], 30);
@@ -72,7 +73,7 @@ TEST_P(EitherProgramTest, CtrlCReachesAProgramThatHandlesItAndTheRunStopsCleanly
   UpRun ringside(scripted({"handle", "attach", "publish", "5", "say", "up", "await", "publish", "1", "detach"}));
   const Finished ran = expect_exit(130, ringside.stop(SIGINT));
   EXPECT_EQ(lines(ran), "");
-  testing::expect_has(ran.out, {"ringside run: interrupted, stopped cleanly\n"});
+  expect_has(ran.out, {"ringside run: interrupted, stopped cleanly\n"});
   EXPECT_EQ(summary()["steps_committed"], 6);
 }
 
@@ -82,7 +83,7 @@ TEST_P(EitherProgramTest, CtrlCEndsAProgramThatDoesNotHandleItAndEveryPublishedS
   EXPECT_EQ(lines(ran), prefix_ +
                             ": process N died of signal 2 (Interrupt) after iteration 5; 5 steps are committed; "
                             "ringside run --resume continues\n");
-  testing::expect_has(ran.out, {"ringside run: interrupted; the account so far\n"});
+  expect_has(ran.out, {"ringside run: interrupted; the account so far\n"});
   EXPECT_EQ(summary()["steps_committed"], 5);
 }
 
@@ -92,8 +93,10 @@ TEST_F(ProgramTest, ABatchSystemsAnnouncementIsAMatterOfAProgramThatHandlesIt) {
                             {"--overwrite"}));
     if (to_all) kill(wait_for_child(ringside.pid(), "ringside-analyzer"), SIGUSR1);
     const Finished ran = expect_exit(130, ringside.stop(SIGUSR1));
-    EXPECT_EQ(lines(ran), prefix_ + " stopped after iteration 6, after signal 10 (User defined signal 1); 6 steps are committed; "
-                                    "ringside run --resume continues\n");
+    EXPECT_EQ(lines(ran),
+              prefix_ +
+                  " stopped after iteration 6, after signal 10 (User defined signal 1); 6 steps are committed; "
+                  "ringside run --resume continues\n");
     EXPECT_EQ(summary()["steps_committed"], 6);
   }
 }
@@ -102,8 +105,7 @@ TEST_F(ProgramTest, ABatchSystemsAnnouncementStopsARunWhoseProgramDoesNotHandleI
   for (const int number : {SIGUSR1, SIGUSR2, SIGXCPU}) {
     UpRun ringside(scripted({"attach", "publish", "5", "say", "up", "pause"}, {"--overwrite"}));
     ringside.signal(number);
-    const Finished ran = expect_exit(130, ringside.finish());
-    testing::expect_has(ran.out, {"the account so far"});
+    expect_has(expect_exit(130, ringside.finish()).out, {"the account so far"});
     EXPECT_EQ(summary()["steps_committed"], 5);
   }
 }
@@ -160,16 +162,16 @@ TEST_P(EitherProgramTest, AKilledProgramResumesToTheSameBits) {
 
 TEST_F(ProgramTest, ARunThatWasDoneHasNothingLeftToDo) {
   expect_run(scripted({"attach", "publish", "3", "detach"}), 0, "");
-  const Finished ran = expect_exit(0, run("ringside", scripted({"attach", "detach"}, {"--resume"})));
-  testing::expect_has(ran.out, {"done before: nothing was left to do"});
+  const Finished ran = expect_done(scripted({"attach", "detach"}, {"--resume"}));
+  expect_has(ran.out, {"already complete: nothing was left to do"});
   EXPECT_EQ(ran.out.find("total"), std::string::npos) << "a table of zeros: " << ran.out;
 }
 
 TEST_F(ProgramTest, TheRefusalOfAPoolNamesTheSolverIfTheProblemHasNoName) {
   expect_run(scripted({"attach", "publish", "3", "detach"}), 0, "");
   const Finished ran = expect_exit(2, run("ringside", scripted({"attach", "detach"})));
-  testing::expect_has(ran.err, {"of another run ("});
-  EXPECT_EQ(ran.err.find("of another run (,"), std::string::npos) << ran.err;
+  expect_has(ran.err, {"of another run ("});
+  expect_lacks(ran.err, {"of another run (,"});
 }
 
 TEST_F(ProgramTest, ResumingFromNothingIsNoted) {
@@ -199,9 +201,7 @@ TEST_F(ProgramTest, AnAnalyzerThatIsStoppedBeforeTheProgramComesBackIsReplaced) 
   const std::string at = folder_.file("at");
   UpRun ringside(scripted({"attach", "publish", "10", "run", "echo $RINGSIDE_SOCKET >" + at, "say", "up", "read", go,
                            "publish", "10", "detach"}));
-  std::ifstream file(at);
-  std::string socket;
-  std::getline(file, socket);
+  const std::string socket = first_line_of(at);
   pid_t analyzer = wait_for_child(ringside.pid(), "ringside-analyzer");
   for (int stopped = 0; stopped < 2; ++stopped) {
     kill(analyzer, SIGTERM);
@@ -234,7 +234,7 @@ TEST_F(ProgramTest, OfAnalyzersThatAreStoppedAgainAndAgainTheRunsEndSpeaksNotOfT
       ran.err, std::regex("\nringside: the analyzer was (stopped by another process|killed by signal 15 "
                           "\\(Terminated\\))\n")))
       << ran.err;
-  EXPECT_EQ(ran.err.find("died of signal 2"), std::string::npos) << ran.err;
+  expect_lacks(ran.err, {"died of signal 2"});
 }
 
 TEST_F(ProgramTest, TheAnalyzerThatTakesOverAdmitsOnlyTheProcessOfTheRun) {
@@ -247,8 +247,8 @@ TEST_F(ProgramTest, TheAnalyzerThatTakesOverAdmitsOnlyTheProcessOfTheRun) {
   wait_for_child(ringside.pid(), "ringside-analyzer", first);
   std::ofstream(go) << '\n';
   const Finished ran = expect_exit(0, ringside.finish());
-  testing::expect_has(ran.out, {"status 2\n"});
-  testing::expect_has(lines(ran), {"process N cannot attach: process N publishes this run"});
+  expect_has(ran.out, {"status 2\n"});
+  expect_has(lines(ran), {"process N cannot attach: process N publishes this run"});
   EXPECT_EQ(exported(11), solve(11));
 }
 
@@ -262,25 +262,22 @@ TEST_F(ProgramTest, StopEndsTheRunAndTheProgramIsTold) {
   const std::string at = folder_.file("at");
   UpRun ringside(scripted(
       {"attach", "publish", "2", "run", "echo $RINGSIDE_SOCKET >" + at, "say", "up", "publish", "1000000000000"}));
-  std::ifstream file(at);
-  std::string socket;
-  std::getline(file, socket);
-  ASSERT_EQ(run("ringside", {"stop", "--socket", socket}).exit_code, 0);
+  const std::string socket = first_line_of(at);
+  expect_done({"stop", "--socket", socket});
   const Finished ran = expect_exit(130, ringside.finish());
   for (const char* who : {"scripted_program", "ringside"}) {
     EXPECT_NE(lines(ran).find(std::string(who) + ": the run was asked to stop (`ringside stop`); the "),
               std::string::npos)
         << ran.err;
   }
-  testing::expect_has(ran.out, {"interrupted, stopped cleanly"});
+  expect_has(ran.out, {"interrupted, stopped cleanly"});
   EXPECT_EQ(summary()["iterations"], summary()["steps_committed"]);
 }
 
 TEST_F(ProgramTest, TheExampleProgramFindsItsAnalyzer) {
-  const Finished ran =
-      expect_exit(0, run("ringside", with({std::string(RINGSIDE_BIN_DIR) + "/publish_from_your_solver"})));
+  const Finished ran = expect_done(with({std::string(RINGSIDE_BIN_DIR) + "/publish_from_your_solver"}));
   EXPECT_EQ(lines(ran), "");
-  testing::expect_has(ran.out, {"200 iterates published"});
+  expect_has(ran.out, {"200 iterates published"});
   EXPECT_EQ(summary()["steps_committed"], 200);
   EXPECT_EQ(summary()["matrix"], "rod of 100,000 points");
   EXPECT_GT(summary()["residual_l1"].get<double>(), 0);
@@ -288,7 +285,7 @@ TEST_F(ProgramTest, TheExampleProgramFindsItsAnalyzer) {
 }
 
 TEST_F(ProgramTest, ARunOfSeveralFieldsIsShownByTheirNames) {
-  expect_exit(0, run("ringside", scripted({"variables", "several", "attach", "publish", "30", "detach"})));
+  expect_done(scripted({"variables", "several", "attach", "publish", "30", "detach"}));
   const Json last = summary()["last"];
   EXPECT_EQ(last["results"]["u.mean"], 15.0);
   EXPECT_EQ(last["results"]["n.max"], 30'000'000'000'000);
@@ -310,20 +307,20 @@ TEST_F(ProgramTest, ARunOfSeveralFieldsIsShownByTheirNames) {
     EXPECT_TRUE(steps[i]["residual_l1"].is_null());
   }
   const std::string table = run("ringside", {"tail", "--pool", pool_}).out;
-  testing::expect_has(table, {"r f64[1000] state, u f32[20,50] m s-1, n i64[10]", " energy ", " 3.33e-02 "});
-  EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 0);
-  EXPECT_EQ(run("ringside", {"report", pool_, "-o", folder_.file("report.html")}).exit_code, 0);
+  expect_has(table, {"r f64[1000] state, u f32[20,50] m s-1, n i64[10]", " energy ", " 3.33e-02 "});
+  expect_done({"replay", pool_});
+  expect_done({"report", pool_, "-o", folder_.file("report.html")});
 }
 
 TEST_F(ProgramTest, ARunOfStatesShowsItsScalarsAndNoReductions) {
-  expect_exit(0, run("ringside", scripted({"variables", "states", "attach", "publish", "5", "detach"})));
+  expect_done(scripted({"variables", "states", "attach", "publish", "5", "detach"}));
   EXPECT_TRUE(summary()["last"]["mean"].is_null());
   EXPECT_EQ(summary()["last"]["results"], (Json{{"solver.energy", 0.2}, {"solver.restarts", 0}}));
   const std::vector<Json> steps = recorded_steps();
   ASSERT_EQ(steps.size(), 5u);
   EXPECT_TRUE(steps[4]["reductions"].is_null());
   EXPECT_EQ(steps[4]["results"]["solver.energy"], 0.2);
-  EXPECT_EQ(run("ringside", {"tail", "--pool", pool_}).out.find("change"), std::string::npos);
+  expect_lacks(run("ringside", {"tail", "--pool", pool_}).out, {"change"});
 }
 
 }  // namespace

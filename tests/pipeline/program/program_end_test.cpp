@@ -9,10 +9,8 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::Process;
+using namespace testing::names;
 using testing::ProgramTest;
-using testing::run;
 using testing::UpRun;
 
 /// `text` with the path of the socket as PATH.
@@ -71,12 +69,11 @@ TEST_F(ProgramTest, AProgramThatIsRefusedEndsTheRunWithTheReason) {
 
 TEST_F(ProgramTest, ASecondProcessIsRefusedAtOnceAndTheRunContinues) {
   const std::string second = testing::kScripted + " attach";
-  const Finished ran =
-      expect_exit(0, run("ringside", scripted({"attach", "publish", "2", "run", second, "publish", "2", "detach"})));
+  const Finished ran = expect_done(scripted({"attach", "publish", "2", "run", second, "publish", "2", "detach"}));
   EXPECT_EQ(lines(ran),
             "scripted_program: process N cannot attach: process N publishes this run; expected one publishing process, "
             "for example rank 0\n");
-  testing::expect_has(ran.out, {"status 2\n"});
+  expect_has(ran.out, {"status 2\n"});
   EXPECT_EQ(summary()["steps_committed"], 4);
   expect_intact();
 }
@@ -91,8 +88,7 @@ TEST_F(ProgramTest, AnotherAttachmentAfterTheDetachIsRefused) {
 }
 
 TEST_F(ProgramTest, AChildThatUsesTheAttachmentIsRefusedAndTheRunContinues) {
-  const Finished ran =
-      expect_exit(0, run("ringside", scripted({"attach", "publish", "2", "fork", "publish", "2", "detach"})));
+  const Finished ran = expect_done(scripted({"attach", "publish", "2", "fork", "publish", "2", "detach"}));
   EXPECT_TRUE(std::regex_search(ran.out, std::regex("this handle belongs to process [0-9]+; its child [0-9]+ must open "
                                                     "one of its own\nthe child ended with status 2\n")))
       << ran.out;
@@ -174,7 +170,7 @@ TEST_F(ProgramTest, AProgramThatEndsWithoutDetachingHasFailed) {
 TEST_F(ProgramTest, AProgramThatFailsAfterItHasDetachedHasFailedButKeptEverything) {
   const Finished ran = expect_exit(4, run("ringside", scripted({"attach", "publish", "4", "detach", "exit", "3"})));
   EXPECT_EQ(lines(ran), prefix_ + " ended with status 3 after iteration 4; every published step is committed\n");
-  testing::expect_has(ran.out, {"ringside run: failed; the account so far\n"});
+  expect_has(ran.out, {"ringside run: failed; the account so far\n"});
   expect_run(
       scripted({"attach", "publish", "4", "detach", "raise", "11"}, {"--overwrite"}), 4,
       prefix_ + " died of signal 11 (Segmentation fault) after iteration 4; every published step is committed\n");

@@ -14,8 +14,6 @@
 
 namespace ringside::testing {
 
-using Words = std::vector<std::string>;
-
 inline const std::string kScripted = std::string(RINGSIDE_BIN_DIR) + "/scripted_program";
 
 /// A `ringside run` whose program has printed "up".
@@ -32,16 +30,11 @@ class ProgramTest : public NoOrphansTest {
   Words with(const Words& program, const Words& options = {}) const {
     Words words = {"run", "--pool=" + pool_, "--summary=" + summary_, "--durability=process"};
     if (coordination_ != "locks") words.push_back(coordination());
-    words.insert(words.end(), options.begin(), options.end());
-    words.emplace_back("--");
-    words.insert(words.end(), program.begin(), program.end());
-    return words;
+    return joined(joined(joined(words, options), {"--"}), program);
   }
   /// With the scripted program.
   Words scripted(const Words& script, const Words& options = {}) const {
-    Words program = {kScripted};
-    program.insert(program.end(), script.begin(), script.end());
-    return with(program, options);
+    return with(joined({kScripted}, script), options);
   }
   /// With a shell, in which $P is the scripted program.
   Words shell(const std::string& text, const Words& options = {}) const {
@@ -79,9 +72,7 @@ class ProgramTest : public NoOrphansTest {
   }
 
   std::vector<double> exported(std::uint64_t iteration) const {
-    const std::string file = folder_.file("x.npy");
-    expect_exit(0, run("ringside", {"export", pool_, "--iteration", std::to_string(iteration), "--output", file}));
-    return read_npy(file);
+    return PipelineTest::exported({"--iteration=" + std::to_string(iteration)});
   }
 
   /// The step records that `ringside tail --pool` prints.

@@ -6,24 +6,16 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::Process;
+using namespace testing::names;
 using testing::ProgramTest;
-using testing::run;
 using testing::UpRun;
-using testing::Words;
 
 const Words kFiveSteps = {testing::kScripted, "attach", "publish", "5", "detach"};
-
-Words below(Words launcher, const Words& program) {
-  launcher.insert(launcher.end(), program.begin(), program.end());
-  return launcher;
-}
 
 TEST_F(ProgramTest, ALauncherMayStandInThePlaceOfTheProgram) {
   for (const Words& launcher :
        {Words{"env", "A=b"}, {"setsid", "--wait"}, {"nice"}, {"sh", "-c", "\"$@\"; exit $?", "sh"}}) {
-    const Finished ran = run("ringside", with(below(launcher, kFiveSteps), {"--overwrite"}));
+    const Finished ran = run("ringside", with(joined(launcher, kFiveSteps), {"--overwrite"}));
     EXPECT_EQ(ran.exit_code, 0) << launcher.front() << ": " << ran.err;
     EXPECT_EQ(lines(ran), "") << launcher.front();
     EXPECT_EQ(summary()["steps_committed"], 5);
@@ -33,12 +25,12 @@ TEST_F(ProgramTest, ALauncherMayStandInThePlaceOfTheProgram) {
 TEST_F(ProgramTest, MpisLauncherMayStandInThePlaceOfTheProgram) {
   if (std::system("mpirun --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "mpirun is not installed";
   const Words launcher = {"mpirun", "-n", "1", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"};
-  expect_exit(0, run("ringside", with(below(launcher, kFiveSteps))));
+  expect_done(with(joined(launcher, kFiveSteps)));
   EXPECT_EQ(summary()["steps_committed"], 5);
 }
 
 TEST_F(ProgramTest, AWrapperThatGoesIntoTheBackgroundIsWaitedFor) {
-  expect_exit(0, run("ringside", with(below({"setsid", "--fork"}, kFiveSteps))));
+  expect_done(with(joined({"setsid", "--fork"}, kFiveSteps)));
   EXPECT_EQ(summary()["steps_committed"], 5);
 }
 
@@ -106,7 +98,7 @@ TEST_F(ProgramTest, ALauncherThatChangesTheBindingCausesANote) {
   const std::string first = std::to_string(cpus[0]);
   const std::string second = std::to_string(cpus[1]);
   expect_run(
-      with(below({"taskset", "-c", second}, kFiveSteps), {"--producer-cores=" + first, "--analyzer-cores=" + second}),
+      with(joined({"taskset", "-c", second}, kFiveSteps), {"--producer-cores=" + first, "--analyzer-cores=" + second}),
       0,
       "ringside: process N runs on cores " + second + ", RINGSIDE_CORES has " + first +
           "; expected the same cores (mpirun --bind-to none)\n");

@@ -5,44 +5,24 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
+using namespace testing::names;
 using testing::ProgramTest;
-using testing::run;
-using testing::Words;
 
 TEST_F(ProgramTest, OptionsOfABuiltInSolverAreRefusedByTheirNames) {
   const std::string rest =
       ": found before `-- true`, expected no option of a built-in solver there; the program's own "
       "options follow its name\n";
-  const std::vector<std::pair<Words, std::string>> cases = {
-      {{"--matrix=grid:3"}, "--matrix"},
-      {{"--solver=jacobi", "--rhs=b.mtx"}, "--solver, --rhs"},
-      {{"--damping=0.5", "--tolerance=1", "--iterations=3"}, "--damping, --tolerance, --iterations"},
-      {{"--every=2", "--matrix-format=csr", "--cache", "--cache-dir=."},
-       "--every, --matrix-format, --cache, --cache-dir"},
-      {{"--mode=dram"}, "--mode"},
-      {{"--elastic", "--when-full=skip"}, "--when-full, --elastic"},
-      {{"--cores=auto", "--node=x", "--adapt"}, "--cores, --node, --adapt"},
-  };
-  for (const auto& [options, names] : cases) {
-    const std::string refused = "ringside: " + names;
-    expect_run(with({"true"}, options), 2, refused + rest);
-  }
+  expect_run(with({"true"}, {"--every=2", "--matrix-format=csr", "--cache", "--cache-dir=."}), 2,
+             "ringside: --every, --matrix-format, --cache, --cache-dir" + rest);
   std::ofstream(folder_.file("run.toml")) << "slots = 5\nsolver = \"jacobi\"\n";
   expect_run(with({"true"}, {"--config=" + folder_.file("run.toml")}), 2, "ringside: --solver" + rest);
   EXPECT_FALSE(std::filesystem::exists(pool_));
 }
 
-TEST_F(ProgramTest, TwoDashesNeedAProgramAndAProgramNeedsTwoDashes) {
+TEST_F(ProgramTest, TwoDashesNeedAProgram) {
   expect_run(
       {"run", "--"}, 2,
       "ringside run: --: found no program after it, expected PROGRAM and its arguments (see ringside run --help)\n");
-  expect_run({"run", "true"}, 2,
-             "ringside run: found 'true', expected options only, or a program and its arguments after -- (see ringside "
-             "run --help)\n");
-  expect_run({"run"}, 2,
-             "ringside run: --matrix: found none, expected FILE|grid:SIDE|rmat:SCALE, or a program and its arguments "
-             "after -- (see ringside run --help)\n");
 }
 
 TEST_F(ProgramTest, TheProgramsArgumentsAreItsOwn) {
@@ -54,7 +34,7 @@ TEST_F(ProgramTest, APoolOfAnotherRunIsRefusedBeforeTheProgramStarts) {
   expect_run(scripted({"attach", "publish", "3", "detach"}), 0, "");
   const Finished ran = expect_exit(2, run("ringside", with({"echo", "started"})));
   EXPECT_EQ(ran.out, "");
-  testing::expect_has(ran.err, {"give --resume to continue from there, --overwrite"});
+  expect_has(ran.err, {"give --resume to continue from there, --overwrite"});
 }
 
 TEST_F(ProgramTest, TheEnvironmentHasTheSocketTheCoresAndTheOptions) {
@@ -92,8 +72,7 @@ TEST_F(ProgramTest, TheProgramHasTheVariablesThatBindItsOwnOpenMpThreads) {
 }
 
 TEST_F(ProgramTest, TheSocketIsInAFolderForThisUserOnly) {
-  const Finished ran = run("ringside", with({"sh", "-c", "stat -c %a $(dirname $RINGSIDE_SOCKET)"}));
-  EXPECT_EQ(ran.out, "700\n");
+  EXPECT_EQ(run("ringside", with({"sh", "-c", "stat -c %a $(dirname $RINGSIDE_SOCKET)"})).out, "700\n");
 }
 
 TEST_F(ProgramTest, TheProgramHasTheStreamsAndSignalsThatARunFromTheShellHas) {
@@ -101,7 +80,7 @@ TEST_F(ProgramTest, TheProgramHasTheStreamsAndSignalsThatARunFromTheShellHas) {
                                              "printf '\\033[1m\\377'; printf '\\033[0m' >&2; "
                                              "grep -E 'Sig(Blk|Ign)' /proc/self/status"}));
   EXPECT_EQ(ran.out, "\x1b[1m\xffSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
-  testing::expect_has(ran.err, {"\x1b[0m"});
+  expect_has(ran.err, {"\x1b[0m"});
 }
 
 }  // namespace

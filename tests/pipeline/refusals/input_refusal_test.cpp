@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a user sees if an input is damaged or a solver cannot use it: exit code 2 and one line with the file, the line
-// and the numbers in it. An input that only seems to diverge is solved.
-#include <fmt/format.h>
+// and the numbers in it.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
-#include <vector>
 
 #include "tests/pipeline/pipeline_fixture.hpp"
 #include "tests/unit/producer/text/packing.hpp"
@@ -14,13 +12,11 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::PipelineTest;
-using testing::run;
+using namespace testing::names;
 
 class InputRefusalTest : public PipelineTest {
  protected:
-  void expect_refused(const std::vector<std::string>& arguments, const std::vector<std::string>& fragments) const {
+  void expect_refused(const Words& arguments, const Words& fragments) const {
     expect_refusal(2, run("ringside", arguments), fragments);
   }
 };
@@ -29,7 +25,7 @@ TEST_F(InputRefusalTest, ADamagedSecondMemberIsNamedAndNothingIsRanked) {
   std::string second = testing::gzip_of("2 3\n3 0\n");
   second[0] ^= 1;
   expect_refused(run_arguments(write_file("a.txt.gz", testing::gzip_of("0 1\n1 2\n") + second)),
-                 {"a.txt.gz: ", "behind a whole gzip member", "expected another member"});
+                 {"a.txt.gz: ", "after a whole gzip member", "expected another member"});
   EXPECT_FALSE(std::filesystem::exists(pool_));
 }
 
@@ -38,6 +34,12 @@ TEST_F(InputRefusalTest, AWeightIsNamedByFileLineAndIds) {
                  {"a.txt: line 2: found the weight -2 on the edge 1 2, PageRank accepts finite weights from 0 up"});
   expect_refused(run_arguments(write_file("b.txt", "0 1 1e-310\n1 0 1\n")),
                  {"b.txt: line 1: found weights that add up to 1e-310 at node 0, PageRank accepts sums from 1e-300"});
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+}
+
+TEST_F(InputRefusalTest, AMatrixThatIsNotSquareIsNamedByItsShape) {
+  expect_refused(run_arguments(write_file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n")),
+                 {"a.mtx: found a matrix of 2 rows and 3 columns"});
 }
 
 TEST_F(InputRefusalTest, JacobiThatLeavesADoublesRangeSaysThatAndNoMore) {
@@ -54,7 +56,7 @@ TEST_F(InputRefusalTest, ARunThatEndsWhileItsChangeGrowsSaysSo) {
       write_file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 3\n2 1 2\n2 2 1\n");
   for (const char* mode : {"--mode=pipeline", "--mode=dram"}) {
     const Finished ran = expect_exit(0, run_it(matrix, {"--solver=jacobi", "--overwrite", "--iterations=50", mode}));
-    testing::expect_has(ran.out, {"the L1 change grows by a factor of 2.449 per iteration"});
+    expect_has(ran.out, {"the L1 change grows by a factor of 2.449 per iteration"});
     EXPECT_NEAR(summary()["residual_growth"].get<double>(), std::sqrt(6.0), 1e-9);
   }
 }
@@ -71,7 +73,7 @@ TEST_F(InputRefusalTest, AMatrixThatIsNotPositiveDefiniteIsNamedWithTheIteration
 }
 
 TEST_F(InputRefusalTest, WhatNoPositiveDefiniteMatrixHasIsNamedByFileAndLine) {
-  const auto refused = [&](const std::string& matrix, const std::vector<std::string>& fragments) {
+  const auto refused = [&](const std::string& matrix, const Words& fragments) {
     expect_refused(run_arguments(matrix, {"--solver=cg", "--mode=dram"}), fragments);
   };
   refused(write_file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 4\n1 2 2\n2 1 3\n2 2 4\n"),
@@ -87,22 +89,8 @@ TEST_F(InputRefusalTest, AMistypedMatrixIsReportedBeforeThePoolOfAnotherRun) {
   for (const char* matrix : {"no-such.mtx", "gird:20", "grid:0", "grid:abc", "rmat:99"}) {
     const Finished ran = expect_exit(2, run_it(matrix));
     expect_one_line(ran.err, {matrix, "expected"});
-    EXPECT_EQ(ran.err.find("--overwrite"), std::string::npos) << ran.err;
+    expect_lacks(ran.err, {"--overwrite"});
   }
-}
-
-TEST_F(InputRefusalTest, JacobiSolvesABidiagonalMatrixWhoseChangeGrowsFirst) {
-  constexpr int kRows = 300;
-  std::string text = "%%MatrixMarket matrix coordinate real general\n";
-  text += fmt::format("{} {} {}\n", kRows, kRows, 2 * kRows - 1);
-  for (int row = 1; row <= kRows; ++row) {
-    text += fmt::format("{} {} 1\n", row, row);
-    if (row > 1) text += fmt::format("{} {} 1.5\n", row, row - 1);
-  }
-  const std::string matrix = write_file("a.mtx", text);
-  expect_exit(0, run_it(matrix, {"--solver=jacobi", "--tolerance=1e-9"}));
-  EXPECT_TRUE(summary()["converged"].get<bool>());
-  EXPECT_LE(summary()["iterations"].get<int>(), kRows + 2);
 }
 
 }  // namespace

@@ -5,9 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <string>
-#include <vector>
 
 #include "tests/pipeline/pipeline_fixture.hpp"
 
@@ -15,22 +13,18 @@ namespace ringside {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::PipelineTest;
-using testing::run;
+using namespace testing::names;
 
 class OutputsTest : public PipelineTest {
  protected:
   /// Expects that `arguments` are refused with exit code 2 and one line, and that `file` keeps its bytes.
-  void expect_refused(const std::vector<std::string>& arguments, const std::string& file,
-                      const std::vector<std::string>& fragments) const {
-    const std::string before = testing::content_of(file);
+  void expect_refused(const Words& arguments, const std::string& file, const Words& fragments) const {
+    const std::string before = content_of(file);
     expect_refusal(2, run("ringside", arguments), fragments);
-    EXPECT_TRUE(testing::content_of(file) == before) << file << " was changed";
+    EXPECT_TRUE(content_of(file) == before) << file << " was changed";
   }
 
-  void keep_a_run() const {
-    expect_exit(0, run("ringside", {"run", "--matrix=grid:20", "--iterations=5", "--pool=" + pool_, "--quiet"}));
-  }
+  void keep_a_run() const { expect_done({"run", "--matrix=grid:20", "--iterations=5", "--pool=" + pool_, "--quiet"}); }
 
   const std::string matrix_ = folder_.write("edges.txt", "0 1\n1 2\n2 0\n");
 };
@@ -52,7 +46,7 @@ TEST_F(OutputsTest, ASummaryNeverReplacesTheMatrix) {
 // What is written would not be what the name says.
 TEST_F(OutputsTest, ANameWithTheEndingOfAnotherFormatIsRefused) {
   keep_a_run();
-  const auto refused = [&](std::vector<std::string> words, const std::string& name, const std::string& expected) {
+  const auto refused = [&](Words words, const std::string& name, const std::string& expected) {
     const std::string path = folder_.file(name);
     words.push_back("--output=" + path);
     expect_refusal(2, run("ringside", words),
@@ -78,9 +72,9 @@ TEST_F(OutputsTest, ASummaryNeverReplacesTheRightHandSide) {
   expect_refused(
       {"run", "--solver=jacobi", "--matrix=" + matrix_, "--rhs=" + rhs, "--pool=" + pool_, "--summary=" + rhs}, rhs,
       {"--summary", "--rhs"});
-  expect_refused(
-      {"run", "--solver=jacobi", "--matrix=" + matrix_, "--rhs=" + rhs + ":member", "--pool=" + pool_, "--summary=" + rhs},
-      rhs, {"--summary", "--rhs"});
+  expect_refused({"run", "--solver=jacobi", "--matrix=" + matrix_, "--rhs=" + rhs + ":member", "--pool=" + pool_,
+                  "--summary=" + rhs},
+                 rhs, {"--summary", "--rhs"});
 }
 
 TEST_F(OutputsTest, ASummaryNeverReplacesTheConfigFile) {
@@ -95,7 +89,7 @@ TEST_F(OutputsTest, ASummaryNeverReplacesTheConfigFile) {
 
 TEST_F(OutputsTest, ASummaryNeverReplacesAKey) {
   const std::string keys = folder_.file("keys");
-  ASSERT_EQ(run("ringside", {"keygen", keys}).exit_code, 0);
+  expect_done({"keygen", keys});
   for (const char* name : {"/server.secret", "/server.public", "/clients.allowed"}) {
     expect_refused({"run", "--matrix=" + matrix_, "--pool=" + pool_, "--telemetry-tcp=127.0.0.1:0",
                     "--telemetry-keys=" + keys, "--summary=" + keys + name},
@@ -132,13 +126,12 @@ TEST_F(OutputsTest, AReportNeverReplacesItsInputOrAJournal) {
   const std::string log = pool_ + ".journal-0";
   expect_refused({"report", pool_, "-o", log}, log, {"--output", "journal"});
   expect_refused({"report", pool_, "-o", pool_}, pool_, {"--output", "INPUT"});
-  ASSERT_EQ(run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--summary=" + summary_, "--quiet"}).exit_code,
-            0);
+  expect_done({"run", "--matrix=grid:9", "--mode=dram", "--summary=" + summary_, "--quiet"});
   expect_refused({"report", summary_, "-o", summary_}, summary_, {"--output", "INPUT"});
 }
 
 TEST_F(OutputsTest, AnOutputNeverReplacesAMatrixCache) {
-  ASSERT_EQ(run("ringside", {"cache", matrix_}).exit_code, 0);
+  expect_done({"cache", matrix_});
   const std::string cache = matrix_ + ".in-links.rsm";
   expect_refused({"run", "--matrix=" + matrix_, "--cache", "--mode=dram", "--summary=" + cache}, cache,
                  {"--summary", "matrix cache"});
@@ -159,8 +152,7 @@ TEST_F(OutputsTest, ASummaryMayBeTheFileThatItsOwnWrapperHasLocked) {
     const int fd = open(file.c_str(), O_RDONLY | O_CREAT, 0600);
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) _exit(126);
   };
-  expect_exit(0,
-              run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--quiet", "--summary=" + summary_}, locked));
+  expect_done({"run", "--matrix=grid:9", "--mode=dram", "--quiet", "--summary=" + summary_}, locked);
   EXPECT_EQ(summary()["mode"], "dram");
 }
 
@@ -173,21 +165,20 @@ TEST_F(OutputsTest, WipeRefusesAForeignFileUnderAJournalsNameAndTouchesNothing) 
   keep_a_run();
   const std::string log = pool_ + ".journal-0";
   write_file("test.pool.journal-0", "a text of the user's own");
-  const std::string pool = testing::content_of(pool_);
-  expect_refusal(2, run("ringside", {"wipe", pool_, "--yes"}),
-                 {log, "something else than a journal's log", "nothing was wiped"});
-  EXPECT_EQ(testing::content_of(log), "a text of the user's own");
-  EXPECT_TRUE(testing::content_of(pool_) == pool);
+  const std::string pool = content_of(pool_);
+  expect_refusal(2, run("ringside", {"wipe", pool_, "--yes"}), {log, "not a journal's log", "nothing was wiped"});
+  EXPECT_EQ(content_of(log), "a text of the user's own");
+  EXPECT_TRUE(content_of(pool_) == pool);
 }
 
 TEST_F(OutputsTest, WipeTakesAJournalWhoseFirstBytesAreDestroyed) {
   keep_a_run();
   const std::string log = pool_ + ".journal-0";
-  std::string damaged = testing::content_of(log);
+  std::string damaged = content_of(log);
   ASSERT_GT(damaged.size(), 1000u);
   damaged.replace(0, 100, 100, 'x');
   write_file("test.pool.journal-0", damaged);
-  expect_exit(0, run("ringside", {"wipe", pool_, "--yes"}));
+  expect_done({"wipe", pool_, "--yes"});
   EXPECT_FALSE(fs::exists(log));
   EXPECT_FALSE(fs::exists(pool_));
 }

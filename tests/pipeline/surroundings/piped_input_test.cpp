@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Inputs from a pipe that the command's own user has made: `--config <(COMMAND)`, `COMMAND | ringside report
 // /dev/stdin`.
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <functional>
@@ -12,9 +11,7 @@
 namespace ringside {
 namespace {
 
-using testing::Finished;
-using testing::PipelineTest;
-using testing::run;
+using namespace testing::names;
 
 /// As a shell does: `descriptor` reads `text`, which fits into a pipe.
 std::function<void()> piped(const std::string& text, int descriptor) {
@@ -32,7 +29,7 @@ using PipedInputTest = PipelineTest;
 TEST_F(PipedInputTest, SettingsAreReadFromAPipe) {
   const std::string settings = "matrix = \"grid:9\"\nmode = \"dram\"\nquiet = true\niterations = 3\n";
   for (const auto& [name, descriptor] : {std::pair<const char*, int>{"/dev/stdin", STDIN_FILENO}, {"/dev/fd/63", 63}}) {
-    expect_exit(0, run("ringside", {"run", "--config", name, "--summary=" + summary_}, piped(settings, descriptor)));
+    expect_done({"run", "--config", name, "--summary=" + summary_}, piped(settings, descriptor));
     EXPECT_EQ(summary()["iterations"], 3) << name;
     std::filesystem::remove(summary_);
   }
@@ -42,8 +39,8 @@ TEST_F(PipedInputTest, AReportIsMadeOfASummaryFromAPipe) {
   const Finished solved =
       run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--quiet", "--summary=/dev/stdout"});
   const std::string page = folder_.file("x.html");
-  expect_exit(0, run("ringside", {"report", "/dev/stdin", "-o", page}, piped(solved.out, STDIN_FILENO)));
-  EXPECT_NE(testing::content_of(page).find("</html>"), std::string::npos);
+  expect_done({"report", "/dev/stdin", "-o", page}, piped(solved.out, STDIN_FILENO));
+  expect_has(content_of(page), {"</html>"});
 }
 
 TEST_F(PipedInputTest, APipeOfOtherTextIsRefusedAsNoSummary) {

@@ -8,7 +8,6 @@
 #include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "tests/pipeline/pipeline_fixture.hpp"
 
@@ -16,16 +15,11 @@ namespace ringside {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Finished;
-using testing::PipelineTest;
-using testing::run;
+using namespace testing::names;
 
 class RedirectedOutputTest : public PipelineTest {
  protected:
-  void SetUp() override {
-    ASSERT_EQ(run("ringside", {"run", "--matrix=grid:20", "--iterations=5", "--pool=" + pool_, "--quiet"}).exit_code,
-              0);
-  }
+  void SetUp() override { expect_done({"run", "--matrix=grid:20", "--iterations=5", "--pool=" + pool_, "--quiet"}); }
 
   /// As the shell's `DESCRIPTOR> log` (O_TRUNC) and `DESCRIPTOR>> log` (O_APPEND).
   std::function<void()> redirect(int descriptor, int flags) const {
@@ -34,12 +28,12 @@ class RedirectedOutputTest : public PipelineTest {
 
   std::string exported() const {
     const std::string file = folder_.file("x.npy");
-    EXPECT_EQ(run("ringside", {"export", pool_, "--output", file}).exit_code, 0);
-    return testing::content_of(file);
+    expect_done({"export", pool_, "--output", file});
+    return content_of(file);
   }
 
   Finished export_to(const std::string& output, const std::function<void()>& in_child = {}) const {
-    return expect_exit(0, run("ringside", {"export", pool_, "--output", output}, in_child));
+    return expect_done({"export", pool_, "--output", output}, in_child);
   }
 
   const std::string log_ = write_file("log", "keep\n");
@@ -47,7 +41,7 @@ class RedirectedOutputTest : public PipelineTest {
 
 TEST_F(RedirectedOutputTest, AnExportToARedirectedStandardOutputHasItsExactBytes) {
   const Finished done = export_to("/dev/stdout", redirect(STDOUT_FILENO, O_TRUNC));
-  EXPECT_TRUE(testing::content_of(log_) == exported());
+  EXPECT_TRUE(content_of(log_) == exported());
   EXPECT_NE(done.err.find("iteration 5"), std::string::npos) << "the confirmation: " << done.err;
 }
 
@@ -58,8 +52,8 @@ TEST_F(RedirectedOutputTest, AnExportIsAppendedWhereItsDescriptorAppends) {
   for (const auto& [output, descriptor] : outputs) {
     write_file("log", "keep\n");
     const Finished done = export_to(output, redirect(descriptor, O_APPEND));
-    EXPECT_TRUE(testing::content_of(log_) == "keep\n" + exported()) << output;
-    testing::expect_has(descriptor == STDOUT_FILENO ? done.err : done.out, {"iteration 5"});
+    EXPECT_TRUE(content_of(log_) == "keep\n" + exported()) << output;
+    expect_has(descriptor == STDOUT_FILENO ? done.err : done.out, {"iteration 5"});
   }
 }
 
@@ -70,7 +64,7 @@ TEST_F(RedirectedOutputTest, AnExportContinuesWhereStandardOutputStands) {
     dup2(fd, STDOUT_FILENO);
   };
   export_to("/proc/self/fd/1", behind_the_text);
-  EXPECT_TRUE(testing::content_of(log_) == "keep\n" + exported());
+  EXPECT_TRUE(content_of(log_) == "keep\n" + exported());
 }
 
 TEST_F(RedirectedOutputTest, AnExportGoesThroughAPipe) {
@@ -79,7 +73,7 @@ TEST_F(RedirectedOutputTest, AnExportGoesThroughAPipe) {
   }
   const Finished done = export_to("/dev/stderr");
   EXPECT_TRUE(done.err == exported());
-  testing::expect_has(done.out, {"iteration 5"});
+  expect_has(done.out, {"iteration 5"});
 }
 
 TEST_F(RedirectedOutputTest, WhereBothStreamsAreOneFileItHoldsTheOutputAlone) {
@@ -90,7 +84,7 @@ TEST_F(RedirectedOutputTest, WhereBothStreamsAreOneFileItHoldsTheOutputAlone) {
   for (const char* name : {"/dev/stdout", "/dev/stderr"}) {
     write_file("log", "keep\n");
     export_to(name, both);
-    EXPECT_TRUE(testing::content_of(log_) == "keep\n" + exported()) << name;
+    EXPECT_TRUE(content_of(log_) == "keep\n" + exported()) << name;
   }
 }
 
@@ -100,52 +94,50 @@ TEST_F(RedirectedOutputTest, ADescriptorThatIsNotOpenIsRefused) {
 }
 
 TEST_F(RedirectedOutputTest, ASummaryToStandardOutputIsAloneThere) {
-  const std::vector<std::string> arguments = {"run", "--matrix=grid:9", "--mode=dram", "--summary=/dev/stdout"};
-  const Finished piped = expect_exit(0, run("ringside", arguments));
+  const Words arguments = {"run", "--matrix=grid:9", "--mode=dram", "--summary=/dev/stdout"};
+  const Finished piped = expect_done(arguments);
   EXPECT_EQ(Json::parse(piped.out).at("mode"), "dram");
   EXPECT_NE(piped.err.find("ringside run: done"), std::string::npos) << "the account: " << piped.err;
-  EXPECT_EQ(run("ringside", arguments, redirect(STDOUT_FILENO, O_APPEND)).exit_code, 0);
-  const std::string text = testing::content_of(log_);
+  expect_done(arguments, redirect(STDOUT_FILENO, O_APPEND));
+  const std::string text = content_of(log_);
   ASSERT_EQ(text.rfind("keep\n{", 0), 0u) << text;
   EXPECT_EQ(Json::parse(text.substr(5)).at("mode"), "dram");
 }
 
 TEST_F(RedirectedOutputTest, AReportToStandardOutputIsAloneThere) {
-  const Finished done =
-      expect_exit(0, run("ringside", {"report", pool_, "-o", "/dev/stdout"}, redirect(STDOUT_FILENO, O_APPEND)));
-  const std::string text = testing::content_of(log_);
+  const Finished done = expect_done({"report", pool_, "-o", "/dev/stdout"}, redirect(STDOUT_FILENO, O_APPEND));
+  const std::string text = content_of(log_);
   EXPECT_EQ(text.rfind("keep\n<!", 0), 0u) << text.substr(0, 40);
   EXPECT_EQ(text.substr(text.size() - 8), "</html>\n");
-  testing::expect_has(done.err, {"wrote"});
+  expect_has(done.err, {"wrote"});
 }
 
 TEST_F(RedirectedOutputTest, ADashIsStandardOutputAndNothingElseIsPrintedThere) {
   const auto there = [folder = folder_.path()] {
     if (chdir(folder.c_str()) != 0) _exit(126);
   };
-  const Finished exported_one = expect_exit(0, run("ringside", {"export", pool_, "-o", "-"}, there));
+  const Finished exported_one = expect_done({"export", pool_, "-o", "-"}, there);
   EXPECT_TRUE(exported_one.out == exported());
   EXPECT_EQ(exported_one.err.rfind("standard output: iteration 5", 0), 0u) << exported_one.err;
 
-  const Finished reported = expect_exit(0, run("ringside", {"report", pool_, "-o-"}, there));
+  const Finished reported = expect_done({"report", pool_, "-o-"}, there);
   EXPECT_TRUE(reported.out.starts_with("<!") && reported.out.ends_with("</html>\n")) << reported.out.substr(0, 40);
   EXPECT_EQ(reported.err, "ringside report: wrote standard output\n");
 
-  const Finished ran =
-      expect_exit(0, run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--summary", "-"}, there));
+  const Finished ran = expect_done({"run", "--matrix=grid:9", "--mode=dram", "--summary", "-"}, there);
   EXPECT_EQ(Json::parse(ran.out).at("mode"), "dram");
-  testing::expect_has(ran.err, {"ringside run: done"});
+  expect_has(ran.err, {"ringside run: done"});
 
   EXPECT_FALSE(fs::exists(folder_.file("-")));
 }
 
 TEST_F(RedirectedOutputTest, APoolThatStandardOutputAppendsToIsRefused) {
-  const std::string before = testing::content_of(pool_);
+  const std::string before = content_of(pool_);
   const auto to_pool = [pool = pool_] { dup2(open(pool.c_str(), O_WRONLY | O_APPEND), STDOUT_FILENO); };
   for (const auto& [output, named] : {std::pair{"/dev/stdout", "/dev/stdout"}, {"-", "/proc/self/fd/1"}}) {
     expect_refusal(2, run("ringside", {"export", pool_, "--output", output}, to_pool),
                    {std::string("--output: '") + named + "'", "POOL"});
-    EXPECT_TRUE(testing::content_of(pool_) == before);
+    EXPECT_TRUE(content_of(pool_) == before);
   }
 }
 

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -15,16 +14,14 @@ namespace ringside {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Finished;
-using testing::PipelineTest;
-using testing::run;
+using namespace testing::names;
 
 class WaitingTest : public PipelineTest {
  protected:
   void SetUp() override { ASSERT_EQ(mkfifo(pipe_.c_str(), 0600), 0); }
 
   /// The alarm kills a command that waits, long before the test's own time is up.
-  Finished run_unless_it_waits(const std::string& program, const std::vector<std::string>& arguments) const {
+  Finished run_unless_it_waits(const std::string& program, const Words& arguments) const {
     const Finished ended = run(program, arguments, [this] {
       setenv("TMPDIR", shared_.c_str(), 1);
       unsetenv("XDG_RUNTIME_DIR");
@@ -53,7 +50,7 @@ TEST_F(WaitingTest, ARunIgnoresForeignFilesUnderItsFoldersName) {
 
 TEST_F(WaitingTest, APipeInAFilesPlaceIsRefusedByEachCommand) {
   const std::string matrix = folder_.write("edges.txt", "0 1\n1 0\n");
-  const std::vector<std::vector<std::string>> commands = {
+  const std::vector<Words> commands = {
       {"report", pipe_, "-o", folder_.file("x.html")},
       {"run", "--matrix", "grid:20", "--config", pipe_},
       {"info", pipe_},
@@ -67,7 +64,7 @@ TEST_F(WaitingTest, APipeInAFilesPlaceIsRefusedByEachCommand) {
       {"run", "--mode=dram", "--solver=jacobi", "--matrix", matrix, "--rhs", pipe_},
       {"run", "--matrix", matrix, "--pool", pipe_},
   };
-  for (const std::vector<std::string>& arguments : commands) {
+  for (const Words& arguments : commands) {
     SCOPED_TRACE(arguments.front());
     expect_refusal(2, run_unless_it_waits("ringside", arguments), {pipe_});
   }
@@ -87,16 +84,14 @@ TEST_F(WaitingTest, APipeInAJournalsPlaceIsRefused) {
 }
 
 TEST_F(WaitingTest, APipeInTheLockFilesPlaceIsRefused) {
-  const std::string socket = folder_.file("s");
-  fs::rename(pipe_, socket + ".lock");
-  const Finished refused =
-      expect_exit(3, run_unless_it_waits("ringside-analyzer", {"--pool", pool_, "--socket", socket}));
-  testing::expect_has(refused.err, {"cannot open the lock file '" + socket + ".lock': found a named pipe"});
+  fs::rename(pipe_, socket_ + ".lock");
+  expect_has(expect_exit(3, run_unless_it_waits("ringside-analyzer", {"--pool", pool_, "--socket", socket_})).err,
+             {"cannot open the lock file '" + socket_ + ".lock': found a named pipe"});
 }
 
 TEST_F(WaitingTest, APipeInThePlaceOfTheListOfClientsIsRefused) {
   const std::string keys = folder_.file("keys");
-  ASSERT_EQ(run("ringside", {"keygen", keys}).exit_code, 0);
+  expect_done({"keygen", keys});
   fs::remove(keys + "/clients.allowed");
   fs::rename(pipe_, keys + "/clients.allowed");
   expect_refusal(3, run_unless_it_waits("ringside", {"keygen", keys, "--client", "desk"}),

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "common/handoff/handoff_writer.hpp"
+#include "tests/unit/failure_line.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -79,13 +80,8 @@ TEST(OneAttachmentTest, AThreadAnswersEveryRequestWithItsRefusal) {
   const RefusingThread refusing(acceptor, attachment);
   const RunDescription run;
   for (int i = 0; i < 3; ++i) {
-    try {
-      const HandoffWriter writer({.socket = socket}, run, Schema::x_only(10));
-      ADD_FAILURE() << "it was attached";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::kUsage);
-      EXPECT_NE(std::string(error.what()).find("process 1 publishes this run"), std::string::npos) << error.what();
-    }
+    expect_refused([&] { const HandoffWriter writer({.socket = socket}, run, Schema::x_only(10)); },
+                   "process 1 publishes this run");
   }
 }
 

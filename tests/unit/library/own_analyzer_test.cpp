@@ -19,6 +19,7 @@
 
 #include "common/platform/error.hpp"
 #include "library/bound_threads.hpp"
+#include "tests/unit/allowed_cpus.hpp"
 
 namespace ringside::library {
 namespace {
@@ -34,16 +35,6 @@ TEST(WordsTest, AreThoseOfAShell) {
 
 TEST(WordsTest, AQuoteThatDoesNotEndIsRefused) {
   for (const char* text : {"'a", "a\"b", "--x='"}) EXPECT_THROW(words_of(text, "o"), Error) << text;
-}
-
-std::vector<int> cores_of(pid_t thread) {
-  cpu_set_t set;
-  std::vector<int> cores;
-  if (sched_getaffinity(thread, sizeof set, &set) != 0) return cores;
-  for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(static_cast<std::size_t>(core), &set)) cores.push_back(core);
-  }
-  return cores;
 }
 
 void bind(pid_t thread, int core) {
@@ -77,7 +68,7 @@ class Sleeper {
 };
 
 TEST(BoundThreadsTest, ThreadsRunOnTheCoresAndHaveTheirOwnAgainAfterwards) {
-  const std::vector<int> all = cores_of(0);
+  const std::vector<int> all = allowed_cpus();
   if (all.size() < 2) GTEST_SKIP() << "one core";
   const Sleeper free, on_first, on_last;
   bind(on_first.id(), all.front());
@@ -87,39 +78,39 @@ TEST(BoundThreadsTest, ThreadsRunOnTheCoresAndHaveTheirOwnAgainAfterwards) {
   {
     const BoundThreads bound({all.front()});
     for (const pid_t thread : {getpid(), free.id(), on_first.id(), on_last.id()}) {
-      EXPECT_EQ(cores_of(thread), std::vector{all.front()});
+      EXPECT_EQ(allowed_cpus(thread), std::vector{all.front()});
     }
     later.emplace();
-    EXPECT_EQ(cores_of(later->id()), std::vector{all.front()});
+    EXPECT_EQ(allowed_cpus(later->id()), std::vector{all.front()});
   }
-  EXPECT_EQ(cores_of(getpid()), all);
-  EXPECT_EQ(cores_of(free.id()), all);
-  EXPECT_EQ(cores_of(on_first.id()), std::vector{all.front()});
-  EXPECT_EQ(cores_of(on_last.id()), std::vector{all.back()});
-  EXPECT_EQ(cores_of(later->id()), all);
+  EXPECT_EQ(allowed_cpus(getpid()), all);
+  EXPECT_EQ(allowed_cpus(free.id()), all);
+  EXPECT_EQ(allowed_cpus(on_first.id()), std::vector{all.front()});
+  EXPECT_EQ(allowed_cpus(on_last.id()), std::vector{all.back()});
+  EXPECT_EQ(allowed_cpus(later->id()), all);
 }
 
 TEST(BoundThreadsTest, SeveralMayEndInAnyOrder) {
-  const std::vector<int> all = cores_of(0);
+  const std::vector<int> all = allowed_cpus();
   if (all.size() < 2) GTEST_SKIP() << "one core";
   auto first = std::make_unique<BoundThreads>(std::vector{all.front()});
   const auto second = std::make_unique<BoundThreads>(std::vector{all.front()});
   first.reset();
-  EXPECT_EQ(cores_of(0), std::vector{all.front()});
+  EXPECT_EQ(allowed_cpus(), std::vector{all.front()});
   first = std::make_unique<BoundThreads>(std::vector{all.back()});  // nothing that both leave: the newest decides
-  EXPECT_EQ(cores_of(0), std::vector{all.back()});
+  EXPECT_EQ(allowed_cpus(), std::vector{all.back()});
   first.reset();
-  EXPECT_EQ(cores_of(0), std::vector{all.front()});
+  EXPECT_EQ(allowed_cpus(), std::vector{all.front()});
 }
 
 TEST(BoundThreadsTest, WithoutCoresNothingChanges) {
-  const std::vector<int> all = cores_of(0);
+  const std::vector<int> all = allowed_cpus();
   const BoundThreads bound({});
-  EXPECT_EQ(cores_of(0), all);
+  EXPECT_EQ(allowed_cpus(), all);
 }
 
 TEST(BoundThreadsTest, OpenMpsNextTeamHasAThreadForEachCore) {
-  const std::vector<int> all = cores_of(0);
+  const std::vector<int> all = allowed_cpus();
   if (all.size() < 2) GTEST_SKIP() << "one core";
   unsetenv("OMP_NUM_THREADS");
   omp_set_num_threads(static_cast<int>(all.size()));

@@ -25,7 +25,11 @@ namespace ringside::testing {
 
 class ReaderTest : public ::testing::Test {
  protected:
-  ReaderTest() { error_.size = sizeof(error_); }
+  ReaderTest() {
+    error_.size = sizeof(error_);
+    info_.size = sizeof(info_);
+    result_.size = sizeof(result_);
+  }
   ~ReaderTest() override { ringside_reader_free(reader_); }
 
   /// Makes a pool of five variables and opens it.
@@ -92,6 +96,8 @@ class ReaderTest : public ::testing::Test {
   std::optional<StepReducer> reducer_;
   std::uint64_t newest_ = 0;
   ringside_error error_{};
+  ringside_step_info info_{};
+  ringside_result result_{};
   const ringside_reader_options* options_ = nullptr;
   ringside_reader* reader_ = nullptr;
 };

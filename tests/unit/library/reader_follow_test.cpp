@@ -10,65 +10,58 @@
 namespace ringside {
 namespace {
 
-using testing::ReaderTest;
-
 using testing::append;
+using testing::ReaderTest;
 
 TEST_F(ReaderTest, FollowsInOrderAndReportsTheEndOfItsPatience) {
   volatile int stop = 0;
   const ringside_reader_options options{sizeof(options), RINGSIDE_FOLLOW_POOL, 0, &stop};
   options_ = &options;
   begin(3, 2);
-  ringside_step_info info{};
-  info.size = sizeof(info);
-  ASSERT_EQ(ringside_reader_next(reader_, 0, 0, &info), RINGSIDE_OK);
-  EXPECT_EQ(info.commit_seq, 1u);
-  ASSERT_EQ(ringside_reader_next(reader_, info.commit_seq, 0, &info), RINGSIDE_OK);
-  EXPECT_EQ(info.commit_seq, 2u);
-  EXPECT_EQ(ringside_reader_next(reader_, 2, 0, &info), RINGSIDE_TIMEOUT);
-  EXPECT_EQ(ringside_reader_next(reader_, 2, 0.001, &info), RINGSIDE_TIMEOUT);
+  ASSERT_EQ(ringside_reader_next(reader_, 0, 0, &info_), RINGSIDE_OK);
+  EXPECT_EQ(info_.commit_seq, 1u);
+  ASSERT_EQ(ringside_reader_next(reader_, info_.commit_seq, 0, &info_), RINGSIDE_OK);
+  EXPECT_EQ(info_.commit_seq, 2u);
+  EXPECT_EQ(ringside_reader_next(reader_, 2, 0, &info_), RINGSIDE_TIMEOUT);
+  EXPECT_EQ(ringside_reader_next(reader_, 2, 0.001, &info_), RINGSIDE_TIMEOUT);
   stop = 1;
-  EXPECT_EQ(ringside_reader_next(reader_, 2, -1, &info), RINGSIDE_INTERRUPTED);
+  EXPECT_EQ(ringside_reader_next(reader_, 2, -1, &info_), RINGSIDE_INTERRUPTED);
   stop = 0;
   std::thread analyzer([&] { commit(1); });
-  EXPECT_EQ(ringside_reader_next(reader_, 2, -1, &info), RINGSIDE_OK);
+  EXPECT_EQ(ringside_reader_next(reader_, 2, -1, &info_), RINGSIDE_OK);
   analyzer.join();
-  EXPECT_EQ(info.commit_seq, 3u);
+  EXPECT_EQ(info_.commit_seq, 3u);
   commit(4);
-  ASSERT_EQ(ringside_reader_next(reader_, 3, 0, &info), RINGSIDE_OK);
-  EXPECT_EQ(info.commit_seq, 5u) << "4 was overwritten";
+  ASSERT_EQ(ringside_reader_next(reader_, 3, 0, &info_), RINGSIDE_OK);
+  EXPECT_EQ(info_.commit_seq, 5u) << "4 was overwritten";
 }
 
 TEST_F(ReaderTest, AFollowerLearnsThatTheRunHasEnded) {
   begin(3, 2);
-  ringside_step_info info{};
-  info.size = sizeof(info);
   wire::Record record;
   record.mutable_run_started()->set_solver("heat");
   append(path_, record);
-  EXPECT_EQ(ringside_reader_next(reader_, 2, 0.2, &info), RINGSIDE_TIMEOUT) << "its journal says that it goes on";
+  EXPECT_EQ(ringside_reader_next(reader_, 2, 0.2, &info_), RINGSIDE_TIMEOUT) << "the journal has no end of the run";
   record.mutable_run_ended()->set_how("stopped");
   append(path_, record);
-  EXPECT_EQ(ringside_reader_next(reader_, 2, 2, &info), RINGSIDE_TIMEOUT) << "a stopped analyzer has a successor";
+  EXPECT_EQ(ringside_reader_next(reader_, 2, 2, &info_), RINGSIDE_TIMEOUT) << "a stopped analyzer has a successor";
   record.mutable_run_ended()->set_how("detached");
   append(path_, record);
-  EXPECT_EQ(ringside_reader_next(reader_, 1, -1, &info), RINGSIDE_OK) << "every step comes before the end";
-  EXPECT_EQ(ringside_reader_next(reader_, 2, -1, &info), RINGSIDE_END);
-  EXPECT_EQ(ringside_reader_next(reader_, 2, 0, &info), RINGSIDE_END) << "as long as nothing else is known";
+  EXPECT_EQ(ringside_reader_next(reader_, 1, -1, &info_), RINGSIDE_OK) << "every step comes before the end";
+  EXPECT_EQ(ringside_reader_next(reader_, 2, -1, &info_), RINGSIDE_END);
+  EXPECT_EQ(ringside_reader_next(reader_, 2, 0, &info_), RINGSIDE_END) << "as long as nothing else is known";
   record.mutable_run_started()->set_solver("heat");
   append(path_, record);
   commit(1);
-  EXPECT_EQ(ringside_reader_next(reader_, 2, 0, &info), RINGSIDE_OK) << "another run has begun";
-  EXPECT_EQ(ringside_reader_next(reader_, 3, 0.2, &info), RINGSIDE_TIMEOUT);
+  EXPECT_EQ(ringside_reader_next(reader_, 2, 0, &info_), RINGSIDE_OK) << "another run has begun";
+  EXPECT_EQ(ringside_reader_next(reader_, 3, 0.2, &info_), RINGSIDE_TIMEOUT);
 }
 
 TEST_F(ReaderTest, AFollowerOfAPoolThatWasLeftAloneLearnsIt) {
   begin(3, 2);
   writer_.reset();
   pool_.reset();
-  ringside_step_info info{};
-  info.size = sizeof(info);
-  EXPECT_EQ(ringside_reader_next(reader_, 2, -1, &info), RINGSIDE_PEER_LOST);
+  EXPECT_EQ(ringside_reader_next(reader_, 2, -1, &info_), RINGSIDE_PEER_LOST);
   EXPECT_EQ(line().substr(0, path_.size() + 33), path_ + ": no process has owned it for 5 s");
 }
 

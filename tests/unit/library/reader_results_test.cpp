@@ -3,20 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "common/records/described_run.hpp"
-#include "common/records/results_message.hpp"
+#include "common/records/record_message.hpp"
 #include "tests/unit/library/reader_fixture.hpp"
 
 namespace ringside {
 namespace {
 
-using testing::ReaderTest;
-
 using testing::append;
+using testing::ReaderTest;
 
 /// The run's description, and a record of each step.
 void write_journal(const std::string& pool, const Schema& schema, std::uint64_t first, std::uint64_t steps) {
@@ -55,12 +52,10 @@ TEST_F(ReaderTest, ResultsHaveTheirNames) {
 
 TEST_F(ReaderTest, OneResultIsFoundByItsName) {
   begin(3, 2);
-  ringside_result result{};
-  result.size = sizeof(result);
-  ASSERT_EQ(ringside_reader_find_result(reader_, 1, "u.max", &result), RINGSIDE_OK) << line();
-  EXPECT_EQ(result.values->f64, 1000 + 3999.0 / 4);
-  EXPECT_EQ(ringside_reader_find_result(reader_, 1, "u.nothing", &result), RINGSIDE_ABSENT);
-  EXPECT_EQ(ringside_reader_find_result(reader_, 1, nullptr, &result), RINGSIDE_USAGE);
+  ASSERT_EQ(ringside_reader_find_result(reader_, 1, "u.max", &result_), RINGSIDE_OK) << line();
+  EXPECT_EQ(result_.values->f64, 1000 + 3999.0 / 4);
+  EXPECT_EQ(ringside_reader_find_result(reader_, 1, "u.nothing", &result_), RINGSIDE_ABSENT);
+  EXPECT_EQ(ringside_reader_find_result(reader_, 1, nullptr, &result_), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_reader_find_result(reader_, 1, "u.max", nullptr), RINGSIDE_USAGE);
 }
 
@@ -74,11 +69,9 @@ TEST_F(ReaderTest, BeforeTheReductionsAreRecordedAStepHasItsScalars) {
   EXPECT_NE(by_name(listed(ringside_reader_results, std::uint64_t{1})).at("u.max")->values, nullptr);
   std::size_t count = 0;
   EXPECT_EQ(ringside_reader_results(reader_, 2, nullptr, 0, &count), RINGSIDE_PENDING);
-  ringside_result result{};
-  result.size = sizeof(result);
-  EXPECT_EQ(ringside_reader_find_result(reader_, 2, "u.max", &result), RINGSIDE_PENDING);
-  EXPECT_EQ(ringside_reader_find_result(reader_, 2, "u.nothing", &result), RINGSIDE_ABSENT);
-  EXPECT_EQ(ringside_reader_find_result(reader_, 2, "solver.rho", &result), RINGSIDE_OK);
+  EXPECT_EQ(ringside_reader_find_result(reader_, 2, "u.max", &result_), RINGSIDE_PENDING);
+  EXPECT_EQ(ringside_reader_find_result(reader_, 2, "u.nothing", &result_), RINGSIDE_ABSENT);
+  EXPECT_EQ(ringside_reader_find_result(reader_, 2, "solver.rho", &result_), RINGSIDE_OK);
   EXPECT_EQ(ringside_reader_results(reader_, 9, nullptr, 0, &count), RINGSIDE_ABSENT) << "there is no such step yet";
   EXPECT_EQ(ringside_reader_results(reader_, RINGSIDE_NEWEST, nullptr, 0, &count), RINGSIDE_USAGE);
   commit(3);

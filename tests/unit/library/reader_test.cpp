@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reading half of the C interface: what a pool holds, held steps, copies, and misuse.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/library/reader_fixture.hpp"
 
 namespace ringside {
@@ -62,10 +62,8 @@ TEST_F(ReaderTest, AHeldStepIsReadInPlace) {
   begin(5, 5);
   ringside_step* step = nullptr;
   ASSERT_EQ(ringside_reader_hold(reader_, 2, &step), RINGSIDE_OK) << line();
-  ringside_step_info info{};
-  info.size = sizeof(info);
-  ASSERT_EQ(ringside_step_describe(step, &info), RINGSIDE_OK);
-  EXPECT_EQ(info.iteration, 2u);
+  ASSERT_EQ(ringside_step_describe(step, &info_), RINGSIDE_OK);
+  EXPECT_EQ(info_.iteration, 2u);
   commit(10);
   for (std::uint32_t v = 0; v < 5; ++v) {
     const void* data = nullptr;
@@ -139,12 +137,12 @@ TEST_F(ReaderTest, ATruncatedPoolIsAnErrorOfACopyAndNoSignal) {
   std::filesystem::resize_file(other, std::filesystem::file_size(other) / 2);
   std::vector<std::byte> copy(schema_.place(0).bytes);
   EXPECT_EQ(ringside_reader_copy(reader_, 4, 0, copy.data(), copy.size()), RINGSIDE_DAMAGED);
-  EXPECT_NE(line().find("truncated"), std::string::npos) << line();
+  expect_has(line(), {"truncated"});
 }
 
 TEST_F(ReaderTest, AnErrorsLineHasNoCharacterThatSteersATerminal) {
   EXPECT_NE(ringside_reader_open("/nonexistent/\x1b[31m\n\u202egpj.pool", nullptr, &reader_, &error_), RINGSIDE_OK);
-  EXPECT_NE(std::string(error_.line).find(R"(/nonexistent/\x1b[31m\n\u202egpj.pool)"), std::string::npos) << error_.line;
+  expect_has(std::string(error_.line), {R"(/nonexistent/\x1b[31m\n\u202egpj.pool)"});
 }
 
 TEST_F(ReaderTest, WhatIsNoPoolIsRefused) {
@@ -170,18 +168,14 @@ TEST_F(ReaderTest, AChildCannotUseTheHandle) {
   begin(4, 4);
   ringside_step* step = nullptr;
   ASSERT_EQ(ringside_reader_hold(reader_, 2, &step), RINGSIDE_OK);
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
+  const auto use_in_child = [&] {
     std::size_t count = 0;
     bool right = ringside_reader_steps(reader_, nullptr, 0, &count) == RINGSIDE_USAGE;
     right = right && ringside_step_check(step) == RINGSIDE_USAGE && ringside_step_release(step) == RINGSIDE_USAGE;
     ringside_reader_free(reader_);
     _exit(right ? 0 : 1);
-  }
-  int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  };
+  EXPECT_EXIT(use_in_child(), ::testing::ExitedWithCode(0), "");
   commit(10);
   EXPECT_EQ(ringside_step_release(step), RINGSIDE_OK) << "the child did not end the parent's lease";
 }

@@ -101,6 +101,12 @@ class WriterTest : public ::testing::Test {
     return step;
   }
 
+  /// The analyzer takes the next step, and gives its buffer back.
+  void take() {
+    next();
+    reader_->release();
+  }
+
   std::string line() const { return ringside_writer_error(writer_)->line; }
 
   const TemporaryFolder folder_;

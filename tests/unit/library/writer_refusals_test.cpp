@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstring>
 #include <string>
-#include <vector>
+#include <tuple>
 
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/library/writer_fixture.hpp"
 
 namespace ringside {
@@ -42,79 +42,58 @@ TEST_F(WriterTest, ARefusalIsToldFromAnArgument) {
   EXPECT_EQ(error_.reason, static_cast<std::uint32_t>(RINGSIDE_REASON_REFUSED));
 }
 
-ringside_status attach_with(const ringside_writer_options& options, const std::vector<ringside_variable>& variables,
-                            const std::vector<ringside_scalar>& scalars, ringside_error& error) {
-  ringside_writer* writer = nullptr;
-  const ringside_status status = ringside_writer_attach(&options, variables.data(), variables.size(), scalars.data(),
-                                                        scalars.size(), &writer, &error);
-  EXPECT_EQ(writer, nullptr);
-  return status;
-}
-
 /// Refused before an analyzer is searched for: there is none.
 TEST_F(WriterTest, ArgumentsThatCannotBeAreRefusedInOneLine) {
-  const auto expect = [&](const char* line, auto change) {
+  options_.peer_timeout_s = 0.01;
+  const auto expect = [&](const char* line, const auto& change) {
     SCOPED_TRACE(line);
-    ringside_writer_options options = options_;
-    std::vector<ringside_variable> variables = variables_;
-    std::vector<ringside_scalar> scalars = scalars_;
-    options.peer_timeout_s = 0.01;
-    change(options, variables, scalars);
-    ringside_error error{};
-    error.size = sizeof(error);
-    EXPECT_EQ(attach_with(options, variables, scalars, error), RINGSIDE_USAGE);
-    EXPECT_EQ(error.status, RINGSIDE_USAGE);
-    EXPECT_EQ(error.reason, static_cast<std::uint32_t>(RINGSIDE_REASON_ARGUMENT));
-    EXPECT_STREQ(error.line, line);
+    const auto before = std::tuple(options_, variables_, scalars_);
+    change();
+    error_ = {};
+    error_.size = sizeof(error_);
+    EXPECT_EQ(attach(), RINGSIDE_USAGE);
+    EXPECT_EQ(writer_, nullptr);
+    EXPECT_EQ(error_.status, RINGSIDE_USAGE);
+    EXPECT_EQ(error_.reason, static_cast<std::uint32_t>(RINGSIDE_REASON_ARGUMENT));
+    EXPECT_STREQ(error_.line, line);
+    std::tie(options_, variables_, scalars_) = before;
   };
-  using Options = ringside_writer_options&;
-  using Variables = std::vector<ringside_variable>&;
-  using Scalars = std::vector<ringside_scalar>&;
-  expect("variables: found 0 variables, expected 1 to 256", [](Options, Variables v, Scalars) { v.clear(); });
-  expect("variables: found 10000 variables, expected 1 to 256",
-         [](Options, Variables v, Scalars) { v.resize(10'000, v[0]); });
-  expect("variables: variables 0 and 1 are both named 'x'; expected each name once",
-         [](Options, Variables v, Scalars) { v[1].name = "x"; });
+  expect("variables: found 0 variables, expected 1 to 256", [&] { variables_.clear(); });
+  expect("variables: found 10000 variables, expected 1 to 256", [&] { variables_.resize(10'000, variables_[0]); });
+  expect("variables: variables 0 and 1 are both named 'x'; expected each name once", [&] { variables_[1].name = "x"; });
   expect("variables: variable 0 has no name; expected 1 to 63 of A-Z a-z 0-9 _ . -, the first a letter or _",
-         [](Options, Variables v, Scalars) { v[0].name = nullptr; });
+         [&] { variables_[0].name = nullptr; });
   expect("variables: variable 'x': dtype 77; expected one of f32, f64, c64, c128, i8, i16, i32, i64, u8, u16, u32, u64",
-         [](Options, Variables v, Scalars) { v[0].dtype = 77; });
-  expect("variables: variable 'x': role 7; expected field or state",
-         [](Options, Variables v, Scalars) { v[0].role = 7; });
-  expect("variables: variable 'x': 9 dimensions; expected 0 to 8",
-         [](Options, Variables v, Scalars) { v[0].dims = 9; });
+         [&] { variables_[0].dtype = 77; });
+  expect("variables: variable 'x': role 7; expected field or state", [&] { variables_[0].role = 7; });
+  expect("variables: variable 'x': 9 dimensions; expected 0 to 8", [&] { variables_[0].dims = 9; });
   expect("variables: variable 'x': shape (0): dimension 0 is 0; expected at least 1",
-         [](Options, Variables v, Scalars) { v[0].shape[0] = 0; });
-  expect("ringside_variable: its size is 0; expected sizeof(ringside_variable)",
-         [](Options, Variables v, Scalars) { v[0].size = 0; });
-  expect("variables: variable 'x': reserved is 7; expected 0",
-         [](Options, Variables v, Scalars) { v[0].reserved = 7; });
-  expect("ringside_variable: element 1 has size 104, the first has 96",
-         [](Options, Variables v, Scalars) { v[1].size = 104; });
+         [&] { variables_[0].shape[0] = 0; });
+  expect("ringside_variable: its size is 0; expected sizeof(ringside_variable)", [&] { variables_[0].size = 0; });
+  expect("variables: variable 'x': reserved is 7; expected 0", [&] { variables_[0].reserved = 7; });
+  expect("ringside_variable: element 1 has size 104, the first has 96", [&] { variables_[1].size = 104; });
   expect("ringside_writer_options: its size is 7; expected sizeof(ringside_writer_options)",
-         [](Options o, Variables, Scalars) { o.size = 7; });
-  expect("--buffers: found 1, expected 2 to 64", [](Options o, Variables, Scalars) { o.buffers = 1; });
-  expect("pool_use: found 4, expected 1 to 3, or 0", [](Options o, Variables, Scalars) { o.pool_use = 4; });
-  expect("on_analyzer_loss: found 9, expected 1 to 4, or 0",
-         [](Options o, Variables, Scalars) { o.on_analyzer_loss = 9; });
-  expect("peer_timeout_s: found -1, expected 0.001 to 1000000, or 0",
-         [](Options o, Variables, Scalars) { o.peer_timeout_s = -1; });
+         [&] { options_.size = 7; });
+  expect("--buffers: found 1, expected 2 to 64", [&] { options_.buffers = 1; });
+  expect("pool_use: found 4, expected 1 to 3, or 0", [&] { options_.pool_use = 4; });
+  expect("on_analyzer_loss: found 9, expected 1 to 4, or 0", [&] { options_.on_analyzer_loss = 9; });
+  expect("peer_timeout_s: found -1, expected 0.001 to 1000000, or 0", [&] { options_.peer_timeout_s = -1; });
   expect("the solver's name: found 24 bytes, expected at most 23",
-         [](Options o, Variables, Scalars) { o.solver = "123456789012345678901234"; });
-  expect("coordination: found 3, expected 1 to 2, or 0", [](Options o, Variables, Scalars) { o.coordination = 3; });
-  expect("lent_cores: found NULL, expected 2 cores", [](Options o, Variables, Scalars) { o.lent_core_count = 2; });
-  expect("lent_cores: found core -1, expected 0 to 1023", [](Options o, Variables, Scalars) {
+         [&] { options_.solver = "123456789012345678901234"; });
+  expect("coordination: found 3, expected 1 to 2, or 0", [&] { options_.coordination = 3; });
+  expect("lent_cores: found NULL, expected 2 cores", [&] { options_.lent_core_count = 2; });
+  expect("lent_cores: found core -1, expected 0 to 1023", [&] {
     static const std::int32_t kCores[] = {0, -1};
-    o.lent_cores = kCores;
-    o.lent_core_count = 2;
+    options_.lent_cores = kCores;
+    options_.lent_core_count = 2;
   });
-  expect("problem_bytes: found 1 bytes beside problem_id; expected one of them", [](Options o, Variables, Scalars) {
+  expect("problem_bytes: found 1 bytes beside problem_id; expected one of them", [&] {
     static const unsigned char kId[16] = {};
-    o.problem_id = kId;
-    o.problem_bytes = kId;
-    o.problem_bytes_count = 1;
+    options_.problem_id = kId;
+    options_.problem_bytes = kId;
+    options_.problem_bytes_count = 1;
   });
-  expect("scalars: found 65 scalars, expected at most 64", [](Options, Variables, Scalars s) { s.resize(65, s[0]); });
+  expect("scalars: found 65 scalars, expected at most 64", [&] { scalars_.resize(65, scalars_[0]); });
 }
 
 TEST_F(WriterTest, AStructOfALaterVersionIsAcceptedUnlessItAsksForMore) {
@@ -129,7 +108,7 @@ TEST_F(WriterTest, AStructOfALaterVersionIsAcceptedUnlessItAsksForMore) {
             RINGSIDE_PEER_LOST);
   later.more = 1;
   EXPECT_EQ(ringside_writer_attach(&later.known, variables_.data(), 2, nullptr, 0, &writer, &error_), RINGSIDE_USAGE);
-  EXPECT_NE(std::string(error_.line).find("later interface"), std::string::npos) << error_.line;
+  expect_has(std::string(error_.line), {"later interface"});
 }
 
 TEST_F(WriterTest, AnErrorWithAWrongSizeIsNotTouchedAndNothingIsDone) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The writing half of the C interface, with the analyzer's side of the hand-off as its peer.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <bit>
@@ -10,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/library/writer_fixture.hpp"
 
 namespace ringside {
@@ -103,8 +103,7 @@ TEST_F(WriterTest, TheStepBeforeMayBeReadWhileTheNextOneIsMade) {
     EXPECT_TRUE(k == 1 || before[kEntries - 1] == static_cast<double>(k - 1));
     x[kEntries - 1] = static_cast<double>(k);
     ASSERT_EQ(ringside_writer_publish(writer_, k, nullptr, 0), RINGSIDE_OK);
-    next();
-    reader_->release();
+    take();
   }
   EXPECT_EQ(ringside_writer_previous(writer_, 2), nullptr) << "no variable has that number";
 }
@@ -161,8 +160,7 @@ TEST_F(WriterTest, AReplyIsReadAtTheNextClaim) {
   reader_->reply(-0.0);
   reader_->reply(-2.5);
   ASSERT_EQ(ringside_writer_publish(writer_, 2, nullptr, 0), RINGSIDE_OK);
-  next();
-  reader_->release();
+  take();
   ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK);
   EXPECT_EQ(ringside_writer_reply(writer_, nullptr, nullptr), RINGSIDE_OK);
   EXPECT_EQ(ringside_writer_reply(writer_, &value, &number), RINGSIDE_OK);
@@ -174,10 +172,7 @@ TEST_F(WriterTest, ARunThatATriggerEndsGetsNoBufferAnyMore) {
   begin();
   for (const std::uint64_t k : {1u, 2u}) publish(k);
   reader_->end_run();
-  for (int step = 0; step < 2; ++step) {
-    next();
-    reader_->release();
-  }
+  for (int step = 0; step < 2; ++step) take();
   EXPECT_EQ(ringside_writer_try_claim(writer_), RINGSIDE_FULL);
   reader_->farewell(ExitCode::kInterrupted, "a trigger");
   EXPECT_EQ(ringside_writer_claim(writer_), RINGSIDE_INTERRUPTED);
@@ -235,8 +230,7 @@ TEST_F(WriterTest, ATryFindsNoBufferWhereAClaimWouldWait) {
   EXPECT_EQ(counts().skipped, 0u) << "trying again is no step";
   EXPECT_EQ(ringside_writer_skip(writer_), RINGSIDE_OK);
   EXPECT_EQ(counts().skipped, 1u);
-  next();
-  reader_->release();
+  take();
   EXPECT_EQ(ringside_writer_try_claim(writer_), RINGSIDE_OK);
 }
 
@@ -248,8 +242,7 @@ TEST_F(WriterTest, StopEndsTheWaitOfAClaim) {
   stop = 1;
   EXPECT_EQ(ringside_writer_claim(writer_), RINGSIDE_INTERRUPTED);
   EXPECT_EQ(line(), "interrupted: `stop` is set");
-  next();
-  reader_->release();
+  take();
   EXPECT_EQ(ringside_writer_claim_last(writer_), RINGSIDE_OK);
 }
 
@@ -264,7 +257,7 @@ TEST_F(WriterTest, WithoutAnAnalyzerTheLineNamesTheSocket) {
   options_.peer_timeout_s = 0.01;
   EXPECT_EQ(attach(), RINGSIDE_PEER_LOST);
   EXPECT_EQ(error_.status, RINGSIDE_PEER_LOST);
-  EXPECT_NE(std::string(error_.line).find(socket_), std::string::npos) << error_.line;
+  expect_has(std::string(error_.line), {socket_});
 }
 
 TEST_F(WriterTest, TheEnvironmentGivesWhatTheOptionsLeaveOut) {
@@ -283,19 +276,15 @@ TEST_F(WriterTest, TheEnvironmentGivesWhatTheOptionsLeaveOut) {
 
 TEST_F(WriterTest, AChildCannotUseTheHandle) {
   begin();
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
+  const auto use_in_child = [&] {
     bool right = ringside_writer_claim(writer_) == RINGSIDE_USAGE && line().find("its child") != std::string::npos;
     right = right && ringside_writer_publish(writer_, 1, nullptr, 0) == RINGSIDE_USAGE;
     right = right && ringside_writer_detach(writer_, 0) == RINGSIDE_USAGE &&
             ringside_writer_kept(writer_, nullptr) == RINGSIDE_USAGE;
     ringside_writer_free(writer_);
     _exit(right ? 0 : 1);
-  }
-  int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  };
+  EXPECT_EXIT(use_in_child(), ::testing::ExitedWithCode(0), "");
   ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK) << "the parent's handle is as before";
   ASSERT_EQ(ringside_writer_publish(writer_, 1, nullptr, 0), RINGSIDE_OK);
   EXPECT_EQ(next().step.descriptor.iteration, 1u);

@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +18,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <vector>
 
 namespace ringside::testing {
@@ -117,16 +115,6 @@ std::string mount_own_disk(uint64_t disk_bytes, uint64_t tmpfs_bytes) {
   if (std::system(("(" + commands + ") > /dev/null 2>&1").c_str()) != 0)
     return "ext4 cannot be made and mounted on a loop device";
   return {};
-}
-
-uint64_t free_bytes_of(const char* folder) {
-  struct statvfs system {};
-  if (statvfs(folder, &system) != 0) return 0;
-  return static_cast<uint64_t>(system.f_bfree) * system.f_frsize;
-}
-
-bool is_empty(const char* folder) {
-  return std::filesystem::is_empty(folder);
 }
 
 bool fail_calls(std::initializer_list<int> numbers, int error) {

@@ -31,11 +31,6 @@ std::string mount_own_tmpfs(uint64_t bytes);
 /// `tmpfs_bytes` at kOwnFolder. For root only.
 std::string mount_own_disk(uint64_t disk_bytes, uint64_t tmpfs_bytes);
 
-/// What a folder's file system has free.
-uint64_t free_bytes_of(const char* folder);
-/// Whether a folder has no entry.
-bool is_empty(const char* folder);
-
 /// From now on these system calls fail with `error` in all threads, as a seccomp filter does it. false: not permitted.
 bool fail_calls(std::initializer_list<int> numbers, int error);
 

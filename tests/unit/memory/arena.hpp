@@ -14,10 +14,10 @@ namespace ringside::testing {
 
 inline constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-inline ringside_memory_options small_options() {
+inline ringside_memory_options small_options(const char* far_folder = "/dev/shm") {
   ringside_memory_options options{};
   options.struct_bytes = sizeof options;
-  options.far_folder = "/dev/shm";
+  options.far_folder = far_folder;
   options.dram_bytes = 4 * kMiB;
   options.far_bytes = 64 * kMiB;
   return options;
@@ -29,6 +29,20 @@ inline struct ringside_memory_stats stats_now() {
   EXPECT_EQ(ringside_memory_stats(&stats), 0) << ringside_memory_error();
   return stats;
 }
+
+/// How an arena works, apart from its folder and sizes: what tests combine.
+struct Way {
+  uint32_t faults = RINGSIDE_MEMORY_FAULTS_SIGNAL, copy_only = 0, granule_bytes = 0, in_place = 0;
+  ringside_memory_options in(const char* far_folder, uint64_t far_bytes = 64 * kMiB) const {
+    ringside_memory_options options = small_options(far_folder);
+    options.far_bytes = far_bytes;
+    options.faults = faults;
+    options.copy_only = copy_only;
+    options.granule_bytes = granule_bytes;
+    options.in_place = in_place;
+    return options;
+  }
+};
 
 class Arena {
  public:

@@ -15,20 +15,14 @@
 namespace ringside::testing {
 namespace {
 
-ringside_memory_options on_a_disk() {
-  ringside_memory_options options = small_options();
-  options.far_folder = "/var/tmp";
-  return options;
-}
-
-bool is_a_disk() {
-  const struct ringside_memory_stats stats = stats_now();
-  return stats.mapped == 0 && stats.moves != 0;
-}
+/// Starts `arena` with far memory on a disk, or skips the test.
+#define START_ON_A_DISK(granule_bytes)                           \
+  START_ARENA(arena, (Way{1, 0, granule_bytes}.in("/var/tmp"))); \
+  if (stats_now().mapped != 0 || stats_now().moves == 0)         \
+  GTEST_SKIP() << "/var/tmp is not a disk, or this kernel has no UFFDIO_MOVE"
 
 TEST(OnADisk, StoresThroughWhatWasLoadedOpenTheirNeighbours) {
-  START_ARENA(arena, on_a_disk());
-  if (!is_a_disk()) GTEST_SKIP() << "/var/tmp is not a disk, or this kernel has no UFFDIO_MOVE";
+  START_ON_A_DISK(0);
   const Pages data(96), others(4096);
   data.store(1);
   others.store(9);  // four times the DRAM: nothing of the data is left there
@@ -43,8 +37,7 @@ TEST(OnADisk, StoresThroughWhatWasLoadedOpenTheirNeighbours) {
 }
 
 TEST(OnADisk, WhatIsOpenForStoresAndOnlyLoadedKeepsItsContent) {
-  START_ARENA(arena, on_a_disk());
-  if (!is_a_disk()) GTEST_SKIP() << "/var/tmp is not a disk, or this kernel has no UFFDIO_MOVE";
+  START_ON_A_DISK(0);
   const Pages data(96), others(4096);
   data.store(1);
   others.store(9);
@@ -55,8 +48,7 @@ TEST(OnADisk, WhatIsOpenForStoresAndOnlyLoadedKeepsItsContent) {
 }
 
 TEST(OnADisk, WhatIsTouchedInProbationIsNotReadAgain) {
-  START_ARENA(arena, on_a_disk());
-  if (!is_a_disk()) GTEST_SKIP() << "/var/tmp is not a disk, or this kernel has no UFFDIO_MOVE";
+  START_ON_A_DISK(0);
   const Pages hot(128), stream(4096);  // an eighth of the DRAM, and four times as much
   hot.store(1);
   stream.store(2);
@@ -76,8 +68,7 @@ TEST(OnADisk, WhatIsTouchedInProbationIsNotReadAgain) {
 }
 
 TEST(OnADisk, WhatIsTouchedInOrderInProbationReturnsTogether) {
-  START_ARENA(arena, on_a_disk());
-  if (!is_a_disk()) GTEST_SKIP() << "/var/tmp is not a disk, or this kernel has no UFFDIO_MOVE";
+  START_ON_A_DISK(0);
   const Pages hot(768), stream(4096);  // three quarters of the DRAM, and four times as much
   hot.store(1);
   stream.store(2);
@@ -101,18 +92,10 @@ uint64_t counted(const char* name) {
   return 0;
 }
 
-class OnADiskInGranules : public ::testing::TestWithParam<uint32_t> {
- protected:
-  static ringside_memory_options options() {
-    ringside_memory_options given = on_a_disk();
-    given.granule_bytes = GetParam();
-    return given;
-  }
-};
+class OnADiskInGranules : public ::testing::TestWithParam<uint32_t> {};
 
 TEST_P(OnADiskInGranules, BlocksOfAStreamAreReadAhead) {
-  START_ARENA(arena, options());
-  if (!is_a_disk()) GTEST_SKIP() << "/var/tmp is not a disk, or this kernel has no UFFDIO_MOVE";
+  START_ON_A_DISK(GetParam());
   const Pages data(8192);
   data.store(1);
   const uint64_t before = counted("read_bytes:"), needed_before = stats_now().read_bytes;
@@ -123,8 +106,7 @@ TEST_P(OnADiskInGranules, BlocksOfAStreamAreReadAhead) {
 }
 
 TEST_P(OnADiskInGranules, NothingIsReadAheadWhereTheProgramSaysRandom) {
-  START_ARENA(arena, options());
-  if (!is_a_disk()) GTEST_SKIP() << "/var/tmp is not a disk, or this kernel has no UFFDIO_MOVE";
+  START_ON_A_DISK(GetParam());
   const Pages data(8192);
   data.store(1);
   data.advise(RINGSIDE_MEMORY_RANDOM);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Emulated timing of far memory, as the environment asks for it.
+// Emulated timing of far memory, as the program or the environment asks for it.
 #include <stdlib.h>
 
 #include "memory/far/far_file.hpp"
@@ -24,6 +24,19 @@ TEST_F(FarTiming, IsEmulatedIfTheEnvironmentNamesOptane) {
   setenv("RINGSIDE_FAR_TIMING", "optane", 1);
   START_ARENA(arena, small_options());
   EXPECT_GT(memory::far.begin_ns(), 0U);
+}
+
+TEST_F(FarTiming, IsChosenBeforeTheStartAndKeepsTheContent) {
+  ASSERT_EQ(ringside_memory_emulate(305, 4e9, 2e9), 0) << ringside_memory_error();
+  {
+    START_ARENA(arena, small_options());
+    EXPECT_EQ(ringside_memory_emulate(0, 0, 0), -1);
+    EXPECT_STREQ(ringside_memory_error(), "ringside_memory_emulate: the arena has been started; choose emulation before that");
+    auto* const words = static_cast<uint64_t*>(ringside_memory_alloc(16 * kMiB));
+    for (uint64_t i = 0; i < 2 * kMiB; ++i) words[i] = i;
+    for (uint64_t i = 0; i < 2 * kMiB; ++i) ASSERT_EQ(words[i], i);
+  }
+  EXPECT_EQ(ringside_memory_emulate(0, 0, 0), 0);
 }
 
 TEST_F(FarTiming, AnotherWordIsRefusedByStart) {

@@ -4,11 +4,12 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
+#include <functional>
 
+#include "tests/unit/memory/apart.hpp"
 #include "tests/unit/memory/arena.hpp"
 #include "tests/unit/sanitized.hpp"
 
@@ -16,17 +17,13 @@ namespace ringside::testing {
 namespace {
 
 /// The signal that ends a child which runs `act`; 0 if it ends by itself.
-template <typename Act>
-int signal_of_child(Act act) {
-  const pid_t child = fork();
-  if (child == 0) {
-    signal(SIGSEGV, SIG_DFL);  // a sanitizer's handler would end the child otherwise
-    act();
-    _exit(0);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+int signal_of_child(const std::function<void()>& act) {
+  return in_process([&] {
+           signal(SIGSEGV, SIG_DFL);  // a sanitizer's handler would end the child otherwise
+           act();
+           return 0;
+         })
+      .signal;
 }
 
 sigjmp_buf back;
@@ -74,9 +71,7 @@ TEST(Faults, AChildThatTouchesTheArenaDiesBySegv) {
 
 TEST(Faults, ATouchOfFreedMemoryIsSegvInEveryWayOfFaults) {
   for (const uint32_t faults : {1u, 2u}) {
-    ringside_memory_options options = small_options();
-    options.faults = faults;
-    START_ARENA(arena, options);
+    START_ARENA(arena, Way{faults}.in("/dev/shm"));
     auto* const memory = static_cast<char*>(ringside_memory_alloc(8 * kMiB));
     std::memset(memory, 1, 8 * kMiB);
     ringside_memory_free(memory);
@@ -120,9 +115,7 @@ TEST(Faults, AProgramsHandlerGetsBusErrorsOutsideTheArena) {
 
 TEST(Faults, TheKernelsOwnAccessesWorkInPinnedMemoryAndWithAHandlerThread) {
   for (const uint32_t faults : {1u, 2u}) {
-    ringside_memory_options options = small_options();
-    options.faults = faults;
-    START_ARENA(arena, options);
+    START_ARENA(arena, Way{faults}.in("/dev/shm"));
     auto* const memory = static_cast<char*>(ringside_memory_alloc(8 * kMiB));
     const int zeros = open("/dev/zero", O_RDONLY);
     memory[4096] = 1;

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Far memory read and written in place: what is promoted, what goes back, and that no store is lost meanwhile. tmpfs
 // stands for DAX here: both are mapped files.
+#include "memory/in_place/in_place.hpp"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "memory/arena/granule_table.hpp"
+#include "memory/core.hpp"
 #include "memory/far/far_file.hpp"
-#include "memory/in_place/in_place.hpp"
-#include "memory/mapping.hpp"
+#include "tests/unit/memory/apart.hpp"
 #include "tests/unit/memory/arena.hpp"
 
 namespace ringside {
@@ -29,14 +31,12 @@ constexpr uint64_t kWords = 16 * kMiB / sizeof(uint64_t);
 constexpr uint64_t kChunk = 64 << 10;
 
 ringside_memory_options in_place_options() {
-  ringside_memory_options options = small_options();
-  options.in_place = 1;
-  return options;
+  return Way{1, 0, 0, 1}.in("/dev/shm");
 }
 
 uint64_t* filled() {
   auto* const words = static_cast<uint64_t*>(ringside_memory_alloc(kWords * sizeof(uint64_t)));
-  if (words == nullptr) return nullptr;
+  if (words == nullptr) throw std::runtime_error(ringside_memory_error());
   for (uint64_t i = 0; i < kWords; ++i) words[i] = i * 3 + 1;
   return words;
 }
@@ -87,7 +87,6 @@ TEST(InPlace, IsChosenByWhatFarMemoryIsAndByTheOptions) {
 TEST(InPlace, ColdMemoryTakesNeitherDramNorFaults) {
   START_ARENA(arena, in_place_options());
   const uint64_t* const words = filled();
-  ASSERT_NE(words, nullptr);
   EXPECT_EQ(stats_now().faults, 0u);
   EXPECT_EQ(stats_now().in_place_bytes, kWords * sizeof(uint64_t));
   EXPECT_EQ(differing(words), 0u);
@@ -96,7 +95,6 @@ TEST(InPlace, ColdMemoryTakesNeitherDramNorFaults) {
 TEST(InPlace, TouchedChunksArePromotedAndTheirStoresAreKept) {
   START_ARENA(arena, in_place_options());
   uint64_t* const words = filled();
-  ASSERT_NE(words, nullptr);
   // Two threads store all the time, also into what is being copied: into every 16th chunk, 1 MiB in all. These stay hot,
   // so they must leave room in DRAM for what the test touches.
   constexpr uint64_t kStride = 16 * kChunk / sizeof(uint64_t);
@@ -133,7 +131,6 @@ TEST(InPlace, TouchedChunksArePromotedAndTheirStoresAreKept) {
 TEST(InPlace, ALowerLimitAndFreeGiveDramBack) {
   START_ARENA(arena, in_place_options());
   uint64_t* const words = filled();
-  ASSERT_NE(words, nullptr);
   EXPECT_TRUE(touch_until(words, 3 * kMiB, [] { return stats_now().promoted_bytes >= 2 * kMiB; }));
   ASSERT_EQ(ringside_memory_limit(kMiB), 0) << ringside_memory_error();
   EXPECT_LE(stats_now().dram_bytes, kMiB);
@@ -150,7 +147,6 @@ TEST(InPlace, ALowerLimitAndFreeGiveDramBack) {
 TEST(InPlace, AnAllocationBecomesCachedAndInPlaceAgain) {
   START_ARENA(arena, in_place_options());
   uint64_t* const words = filled();
-  ASSERT_NE(words, nullptr);
   const size_t bytes = kWords * sizeof(uint64_t);
   EXPECT_TRUE(touch_until(words, kMiB, [] { return stats_now().promotions > 0; }));
   std::atomic<bool> stop{false};
@@ -182,7 +178,6 @@ TEST(InPlace, AnAllocationBecomesCachedAndInPlaceAgain) {
 TEST(InPlace, WhatIsPinnedStaysWhereItIs) {
   START_ARENA(arena, in_place_options());
   uint64_t* const words = filled();
-  ASSERT_NE(words, nullptr);
   ASSERT_EQ(ringside_memory_pin(words, 4096, 1), 0) << ringside_memory_error();
   EXPECT_EQ(stats_now().pinned_bytes, 0u) << "in place a pin takes no DRAM";
   EXPECT_EQ(ringside_memory_advise(words, kWords * sizeof(uint64_t), RINGSIDE_MEMORY_CACHED), -1);
@@ -199,7 +194,6 @@ TEST(InPlace, WhatIsPinnedStaysWhereItIs) {
 TEST(InPlace, ResizingKeepsTheContent) {
   START_ARENA(arena, in_place_options());
   uint64_t* words = filled();
-  ASSERT_NE(words, nullptr);
   const size_t bytes = kWords * sizeof(uint64_t);
   EXPECT_TRUE(touch_until(words, 2 * kMiB, [] { return stats_now().promotions >= 10; }));
   auto* const smaller = static_cast<uint64_t*>(ringside_memory_realloc(words, kMiB + kChunk / 2));
@@ -215,7 +209,6 @@ TEST(InPlace, ResizingKeepsTheContent) {
 TEST(InPlace, FlushAndACopyForAChildHaveWhatWasPromoted) {
   START_ARENA(arena, in_place_options());
   uint64_t* const words = filled();
-  ASSERT_NE(words, nullptr);
   EXPECT_TRUE(touch_until(words, 2 * kMiB, [] { return stats_now().promotions >= 10; }));
   for (uint64_t i = 0; i < 2 * kMiB / sizeof(uint64_t); ++i) words[i] = i + 7;
   const uint64_t offset = uint64_t{memory::table.page_of(words)} << memory::kPageShift;
@@ -235,15 +228,10 @@ TEST(InPlace, FlushAndACopyForAChildHaveWhatWasPromoted) {
 TEST(InPlace, AForkedChildThatTouchesItEnds) {
   START_ARENA(arena, in_place_options());
   volatile uint64_t* const words = filled();
-  ASSERT_NE(words, nullptr);
-  const pid_t child = fork();
   constexpr int kSawZeros = 17, kSawContent = 18;
-  if (child == 0) _exit(words[5] == 0 ? kSawZeros : kSawContent);
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
+  const Ending ending = in_process([words] { return words[5] == 0 ? kSawZeros : kSawContent; });
   // A sanitizer reports the signal and exits.
-  EXPECT_TRUE(WIFSIGNALED(status) || (WEXITSTATUS(status) != kSawZeros && WEXITSTATUS(status) != kSawContent))
-      << "exit code " << WEXITSTATUS(status);
+  EXPECT_TRUE(ending.signal != 0 || (ending.code != kSawZeros && ending.code != kSawContent)) << ending.code;
 }
 
 std::atomic<int> own_faults{0};
@@ -261,7 +249,6 @@ TEST(InPlace, AFaultOfTheProgramReachesItsOwnHandler) {
   {
     START_ARENA(arena, in_place_options());
     faulting = filled();
-    ASSERT_NE(faulting, nullptr);
     ASSERT_EQ(ringside_memory_pin(faulting, 4096, 0), 0);  // no promotion undoes the next line
     ASSERT_EQ(mprotect(faulting, 4096, PROT_READ), 0);
     *const_cast<volatile uint64_t*>(faulting) = 5;

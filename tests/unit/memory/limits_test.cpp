@@ -78,6 +78,16 @@ TEST(Limits, PinnedGranulesStayInDram) {
   ringside_memory_free(memory);
 }
 
+TEST(Limits, AnUnpinPassesOverPiecesThatWereNeverAllocated) {
+  START_ARENA(arena, small_options());
+  auto* const low = static_cast<char*>(ringside_memory_alloc(kMiB));
+  auto* const high = static_cast<char*>(ringside_memory_aligned(8 * kMiB, kMiB));
+  ASSERT_EQ(ringside_memory_pin(low, 4096, 0), 0) << ringside_memory_error();
+  ASSERT_EQ(ringside_memory_pin(high, 4096, 0), 0) << ringside_memory_error();
+  ASSERT_EQ(ringside_memory_unpin(low, static_cast<size_t>(high + 4096 - low)), 0) << ringside_memory_error();
+  EXPECT_EQ(stats_now().pinned_bytes, 0u);
+}
+
 TEST(Limits, PinnedGranulesThatFillTheSmallQueueDoNotStopEviction) {
   START_ARENA(arena, small_options());
   // More than the tenth of the frames from which on the small queue gives way first; the others become main.
@@ -100,8 +110,7 @@ TEST(Limits, ALimitBelowWhatIsPinnedIsRefusedAndChangesNothing) {
   ASSERT_EQ(ringside_memory_pin(memory, 3 * kMiB, 0), 0) << ringside_memory_error();
   EXPECT_EQ(ringside_memory_limit(2 * kMiB), -1);
   EXPECT_EQ(errno, EBUSY);
-  EXPECT_NE(std::string(ringside_memory_error()).find("3145728 bytes are pinned"), std::string::npos)
-      << ringside_memory_error();
+  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "3145728 bytes are pinned", ringside_memory_error());
   EXPECT_EQ(stats_now().dram_limit_bytes, 4 * kMiB);
   EXPECT_EQ(ringside_memory_pin(memory + 4 * kMiB, 2 * kMiB, 0), -1) << "nothing would be left for other granules";
   EXPECT_EQ(errno, ENOMEM);
@@ -113,9 +122,7 @@ TEST(Limits, ALimitBelowWhatIsPinnedIsRefusedAndChangesNothing) {
 
 TEST(Limits, CleanGranulesAreNotWritten) {
   for (const char* folder : {"/dev/shm", "/var/tmp"}) {
-    ringside_memory_options options = small_options();
-    options.far_folder = folder;
-    START_ARENA(arena, options);
+    START_ARENA(arena, small_options(folder));
     auto* const memory = static_cast<char*>(ringside_memory_alloc(16 * kMiB));
     std::memset(memory, 7, 16 * kMiB);
     ASSERT_EQ(ringside_memory_flush(), 0);

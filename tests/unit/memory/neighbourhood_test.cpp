@@ -19,11 +19,6 @@ struct Cost {
 
 class Neighbourhood : public ::testing::TestWithParam<const char*> {
  protected:
-  static ringside_memory_options options() {
-    ringside_memory_options options = small_options();
-    options.far_folder = GetParam();
-    return options;
-  }
   /// Neighbourhoods in no order, the pages of each from the last one to the first one: no stream.
   Cost touch_neighbourhoods(const Pages& data, size_t visits) {
     return cost_of([&] {
@@ -67,7 +62,7 @@ class Neighbourhood : public ::testing::TestWithParam<const char*> {
 };
 
 TEST_P(Neighbourhood, ComesInWhereOneFaultSavesAnother) {
-  START_ARENA(arena, options());
+  START_ARENA(arena, small_options(GetParam()));
   const Pages data(4096);  // four times the DRAM
   data.store(5);
   touch_neighbourhoods(data, 2048);
@@ -76,7 +71,7 @@ TEST_P(Neighbourhood, ComesInWhereOneFaultSavesAnother) {
 }
 
 TEST_P(Neighbourhood, StaysOutWhereNobodyTouchesIt) {
-  START_ARENA(arena, options());
+  START_ARENA(arena, small_options(GetParam()));
   const Pages data(4096);
   data.store(5);
   const Cost cost = touch_pages(data, 8192);
@@ -85,7 +80,7 @@ TEST_P(Neighbourhood, StaysOutWhereNobodyTouchesIt) {
 }
 
 TEST_P(Neighbourhood, StaysOutWhereItSavesLessThanItCosts) {
-  START_ARENA(arena, options());
+  START_ARENA(arena, small_options(GetParam()));
   const Pages data(4096);
   data.store(5);
   const Cost cost = touch_pages_and_some_neighbours(data, 8192);
@@ -94,7 +89,7 @@ TEST_P(Neighbourhood, StaysOutWhereItSavesLessThanItCosts) {
 }
 
 TEST_P(Neighbourhood, StaysOutAgainOnceNobodyTouchesIt) {
-  START_ARENA(arena, options());
+  START_ARENA(arena, small_options(GetParam()));
   const Pages data(4096);
   data.store(5);
   touch_neighbourhoods(data, 4096);
@@ -105,7 +100,7 @@ TEST_P(Neighbourhood, StaysOutAgainOnceNobodyTouchesIt) {
 }
 
 TEST_P(Neighbourhood, StaysOutOfMemoryThatIsSaidToBeRandom) {
-  START_ARENA(arena, options());
+  START_ARENA(arena, small_options(GetParam()));
   const Pages data(4096);
   data.advise(RINGSIDE_MEMORY_RANDOM);
   data.store(5);

@@ -2,6 +2,7 @@
 // memory_oracle FOLDER SIGNAL|THREAD COPY_ONLY GRANULE OPERATIONS [THREADS [SEED [IN_PLACE [TROUBLE [ROUNDS]]]]]: the
 // comparison with plain memory for as long as one likes. TROUBLE: a name in trouble.hpp; each round is a process of its
 // own then, with another seed. `full` needs a small file system, `device` the folders of mount_own_disk.
+#include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,17 +15,16 @@ using ringside::testing::OracleRun;
 using ringside::testing::Trouble;
 
 int make_rounds(Trouble trouble, const ringside_memory_options& options, OracleRun run, int rounds) {
-  unsigned long long accesses = 0, refused = 0;
+  uint64_t accesses = 0, refused = 0;
   for (int round = 0; round < rounds; ++round, ++run.seed) {
     const ringside::testing::Round ended = ringside::testing::round_with(trouble, options, run);
     accesses += ended.accesses;
     refused += ended.refused;
     if (ended.skipped.empty() && ended.wrong.empty()) continue;
-    std::printf("seed %llu: %s%s\n", static_cast<unsigned long long>(run.seed), ended.wrong.c_str(),
-                ended.skipped.c_str());
+    std::printf("seed %" PRIu64 ": %s%s\n", run.seed, ended.wrong.c_str(), ended.skipped.c_str());
     return ended.wrong.empty() ? 77 : 1;
   }
-  std::printf("%d rounds as promised (%s): %llu loads and stores, %llu allocations refused\n", rounds,
+  std::printf("%d rounds as promised (%s): %" PRIu64 " loads and stores, %" PRIu64 " allocations refused\n", rounds,
               ringside::testing::kTroubleNames[static_cast<int>(trouble)], accesses, refused);
   return 0;
 }
@@ -39,13 +39,10 @@ int make_one_here(const ringside_memory_options& options, const OracleRun& run) 
   struct ringside_memory_stats stats {};
   stats.struct_bytes = sizeof stats;
   ringside_memory_stats(&stats);
-  std::printf("%s: %llu loads and stores, %llu faults, %llu evicted, %llu busy, %llu promoted, peak %llu of %llu "
-              "bytes\n",
-              found.empty() ? "same" : found.c_str(), static_cast<unsigned long long>(counts.accesses.load()),
-              static_cast<unsigned long long>(stats.faults), static_cast<unsigned long long>(stats.evicted),
-              static_cast<unsigned long long>(stats.busy), static_cast<unsigned long long>(stats.promotions),
-              static_cast<unsigned long long>(stats.dram_peak_bytes),
-              static_cast<unsigned long long>(stats.dram_limit_bytes));
+  std::printf("%s: %" PRIu64 " loads and stores, %" PRIu64 " faults, %" PRIu64 " evicted, %" PRIu64 " busy, %" PRIu64
+              " promoted, peak %" PRIu64 " of %" PRIu64 " bytes\n",
+              found.empty() ? "same" : found.c_str(), counts.accesses.load(), stats.faults, stats.evicted, stats.busy,
+              stats.promotions, stats.dram_peak_bytes, stats.dram_limit_bytes);
   ringside_memory_stop();
   return found.empty() ? 0 : 1;
 }

@@ -14,20 +14,14 @@ namespace {
 struct Case {
   const char* name;
   const char* far_folder;
-  uint32_t faults, copy_only, granule_bytes, in_place = 0;
+  Way way;
 };
 
 class Oracle : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Oracle, ThreadsFindInTheArenaWhatPlainMemoryHolds) {
-  ringside_memory_options options = small_options();
-  options.far_folder = GetParam().far_folder;
-  options.faults = GetParam().faults;
-  options.copy_only = GetParam().copy_only;
-  options.granule_bytes = GetParam().granule_bytes;
-  options.in_place = GetParam().in_place;
+  ringside_memory_options options = GetParam().way.in(GetParam().far_folder, 128 * kMiB);
   options.dram_bytes = std::max<uint64_t>(4 * kMiB, uint64_t{64} * options.granule_bytes);
-  options.far_bytes = 128 * kMiB;
   START_ARENA(arena, options);
   OracleRun run;
   run.operations = kSanitized ? 300 : 1500;
@@ -40,15 +34,16 @@ TEST_P(Oracle, ThreadsFindInTheArenaWhatPlainMemoryHolds) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, Oracle,
-    ::testing::Values(Case{"TmpfsSignal4K", "/dev/shm", 1, 0, 0}, Case{"TmpfsSignal64K", "/dev/shm", 1, 0, 65536},
-                      Case{"TmpfsSignal1M", "/dev/shm", 1, 0, 1048576}, Case{"TmpfsThread4K", "/dev/shm", 2, 0, 0},
-                      Case{"TmpfsThread256K", "/dev/shm", 2, 0, 262144}, Case{"TmpfsSignalCopy4K", "/dev/shm", 1, 1, 0},
-                      Case{"TmpfsThreadCopy16K", "/dev/shm", 2, 1, 16384},
-                      Case{"InPlaceSignal", "/dev/shm", 1, 0, 0, 1}, Case{"InPlaceThread", "/dev/shm", 2, 0, 0, 1},
-                      Case{"InPlaceSignalCopy64K", "/dev/shm", 1, 1, 65536, 1},
-                      Case{"DiskSignal4K", "/var/tmp", 1, 0, 0},
-                      Case{"DiskSignal64K", "/var/tmp", 1, 0, 65536}, Case{"DiskSignalCopy4K", "/var/tmp", 1, 1, 0},
-                      Case{"DiskThread4K", "/var/tmp", 2, 0, 0}, Case{"DiskThreadCopy64K", "/var/tmp", 2, 1, 65536}),
+    ::testing::Values(Case{"TmpfsSignal4K", "/dev/shm", {1, 0, 0}}, Case{"TmpfsSignal64K", "/dev/shm", {1, 0, 65536}},
+                      Case{"TmpfsSignal1M", "/dev/shm", {1, 0, 1048576}}, Case{"TmpfsThread4K", "/dev/shm", {2, 0, 0}},
+                      Case{"TmpfsThread256K", "/dev/shm", {2, 0, 262144}},
+                      Case{"TmpfsSignalCopy4K", "/dev/shm", {1, 1, 0}},
+                      Case{"TmpfsThreadCopy16K", "/dev/shm", {2, 1, 16384}},
+                      Case{"InPlaceSignal", "/dev/shm", {1, 0, 0, 1}}, Case{"InPlaceThread", "/dev/shm", {2, 0, 0, 1}},
+                      Case{"InPlaceSignalCopy64K", "/dev/shm", {1, 1, 65536, 1}},
+                      Case{"DiskSignal4K", "/var/tmp", {1, 0, 0}}, Case{"DiskSignal64K", "/var/tmp", {1, 0, 65536}},
+                      Case{"DiskSignalCopy4K", "/var/tmp", {1, 1, 0}}, Case{"DiskThread4K", "/var/tmp", {2, 0, 0}},
+                      Case{"DiskThreadCopy64K", "/var/tmp", {2, 1, 65536}}),
     [](const auto& given) { return std::string(given.param.name); });
 
 }  // namespace

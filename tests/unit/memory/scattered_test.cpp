@@ -29,9 +29,7 @@ class Scattered : public ::testing::Test {
 };
 
 TEST_F(Scattered, GranulesThatOnlyLoadsTouchedAreNotWritten) {
-  const Arena arena(small_options());
-  if (arena.not_permitted()) GTEST_SKIP() << arena.line();
-  ASSERT_TRUE(arena.started()) << arena.line();
+  START_ARENA(arena, small_options());
   uint64_t* const words = numbered_pages();
   ASSERT_EQ(ringside_memory_advise(words, kBytes, RINGSIDE_MEMORY_DONT_NEED), 0) << ringside_memory_error();
   const auto before = stats_now();
@@ -47,11 +45,7 @@ TEST_F(Scattered, GranulesThatOnlyLoadsTouchedAreNotWritten) {
 
 TEST_F(Scattered, AStoreAfterALoadIsKept) {
   for (const uint32_t copy_only : {0u, 1u}) {
-    ringside_memory_options options = small_options();
-    options.copy_only = copy_only;
-    const Arena arena(options);
-    if (arena.not_permitted()) GTEST_SKIP() << arena.line();
-    ASSERT_TRUE(arena.started()) << arena.line();
+    START_ARENA(arena, (Way{1, copy_only}.in("/dev/shm")));
     uint64_t* const words = numbered_pages();
     // Two threads, each with every other page; now and then a page is only loaded, so that some stay protected.
     const auto work = [&](uint64_t which) {
@@ -74,11 +68,7 @@ TEST_F(Scattered, AStoreAfterALoadIsKept) {
 }
 
 TEST(DiskStream, SeesWhatWasWrittenAfterItsBlockWasReadAhead) {
-  ringside_memory_options options = small_options();
-  options.far_folder = "/var/tmp";  // usually a disk
-  const Arena arena(options);
-  if (arena.not_permitted()) GTEST_SKIP() << arena.line();
-  ASSERT_TRUE(arena.started()) << arena.line();
+  START_ARENA(arena, small_options("/var/tmp"));  // usually a disk
   constexpr uint64_t kBytes = 16 * kMiB, kWords = kBytes / sizeof(uint64_t), kStep = kMiB / sizeof(uint64_t);
   auto* const words = static_cast<uint64_t*>(ringside_memory_aligned(kMiB, kBytes));
   ASSERT_NE(words, nullptr) << ringside_memory_error();
@@ -92,24 +82,6 @@ TEST(DiskStream, SeesWhatWasWrittenAfterItsBlockWasReadAhead) {
     for (uint64_t i = (next + 999) / 1000 * 1000; i < next + kStep; i += 1000) words[i] = i + 1;
     ASSERT_EQ(ringside_memory_advise(words + next, kMiB, RINGSIDE_MEMORY_DONT_NEED), 0) << ringside_memory_error();
   }
-}
-
-TEST(EmulatedFarMemory, IsChosenBeforeTheStartAndKeepsTheContent) {
-  ASSERT_EQ(ringside_memory_emulate(305, 4e9, 2e9), 0) << ringside_memory_error();
-  {
-    const Arena arena(small_options());
-    if (arena.started()) {
-      EXPECT_EQ(ringside_memory_emulate(0, 0, 0), -1);
-      EXPECT_STREQ(ringside_memory_error(),
-                   "ringside_memory_emulate: the arena is started; emulation is chosen before");
-      auto* const words = static_cast<uint64_t*>(ringside_memory_alloc(16 * kMiB));
-      for (uint64_t i = 0; i < 2 * kMiB; ++i) words[i] = i;
-      for (uint64_t i = 0; i < 2 * kMiB; ++i) ASSERT_EQ(words[i], i);
-    } else {
-      EXPECT_TRUE(arena.not_permitted()) << arena.line();
-    }
-  }
-  EXPECT_EQ(ringside_memory_emulate(0, 0, 0), 0);
 }
 
 }  // namespace

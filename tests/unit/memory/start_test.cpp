@@ -14,53 +14,37 @@ void expect_refused(const ringside_memory_options& options, int error, const std
   errno = 0;
   ASSERT_EQ(ringside_memory_start(&options), -1);
   EXPECT_EQ(errno, error);
-  const std::string line = ringside_memory_error();
-  EXPECT_NE(line.find(said), std::string::npos) << line;
+  EXPECT_PRED_FORMAT2(::testing::IsSubstring, said, ringside_memory_error());
 }
 
 TEST(Start, EachBadOptionIsNamedWithWhatWouldBeAccepted) {
-  ringside_memory_options options = small_options();
-  options.granule_bytes = 5000;
-  expect_refused(options, EINVAL, "granule_bytes is 5000, expected 0 or a power of two from 4096 to 1048576");
-  options = small_options();
-  options.faults = 3;
-  expect_refused(options, EINVAL, "faults is 3");
-  options = small_options();
-  options.dram_bytes = 4096;
-  expect_refused(options, EINVAL, "dram_bytes is 4096, expected 1048576 to ");
-  options.dram_bytes = uint64_t{1} << 60;
-  expect_refused(options, EINVAL, "the memory ");
-  options = small_options();
-  options.granule_bytes = 1048576;
-  expect_refused(options, EINVAL, "at least 16 granules");
-  options = small_options();
-  options.far_bytes = uint64_t{1} << 60;
-  expect_refused(options, EINVAL, "at most 8 TiB");
-  options = small_options();
-  options.far_folder = nullptr;
-  expect_refused(options, EINVAL, "far_folder is NULL");
-  options = small_options();
-  options.struct_bytes = 4;
-  expect_refused(options, EINVAL, "struct_bytes");
+  using Options = ringside_memory_options;
+  const auto refused = [](auto Options::*field, auto value, const char* said) {
+    Options options = small_options();
+    options.*field = value;
+    expect_refused(options, EINVAL, said);
+  };
+  refused(&Options::granule_bytes, 5000U, "granule_bytes is 5000, expected 0 or a power of two from 4096 to 1048576");
+  refused(&Options::faults, 3U, "faults is 3");
+  refused(&Options::dram_bytes, 4096U, "dram_bytes is 4096, expected 1048576 to ");
+  refused(&Options::dram_bytes, uint64_t{1} << 60, "the memory ");
+  refused(&Options::granule_bytes, 1048576U, "at least 16 granules");
+  refused(&Options::far_bytes, uint64_t{1} << 60, "at most 8 TiB");
+  refused(&Options::far_folder, nullptr, "far_folder is NULL");
+  refused(&Options::struct_bytes, 4U, "struct_bytes");
 }
 
 TEST(Start, AMissingOrUnsuitableFolderIsNamed) {
   { START_ARENA(arena, small_options()); }
-  ringside_memory_options options = small_options();
-  options.far_folder = "/nowhere/at/all";
-  expect_refused(options, ENOENT, "/nowhere/at/all");
-  options.far_bytes = 0;
-  expect_refused(options, ENOENT, "/nowhere/at/all");
-  options = small_options();
-  options.far_folder = "/proc";
-  expect_refused(options, geteuid() == 0 ? EOPNOTSUPP : EACCES, "/proc");
+  expect_refused(small_options("/nowhere/at/all"), ENOENT, "/nowhere/at/all");
+  expect_refused(Way{}.in("/nowhere/at/all", 0), ENOENT, "/nowhere/at/all");
+  expect_refused(small_options("/proc"), geteuid() == 0 ? EOPNOTSUPP : EACCES, "/proc");
 }
 
 TEST(Start, ASecondStartIsRefusedAndStartAfterStopWorks) {
   for (int round = 0; round < 3; ++round) {
     START_ARENA(arena, small_options());
-    const ringside_memory_options options = small_options();
-    expect_refused(options, EALREADY, "is started");
+    expect_refused(small_options(), EALREADY, "is started");
   }
   EXPECT_EQ(ringside_memory_stop(), -1);
   EXPECT_EQ(ringside_memory_alloc(10), nullptr);
@@ -84,9 +68,7 @@ TEST(Start, NoMemoryWhosePagesAreMovedIsSharedByTheKernel) {
 }
 
 TEST(Start, WithoutASizeFarMemoryIsWhatTheFileSystemHasFree) {
-  ringside_memory_options options = small_options();
-  options.far_bytes = 0;
-  START_ARENA(arena, options);
+  START_ARENA(arena, Way{}.in("/dev/shm", 0));
   EXPECT_GT(stats_now().far_limit_bytes, 0u);
 }
 

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <functional>
 #include <string>
 
@@ -18,13 +19,6 @@
 
 namespace ringside::testing {
 namespace {
-
-ringside_memory_options options_of(const char* folder, uint64_t far_bytes) {
-  ringside_memory_options options = small_options();
-  options.far_folder = folder;
-  options.far_bytes = far_bytes;
-  return options;
-}
 
 OracleRun run_of(uint64_t operations, uint64_t seed) {
   OracleRun run;
@@ -64,8 +58,8 @@ std::string small_disk() {
 /// What of a folder's file system is still in use after all processes have ended.
 std::string left_in(const char* folder, uint64_t free_before) {
   // The last reference to a file may be given back by a worker of the kernel.
-  while (free_bytes_of(folder) < free_before) sched_yield();  // in_process ends it if it stays so
-  return is_empty(folder) ? "" : "; something was left in the folder";
+  while (std::filesystem::space(folder).free < free_before) sched_yield();  // in_process ends it if it stays so
+  return std::filesystem::is_empty(folder) ? "" : "; something was left in the folder";
 }
 
 #define EXPECT_AS_PROMISED(round)                              \
@@ -79,26 +73,18 @@ std::string left_in(const char* folder, uint64_t free_before) {
 
 struct FullCase {
   const char* name;
-  uint64_t far_bytes;  // 0: only the file system has a limit
-  uint32_t faults, copy_only, granule_bytes, in_place = 0;
+  uint64_t far_bytes;
+  Way way;
 };
 
 class FullFarMemory : public ::testing::TestWithParam<FullCase> {
  protected:
-  static ringside_memory_options options(const char* folder) {
-    ringside_memory_options given = options_of(folder, GetParam().far_bytes);
-    given.faults = GetParam().faults;
-    given.copy_only = GetParam().copy_only;
-    given.granule_bytes = GetParam().granule_bytes;
-    given.in_place = GetParam().in_place;
-    return given;
-  }
   static Round compare(const char* folder) {
-    const uint64_t free_before = free_bytes_of(folder);
+    const uint64_t free_before = std::filesystem::space(folder).free;
     // Whether an allocation meets a full file system is chance: rounds until one did.
     Round round;
     for (uint64_t seed = 1; seed <= 20 && round.refused == 0 && round.wrong.empty(); ++seed) {
-      round = round_with(Trouble::kFull, options(folder), run_of(1000, seed));
+      round = round_with(Trouble::kFull, GetParam().way.in(folder, GetParam().far_bytes), run_of(1000, seed));
       if (!round.skipped.empty()) return round;
     }
     if (round.wrong.empty() && round.refused == 0) round.wrong = "nothing was refused in 20 rounds";
@@ -115,36 +101,25 @@ TEST_P(FullFarMemory, OnADiskRefusesAllocationsAndKeepsWhatIsAllocated) {
   EXPECT_AS_PROMISED(with_mount(small_disk, [] { return compare(kOwnDiskFolder); }));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, FullFarMemory,
-                         ::testing::Values(FullCase{"Signal", 256 * kMiB, 1, 0, 0},
-                                           FullCase{"SignalWithLimit", 44 * kMiB, 1, 0, 0},
-                                           FullCase{"Signal64K", 256 * kMiB, 1, 0, 65536},
-                                           FullCase{"InPlace", 256 * kMiB, 1, 0, 0, 1},
-                                           FullCase{"Thread", 256 * kMiB, 2, 0, 0},
-                                           FullCase{"Copy", 256 * kMiB, 1, 1, 0}),
-                         [](const auto& given) { return std::string(given.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    All, FullFarMemory,
+    ::testing::Values(FullCase{"Signal", 256 * kMiB, {1, 0, 0}}, FullCase{"SignalWithLimit", 44 * kMiB, {1, 0, 0}},
+                      FullCase{"Signal64K", 256 * kMiB, {1, 0, 65536}}, FullCase{"InPlace", 256 * kMiB, {1, 0, 0, 1}},
+                      FullCase{"Thread", 256 * kMiB, {2, 0, 0}}, FullCase{"Copy", 256 * kMiB, {1, 1, 0}}),
+    [](const auto& given) { return std::string(given.param.name); });
 
 // --- far memory fails
 
 struct FailingCase {
   const char* name;
   Trouble trouble;
-  uint32_t faults = 1, copy_only = 0, granule_bytes = 0;
+  Way way = {};
 };
 
-class FailingFarMemory : public ::testing::TestWithParam<FailingCase> {
- protected:
-  static ringside_memory_options options(const char* folder) {
-    ringside_memory_options given = options_of(folder, 128 * kMiB);
-    given.faults = GetParam().faults;
-    given.copy_only = GetParam().copy_only;
-    given.granule_bytes = GetParam().granule_bytes;
-    return given;
-  }
-};
+class FailingFarMemory : public ::testing::TestWithParam<FailingCase> {};
 
 TEST_P(FailingFarMemory, EndsTheProcessWithOneLineBeforeAnythingIsLost) {
-  EXPECT_AS_PROMISED(round_with(GetParam().trouble, options("/var/tmp"), run_of(1600, 1)));
+  EXPECT_AS_PROMISED(round_with(GetParam().trouble, GetParam().way.in("/var/tmp", 128 * kMiB), run_of(1600, 1)));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -152,11 +127,11 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(FailingCase{"Reads", Trouble::kReadsFail}, FailingCase{"Writes", Trouble::kWritesFail},
                       FailingCase{"Orders", Trouble::kOrdersFail}, FailingCase{"Events", Trouble::kEventsFail},
                       FailingCase{"LateWrites", Trouble::kLateWritesFail}, FailingCase{"Holes", Trouble::kHolesFail},
-                      FailingCase{"ReadsThread", Trouble::kReadsFail, 2},
-                      FailingCase{"LateWritesThread", Trouble::kLateWritesFail, 2},
-                      FailingCase{"ReadsCopy64K", Trouble::kReadsFail, 1, 1, 65536},
-                      FailingCase{"LateWrites64K", Trouble::kLateWritesFail, 1, 0, 65536},
-                      FailingCase{"LateWritesCopy", Trouble::kLateWritesFail, 1, 1}),
+                      FailingCase{"ReadsThread", Trouble::kReadsFail, {2}},
+                      FailingCase{"LateWritesThread", Trouble::kLateWritesFail, {2}},
+                      FailingCase{"ReadsCopy64K", Trouble::kReadsFail, {1, 1, 65536}},
+                      FailingCase{"LateWrites64K", Trouble::kLateWritesFail, {1, 0, 65536}},
+                      FailingCase{"LateWritesCopy", Trouble::kLateWritesFail, {1, 1}}),
     [](const auto& given) { return std::string(given.param.name); });
 
 // The granule of the failed read has an owner that does not go on.
@@ -164,8 +139,7 @@ TEST(FailingFarMemory, EndsAProcessWhoseHandlerOfSigabrtTouchesIt) {
   static volatile char* memory;
   for (const uint32_t faults : {1u, 2u}) {
     const Ending ending = in_process([faults] {
-      ringside_memory_options options = options_of("/var/tmp", 32 * kMiB);
-      options.faults = faults;
+      const ringside_memory_options options = Way{faults}.in("/var/tmp", 32 * kMiB);
       if (ringside_memory_start(&options) != 0) return 77;
       constexpr size_t kBytes = 16 * kMiB;
       memory = static_cast<volatile char*>(ringside_memory_alloc(kBytes));
@@ -184,28 +158,24 @@ TEST(FailingFarMemory, EndsAProcessWhoseHandlerOfSigabrtTouchesIt) {
 }
 
 TEST(FailingDevice, EndsTheProcessWithOneLineBeforeAnythingIsLost) {
-  EXPECT_AS_PROMISED(with_mount([] { return mount_own_disk(128 * kMiB, 96 * kMiB); },
-                                [] {
-                                  return round_with(Trouble::kDeviceIsFull, options_of(kOwnDiskFolder, 100 * kMiB),
-                                                    run_of(1600, 1));
-                                }));
+  EXPECT_AS_PROMISED(with_mount(
+      [] { return mount_own_disk(128 * kMiB, 96 * kMiB); },
+      [] { return round_with(Trouble::kDeviceIsFull, Way{}.in(kOwnDiskFolder, 100 * kMiB), run_of(1600, 1)); }));
 }
 
 // --- the process is killed
 
 Round kill_several(const char* folder) {
-  const uint64_t free_before = free_bytes_of(folder);
+  const uint64_t free_before = std::filesystem::space(folder).free;
   Round round;
   for (uint64_t seed = 1; seed <= 4 && round.wrong.empty() && round.skipped.empty(); ++seed) {
-    ringside_memory_options options = options_of(folder, 256 * kMiB);
-    options.faults = seed % 2 == 0 ? RINGSIDE_MEMORY_FAULTS_THREAD : RINGSIDE_MEMORY_FAULTS_SIGNAL;
-    options.in_place = seed == 3 && folder == kOwnFolder ? 1 : 0;
-    round = round_with(Trouble::kKilled, options, run_of(1000, seed));
+    const Way way = {seed % 2 == 0 ? 2U : 1U, 0, 0, seed == 3 && folder == kOwnFolder ? 1U : 0U};
+    round = round_with(Trouble::kKilled, way.in(folder, 256 * kMiB), run_of(1000, seed));
     round.wrong += left_in(folder, free_before);
   }
   // The next process has all of the folder.
   if (round.wrong.empty() && round.skipped.empty())
-    round = round_with(Trouble::kNone, options_of(folder, 128 * kMiB), run_of(300, 9));
+    round = round_with(Trouble::kNone, Way{}.in(folder, 128 * kMiB), run_of(300, 9));
   return round;
 }
 

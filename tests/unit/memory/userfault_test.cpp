@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "tests/unit/memory/apart.hpp"
 #include "tests/unit/memory/pages.hpp"
@@ -40,7 +41,7 @@ struct Answer {
 };
 
 struct Model {
-  std::map<uint64_t, Page> pages;   // by address
+  std::map<uint64_t, Page> pages;  // by address
   std::deque<Answer> moves, copies, protects;
   long result_of_give_back = 0;
   int calls = 0;
@@ -64,9 +65,7 @@ long transfer(uint64_t to, uint64_t from, uint64_t bytes, bool keeps, std::deque
   const bool scripted = take(script, answer);
   for (uint64_t page = 0; page < answer.moves; ++page) {
     const uint64_t source = from + page * kPageBytes, destination = to + page * kPageBytes;
-    const long error = model->pages.count(destination) != 0 ? -EEXIST
-                       : model->pages.count(source) == 0    ? -ENOENT
-                                                            : 0;
+    const long error = model->pages.count(destination) != 0 ? -EEXIST : model->pages.count(source) == 0 ? -ENOENT : 0;
     if (error != 0) {
       counted = static_cast<int64_t>(page * kPageBytes);
       return page > 0 ? -EAGAIN : error;
@@ -118,7 +117,8 @@ class UserFaultAnswers : public ::testing::Test {
   UserFaultAnswers() {
     model = &kernel;
     fault.kernel = &kModelCalls;
-    for (uint64_t page = 0; page < kPages; ++page) kernel.pages[kHere + page * kPageBytes] = {static_cast<int>(page) + 1};
+    for (uint64_t page = 0; page < kPages; ++page)
+      kernel.pages[kHere + page * kPageBytes] = {static_cast<int>(page) + 1};
   }
   ~UserFaultAnswers() override { model = nullptr; }
 
@@ -134,10 +134,7 @@ class UserFaultAnswers : public ::testing::Test {
   }
   /// The line of a process that `act` ends.
   static std::string line_of(const std::function<void()>& act) {
-    const Ending ending = in_process([&] {
-      act();
-      return 0;
-    });
+    const Ending ending = in_process([&] { return act(), 0; });
     return ending.signal == SIGABRT ? ending.lines : "it goes on";
   }
 
@@ -146,67 +143,49 @@ class UserFaultAnswers : public ::testing::Test {
   UserFault fault;
 };
 
-TEST_F(UserFaultAnswers, PagesMovedWithoutBeingCountedAreNotMovedAgain) {
-  kernel.moves = {{-EEXIST, 3}, {0, 5, 5}};
+struct MoveCase {
+  const char* name;
+  std::deque<Answer> moves;
+  std::vector<uint64_t> swapped = {};  // pages at the source
+};
+
+class UserFaultMoves : public UserFaultAnswers, public ::testing::WithParamInterface<MoveCase> {};
+
+TEST_P(UserFaultMoves, AreCompleteAndMoveNothingTwice) {
+  for (const uint64_t page : GetParam().swapped) kernel.pages[kHere + page * kPageBytes].swapped = true;
+  kernel.moves = GetParam().moves;
   EXPECT_EQ(move(), kPages * kPageBytes);
   expect_all_moved();
 }
 
-TEST_F(UserFaultAnswers, MorePagesAreMovedThanTheCountSays) {
-  kernel.moves = {{-EAGAIN, 5, 2}, {-EEXIST}, {0, 3, 3}};
-  EXPECT_EQ(move(), kPages * kPageBytes);
-  expect_all_moved();
-}
-
-TEST_F(UserFaultAnswers, AllPagesMayHaveBeenMovedWithoutACount) {
-  kernel.moves = {{-EEXIST, kPages}};
-  EXPECT_EQ(move(), kPages * kPageBytes);
-  expect_all_moved();
-}
-
-TEST_F(UserFaultAnswers, AnEmptiedPageTableThatIsGoneIsNoLoss) {
-  kernel.moves = {{-ENOENT, kPages}};
-  EXPECT_EQ(move(), kPages * kPageBytes);
-  expect_all_moved();
-}
-
-TEST_F(UserFaultAnswers, APageSwappedOutAtItsSourceWasNotMoved) {
-  kernel.pages[kHere + 2 * kPageBytes].swapped = true;
-  kernel.moves = {{-EEXIST, 2}, {0, 6, 6}};
-  EXPECT_EQ(move(), kPages * kPageBytes);
-  expect_all_moved();
-}
-
-TEST_F(UserFaultAnswers, APageThatWasMovedMayBeSwappedOutByNow) {
-  for (uint64_t page = 0; page < 2; ++page) kernel.pages[kHere + page * kPageBytes].swapped = true;
-  kernel.moves = {{-EEXIST, 2}, {-EEXIST}, {0, 6, 6}};
-  EXPECT_EQ(move(), kPages * kPageBytes);
-  expect_all_moved();
-}
+INSTANTIATE_TEST_SUITE_P(
+    All, UserFaultMoves,
+    ::testing::Values(MoveCase{"ThoughPagesWereMovedWithoutBeingCounted", {{-EEXIST, 3}, {0, 5, 5}}},
+                      MoveCase{"ThoughMorePagesWereMovedThanTheCountSays", {{-EAGAIN, 5, 2}, {-EEXIST}, {0, 3, 3}}},
+                      MoveCase{"ThoughAllPagesWereMovedWithoutACount", {{-EEXIST, 8}}},
+                      MoveCase{"ThoughTheEmptiedPageTableIsGone", {{-ENOENT, 8}}},
+                      MoveCase{"WithAPageThatIsSwappedOutAtItsSource", {{-EEXIST, 2}, {0, 6, 6}}, {2}},
+                      MoveCase{"WithMovedPagesThatAreSwappedOutByNow", {{-EEXIST, 2}, {-EEXIST}, {0, 6, 6}}, {0, 1}}),
+    [](const auto& given) { return std::string(given.param.name); });
 
 TEST_F(UserFaultAnswers, ADestinationWithOtherContentEndsTheProcess) {
-  const std::string line = line_of([&] {
-    kernel.pages[kThere] = {99};
-    move();
-  });
-  EXPECT_NE(line.find("cannot move a page (UFFDIO_MOVE) (File exists)"), std::string::npos) << line;
+  kernel.pages[kThere] = {99};
+  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "cannot move a page (UFFDIO_MOVE) (File exists)",
+                      line_of([&] { move(); }));
 }
 
 TEST_F(UserFaultAnswers, ALostPageEndsTheProcess) {
-  const std::string line = line_of([&] {
-    kernel.pages.erase(kHere);
-    move();
-  });
-  EXPECT_NE(line.find("cannot move a page (UFFDIO_MOVE) (No such file"), std::string::npos) << line;
+  kernel.pages.erase(kHere);
+  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "cannot move a page (UFFDIO_MOVE) (No such file",
+                      line_of([&] { move(); }));
 }
 
 TEST_F(UserFaultAnswers, AMemoryErrorIsNamed) {
   kernel.moves = {{-EFAULT}};
-  const std::string line = line_of([&] { move(); });
-  EXPECT_NE(line.find("it has a memory error"), std::string::npos) << line;
+  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "it has a memory error", line_of([&] { move(); }));
   kernel.copies = {{-EFAULT}};
-  const std::string read = line_of([&] { fault.copy_in(at(kThere), at(kHere), kPageBytes, false); });
-  EXPECT_NE(read.find("cannot read far memory"), std::string::npos) << read;
+  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "cannot read far memory",
+                      line_of([&] { fault.copy_in(at(kThere), at(kHere), kPageBytes, false); }));
 }
 
 TEST_F(UserFaultAnswers, AHeldPageStaysWithWhatLiesBehindIt) {
@@ -236,13 +215,14 @@ TEST_F(UserFaultAnswers, ProtectionWaitsForMemory) {
   fault.protect(at(kHere), kPageBytes, true);
   EXPECT_EQ(kernel.calls, 3);
   kernel.protects = {{-ENOENT}};
-  EXPECT_NE(line_of([&] { fault.protect(at(kHere), kPageBytes, true); }).find("cannot write-protect"), std::string::npos);
+  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "cannot write-protect",
+                      line_of([&] { fault.protect(at(kHere), kPageBytes, true); }));
 }
 
 TEST_F(UserFaultAnswers, PagesThatStayEndTheProcess) {
   kernel.result_of_give_back = -EINVAL;
-  const std::string line = line_of([&] { memory::drop_range(at(kHere), kPageBytes, kModelCalls); });
-  EXPECT_NE(line.find("cannot give pages back"), std::string::npos) << line;
+  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "cannot give pages back",
+                      line_of([&] { memory::drop_range(at(kHere), kPageBytes, kModelCalls); }));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/handoff/handoff_reader.hpp"
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/producer/counting_solver.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
@@ -123,7 +124,7 @@ TEST_F(ProducerTest, WithoutAnAnalyzerStepsAreSkippedAndTheLastOneWaitsForAnothe
     ASSERT_EQ(reader.next(step, false, nullptr), NextStatus::kStep);
   });
   EXPECT_EQ(end, SolveEnd::kAnalyzerGone);
-  EXPECT_NE(line_.find("no other took over within"), std::string::npos) << line_;
+  expect_has(line_, {"no other took over within"});
   EXPECT_EQ(account_.iterations.load(), 1000u) << "the solver went on";
   EXPECT_EQ(account_.steps_published.load() + account_.steps_skipped.load(), 999u) << "the last one is neither";
 }

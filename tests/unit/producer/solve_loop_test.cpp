@@ -7,7 +7,6 @@
 
 #include <cmath>
 #include <string>
-#include <vector>
 
 #include "tests/unit/producer/counting_solver.hpp"
 

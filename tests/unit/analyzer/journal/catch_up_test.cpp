@@ -5,7 +5,7 @@
 #include <random>
 
 #include "analyzer/journal/journal_rebuild.hpp"
-#include "analyzer/journal/step_record.hpp"
+#include "common/records/record_message.hpp"
 #include "tests/unit/analyzer/journal/journal_fixture.hpp"
 
 namespace ringside {
@@ -73,18 +73,14 @@ class CatchUpTest : public JournalFixture {
     for (int i = 0; i < 8000; ++i) {
       commit(false);
       fill(*record.mutable_step(), window_.back());
-      record.set_seq(journal.newest_seq() + 1);
-      const std::string bytes = record.SerializeAsString();
-      ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
+      append(journal, record);
     }
     ASSERT_GT(reader().oldest_seq(), 1u);
   }
 
   void write(wire::Record& record) const {
     Journal journal = open();
-    record.set_seq(journal.newest_seq() + 1);
-    const std::string bytes = record.SerializeAsString();
-    ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
+    append(journal, record);
   }
 
   /// For each commit of the run, from 1 on: how often it has a record or is named as missing.
@@ -110,12 +106,22 @@ class CatchUpTest : public JournalFixture {
     return all;
   }
 
+  /// Expects that one gap is named, and returns it.
+  static MissingSteps expect_one_gap(const CatchUp& lacking, std::uint64_t first_commit_seq, std::uint64_t steps) {
+    const std::vector<MissingSteps> missing = missing_in(lacking);
+    EXPECT_EQ(missing.size(), 1u);
+    if (missing.empty()) return {};
+    EXPECT_EQ(missing[0].first_commit_seq, first_commit_seq);
+    EXPECT_EQ(missing[0].steps, steps);
+    return missing[0];
+  }
+
   void expect_each_recorded_once() const { EXPECT_EQ(times_recorded(), std::vector<int>(newest_, 1)); }
 
   Id128 run_ = kRun;
   std::vector<RecordedStep> window_;  // what the ring keeps
   std::uint64_t held_ = 0;            // commit_seq of a step that a reader holds: it stays in the window
-  std::uint64_t newest_ = 0;         // commit_seq
+  std::uint64_t newest_ = 0;          // commit_seq
   std::uint64_t step_ = 0;
   std::uint64_t iteration_ = 0;
   std::uint64_t every_ = 1;
@@ -126,14 +132,11 @@ TEST_F(CatchUpTest, ARunThatIsResumedNamesWhatTheRingHasOverwrittenSinceTheLastR
   commit(10, true);
   commit(20, false);
   const CatchUp lacking = resume();
-  const std::vector<MissingSteps> missing = missing_in(lacking);
-  ASSERT_EQ(missing.size(), 1u);
-  EXPECT_EQ(missing[0].run_id, kRun);
-  EXPECT_EQ(missing[0].first_step, 10u);
-  EXPECT_EQ(missing[0].steps, 16u);
-  EXPECT_EQ(missing[0].first_commit_seq, 11u);
-  EXPECT_EQ(missing[0].first_iteration, 11u);
-  EXPECT_EQ(missing[0].last_iteration, 26u);
+  const MissingSteps missing = expect_one_gap(lacking, 11, 16);
+  EXPECT_EQ(missing.run_id, kRun);
+  EXPECT_EQ(missing.first_step, 10u);
+  EXPECT_EQ(missing.first_iteration, 11u);
+  EXPECT_EQ(missing.last_iteration, 26u);
   EXPECT_EQ(lacking.size(), 1 + kSlots);
   commit(5, true);
   expect_each_recorded_once();
@@ -143,10 +146,7 @@ TEST_F(CatchUpTest, AnAnalyzerThatTakesOverNamesWhatTheRingHasOverwritten) {
   resume();
   commit(10, true);
   commit(20, false);
-  const std::vector<MissingSteps> missing = missing_in(take_in());
-  ASSERT_EQ(missing.size(), 1u);
-  EXPECT_EQ(missing[0].first_step, 10u);
-  EXPECT_EQ(missing[0].steps, 16u);
+  EXPECT_EQ(expect_one_gap(take_in(), 11, 16).first_step, 10u);
   expect_each_recorded_once();
 }
 
@@ -165,11 +165,9 @@ TEST_F(CatchUpTest, LivesThatEndedBeforeTheyRecordedAnythingAreNamedByTheNextOne
     resume(0);
     commit(9, false);
   }
-  const std::vector<MissingSteps> missing = missing_in(resume());
-  ASSERT_EQ(missing.size(), 1u);
-  EXPECT_EQ(missing[0].steps, 23u);
-  EXPECT_EQ(missing[0].first_iteration, 11u);
-  EXPECT_EQ(missing[0].last_iteration, 33u);
+  const MissingSteps missing = expect_one_gap(resume(), 11, 23);
+  EXPECT_EQ(missing.first_iteration, 11u);
+  EXPECT_EQ(missing.last_iteration, 33u);
   expect_each_recorded_once();
 }
 
@@ -190,11 +188,9 @@ TEST_F(CatchUpTest, StepsAreCountedWhereNotEachIterationIsPublished) {
   resume();
   commit(10, true);
   commit(20, false);
-  const std::vector<MissingSteps> missing = missing_in(resume());
-  ASSERT_EQ(missing.size(), 1u);
-  EXPECT_EQ(missing[0].steps, 16u);
-  EXPECT_EQ(missing[0].first_iteration, 101u);
-  EXPECT_EQ(missing[0].last_iteration, 269u);
+  const MissingSteps missing = expect_one_gap(resume(), 11, 16);
+  EXPECT_EQ(missing.first_iteration, 101u);
+  EXPECT_EQ(missing.last_iteration, 269u);
   expect_each_recorded_once();
 }
 
@@ -211,11 +207,7 @@ TEST_F(CatchUpTest, StepsThatTheProducerSkippedAreNoGap) {
 
 TEST_F(CatchUpTest, AJournalThatDoesNotKnowTheRunNamesAllThatTheRingDoesNotKeep) {
   commit(30, false);
-  const std::vector<MissingSteps> missing = missing_in(resume());
-  ASSERT_EQ(missing.size(), 1u);
-  EXPECT_EQ(missing[0].first_commit_seq, 1u);
-  EXPECT_EQ(missing[0].steps, 26u);
-  EXPECT_EQ(missing[0].first_step, 0u);
+  EXPECT_EQ(expect_one_gap(resume(), 1, 26).first_step, 0u);
   expect_each_recorded_once();
 }
 
@@ -228,10 +220,7 @@ TEST_F(CatchUpTest, ARunAfterAnotherInOnePoolDoesNotCountTheOthersCommits) {
   run_ = {7, 8};
   iteration_ = 0;
   commit(6, false);
-  const std::vector<MissingSteps> missing = missing_in(resume());
-  ASSERT_EQ(missing.size(), 1u);
-  EXPECT_EQ(missing[0].steps, 2u);
-  EXPECT_EQ(missing[0].first_commit_seq, 502u);
+  expect_one_gap(resume(), 502, 2);
 }
 
 TEST_F(CatchUpTest, ASlotThatIsDamagedIsNamedWhereverItIsInTheWindow) {
@@ -252,12 +241,10 @@ TEST_F(CatchUpTest, ARunThatIsTakenOverWithoutItsRingNamesTheIterations) {
   commit(10, true);
   commit(14, false);
   window_.clear();  // the journal of the whole run of several nodes has no ring
-  const std::vector<MissingSteps> missing = missing_in(take_in(0));
-  ASSERT_EQ(missing.size(), 1u);
-  EXPECT_EQ(missing[0].first_step, 10u);
-  EXPECT_EQ(missing[0].steps, 14u);
-  EXPECT_EQ(missing[0].first_iteration, 11u);
-  EXPECT_EQ(missing[0].last_iteration, 24u);
+  const MissingSteps missing = expect_one_gap(take_in(0), 0, 14);
+  EXPECT_EQ(missing.first_step, 10u);
+  EXPECT_EQ(missing.first_iteration, 11u);
+  EXPECT_EQ(missing.last_iteration, 24u);
 }
 
 TEST_F(CatchUpTest, WithoutItsRingNoIterationIsNamedThatCannotBeRight) {
@@ -266,10 +253,7 @@ TEST_F(CatchUpTest, WithoutItsRingNoIterationIsNamedThatCannotBeRight) {
   commit(14, false);
   window_.clear();
   iteration_ = 12;  // of a ring that was frozen
-  const std::vector<MissingSteps> missing = missing_in(take_in(0));
-  ASSERT_EQ(missing.size(), 1u);
-  EXPECT_EQ(missing[0].steps, 14u);
-  EXPECT_EQ(missing[0].first_iteration, 0u);
+  EXPECT_EQ(expect_one_gap(take_in(0), 0, 14).first_iteration, 0u);
 }
 
 TEST_F(CatchUpTest, ARunThatIsLetGoIsRecordedBeforeTheNextOne) {
@@ -280,9 +264,7 @@ TEST_F(CatchUpTest, ARunThatIsLetGoIsRecordedBeforeTheNextOne) {
   other.set_run_id(ringside::bytes_of(Id128{7, 8}));
   other.set_first_commit_seq(newest_ + 1);
   const CatchUp lacking = catch_up(pool_, window_, other, 0);
-  ASSERT_EQ(missing_in(lacking).size(), 1u);
-  EXPECT_EQ(missing_in(lacking)[0].run_id, kRun);
-  EXPECT_EQ(missing_in(lacking)[0].steps, 16u);
+  EXPECT_EQ(expect_one_gap(lacking, 11, 16).run_id, kRun);
   EXPECT_EQ(lacking.size(), 1 + kSlots);
 }
 
@@ -294,10 +276,7 @@ TEST_F(CatchUpTest, AGapBehindAHeldSlotIsNotAMissingRecord) {
   ASSERT_EQ(window_.front().figures.commit_seq, 4u);
   EXPECT_TRUE(resume().empty());
   commit(7, false);  // three of them are kept
-  const std::vector<MissingSteps> missing = missing_in(resume());
-  ASSERT_EQ(missing.size(), 1u);
-  EXPECT_EQ(missing[0].first_commit_seq, 26u);
-  EXPECT_EQ(missing[0].steps, 4u);
+  expect_one_gap(resume(), 26, 4);
   expect_each_recorded_once();
 }
 
@@ -314,10 +293,7 @@ TEST_F(CatchUpTest, WhatRotationTookIsNotMissing) {
   rotate();
 
   commit(20, false);
-  const std::vector<MissingSteps> missing = missing_in(resume());
-  ASSERT_EQ(missing.size(), 1u);
-  EXPECT_EQ(missing[0].first_commit_seq, 8001u);
-  EXPECT_EQ(missing[0].steps, 16u);
+  expect_one_gap(resume(), 8001, 16);
 }
 
 TEST_F(CatchUpTest, AfterManyLivesOfAnyLengthEachCommitIsToldOnce) {

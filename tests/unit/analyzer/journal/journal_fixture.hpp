@@ -15,7 +15,8 @@
 #include "analyzer/journal/journal.hpp"
 #include "analyzer/journal/journal_storage.hpp"
 #include "common/journal/journal_reader.hpp"
-#include "common/platform/error.hpp"
+#include "proto/ringside.pb.h"
+#include "tests/unit/failure_line.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -51,10 +52,22 @@ class JournalFixture : public ::testing::Test {
     }
   }
 
-  /// Returns the numbers of all records. Expects that every record is the one that was appended.
-  static std::vector<std::uint64_t> seqs(JournalReader& reader) {
+  /// Appends one message, as the next record.
+  static void append(Journal& journal, wire::Record& record) {
+    record.set_seq(journal.newest_seq() + 1);
+    const std::string bytes = record.SerializeAsString();
+    ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
+  }
+  /// Appends records as a writer that then ends.
+  void append_and_close(std::uint64_t count, JournalKind kind = JournalKind::kFile, std::size_t bytes = 200) const {
+    Journal journal = open(kind);
+    append(journal, count, bytes);
+  }
+
+  /// Returns the numbers of all records from `from` on. Expects that every record is the one that was appended.
+  static std::vector<std::uint64_t> seqs(JournalReader& reader, std::uint64_t from = 0) {
     std::vector<std::uint64_t> all;
-    while (const auto record = reader.next(0)) {
+    while (const auto record = reader.next(from)) {
       EXPECT_EQ(record->bytes, payload_of(record->seq, record->bytes.size()));
       all.push_back(record->seq);
     }
@@ -82,21 +95,20 @@ class JournalFixture : public ::testing::Test {
     file.put(static_cast<char>(byte ^ 1));
   }
 
-  template <class Action>
-  static std::string refusal(ExitCode code, Action&& action) {
-    try {
-      action();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), code) << error.what();
-      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
-      return error.what();
-    }
-    ADD_FAILURE() << "expected an Error";
-    return {};
-  }
-
   testing::TemporaryFolder folder_;
   const std::string pool_ = folder_.file("p");
 };
+
+/// The tests that must pass with either kind of journal.
+class EachJournalTest : public JournalFixture, public ::testing::WithParamInterface<JournalKind> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == JournalKind::kPmemlog && !has_pmemlog()) GTEST_SKIP() << "this build has no libpmemlog";
+  }
+};
+inline const auto kBothKinds = ::testing::Values(JournalKind::kFile, JournalKind::kPmemlog);
+inline std::string name_of_kind(const ::testing::TestParamInfo<JournalKind>& kind) {
+  return std::string(to_string(kind.param));
+}
 
 }  // namespace ringside

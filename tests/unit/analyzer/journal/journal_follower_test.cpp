@@ -19,26 +19,17 @@ std::uint64_t bytes_read() {
   return bytes;
 }
 
-class JournalFollowerTest : public JournalFixture, public ::testing::WithParamInterface<JournalKind> {
+class JournalFollowerTest : public EachJournalTest {
  protected:
-  void SetUp() override {
-    if (GetParam() == JournalKind::kPmemlog && !has_pmemlog()) GTEST_SKIP() << "this build has no libpmemlog";
-  }
-  Journal open() const { return JournalFixture::open(GetParam()); }
+  Journal open() const { return EachJournalTest::open(GetParam()); }
 
   /// The records that `reader` has from `from` on.
   static std::vector<std::uint64_t> seqs_from(JournalReader& reader, std::uint64_t from) {
-    std::vector<std::uint64_t> all;
     reader.rewind();
-    while (const auto record = reader.next(from)) {
-      EXPECT_EQ(record->bytes, payload_of(record->seq, record->bytes.size()));
-      all.push_back(record->seq);
-    }
-    return all;
+    return seqs(reader, from);
   }
 };
-INSTANTIATE_TEST_SUITE_P(Kinds, JournalFollowerTest, ::testing::Values(JournalKind::kFile, JournalKind::kPmemlog),
-                         [](const auto& kind) { return std::string(to_string(kind.param)); });
+INSTANTIATE_TEST_SUITE_P(Kinds, JournalFollowerTest, kBothKinds, name_of_kind);
 
 TEST_P(JournalFollowerTest, AFollowerReadsNoMoreThanWhatWasAppended) {
   Journal journal = open();
@@ -89,10 +80,7 @@ TEST_P(JournalFollowerTest, AFollowerThatWasAwayForLongContinuesWithTheOldestRec
 }
 
 TEST_P(JournalFollowerTest, AFollowerContinuesWithTheNextWriter) {
-  {
-    Journal journal = open();
-    append(journal, 5);
-  }
+  append_and_close(5, GetParam());
   JournalReader follower = reader();
   Journal next = open();
   append(next, 5);
@@ -150,16 +138,10 @@ TEST_F(FileFollowerTest, ARecordIsTakenOnceItIsWholeAndNotBefore) {
 }
 
 TEST_F(FileFollowerTest, ATornRecordThatTheNextWriterReplacesByOneOfTheSameLengthIsSeen) {
-  {
-    Journal journal = open();
-    append(journal, 4);
-  }
+  append_and_close(4);
   const std::uint64_t whole = std::filesystem::file_size(log(0));
   const std::string four = bytes_of(log(0));
-  {
-    Journal journal = open();
-    append(journal, 1, 400);
-  }
+  append_and_close(1, JournalKind::kFile, 400);
   write(log(0), bytes_of(log(0)).substr(0, whole + frame_bytes(200)));
   JournalReader follower = reader();
   EXPECT_NE(follower.torn(), "");
@@ -189,17 +171,11 @@ TEST_F(FileFollowerTest, DamageThatAppearsBehindTheFollowerIsNamedAsByANewReader
 }
 
 TEST_F(FileFollowerTest, AnotherJournalInItsPlaceIsReadFromItsBeginning) {
-  {
-    Journal journal = open();
-    append(journal, 9);
-  }
+  append_and_close(9);
   JournalReader follower = reader();
   for (const std::uint32_t number : {0U, 1U}) std::filesystem::remove(log(number));
-  refusal(ExitCode::kUsage, [&] { follower.refresh(); });
-  {
-    Journal journal = open();
-    append(journal, 3);
-  }
+  EXPECT_NE(failure_line([&] { follower.refresh(); }), "");
+  append_and_close(3);
   EXPECT_TRUE(follower.refresh());
   EXPECT_EQ(seqs(follower), from_to(1, 3));
 }

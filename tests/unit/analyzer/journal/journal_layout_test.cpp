@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Golden bytes of the journal's records. A separate program computed them from docs/formats/journal_format.md and the
+// Golden bytes of the journal's records. A separate program computed them from docs/formats/files.md and the
 // packaged libxxhash. If one of them changes, existing journals can no longer be read, and kJournalVersion has to
 // change too.
 #include "common/journal/journal_layout.hpp"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
-#include <string>
+
+#include "tests/unit/analyzer/golden_bytes.hpp"
 
 namespace ringside {
 namespace {
-
-std::string hex(const void* data, std::size_t bytes) {
-  std::string text;
-  const auto* byte = static_cast<const unsigned char*>(data);
-  for (std::size_t i = 0; i < bytes; ++i) text += fmt::format("{:02x}", byte[i]);
-  return text;
-}
 
 JournalHeader golden_header() {
   JournalHeader header;

@@ -6,9 +6,10 @@
 #include <memory>
 #include <set>
 
-#include "analyzer/journal/step_record.hpp"
-#include "analyzer/ring/kept_steps.hpp"
-#include "common/records/known_runs.hpp"
+#include "analyzer/ring/kept_results.hpp"
+#include "common/records/record_layout.hpp"
+#include "common/records/record_message.hpp"
+#include "common/text/printable.hpp"
 #include "proto/ringside.pb.h"
 #include "tests/unit/analyzer/journal/journal_fixture.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
@@ -48,10 +49,8 @@ class JournalRebuildTest : public JournalFixture {
     Journal journal = open();
     wire::Record record;
     for (const RecordedStep& step : steps) {
-      record.set_seq(journal.newest_seq() + 1);
       fill(*record.mutable_step(), step);
-      const std::string bytes = record.SerializeAsString();
-      ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
+      append(journal, record);
     }
   }
 
@@ -103,10 +102,7 @@ TEST_F(JournalRebuildTest, ARecordDamagedInTheJournalIsMissing) {
 }
 
 TEST_F(JournalRebuildTest, RecordsThatAreNoMessagesNameNothing) {
-  {
-    Journal journal = open();
-    append(journal, 5);
-  }
+  append_and_close(5);
   EXPECT_EQ(missing().size(), 4u);
 }
 

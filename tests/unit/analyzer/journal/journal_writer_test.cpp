@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The journal's writer: an appended record is kept, however the writer ends.
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,22 +12,19 @@
 #include "analyzer/journal/journal_wipe.hpp"
 #include "common/journal/journal_layout.hpp"
 #include "tests/unit/analyzer/journal/journal_fixture.hpp"
+#include "tests/unit/lowered_limit.hpp"
 
 namespace ringside {
 namespace {
 
-class JournalWriterTest : public JournalFixture, public ::testing::WithParamInterface<JournalKind> {
+class JournalWriterTest : public EachJournalTest {
  protected:
-  void SetUp() override {
-    if (GetParam() == JournalKind::kPmemlog && !has_pmemlog()) GTEST_SKIP() << "this build has no libpmemlog";
-  }
   static constexpr std::size_t kFillsALog(JournalKind kind) {
     return (kind == JournalKind::kPmemlog ? kSmallPmemlog : kSmall) / 2 / frame_bytes(200);
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, JournalWriterTest, ::testing::Values(JournalKind::kFile, JournalKind::kPmemlog),
-                         [](const auto& kind) { return std::string(to_string(kind.param)); });
+INSTANTIATE_TEST_SUITE_P(Kinds, JournalWriterTest, kBothKinds, name_of_kind);
 
 TEST_P(JournalWriterTest, ANewJournalHoldsNothingAndIsItsOwnersAlone) {
   const mode_t mask = umask(0);
@@ -37,11 +33,7 @@ TEST_P(JournalWriterTest, ANewJournalHoldsNothingAndIsItsOwnersAlone) {
   EXPECT_EQ(journal.kind(), GetParam());
   EXPECT_EQ(journal.oldest_seq(), 0u);
   EXPECT_EQ(journal.newest_seq(), 0u);
-  for (const std::uint32_t number : {0u, 1u}) {
-    struct stat status {};
-    ASSERT_EQ(stat(log(number).c_str(), &status), 0);
-    EXPECT_EQ(status.st_mode & 0777, 0600u);
-  }
+  for (const std::uint32_t number : {0u, 1u}) EXPECT_EQ(testing::mode_of(log(number)), 0600u);
   JournalReader read = reader();
   EXPECT_EQ(read.newest_seq(), 0u);
   EXPECT_FALSE(read.next(0));
@@ -101,8 +93,7 @@ TEST_P(JournalWriterTest, LogsAreWrittenInTurnAndHalfOfTheSizeIsAlwaysKept) {
 
 TEST_P(JournalWriterTest, ASecondWriterIsRefused) {
   const Journal journal = open(GetParam());
-  const std::string text = refusal(ExitCode::kSystem, [&] { open(GetParam()); });
-  EXPECT_NE(text.find("in use by another process"), std::string::npos) << text;
+  expect_refused([&] { open(GetParam()); }, "in use by another process", ExitCode::kSystem);
 }
 
 TEST_P(JournalWriterTest, NumbersThatDoNotFollowAreRefusedAndEndTheJournal) {
@@ -177,17 +168,21 @@ TEST_P(JournalWriterTest, AReaderBesideAWriterThatEmptiesItsLogsSeesNoGapAndNoDa
 
 TEST_P(JournalWriterTest, WhatIsNoRegularFileIsNotOpenedAsALog) {
   ASSERT_EQ(mkfifo(log(0).c_str(), 0600), 0);
-  const std::string pipe = refusal(ExitCode::kUsage, [&] { open(GetParam()); });
+  const std::string pipe = failure_line([&] { open(GetParam()); });
   EXPECT_EQ(pipe, log(0) + ": found a named pipe; a journal's log is a regular file");
+  EXPECT_NE(failure_line([&] { reader(); }), "");
   std::filesystem::remove(log(0));
-  std::filesystem::create_symlink(folder_.file("nowhere"), log(0));
-  const std::string link = refusal(ExitCode::kUsage, [&] { open(GetParam()); });
+  std::filesystem::create_symlink(folder_.file("other"), log(0));
+  const std::string link = failure_line([&] { open(GetParam()); });
   EXPECT_EQ(link, log(0) + ": found a symbolic link; a journal's log is a regular file");
-  EXPECT_FALSE(std::filesystem::exists(folder_.file("nowhere")));
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("other"))) << "nothing is made behind the link";
+  write(folder_.file("other"), "somebody's");
+  EXPECT_NE(failure_line([&] { open(GetParam()); }), "");
+  EXPECT_EQ(bytes_of(folder_.file("other")), "somebody's");
 }
 
 TEST_P(JournalWriterTest, WipeLeavesNothing) {
-  { append(*std::make_unique<Journal>(open(GetParam())), 10); }
+  append_and_close(10, GetParam());
   const WipedJournal wiped = JournalWipe(pool_).overwrite();
   EXPECT_EQ(wiped.files, 2);
   EXPECT_GT(wiped.bytes, 2000u);
@@ -198,7 +193,7 @@ TEST_P(JournalWriterTest, WipeLeavesNothing) {
 TEST_P(JournalWriterTest, WipeIsRefusedWhileTheJournalIsWritten) {
   Journal journal = open(GetParam());
   append(journal, 10);
-  refusal(ExitCode::kSystem, [&] { JournalWipe(pool_).overwrite(); });
+  EXPECT_NE(failure_line([&] { JournalWipe(pool_).overwrite(); }, ExitCode::kSystem), "");
   JournalReader read = reader();
   EXPECT_EQ(seqs(read), from_to(1, 10));
 }
@@ -206,7 +201,7 @@ TEST_P(JournalWriterTest, WipeIsRefusedWhileTheJournalIsWritten) {
 class JournalFileTest : public JournalFixture {};
 
 TEST_F(JournalFileTest, AtEveryByteATornTailIsCutOffAndTheNextRecordTakesItsPlace) {
-  { append(*std::make_unique<Journal>(open()), 3); }
+  append_and_close(3);
   const std::string whole = bytes_of(log(0));
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
     std::filesystem::remove(log(0));  // a file that is emptied and closed is flushed by ext4
@@ -234,20 +229,15 @@ TEST_F(JournalFileTest, AtEveryByteATornTailIsCutOffAndTheNextRecordTakesItsPlac
 TEST_F(JournalFileTest, AFullDiskEndsTheJournalAndLeavesNoHalfRecord) {
   Journal journal = open();
   append(journal, 10);
-  const auto handler_before = signal(SIGXFSZ, SIG_IGN);
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  rlimit limit = before;
-  limit.rlim_cur = std::filesystem::file_size(log(0)) + 1000;  // two records and a part of one
-  setrlimit(RLIMIT_FSIZE, &limit);
   std::vector<std::string> payloads;
   std::vector<EncodedRecord> records;
   for (std::uint64_t seq = 11; seq <= 20; ++seq) payloads.push_back(payload_of(seq));
   for (std::uint64_t seq = 11; seq <= 20; ++seq) records.push_back({seq, payloads[seq - 11]});
-  const int error = journal.append(records);
-  setrlimit(RLIMIT_FSIZE, &before);
-  signal(SIGXFSZ, handler_before);
-  EXPECT_EQ(error, EFBIG);
+  {
+    // Two records and a part of one.
+    const testing::LoweredLimit full(RLIMIT_FSIZE, std::filesystem::file_size(log(0)) + 1000);
+    EXPECT_EQ(journal.append(records), EFBIG);
+  }
   EXPECT_EQ(journal.append(records), EFBIG) << "given up, though there is room again";
   EXPECT_EQ(journal.newest_seq(), 10u);
   JournalReader read = reader();
@@ -257,30 +247,18 @@ TEST_F(JournalFileTest, AFullDiskEndsTheJournalAndLeavesNoHalfRecord) {
 }
 
 TEST_F(JournalFileTest, AJournalOthersCouldReadBecomesItsOwnersAlone) {
-  { append(*std::make_unique<Journal>(open()), 1); }
+  append_and_close(1);
   ASSERT_EQ(chmod(log(0).c_str(), 0644), 0);
   const Journal journal = open();
-  struct stat status {};
-  ASSERT_EQ(stat(log(0).c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777, 0600u);
-}
-
-TEST_F(JournalFileTest, NeitherALinkNorAPipeIsTakenForALog) {
-  write(folder_.file("other"), "somebody's");
-  std::filesystem::create_symlink(folder_.file("other"), log(0));
-  refusal(ExitCode::kUsage, [&] { open(); });
-  EXPECT_EQ(bytes_of(folder_.file("other")), "somebody's");
-  std::filesystem::remove(log(0));
-  ASSERT_EQ(mkfifo(log(0).c_str(), 0600), 0);
-  refusal(ExitCode::kUsage, [&] { open(); });
-  refusal(ExitCode::kUsage, [&] { reader(); });
+  EXPECT_EQ(testing::mode_of(log(0)), 0600u);
 }
 
 TEST_F(JournalFileTest, AFolderThatIsNotThereIsNamed) {
-  const std::string text = refusal(ExitCode::kSystem, [&] {
-    Journal::open(folder_.file("none/p"), {JournalKind::kFile, kSmall}, Storage::kFile, Durability::kProcess);
-  });
-  EXPECT_NE(text.find("none/p.journal-0"), std::string::npos) << text;
+  expect_refused(
+      [&] {
+        Journal::open(folder_.file("none/p"), {JournalKind::kFile, kSmall}, Storage::kFile, Durability::kProcess);
+      },
+      "none/p.journal-0", ExitCode::kSystem);
 }
 
 TEST_F(JournalFileTest, AutoTakesPlainFilesWithoutDaxAndWhatIsThere) {
@@ -288,20 +266,18 @@ TEST_F(JournalFileTest, AutoTakesPlainFilesWithoutDaxAndWhatIsThere) {
   if (!has_pmemlog()) GTEST_SKIP() << "this build has no libpmemlog";
   std::filesystem::remove(log(0));
   std::filesystem::remove(log(1));
-  { append(*std::make_unique<Journal>(open(JournalKind::kPmemlog)), 1); }
+  append_and_close(1, JournalKind::kPmemlog);
   EXPECT_EQ(open(JournalKind::kAuto).kind(), JournalKind::kPmemlog);
 }
 
 TEST_F(JournalFileTest, AnotherKindIsNamedAndLeftAlone) {
   if (!has_pmemlog()) {
-    const std::string text = refusal(ExitCode::kUsage, [&] { open(JournalKind::kPmemlog); });
-    EXPECT_NE(text.find("this build has no libpmemlog"), std::string::npos) << text;
+    expect_refused([&] { open(JournalKind::kPmemlog); }, "this build has no libpmemlog");
     return;
   }
-  { append(*std::make_unique<Journal>(open()), 3); }
+  append_and_close(3);
   const std::string before = bytes_of(log(0));
-  const std::string text = refusal(ExitCode::kUsage, [&] { open(JournalKind::kPmemlog); });
-  EXPECT_NE(text.find("kept by file"), std::string::npos) << text;
+  expect_refused([&] { open(JournalKind::kPmemlog); }, "kept by file");
   EXPECT_EQ(bytes_of(log(0)), before);
 }
 

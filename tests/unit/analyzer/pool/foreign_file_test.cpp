@@ -17,8 +17,8 @@
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "tests/unit/analyzer/pool/offered_run.hpp"
-#include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 #include "tests/unit/as_nobody.hpp"
+#include "tests/unit/failure_line.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -36,53 +36,40 @@ class ForeignFileTest : public ::testing::Test {
     ASSERT_EQ(chmod(folder_.path().c_str(), 01777), 0);
   }
 
-  RingOptions options() const {
-    RingOptions options;
-    options.pool = path_;
-    options.slots = 3;
-    return options;
-  }
+  RingOptions options() const { return pool_options(path_, 3); }
   RingOptions with_foreign_pool() const {
     RingOptions allowing = options();
     allowing.foreign_pool = true;
     return allowing;
   }
-
-  void keep_something(const std::string& path) const {
-    const RingPool pool = RingPool::create(path, RingShape::x_only(kForeignRows), 3);
-    RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
-    begin_x_only(writer, run_of(kForeignRows));
-    commit_iterate(writer, 1, kForeignRows);
+  Admission ask(const RunDescription& run, PoolUse use) const { return admit(options(), offered(run), use); }
+  Admission ask_allowing(const RunDescription& run, PoolUse use) const {
+    return admit(with_foreign_pool(), offered(run), use);
   }
+
+  static void keep_something(const std::string& path) { make_pool(path, 3, run_of(kForeignRows), 1); }
   static void give_to_nobody(const std::string& path) {
     ASSERT_EQ(lchown(path.c_str(), testing::kNobody, testing::kNobody), 0);
   }
 
   static void expect_refused(const std::function<void()>& action, const std::string& part) {
-    try {
-      action();
-      ADD_FAILURE() << "accepted";
-    } catch (const Error& error) {
-      const std::string text = error.what();
-      EXPECT_EQ(static_cast<int>(error.code()), static_cast<int>(ExitCode::kSystem)) << text;
-      EXPECT_NE(text.find("--foreign-pool"), std::string::npos) << text;
-      EXPECT_NE(text.find(part), std::string::npos) << text;
-      EXPECT_EQ(text.find('\n'), std::string::npos) << text;
-    }
+    const std::string line = failure_line(action, ExitCode::kSystem);
+    EXPECT_NE(line.find("--foreign-pool"), std::string::npos) << line;
+    EXPECT_NE(line.find(part), std::string::npos) << line;
   }
 
   /// Expects that every writer is refused and the pool stays as it is, and that the option permits its use.
   void expect_refused_by_all(const std::string& part) const {
     const std::string before = testing::content_of(path_);
     for (const PoolUse use : {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kFreshAgain}) {
-      expect_refused([&] { admit(options(), offered(run_of(kForeignRows, 9)), use); }, part);
+      expect_refused([&] { ask(run_of(kForeignRows, 9), use); }, part);
     }
     expect_refused([&] { check_pool(options()); }, part);
     expect_refused([&] { refuse_foreign_iterates(options()); }, part);
     EXPECT_EQ(testing::content_of(path_), before);
     EXPECT_EQ(RingReader::open(path_).recover().kept.size(), 1u) << "reading is allowed";
     EXPECT_NO_THROW(check_pool(with_foreign_pool()));
-    EXPECT_NO_THROW(admit(with_foreign_pool(), offered(run_of(kForeignRows, 9)), PoolUse::kOverwrite));
+    EXPECT_NO_THROW(ask_allowing(run_of(kForeignRows, 9), PoolUse::kOverwrite));
   }
 
   testing::TemporaryFolder folder_;
@@ -97,26 +84,22 @@ TEST_F(ForeignFileTest, APoolOfAnotherUserIsNotWritten) {
 
 TEST_F(ForeignFileTest, APoolThatBelongsToAnotherUserAsSoonAsItIsMadeIsNotKept) {
   setfsuid(testing::kNobody);  // as on a mount that gives new files to a user of its own choice
-  expect_refused([&] { admit(options(), offered(run_of(kForeignRows)), PoolUse::kFresh); }, "belongs to user nobody");
+  expect_refused([&] { ask(run_of(kForeignRows), PoolUse::kFresh); }, "belongs to user nobody");
   EXPECT_TRUE(fs::is_empty(folder_.path()));
-  EXPECT_NO_THROW(admit(with_foreign_pool(), offered(run_of(kForeignRows)), PoolUse::kFresh));
+  EXPECT_NO_THROW(ask_allowing(run_of(kForeignRows), PoolUse::kFresh));
   const std::string before = testing::content_of(path_);
-  EXPECT_NO_THROW(admit(with_foreign_pool(), offered(run_of(2 * kForeignRows)), PoolUse::kOverwrite))
-      << "a pool of another shape";
+  EXPECT_NO_THROW(ask_allowing(run_of(2 * kForeignRows), PoolUse::kOverwrite)) << "a pool of another shape";
   EXPECT_NE(testing::content_of(path_), before);
   fs::resize_file(path_, 0);
-  expect_refused([&] { admit(options(), offered(run_of(kForeignRows)), PoolUse::kOverwrite); },
-                 "belongs to user nobody");
-  EXPECT_NO_THROW(admit(with_foreign_pool(), offered(run_of(kForeignRows)), PoolUse::kOverwrite))
-      << "an unfinished pool";
+  expect_refused([&] { ask(run_of(kForeignRows), PoolUse::kOverwrite); }, "belongs to user nobody");
+  EXPECT_NO_THROW(ask_allowing(run_of(kForeignRows), PoolUse::kOverwrite)) << "an unfinished pool";
   setfsuid(0);
 }
 
 TEST_F(ForeignFileTest, AnUnfinishedPoolOfAnotherUserIsNotReplaced) {
   std::ofstream(path_) << std::string(10'000'000, '\0');
   give_to_nobody(path_);
-  expect_refused([&] { admit(options(), offered(run_of(kForeignRows)), PoolUse::kOverwrite); },
-                 "belongs to user nobody");
+  expect_refused([&] { ask(run_of(kForeignRows), PoolUse::kOverwrite); }, "belongs to user nobody");
   expect_refused([&] { check_pool(options()); }, "belongs to user nobody");
 }
 
@@ -143,7 +126,7 @@ TEST_F(ForeignFileTest, ALinkOfAnotherUserOnTheWayToAPoolIsNotFollowed) {
   give_to_nobody(folder_.file("link"));
   expect_refused([&] { check_pool(options()); }, "belongs to user nobody");
   fs::remove(folder_.file("real/x.pool"));
-  expect_refused([&] { admit(options(), offered(run_of(kForeignRows)), PoolUse::kFresh); }, "belongs to user nobody");
+  expect_refused([&] { ask(run_of(kForeignRows), PoolUse::kFresh); }, "belongs to user nobody");
   EXPECT_TRUE(fs::is_empty(folder_.file("real")));
 }
 
@@ -164,7 +147,8 @@ TEST_F(ForeignFileTest, AFileThatAnotherOneHasReplacedIsNotTheOneThatWasOpened) 
   fs::remove(folder_.file("name"));
   EXPECT_THROW(refuse_foreign_links(folder_.file("name"), opened), Error);
   std::ofstream(folder_.file("name")) << "y";
-  expect_refused([&] { refuse_foreign_links(folder_.file("name"), opened); }, "leads to another file than a moment ago");
+  expect_refused([&] { refuse_foreign_links(folder_.file("name"), opened); },
+                 "leads to another file than a moment ago");
 }
 
 TEST_F(ForeignFileTest, LinksThatGoRoundEndTheWalk) {

@@ -3,11 +3,7 @@
 // commits as fast as it can.
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <csignal>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -18,49 +14,16 @@
 #include "common/files/slot_lease.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
+#include "tests/unit/child_process.hpp"
 #include "tests/unit/sanitized.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
 namespace {
 
+using testing::ChildProcess;
+
 constexpr std::uint64_t kSharedRows = 1'000;
-
-/// A process of its own that calls `work` and then stays until it is killed. The constructor returns once `work` did.
-class Child {
- public:
-  explicit Child(const std::function<bool()>& work) {
-    int ends[2];
-    EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
-    const UniqueFd read_end(ends[0]);
-    UniqueFd write_end(ends[1]);
-    pid_ = fork();
-    if (pid_ == 0) {
-      const char done = work() ? 'y' : 'n';
-      if (write(write_end.get(), &done, 1) != 1) _exit(1);
-      for (;;) pause();
-    }
-    write_end.reset();
-    char done = 0;
-    EXPECT_EQ(read(read_end.get(), &done, 1), 1);
-    worked_ = done == 'y';
-  }
-  ~Child() { die(); }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-
-  bool worked() const { return worked_; }
-  void die() {
-    if (pid_ <= 0) return;
-    kill(pid_, SIGKILL);
-    EXPECT_EQ(waitpid(pid_, nullptr, 0), pid_);
-    pid_ = -1;
-  }
-
- private:
-  pid_t pid_ = -1;
-  bool worked_ = false;
-};
 
 class HeldAcrossProcessesTest : public ::testing::Test {
  protected:
@@ -72,6 +35,15 @@ class HeldAcrossProcessesTest : public ::testing::Test {
   void commit(std::uint64_t steps) {
     for (; steps > 0; --steps) commit_iterate(writer_, ++newest_, kSharedRows);
   }
+  void expect_lease_of_2_until_end_of(ChildProcess& reader) {
+    ASSERT_TRUE(reader.worked());
+    commit(10);
+    EXPECT_EQ(kept(), (Iterations{2, 12, 13, 14}));
+    reader.end();
+    commit(2);
+    EXPECT_EQ(kept(), (Iterations{13, 14, 15, 16}));
+    EXPECT_EQ(writer_.leases_broken(), 0u);
+  }
   Iterations kept() const { return kept_iterations(pool_.ring()); }
 
   const testing::TemporaryFolder folder_;
@@ -82,39 +54,27 @@ class HeldAcrossProcessesTest : public ::testing::Test {
 };
 
 TEST_F(HeldAcrossProcessesTest, TheLeaseOfAKilledReaderEnds) {
-  Child reader([&] {
+  ChildProcess reader([&] {
     static const RingReader opened = RingReader::open(path_);
     static HeldStep step;
     return opened.hold(2, step) == HoldOutcome::kHeld;
   });
-  ASSERT_TRUE(reader.worked());
-  commit(10);
-  EXPECT_EQ(kept(), (Iterations{2, 12, 13, 14}));
-  reader.die();
-  commit(2);
-  EXPECT_EQ(kept(), (Iterations{13, 14, 15, 16}));
-  EXPECT_EQ(writer_.leases_broken(), 0u);
+  expect_lease_of_2_until_end_of(reader);
 }
 
 TEST_F(HeldAcrossProcessesTest, AReaderThatIsKilledBetweenItsLockAndItsSecondLookLeavesNothing) {
-  Child reader([&] {
+  ChildProcess reader([&] {
     static const RingReader opened = RingReader::open(path_);  // has read the header of iteration 2
     static const UniqueFd fd(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
     return take_lease(fd.get(), 1, Lease::kShared) == LeaseStatus::kTaken;
   });
-  ASSERT_TRUE(reader.worked());
-  commit(10);
-  EXPECT_EQ(kept(), (Iterations{2, 12, 13, 14}));
-  reader.die();
-  commit(2);
-  EXPECT_EQ(kept(), (Iterations{13, 14, 15, 16}));
-  EXPECT_EQ(writer_.leases_broken(), 0u);
+  expect_lease_of_2_until_end_of(reader);
 }
 
 TEST_F(HeldAcrossProcessesTest, ManyReadersThatHangCostLeasesAndNoStep) {
-  std::vector<std::unique_ptr<Child>> readers;
+  std::vector<std::unique_ptr<ChildProcess>> readers;
   for (int i = 0; i < 3; ++i) {
-    readers.push_back(std::make_unique<Child>([&] {
+    readers.push_back(std::make_unique<ChildProcess>([&] {
       static const RingReader opened = RingReader::open(path_);
       static std::vector<HeldStep> steps(4);
       bool all = true;

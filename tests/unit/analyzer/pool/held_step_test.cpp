@@ -3,8 +3,6 @@
 #include "common/pool_reader/held_step.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstring>
@@ -18,6 +16,7 @@
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/threads/openmp_team.hpp"
 #include "tests/unit/analyzer/ring/several_variables.hpp"
+#include "tests/unit/child_process.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -27,13 +26,19 @@ constexpr std::uint64_t kHeldRows = 5'000;
 
 class HeldStepTest : public ::testing::Test {
  protected:
-  /// Makes a pool, and commits as many iterations as it has slots.
+  /// Makes a pool, commits as many iterations as it has slots, and opens a reader.
   void begin(std::uint32_t slots) {
     pool_.emplace(RingPool::create(path_, RingShape::x_only(kHeldRows), slots));
     writer_ = std::make_unique<RingWriter>(pool_->ring(), pool_->persistence(), pool_->storage(), Durability::kProcess);
     writer_->respect(pool_->leases());
     begin_x_only(*writer_, run_of(kHeldRows));
     commit(slots);
+    reader_.emplace(RingReader::open(path_));
+  }
+  HeldStep held(std::uint64_t iteration) const {
+    HeldStep step;
+    EXPECT_EQ(reader_->hold(iteration, step), HoldOutcome::kHeld) << iteration;
+    return step;
   }
   void commit(std::uint64_t steps = 1) {
     for (; steps > 0; --steps) commit_iterate(*writer_, ++newest_, kHeldRows);
@@ -49,15 +54,14 @@ class HeldStepTest : public ::testing::Test {
   const std::string path_ = folder_.file("x.pool");
   std::optional<RingPool> pool_;
   std::unique_ptr<RingWriter> writer_;
+  std::optional<RingReader> reader_;
   std::uint64_t newest_ = 0;
   OpenMpTeam team_;
 };
 
 TEST_F(HeldStepTest, AHeldStepStaysWhileTheAnalyzerCommits) {
   begin(4);
-  const RingReader reader = RingReader::open(path_);
-  HeldStep step;
-  ASSERT_EQ(reader.hold(2, step), HoldOutcome::kHeld);
+  HeldStep step = held(2);
   EXPECT_EQ(step.header().iteration, 2u);
   commit(50);
   EXPECT_TRUE(is_iterate(step, 2));
@@ -73,19 +77,16 @@ TEST_F(HeldStepTest, AHeldStepStaysWhileTheAnalyzerCommits) {
 
 TEST_F(HeldStepTest, ZeroHoldsTheNewestStep) {
   begin(4);
-  const RingReader reader = RingReader::open(path_);
-  HeldStep step;
-  ASSERT_EQ(reader.hold(kNewestCommit, step), HoldOutcome::kHeld);
+  HeldStep step = held(kNewestCommit);
   EXPECT_EQ(step.header().iteration, 4u);
-  EXPECT_EQ(reader.hold(17, step), HoldOutcome::kNotKept);
+  EXPECT_EQ(reader_->hold(17, step), HoldOutcome::kNotKept);
   EXPECT_EQ(step.header().iteration, 4u) << "what was held before stays held";
 }
 
 TEST_F(HeldStepTest, AReaderThatHoldsAllSlotsLosesTheOldestAndItsCheckSaysSo) {
   begin(5);
-  const RingReader reader = RingReader::open(path_);
-  std::vector<HeldStep> steps(5);
-  for (std::uint64_t k = 1; k <= 5; ++k) ASSERT_EQ(reader.hold(k, steps[k - 1]), HoldOutcome::kHeld);
+  std::vector<HeldStep> steps;
+  for (std::uint64_t k = 1; k <= 5; ++k) steps.push_back(held(k));
   commit();
   EXPECT_EQ(writer_->leases_broken(), 1u);
   EXPECT_EQ(steps[0].check(), HeldStatus::kOverwritten);
@@ -105,9 +106,7 @@ TEST_F(HeldStepTest, AReaderThatHoldsAllSlotsLosesTheOldestAndItsCheckSaysSo) {
 
 TEST_F(HeldStepTest, ARingOfThreeSlotsRespectsNoLease) {
   begin(3);
-  const RingReader reader = RingReader::open(path_);
-  HeldStep step;
-  ASSERT_EQ(reader.hold(kNewestCommit, step), HoldOutcome::kHeld);
+  HeldStep step = held(kNewestCommit);
   commit(2);
   EXPECT_EQ(step.check(), HeldStatus::kOk) << "it is still one of the two newest, then the oldest";
   commit();
@@ -117,9 +116,7 @@ TEST_F(HeldStepTest, ARingOfThreeSlotsRespectsNoLease) {
 
 TEST_F(HeldStepTest, AStepOnceLostStaysLostAndGivesItsLeaseBack) {
   begin(3);
-  const RingReader reader = RingReader::open(path_);
-  HeldStep lost;
-  ASSERT_EQ(reader.hold(1, lost), HoldOutcome::kHeld);
+  HeldStep lost = held(1);
   commit();
   EXPECT_EQ(lost.verify(team_), HeldStatus::kOverwritten);
   EXPECT_EQ(writer_->leases_broken(), 1u);
@@ -131,22 +128,18 @@ TEST_F(HeldStepTest, AStepOnceLostStaysLostAndGivesItsLeaseBack) {
 
 TEST_F(HeldStepTest, TheAnalyzersLockRefusesAReader) {
   begin(4);
-  const RingReader reader = RingReader::open(path_);
   ASSERT_TRUE(pool_->leases().take(1));  // as `begin` does, before it changes the header
   HeldStep step;
-  EXPECT_EQ(reader.hold(2, step), HoldOutcome::kOverwritten);
+  EXPECT_EQ(reader_->hold(2, step), HoldOutcome::kOverwritten);
   EXPECT_FALSE(step);
   pool_->leases().give_back(1);
-  EXPECT_EQ(reader.hold(2, step), HoldOutcome::kHeld);
+  EXPECT_EQ(reader_->hold(2, step), HoldOutcome::kHeld);
 }
 
 TEST_F(HeldStepTest, TwoStepsOfOneReaderShareTheLeaseOfASlot) {
   begin(5);
-  const RingReader reader = RingReader::open(path_);
-  HeldStep first;
-  HeldStep second;
-  ASSERT_EQ(reader.hold(1, first), HoldOutcome::kHeld);
-  ASSERT_EQ(reader.hold(1, second), HoldOutcome::kHeld);
+  HeldStep first = held(1);
+  HeldStep second = held(1);
   EXPECT_EQ(first.release(), HeldStatus::kOk);
   commit(10);
   EXPECT_EQ(second.check(), HeldStatus::kOk);
@@ -157,12 +150,10 @@ TEST_F(HeldStepTest, TwoStepsOfOneReaderShareTheLeaseOfASlot) {
 
 TEST_F(HeldStepTest, TwoReadersHoldTheSameSlotIndependently) {
   begin(4);
-  const RingReader one = RingReader::open(path_);
-  HeldStep first;
+  HeldStep first = held(1);
   HeldStep second;
   {
     const RingReader other = RingReader::open(path_);
-    ASSERT_EQ(one.hold(1, first), HoldOutcome::kHeld);
     ASSERT_EQ(other.hold(1, second), HoldOutcome::kHeld);
     EXPECT_EQ(second.release(), HeldStatus::kOk);
   }
@@ -172,14 +163,12 @@ TEST_F(HeldStepTest, TwoReadersHoldTheSameSlotIndependently) {
 
 TEST_F(HeldStepTest, DestroyingOrReplacingAHeldStepEndsItsLease) {
   begin(4);
-  const RingReader reader = RingReader::open(path_);
   {
-    HeldStep step;
-    ASSERT_EQ(reader.hold(1, step), HoldOutcome::kHeld);
+    HeldStep step = held(1);
     HeldStep moved = std::move(step);
     EXPECT_FALSE(step);  // NOLINT(bugprone-use-after-move)
     EXPECT_FALSE(pool_->leases().take(0));
-    ASSERT_EQ(reader.hold(2, moved), HoldOutcome::kHeld);
+    ASSERT_EQ(reader_->hold(2, moved), HoldOutcome::kHeld);
     EXPECT_TRUE(pool_->leases().take(0));
     EXPECT_FALSE(pool_->leases().take(1));
   }
@@ -188,9 +177,7 @@ TEST_F(HeldStepTest, DestroyingOrReplacingAHeldStepEndsItsLease) {
 
 TEST_F(HeldStepTest, AFlippedBitIsDamageOfItsVariableAndNoLoss) {
   begin(4);
-  const RingReader reader = RingReader::open(path_);
-  HeldStep step;
-  ASSERT_EQ(reader.hold(3, step), HoldOutcome::kHeld);
+  HeldStep step = held(3);
   std::byte* payload = pool_->ring().writable_payload(step.slot());
   payload[20'001] ^= std::byte{4};
   EXPECT_EQ(step.verify(0, team_), HeldStatus::kDamaged);
@@ -198,8 +185,7 @@ TEST_F(HeldStepTest, AFlippedBitIsDamageOfItsVariableAndNoLoss) {
   payload[20'001] ^= std::byte{4};
   EXPECT_EQ(step.verify(0, team_), HeldStatus::kOk);
   std::uint64_t* table = pool_->ring().chunk_hash_table(step.slot());
-  HeldStep again;
-  ASSERT_EQ(reader.hold(3, again), HoldOutcome::kHeld);
+  HeldStep again = held(3);
   table[0] ^= 1;
   EXPECT_EQ(again.verify(team_), HeldStatus::kDamaged);
   EXPECT_EQ(step.verify(0, team_), HeldStatus::kOk) << "hashed once";
@@ -216,12 +202,11 @@ TEST_F(HeldStepTest, EachVariableHasAViewAndIsVerifiedAlone) {
   writer.copy(payload.data(), scalars_of(1));
   ASSERT_EQ(writer.commit(), CommitStatus::kOk);
 
-  const RingReader reader = RingReader::open(path_);
-  HeldStep step;
-  ASSERT_EQ(reader.hold(kNewestCommit, step), HoldOutcome::kHeld);
+  reader_.emplace(RingReader::open(path_));
+  HeldStep step = held(kNewestCommit);
   EXPECT_EQ(step.step().scalar(3), 101u);
   for (std::size_t damaged = 0; damaged < schema.size(); ++damaged) {
-    ASSERT_EQ(reader.hold(kNewestCommit, step), HoldOutcome::kHeld);
+    ASSERT_EQ(reader_->hold(kNewestCommit, step), HoldOutcome::kHeld);
     std::byte* last = pool.ring().writable_payload(0) + schema.place(damaged).offset + schema.place(damaged).bytes - 1;
     *last ^= std::byte{1};
     for (std::size_t v = 0; v < schema.size(); ++v) {
@@ -236,9 +221,7 @@ TEST_F(HeldStepTest, EachVariableHasAViewAndIsVerifiedAlone) {
 
 TEST_F(HeldStepTest, DiscardingTheIteratesOfAPoolEndsEachStepBeforeItsBytesChange) {
   begin(4);
-  const RingReader reader = RingReader::open(path_);
-  HeldStep step;
-  ASSERT_EQ(reader.hold(2, step), HoldOutcome::kHeld);
+  HeldStep step = held(2);
   writer_->clear();
   EXPECT_TRUE(is_iterate(step, 2));
   EXPECT_EQ(step.check(), HeldStatus::kOverwritten);
@@ -246,9 +229,7 @@ TEST_F(HeldStepTest, DiscardingTheIteratesOfAPoolEndsEachStepBeforeItsBytesChang
 
 TEST_F(HeldStepTest, AReplacedPoolLeavesAHeldStepAsItIs) {
   begin(4);
-  const RingReader reader = RingReader::open(path_);
-  HeldStep step;
-  ASSERT_EQ(reader.hold(2, step), HoldOutcome::kHeld);
+  HeldStep step = held(2);
   writer_.reset();
   const RingPool other = RingPool::replace(path_, std::move(*pool_), RingShape::x_only(10), 3);
   EXPECT_TRUE(is_iterate(step, 2));
@@ -257,9 +238,7 @@ TEST_F(HeldStepTest, AReplacedPoolLeavesAHeldStepAsItIs) {
 
 TEST_F(HeldStepTest, WipingAPoolEndsEachStepBeforeItsBytesChange) {
   begin(4);
-  const RingReader reader = RingReader::open(path_);
-  HeldStep step;
-  ASSERT_EQ(reader.hold(2, step), HoldOutcome::kHeld);
+  HeldStep step = held(2);
   writer_.reset();
   pool_.reset();
   PoolWipe wipe(path_);
@@ -274,9 +253,8 @@ TEST_F(HeldStepTest, WipingAPoolEndsEachStepBeforeItsBytesChange) {
 
 TEST_F(HeldStepTest, AFollowerGetsEachStepInOrderAndWaitsForTheNext) {
   begin(4);
-  const RingReader reader = RingReader::open(path_);
   const auto iteration_after = [&](std::uint64_t commit, std::chrono::milliseconds timeout) {
-    const auto next = reader.next(commit, timeout);
+    const auto next = reader_->next(commit, timeout);
     return next ? next->header.iteration : 0;
   };
   EXPECT_EQ(iteration_after(0, std::chrono::milliseconds(0)), 1u);
@@ -286,8 +264,7 @@ TEST_F(HeldStepTest, AFollowerGetsEachStepInOrderAndWaitsForTheNext) {
   EXPECT_EQ(iteration_after(4, std::chrono::hours(1)), 5u);
   analyzer.join();
 
-  HeldStep old;
-  ASSERT_EQ(reader.hold(3, old), HoldOutcome::kHeld);
+  HeldStep old = held(3);
   commit(10);
   EXPECT_EQ(iteration_after(5, std::chrono::milliseconds(0)), 13u) << "the steps in between are gone";
   EXPECT_EQ(iteration_after(2, std::chrono::milliseconds(0)), 3u) << "a held step is kept";
@@ -295,18 +272,13 @@ TEST_F(HeldStepTest, AFollowerGetsEachStepInOrderAndWaitsForTheNext) {
 
 TEST_F(HeldStepTest, AChildOfForkNeitherHoldsNorEndsALease) {
   begin(4);
-  const RingReader reader = RingReader::open(path_);
-  HeldStep step;
-  ASSERT_EQ(reader.hold(2, step), HoldOutcome::kHeld);
-  const pid_t child = fork();
-  if (child == 0) {
+  HeldStep step = held(2);
+  const int status = testing::status_of_child([&] {
     HeldStep another;
-    const bool refused = reader.hold(3, another) == HoldOutcome::kNoLeases;
+    const bool refused = reader_->hold(3, another) == HoldOutcome::kNoLeases;
     const bool released = step.release() == HeldStatus::kOk;
-    _exit(refused && released ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
+    return refused && released ? 0 : 1;
+  });
   EXPECT_EQ(status, 0);
   EXPECT_FALSE(pool_->leases().take(1)) << "the parent's lease";
   commit(10);
@@ -315,14 +287,13 @@ TEST_F(HeldStepTest, AChildOfForkNeitherHoldsNorEndsALease) {
 
 TEST_F(HeldStepTest, StepsOfOneReaderMayBeReleasedByOtherThreads) {
   begin(8);
-  const RingReader reader = RingReader::open(path_);
   std::atomic<int> held{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 300; ++i) {
         HeldStep step;
-        if (reader.hold(kNewestCommit, step) != HoldOutcome::kHeld) continue;
+        if (reader_->hold(kNewestCommit, step) != HoldOutcome::kHeld) continue;
         const std::uint64_t k = step.header().iteration;
         const bool whole = is_iterate(step, k);
         if (step.release() != HeldStatus::kOk) continue;

@@ -29,7 +29,7 @@
 #include "common/pool_reader/ring_reader.hpp"
 #include "tests/unit/analyzer/pool/offered_run.hpp"
 #include "tests/unit/analyzer/pool/replaced_fsync.hpp"
-#include "tests/unit/analyzer/ring/ring_in_memory.hpp"
+#include "tests/unit/child_process.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace {
@@ -132,12 +132,9 @@ class PoolCreationTest : public ::testing::Test {
  protected:
   ~PoolCreationTest() override { on_call = nullptr; }
 
-  static RingOptions options(const std::string& path) {
-    RingOptions options;
-    options.pool = path;
-    options.slots = kNewSlots;
-    return options;
-  }
+  RingOptions options() const { return pool_options(path_, kNewSlots); }
+  RingPool create() const { return RingPool::create(path_, RingShape::x_only(kNewRows), kNewSlots); }
+  Admission ask(const RunDescription& run, PoolUse use) const { return admit(options(), offered(run), use); }
 
   /// Calls `look` at each moment of `creation`.
   void at_each_moment(const std::function<void()>& creation, const std::function<void(const std::string&)>& look) {
@@ -179,7 +176,7 @@ class PoolCreationTest : public ::testing::Test {
 TEST_F(PoolCreationTest, AReaderIsToldThatAPoolIsBeingMadeUntilItIsComplete) {
   bool complete = false;
   int told = 0;
-  at_each_moment([&] { const RingPool pool = RingPool::create(path_, RingShape::x_only(kNewRows), kNewSlots); },
+  at_each_moment([&] { const RingPool pool = create(); },
                  [&](const std::string& moment) {
                    const ExitCode code = code_of([&] {
                      const RingReader reader = RingReader::open(path_, kAtOnce);
@@ -200,30 +197,28 @@ TEST_F(PoolCreationTest, AReaderIsToldThatAPoolIsBeingMadeUntilItIsComplete) {
 
 TEST_F(PoolCreationTest, WhoComesToAPoolThatIsBeingMadeIsToldThatItIsInUse) {
   at_each_moment(
-      [&] { const RingPool pool = RingPool::create(path_, RingShape::x_only(kNewRows), kNewSlots); },
+      [&] { const RingPool pool = create(); },
       [&](const std::string& moment) {
         if (!std::filesystem::exists(path_)) return;
         for (const PoolUse use : {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kFreshAgain}) {
-          EXPECT_EQ(code_of([&] { admit(options(path_), offered(run_of(kNewRows)), use); }), ExitCode::kSystem)
-              << moment << ": " << text_;
+          EXPECT_EQ(code_of([&] { ask(run_of(kNewRows), use); }), ExitCode::kSystem) << moment << ": " << text_;
           EXPECT_NE(text_.find("in use by"), std::string::npos) << moment << ": " << text_;
         }
-        EXPECT_EQ(code_of([&] { refuse_foreign_iterates(options(path_)); }), ExitCode::kSystem) << text_;
-        EXPECT_EQ(code_of([&] { check_pool(options(path_)); }), ExitCode::kSystem) << text_;
+        EXPECT_EQ(code_of([&] { refuse_foreign_iterates(options()); }), ExitCode::kSystem) << text_;
+        EXPECT_EQ(code_of([&] { check_pool(options()); }), ExitCode::kSystem) << text_;
         EXPECT_EQ(code_of([&] { PoolWipe wipe(path_); }), ExitCode::kSystem) << moment << ": " << text_;
       });
-  EXPECT_EQ(code_of([&] { check_pool(options(path_)); }), ExitCode::kDone) << "none of them was in the creator's way";
+  EXPECT_EQ(code_of([&] { check_pool(options()); }), ExitCode::kDone) << "none of them was in the creator's way";
 }
 
 TEST_F(PoolCreationTest, APoolThatIsReplacedIsWholeOrNotThere) {
-  { const RingPool pool = RingPool::create(path_, RingShape::x_only(kNewRows), kNewSlots); }
-  at_each_moment([&] { admit(options(path_), offered(run_of(2 * kNewRows)), PoolUse::kOverwrite); },
+  { const RingPool pool = create(); }
+  at_each_moment([&] { ask(run_of(2 * kNewRows), PoolUse::kOverwrite); },
                  [&](const std::string& moment) {
                    const ExitCode code = code_of([&] { RingReader::open(path_, kAtOnce); });
                    if (code != ExitCode::kDone) expect_none_or_in_use(code, moment);
                    if (in_libpmemobj) return;
-                   EXPECT_EQ(code_of([&] { admit(options(path_), offered(run_of(kNewRows)), PoolUse::kOverwrite); }),
-                             ExitCode::kSystem)
+                   EXPECT_EQ(code_of([&] { ask(run_of(kNewRows), PoolUse::kOverwrite); }), ExitCode::kSystem)
                        << moment << ": " << text_;
                  });
   EXPECT_GT(moments_["rename"], 0);
@@ -233,15 +228,14 @@ TEST_F(PoolCreationTest, WhatAnInterruptedCreationLeftIsReplacedByOneOnly) {
   std::ofstream(path_) << std::string(10'000'000, '\0');
   bool is_gone = false;
   int looks = 0;
-  at_each_moment([&] { admit(options(path_), offered(run_of(kNewRows)), PoolUse::kOverwrite); },
+  at_each_moment([&] { ask(run_of(kNewRows), PoolUse::kOverwrite); },
                  [&](const std::string& moment) {
                    // Until the old file is gone, and while there is no file, any process may become the owner.
                    const bool there = std::filesystem::exists(path_);
                    is_gone = is_gone || !there;
                    if (!is_gone || !there) return;
                    ++looks;
-                   EXPECT_EQ(code_of([&] { admit(options(path_), offered(run_of(kNewRows)), PoolUse::kOverwrite); }),
-                             ExitCode::kSystem)
+                   EXPECT_EQ(code_of([&] { ask(run_of(kNewRows), PoolUse::kOverwrite); }), ExitCode::kSystem)
                        << moment << ": " << text_;
                  });
   EXPECT_GT(looks, 10);
@@ -260,22 +254,18 @@ TEST_F(PoolCreationTest, AReaderWaitsForAPoolThatIsBeingMade) {
 }
 
 TEST_F(PoolCreationTest, TheMarkGoesWithItsProcess) {
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
+  testing::status_of_child([&] {
     const int fd = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     mark_as_being_made(fd);
-    if (ftruncate(fd, 10'000'000) != 0) _exit(1);
-    _exit(0);
-  }
-  waitpid(child, nullptr, 0);
+    return ftruncate(fd, 10'000'000);
+  });
   EXPECT_EQ(code_of([&] { RingReader::open(path_, kAtOnce); }), ExitCode::kUsage);
   EXPECT_NE(text_.find("interrupted"), std::string::npos) << text_;
 }
 
 TEST_F(PoolCreationTest, ADanglingLinkIsNamedWithItsTarget) {
   std::filesystem::create_symlink(folder_.file("nothing"), path_);
-  EXPECT_EQ(code_of([&] { admit(options(path_), offered(run_of(kNewRows)), PoolUse::kOverwrite); }), ExitCode::kUsage);
+  EXPECT_EQ(code_of([&] { ask(run_of(kNewRows), PoolUse::kOverwrite); }), ExitCode::kUsage);
   EXPECT_NE(text_.find(folder_.file("nothing")), std::string::npos) << text_;
   EXPECT_EQ(text_.find("--overwrite"), std::string::npos) << text_;
 }

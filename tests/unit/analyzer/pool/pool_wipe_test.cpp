@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,10 +13,12 @@
 #include <random>
 
 #include "analyzer/pool/ring_pool.hpp"
-#include "analyzer/ring/ring_writer.hpp"
+#include "tests/unit/analyzer/pool/offered_run.hpp"
 #include "tests/unit/analyzer/pool/replaced_fsync.hpp"
-#include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 #include "tests/unit/as_nobody.hpp"
+#include "tests/unit/child_process.hpp"
+#include "tests/unit/failure_line.hpp"
+#include "tests/unit/lowered_limit.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -31,10 +32,7 @@ std::string contents(int fd) {
   return bytes;
 }
 
-std::string contents(const std::string& path) {
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  return contents(fd.get());
-}
+using testing::content_of;
 
 bool is_zero(const std::string& bytes) {
   return bytes.empty() || (bytes[0] == 0 && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
@@ -44,13 +42,7 @@ class PoolWipeTest : public ::testing::Test {
  protected:
   PoolWipeTest() { make_pool(); }
 
-  void make_pool() const {
-    const RingPool pool = RingPool::create(path_, RingShape::x_only(kWipedRows), 3);
-    RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kPower);
-    begin_x_only(writer, run_of(kWipedRows));
-    for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, kWipedRows);
-    EXPECT_EQ(writer.finish(), 0);
-  }
+  void make_pool() const { ringside::make_pool(path_, 3, run_of(kWipedRows), 3, Durability::kPower); }
 
   void overwrite(std::uint64_t offset, const void* data, std::size_t bytes) const {
     const UniqueFd fd(open(path_.c_str(), O_RDWR | O_CLOEXEC));
@@ -72,15 +64,9 @@ class PoolWipeTest : public ::testing::Test {
   }
 
   void expect_refused(ExitCode code, const std::string& fragment) const {
-    const std::string before = contents(path_);
-    try {
-      PoolWipe wipe(path_);
-      ADD_FAILURE() << "not refused";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), code) << error.what();
-      EXPECT_NE(std::string(error.what()).find(fragment), std::string::npos) << error.what();
-    }
-    EXPECT_EQ(contents(path_) == before, true) << "something was changed";
+    const std::string before = content_of(path_);
+    ringside::expect_refused([&] { PoolWipe wipe(path_); }, fragment, code);
+    EXPECT_EQ(content_of(path_) == before, true) << "something was changed";
   }
 
   const testing::TemporaryFolder folder_;
@@ -89,7 +75,7 @@ class PoolWipeTest : public ::testing::Test {
 
 TEST_F(PoolWipeTest, NothingOfAnIterateIsLeftInTheFile) {
   const std::vector<double> x = iterate(3, kWipedRows);
-  const std::string before = contents(path_);
+  const std::string before = content_of(path_);
   ASSERT_NE(memmem(before.data(), before.size(), x.data(), kWipedRows * sizeof(double)), nullptr);
   expect_wiped();
 }
@@ -176,15 +162,12 @@ TEST_F(PoolWipeTest, AWipeThatIsKilledAnywhereCanBeDoneAgain) {
   int killed = 0;
   for (int syncs = 0;; ++syncs) {
     if (!std::filesystem::exists(path_)) make_pool();
-    const pid_t child = fork();
-    if (child == 0) {
+    const int status = testing::status_of_child([&] {
       syncs_until_killed = syncs;
       wipe();
-      _exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (WIFEXITED(status)) break;
+      return 0;
+    });
+    if (status == 0) break;
     ASSERT_EQ(WTERMSIG(status), SIGKILL);
     ++killed;
     if (std::filesystem::exists(path_)) expect_wiped();  // the last sync is the folder's: the name is gone by then
@@ -196,7 +179,7 @@ TEST_F(PoolWipeTest, AWipeThatLostPowerWithinTheHeadCanBeDoneAgain) {
   // All behind the head is wiped and synced; of the head any sectors are.
   constexpr std::size_t kHead = 8192;
   constexpr std::size_t kSector = 512;
-  const std::string before = contents(path_);
+  const std::string before = content_of(path_);
   std::mt19937_64 random(20);
   for (int image = 0; image < 24; ++image) {
     std::string bytes(before.size(), '\0');
@@ -223,18 +206,11 @@ TEST_F(PoolWipeTest, AFolderThatMayNotBeWrittenIsKnownBeforeAnythingIsOverwritte
 }
 
 TEST_F(PoolWipeTest, AFileThatCannotBeOverwrittenKeepsItsName) {
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  rlimit small = before;
-  small.rlim_cur = 12 << 20;  // in the middle
-  const auto handler_before = signal(SIGXFSZ, SIG_IGN);
   {
     PoolWipe wipe(path_);
-    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const testing::LoweredLimit middle(RLIMIT_FSIZE, 12 << 20);
     EXPECT_THROW(wipe.overwrite([](std::uint64_t) {}), Error);
-    setrlimit(RLIMIT_FSIZE, &before);
   }
-  signal(SIGXFSZ, handler_before);
   expect_wiped();
 }
 
@@ -256,7 +232,7 @@ TEST_F(PoolWipeTest, OtherNamesOfTheFileAreCounted) {
   EXPECT_EQ(wipe.other_names(), 1u);
   wipe.overwrite([](std::uint64_t) {});
   wipe.remove();
-  EXPECT_TRUE(is_zero(contents(folder_.file("other"))));
+  EXPECT_TRUE(is_zero(content_of(folder_.file("other"))));
 }
 
 }  // namespace

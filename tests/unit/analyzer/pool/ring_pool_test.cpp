@@ -16,7 +16,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,27 +26,12 @@
 #include "common/ring/ring_recovery.hpp"
 #include "tests/unit/analyzer/pool/replaced_fsync.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
+#include "tests/unit/failure_line.hpp"
+#include "tests/unit/lowered_limit.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
 namespace {
-
-std::pair<ExitCode, std::string> failure_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << "more than one line";
-    return {error.code(), error.what()};
-  }
-  return {ExitCode::kDone, ""};
-}
-
-#define EXPECT_FAILS(action, expected_code, part)                                         \
-  {                                                                                       \
-    const auto [code, text] = failure_of([&] { action; });                                \
-    EXPECT_EQ(static_cast<int>(code), static_cast<int>(ExitCode::expected_code)) << text; \
-    EXPECT_NE(text.find(part), std::string::npos) << text;                                \
-  }
 
 /// Overwrites bytes of a closed file.
 void write_at(const std::filesystem::path& path, std::uint64_t offset, const void* data, std::size_t bytes) {
@@ -66,12 +50,19 @@ class WithEnvironment {
   const char* name_;
 };
 
-TEST(RingPoolTest, WhatWasCommittedIsThereAfterReopening) {
+class RingPoolTest : public ::testing::Test {
+ protected:
+  /// A small pool.
+  RingPool create() const { return RingPool::create(path_, RingShape::x_only(100), 3); }
+
+  const testing::TemporaryFolder folder_;
+  const std::string path_ = folder_.file("x");
+};
+
+TEST_F(RingPoolTest, WhatWasCommittedIsThereAfterReopening) {
   constexpr std::uint64_t kRows = 50'000;
-  const testing::TemporaryFolder folder;
-  const auto path = folder.file("x.pool");
   {
-    const RingPool pool = RingPool::create(path, RingShape::x_only(kRows), 4);
+    const RingPool pool = RingPool::create(path_, RingShape::x_only(kRows), 4);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kPower);
     begin_x_only(writer, run_of(kRows));
     for (std::uint64_t k = 1; k <= 6; ++k) {
@@ -80,7 +71,7 @@ TEST(RingPoolTest, WhatWasCommittedIsThereAfterReopening) {
     EXPECT_EQ(writer.finish(), 0);
     EXPECT_EQ(writer.persisted(), 6u);
   }
-  const RingPool pool = RingPool::open(path);
+  const RingPool pool = RingPool::open(path_);
   const Recovery recovery = recover(pool.ring());
   ASSERT_EQ(recovery.kept.size(), 4u);
   for (std::uint64_t i = 0; i < 4; ++i) {
@@ -91,11 +82,10 @@ TEST(RingPoolTest, WhatWasCommittedIsThereAfterReopening) {
   }
 }
 
-TEST(RingPoolTest, EverythingLiesWhereReadersExpectIt) {
-  const testing::TemporaryFolder folder;
+TEST_F(RingPoolTest, EverythingLiesWhereReadersExpectIt) {
   for (const std::uint64_t rows : {1u, 32'768u, 300'000u}) {
     for (const std::uint32_t slots : {3u, 8u, 33u}) {
-      const auto path = folder.file(fmt::format("{}-{}", rows, slots));
+      const auto path = folder_.file(fmt::format("{}-{}", rows, slots));
       const RingPool pool = RingPool::create(path, RingShape::x_only(rows), slots);
       const RingGeometry& geometry = pool.ring().geometry();
       EXPECT_EQ(geometry.slot_count(), slots);
@@ -109,200 +99,165 @@ TEST(RingPoolTest, EverythingLiesWhereReadersExpectIt) {
   }
 }
 
-TEST(RingPoolTest, ManySmallSlotsTakeLittleMoreThanTheirBytes) {
-  const testing::TemporaryFolder folder;
+TEST_F(RingPoolTest, ManySmallSlotsTakeLittleMoreThanTheirBytes) {
   EXPECT_LE(RingPool::file_bytes(RingShape::x_only(134), kMaxSlots), 64u << 20);  // most of it are two run tables
-  const RingPool pool = RingPool::create(folder.file("x"), RingShape::x_only(134), kMaxSlots);
+  const RingPool pool = RingPool::create(path_, RingShape::x_only(134), kMaxSlots);
   const RingGeometry& geometry = pool.ring().geometry();
   EXPECT_EQ(geometry.slot_count(), kMaxSlots);
-  EXPECT_EQ(geometry.file_bytes, std::filesystem::file_size(folder.file("x")));
+  EXPECT_EQ(geometry.file_bytes, std::filesystem::file_size(path_));
 }
 
-TEST(RingPoolTest, OnlyTheOwnerMayReadIt) {
-  const testing::TemporaryFolder folder;
+TEST_F(RingPoolTest, OnlyTheOwnerMayReadIt) {
   for (const mode_t mask : {mode_t{0}, mode_t{0277}}) {
     const mode_t before = umask(mask);
-    const auto path = folder.file(fmt::format("{}.pool", mask));
+    const auto path = folder_.file(fmt::format("{}.pool", mask));
     { const RingPool pool = RingPool::create(path, RingShape::x_only(100), 3); }
     umask(before);
-    struct stat status {};
-    ASSERT_EQ(stat(path.c_str(), &status), 0);
-    EXPECT_EQ(status.st_mode & 07777, mode_t{0600});
+    EXPECT_EQ(testing::mode_of(path), 0600u);
   }
 }
 
-TEST(RingPoolTest, ACopyThatOthersMayReadBecomesItsOwnersAlone) {
-  const testing::TemporaryFolder folder;
-  const std::string path = folder.file("x.pool");
-  { const RingPool pool = RingPool::create(path, RingShape::x_only(100), 3); }
-  ASSERT_EQ(chmod(path.c_str(), 0644), 0);
-  const RingPool pool = RingPool::open(path);
-  struct stat status {};
-  ASSERT_EQ(stat(path.c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777, 0600u);
+TEST_F(RingPoolTest, ACopyThatOthersMayReadBecomesItsOwnersAlone) {
+  { const RingPool pool = create(); }
+  ASSERT_EQ(chmod(path_.c_str(), 0644), 0);
+  const RingPool pool = RingPool::open(path_);
+  EXPECT_EQ(testing::mode_of(path_), 0600u);
 }
 
-TEST(RingPoolTest, ANewPoolAndItsNameSurvivePowerLoss) {
-  const testing::TemporaryFolder folder;
+TEST_F(RingPoolTest, ANewPoolAndItsNameSurvivePowerLoss) {
   folders_synced = files_synced = 0;
-  { const RingPool pool = RingPool::create(folder.file("x"), RingShape::x_only(100), 3); }
+  { const RingPool pool = create(); }
   EXPECT_GE(files_synced, 1);
   EXPECT_GE(folders_synced, 1);
   folders_synced = 0;
-  const RingPool pool =
-      RingPool::replace(folder.file("x"), RingPool::open(folder.file("x")), RingShape::x_only(200), 3);
+  const RingPool pool = RingPool::replace(path_, RingPool::open(path_), RingShape::x_only(200), 3);
   EXPECT_GE(folders_synced, 1) << "the new name of the file counts";
 }
 
-TEST(RingPoolTest, AnExistingFileIsLeftAlone) {
-  const testing::TemporaryFolder folder;
-  const auto path = folder.file("x");
-  std::ofstream(path) << "precious";
-  EXPECT_FAILS(RingPool::create(path, RingShape::x_only(100), 3), kUsage, "exists already");
-  EXPECT_EQ(std::filesystem::file_size(path), 8u);
+TEST_F(RingPoolTest, AnExistingFileIsLeftAlone) {
+  std::ofstream(path_) << "precious";
+  expect_refused([&] { create(); }, "exists already");
+  EXPECT_EQ(std::filesystem::file_size(path_), 8u);
 }
 
-TEST(RingPoolTest, ImpossibleShapesAreRefused) {
-  const testing::TemporaryFolder folder;
-  EXPECT_FAILS(RingPool::create(folder.file("x"), RingShape::x_only(100), 2), kUsage, "3 to 1024");
-  EXPECT_FAILS(RingPool::create(folder.file("x"), RingShape::x_only(100), 1025), kUsage, "3 to 1024");
-  EXPECT_FAILS(RingPool::create(folder.file("x"), RingShape::x_only(0), 3), kUsage, "shape (0)");
-  EXPECT_FAILS(RingPool::create(folder.file("x"), RingShape::x_only(std::uint64_t{1} << 31), 3), kUsage, "17167289216");
-  EXPECT_FAILS(RingPool::create(folder.file("x"), RingShape::x_only(~std::uint64_t{0}), 3), kUsage, "17167289216");
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+TEST_F(RingPoolTest, ImpossibleShapesAreRefused) {
+  expect_refused([&] { RingPool::create(path_, RingShape::x_only(100), 2); }, "3 to 1024");
+  expect_refused([&] { RingPool::create(path_, RingShape::x_only(100), 1025); }, "3 to 1024");
+  expect_refused([&] { RingPool::create(path_, RingShape::x_only(0), 3); }, "shape (0)");
+  expect_refused([&] { RingPool::create(path_, RingShape::x_only(std::uint64_t{1} << 31), 3); }, "17167289216");
+  expect_refused([&] { RingPool::create(path_, RingShape::x_only(~std::uint64_t{0}), 3); }, "17167289216");
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
-TEST(RingPoolTest, IteratesOfManyGibibytesAreSpreadOverZones) {
+TEST_F(RingPoolTest, IteratesOfManyGibibytesAreSpreadOverZones) {
   // Eight iterates of 7 GiB: two fit into a zone of just under 16 GiB.
   const std::uint64_t bytes = RingPool::file_bytes(RingShape::x_only(std::uint64_t{7} << 27), 8);
   EXPECT_GT(bytes, std::uint64_t{3} * 65528 * 262144 + (std::uint64_t{14} << 30));
   EXPECT_LT(bytes, std::uint64_t{64} << 30);
 }
 
-TEST(RingPoolTest, WhatIsNotAPoolIsSaidToBeNone) {
-  const testing::TemporaryFolder folder;
-  EXPECT_FAILS(RingPool::open(folder.file("missing")), kUsage, "No such file");
-  EXPECT_FAILS(RingPool::open(folder.file("missing/x")), kUsage, "No such file");
-  EXPECT_FAILS(RingPool::open(folder.path()), kUsage, "directory");
-  EXPECT_FAILS(RingPool::create(folder.file("missing/x"), RingShape::x_only(100), 3), kUsage, "No such file");
-  std::ofstream(folder.file("empty")).flush();
-  EXPECT_FAILS(RingPool::open(folder.file("empty")), kUsage, "empty");
-  std::ofstream(folder.file("text")) << "%%MatrixMarket matrix coordinate real general\n";
-  EXPECT_FAILS(RingPool::open(folder.file("text")), kUsage, "not a Ringside pool");
-  std::ofstream(folder.file("zeros")) << std::string(10'000'000, '\0');
-  EXPECT_FAILS(RingPool::open(folder.file("zeros")), kUsage, "--overwrite");
+TEST_F(RingPoolTest, WhatIsNotAPoolIsSaidToBeNone) {
+  expect_refused([&] { RingPool::open(folder_.file("missing")); }, "No such file");
+  expect_refused([&] { RingPool::open(folder_.file("missing/x")); }, "No such file");
+  expect_refused([&] { RingPool::open(folder_.path()); }, "directory");
+  expect_refused([&] { RingPool::create(folder_.file("missing/x"), RingShape::x_only(100), 3); }, "No such file");
+  std::ofstream(folder_.file("empty")).flush();
+  expect_refused([&] { RingPool::open(folder_.file("empty")); }, "empty");
+  std::ofstream(folder_.file("text")) << "%%MatrixMarket matrix coordinate real general\n";
+  expect_refused([&] { RingPool::open(folder_.file("text")); }, "not a Ringside pool");
+  std::ofstream(folder_.file("zeros")) << std::string(10'000'000, '\0');
+  expect_refused([&] { RingPool::open(folder_.file("zeros")); }, "--overwrite");
 }
 
-TEST(RingPoolTest, APoolOfAnotherLayoutIsNotARing) {
-  const testing::TemporaryFolder folder;
-  const auto path = folder.file("x");
-  PMEMobjpool* other = pmemobj_create(path.c_str(), "somebody else's", PMEMOBJ_MIN_POOL, 0600);
+TEST_F(RingPoolTest, APoolOfAnotherLayoutIsNotARing) {
+  PMEMobjpool* other = pmemobj_create(path_.c_str(), "somebody else's", PMEMOBJ_MIN_POOL, 0600);
   ASSERT_NE(other, nullptr) << pmemobj_errormsg();
   pmemobj_close(other);
-  EXPECT_FAILS(RingPool::open(path), kUsage, "not a Ringside pool");
+  expect_refused([&] { RingPool::open(path_); }, "not a Ringside pool");
 }
 
-TEST(RingPoolTest, APoolHasOneOwner) {
-  const testing::TemporaryFolder folder;
-  const auto path = folder.file("x");
-  const RingPool pool = RingPool::create(path, RingShape::x_only(100), 3);
-  EXPECT_FAILS(RingPool::open(path), kSystem, "in use");
-  EXPECT_FAILS(RingPool::create(path, RingShape::x_only(100), 3), kUsage, "exists");
+TEST_F(RingPoolTest, APoolHasOneOwner) {
+  const RingPool pool = create();
+  expect_refused([&] { RingPool::open(path_); }, "in use", ExitCode::kSystem);
+  expect_refused([&] { create(); }, "exists");
 }
 
-TEST(RingPoolTest, DamageIsToldFromWhatIsNotAPool) {
-  const testing::TemporaryFolder folder;
-  const auto path = folder.file("x");
-  const RingGeometry geometry = RingPool::create(path, RingShape::x_only(100), 3).ring().geometry();
+TEST_F(RingPoolTest, DamageIsToldFromWhatIsNotAPool) {
+  const RingGeometry geometry = create().ring().geometry();
   const char noise[16] = "not what it was";
 
-  write_at(path, geometry.superblock_offset[0] + 64, noise, sizeof(noise));
+  write_at(path_, geometry.superblock_offset[0] + 64, noise, sizeof(noise));
   {
-    const RingPool pool = RingPool::open(path);  // mended from its twin
+    const RingPool pool = RingPool::open(path_);  // mended from its twin
     EXPECT_EQ(pool.ring().geometry().slot_count(), 3u);
   }
-  write_at(path, geometry.superblock_offset[1] + 64, noise, sizeof(noise));
-  { const RingPool pool = RingPool::open(path); }
-  for (std::uint64_t offset : geometry.superblock_offset) write_at(path, offset + 64, noise, sizeof(noise));
-  EXPECT_FAILS(RingPool::open(path), kDamaged, "both superblocks");
+  write_at(path_, geometry.superblock_offset[1] + 64, noise, sizeof(noise));
+  { const RingPool pool = RingPool::open(path_); }
+  for (std::uint64_t offset : geometry.superblock_offset) write_at(path_, offset + 64, noise, sizeof(noise));
+  expect_refused([&] { RingPool::open(path_); }, "both superblocks", ExitCode::kDamaged);
 }
 
-TEST(RingPoolTest, DamageInWhatIsPmdksIsDamage) {
-  const testing::TemporaryFolder folder;
-  const auto path = folder.file("x");
-  { const RingPool pool = RingPool::create(path, RingShape::x_only(100), 3); }
+TEST_F(RingPoolTest, DamageInWhatIsPmdksIsDamage) {
+  { const RingPool pool = create(); }
   const char noise[16] = "not what it was";
-  write_at(path, 32, noise, sizeof(noise));
-  EXPECT_FAILS(RingPool::open(path), kDamaged, "libpmemobj");
+  write_at(path_, 32, noise, sizeof(noise));
+  expect_refused([&] { RingPool::open(path_); }, "libpmemobj", ExitCode::kDamaged);
 }
 
-TEST(RingPoolTest, ATruncatedPoolIsDamage) {
-  const testing::TemporaryFolder folder;
-  const auto path = folder.file("x");
-  { const RingPool pool = RingPool::create(path, RingShape::x_only(100), 3); }
-  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 4096);
-  EXPECT_FAILS(RingPool::open(path), kDamaged, "truncated");
-  std::filesystem::resize_file(path, 65536);  // before its superblocks: no creation leaves so little
-  EXPECT_FAILS(RingPool::open(path), kDamaged, "truncated to 65536 bytes");
-  EXPECT_FAILS(RingReader::open(path), kDamaged, "truncated to 65536 bytes");
+TEST_F(RingPoolTest, ATruncatedPoolIsDamage) {
+  { const RingPool pool = create(); }
+  std::filesystem::resize_file(path_, std::filesystem::file_size(path_) - 4096);
+  expect_refused([&] { RingPool::open(path_); }, "truncated", ExitCode::kDamaged);
+  std::filesystem::resize_file(path_, 65536);  // before its superblocks: no creation leaves so little
+  expect_refused([&] { RingPool::open(path_); }, "truncated to 65536 bytes", ExitCode::kDamaged);
+  expect_refused([&] { RingReader::open(path_); }, "truncated to 65536 bytes", ExitCode::kDamaged);
 }
 
-TEST(RingPoolTest, AnInterruptedCreationIsNamedAsSuch) {
-  const testing::TemporaryFolder folder;
-  const auto path = folder.file("x");
-  const RingGeometry geometry = RingPool::create(path, RingShape::x_only(100), 3).ring().geometry();
+TEST_F(RingPoolTest, AnInterruptedCreationIsNamedAsSuch) {
+  const RingGeometry geometry = create().ring().geometry();
   const std::uint64_t nothing = 0;
   for (std::uint64_t offset : geometry.superblock_offset)
-    write_at(path, offset + geometry.formatted_word_offset(), &nothing, 8);
-  EXPECT_FAILS(RingPool::open(path), kUsage, "--overwrite");
+    write_at(path_, offset + geometry.formatted_word_offset(), &nothing, 8);
+  expect_refused([&] { RingPool::open(path_); }, "--overwrite");
 }
 
-TEST(RingPoolTest, AFullDiskIsNamedWithTheBytesItLacksAndNothingIsLeft) {
-  const testing::TemporaryFolder folder;
-  if (mount("none", folder.path().c_str(), "tmpfs", 0, "size=8m") != 0) {
+TEST_F(RingPoolTest, AFullDiskIsNamedWithTheBytesItLacksAndNothingIsLeft) {
+  if (mount("none", folder_.path().c_str(), "tmpfs", 0, "size=8m") != 0) {
     GTEST_SKIP() << "cannot mount a small tmpfs here: " << errno_text(errno);
   }
-  EXPECT_FAILS(RingPool::create(folder.file("x"), RingShape::x_only(1'000'000), 3), kSystem,
-               std::to_string(RingPool::file_bytes(RingShape::x_only(1'000'000), 3)));
-  EXPECT_FAILS(RingPool::create(folder.file("x"), RingShape::x_only(1'000'000), 3), kSystem, "8388608");
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
-  umount(folder.path().c_str());
+  expect_refused([&] { RingPool::create(path_, RingShape::x_only(1'000'000), 3); },
+                 std::to_string(RingPool::file_bytes(RingShape::x_only(1'000'000), 3)), ExitCode::kSystem);
+  expect_refused([&] { RingPool::create(path_, RingShape::x_only(1'000'000), 3); }, "8388608", ExitCode::kSystem);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+  umount(folder_.path().c_str());
 }
 
-TEST(RingPoolTest, AFileSizeLimitIsNamedAndNothingIsLeft) {
-  const testing::TemporaryFolder folder;
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  rlimit small = before;
-  small.rlim_cur = 1 << 20;
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  EXPECT_FAILS(RingPool::create(folder.file("x"), RingShape::x_only(1000), 3), kSystem, "1048576");
-  setrlimit(RLIMIT_FSIZE, &before);
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+TEST_F(RingPoolTest, AFileSizeLimitIsNamedAndNothingIsLeft) {
+  {
+    const testing::LoweredLimit small(RLIMIT_FSIZE, 1 << 20);
+    expect_refused([&] { RingPool::create(path_, RingShape::x_only(1000), 3); }, "1048576", ExitCode::kSystem);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
-TEST(RingPoolTest, AFileThatMayNotBeOpenedIsTheSystemsFault) {
+TEST_F(RingPoolTest, AFileThatMayNotBeOpenedIsTheSystemsFault) {
   if (geteuid() == 0) GTEST_SKIP() << "root may open everything";
-  const testing::TemporaryFolder folder;
-  const auto path = folder.file("x");
-  { const RingPool pool = RingPool::create(path, RingShape::x_only(100), 3); }
-  chmod(path.c_str(), 0);
-  EXPECT_FAILS(RingPool::open(path), kSystem, "Permission denied");
+  { const RingPool pool = create(); }
+  chmod(path_.c_str(), 0);
+  expect_refused([&] { RingPool::open(path_); }, "Permission denied", ExitCode::kSystem);
 }
 
-TEST(RingPoolTest, AForcedPlainFileIsRefused) {
-  const testing::TemporaryFolder folder;
+TEST_F(RingPoolTest, AForcedPlainFileIsRefused) {
   const WithEnvironment force("PMEM_IS_PMEM_FORCE", "1");
-  EXPECT_FAILS(RingPool::create(folder.file("x"), RingShape::x_only(100), 3), kUsage, "PMEM_IS_PMEM_FORCE");
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  expect_refused([&] { create(); }, "PMEM_IS_PMEM_FORCE");
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
-TEST(RingPoolTest, ThePathOverPersistentMemoryKeepsIteratesToo) {
-  const testing::TemporaryFolder folder;
+TEST_F(RingPoolTest, ThePathOverPersistentMemoryKeepsIteratesToo) {
   const WithEnvironment force("PMEM_IS_PMEM_FORCE", "1");
   const WithEnvironment allow("RINGSIDE_ALLOW_FORCED_PMEM", "1");
   {
-    const RingPool pool = RingPool::create(folder.file("x"), RingShape::x_only(50'000), 3);
+    const RingPool pool = RingPool::create(path_, RingShape::x_only(50'000), 3);
     EXPECT_EQ(pool.storage(), Storage::kDax);
     pool.prefault();
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kPower);
@@ -313,10 +268,15 @@ TEST(RingPoolTest, ThePathOverPersistentMemoryKeepsIteratesToo) {
     }
     EXPECT_EQ(writer.finish(), 0);
   }
-  const RingPool pool = RingPool::open(folder.file("x"));
+  const RingPool pool = RingPool::open(path_);
   const Recovery recovery = recover(pool.ring());
   EXPECT_EQ(recovery.contiguous, 3u);
   EXPECT_EQ(newest_intact(pool.ring(), recovery)->header.iteration, 5u);
+}
+
+bool has_writable_tmpfs() {
+  struct statfs system {};
+  return statfs("/dev/shm", &system) == 0 && system.f_type == TMPFS_MAGIC && access("/dev/shm", W_OK) == 0;
 }
 
 long page_faults() {
@@ -330,14 +290,11 @@ __attribute__((no_sanitize("address"))) void write_to_each_page(double* payload,
   for (std::uint64_t row = 0; row < rows; row += 4096 / sizeof(double)) static_cast<volatile double*>(payload)[row] = 1;
 }
 
-TEST(RingPoolTest, WhatWasPrefaultedIsWrittenWithoutPageFaults) {
+TEST_F(RingPoolTest, WhatWasPrefaultedIsWrittenWithoutPageFaults) {
   // On a disk's file system, pages fault again once the kernel has written them back, and the kernel chooses when.
-  const std::string folder = "/dev/shm";
-  struct statfs system {};
-  if (statfs(folder.c_str(), &system) != 0 || system.f_type != TMPFS_MAGIC) GTEST_SKIP() << "no tmpfs at " << folder;
-  if (access(folder.c_str(), W_OK) != 0) GTEST_SKIP() << folder << " may not be written";
+  if (!has_writable_tmpfs()) GTEST_SKIP() << "no tmpfs at /dev/shm that may be written";
   constexpr std::uint64_t kRows = 1 << 20;  // 8 MiB
-  const std::string path = folder + "/ringside_prefaulted." + std::to_string(getpid());
+  const std::string path = "/dev/shm/ringside_prefaulted." + std::to_string(getpid());
   const RingPool pool = RingPool::create(path, RingShape::x_only(kRows), 3);
   unlink(path.c_str());
   pool.prefault();
@@ -360,12 +317,9 @@ std::uint64_t huge_kib_of(const std::string& file) {
   return kib;
 }
 
-TEST(RingPoolTest, OnATmpfsWhatWasPrefaultedIsInHugePages) {
-  const std::string folder = "/dev/shm";
-  struct statfs system {};
-  if (statfs(folder.c_str(), &system) != 0 || system.f_type != TMPFS_MAGIC) GTEST_SKIP() << "no tmpfs at " << folder;
-  if (access(folder.c_str(), W_OK) != 0) GTEST_SKIP() << folder << " may not be written";
-  const std::string path = folder + "/ringside_prefault." + std::to_string(getpid());
+TEST_F(RingPoolTest, OnATmpfsWhatWasPrefaultedIsInHugePages) {
+  if (!has_writable_tmpfs()) GTEST_SKIP() << "no tmpfs at /dev/shm that may be written";
+  const std::string path = "/dev/shm/ringside_prefault." + std::to_string(getpid());
   constexpr std::size_t kHugePage = 2 << 20;
   const RingPool pool = RingPool::create(path, RingShape::x_only(3 * kHugePage / sizeof(double) - 5), 3);
   unlink(path.c_str());
@@ -377,9 +331,8 @@ TEST(RingPoolTest, OnATmpfsWhatWasPrefaultedIsInHugePages) {
   EXPECT_EQ(huge_kib_of(path + " (deleted)"), 3 * 3 * kHugePage / 1024);
 }
 
-TEST(RingPoolTest, CanBeMovedWhileOpen) {
-  const testing::TemporaryFolder folder;
-  RingPool first = RingPool::create(folder.file("x"), RingShape::x_only(100), 3);
+TEST_F(RingPoolTest, CanBeMovedWhileOpen) {
+  RingPool first = create();
   const std::byte* base = first.base();
   const RingPool second = std::move(first);
   EXPECT_EQ(second.base(), base);

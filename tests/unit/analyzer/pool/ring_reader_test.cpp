@@ -22,21 +22,15 @@ constexpr std::uint64_t kReadRows = 50'000;  // six chunks and a part of one
 /// A ring in memory with three commits in four slots.
 class RingReaderTest : public ::testing::Test {
  protected:
-  RingReaderTest() {
-    begin_x_only(writer_, run_of(kReadRows));
-    for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer_, k, kReadRows);
-    newest_ = recover(memory_.ring()).kept.back();
-  }
-  std::uint64_t payload_offset() const { return memory_.geometry().slots[newest_.slot].payload_offset; }
+  std::uint64_t payload_offset() const { return ring_.memory.geometry().slots[newest_.slot].payload_offset; }
   std::uint64_t table_offset() const {
-    return memory_.geometry().slots[newest_.slot].meta_offset + memory_.geometry().chunk_hashes_offset();
+    return ring_.memory.geometry().slots[newest_.slot].meta_offset + ring_.memory.geometry().chunk_hashes_offset();
   }
-  ReadResult read() { return read_payload(memory_.ring(), newest_.slot, newest_.header, out_.data()); }
-  PayloadCheck check() const { return check_payload(memory_.ring(), newest_.slot, newest_.header); }
+  ReadResult read() { return read_payload(ring_.memory.ring(), newest_.slot, newest_.header, out_.data()); }
+  PayloadCheck check() const { return check_payload(ring_.memory.ring(), newest_.slot, newest_.header); }
 
-  RingInMemory memory_{kReadRows, 4};
-  RingWriter writer_{memory_.ring(), memory_.persistence, Storage::kDax, Durability::kPower};
-  KeptSlot newest_;
+  XOnlyRing ring_{kReadRows, 4, 3};
+  const KeptSlot newest_ = ring_.newest_kept();
   std::vector<double> out_ = std::vector<double>(kReadRows);
 };
 
@@ -48,39 +42,24 @@ TEST_F(RingReaderTest, ReadsWhatWasCommitted) {
   EXPECT_EQ(std::memcmp(&result.step, &expected, sizeof expected), 0);
 }
 
-TEST_F(RingReaderTest, ADamagedStepDescriptorIsNotReturned) {
-  for (std::uint64_t byte = 0; byte < sizeof(StepDescriptor); ++byte) {
-    const std::uint64_t offset = memory_.geometry().slots[newest_.slot].meta_offset + kStepOffset + byte;
-    memory_.flip_bit(offset, 3);
-    EXPECT_EQ(read().status, ReadStatus::kDamaged) << byte;
-    EXPECT_FALSE(check().table_intact) << byte;
-    memory_.flip_bit(offset, 3);
-  }
-}
-
 TEST_F(RingReaderTest, EveryFlippedBitOfThePayloadIsLocatedToItsChunk) {
-  for (std::uint64_t chunk = 0; chunk < memory_.geometry().chunk_count(); ++chunk) {
-    const std::uint64_t byte = chunk * kChunkBytes + 1234;
-    memory_.flip_bit(payload_offset() + byte, 6);
+  std::vector<std::uint64_t> bytes = {0, kReadRows * 8 - 1};  // the first and the last one count
+  for (std::uint64_t chunk = 0; chunk < ring_.memory.geometry().chunk_count(); ++chunk) {
+    bytes.push_back(chunk * kChunkBytes + 1234);
+  }
+  for (const std::uint64_t byte : bytes) {
+    ring_.memory.flip_bit(payload_offset() + byte, 6);
     EXPECT_EQ(read().status, ReadStatus::kDamaged);
-    EXPECT_EQ(read().damaged_chunk, chunk);
-    EXPECT_EQ(check().damaged_chunks, std::vector<std::uint64_t>{chunk});
+    EXPECT_EQ(read().damaged_chunk, byte / kChunkBytes);
+    EXPECT_EQ(check().damaged_chunks, std::vector<std::uint64_t>{byte / kChunkBytes});
     EXPECT_TRUE(check().table_intact);
-    memory_.flip_bit(payload_offset() + byte, 6);
+    ring_.memory.flip_bit(payload_offset() + byte, 6);
   }
   EXPECT_TRUE(check().intact());
 }
 
-TEST_F(RingReaderTest, TheFirstAndTheLastByteCount) {
-  for (const std::uint64_t byte : {std::uint64_t{0}, kReadRows * 8 - 1}) {
-    memory_.flip_bit(payload_offset() + byte);
-    EXPECT_EQ(read().status, ReadStatus::kDamaged);
-    memory_.flip_bit(payload_offset() + byte);
-  }
-}
-
 TEST_F(RingReaderTest, ADamagedTableOfHashesIsNoticed) {
-  memory_.flip_bit(table_offset() + 8 * 4);
+  ring_.memory.flip_bit(table_offset() + 8 * 4);
   EXPECT_EQ(read().status, ReadStatus::kDamaged);
   EXPECT_FALSE(check().table_intact);
   EXPECT_EQ(check().damaged_chunks, std::vector<std::uint64_t>{4});
@@ -88,29 +67,29 @@ TEST_F(RingReaderTest, ADamagedTableOfHashesIsNoticed) {
 
 TEST_F(RingReaderTest, AnotherPayloadWithItsOwnTableIsNotTakenForThisOne) {
   // What a power cut under a plain file may leave: an old header over a complete newer payload.
-  const SlotHeader old = *memory_.ring().header(newest_.slot);
-  for (std::uint64_t k = 4; k <= 7; ++k) commit_iterate(writer_, k, kReadRows);
-  *memory_.ring().header(newest_.slot) = old;
+  const SlotHeader old = *ring_.memory.ring().header(newest_.slot);
+  ring_.commit_to(7);
+  *ring_.memory.ring().header(newest_.slot) = old;
   EXPECT_EQ(read().status, ReadStatus::kDamaged);
   EXPECT_FALSE(check().intact());
 }
 
 TEST_F(RingReaderTest, AHalfOverwrittenPayloadUnderItsOldHeaderIsDamaged) {
   const std::vector<double> newer = iterate(7, kReadRows);
-  std::memcpy(memory_.at(payload_offset()), newer.data(), kReadRows * 4);
+  std::memcpy(ring_.memory.at(payload_offset()), newer.data(), kReadRows * 4);
   EXPECT_EQ(read().status, ReadStatus::kDamaged);
   EXPECT_EQ(check().damaged_chunks.front(), 0u);
 }
 
 TEST_F(RingReaderTest, ASlotThatTookAnotherCommitIsReportedAsOverwritten) {
-  for (std::uint64_t k = 4; k <= 7; ++k) commit_iterate(writer_, k, kReadRows);
+  ring_.commit_to(7);
   EXPECT_EQ(read().status, ReadStatus::kOverwritten);
   EXPECT_TRUE(check().overwritten);
 }
 
 TEST_F(RingReaderTest, ASlotThatIsBeingOverwrittenIsReportedAsSuch) {
-  for (std::uint64_t k = 4; k <= 6; ++k) commit_iterate(writer_, k, kReadRows);
-  writer_.begin();
+  ring_.commit_to(6);
+  ring_.writer.begin();
   EXPECT_EQ(read().status, ReadStatus::kOverwritten);
 }
 

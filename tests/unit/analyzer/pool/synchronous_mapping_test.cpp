@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What /proc/PID/smaps shows of a pool on persistent memory; copied from a machine with an NVDIMM (ext4, dax=always).
-#include "analyzer/pool/synchronous_mapping.hpp"
+#include "analyzer/pool/dax.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,16 +11,6 @@ namespace {
 
 class AnalysisRecordsTest : public testing::RecorderTest {
  protected:
-  static StepFigures committed_step(std::uint64_t number) {
-    StepFigures figures = step(number);
-    figures.commit_seq = number + 1;
-    return figures;
-  }
-  static void push_committed(Recorder& recorder, std::uint64_t from, std::uint64_t to) {
-    const SharedLayout layout = layout_of(Schema::x_only(kRows));
-    for (std::uint64_t i = from; i < to; ++i) ASSERT_TRUE(recorder.queue().push(committed_step(i), values(*layout, i)));
-  }
-
   static void add_results(wire::RecordAnalysis& to, std::uint64_t commit_seq) {
     wire::AnalysisResults& results = *to.add_results();
     results.set_run_id(bytes_of(step(0).run_id));
@@ -86,7 +76,7 @@ TEST_F(AnalysisRecordsTest, OfAnotherRunOrOfNoneAreRefusedAndNothingIsRecorded) 
   add_results(of_another, 1);
   of_another.mutable_results(1)->set_run_id("another run's id");
   const wire::Refused other = ask(of_another).refused();
-  EXPECT_EQ(other.why(), "the results are of another run than the one that is served");
+  EXPECT_EQ(other.why(), "the results belong to another run than the one being served");
   EXPECT_FALSE(other.may_ask_again());
   wire::RecordAnalysis wrong = asked;
   wrong.mutable_results(0)->set_name(0, "x.l2");
@@ -138,7 +128,8 @@ TEST(AnsweredRequestsTest, ClientsThatHaveAskedLongAgoAreForgotten) {
     return request;
   };
   AnsweredRequests answered;
-  for (std::uint64_t client = 1; client <= AnsweredRequests::kMostClients + 1; ++client) answered.add(request_of(client), 7);
+  for (std::uint64_t client = 1; client <= AnsweredRequests::kMostClients + 1; ++client)
+    answered.add(request_of(client), 7);
   EXPECT_FALSE(answered.taken_of(request_of(1)));
   EXPECT_EQ(answered.taken_of(request_of(2)), 7u);
 }

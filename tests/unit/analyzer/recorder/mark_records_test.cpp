@@ -6,8 +6,8 @@
 
 #include <cerrno>
 
-#include "analyzer/journal/step_record.hpp"
 #include "analyzer/recorder/run_status.hpp"
+#include "common/records/record_message.hpp"
 
 namespace ringside {
 namespace {

@@ -54,15 +54,7 @@ class RecorderDescriptionsTest : public testing::RecorderTest {
     return first(1) > first(0) ? 1 : 0;
   }
 
-  std::vector<wire::Record> journal() const {
-    std::vector<wire::Record> records;
-    JournalReader reader = JournalReader::open(options().pool);
-    while (const auto encoded = reader.next(0)) {
-      EXPECT_TRUE(
-          records.emplace_back().ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size())));
-    }
-    return records;
-  }
+  std::vector<wire::Record> journal() const { return records_in_journal(options().pool); }
 
   /// Every step of the log has names, of descriptions in this log alone.
   void expect_log_describes_itself(std::uint32_t number) const {
@@ -203,10 +195,7 @@ TEST_F(RecorderDescriptionsTest, StepsWithThousandsOfResultsReachTheirFollowers)
   recorder.begin_run(run(schema));
   ASSERT_LT(recorder.queue().capacity(), RecordQueue::kMostCapacity);
   push(recorder, 0, 600, schema);
-  std::vector<wire::Record> records;
-  while (records.empty() || !records.back().has_step() || records.back().step().step() != 599) {
-    for (const wire::Record& record : take(stream, 1)) records.push_back(record);
-  }
+  const std::vector<wire::Record> records = take_up_to(stream, 599);
   expect_consecutive(records, 1);
   EXPECT_GT(records.back().ByteSizeLong(), 10'000u) << "600 of them are more than a message may have";
   ResultNames names;

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "analyzer/journal/journal.hpp"
-#include "analyzer/journal/step_record.hpp"
 #include "analyzer/recorder/recorder.hpp"
-#include "common/records/described_run.hpp"
+#include "common/journal/journal_reader.hpp"
+#include "common/records/record_message.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
 #include "common/telemetry/record_stream.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -29,6 +29,12 @@ class RecorderTest : public ::testing::Test {
     chosen.socket = folder_.file("s");
     chosen.journal.kind = JournalKind::kFile;
     chosen.durability = Durability::kProcess;
+    return chosen;
+  }
+
+  RecorderOptions without_journal() const {
+    RecorderOptions chosen = options();
+    chosen.journal.kind = JournalKind::kOff;
     return chosen;
   }
 
@@ -80,7 +86,26 @@ class RecorderTest : public ::testing::Test {
     for (std::uint64_t i = from; i < to; ++i) ASSERT_TRUE(recorder.queue().push(step(i), values(*layout, i)));
   }
 
+  static void push_committed(Recorder& recorder, std::uint64_t from, std::uint64_t to) {
+    const SharedLayout layout = layout_of(Schema::x_only(kRows));
+    for (std::uint64_t i = from; i < to; ++i) {
+      StepFigures figures = step(i);
+      figures.commit_seq = i + 1;
+      ASSERT_TRUE(recorder.queue().push(figures, values(*layout, i)));
+    }
+  }
+
   static void end(Recorder& recorder) { recorder.end_run({}); }
+
+  /// Runs of 4000 steps each, and the beginning of one more.
+  static void record_runs(Recorder& recorder, std::uint64_t runs) {
+    begin(recorder);
+    for (std::uint64_t i = 0; i < runs; ++i) {
+      push(recorder, i * 4000, (i + 1) * 4000);
+      end(recorder);
+      begin(recorder);
+    }
+  }
 
   /// Takes records until `count` are there, each once and in order. Other events of the stream go to `events`.
   static std::vector<wire::Record> take(RecordStream& stream, std::size_t count,
@@ -97,8 +122,28 @@ class RecorderTest : public ::testing::Test {
     return all;
   }
 
+  /// Takes records until that step is there.
+  static std::vector<wire::Record> take_up_to(RecordStream& stream, std::uint64_t step) {
+    std::vector<wire::Record> records;
+    while (records.empty() || !records.back().has_step() || records.back().step().step() != step) {
+      for (const wire::Record& record : take(stream, 1)) records.push_back(record);
+    }
+    return records;
+  }
+
   static void expect_consecutive(const std::vector<wire::Record>& records, std::uint64_t first) {
     for (std::size_t i = 0; i < records.size(); ++i) ASSERT_EQ(records[i].seq(), first + i);
+  }
+
+  /// What a pool's journal holds.
+  static std::vector<wire::Record> records_in_journal(const std::string& pool) {
+    std::vector<wire::Record> records;
+    JournalReader reader = JournalReader::open(pool);
+    while (const auto encoded = reader.next(0)) {
+      EXPECT_TRUE(
+          records.emplace_back().ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size())));
+    }
+    return records;
   }
 
   TelemetryAddress address() const { return telemetry_at(folder_.file("s")); }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The recorder and its followers, over real sockets: numbering, the past, restarts, journals that fail.
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <fstream>
 
-#include "common/journal/journal_reader.hpp"
 #include "tests/unit/analyzer/recorder/recorder_fixture.hpp"
 
 namespace ringside {
@@ -31,12 +29,7 @@ TEST_F(RecorderTest, NumbersAndPublishesEachStepOnceBetweenStartAndEnd) {
 
 TEST_F(RecorderTest, WhoComesLateGetsThePastFromTheJournal) {
   Recorder recorder(options(), stop_run_);
-  begin(recorder);
-  for (std::uint64_t i = 0; i < 8; ++i) {  // more than memory keeps
-    push(recorder, i * 4000, (i + 1) * 4000);
-    end(recorder);
-    begin(recorder);
-  }
+  record_runs(recorder, 8);  // more than memory keeps
   RecordStream stream(context_, address(), 0);
   const std::size_t all = 1 + 8 * 4002 + 1;
   const auto records = take(stream, all);
@@ -45,15 +38,8 @@ TEST_F(RecorderTest, WhoComesLateGetsThePastFromTheJournal) {
 }
 
 TEST_F(RecorderTest, WithoutAJournalThePastIsWhatMemoryHolds) {
-  RecorderOptions without = options();
-  without.journal.kind = JournalKind::kOff;
-  Recorder recorder(without, stop_run_);
-  begin(recorder);
-  for (std::uint64_t i = 0; i < 5; ++i) {
-    push(recorder, i * 4000, (i + 1) * 4000);
-    end(recorder);
-    begin(recorder);
-  }
+  Recorder recorder(without_journal(), stop_run_);
+  record_runs(recorder, 5);
   const std::uint64_t newest = 1 + 5 * 4002 + 1;
   RecordStream stream(context_, address(), 0);
   std::vector<wire::Record> records = take(stream, 16384);
@@ -106,15 +92,8 @@ TEST_F(RecorderTest, AStreamHasHeardOfItsAnalyzerAlthoughThereIsNothingNew) {
 }
 
 TEST_F(RecorderTest, AStreamThatWantsWhatIsNoLongerKeptIsToldSo) {
-  RecorderOptions without = options();
-  without.journal.kind = JournalKind::kOff;
-  Recorder recorder(without, stop_run_);
-  begin(recorder);
-  for (std::uint64_t i = 0; i < 5; ++i) {
-    push(recorder, i * 4000, (i + 1) * 4000);
-    end(recorder);
-    begin(recorder);
-  }
+  Recorder recorder(without_journal(), stop_run_);
+  record_runs(recorder, 5);
   const std::uint64_t oldest = 1 + 5 * 4002 + 1 - 16384 + 1;
   RecordStream stream(context_, address(), 5);
   std::vector<StreamEvent> events;
@@ -148,23 +127,18 @@ TEST_F(RecorderTest, AStreamContinuesWithTheNextAnalyzerWithoutGapOrDuplicate) {
 }
 
 TEST_F(RecorderTest, NumbersThatComeAgainAreTakenFromTheNewAnalyzer) {
-  RecorderOptions without = options();
-  without.journal.kind = JournalKind::kOff;
   RecordStream stream(context_, address(), 0);
   {
-    Recorder recorder(without, stop_run_);
+    Recorder recorder(without_journal(), stop_run_);
     begin(recorder);
     push(recorder, 0, 300);
     take(stream, 302);
     end(recorder);
   }
-  Recorder recorder(without, stop_run_);
+  Recorder recorder(without_journal(), stop_run_);
   begin(recorder);
   push(recorder, 1000, 1010);
-  std::vector<wire::Record> records;
-  while (records.empty() || !records.back().has_step() || records.back().step().step() != 1009) {
-    for (const wire::Record& record : take(stream, 1)) records.push_back(record);
-  }
+  std::vector<wire::Record> records = take_up_to(stream, 1009);
   if (records.front().has_run_ended()) records.erase(records.begin());  // the first analyzer's, if it still came
   ASSERT_EQ(records.size(), 12u);
   expect_consecutive(records, 1);
@@ -181,10 +155,7 @@ TEST_F(RecorderTest, AFileThatIsNoJournalInItsPlaceIsGivenUpAndTheStatusHoldsThe
   ASSERT_TRUE(status);
   EXPECT_NE(status->journal_error().find("journal-0"), std::string::npos) << status->journal_error();
   EXPECT_EQ(status->newest_seq(), 12u);
-  std::ifstream letter(folder_.file("test.pool.journal-0"));
-  std::string text;
-  std::getline(letter, text);
-  EXPECT_EQ(text, "somebody's letter, which is no journal");
+  EXPECT_EQ(testing::content_of(folder_.file("test.pool.journal-0")), "somebody's letter, which is no journal\n");
 }
 
 TEST_F(RecorderTest, ATakeoverNamesTheStepsThatNobodyRecorded) {
@@ -211,11 +182,7 @@ TEST_F(RecorderTest, ARunThatIsResumedNamesTheStepsThatWereNeverRecorded) {
   {
     Recorder recorder(options(), stop_run_);
     recorder.begin_run(run);
-    for (std::uint64_t i = 0; i < 100; ++i) {
-      StepFigures figures = step(i);
-      figures.commit_seq = i + 1;
-      ASSERT_TRUE(recorder.queue().push(figures, values(*run.layout, i)));
-    }
+    push_committed(recorder, 0, 100);
     end(recorder);
   }
   for (std::uint64_t i = 130; i < 138; ++i) {  // the ring's window over the committed, unrecorded steps
@@ -250,18 +217,12 @@ TEST_F(RecorderTest, ARunWhoseJournalWasGivenUpIsNamedOnceThereIsAJournalAgain) 
   run.started.set_first_commit_seq(101);
   recorder.begin_run(run);
   end(recorder);
-  JournalReader journal = JournalReader::open(options().pool);
-  wire::Record record;
-  const auto parse_next = [&] {
-    const auto next = journal.next(0);
-    return next && record.ParseFromArray(next->bytes.data(), static_cast<int>(next->bytes.size()));
-  };
-  ASSERT_TRUE(parse_next());
-  EXPECT_TRUE(record.has_run_described()) << "the step that the ring still has needs it";
-  ASSERT_TRUE(parse_next());
-  ASSERT_TRUE(record.has_records_missing());
-  EXPECT_EQ(record.records_missing().first_commit_seq(), 1u);
-  EXPECT_EQ(record.records_missing().steps(), 99u);
+  const std::vector<wire::Record> records = records_in_journal(options().pool);
+  ASSERT_GE(records.size(), 2u);
+  EXPECT_TRUE(records[0].has_run_described()) << "the step that the ring still has needs it";
+  ASSERT_TRUE(records[1].has_records_missing());
+  EXPECT_EQ(records[1].records_missing().first_commit_seq(), 1u);
+  EXPECT_EQ(records[1].records_missing().steps(), 99u);
 }
 
 TEST_F(RecorderTest, TheStatusSumsWhatWasRecorded) {
@@ -309,9 +270,7 @@ TEST_F(RecorderTest, ManyJoinAndLeaveAndEachSeesAnUnbrokenSequence) {
 TEST_F(RecorderTest, NobodyElseMayOpenTheSockets) {
   const Recorder recorder(options(), stop_run_);
   for (const char* name : {"s.telemetry", "s.control"}) {
-    struct stat found {};
-    ASSERT_EQ(stat(folder_.file(name).c_str(), &found), 0) << name;
-    EXPECT_EQ(found.st_mode & 0777u, 0600u) << name;
+    EXPECT_EQ(testing::mode_of(folder_.file(name)), 0600u) << name;
   }
 }
 

@@ -68,7 +68,10 @@ class TcpGateTest : public ::testing::Test {
 
   UniqueFd connect() const {
     UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const sockaddr_in to = at(port_);
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    to.sin_port = htons(port_);
     EXPECT_EQ(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to), 0) << errno;
     return fd;
   }
@@ -81,14 +84,6 @@ class TcpGateTest : public ::testing::Test {
   }
 
  private:
-  static sockaddr_in at(std::uint16_t port) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(port);
-    return address;
-  }
-
   std::string name_ = "ringside-tcp-gate-test-" + std::to_string(getpid());
   UniqueFd inner_{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   std::uint16_t port_ = 0;

@@ -6,12 +6,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -20,7 +18,10 @@
 #include "common/platform/unique_fd.hpp"
 #include "common/telemetry/key_folder.hpp"
 #include "tests/unit/analyzer/recorder/recorder_fixture.hpp"
+#include "tests/unit/child_process.hpp"
+#include "tests/unit/failure_line.hpp"
 #include "tests/unit/free_ports.hpp"
+#include "tests/unit/lowered_limit.hpp"
 
 namespace ringside {
 namespace {
@@ -52,13 +53,7 @@ class TelemetryTest : public RecorderTest {
   }
 
   void expect_refused(const RecorderOptions& chosen, const std::string& fragment) {
-    try {
-      const Recorder recorder(chosen, stop_run_);
-      FAIL() << "it started";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::kUsage);
-      EXPECT_NE(std::string(error.what()).find(fragment), std::string::npos) << error.what();
-    }
+    ringside::expect_refused([&] { const Recorder recorder(chosen, stop_run_); }, fragment);
   }
 
   std::string keys_ = folder_.file("keys");
@@ -174,10 +169,7 @@ TEST_F(TelemetryTest, AThousandStrangersOnTcpTakeABoundedNumberOfDescriptorsAndK
   const std::size_t before = open_descriptors();
 
   const auto port = static_cast<std::uint16_t>(std::stoi(tcp_.substr(tcp_.rfind(':') + 1)));
-  int held[2];
-  ASSERT_EQ(pipe(held), 0);
-  const pid_t strangers = fork();
-  if (strangers == 0) {  // in a process of their own: they use their own descriptors
+  testing::ChildProcess strangers([port] {  // in a process of their own: they use their own descriptors
     const rlimit many{2048, 2048};
     setrlimit(RLIMIT_NOFILE, &many);
     for (int i = 0; i < 1000; ++i) {
@@ -186,24 +178,18 @@ TEST_F(TelemetryTest, AThousandStrangersOnTcpTakeABoundedNumberOfDescriptorsAndK
       to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
       to.sin_port = htons(static_cast<std::uint16_t>(port + i % 2));
       const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-      if (::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) _exit(1);
+      if (::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) return false;
       if (i % 3 == 0) send(fd, "\xff\0\0\0\0\0\0\0\1\x7f", 10, MSG_NOSIGNAL);  // begins a handshake
     }
-    if (::write(held[1], "", 1) != 1) _exit(1);
-    pause();
-  }
-  close(held[1]);  // so that the test does not wait for strangers that failed
-  char byte = 0;
-  ASSERT_EQ(::read(held[0], &byte, 1), 1) << "the strangers could not connect";
+    return true;
+  });
+  ASSERT_TRUE(strangers.worked()) << "they could not connect";
   push(recorder, 100, 200);
   std::vector<wire::Record> more = take(early, 100);  // its connection was not closed
   expect_consecutive(more, 103);
   RecordStream late(context_, friends, 0);
   expect_consecutive(take(late, 202), 1);
   EXPECT_LE(open_descriptors(), before + 3 * 64 + 32);
-  kill(strangers, SIGKILL);
-  waitpid(strangers, nullptr, 0);
-  close(held[0]);
 }
 
 TEST_F(TelemetryTest, AClientTakenOffTheListIsKeptOutFromItsNextConnectionOn) {
@@ -232,26 +218,22 @@ TEST_F(TelemetryTest, WithoutKeysOrAListItDoesNotStart) {
   expect_refused(chosen, "permissions");
   chmod((keys_ + "/server.secret").c_str(), 0600);
   std::ofstream(keys_ + "/clients.allowed") << "# nobody\n";
-  expect_refused(chosen, "no client");
+  expect_refused(chosen, "no admitted client");
   std::ofstream(keys_ + "/clients.allowed") << "somebody\n";
   expect_refused(chosen, "line 1");
   std::filesystem::remove(keys_ + "/clients.allowed");
   expect_refused(chosen, "clients.allowed");
   make_server_keys(folder_.file("empty"));
   chosen.telemetry.keys = folder_.file("empty");
-  expect_refused(chosen, "no client");
+  expect_refused(chosen, "no admitted client");
 }
 
 TEST_F(TelemetryTest, OnTcpTheLimitOfDescriptorsIsRaisedBeyondWhatStrangersMayTake) {
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
-  const rlimit few{std::min<rlim_t>(256, before.rlim_max), before.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const testing::LoweredLimit few(RLIMIT_NOFILE, 256);
   const Recorder recorder(on_tcp(), stop_run_);
   rlimit found{};
   EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &found), 0);
-  EXPECT_EQ(found.rlim_cur, std::min<rlim_t>(16384, before.rlim_max));
-  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(found.rlim_cur, std::min<rlim_t>(16384, found.rlim_max));
 }
 
 TEST_F(TelemetryTest, KeysInAFolderThatOthersMayWriteAreRefused) {
@@ -292,9 +274,7 @@ TEST_F(TelemetryTest, KeysAreNeverOverwrittenAndSecretsAreTheOwners) {
   EXPECT_THROW(make_client_keys(folder_.file("nowhere"), "friend"), Error);
   EXPECT_EQ(read_allowed_clients(keys_).size(), 1u);
   for (const char* name : {"/server.secret", "/friend/client.secret"}) {
-    struct stat found {};
-    ASSERT_EQ(stat((keys_ + name).c_str(), &found), 0) << name;
-    EXPECT_EQ(found.st_mode & 0777u, 0600u) << name;
+    EXPECT_EQ(testing::mode_of(keys_ + name), 0600u) << name;
   }
 }
 

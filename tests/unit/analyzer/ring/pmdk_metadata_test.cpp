@@ -23,7 +23,9 @@
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/pool_reader/ring_reader.hpp"
-#include "tests/unit/analyzer/ring/ring_in_memory.hpp"
+#include "tests/unit/analyzer/pool/offered_run.hpp"
+#include "tests/unit/child_process.hpp"
+#include "tests/unit/failure_line.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -56,29 +58,16 @@ class Bytes {
 
 /// Runs `action` in a child; its exit code is that of the Error, 0 without one. A child that hangs is killed.
 int status_of_child(const std::function<void()>& action) {
-  const pid_t child = fork();
-  if (child == 0) {
+  return testing::status_of_child([&] {
     alarm(60);
-    try {
-      action();
-    } catch (const Error& error) {
-      _exit(static_cast<int>(error.code()));
-    }
-    _exit(0);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return status;
+    action();
+    return 0;
+  });
 }
 
 class PmdkMetadataTest : public ::testing::Test {
  protected:
-  PmdkMetadataTest() {
-    const RingPool pool = RingPool::create(path_, RingShape::x_only(kPmdkRows), kSlots);
-    RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
-    begin_x_only(writer, run_of(kPmdkRows));
-    for (std::uint64_t k = 1; k <= 4; ++k) commit_iterate(writer, k, kPmdkRows);
-  }
+  PmdkMetadataTest() { make_pool(path_, kSlots, run_of(kPmdkRows), 4); }
 
   std::uint64_t ring_begin() const { return RingReader::open(path_).ring().geometry().superblock_offset[0]; }
   bool is_intact() const { return RingReader::open(path_).ring().pmdk_metadata_intact(); }
@@ -180,16 +169,10 @@ TEST_F(PmdkMetadataTest, NoWordKillsAnOwner) {
 TEST_F(PmdkMetadataTest, ADamagedPoolIsRefusedInOneLineAndStillRead) {
   const Bytes pool(path_);
   pool[6176] ^= std::byte{1};  // the heap's size: libpmemobj would run off the mapping
-  try {
-    RingPool::open(path_);
-    ADD_FAILURE() << "opened";
-  } catch (const UnownablePoolError& error) {
-    const std::string line = error.what();
-    EXPECT_EQ(error.code(), ExitCode::kDamaged);
-    EXPECT_EQ(line.find('\n'), std::string::npos);
-    for (const char* part : {path_.c_str(), "libpmemobj", "export", "--overwrite"}) {
-      EXPECT_NE(line.find(part), std::string::npos) << line;
-    }
+  EXPECT_THROW(RingPool::open(path_), UnownablePoolError);
+  const std::string line = failure_line([&] { RingPool::open(path_); }, ExitCode::kDamaged);
+  for (const char* part : {path_.c_str(), "libpmemobj", "export", "--overwrite"}) {
+    EXPECT_NE(line.find(part), std::string::npos) << line;
   }
   const RingReader reader = RingReader::open(path_);
   std::vector<double> x(kPmdkRows);

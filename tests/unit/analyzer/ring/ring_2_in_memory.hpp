@@ -3,7 +3,6 @@
 // the tests of its readers need an encoder of their own (docs/formats/ring_format.md, section 8).
 #pragma once
 
-#include <algorithm>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -18,15 +17,7 @@ class Ring2InMemory {
   /// An empty ring.
   explicit Ring2InMemory(std::uint64_t rows, std::uint32_t slots = 3)
       : geometry_(shape_2(rows), kChunkBytes, kRingVersion2) {
-    geometry_.pool_id = {1, 2};
-    geometry_.slots.resize(slots);
-    place_root(kPageBytes, geometry_);
-    std::uint64_t at = kPageBytes + root_object_bytes(geometry_);
-    for (SlotPlace& place : geometry_.slots) {
-      place = place_slot(at, geometry_);
-      at = place.payload_offset + round_up(geometry_.payload_bytes(), kPageBytes);
-    }
-    geometry_.file_bytes = std::max<std::uint64_t>(at, kLeastPoolBytes);
+    place_ring(geometry_, slots);
     bytes_.resize(geometry_.file_bytes);
     for (int copy : {0, 1}) write_superblock(copy);
   }

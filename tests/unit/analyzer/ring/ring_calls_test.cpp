@@ -60,22 +60,22 @@ TEST(RingWriterTest, AnXOnlyStepMakesTheCallsOfFormat2) {
   constexpr std::size_t kThreads = 1;
   omp_set_num_threads(kThreads);
   for (const bool on_the_way : {false, true}) {
-    RingInMemory memory(kRows);
-    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-    begin_x_only(writer, run_of(kRows));
+    XOnlyRing ring(kRows);
+    RingWriter& writer = ring.writer;
+    ObservedPersistence& persistence = ring.memory.persistence;
     StepReducer reducer(Schema::x_only(kRows));
-    memory.persistence.observe(memory.at(0));
+    persistence.observe(ring.memory.at(0));
     for (std::uint64_t k = 1; k <= 5; ++k) {
       const std::vector<double> x = iterate(k, kRows);
       writer.begin();
-      EXPECT_EQ(count(memory.persistence.take()), (Calls{1, 0, 1, 1}));
+      EXPECT_EQ(count(persistence.take()), (Calls{1, 0, 1, 1}));
       writer.copy(x.data(), step_of(k), on_the_way ? &reducer : nullptr);
-      EXPECT_EQ(count(memory.persistence.take()), (Calls{8 + kChunks, kChunks, 1 + kThreads, kThreads}));
+      EXPECT_EQ(count(persistence.take()), (Calls{8 + kChunks, kChunks, 1 + kThreads, kThreads}));
       writer.commit();
-      EXPECT_EQ(count(memory.persistence.take()), (Calls{8, 0, 1, 1}));
+      EXPECT_EQ(count(persistence.take()), (Calls{8, 0, 1, 1}));
       writer.store_results(on_the_way ? reducer.finish(writer.payload(), 1)
                                       : reducer.reduce(writer.payload(), writer.previous_payload(), 1));
-      const std::vector<PersistenceEvent> events = memory.persistence.take();
+      const std::vector<PersistenceEvent> events = persistence.take();
       EXPECT_EQ(count(events), (Calls{1 + 2 + 300 + 2, 0, 2, 2}));
       std::vector<std::uint64_t> flushed_lines;
       for (const PersistenceEvent& event : events) {

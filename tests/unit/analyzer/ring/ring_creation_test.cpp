@@ -95,15 +95,7 @@ class WatchedFile {
     RingShape shape = RingShape::x_only(kCreatedRows);
     shape.catalogue_entries = 16;  // as many as are used: an entry of the run table lies within a page
     RingGeometry geometry(shape);
-    geometry.pool_id = {1, 2};
-    geometry.slots.resize(kCreatedSlots);
-    place_root(2 * kPageBytes, geometry);
-    std::uint64_t at = 2 * kPageBytes + root_object_bytes(geometry);
-    for (SlotPlace& place : geometry.slots) {
-      place = place_slot(at, geometry);
-      at = place.payload_offset + round_up(geometry.payload_bytes(), kPageBytes);
-    }
-    geometry.file_bytes = std::max<std::uint64_t>(at, kLeastPoolBytes);
+    ringside::place_ring(geometry, kCreatedSlots, 2 * kPageBytes);
     return geometry;
   }
   std::byte* map(int protection) const {

@@ -73,21 +73,26 @@ class ObservedPersistence : public Persistence {
   std::vector<PersistenceEvent> events_;
 };
 
+/// Places a ring behind the first `at` bytes of its file, as libpmemobj might.
+inline void place_ring(RingGeometry& geometry, std::uint32_t slots, std::uint64_t at = kPageBytes) {
+  geometry.pool_id = {1, 2};
+  geometry.slots.resize(slots);
+  place_root(at, geometry);
+  at += root_object_bytes(geometry);
+  for (SlotPlace& place : geometry.slots) {
+    place = place_slot(at, geometry);
+    at = place.payload_offset + round_up(geometry.payload_bytes(), kPageBytes);
+  }
+  geometry.file_bytes = std::max<std::uint64_t>(at, kLeastPoolBytes);
+}
+
 class RingInMemory {
  public:
   explicit RingInMemory(std::uint64_t rows, std::uint32_t slots = 3, std::uint64_t chunk_bytes = kChunkBytes)
       : RingInMemory(RingShape::x_only(rows), slots, chunk_bytes) {}
   RingInMemory(const RingShape& shape, std::uint32_t slots, std::uint64_t chunk_bytes = kChunkBytes)
       : geometry_(shape, chunk_bytes) {
-    geometry_.pool_id = {1, 2};
-    geometry_.slots.resize(slots);
-    place_root(kPageBytes, geometry_);
-    std::uint64_t at = kPageBytes + root_object_bytes(geometry_);
-    for (SlotPlace& place : geometry_.slots) {
-      place = place_slot(at, geometry_);
-      at = place.payload_offset + round_up(geometry_.payload_bytes(), kPageBytes);
-    }
-    geometry_.file_bytes = std::max<std::uint64_t>(at, kLeastPoolBytes);
+    place_ring(geometry_, slots);
     void* memory = mmap(nullptr, geometry_.file_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     base_ = static_cast<std::byte*>(memory);
     geometry_.pmdk_hash = pmdk_metadata_hash(bytes(), geometry_.superblock_offset[0]);
@@ -139,6 +144,31 @@ inline void commit_iterate(RingWriter& writer, std::uint64_t k, std::uint64_t ro
   ASSERT_EQ(writer.commit(), CommitStatus::kOk);
   writer.end_lease();
 }
+
+/// A ring in memory, and its writer in a run of x.
+struct XOnlyRing {
+  /// The ring keeps iterations 1 to `committed`, as far as it has slots.
+  explicit XOnlyRing(std::uint64_t entries, std::uint32_t slots = 3, std::uint64_t committed = 0)
+      : rows(entries), memory(entries, slots), writer(next_writer()) {
+    begin_x_only(writer, run_of(rows));
+    commit_to(committed);
+  }
+
+  /// The writer of the ring's next owner, or of another storage.
+  RingWriter next_writer(Storage storage = Storage::kDax) {
+    return {memory.ring(), memory.persistence, storage, Durability::kPower};
+  }
+  /// Commits what comes up to iteration `last`.
+  void commit_to(std::uint64_t last) {
+    while (newest < last) commit_iterate(writer, ++newest, rows);
+  }
+  KeptSlot newest_kept() const { return recover(memory.ring()).kept.back(); }
+
+  const std::uint64_t rows;
+  RingInMemory memory;
+  RingWriter writer;
+  std::uint64_t newest = 0;  // iteration
+};
 
 using Iterations = std::vector<std::uint64_t>;
 

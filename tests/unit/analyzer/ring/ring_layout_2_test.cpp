@@ -3,49 +3,21 @@
 // be read.
 #include "common/ring/ring_layout_2.hpp"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <string>
+#include "tests/unit/analyzer/golden_bytes.hpp"
 
 namespace ringside {
 namespace {
 
-template <class T>
-std::string hex_2(const T* data, std::size_t bytes) {
-  std::string text;
-  const auto* byte = reinterpret_cast<const unsigned char*>(data);
-  for (std::size_t i = 0; i < bytes; ++i) text += fmt::format("{:02x}", byte[i]);
-  return text;
-}
-
 RingGeometry golden_geometry_2() {
   RingGeometry geometry(shape_2(1000), 65536, kRingVersion2);
-  geometry.file_bytes = 0x800000;
-  geometry.superblock_offset[0] = 0x1000;
-  geometry.superblock_offset[1] = 0x2000;
-  geometry.run_table_offset[0] = 0x3000;
-  geometry.run_table_offset[1] = 0x5000;
-  geometry.created_realtime_ns = 1'700'000'000'000'000'000;
-  geometry.pool_id = {0x1122334455667788, 0x99aabbccddeeff00};
-  geometry.pmdk_hash = 0x0102030405060708;
-  for (std::uint64_t slot = 1; slot <= 3; ++slot) {
-    geometry.slots.push_back({slot * 0x200000 - geometry.meta_bytes(), slot * 0x200000});
-  }
+  place_golden(geometry);
   return geometry;
 }
 
 SlotHeader golden_header_2() {
-  SlotHeader header;
-  header.iteration = 42;
-  header.step = 41;
-  header.run_id = {0xa1, 0xb2};
-  header.payload_bytes = 1000;  // rows
-  header.payload_hash = 0x0123456789abcdef;
-  header.commit_seq = 17;
-  header.header_hash = header_hash(header, slot_seed(golden_geometry_2(), 1));
-  return header;
+  return golden_header_of(1000, slot_seed(golden_geometry_2(), 1));  // rows
 }
 
 TEST(RingLayout2Test, SuperblockHasItsGoldenBytes) {
@@ -73,7 +45,7 @@ TEST(RingLayout2Test, SuperblockHasItsGoldenBytes) {
   for (std::size_t slot = 0; slot < 3; ++slot) superblock.slots[slot] = geometry.slots[slot];
   fixed.head.hash = superblock_hash(reinterpret_cast<const std::byte*>(&superblock), sizeof(superblock));
   EXPECT_EQ(geometry.superblock_bytes(), sizeof(superblock));
-  EXPECT_EQ(hex_2(&superblock, sizeof(superblock)),
+  EXPECT_EQ(hex(&superblock, sizeof(superblock)),
             "525352494e47303102000000b80000002001c65775e496cf0000800000000000"
             "0010000000000000002000000000000000300000000000000050000000000000"
             "0300000005000000e803000000000000401f0000000000000000010000000000"
@@ -85,7 +57,7 @@ TEST(RingLayout2Test, SuperblockHasItsGoldenBytes) {
 TEST(RingLayout2Test, SlotHeaderHasItsGoldenBytes) {
   EXPECT_EQ(slot_seed(golden_geometry_2(), 1), 0x22c898cd988ee87eu);
   const SlotHeader header = golden_header_2();
-  EXPECT_EQ(hex_2(&header, sizeof(header)),
+  EXPECT_EQ(hex(&header, sizeof(header)),
             "2a000000000000002900000000000000a100000000000000b200000000000000"
             "e803000000000000efcdab89674523014597b46a796de39f1100000000000000");
 }
@@ -103,10 +75,10 @@ TEST(RingLayout2Test, RunTableEntryHasItsGoldenBytes) {
   entry.record_seq = 9;
   entry.hash = run_hash_2(entry, run_seed(golden_geometry_2(), 2));
   EXPECT_EQ(run_seed(golden_geometry_2(), 2), 0x513f856914f5f90cu);
-  EXPECT_EQ(hex_2(&entry, 80),
+  EXPECT_EQ(hex(&entry, 80),
             "a100000000000000b200000000000000c300000000000000d400000000000000"
             "e803000000000000881300000000000001002a36fe9c97177061676572616e6b00000000000000000000000000000000");
-  EXPECT_EQ(hex_2(&entry.hash, 16), "4704e79c8b43ac820900000000000000");
+  EXPECT_EQ(hex(&entry.hash, 16), "4704e79c8b43ac820900000000000000");
   EXPECT_EQ(hash64(&entry, sizeof(entry)), 0xdb48de81b7325235u);  // of all 1024 bytes
 }
 
@@ -130,12 +102,12 @@ TEST(RingLayout2Test, StoredReductionsHaveTheirGoldenBytes) {
   reductions.histogram[3] = 1000;
   stored.header_hash = golden_header_2().header_hash;
   stored.hash = reductions_hash(stored);
-  EXPECT_EQ(hex_2(&stored, 128),
+  EXPECT_EQ(hex(&stored, 128),
             "e803000000000000000000000000f83ffa7e6abc7493583f000000000000f0bf"
             "00000000000000400000000000000c40000000000000f43f0000000000000040"
             "0100000000000000000000000000e03f000000000000d03f000000000000c03f"
             "000000000000000001000000000000004d000000000000000000000000000040");
-  EXPECT_EQ(hex_2(&stored.header_hash, 16), "4597b46a796de39f7030005bd3a2abd0");
+  EXPECT_EQ(hex(&stored.header_hash, 16), "4597b46a796de39f7030005bd3a2abd0");
   EXPECT_EQ(hash64(&stored, sizeof(stored)), 0xc50733581c6dae0du);  // of all 2432 bytes
 }
 

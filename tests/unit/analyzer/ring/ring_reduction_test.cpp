@@ -104,21 +104,17 @@ TEST(RingReductionTest, TheRingsBytesDoNotDependOnWhoTookWhichPiece) {
   ElasticTeam team({cpus.at(0)}, {shared, counter}, lent_ns);
   constexpr std::uint64_t kRows = 300 * kCopyChunkBytes / sizeof(double) + 77;
   for (const bool reduced_on_the_way : {false, true}) {
-    RingInMemory alone(kRows);
-    RingInMemory shared_out(kRows);
-    RingWriter alone_writer(alone.ring(), alone.persistence, Storage::kDax, Durability::kPower);
-    RingWriter writer(shared_out.ring(), shared_out.persistence, Storage::kDax, Durability::kPower);
-    writer.share_among(team);
-    begin_x_only(alone_writer, run_of(kRows));
-    begin_x_only(writer, run_of(kRows));
+    XOnlyRing alone(kRows);
+    XOnlyRing shared_out(kRows);
+    shared_out.writer.share_among(team);
     StepReducer alone_reducer(Schema::x_only(kRows));
     StepReducer reducer(Schema::x_only(kRows), team);
     for (std::uint64_t k = 1; k <= (testing::kSanitized ? 6 : 20); ++k) {
       const int passes = k == 4 ? 3 : 1;
-      EXPECT_TRUE(bit_equal(keep(writer, reducer, reduced_on_the_way, k, kRows, passes),
-                            keep(alone_writer, alone_reducer, false, k, kRows, passes)));
+      EXPECT_TRUE(bit_equal(keep(shared_out.writer, reducer, reduced_on_the_way, k, kRows, passes),
+                            keep(alone.writer, alone_reducer, false, k, kRows, passes)));
     }
-    EXPECT_TRUE(same_bytes(shared_out, alone));
+    EXPECT_TRUE(same_bytes(shared_out.memory, alone.memory));
   }
   EXPECT_GT(lent_ns.load(), 0) << "the guest has taken its share";
   sched_setaffinity(0, sizeof before, &before);
@@ -127,18 +123,16 @@ TEST(RingReductionTest, TheRingsBytesDoNotDependOnWhoTookWhichPiece) {
 TEST(RingReductionTest, WhatIsStoredAndWaitedForIsTheSameInTheSameOrder) {
   omp_set_num_threads(1);
   constexpr std::uint64_t kRows = 3 * kChunkBytes / sizeof(double) + 77;
-  RingInMemory memory(kRows);
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  begin_x_only(writer, run_of(kRows));
+  XOnlyRing ring(kRows);
   StepReducer reducer(Schema::x_only(kRows));
   const auto events_of_copy = [&](std::uint64_t k, StepReducer* with) {
     const Vector x = made(k, kRows);
-    writer.begin();
-    memory.persistence.observe(memory.at(memory.geometry().slots[(k - 1) % 3].meta_offset));
-    memory.persistence.take();  // drops the events up to here
-    writer.copy(x.data(), step_of(k), with);
-    std::vector<PersistenceEvent> events = memory.persistence.take();
-    writer.commit();
+    ring.writer.begin();
+    ring.memory.persistence.observe(ring.memory.at(ring.memory.geometry().slots[(k - 1) % 3].meta_offset));
+    ring.memory.persistence.take();  // drops the events up to here
+    ring.writer.copy(x.data(), step_of(k), with);
+    std::vector<PersistenceEvent> events = ring.memory.persistence.take();
+    ring.writer.commit();
     return events;
   };
   const std::vector<PersistenceEvent> swept = events_of_copy(1, nullptr);
@@ -154,22 +148,19 @@ TEST(RingReductionTest, WhatIsStoredAndWaitedForIsTheSameInTheSameOrder) {
 
 TEST(RingReductionTest, ARunThatContinuesComparesWithTheKeptIterate) {
   constexpr std::uint64_t kRows = 10'000;
-  RingInMemory memory(kRows, 4);
-  Reductions before;
+  XOnlyRing kept(kRows, 4);
   {
-    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-    begin_x_only(writer, run_of(kRows));
     StepReducer reducer(Schema::x_only(kRows));
-    EXPECT_EQ(keep(writer, reducer, true, 1, kRows).has_change, 0u);
-    before = keep(writer, reducer, true, 2, kRows);
+    EXPECT_EQ(keep(kept.writer, reducer, true, 1, kRows).has_change, 0u);
+    keep(kept.writer, reducer, true, 2, kRows);
   }
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  RingWriter writer = kept.next_writer();
   begin_x_only(writer, run_of(kRows));
   StepReducer reducer(Schema::x_only(kRows));
   const Reductions found = keep(writer, reducer, true, 3, kRows);
   EXPECT_EQ(found.has_change, 1u);
   EXPECT_TRUE(bit_equal(found, Reducer(kRows).reduce(made(3, kRows).data(), made(2, kRows).data(), 1)));
-  const RingView ring = memory.ring();
+  const RingView ring = kept.memory.ring();
   RingReplay replay(ring);
   for (const KeptSlot& slot : recover(ring).kept) EXPECT_EQ(replay.replay(slot).verdict, ReplayVerdict::kEqual);
 }

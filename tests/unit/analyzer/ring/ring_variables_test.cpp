@@ -114,12 +114,15 @@ TEST(RingVariablesTest, EveryByteOfAStepWithItsScalarsIsCovered) {
   ring.commit(1);
   const RingGeometry& geometry = ring.memory.geometry();
   ASSERT_EQ(geometry.step_bytes(), 128u);
-  const std::uint64_t step = geometry.slots[ring.newest().slot].meta_offset + kStepOffset;
+  const KeptSlot kept = ring.newest();
+  const std::uint64_t step = geometry.slots[kept.slot].meta_offset + kStepOffset;
+  std::vector<std::byte> read(ring.schema.payload_bytes());
   for (std::uint64_t byte = 0; byte < geometry.step_bytes(); ++byte) {
     ring.memory.flip_bit(step + byte, static_cast<int>(byte % 8));
     const PayloadCheck check = ring.check();
     EXPECT_FALSE(check.table_intact) << byte;
     EXPECT_EQ(check.damaged_chunks, Chunks{}) << byte;
+    EXPECT_EQ(read_payload(ring.memory.ring(), kept.slot, kept.header, read.data()).status, ReadStatus::kDamaged);
     ring.memory.flip_bit(step + byte, static_cast<int>(byte % 8));
   }
   EXPECT_TRUE(ring.check().intact());
@@ -301,7 +304,7 @@ TEST(RingVariablesTest, AForgedPlaceOfAVariableIsRefusedByItsNumber) {
   superblock->head.hash = superblock_hash(ring.memory.at(offset), superblock->head.bytes);
   EXPECT_EQ(failure_line([&] { RingView::parse(ring.memory.bytes(), "POOL"); }, ExitCode::kDamaged),
             "POOL: damaged pool: the superblock at byte " + std::to_string(offset) +
-                " says variable 1's offset = 8, which cannot be");
+                " has variable 1's offset = 8, which is impossible");
 }
 
 TEST(RingVariablesTest, ReductionsOfXAreFoundWhateverScalarsTheRunHas) {

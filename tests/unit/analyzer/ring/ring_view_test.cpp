@@ -8,18 +8,14 @@
 
 #include "common/platform/error.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
+#include "tests/unit/failure_line.hpp"
 
 namespace ringside {
 namespace {
 
-/// The exit code and text `parse` fails with, or kDone and nothing.
-std::pair<ExitCode, std::string> failure_of(std::span<const std::byte> bytes) {
-  try {
-    RingView::parse(bytes, "x.pool");
-  } catch (const Error& error) {
-    return {error.code(), error.what()};
-  }
-  return {ExitCode::kDone, ""};
+/// Expects that those bytes are refused as a ring.
+void expect_no_ring(std::span<const std::byte> bytes, ExitCode code, const std::string& part = "x.pool") {
+  expect_refused([&] { RingView::parse(bytes, "x.pool"); }, part, code);
 }
 
 /// Changes both superblocks and makes their hashes right again, as an attacker would.
@@ -48,76 +44,50 @@ TEST(RingViewTest, FindsWhatWasFormatted) {
   EXPECT_TRUE(view.runs().empty());
 }
 
-TEST(RingViewTest, EitherSuperblockSuffices) {
-  for (int damaged : {0, 1}) {
-    const RingInMemory memory(1000);
-    memory.flip_bit(memory.geometry().superblock_offset[damaged] + 80, 3);
-    const RingView view = memory.ring();
-    EXPECT_FALSE(view.superblock_intact(damaged));
-    EXPECT_TRUE(view.superblock_intact(1 - damaged));
-    EXPECT_EQ(view.geometry().slots.size(), 3u);
+TEST(RingViewTest, EveryByteOfASuperblockIsCoveredAndEitherOneSuffices) {
+  const RingInMemory memory(1000);
+  for (const int copy : {0, 1}) {
+    const std::uint64_t first = memory.geometry().superblock_offset[copy];
+    for (std::uint64_t byte = 0; byte < memory.geometry().superblock_bytes(); ++byte) {
+      memory.flip_bit(first + byte, static_cast<int>(byte % 8));
+      const RingView view = memory.ring();
+      EXPECT_FALSE(view.superblock_intact(copy)) << "byte " << byte;
+      EXPECT_TRUE(view.superblock_intact(1 - copy)) << "byte " << byte;
+      EXPECT_EQ(view.geometry().slots.size(), 3u) << "byte " << byte;
+      memory.flip_bit(first + byte, static_cast<int>(byte % 8));
+    }
+    EXPECT_TRUE(memory.ring().superblock_intact(copy));
   }
-}
-
-TEST(RingViewTest, EveryByteOfASuperblockIsCovered) {
-  const RingInMemory memory(1000);
-  const std::uint64_t first = memory.geometry().superblock_offset[0];
-  for (std::uint64_t byte = 0; byte < memory.geometry().superblock_bytes(); ++byte) {
-    memory.flip_bit(first + byte, static_cast<int>(byte % 8));
-    EXPECT_FALSE(memory.ring().superblock_intact(0)) << "byte " << byte;
-    memory.flip_bit(first + byte, static_cast<int>(byte % 8));
-  }
-  EXPECT_TRUE(memory.ring().superblock_intact(0));
-}
-
-TEST(RingViewTest, ADamagedSuperblockIsMendedFromItsTwin) {
-  const RingInMemory memory(1000);
-  const std::vector<std::byte> before(memory.bytes().begin(), memory.bytes().end());
-  memory.flip_bit(memory.geometry().superblock_offset[0], 3);
-  ObservedPersistence persistence;
-  EXPECT_EQ(mend_superblocks(memory.bytes(), memory.ring(), persistence), 0);
-  EXPECT_TRUE(std::equal(before.begin(), before.end(), memory.bytes().begin()));
-}
-
-TEST(RingViewTest, BothSuperblocksDamagedIsDamage) {
-  const RingInMemory memory(1000);
-  for (std::uint64_t offset : memory.geometry().superblock_offset) memory.flip_bit(offset + 90);
-  EXPECT_EQ(failure_of(memory.bytes()).first, ExitCode::kDamaged);
 }
 
 TEST(RingViewTest, WithoutTheFormattedWordCreationWasInterrupted) {
   const RingInMemory memory(1000);
   for (std::uint64_t offset : memory.geometry().superblock_offset)
     memory.flip_bit(offset + memory.geometry().formatted_word_offset());
-  const auto [code, text] = failure_of(memory.bytes());
-  EXPECT_EQ(code, ExitCode::kUsage);
-  EXPECT_NE(text.find("--overwrite"), std::string::npos) << text;
+  expect_no_ring(memory.bytes(), ExitCode::kUsage, "--overwrite");
 }
 
 TEST(RingViewTest, ANewerVersionIsNamedAsSuch) {
   const RingInMemory memory(1000);
   forge(memory, [](Superblock& superblock, SlotPlace*) { superblock.head.version = 4; });
-  const auto [code, text] = failure_of(memory.bytes());
-  EXPECT_EQ(code, ExitCode::kUsage);
-  EXPECT_NE(text.find("version 4"), std::string::npos) << text;
+  expect_no_ring(memory.bytes(), ExitCode::kUsage, "version 4");
 }
 
 TEST(RingViewTest, NoiseAndEmptyFilesAreNotRings) {
   std::vector<std::byte> bytes;
-  EXPECT_EQ(failure_of(bytes).first, ExitCode::kUsage);
+  expect_no_ring(bytes, ExitCode::kUsage);
   std::mt19937_64 random(1);
   for (std::size_t size : {1u, 7u, 8u, 100u, 4095u, 4096u, 4097u, 100'000u}) {
     bytes.resize(size);
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
-    EXPECT_EQ(failure_of(bytes).first, ExitCode::kUsage) << size;
+    SCOPED_TRACE(size);
+    expect_no_ring(bytes, ExitCode::kUsage);
   }
 }
 
 TEST(RingViewTest, ATruncatedFileIsDamage) {
   const RingInMemory memory(1000);
-  const auto [code, text] = failure_of(memory.bytes().first(memory.bytes().size() - 1));
-  EXPECT_EQ(code, ExitCode::kDamaged);
-  EXPECT_NE(text.find("truncated"), std::string::npos) << text;
+  expect_no_ring(memory.bytes().first(memory.bytes().size() - 1), ExitCode::kDamaged, "truncated");
 }
 
 TEST(RingViewTest, ForgedNumbersAreRefusedNotBelieved) {
@@ -162,7 +132,8 @@ TEST(RingViewTest, ForgedNumbersAreRefusedNotBelieved) {
   for (const auto& [what, change] : changes) {
     const RingInMemory memory(1000);
     forge(memory, change);
-    EXPECT_EQ(failure_of(memory.bytes()).first, ExitCode::kDamaged) << what;
+    SCOPED_TRACE(what);
+    expect_no_ring(memory.bytes(), ExitCode::kDamaged);
   }
 }
 
@@ -172,7 +143,7 @@ TEST(RingViewTest, ACopyOfASuperblockInAPayloadIsNotTheRings) {
   std::memcpy(memory.at(payload), memory.at(memory.geometry().superblock_offset[0]),
               memory.geometry().superblock_bytes());
   for (std::uint64_t offset : memory.geometry().superblock_offset) memory.flip_bit(offset + 90);
-  EXPECT_EQ(failure_of(memory.bytes()).first, ExitCode::kDamaged);
+  expect_no_ring(memory.bytes(), ExitCode::kDamaged);
 }
 
 TEST(RingViewTest, AHugeSequenceNumberIsDamageNotHistory) {
@@ -187,22 +158,20 @@ TEST(RingViewTest, AHugeSequenceNumberIsDamageNotHistory) {
 }
 
 TEST(RingViewTest, ReductionsOfACommitThatIsNoLongerThereAreNotDamaged) {
-  RingInMemory memory(100);
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  begin_x_only(writer, run_of(100));
+  XOnlyRing ring(100);
   for (std::uint64_t k = 1; k <= 3; ++k) {
-    commit_iterate(writer, k, 100);
-    store_reductions(writer, Reductions{});
+    commit_iterate(ring.writer, k, 100);
+    store_reductions(ring.writer, Reductions{});
   }
-  const RingView ring = memory.ring();
-  const KeptSlot oldest = recover(ring).kept.front();
+  const RingView view = ring.memory.ring();
+  const KeptSlot oldest = recover(view).kept.front();
   Reductions reductions;
-  ASSERT_EQ(ring.reductions(oldest.slot, oldest.header, reductions), ResultsState::kRecorded);
+  ASSERT_EQ(view.reductions(oldest.slot, oldest.header, reductions), ResultsState::kRecorded);
   // A reader that has read the header of commit 1 reads the reductions while commit 4's are written over them.
-  commit_iterate(writer, 4, 100);
-  memory.flip_bit(memory.geometry().slots[oldest.slot].meta_offset + memory.geometry().results_offset() +
-                  sizeof(ResultsHead) + 9);
-  EXPECT_EQ(ring.reductions(oldest.slot, oldest.header, reductions), ResultsState::kNotRecorded);
+  commit_iterate(ring.writer, 4, 100);
+  ring.memory.flip_bit(ring.memory.geometry().slots[oldest.slot].meta_offset + ring.memory.geometry().results_offset() +
+                       sizeof(ResultsHead) + 9);
+  EXPECT_EQ(view.reductions(oldest.slot, oldest.header, reductions), ResultsState::kNotRecorded);
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "common/platform/error.hpp"
 #include "common/ring/ring_recovery.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 
@@ -23,73 +22,63 @@ const double* doubles(const std::byte* payload) {
 
 TEST(RingWriterTest, WhatWasCommittedIsThere) {
   constexpr std::uint64_t kRows = 20'000;  // two chunks and a part of one
-  RingInMemory memory(kRows);
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  begin_x_only(writer, run_of(kRows));
-  commit_iterate(writer, 1, kRows);
+  XOnlyRing ring(kRows, 3, 1);
 
-  const RingView ring = memory.ring();
-  const Recovery recovery = recover(ring);
+  const RingView view = ring.memory.ring();
+  const Recovery recovery = recover(view);
   ASSERT_EQ(recovery.kept.size(), 1u);
   const auto& [slot, header] = recovery.kept[0];
   EXPECT_EQ(header.commit_seq, 1u);
   EXPECT_EQ(header.iteration, 1u);
   EXPECT_EQ(header.step, 0u);
   EXPECT_EQ(header.run_id, (Id128{7, 8}));
-  EXPECT_TRUE(check_payload(ring, slot, header).intact());
-  EXPECT_EQ(std::memcmp(ring.payload(slot), iterate(1, kRows).data(), kRows * 8), 0);
-  EXPECT_EQ(text_of(ring.run(header.run_id)->solver), "pagerank");
-  EXPECT_EQ(writer.committed(), 1u);
-  EXPECT_EQ(writer.persisted(), 1u);  // on DAX the fences persisted it
+  EXPECT_TRUE(check_payload(view, slot, header).intact());
+  EXPECT_EQ(std::memcmp(view.payload(slot), iterate(1, kRows).data(), kRows * 8), 0);
+  EXPECT_EQ(text_of(view.run(header.run_id)->solver), "pagerank");
+  EXPECT_EQ(ring.writer.committed(), 1u);
+  EXPECT_EQ(ring.writer.persisted(), 1u);  // on DAX the fences persisted it
 }
 
 TEST(RingWriterTest, AfterWrappingTheNewestKAreKeptInOrder) {
-  RingInMemory memory(100, 5);
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kProcess);
-  begin_x_only(writer, run_of(100));
+  XOnlyRing ring(100, 5);
   for (std::uint64_t k = 1; k <= 23; ++k) {
-    commit_iterate(writer, k, 100);
-    const Recovery recovery = recover(memory.ring());
+    commit_iterate(ring.writer, k, 100);
+    const Recovery recovery = recover(ring.memory.ring());
     EXPECT_EQ(recovery.kept.size(), std::min<std::uint64_t>(k, 5));
     EXPECT_EQ(recovery.contiguous, recovery.kept.size());
     EXPECT_EQ(recovery.newest_seq(), k);
   }
-  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{19, 20, 21, 22, 23}));
+  EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{19, 20, 21, 22, 23}));
 }
 
 TEST(RingWriterTest, WhileACommitIsUnderWayTheOtherSlotsStayContiguous) {
-  RingInMemory memory(20'000, 3);
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  begin_x_only(writer, run_of(20'000));
-  for (std::uint64_t k = 1; k <= 7; ++k) commit_iterate(writer, k, 20'000);
-  ASSERT_EQ(writer.begin(), CommitStatus::kOk);
-  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{6, 7}));
-  writer.copy(iterate(8, 20'000).data(), step_of(8));
-  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{6, 7}));
-  ASSERT_EQ(writer.commit(), CommitStatus::kOk);
-  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{6, 7, 8}));
+  XOnlyRing ring(20'000, 3, 7);
+  ASSERT_EQ(ring.writer.begin(), CommitStatus::kOk);
+  EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{6, 7}));
+  ring.writer.copy(iterate(8, 20'000).data(), step_of(8));
+  EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{6, 7}));
+  ASSERT_EQ(ring.writer.commit(), CommitStatus::kOk);
+  EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{6, 7, 8}));
 }
 
 TEST(RingWriterTest, TheProtocolHasItsThreeFencesInOrder) {
   constexpr std::uint64_t kRows = 2 * kChunkBytes / sizeof(double) + 100;
   omp_set_num_threads(1);
-  RingInMemory memory(kRows);
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  begin_x_only(writer, run_of(kRows));
-  const SlotPlace place = memory.geometry().slots[0];
-  const std::uint64_t table = place.meta_offset + memory.geometry().chunk_hashes_offset();
+  XOnlyRing ring(kRows);
+  const SlotPlace place = ring.memory.geometry().slots[0];
+  const std::uint64_t table = place.meta_offset + ring.memory.geometry().chunk_hashes_offset();
   const std::uint64_t seq = place.meta_offset + offsetof(SlotHeader, commit_seq);
-  memory.persistence.observe(memory.at(0));
+  ring.memory.persistence.observe(ring.memory.at(0));
 
-  writer.begin();
-  std::vector<PersistenceEvent> events = memory.persistence.take();
+  ring.writer.begin();
+  std::vector<PersistenceEvent> events = ring.memory.persistence.take();
   ASSERT_EQ(events.size(), 3u);
   EXPECT_TRUE(events[0].event == Event::kStore && events[0].offset == seq && events[0].value == 0);
   EXPECT_TRUE(events[1].event == Event::kFlush && events[1].offset == seq);
   EXPECT_EQ(events[2].event, Event::kDrain);
 
-  writer.copy(iterate(1, kRows).data(), step_of(1));
-  events = memory.persistence.take();
+  ring.writer.copy(iterate(1, kRows).data(), step_of(1));
+  events = ring.memory.persistence.take();
   ASSERT_EQ(events.size(), 17u);  // the step's eight words, its flush; three chunks, each copied and its hash stored
   for (std::uint64_t word = 0; word < 8; ++word) {
     EXPECT_TRUE(events[word].event == Event::kStore &&
@@ -105,8 +94,8 @@ TEST(RingWriterTest, TheProtocolHasItsThreeFencesInOrder) {
   EXPECT_TRUE(events[15].event == Event::kFlush && events[15].offset == table && events[15].bytes == 24);
   EXPECT_EQ(events[16].event, Event::kDrain);
 
-  writer.commit();
-  events = memory.persistence.take();
+  ring.writer.commit();
+  events = ring.memory.persistence.take();
   ASSERT_EQ(events.size(), 10u);  // the header's eight words, commit_seq the last
   for (std::uint64_t word = 0; word < 8; ++word) {
     EXPECT_EQ(events[word].event, Event::kStore);
@@ -119,22 +108,20 @@ TEST(RingWriterTest, TheProtocolHasItsThreeFencesInOrder) {
 
 TEST(RingWriterTest, EveryThreadDrainsItsOwnStores) {
   omp_set_num_threads(3);
-  RingInMemory memory(100'000);
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  begin_x_only(writer, run_of(100'000));
-  writer.begin();
-  memory.persistence.observe(memory.at(0));
-  writer.copy(iterate(1, 100'000).data(), step_of(1));
+  XOnlyRing ring(100'000);
+  ring.writer.begin();
+  ring.memory.persistence.observe(ring.memory.at(0));
+  ring.writer.copy(iterate(1, 100'000).data(), step_of(1));
   int copies = 0;
   int drains = 0;
-  for (const PersistenceEvent& event : memory.persistence.take()) {
+  for (const PersistenceEvent& event : ring.memory.persistence.take()) {
     copies += event.event == Event::kCopy;
     drains += event.event == Event::kDrain;
     if (event.event == Event::kCopy) {
       EXPECT_EQ(event.offset % 256, 0u);
     }
   }
-  EXPECT_EQ(static_cast<std::uint64_t>(copies), memory.geometry().chunk_count());
+  EXPECT_EQ(static_cast<std::uint64_t>(copies), ring.memory.geometry().chunk_count());
   EXPECT_EQ(drains, 3);
   omp_set_num_threads(1);
 }
@@ -143,129 +130,102 @@ TEST(RingWriterTest, TheBytesDoNotDependOnTheNumberOfThreads) {
   std::vector<std::vector<std::byte>> images;
   for (int threads : {1, 2, 3, 7}) {
     omp_set_num_threads(threads);
-    RingInMemory memory(100'000);
-    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-    begin_x_only(writer, run_of(100'000));
-    for (std::uint64_t k = 1; k <= 4; ++k) commit_iterate(writer, k, 100'000);
-    images.emplace_back(memory.bytes().begin(), memory.bytes().end());
+    const XOnlyRing ring(100'000, 3, 4);
+    images.emplace_back(ring.memory.bytes().begin(), ring.memory.bytes().end());
   }
   omp_set_num_threads(1);
   for (const auto& image : images) EXPECT_TRUE(image == images[0]);
 }
 
 TEST(RingWriterTest, AnyChangedBitOfAHeaderTakesItsSlotAway) {
-  RingInMemory memory(100);
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  begin_x_only(writer, run_of(100));
-  for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, 100);
-  const KeptSlot newest = recover(memory.ring()).kept.back();
-  const std::uint64_t header = memory.geometry().slots[newest.slot].meta_offset;
+  XOnlyRing ring(100, 3, 3);
+  const KeptSlot newest = ring.newest_kept();
+  const std::uint64_t header = ring.memory.geometry().slots[newest.slot].meta_offset;
   for (std::uint64_t bit = 0; bit < 512; ++bit) {
-    memory.flip_bit(header + bit / 8, static_cast<int>(bit % 8));
-    EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{1, 2})) << "bit " << bit;
-    memory.flip_bit(header + bit / 8, static_cast<int>(bit % 8));
+    ring.memory.flip_bit(header + bit / 8, static_cast<int>(bit % 8));
+    EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{1, 2})) << "bit " << bit;
+    ring.memory.flip_bit(header + bit / 8, static_cast<int>(bit % 8));
   }
-  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{1, 2, 3}));
+  EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{1, 2, 3}));
 }
 
 TEST(RingWriterTest, AWriterThatDiedHalfWayCostsOnlyTheVictim) {
-  RingInMemory memory(20'000, 4);
-  {
-    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-    begin_x_only(writer, run_of(20'000));
-    for (std::uint64_t k = 1; k <= 6; ++k) commit_iterate(writer, k, 20'000);
-    writer.begin();
-    writer.copy(iterate(7, 20'000).data(), step_of(7));
-  }
-  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{4, 5, 6}));
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  XOnlyRing ring(20'000, 4, 6);
+  ring.writer.begin();
+  ring.writer.copy(iterate(7, 20'000).data(), step_of(7));
+  EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{4, 5, 6}));
+  RingWriter writer = ring.next_writer();
   EXPECT_EQ(writer.committed(), 6u);
   begin_x_only(writer, run_of(20'000));
-  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{4, 5, 6}));
+  EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{4, 5, 6}));
   commit_iterate(writer, 7, 20'000);
-  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{4, 5, 6, 7}));
+  EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{4, 5, 6, 7}));
   EXPECT_EQ(writer.committed(), 7u);
   EXPECT_EQ(writer.run_committed(), 1u);
 }
 
 TEST(RingWriterTest, ADamagedHeaderIsOverwrittenBeforeAnythingElse) {
-  RingInMemory memory(100, 4);
-  {
-    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-    begin_x_only(writer, run_of(100));
-    for (std::uint64_t k = 1; k <= 4; ++k) commit_iterate(writer, k, 100);
-  }
-  memory.flip_bit(memory.geometry().slots[recover(memory.ring()).kept[2].slot].meta_offset);
-  EXPECT_EQ(recover(memory.ring()).contiguous, 1u);
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  XOnlyRing ring(100, 4, 4);
+  ring.memory.flip_bit(ring.memory.geometry().slots[recover(ring.memory.ring()).kept[2].slot].meta_offset);
+  EXPECT_EQ(recover(ring.memory.ring()).contiguous, 1u);
+  RingWriter writer = ring.next_writer();
   begin_x_only(writer, run_of(100));
   commit_iterate(writer, 5, 100);
-  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{1, 2, 4, 5}));
+  EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{1, 2, 4, 5}));
 }
 
 TEST(RingWriterTest, ThePreviousIterateIsTheOneBeforeInTheSameRun) {
-  RingInMemory memory(100);
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  begin_x_only(writer, run_of(100));
-  EXPECT_EQ(writer.previous_payload(), nullptr);
-  commit_iterate(writer, 1, 100);
-  EXPECT_EQ(writer.previous_payload(), nullptr);
-  EXPECT_EQ(doubles(writer.payload())[5], iterate(1, 100)[5]);
-  commit_iterate(writer, 2, 100);
-  EXPECT_EQ(doubles(writer.previous_payload())[5], iterate(1, 100)[5]);
-  EXPECT_EQ(doubles(writer.payload())[5], iterate(2, 100)[5]);
+  XOnlyRing ring(100);
+  EXPECT_EQ(ring.writer.previous_payload(), nullptr);
+  commit_iterate(ring.writer, 1, 100);
+  EXPECT_EQ(ring.writer.previous_payload(), nullptr);
+  EXPECT_EQ(doubles(ring.writer.payload())[5], iterate(1, 100)[5]);
+  commit_iterate(ring.writer, 2, 100);
+  EXPECT_EQ(doubles(ring.writer.previous_payload())[5], iterate(1, 100)[5]);
+  EXPECT_EQ(doubles(ring.writer.payload())[5], iterate(2, 100)[5]);
 
-  begin_x_only(writer, run_of(100));  // the same run is resumed
-  writer.begin();
-  EXPECT_EQ(doubles(writer.previous_payload())[5], iterate(2, 100)[5]);
-  begin_x_only(writer, run_of(100, 50));  // another run
-  writer.begin();
-  EXPECT_EQ(writer.previous_payload(), nullptr);
+  begin_x_only(ring.writer, run_of(100));  // the same run is resumed
+  ring.writer.begin();
+  EXPECT_EQ(doubles(ring.writer.previous_payload())[5], iterate(2, 100)[5]);
+  begin_x_only(ring.writer, run_of(100, 50));  // another run
+  ring.writer.begin();
+  EXPECT_EQ(ring.writer.previous_payload(), nullptr);
 }
 
 TEST(RingWriterTest, ReductionsBelongToOneCommit) {
-  RingInMemory memory(100);
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  begin_x_only(writer, run_of(100));
+  XOnlyRing ring(100);
   Reductions reductions;
   const auto state = [&] {
-    const RingView ring = memory.ring();
-    const KeptSlot newest = recover(ring).kept.back();
-    return ring.reductions(newest.slot, newest.header, reductions);
+    const KeptSlot newest = ring.newest_kept();
+    return ring.memory.ring().reductions(newest.slot, newest.header, reductions);
   };
   for (std::uint64_t k = 1; k <= 5; ++k) {
-    commit_iterate(writer, k, 100);
+    commit_iterate(ring.writer, k, 100);
     EXPECT_EQ(state(), ResultsState::kNotRecorded);
     Reductions computed;
     computed.sum = static_cast<double>(k);
-    store_reductions(writer, computed);
+    store_reductions(ring.writer, computed);
     EXPECT_EQ(state(), ResultsState::kRecorded);
     EXPECT_EQ(reductions.sum, static_cast<double>(k));
   }
-  const KeptSlot newest = recover(memory.ring()).kept.back();
-  memory.flip_bit(memory.geometry().slots[newest.slot].meta_offset + memory.geometry().results_offset() +
-                  sizeof(ResultsHead) + 9);
+  const KeptSlot newest = ring.newest_kept();
+  ring.memory.flip_bit(ring.memory.geometry().slots[newest.slot].meta_offset + ring.memory.geometry().results_offset() +
+                       sizeof(ResultsHead) + 9);
   EXPECT_EQ(state(), ResultsState::kDamaged);
 }
 
 TEST(RingWriterTest, ReductionsOfAnEarlierCommitWithTheSameNumberAreNotTakenForDamage) {
-  RingInMemory memory(100);
-  {
-    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-    begin_x_only(writer, run_of(100));
-    commit_iterate(writer, 1, 100);
-    store_reductions(writer, Reductions{});
-  }
-  memory.flip_bit(memory.geometry().slots[0].meta_offset);  // commit 1 is lost, its number free
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  XOnlyRing ring(100, 3, 1);
+  store_reductions(ring.writer, Reductions{});
+  ring.memory.flip_bit(ring.memory.geometry().slots[0].meta_offset);  // commit 1 is lost, its number free
+  RingWriter writer = ring.next_writer();
   begin_x_only(writer, run_of(100));
   commit_iterate(writer, 2, 100);
-  const RingView ring = memory.ring();
-  const KeptSlot newest = recover(ring).kept.back();
+  const KeptSlot newest = ring.newest_kept();
   ASSERT_EQ(newest.slot, 0u);
   ASSERT_EQ(newest.header.commit_seq, 1u);
   Reductions reductions;
-  EXPECT_EQ(ring.reductions(newest.slot, newest.header, reductions), ResultsState::kNotRecorded);
+  EXPECT_EQ(ring.memory.ring().reductions(newest.slot, newest.header, reductions), ResultsState::kNotRecorded);
 }
 
 TEST(RingWriterTest, EveryKeptIterateKeepsTheDescriptionOfItsRun) {
@@ -281,62 +241,29 @@ TEST(RingWriterTest, EveryKeptIterateKeepsTheDescriptionOfItsRun) {
   }
 }
 
-TEST(RingWriterTest, OneDamagedCopyOfARunTableEntryCostsNothing) {
-  RingInMemory memory(100, 3);
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  begin_x_only(writer, run_of(100, 1));
-  for (std::uint64_t table : memory.geometry().run_table_offset) {
-    memory.flip_bit(table + 20);
-    EXPECT_TRUE(memory.ring().run({1, 2}));
-    memory.flip_bit(table + 20);
-  }
-  for (std::uint64_t table : memory.geometry().run_table_offset) memory.flip_bit(table + 20);
-  EXPECT_FALSE(memory.ring().run({1, 2}));
-}
-
-TEST(RingWriterTest, ARunWithOtherVariablesIsRefused) {
-  RingInMemory memory(100);
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  try {
-    begin_x_only(writer, run_of(101));
-    ADD_FAILURE() << "accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_NE(std::string(error.what()).find("x f64[100]"), std::string::npos);
-  }
-}
-
 TEST(RingWriterTest, RecoveryTwiceIsRecoveryOnceAndChangesNoByte) {
-  RingInMemory memory(20'000, 4);
-  {
-    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-    begin_x_only(writer, run_of(20'000));
-    for (std::uint64_t k = 1; k <= 6; ++k) commit_iterate(writer, k, 20'000);
-    writer.begin();
-  }
-  const std::vector<std::byte> before(memory.bytes().begin(), memory.bytes().end());
+  XOnlyRing ring(20'000, 4, 6);
+  ring.writer.begin();
+  const std::vector<std::byte> before(ring.memory.bytes().begin(), ring.memory.bytes().end());
   for (int time = 0; time < 3; ++time) {
-    const RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+    const RingWriter writer = ring.next_writer();
     EXPECT_EQ(writer.committed(), 6u);
     EXPECT_EQ(kept_iterations(writer.ring()), (Iterations{4, 5, 6}));
-    EXPECT_TRUE(std::equal(before.begin(), before.end(), memory.bytes().begin()));
+    EXPECT_TRUE(std::equal(before.begin(), before.end(), ring.memory.bytes().begin()));
   }
 }
 
 TEST(RingWriterTest, ClearingForgetsTheOldestFirst) {
   // A writer that dies while it clears leaves contiguous iterates.
-  RingInMemory memory(100, 4);
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  begin_x_only(writer, run_of(100));
-  for (std::uint64_t k = 1; k <= 6; ++k) commit_iterate(writer, k, 100);  // 5, 6, 3, 4 by slot
-  memory.persistence.observe(memory.at(0));
-  writer.clear();
+  XOnlyRing ring(100, 4, 6);  // 5, 6, 3, 4 by slot
+  ring.memory.persistence.observe(ring.memory.at(0));
+  ring.writer.clear();
   std::vector<std::uint64_t> cleared;
-  for (const PersistenceEvent& event : memory.persistence.take()) {
+  for (const PersistenceEvent& event : ring.memory.persistence.take()) {
     const std::uint64_t header = event.offset / kLineBytes * kLineBytes;
     if (event.event == Event::kStore && (cleared.empty() || cleared.back() != header)) cleared.push_back(header);
   }
-  const std::vector<SlotPlace>& slots = memory.geometry().slots;
+  const std::vector<SlotPlace>& slots = ring.memory.geometry().slots;
   EXPECT_EQ(cleared, (std::vector<std::uint64_t>{slots[2].meta_offset, slots[3].meta_offset, slots[0].meta_offset,
                                                  slots[1].meta_offset}));
 }
@@ -344,13 +271,10 @@ TEST(RingWriterTest, ClearingForgetsTheOldestFirst) {
 TEST(RingWriterTest, AClearedHeaderIsNotMadeValidByItsNumber) {
   // The next owner numbers its commits from 1 again. If that one word reaches a disk before the others of its header,
   // it must not meet the old ones.
-  RingInMemory memory(100);
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  begin_x_only(writer, run_of(100));
-  commit_iterate(writer, 1, 100);
-  writer.clear();
-  memory.ring().header(0)->commit_seq = 1;
-  EXPECT_EQ(memory.ring().slot(0).state, SlotState::kDamagedHeader);
+  XOnlyRing ring(100, 3, 1);
+  ring.writer.clear();
+  ring.memory.ring().header(0)->commit_seq = 1;
+  EXPECT_EQ(ring.memory.ring().slot(0).state, SlotState::kDamagedHeader);
 }
 
 TEST(RingWriterTest, ClearingEndsTheRunThatGoesOn) {

@@ -7,10 +7,12 @@
 #include <complex>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "common/reductions/reduction_catalogue.hpp"
 #include "common/reductions/step_reducer.hpp"
+#include "tests/reference/serial_fields.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 
 namespace ringside {
@@ -53,26 +55,15 @@ inline std::vector<std::byte> payload_of(const Schema& schema, std::uint64_t k) 
   std::vector<std::byte> payload(schema.payload_bytes(), std::byte{0xee});
   for (std::size_t v = 0; v < schema.size(); ++v) {
     const VariablePlace& place = schema.place(v);
-    const DType dtype = schema.variables()[v].dtype;
-    std::byte* const to = payload.data() + place.offset;
-    for (std::uint64_t i = 0; i < place.entries; ++i) {
-      const double value = static_cast<double>(1000 * k + 100 * v) + static_cast<double>(i % 4096) / 4;
-      const auto put = [&](auto entry) { std::memcpy(to + i * sizeof entry, &entry, sizeof entry); };
-      switch (dtype) {
-        case DType::kF32: put(static_cast<float>(value)); break;
-        case DType::kF64: put(value); break;
-        case DType::kC64: put(std::complex<float>(static_cast<float>(value), 1)); break;
-        case DType::kC128: put(std::complex<double>(value, -value)); break;
-        case DType::kI8:
-        case DType::kU8: put(static_cast<std::uint8_t>(static_cast<std::uint64_t>(value))); break;
-        case DType::kI16:
-        case DType::kU16: put(static_cast<std::uint16_t>(static_cast<std::uint64_t>(value))); break;
-        case DType::kI32:
-        case DType::kU32: put(static_cast<std::uint32_t>(value)); break;
-        case DType::kI64:
-        case DType::kU64: put(static_cast<std::uint64_t>(value)); break;
+    reference::with_type_of(schema.variables()[v].dtype, [&]<class T>(T entry) {
+      for (std::uint64_t i = 0; i < place.entries; ++i) {
+        const double value = static_cast<double>(1000 * k + 100 * v) + static_cast<double>(i % 4096) / 4;
+        if constexpr (std::is_integral_v<T>) entry = static_cast<T>(static_cast<std::uint64_t>(value));
+        if constexpr (std::is_floating_point_v<T>) entry = static_cast<T>(value);
+        if constexpr (!std::is_arithmetic_v<T>) entry = static_cast<T>(std::complex<double>(value, -value));
+        std::memcpy(payload.data() + place.offset + i * sizeof entry, &entry, sizeof entry);
       }
-    }
+    });
   }
   return payload;
 }

@@ -226,98 +226,88 @@ TEST_F(VictimChoiceTest, GivingBackForgetsWhatWasDecidedAhead) {
 }
 
 TEST(RingLeasesTest, AStepMakesTwoLockCallsAndNoneBetweenItsArrivalAndItsCommit) {
-  RingInMemory memory(100, 5);
   HeldSlots leases;
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.respect(leases);
-  begin_x_only(writer, run_of(100));
+  XOnlyRing ring(100, 5);
+  ring.writer.respect(leases);
   for (std::uint64_t k = 1; k <= 12; ++k) {
     const auto victim = static_cast<std::uint32_t>((k - 1) % 5);
-    ASSERT_EQ(writer.begin(), CommitStatus::kOk);
+    ASSERT_EQ(ring.writer.begin(), CommitStatus::kOk);
     EXPECT_EQ(leases.taken(), std::set<std::uint32_t>{victim});
     EXPECT_EQ(leases.tried(), k == 1 ? Slots{victim} : Slots{}) << "only the first step was not chosen ahead";
-    writer.copy(iterate(k, 100).data(), step_of(k));
-    ASSERT_EQ(writer.commit(), CommitStatus::kOk);
+    ring.writer.copy(iterate(k, 100).data(), step_of(k));
+    ASSERT_EQ(ring.writer.commit(), CommitStatus::kOk);
     EXPECT_EQ(leases.given_back(), 0u);
-    writer.end_lease();
+    ring.writer.end_lease();
     EXPECT_EQ(leases.given_back(), 1u);
     EXPECT_TRUE(leases.taken().empty());
-    store_reductions(writer, Reductions{});
+    store_reductions(ring.writer, Reductions{});
     EXPECT_TRUE(leases.tried().empty());
-    writer.choose_next();
+    ring.writer.choose_next();
     EXPECT_EQ(leases.tried(), Slots{static_cast<std::uint32_t>(k % 5)});
   }
-  EXPECT_EQ(writer.leases_broken(), 0u);
+  EXPECT_EQ(ring.writer.leases_broken(), 0u);
 }
 
 TEST(RingLeasesTest, AHeldSlotStaysAndTheOthersTakeTurns) {
-  RingInMemory memory(100, 5);
   HeldSlots leases;
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.respect(leases);
-  begin_x_only(writer, run_of(100));
-  for (std::uint64_t k = 1; k <= 5; ++k) commit_iterate(writer, k, 100);
+  XOnlyRing ring(100, 5);
+  ring.writer.respect(leases);
+  ring.commit_to(5);
   leases.hold({1, 2});  // iterations 2 and 3
   for (std::uint64_t k = 6; k <= 30; ++k) {
-    commit_iterate(writer, k, 100);
-    EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{2, 3, k - 2, k - 1, k}));
-    EXPECT_EQ(recover(memory.ring()).contiguous, k == 6 ? 5u : 3u);
+    commit_iterate(ring.writer, k, 100);
+    EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{2, 3, k - 2, k - 1, k}));
+    EXPECT_EQ(recover(ring.memory.ring()).contiguous, k == 6 ? 5u : 3u);
   }
-  EXPECT_EQ(writer.leases_broken(), 0u);
+  EXPECT_EQ(ring.writer.leases_broken(), 0u);
 
   // The next owner continues behind the gap, and reads the same step as the newest.
-  RingWriter next(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  RingWriter next = ring.next_writer();
   next.respect(leases);
   EXPECT_EQ(begin_x_only(next, run_of(100))->header.iteration, 30u);
   commit_iterate(next, 31, 100);
-  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{2, 3, 29, 30, 31}));
+  EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{2, 3, 29, 30, 31}));
   leases.hold({});
   commit_iterate(next, 32, 100);
   commit_iterate(next, 33, 100);
-  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{29, 30, 31, 32, 33}));
-  EXPECT_EQ(recover(memory.ring()).contiguous, 5u);
+  EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{29, 30, 31, 32, 33}));
+  EXPECT_EQ(recover(ring.memory.ring()).contiguous, 5u);
 }
 
 TEST(RingLeasesTest, AnotherRunDoesNotBeginInASlotThatWasChosenForTheOneBefore) {
-  RingInMemory memory(100, 4);
   HeldSlots leases;
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.respect(leases);
-  begin_x_only(writer, run_of(100));
-  for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, 100);
-  writer.choose_next();  // slot 3, which holds nothing
-  writer.clear();
+  XOnlyRing ring(100, 4);
+  ring.writer.respect(leases);
+  ring.commit_to(3);
+  ring.writer.choose_next();  // slot 3, which holds nothing
+  ring.writer.clear();
   EXPECT_TRUE(leases.taken().empty());
-  begin_x_only(writer, run_of(100, 50));
-  commit_iterate(writer, 1, 100);
-  EXPECT_EQ(recover(memory.ring()).kept.at(0).slot, 0u);
+  begin_x_only(ring.writer, run_of(100, 50));
+  commit_iterate(ring.writer, 1, 100);
+  EXPECT_EQ(recover(ring.memory.ring()).kept.at(0).slot, 0u);
 }
 
 TEST(RingLeasesTest, ClearingDoesNotRespectLeases) {
-  RingInMemory memory(100, 4);
   HeldSlots leases;
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.respect(leases);
-  begin_x_only(writer, run_of(100));
-  for (std::uint64_t k = 1; k <= 4; ++k) commit_iterate(writer, k, 100);
+  XOnlyRing ring(100, 4);
+  ring.writer.respect(leases);
+  ring.commit_to(4);
   leases.hold({0, 1, 2, 3});
-  writer.clear();
-  EXPECT_TRUE(recover(memory.ring()).kept.empty());
-  begin_x_only(writer, run_of(100, 50));
-  for (std::uint64_t k = 1; k <= 4; ++k) commit_iterate(writer, k, 100);
-  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{1, 2, 3, 4})) << "each slot was taken in its turn";
-  EXPECT_EQ(writer.leases_broken(), 0u) << "what they held was discarded on request";
+  ring.writer.clear();
+  EXPECT_TRUE(recover(ring.memory.ring()).kept.empty());
+  begin_x_only(ring.writer, run_of(100, 50));
+  for (std::uint64_t k = 1; k <= 4; ++k) commit_iterate(ring.writer, k, 100);
+  EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{1, 2, 3, 4})) << "each slot was taken in its turn";
+  EXPECT_EQ(ring.writer.leases_broken(), 0u) << "what they held was discarded on request";
 }
 
 TEST(RingLeasesTest, AnUnfinishedStepGivesItsLeaseBackWhenTheRunEnds) {
-  RingInMemory memory(100, 4);
   HeldSlots leases;
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.respect(leases);
-  begin_x_only(writer, run_of(100));
-  ASSERT_EQ(writer.begin(), CommitStatus::kOk);
+  XOnlyRing ring(100, 4);
+  ring.writer.respect(leases);
+  ASSERT_EQ(ring.writer.begin(), CommitStatus::kOk);
   EXPECT_EQ(leases.taken().size(), 1u);
-  EXPECT_EQ(writer.finish(), 0);
+  EXPECT_EQ(ring.writer.finish(), 0);
   EXPECT_TRUE(leases.taken().empty());
 }
 

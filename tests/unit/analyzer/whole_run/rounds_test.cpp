@@ -12,10 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include "analyzer/journal/step_record.hpp"
 #include "common/journal/journal_reader.hpp"
 #include "common/platform/clock.hpp"
 #include "common/ranks/node_address.hpp"
+#include "common/records/record_message.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
 #include "common/threads/openmp_team.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -131,15 +131,20 @@ class RoundsTest : public ::testing::Test {
   /// Three nodes with 7 steps, of which node 1 had 4 when it was killed; its successor takes part in no round yet.
   void make_and_restart_node_1() {
     make({0, 1000, 2000, 3000});
-    for (std::uint64_t step = 0; step < 4; ++step) {
-      for (const auto& node : nodes_) node->add(step);
-    }
+    add_on_all(0, 4);
     nodes_[1]->die();
     for (std::uint64_t step = 4; step < 7; ++step) {
       nodes_[0]->add(step);
       nodes_[2]->add(step);
     }
     nodes_[1]->restart();
+  }
+
+  /// Steps [first, end) on each node.
+  void add_on_all(std::uint64_t first, std::uint64_t end) {
+    for (std::uint64_t step = first; step < end; ++step) {
+      for (const auto& node : nodes_) node->add(step);
+    }
   }
 
   void collect_from(std::uint64_t step) {
@@ -275,9 +280,7 @@ class RoundsTest : public ::testing::Test {
 
 TEST_F(RoundsTest, TheResultsOfTheWholeAreThoseOfOneProcess) {
   make({0, 1500, 1600, 5000});
-  for (std::uint64_t step = 0; step < 20; ++step) {
-    for (const auto& node : nodes_) node->add(step);
-  }
+  add_on_all(0, 20);
   finish();
   const Found found = expect_all_accounted_for(20);
   EXPECT_EQ(found.steps, 20u);
@@ -287,9 +290,7 @@ TEST_F(RoundsTest, TheResultsOfTheWholeAreThoseOfOneProcess) {
 TEST_F(RoundsTest, PartsThatAreBoxesHaveTheExactSumsOfAllEntries) {
   spread_ = Spread::kBoxes;
   make({0, 1, 1500, 1600, 5000});
-  for (std::uint64_t step = 0; step < 10; ++step) {
-    for (const auto& node : nodes_) node->add(step);
-  }
+  add_on_all(0, 10);
   finish();
   EXPECT_EQ(expect_all_accounted_for(10).steps, 10u);
 }
@@ -305,9 +306,7 @@ TEST_F(RoundsTest, StatesWaitForANodeThatIsBehind) {
 TEST_F(RoundsTest, ASuccessorTakesPartAgainAndTheStepsBetweenAreMissing) {
   make_and_restart_node_1();
   begin(1, 7);
-  for (std::uint64_t step = 7; step < 12; ++step) {
-    for (const auto& node : nodes_) node->add(step);
-  }
+  add_on_all(7, 12);
   finish();
   const Found found = expect_all_accounted_for(12);
   EXPECT_GE(found.steps, 5u) << "those after the restart";
@@ -369,9 +368,7 @@ TEST_F(RoundsTest, WhoHasAnotherKeyIsNotLetIn) {
   lost.lost_by = 0;
   write(plan(1), lost, lie);
   for (int i = 0; i < 10; ++i) stranger.send(lie.SerializeAsString());
-  for (std::uint64_t step = 0; step < 5; ++step) {
-    for (const auto& node : nodes_) node->add(step);
-  }
+  add_on_all(0, 5);
   finish();
   EXPECT_EQ(expect_all_accounted_for(5).steps, 5u);
 }
@@ -379,9 +376,7 @@ TEST_F(RoundsTest, WhoHasAnotherKeyIsNotLetIn) {
 TEST_F(RoundsTest, ATriggerOverTheWholeLeavesAMarkAndEndsTheRun) {
   triggers_.global_triggers = {"solver.residual > 3: stop"};
   make({0, 1000, 2000});
-  for (std::uint64_t step = 0; step < 5; ++step) {
-    for (const auto& node : nodes_) node->add(step);
-  }
+  add_on_all(0, 5);
   finish();
   EXPECT_TRUE(stop_run_.load());
   std::vector<std::uint64_t> marked;

@@ -91,7 +91,7 @@ TEST_F(AnalysisChannelTest, WhatWasRefusedForNowIsAskedAgainAndTaken) {
 TEST_F(AnalysisChannelTest, WhatWasRefusedForGoodStaysForTheJournal) {
   add(1, 2);
   next_request();
-  analyzer_.refuse("the results are of another run than the one that is served", false);
+  analyzer_.refuse("the results belong to another run than the one being served", false);
   turn_until([&] { return !channel_.refusal().empty(); });
   channel_.turn(false);
   EXPECT_FALSE(analyzer_.receive(0));

@@ -12,10 +12,10 @@
 #include <thread>
 
 #include "analyzer/journal/journal.hpp"
-#include "analyzer/journal/step_record.hpp"
 #include "analyzer/pool/ring_pool.hpp"
 #include "analyzer/ring/ring_writer.hpp"
 #include "cli/pool/decoded_journal.hpp"
+#include "common/records/record_message.hpp"
 #include "tests/unit/analyzer/ring/several_variables.hpp"
 #include "tests/unit/cli/analyses/fake_analyzer.hpp"
 #include "tests/unit/temporary_folder.hpp"

@@ -8,9 +8,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "cli/doctor/doctor.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "tests/unit/as_nobody.hpp"
+#include "tests/unit/cli/doctor/finding_testing.hpp"
 #include "tests/unit/fake_node.hpp"
 
 namespace ringside {
@@ -22,18 +22,6 @@ class PmemDoctor : public ::testing::Test {
   PoolDevice device(const std::string& place) const { return find_pool_device(place, node_.root()); }
   const std::string& root() const { return node_.root(); }
 
-  template <class T>
-  static T fact(const Finding& finding, const std::string& key) {
-    for (const auto& [name, value] : finding.facts) {
-      if (name == key) return std::get<T>(value);
-    }
-    ADD_FAILURE() << finding.topic << " has no fact " << key;
-    return T{};
-  }
-  static void expect_says(const std::string& text, const std::vector<std::string>& parts) {
-    for (const std::string& part : parts)
-      EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' in " << text;
-  }
   static std::vector<std::string> topics(const std::vector<Finding>& findings) {
     std::vector<std::string> names;
     for (const Finding& finding : findings) names.push_back(finding.topic);
@@ -56,35 +44,28 @@ class PmemDoctor : public ::testing::Test {
 
 TEST_F(PmemDoctor, AdrNeedsTheFlushesThatCommitsMake) {
   const Finding finding = probe_persistence(device(node_.make_fsdax("memory_controller")), root());
-  EXPECT_EQ(finding.verdict, Verdict::kOk);
-  expect_says(finding.found, {"region0", "ADR", "memory_controller", "flush"});
-  EXPECT_EQ(finding.found.find("eADR"), std::string::npos);
+  expect_finding(finding, Verdict::kOk, {"region0", "ADR", "memory_controller", "flush"});
+  expect_lacks(finding.found, {"eADR"});
   EXPECT_EQ(fact<std::string>(finding, "persistence_domain"), "memory_controller");
 }
 
 TEST_F(PmemDoctor, EadrKeepsTheCaches) {
-  const Finding finding = probe_persistence(device(node_.make_fsdax("cpu_cache")), root());
-  EXPECT_EQ(finding.verdict, Verdict::kOk);
-  expect_says(finding.found, {"region0", "eADR", "cpu_cache"});
+  expect_finding(probe_persistence(device(node_.make_fsdax("cpu_cache")), root()), Verdict::kOk,
+                 {"region0", "eADR", "cpu_cache"});
 }
 
 TEST_F(PmemDoctor, ADomainTheFirmwareDoesNotTellIsUnknown) {
   const Finding finding = probe_persistence(device(node_.make_fsdax("")), root());
-  EXPECT_EQ(finding.verdict, Verdict::kNote);
-  expect_says(finding.found, {"unknown"});
+  expect_finding(finding, Verdict::kNote, {"unknown"});
   EXPECT_FALSE(finding.advice.empty());
 }
 
 TEST_F(PmemDoctor, DevdaxAndRawNamespacesAreToBeMadeAnewBecauseThereMayBeNoRoomBesideThem) {
   node_.add_namespace(0, "dax");
-  Finding finding = probe_pmem(root());
-  EXPECT_EQ(finding.verdict, Verdict::kNote);
-  expect_says(finding.found, {"namespace0.0 (devdax"});
-  expect_says(finding.advice, {"erasing", "`ndctl create-namespace --force --reconfig=namespace0.0 --mode=fsdax`"});
+  expect_finding(probe_pmem(root()), Verdict::kNote, {"namespace0.0 (devdax"},
+                 {"erasing", "`ndctl create-namespace --force --reconfig=namespace0.0 --mode=fsdax`"});
   node_.add_namespace(0, "raw");  // as a region without labels begins
-  finding = probe_pmem(root());
-  expect_says(finding.found, {"namespace0.0 (raw"});
-  expect_says(finding.advice, {"--reconfig=namespace0.0"});
+  expect_finding(probe_pmem(root()), Verdict::kNote, {"namespace0.0 (raw"}, {"--reconfig=namespace0.0"});
 }
 
 TEST_F(PmemDoctor, BadBlocksOfThePoolsDeviceAreAProblemOthersANote) {
@@ -94,8 +75,7 @@ TEST_F(PmemDoctor, BadBlocksOfThePoolsDeviceAreAProblemOthersANote) {
 
   write("/sys/bus/nd/devices/region1/badblocks", "100 8\n4096 1\n");
   Finding finding = probe_bad_blocks(device(folder), root());
-  EXPECT_EQ(finding.verdict, Verdict::kNote);
-  expect_says(finding.found, {"9 in region1", "none in the pool's device"});
+  expect_finding(finding, Verdict::kNote, {"9 in region1", "none in the pool's device"});
 
   write("/sys/bus/nd/devices/region0/badblocks", "5000 2\n");
   write("/sys/class/block/pmem0/badblocks", "904 2\n");
@@ -103,7 +83,7 @@ TEST_F(PmemDoctor, BadBlocksOfThePoolsDeviceAreAProblemOthersANote) {
   EXPECT_EQ(finding.verdict, Verdict::kProblem);
   EXPECT_EQ(fact<std::int64_t>(finding, "pool_device_bad_bytes"), 1024);
   EXPECT_EQ(fact<std::int64_t>(finding, "regions_bad_bytes"), 11 * 512);
-  expect_says(finding.advice, {"ringside verify", "ndctl list --media-errors --namespace=namespace0.0"});
+  expect_has(finding.advice, {"ringside verify", "ndctl list --media-errors --namespace=namespace0.0"});
 }
 
 TEST_F(PmemDoctor, OfAPartitionedDiskOnlyThePartitionsBadBlocksCount) {
@@ -125,8 +105,8 @@ TEST_F(PmemDoctor, UnsafeShutdownsAreCountedAndBrokenDimmsAreAProblem) {
   Finding finding = probe_dimms(root());
   EXPECT_EQ(finding.verdict, Verdict::kNote);
   EXPECT_EQ(fact<std::int64_t>(finding, "nmem1_unsafe_shutdowns"), 3);
-  expect_says(finding.found, {"nmem0: 0 unsafe", "nmem1: 3 unsafe"});
-  expect_says(finding.advice, {"ringside verify"});
+  expect_has(finding.found, {"nmem0: 0 unsafe", "nmem1: 3 unsafe"});
+  expect_has(finding.advice, {"ringside verify"});
   write("/sys/bus/nd/devices/nmem0/nfit/flags", "smart_event not_armed save_fail\n");
   finding = probe_dimms(root());
   EXPECT_EQ(finding.verdict, Verdict::kProblem);
@@ -148,35 +128,31 @@ TEST_F(PmemDoctor, APoolOnAnotherNodeNamesTheCoresNearIt) {
   EXPECT_EQ(finding.verdict, Verdict::kNote);
   EXPECT_EQ(fact<std::int64_t>(finding, "pool_device_node"), other);
   EXPECT_EQ(fact<std::string>(finding, "near_cores"), fmt::format("{}-{}", other * 8 + 4, other * 8 + 7));
-  expect_says(finding.advice, {"`--analyzer-cores " + fact<std::string>(finding, "near_cores") + "`"});
+  expect_has(finding.advice, {"`--analyzer-cores " + fact<std::string>(finding, "near_cores") + "`"});
 
   write("/sys/bus/nd/devices/region1/numa_node", std::to_string(planned) + "\n");
   finding = probe_numa(two_nodes(), device(folder), root());
-  expect_says(finding.advice, {"ndctl create-namespace --mode=fsdax --region=region1"});
+  expect_has(finding.advice, {"ndctl create-namespace --mode=fsdax --region=region1"});
 
   Machine bound = two_nodes();
   for (HardwareThread& thread : bound.threads) thread.allowed = thread.numa_node == planned;
-  expect_says(probe_numa(bound, device(folder), root()).advice, {"no core of node", "cpuset"});
+  expect_has(probe_numa(bound, device(folder), root()).advice, {"no core of node", "cpuset"});
 
   write(claimed + "/numa_node", "-1\n");
-  finding = probe_numa(two_nodes(), device(folder), root());
-  EXPECT_EQ(finding.verdict, Verdict::kOk);
-  expect_says(finding.found, {"does not say"});
+  expect_finding(probe_numa(two_nodes(), device(folder), root()), Verdict::kOk, {"does not report"});
 }
 
 TEST_F(PmemDoctor, HugePagesOfDaxNeedNamespacePartitionAndFileSystemAligned) {
   const std::string folder = node_.make_fsdax();
   EXPECT_EQ(probe_dax_pages(device(folder)).verdict, Verdict::kOk);
   node_.mount(0, folder, "ext4", "/dev/pmem0", "dax=always");
-  expect_says(probe_dax_pages(device(folder)).advice, {"mkfs.ext4 -b 4096 -E stride=512,stripe_width=512 /dev/pmem0"});
+  expect_has(probe_dax_pages(device(folder)).advice, {"mkfs.ext4 -b 4096 -E stride=512,stripe_width=512 /dev/pmem0"});
   node_.mount(0, folder, "ext4", "/dev/pmem0", "dax=always,stripe=512");
   write("/sys/devices/LNXSYSTM:00/ACPI0012:00/ndbus0/region0/pfn0.0/align", "4096\n");
-  Finding finding = probe_dax_pages(device(folder));
-  EXPECT_EQ(finding.verdict, Verdict::kNote);
-  expect_says(finding.advice, {"--align=2M"});
+  expect_finding(probe_dax_pages(device(folder)), Verdict::kNote, {}, {"--align=2M"});
   node_.add_partition(1, "LNXSYSTM:00/ACPI0012:00/ndbus0/region0/pfn0.0/block/pmem0", 2048);
   node_.mount(1, folder, "ext4", "/dev/pmem0p1", "dax=always,stripe=512");
-  expect_says(probe_dax_pages(device(folder)).found, {"/dev/pmem0p1 begins at byte 1048576"});
+  expect_has(probe_dax_pages(device(folder)).found, {"/dev/pmem0p1 begins at byte 1048576"});
 }
 
 TEST_F(PmemDoctor, MissingHardwareHasNoFinding) {
@@ -195,8 +171,8 @@ TEST_F(PmemDoctor, PersistentMemoryMountedWithoutDaxIsANoteWithTheCommand) {
   const Finding finding = probe_dax(folder, root());
   EXPECT_EQ(finding.verdict, Verdict::kNote);
   EXPECT_EQ(fact<std::string>(finding, "cause"), "mount_option");
-  expect_says(finding.found, {"page cache", "is mounted without dax"});
-  expect_says(finding.advice, {"`umount " + folder + "`", "`mount -o dax=always /dev/pmem0 " + folder + "`"});
+  expect_has(finding.found, {"page cache", "is mounted without dax"});
+  expect_has(finding.advice, {"`umount " + folder + "`", "`mount -o dax=always /dev/pmem0 " + folder + "`"});
 }
 
 class OwnershipDoctor : public PmemDoctor {
@@ -217,11 +193,10 @@ TEST_F(OwnershipDoctor, WhatIsTheUsersAloneIsFine) {
 
 TEST_F(OwnershipDoctor, APoolOthersMayReadIsANoteAndAFolderOthersMayWriteToo) {
   chmod(pool_.c_str(), 0644);
-  expect_says(probe_ownership(pool_).advice, {"chmod 0600 '" + pool_ + "'"});
-  EXPECT_EQ(probe_ownership(pool_).verdict, Verdict::kNote);
+  expect_finding(probe_ownership(pool_), Verdict::kNote, {}, {"chmod 0600 '" + pool_ + "'"});
   chmod(pool_.c_str(), 0600);
   chmod(folder_.c_str(), 0777);
-  expect_says(probe_ownership(pool_).advice, {"chmod go-w '" + folder_ + "'"});
+  expect_has(probe_ownership(pool_).advice, {"chmod go-w '" + folder_ + "'"});
   chmod(folder_.c_str(), 01777);
   EXPECT_EQ(probe_ownership(pool_).verdict, Verdict::kOk) << "sticky: others cannot replace what is not theirs";
 }
@@ -232,7 +207,7 @@ TEST_F(OwnershipDoctor, APoolOfAnotherUserIsNamedWithItsOwner) {
   const Finding finding = probe_ownership(pool_);
   EXPECT_EQ(finding.verdict, Verdict::kNote) << "root may write it, but makes files that its owner cannot";
   EXPECT_EQ(fact<std::string>(finding, "pool_owner"), "user nobody");
-  expect_says(finding.advice, {"sudo -u nobody ringside"});
+  expect_has(finding.advice, {"sudo -u nobody ringside"});
 }
 
 TEST_F(OwnershipDoctor, APlaceThatMayNotBeWrittenIsAProblem) {
@@ -242,8 +217,8 @@ TEST_F(OwnershipDoctor, APlaceThatMayNotBeWrittenIsAProblem) {
   const testing::AsNobody nobody;  // where the test runs as root
   for (const std::string& place : {folder_, pool_}) {
     const Finding finding = probe_ownership(place);
-    EXPECT_EQ(finding.verdict, Verdict::kProblem);
-    expect_says(finding.advice, {geteuid() == testing::kNobody ? "sudo -u root ringside" : "chmod u+rwx"});
+    expect_finding(finding, Verdict::kProblem, {},
+                   {geteuid() == testing::kNobody ? "sudo -u root ringside" : "chmod u+rwx"});
   }
 }
 
@@ -258,7 +233,7 @@ TEST_F(OwnershipDoctor, APoolInUseNamesTheProcess) {
   const Finding finding = probe_pool_owner(pool_, root());
   EXPECT_EQ(finding.verdict, Verdict::kNote);
   EXPECT_EQ(fact<std::int64_t>(finding, "pid"), 4711);
-  expect_says(finding.found, {"process 4711 (ringside-analyzer)"});
+  expect_has(finding.found, {"process 4711 (ringside-analyzer)"});
 }
 
 TEST_F(OwnershipDoctor, TheKernelNamesWhoHoldsAPool) {
@@ -273,17 +248,15 @@ TEST_F(OwnershipDoctor, TheServicesStateIsTheirsAlone) {
   EXPECT_EQ(probe_service(root()).verdict, Verdict::kOk) << "not set up is no fault";
   write("/etc/passwd",
         "root:x:0:0:root:/root:/bin/bash\nringside:x:" + std::to_string(geteuid()) + ":998::/:/bin/false\n");
-  EXPECT_EQ(probe_service(root()).verdict, Verdict::kNote);
-  expect_says(probe_service(root()).advice, {"install -d -o ringside -g ringside -m 0700 /var/lib/ringside"});
+  expect_finding(probe_service(root()), Verdict::kNote, {},
+                 {"install -d -o ringside -g ringside -m 0700 /var/lib/ringside"});
   std::filesystem::create_directories(root() + "/var/lib/ringside");
   chmod((root() + "/var/lib/ringside").c_str(), 0755);
-  EXPECT_EQ(probe_service(root()).verdict, Verdict::kNote);
-  expect_says(probe_service(root()).advice, {"chmod 0700 /var/lib/ringside"});
+  expect_finding(probe_service(root()), Verdict::kNote, {}, {"chmod 0700 /var/lib/ringside"});
   chmod((root() + "/var/lib/ringside").c_str(), 0700);
   EXPECT_EQ(probe_service(root()).verdict, Verdict::kOk);
   write("/etc/passwd", "ringside:x:54321:998::/:/bin/false\n");
-  EXPECT_EQ(probe_service(root()).verdict, Verdict::kProblem);
-  expect_says(probe_service(root()).advice, {"chown -R ringside:ringside /var/lib/ringside"});
+  expect_finding(probe_service(root()), Verdict::kProblem, {}, {"chown -R ringside:ringside /var/lib/ringside"});
 }
 
 TEST(DoctorTable, WrapsBetweenWordsAndLeavesCommandsWhole) {
@@ -293,10 +266,8 @@ TEST(DoctorTable, WrapsBetweenWordsAndLeavesCommandsWhole) {
                                           std::string(30, 'a') + " " + std::string(30, 'b'),
                                           "first this, then that, and at last: " + command,
                                           {}}};
-  const std::string table = doctor_table(findings, 80);
-  EXPECT_NE(table.find(std::string(30, 'a') + "\n" + std::string(22, ' ') + std::string(30, 'b')), std::string::npos)
-      << table;
-  EXPECT_NE(table.find("\n" + std::string(25, ' ') + command + "\n"), std::string::npos) << table;
+  expect_has(doctor_table(findings, 80), {std::string(30, 'a') + "\n" + std::string(22, ' ') + std::string(30, 'b'),
+                                          "\n" + std::string(25, ' ') + command + "\n"});
   EXPECT_NE(doctor_table(findings).find(findings[0].found), std::string::npos) << "not wrapped where nobody looks";
 }
 

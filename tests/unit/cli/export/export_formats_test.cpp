@@ -213,25 +213,22 @@ TEST(ExportFormatsTest, MatrixMarketHasColumnAfterColumn) {
 }
 
 TEST(ExportFormatsTest, TextFormatsRefuseComplexNumbersAndMoreThanTwoDimensions) {
+  const auto refusal = [](const char* format, const Variable& variable) {
+    return failure_line([&] { format_named(format).check(target_for("x", {{variable, {}}})); });
+  };
   for (const char* name : {"csv", "mtx"}) {
-    const auto refusal = [&](const Variable& variable) {
-      return failure_line([&] { format_named(name).check(target_for("x", {{variable, {}}})); });
-    };
-    EXPECT_EQ(refusal({.name = "z", .dtype = DType::kC128, .shape = {4}}),
-              "--format: csv and mtx hold real numbers and integers of at most two dimensions, 'z' is z c128[4]; give npy or npz");
-    EXPECT_EQ(refusal({.name = "u", .dtype = DType::kF32, .shape = {2, 3, 4}}),
-              "--format: csv and mtx hold real numbers and integers of at most two dimensions, 'u' is u f32[2,3,4]; give npy or "
-              "npz");
-    EXPECT_EQ(refusal({.name = "n", .dtype = DType::kI64, .shape = {4}}), "");
-    EXPECT_EQ(refusal({.name = "u", .dtype = DType::kF32, .shape = {2, 3}}), "");
-    EXPECT_EQ(refusal({.name = "alpha"}), "");
+    EXPECT_EQ(refusal(name, {.name = "z", .dtype = DType::kC128, .shape = {4}}),
+              "--format: csv and mtx hold real numbers and integers of at most two dimensions, 'z' is z c128[4]; give "
+              "npy or npz");
+    EXPECT_EQ(refusal(name, {.name = "u", .dtype = DType::kF32, .shape = {2, 3, 4}}),
+              "--format: csv and mtx hold real numbers and integers of at most two dimensions, 'u' is u f32[2,3,4]; "
+              "give npy or npz");
+    EXPECT_EQ(refusal(name, {.name = "n", .dtype = DType::kI64, .shape = {4}}), "");
+    EXPECT_EQ(refusal(name, {.name = "u", .dtype = DType::kF32, .shape = {2, 3}}), "");
+    EXPECT_EQ(refusal(name, {.name = "alpha"}), "");
   }
   for (const char* name : {"npy", "npz"}) {
-    EXPECT_EQ(
-        failure_line([&] {
-          format_named(name).check(target_for("x", {{{.name = "z", .dtype = DType::kC64, .shape = {2, 3, 4}}, {}}}));
-        }),
-        "");
+    EXPECT_EQ(refusal(name, {.name = "z", .dtype = DType::kC64, .shape = {2, 3, 4}}), "");
   }
 }
 

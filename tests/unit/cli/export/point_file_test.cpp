@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/failure_line.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
@@ -32,8 +33,8 @@ TEST_F(PointFileTest, CommasBlanksHeadsAndEmptyLinesAreAccepted) {
 }
 
 TEST_F(PointFileTest, ALineOfAnotherFormIsRefusedByItsNumber) {
-  EXPECT_NE(refusal("1,2\n1,2,3\n").find("line 2: found '1,2,3', expected two numbers"), std::string::npos);
-  EXPECT_NE(refusal("1,2,3\n\n1,2\n").find("line 3: found '1,2', expected three numbers"), std::string::npos);
+  expect_has(refusal("1,2\n1,2,3\n"), {"line 2: found '1,2,3', expected two numbers"});
+  expect_has(refusal("1,2,3\n\n1,2\n"), {"line 3: found '1,2', expected three numbers"});
   for (const char* text : {"1\n", "1,2,3,4\n", "1,2\n1;2\n", "1,2\n1,\n", "1,2\n1,2,\n", "1,2\n,1,2\n", "x,y\n", ""}) {
     EXPECT_NE(refusal(text), "") << text;
   }

@@ -42,7 +42,7 @@ TEST(ResultColumnsTest, AStepWithOtherResultsHasNoValueInTheColumnsOfTheOthers) 
   ExportColumns columns;
   columns.add(step_with(0, 0.5, 7));
   columns.add(StepResults());
-  const std::uint64_t words[] = {0, std::bit_cast<std::uint64_t>(2.5)};
+  const std::vector<std::uint64_t> words = {0, std::bit_cast<std::uint64_t>(2.5)};
   columns.add(StepResults(ColumnCounts{.f64 = 1}, words));
   ASSERT_EQ(columns.columns().size(), 3u);
   for (const ResultColumn& column : columns.columns()) EXPECT_EQ(column.values.size(), 3u) << column.name;
@@ -53,8 +53,8 @@ TEST(ResultColumnsTest, AStepWithOtherResultsHasNoValueInTheColumnsOfTheOthers) 
 
 TEST(ResultColumnsTest, AnIntegerBeyond64BitsMakesItsColumnOneOfDoubles) {
   const ColumnCounts counts{.i128 = 1};
-  const std::uint64_t small[] = {0, static_cast<std::uint64_t>(-5), ~std::uint64_t{0}};
-  const std::uint64_t large[] = {0, 0, 1};  // 2^64
+  const std::vector<std::uint64_t> small = {0, static_cast<std::uint64_t>(-5), ~std::uint64_t{0}};
+  const std::vector<std::uint64_t> large = {0, 0, 1};  // 2^64
   ExportColumns columns;
   columns.add(StepResults(counts, small));
   EXPECT_TRUE(columns.columns()[0].is_integer());

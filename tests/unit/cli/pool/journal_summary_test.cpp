@@ -4,16 +4,16 @@
 
 #include <memory>
 
-#include "analyzer/journal/step_record.hpp"
 #include "analyzer/pool/ring_pool.hpp"
 #include "cli/subcommands.hpp"
 #include "common/json/json.hpp"
 #include "common/pool_reader/ring_reader.hpp"
-#include "common/records/described_run.hpp"
+#include "common/records/record_message.hpp"
 #include "common/reductions/reduction_words.hpp"
 #include "proto/ringside.pb.h"
 #include "tests/unit/analyzer/journal/journal_fixture.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
+#include "tests/unit/expect_text.hpp"
 
 namespace ringside {
 namespace {
@@ -59,21 +59,22 @@ class JournalSummaryTest : public JournalFixture {
     return values;
   }
 
+  static void append(Journal& journal, wire::Record& record) {
+    record.set_seq(journal.newest_seq() + 1);
+    const std::string bytes = record.SerializeAsString();
+    ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
+  }
+
   /// The description of the run comes last, as in a log of which the beginning is lost.
   void write_journal() const {
     Journal journal = open();
     wire::Record record;
-    const auto append = [&] {
-      record.set_seq(journal.newest_seq() + 1);
-      const std::string bytes = record.SerializeAsString();
-      ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
-    };
     for (const RecordedStep& step : steps_) {
       fill(*record.mutable_step(), step);
-      append();
+      append(journal, record);
     }
     *record.mutable_run_described() = describe_run(ringside::bytes_of(run_of(kRows).run_id), *layout_);
-    append();
+    append(journal, record);
   }
 
   struct Shown {
@@ -85,6 +86,12 @@ class JournalSummaryTest : public JournalFixture {
     ::testing::internal::CaptureStdout();
     const int code = run(static_cast<int>(arguments.size()), arguments.data());
     return {code, ::testing::internal::GetCapturedStdout()};
+  }
+  /// Expects this exit code of the command, and these parts of its text.
+  void expect_shown(int exit_code, int (*run)(int, const char* const*), const std::vector<std::string>& parts) const {
+    const Shown shown = command(run, {});
+    EXPECT_EQ(shown.exit_code, exit_code) << shown.out;
+    expect_has(shown.out, parts);
   }
   static std::vector<Json> lines(const std::string& text) {
     std::vector<Json> objects;
@@ -101,8 +108,8 @@ class JournalSummaryTest : public JournalFixture {
 TEST_F(JournalSummaryTest, WithoutAJournalReplaySaysNothingOfOne) {
   const Shown shown = command(replay_command, {"--json"});
   EXPECT_EQ(shown.exit_code, 0) << shown.out;
-  EXPECT_EQ(shown.out.find("journal"), std::string::npos) << shown.out;
-  EXPECT_EQ(command(replay_command, {}).out.find("journal"), std::string::npos);
+  expect_lacks(shown.out, {"journal"});
+  expect_lacks(command(replay_command, {}).out, {"journal"});
   EXPECT_TRUE(Json::parse(command(info_command, {"--json"}).out)["journal"].is_null());
 }
 
@@ -124,12 +131,9 @@ TEST_F(JournalSummaryTest, WhatTheJournalRecordedStandsBesideTheRing) {
   EXPECT_EQ(journal["not_in_journal"], 0);
   EXPECT_EQ(journal["outside_ring"], (Json{{"steps", 2}, {"first_iteration", 1}, {"last_iteration", 2}}));
 
-  const Shown table = command(replay_command, {});
-  EXPECT_EQ(table.exit_code, 0);
-  EXPECT_NE(table.out.find("2.346"), std::string::npos) << table.out;
-  EXPECT_NE(table.out.find("steps that the ring no longer keeps: 2, iterations 1 to 2"), std::string::npos)
-      << table.out;
-  EXPECT_TRUE(table.out.ends_with("4 iterates: 4 equal to what was recorded\n")) << table.out;
+  expect_shown(0, replay_command,
+               {"2.346", "steps that the ring no longer keeps: 2, iterations 1 to 2",
+                "4 iterates: 4 equal to what was recorded\n"});
 }
 
 TEST_F(JournalSummaryTest, AScalarThatDiffersInItsLastBitIsADifference) {
@@ -145,28 +149,20 @@ TEST_F(JournalSummaryTest, AScalarThatDiffersInItsLastBitIsADifference) {
   EXPECT_EQ(objects[2]["verdict"], "equal") << "the ring agrees with itself";
   EXPECT_EQ(objects[4]["journal"]["differs"], 1);
   EXPECT_FALSE(objects[4]["intact"].get<bool>());
-  const Shown table = command(replay_command, {});
-  EXPECT_EQ(table.exit_code, 5);
-  EXPECT_NE(table.out.find("DIFFERS from the ring:"), std::string::npos) << table.out;
+  expect_shown(5, replay_command, {"DIFFERS from the ring:"});
 }
 
 TEST_F(JournalSummaryTest, AStepTheJournalLacksIsNamedAndIsNoDamage) {
   steps_.erase(steps_.begin() + 3);
   write_journal();
-  const Shown table = command(replay_command, {});
-  EXPECT_EQ(table.exit_code, 0) << table.out;
-  EXPECT_NE(table.out.find("4  not in the journal\n"), std::string::npos) << table.out;
+  expect_shown(0, replay_command, {"4  not in the journal\n"});
 }
 
 TEST_F(JournalSummaryTest, DamageOfTheJournalIsReported) {
   write_journal();
   flip(log(0), 100);
-  const Shown table = command(replay_command, {});
-  EXPECT_EQ(table.exit_code, 5);
-  EXPECT_NE(table.out.find("journal: DAMAGED: " + log(0) + ": byte 64: "), std::string::npos) << table.out;
-  const Shown info = command(info_command, {});
-  EXPECT_EQ(info.exit_code, 0);
-  EXPECT_NE(info.out.find("DAMAGED"), std::string::npos) << info.out;
+  expect_shown(5, replay_command, {"journal: DAMAGED: " + log(0) + ": byte 64: "});
+  expect_shown(0, info_command, {"DAMAGED"});
 }
 
 TEST_F(JournalSummaryTest, AStepRebuiltBeforeItWasReducedIsComparedWithNothing) {
@@ -175,17 +171,12 @@ TEST_F(JournalSummaryTest, AStepRebuiltBeforeItWasReducedIsComparedWithNothing) 
   layout_->gather({}, nullptr, absent);
   steps_[5].results = StepResults(layout_, absent);
   write_journal();
-  const Shown table = command(replay_command, {});
-  EXPECT_EQ(table.exit_code, 0) << table.out;
-  EXPECT_NE(table.out.find("rebuilt from the ring"), std::string::npos) << table.out;
+  expect_shown(0, replay_command, {"rebuilt from the ring"});
 }
 
 TEST_F(JournalSummaryTest, AFileThatIsNoJournalInItsPlaceIsReportedAndTheRingReplayed) {
   write(log(0), std::string(100, 'x'));
-  const Shown table = command(replay_command, {});
-  EXPECT_EQ(table.exit_code, 5);
-  EXPECT_NE(table.out.find("not a Ringside journal"), std::string::npos) << table.out;
-  EXPECT_NE(table.out.find("4 iterates: 4 equal"), std::string::npos) << table.out;
+  expect_shown(5, replay_command, {"not a Ringside journal", "4 iterates: 4 equal"});
 }
 
 TEST_F(JournalSummaryTest, InfoNamesTheJournal) {
@@ -195,7 +186,7 @@ TEST_F(JournalSummaryTest, InfoNamesTheJournal) {
   EXPECT_EQ(journal["records"], 7);
   EXPECT_EQ(journal["oldest_seq"], 1);
   EXPECT_EQ(journal["newest_seq"], 7);
-  EXPECT_NE(command(info_command, {}).out.find("7 records, 1 to 7"), std::string::npos);
+  expect_has(command(info_command, {}).out, {"7 records, 1 to 7"});
 }
 
 TEST_F(JournalSummaryTest, InfoAndReplayCountTheStepsThatAreNamedAsMissing) {
@@ -203,29 +194,25 @@ TEST_F(JournalSummaryTest, InfoAndReplayCountTheStepsThatAreNamedAsMissing) {
   {
     Journal journal = open();
     wire::Record record;
-    record.set_seq(journal.newest_seq() + 1);
     fill(*record.mutable_records_missing(), MissingSteps{.run_id = steps_.back().figures.run_id,
                                                          .first_step = 6,
                                                          .steps = 392,
                                                          .first_commit_seq = 7,
                                                          .first_iteration = 7,
                                                          .last_iteration = 398});
-    std::string bytes = record.SerializeAsString();
-    ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
+    append(journal, record);
     // One of them is recorded from the ring later.
     RecordedStep found = steps_.back();
     found.figures.commit_seq = 398;
     found.figures.step.iteration = 398;
-    record.set_seq(record.seq() + 1);
     fill(*record.mutable_step(), found);
-    bytes = record.SerializeAsString();
-    ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
+    append(journal, record);
   }
   EXPECT_EQ(Json::parse(command(info_command, {"--json"}).out)["journal"]["records_missing"], 391);
   EXPECT_EQ(lines(command(replay_command, {"--json"}).out).back()["journal"]["records_missing"], 391);
   const std::string text = "391 committed steps have no record, iterations 7 to 398";
-  EXPECT_NE(command(info_command, {}).out.find(text), std::string::npos);
-  EXPECT_NE(command(replay_command, {}).out.find(text), std::string::npos);
+  expect_has(command(info_command, {}).out, {text});
+  expect_has(command(replay_command, {}).out, {text});
 }
 
 TEST_F(JournalSummaryTest, WhoseAJournalIsFollowsFromItsRunsItsPoolAndItsTime) {
@@ -247,11 +234,11 @@ TEST_F(JournalSummaryTest, WhoseAJournalIsFollowsFromItsRunsItsPoolAndItsTime) {
   EXPECT_TRUE(has_no_scalars(identity_of(other, kBeganNs - 1, id)));
   for (const std::string& unknown : {std::string(), std::string(16, 'x')}) {
     const JournalIdentity later = identity_of(other, kBeganNs, unknown);
-    EXPECT_NE(later.foreign.find("is not this pool's"), std::string::npos) << later.foreign;
+    expect_has(later.foreign, {"is not this pool's"});
     EXPECT_EQ(later.older, "");
     const JournalIdentity earlier = identity_of(other, kBeganNs - 1, unknown);
     EXPECT_EQ(earlier.foreign, "");
-    EXPECT_NE(earlier.older.find("older than all of them"), std::string::npos) << earlier.older;
+    expect_has(earlier.older, {"older than all of them"});
   }
 }
 
@@ -259,14 +246,14 @@ TEST_F(JournalSummaryTest, WipeTakesTheJournalToo) {
   write_journal();
   const Shown shown = command(wipe_command, {"--yes"});
   EXPECT_EQ(shown.exit_code, 0);
-  EXPECT_NE(shown.out.find("its journal too"), std::string::npos) << shown.out;
+  expect_has(shown.out, {"its journal too"});
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
 TEST_F(JournalSummaryTest, WipeKeepsThePoolWhileItsJournalIsWritten) {
   write_journal();
   const Journal journal = open();
-  refusal(ExitCode::kSystem, [&] { command(wipe_command, {"--yes"}); });
+  EXPECT_NE(failure_line([&] { command(wipe_command, {"--yes"}); }, ExitCode::kSystem), "");
   ::testing::internal::GetCapturedStdout();
   EXPECT_TRUE(std::filesystem::exists(pool_));
 }

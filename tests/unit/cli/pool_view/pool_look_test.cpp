@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <numeric>
@@ -22,6 +21,7 @@
 #include "common/files/watched_mapping.hpp"
 #include "common/json/json.hpp"
 #include "tests/unit/analyzer/ring/several_variables.hpp"
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -162,7 +162,7 @@ TEST_F(PoolLookTest, ADamagedStepIsNamedAndNotDrawn) {
   pool_->ring().writable_payload(newest.slot)[100] ^= std::byte{1};
   const DrawnField drawn = draw_newest(reader, grids_in(reader).front(), CellShows::kExtreme);
   EXPECT_FALSE(drawn.image);
-  EXPECT_NE(drawn.why.find("damaged"), std::string::npos);
+  expect_has(drawn.why, {"damaged"});
 }
 
 TEST_F(PoolLookTest, AMissingPoolIsNamed) {
@@ -171,7 +171,7 @@ TEST_F(PoolLookTest, AMissingPoolIsNamed) {
   EXPECT_EQ(ask_until(images, {}, has_why)["why"], "elsewhere");
   images.watch(path_, "");
   const Json answer = ask_until(images, {}, [](const Json& a) { return a["why"] != "elsewhere" && a["why"] != ""; });
-  EXPECT_NE(answer["why"].get<std::string>().find(path_), std::string::npos);
+  expect_has(answer["why"].get<std::string>(), {path_});
 }
 
 TEST_F(PoolLookTest, APoolThatIsTruncatedOrReplacedWhileItIsWatchedEndsNobody) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "producer/solver/solver_table.hpp"
+#include "tests/unit/expect_text.hpp"
 
 namespace ringside {
 namespace {
@@ -44,6 +45,11 @@ Json analyzer_report() {
           {"hand_off_ns", {{"p50", 1500}, {"p99", 20'000}, {"max", 30'000}}}};
 }
 
+/// The table of a run with these reports.
+std::string shown(const Json& producer, const Json& analyzer = analyzer_report(), const RunFacts& facts = kPipeline) {
+  return account_table(make_summary(facts, producer, analyzer), facts);
+}
+
 TEST(AccountTableTest, TotalRunsFromTheFirstIterationToTheLastThingDone) {
   const auto summary = make_summary(kPipeline, producer_report(), analyzer_report());
   EXPECT_DOUBLE_EQ(summary["total_s"].get<double>(), 2.0);
@@ -54,18 +60,15 @@ TEST(AccountTableTest, TheNodeThatWaitedLongestIsNamed) {
   analyzer["last"] = {{"iteration", 9},
                       {"mean", 1.0},
                       {"results", {{"solver.waited_for_node", 3}, {"solver.waited_ns", 1'500'000'000}}}};
-  const auto waited = make_summary(kPipeline, producer_report(), analyzer);
-  EXPECT_NE(account_table(waited, kPipeline).find("  nodes      node 3 has waited longest for its analyzer: 1.500 s\n"),
-            std::string::npos)
-      << account_table(waited, kPipeline);
+  expect_has(shown(producer_report(), analyzer),
+             {"  nodes      node 3 has waited longest for its analyzer: 1.500 s\n"});
   RunFacts one_node = kPipeline;
   one_node.nodes = 1;
-  EXPECT_EQ(account_table(waited, one_node).find("  nodes "), std::string::npos);
+  expect_lacks(shown(producer_report(), analyzer, one_node), {"  nodes "});
   analyzer["last"]["results"]["solver.waited_ns"] = 0;
-  const auto none = make_summary(kPipeline, producer_report(), analyzer);
-  EXPECT_NE(account_table(none, kPipeline).find("  nodes      none has waited for its analyzer\n"), std::string::npos);
+  expect_has(shown(producer_report(), analyzer), {"  nodes      none has waited for its analyzer\n"});
   analyzer["last"].erase("results");
-  EXPECT_EQ(account_table(make_summary(kPipeline, producer_report(), analyzer), kPipeline).find("  nodes "), std::string::npos);
+  expect_lacks(shown(producer_report(), analyzer), {"  nodes "});
 }
 
 TEST(AccountTableTest, BrokenLeasesAreShownIfThereAreAny) {
@@ -73,10 +76,9 @@ TEST(AccountTableTest, BrokenLeasesAreShownIfThereAreAny) {
   analyzer["leases_broken"] = 0;
   const auto none = make_summary(kPipeline, producer_report(), analyzer);
   EXPECT_EQ(none["leases_broken"], 0);
-  EXPECT_EQ(account_table(none, kPipeline).find("readers"), std::string::npos);
+  expect_lacks(account_table(none, kPipeline), {"readers"});
   analyzer["leases_broken"] = 3;
-  const std::string table = account_table(make_summary(kPipeline, producer_report(), analyzer), kPipeline);
-  EXPECT_NE(table.find("3 steps overwritten while held by a reader"), std::string::npos) << table;
+  expect_has(shown(producer_report(), analyzer), {"3 steps overwritten while held by a reader"});
 }
 
 TEST(AccountTableTest, TheSummaryNamesTheMatrixFormatUnderBothKeys) {
@@ -91,7 +93,7 @@ TEST(AccountTableTest, AMatrixInFarMemoryHasALineAndOneInDramHasNone) {
   const auto in_dram = make_summary(kPipeline, producer, analyzer_report());
   EXPECT_EQ(in_dram["matrix_memory"], "dram");
   EXPECT_TRUE(in_dram["matrix_faults"].is_null());
-  EXPECT_EQ(account_table(in_dram, kPipeline).find("  matrix  "), std::string::npos);
+  expect_lacks(account_table(in_dram, kPipeline), {"  matrix  "});
   producer.update({{"matrix_memory", "far:/mnt"},
                    {"dram_limit_bytes", 40'000'000},
                    {"matrix_far_bytes", 160'000'000},
@@ -100,22 +102,19 @@ TEST(AccountTableTest, AMatrixInFarMemoryHasALineAndOneInDramHasNone) {
                    {"matrix_fault_s", 0.5},
                    {"matrix_far_read_bytes", 1'200'000'000}});
   const auto far = make_summary(kPipeline, producer, analyzer_report());
-  for (const char* key : {"dram_limit_bytes", "matrix_far_bytes", "matrix_in_place_bytes", "matrix_dram_peak_bytes", "matrix_faults",
-                          "matrix_fault_s", "matrix_far_read_bytes"}) {
+  for (const char* key : {"dram_limit_bytes", "matrix_far_bytes", "matrix_in_place_bytes", "matrix_dram_peak_bytes",
+                          "matrix_faults", "matrix_fault_s", "matrix_far_read_bytes"}) {
     EXPECT_EQ(far[key], producer[key]) << key;
   }
-  const std::string table = account_table(far, kPipeline);
-  EXPECT_NE(table.find("  matrix     160.0 MB in far:/mnt, at most 40.0 MB of DRAM: 2,000 faults while solving, "
-                       "0.500 s of the threads' time; 1200.0 MB read\n"),
-            std::string::npos)
-      << table;
+  expect_has(account_table(far, kPipeline),
+             {"  matrix     160.0 MB in far:/mnt, at most 40.0 MB of DRAM: 2,000 faults while solving, "
+              "0.500 s of the threads' time; 1200.0 MB read\n"});
 }
 
 TEST(AccountTableTest, AProducerThatDiedBeforeItHadAFormatIsShownWithoutOne) {
   Json producer = producer_report();
   producer.erase("matrix_format");
-  const std::string table = account_table(make_summary(kPipeline, producer, analyzer_report()), kPipeline);
-  EXPECT_NE(table.find("nonzeros\n"), std::string::npos) << table;
+  expect_has(shown(producer), {"nonzeros\n"});
 }
 
 TEST(AccountTableTest, OnlyACriterionOtherThanTheChangeIsShownBesideIt) {
@@ -138,7 +137,7 @@ TEST(AccountTableTest, WhatAProcessThatDiedNeverReportedIsNull) {
   EXPECT_TRUE(summary["steps_committed"].is_null());
   EXPECT_TRUE(summary["hand_off_ns"].is_null());
   EXPECT_EQ(summary["iterations"], 9);
-  EXPECT_NE(account_table(summary, kPipeline).find("`ringside info` tells what is in p.pool"), std::string::npos);
+  expect_has(account_table(summary, kPipeline), {"`ringside info` shows what is in p.pool"});
 }
 
 TEST(AccountTableTest, TheBaselineHasNoRing) {
@@ -151,31 +150,24 @@ TEST(AccountTableTest, TheBaselineHasNoRing) {
   EXPECT_EQ(summary["transfer_s"], 0);
   EXPECT_DOUBLE_EQ(summary["analyze_s"].get<double>(), 0.7);
   EXPECT_TRUE(summary["slots"].is_null());
-  EXPECT_NE(account_table(summary, dram).find("nothing kept"), std::string::npos);
+  expect_has(account_table(summary, dram), {"nothing kept"});
 }
 
 TEST(AccountTableTest, TheTableShowsWhatTheSummaryHolds) {
-  const auto summary = make_summary(kPipeline, producer_report(), analyzer_report());
-  const std::string table = account_table(summary, kPipeline);
-  for (const char* text : {"1,234,567 rows", "nonzeros, format packed\n", "9 steps committed, 7 persisted",
-                           "the last 8 are in p.pool", "transfer 8.0 GB/s", "p50 1.50 us", "p99 20.0 us", "50.0 %"}) {
-    EXPECT_NE(table.find(text), std::string::npos) << text << " in\n" << table;
-  }
+  expect_has(shown(producer_report()),
+             {"1,234,567 rows", "nonzeros, format packed\n", "9 steps committed, 7 persisted",
+              "the last 8 are in p.pool", "transfer 8.0 GB/s", "p50 1.50 us", "p99 20.0 us", "50.0 %"});
 }
 
 TEST(AccountTableTest, ARunBelowASecondIsShownInMilliseconds) {
-  const std::string seconds = account_table(make_summary(kPipeline, producer_report(), analyzer_report()), kPipeline);
-  EXPECT_NE(seconds.find("    generate      1.000 s   50.0 %    transfer      0.250 s   12.5 %\n"), std::string::npos)
-      << seconds;
+  expect_has(shown(producer_report()), {"    generate      1.000 s   50.0 %    transfer      0.250 s   12.5 %\n"});
   Json producer = producer_report();
   Json analyzer = analyzer_report();
   producer.update({{"begun_ns", 1'000'000'000}, {"ended_ns", 1'002'000'000}, {"load_s", 0.0004}});
   producer.update({{"generate_s", 0.001}, {"producer_idle_s", 0.0005}});
   analyzer.update({{"ended_ns", 1'002'000'000}, {"transfer_s", 0.0002}, {"analyzer_idle_s", 0.0}});
-  const std::string table = account_table(make_summary(kPipeline, producer, analyzer), kPipeline);
-  EXPECT_NE(table.find("    generate     1.000 ms   50.0 %    transfer     0.200 ms   10.0 %\n"), std::string::npos)
-      << table;
-  EXPECT_NE(table.find("loading took 0.400 ms\n"), std::string::npos) << table;
+  expect_has(shown(producer, analyzer),
+             {"    generate     1.000 ms   50.0 %    transfer     0.200 ms   10.0 %\n", "loading took 0.400 ms\n"});
 }
 
 TEST(AccountTableTest, AProgramOfTheUsersIsNamedAndOnlyWhatItReportedIsShown) {
@@ -191,9 +183,8 @@ TEST(AccountTableTest, AProgramOfTheUsersIsNamedAndOnlyWhatItReportedIsShown) {
   const std::string table = account_table(summary, facts);
   EXPECT_EQ(table.rfind("  program    ./solver --fast\n  problem    pagerank of m: u f64[300,300] K, i i64\n", 0), 0u)
       << table;
-  EXPECT_NE(table.find("  solved     9 iterations; change in the last: L1 1.000e-09"), std::string::npos) << table;
-  EXPECT_EQ(table.find("loading"), std::string::npos) << table;
-  EXPECT_EQ(table.find("converged"), std::string::npos) << table;
+  expect_has(table, {"  solved     9 iterations; change in the last: L1 1.000e-09"});
+  expect_lacks(table, {"loading", "converged"});
   EXPECT_TRUE(make_summary(kPipeline, producer_report(), analyzer_report())["program"].is_null());
 }
 

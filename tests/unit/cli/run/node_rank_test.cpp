@@ -7,7 +7,6 @@
 
 #include <cstdlib>
 #include <string>
-#include <vector>
 
 #include "common/platform/names.hpp"
 #include "tests/unit/failure_line.hpp"

@@ -9,7 +9,7 @@
 
 #include "cli/run/run_options.hpp"
 #include "common/handoff/handoff_environment.hpp"
-#include "common/platform/error.hpp"
+#include "tests/unit/failure_line.hpp"
 
 namespace ringside {
 namespace {
@@ -23,13 +23,7 @@ std::string refused(std::vector<const char*> words) {
   declare(line, options);
   EXPECT_EQ(parse_or_exit_code(line, static_cast<int>(words.size()), words.data()), std::nullopt);
   EXPECT_EQ(options.program, (std::vector<std::string>{"./solver", "--iterations", "5"}));
-  try {
-    refuse_solver_options(line, options.program.front());
-    return "";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    return error.what();
-  }
+  return failure_line([&] { refuse_solver_options(line, options.program.front()); });
 }
 
 /// The variables that a program gets on these cores.

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cli/run_history/watched_run.hpp"
+#include "tests/unit/expect_text.hpp"
 #include "tests/watch/made_run.hpp"
 
 namespace ringside {
@@ -28,10 +29,12 @@ std::map<std::string, double> samples(const std::string& text) {
 
 class MetricsTest : public ::testing::Test {
  protected:
-  void run_steps(std::uint64_t count) {
+  /// The samples after so many steps.
+  std::map<std::string, double> run_steps(std::uint64_t count) {
     watched_.analyzer_is(true);
     watched_.take(std::vector{made_.started()});
     watched_.take(made_.steps(count));
+    return samples(watched_.metrics_text());
   }
 
   WatchedRun watched_;
@@ -39,8 +42,7 @@ class MetricsTest : public ::testing::Test {
 };
 
 TEST_F(MetricsTest, AreTheFiguresOfTheRecordsInBaseUnits) {
-  run_steps(10);
-  const auto found = samples(watched_.metrics_text());
+  const auto found = run_steps(10);
   EXPECT_EQ(found.at("ringside_steps_committed_total"), 10);
   EXPECT_EQ(found.at("ringside_steps_persisted_total"), 8);
   EXPECT_EQ(found.at("ringside_leases_broken_total"), 0);
@@ -63,8 +65,7 @@ Schema two_fields() {
 
 TEST_F(MetricsTest, EachResultOfTheNewestStepHasASampleWithItsName) {
   made_.describe(two_fields(), {{.name = "rho"}, {.name = "restarts", .type = ValueType::kI64}});
-  run_steps(3);
-  const auto found = samples(watched_.metrics_text());
+  const auto found = run_steps(3);
   const auto& results = made_.layout()->results();
   EXPECT_EQ(results.size(), 11u + 10u + 2u);
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -83,8 +84,7 @@ TEST_F(MetricsTest, TheNewestResultOfAnAnalysisHasASample) {
 
 TEST_F(MetricsTest, WhatIsAbsentHasNoSample) {
   made_.describe(two_fields());
-  run_steps(1);
-  auto found = samples(watched_.metrics_text());
+  auto found = run_steps(1);
   EXPECT_TRUE(found.contains("ringside_result{name=\"u.l1\"}"));
   EXPECT_FALSE(found.contains("ringside_result{name=\"u.change_l1\"}"));
   watched_.take(std::vector{made_.step()});
@@ -102,12 +102,11 @@ TEST_F(MetricsTest, OfManyResultsTheFirst256HaveASeriesAndALineCountsTheOthers) 
   std::size_t series = 0;
   for (const auto& [name, value] : samples(text)) series += name.starts_with("ringside_result{") ? 1u : 0u;
   EXPECT_EQ(series, 256u);
-  EXPECT_NE(text.find("# 844 further results have no series\n"), std::string::npos);
+  expect_has(text, {"# 844 further results have no series\n"});
 }
 
 TEST_F(MetricsTest, AStepFromBeforeThereWereNamesHasItsResultsToo) {
-  run_steps(3);
-  const auto found = samples(watched_.metrics_text());
+  const auto found = run_steps(3);
   EXPECT_EQ(found.at("ringside_result{name=\"x.l2\"}"), 0.004);
   EXPECT_EQ(found.at("ringside_result{name=\"solver.residual_l1\"}"), found.at("ringside_residual_l1"));
 }
@@ -149,14 +148,13 @@ TEST_F(MetricsTest, EveryMetricHasHelpAndAConventionalName) {
     EXPECT_EQ(help, name);
     EXPECT_TRUE(name.starts_with("ringside_")) << name;
     EXPECT_EQ(type == "counter", name.ends_with("_total")) << name;
-    EXPECT_EQ(name.find("_ns"), std::string::npos) << name;
-    EXPECT_EQ(name.find("_ms"), std::string::npos) << name;
+    expect_lacks(name, {"_ns", "_ms"});
   }
 }
 
 TEST_F(MetricsTest, NamesInLabelsAreEscaped) {
   watched_.take(std::vector{made_.started("a\"b\\c\nd")});
-  EXPECT_NE(watched_.metrics_text().find(R"(matrix="a\"b\\c\nd")"), std::string::npos);
+  expect_has(watched_.metrics_text(), {R"(matrix="a\"b\\c\nd")"});
 }
 
 TEST_F(MetricsTest, AnAnalyzerThatWentAwayIsDownAndTheRunKeepsItsFigures) {

@@ -25,12 +25,20 @@ RunHistory history_of(const std::vector<wire::Record>& records) {
   return history;
 }
 
-TEST(StepSeriesTest, TheNewestStepsStaySingleAndNothingOlderIsLost) {
-  MadeRun made;
+class RunHistoryTest : public ::testing::Test {
+ protected:
+  MadeRun made_;
+};
+using StepSeriesTest = RunHistoryTest;
+using HistoryJsonTest = RunHistoryTest;
+using RunMarksTest = RunHistoryTest;
+using AnalysisSeriesTest = RunHistoryTest;
+
+TEST_F(StepSeriesTest, TheNewestStepsStaySingleAndNothingOlderIsLost) {
   StepSeries series(10, 4);
   constexpr std::uint64_t kSteps = 1000;
   std::int64_t generate_ns = 0;
-  for (const wire::Record& record : made.steps(kSteps)) {
+  for (const wire::Record& record : made_.steps(kSteps)) {
     series.add(point_of(record));
     generate_ns += record.step().generate_ns();
   }
@@ -49,10 +57,9 @@ TEST(StepSeriesTest, TheNewestStepsStaySingleAndNothingOlderIsLost) {
   for (std::size_t i = points.size() - 10; i < points.size(); ++i) EXPECT_EQ(points[i].steps, 1u);
 }
 
-TEST(StepSeriesTest, AGroupShowsItsLastStep) {
-  MadeRun made;
+TEST_F(StepSeriesTest, AGroupShowsItsLastStep) {
   StepSeries series(1, 1);
-  const std::vector<wire::Record> records = made.steps(5);
+  const std::vector<wire::Record> records = made_.steps(5);
   for (const wire::Record& record : records) series.add(point_of(record));
   const SeriesPoint group = series.from(0, 1).front();
   const wire::StepRecord& last = records[group.seq - 1].step();
@@ -63,19 +70,17 @@ TEST(StepSeriesTest, AGroupShowsItsLastStep) {
   EXPECT_EQ(value_of(group, "x.change_l1"), last.reductions().change_l1());
 }
 
-TEST(StepSeriesTest, FromBeginsWithThePointThatHoldsTheNumber) {
-  MadeRun made;
+TEST_F(StepSeriesTest, FromBeginsWithThePointThatHoldsTheNumber) {
   StepSeries series(4, 100);
-  for (const wire::Record& record : made.steps(10)) series.add(point_of(record));
+  for (const wire::Record& record : made_.steps(10)) series.add(point_of(record));
   EXPECT_EQ(series.from(7, 100).front().seq, 7u);
   EXPECT_EQ(series.from(7, 2).size(), 2u);
   EXPECT_TRUE(series.from(11, 100).empty());
 }
 
-TEST(RunHistoryTest, SumsAreThoseOfTheRecords) {
-  MadeRun made;
-  std::vector<wire::Record> records = {made.started()};
-  for (wire::Record& record : made.steps(50)) records.push_back(record);
+TEST_F(RunHistoryTest, SumsAreThoseOfTheRecords) {
+  std::vector<wire::Record> records = {made_.started()};
+  for (wire::Record& record : made_.steps(50)) records.push_back(record);
   for (const std::size_t k : {7u, 20u}) records[k].mutable_step()->set_broke_lease(true);
   const RunHistory history = history_of(records);
   const RunView& run = *history.run();
@@ -97,7 +102,7 @@ TEST(RunHistoryTest, SumsAreThoseOfTheRecords) {
   EXPECT_FALSE(run.ended);
 }
 
-TEST(RunHistoryTest, AnotherRunBeginsAtZero) {
+TEST_F(RunHistoryTest, AnotherRunBeginsAtZero) {
   MadeRun first;
   RunHistory history = history_of({first.started(), first.step(), first.step(), first.ended()});
   EXPECT_TRUE(history.run()->ended);
@@ -109,19 +114,17 @@ TEST(RunHistoryTest, AnotherRunBeginsAtZero) {
   EXPECT_FALSE(history.run()->ended);
 }
 
-TEST(RunHistoryTest, ARunThatContinuesUnderAnotherAnalyzerGoesOn) {
-  MadeRun made;
-  RunHistory history = history_of({made.started(), made.step(), made.step()});
-  history.add(made.ended("", 4));
-  history.add(made.started());
-  history.add(made.step());
+TEST_F(RunHistoryTest, ARunThatContinuesUnderAnotherAnalyzerGoesOn) {
+  RunHistory history = history_of({made_.started(), made_.step(), made_.step()});
+  history.add(made_.ended("", 4));
+  history.add(made_.started());
+  history.add(made_.step());
   EXPECT_EQ(history.run()->sums.steps, 3u);
   EXPECT_FALSE(history.run()->ended);
 }
 
-TEST(RunHistoryTest, AStepThatComesAgainUnderAnotherNumberIsCountedOnce) {
-  MadeRun made;
-  RunHistory history = history_of({made.started(), made.step(), made.step(), made.step()});
+TEST_F(RunHistoryTest, AStepThatComesAgainUnderAnotherNumberIsCountedOnce) {
+  RunHistory history = history_of({made_.started(), made_.step(), made_.step(), made_.step()});
   const std::int64_t generate_ns = history.run()->sums.generate_ns;
   MadeRun again;  // its numbers begin anew: the journal had not kept them
   history.add(again.started());
@@ -133,13 +136,12 @@ TEST(RunHistoryTest, AStepThatComesAgainUnderAnotherNumberIsCountedOnce) {
   EXPECT_EQ(history.run()->series.from(0, 10).size(), 2u);
 }
 
-TEST(RunHistoryTest, WhatAnalyzersMeasuredOfARebuiltStepIsNotCountedAsZero) {
-  MadeRun made;
-  wire::Record rebuilt = made.step();
+TEST_F(RunHistoryTest, WhatAnalyzersMeasuredOfARebuiltStepIsNotCountedAsZero) {
+  wire::Record rebuilt = made_.step();
   rebuilt.mutable_step()->set_rebuilt(true);
   rebuilt.mutable_step()->set_hand_off_ns(0);
   rebuilt.mutable_step()->set_steps_committed(0);
-  const RunHistory history = history_of({rebuilt, made.step()});
+  const RunHistory history = history_of({rebuilt, made_.step()});
   EXPECT_EQ(history.run()->hand_off.count(), 1u);
   EXPECT_EQ(history.run()->sums.rebuilt, 1u);
   EXPECT_EQ(history.run()->sums.records_missing, 0u);
@@ -155,13 +157,12 @@ wire::Record missing_commits(const std::string& run_id, std::uint64_t first, std
   return record;
 }
 
-TEST(RunHistoryTest, StepsOfWhichNoRecordCameAreCountedToldOrNot) {
-  MadeRun made;
-  RunHistory history = history_of({made.started(), made.step()});
-  (void)made.steps(7);
+TEST_F(RunHistoryTest, StepsOfWhichNoRecordCameAreCountedToldOrNot) {
+  RunHistory history = history_of({made_.started(), made_.step()});
+  (void)made_.steps(7);
   history.add(missing_commits(history.run()->run_id, 0, 5));
   EXPECT_EQ(history.run()->sums.records_missing, 5u);
-  history.add(made.step());
+  history.add(made_.step());
   EXPECT_EQ(history.run()->sums.steps, 2u);
   EXPECT_EQ(history.run()->sums.records_missing, 7u);
 }
@@ -171,42 +172,38 @@ wire::Record step_of_another_life(wire::Record record, std::uint64_t step) {
   return record;
 }
 
-TEST(RunHistoryTest, StepsLostBetweenTwoLivesOfARunAreCountedAlthoughStepsBeginAtZero) {
-  MadeRun made;
-  RunHistory history = history_of({made.started(), made.step()});
-  (void)made.steps(7);
-  history.add(made.started());
-  history.add(step_of_another_life(made.step(), 0));
+TEST_F(RunHistoryTest, StepsLostBetweenTwoLivesOfARunAreCountedAlthoughStepsBeginAtZero) {
+  RunHistory history = history_of({made_.started(), made_.step()});
+  (void)made_.steps(7);
+  history.add(made_.started());
+  history.add(step_of_another_life(made_.step(), 0));
   EXPECT_EQ(history.run()->sums.steps, 2u);
   EXPECT_EQ(history.run()->sums.records_missing, 7u);
 }
 
-TEST(RunHistoryTest, AStepThatWasNamedAsMissingAndIsRecordedAfterAllIsNotMissing) {
-  MadeRun made;
-  RunHistory history = history_of({made.started(), made.step()});
-  const std::vector<wire::Record> lost = made.steps(5);
+TEST_F(RunHistoryTest, AStepThatWasNamedAsMissingAndIsRecordedAfterAllIsNotMissing) {
+  RunHistory history = history_of({made_.started(), made_.step()});
+  const std::vector<wire::Record> lost = made_.steps(5);
   history.add(missing_commits(history.run()->run_id, 2, 5));
   EXPECT_EQ(history.run()->sums.records_missing, 5u);
   history.add(lost[2]);
   EXPECT_EQ(history.run()->sums.records_missing, 4u);
-  history.add(made.step());
+  history.add(made_.step());
   EXPECT_EQ(history.run()->sums.steps, 3u);
   EXPECT_EQ(history.run()->sums.records_missing, 4u);
 }
 
-TEST(RunHistoryTest, StepsThatWereSeenLiveAreNotMissingWhereTheJournalLacksThem) {
-  MadeRun made;
-  RunHistory history = history_of({made.started()});
-  for (const wire::Record& record : made.steps(10)) history.add(record);
+TEST_F(RunHistoryTest, StepsThatWereSeenLiveAreNotMissingWhereTheJournalLacksThem) {
+  RunHistory history = history_of({made_.started()});
+  for (const wire::Record& record : made_.steps(10)) history.add(record);
   history.add(missing_commits(history.run()->run_id, 3, 10));
   EXPECT_EQ(history.run()->sums.records_missing, 2u) << "commits 11 and 12";
 }
 
-TEST(RunHistoryTest, ARunWhoseBeginningIsNoLongerKeptSaysSo) {
-  MadeRun made;
-  (void)made.started();
-  (void)made.steps(20);
-  RunHistory history = history_of({made.step()});
+TEST_F(RunHistoryTest, ARunWhoseBeginningIsNoLongerKeptSaysSo) {
+  (void)made_.started();
+  (void)made_.steps(20);
+  RunHistory history = history_of({made_.step()});
   EXPECT_EQ(history.run()->steps_before, 20u);
   EXPECT_FALSE(history.run()->started);
   wire::Status status;
@@ -215,9 +212,8 @@ TEST(RunHistoryTest, ARunWhoseBeginningIsNoLongerKeptSaysSo) {
   EXPECT_EQ(history.run()->started->solver(), "pagerank");
 }
 
-TEST(RunHistoryTest, WhatIsPersistedBetweenStepsIsTakenFromTheStatus) {
-  MadeRun made;
-  RunHistory history = history_of({made.started(), made.step(), made.step(), made.step()});
+TEST_F(RunHistoryTest, WhatIsPersistedBetweenStepsIsTakenFromTheStatus) {
+  RunHistory history = history_of({made_.started(), made_.step(), made_.step(), made_.step()});
   EXPECT_EQ(history.run()->steps_persisted, 1u);
   wire::Status status;
   status.set_attached(true);
@@ -227,7 +223,7 @@ TEST(RunHistoryTest, WhatIsPersistedBetweenStepsIsTakenFromTheStatus) {
   EXPECT_EQ(history.run()->steps_persisted, 3u);
 }
 
-TEST(RunHistoryTest, AKindOfRecordOfALaterVersionIsSkipped) {
+TEST_F(RunHistoryTest, AKindOfRecordOfALaterVersionIsSkipped) {
   wire::Record record;
   record.set_seq(1);
   const RunHistory history = history_of({record});
@@ -240,10 +236,9 @@ Schema state_and_field() {
                      {.name = "u", .dtype = DType::kF32, .shape = {3, 4}, .unit = "K"}});
 }
 
-TEST(RunHistoryTest, ARunDescribedBehindItsFirstStepsHasNamesIfAllRecordsAreLearnedFirst) {
-  MadeRun made;
-  made.describe(state_and_field(), {{.name = "rho"}});
-  const std::vector<wire::Record> records = {made.step(), made.step(), made.described(), made.step()};
+TEST_F(RunHistoryTest, ARunDescribedBehindItsFirstStepsHasNamesIfAllRecordsAreLearnedFirst) {
+  made_.describe(state_and_field(), {{.name = "rho"}});
+  const std::vector<wire::Record> records = {made_.step(), made_.step(), made_.described(), made_.step()};
   RunHistory history;
   for (const wire::Record& record : records) history.learn(record);
   for (const wire::Record& record : records) history.add(record);
@@ -252,24 +247,22 @@ TEST(RunHistoryTest, ARunDescribedBehindItsFirstStepsHasNamesIfAllRecordsAreLear
   EXPECT_EQ(describe(history)["run"]["schema"][1]["unit"], "K");
 }
 
-TEST(RunHistoryTest, WithoutADescriptionValuesHaveNumbersUntilTheStatusNamesThem) {
-  MadeRun made;
-  made.describe(state_and_field());
-  RunHistory history = history_of({made.step(), made.step()});
+TEST_F(RunHistoryTest, WithoutADescriptionValuesHaveNumbersUntilTheStatusNamesThem) {
+  made_.describe(state_and_field());
+  RunHistory history = history_of({made_.step(), made_.step()});
   EXPECT_EQ(history.run()->last_results.name(1), "#1");
   EXPECT_TRUE(describe(history)["last"]["residual_l1"].is_null());
   EXPECT_EQ(value_of(history.run()->series.newest(1).front(), "#1"), 1001);
   wire::Status status;
-  *status.mutable_run() = made.started().run_started();
+  *status.mutable_run() = made_.started().run_started();
   history.add(status);
-  history.add(made.step());
+  history.add(made_.step());
   EXPECT_EQ(history.run()->last_results.name(1), "u.mean");
 }
 
-TEST(HistoryJsonTest, AStepHasTheValuesThatAreAskedForInTheirOrder) {
-  MadeRun made;
-  made.describe(state_and_field(), {{.name = "rho"}});
-  const RunHistory history = history_of({made.started(), made.step(), made.step()});
+TEST_F(HistoryJsonTest, AStepHasTheValuesThatAreAskedForInTheirOrder) {
+  made_.describe(state_and_field(), {{.name = "rho"}});
+  const RunHistory history = history_of({made_.started(), made_.step(), made_.step()});
   const std::vector<std::string> names = {"solver.rho", "u.change_l1", "nobody"};
   const auto steps = to_json(history.run()->series.from(0, 10), names);
   EXPECT_EQ(steps[0]["values"], (Json{11000.0, nullptr, nullptr}));
@@ -284,12 +277,11 @@ TEST(HistoryJsonTest, AStepHasTheValuesThatAreAskedForInTheirOrder) {
   EXPECT_EQ(described["last"]["results"]["solver.rho"], 11001.0);
 }
 
-TEST(HistoryJsonTest, AValueThatIsNotFiniteIsToldFromOneThatIsAbsent) {
-  MadeRun made;
-  made.describe(state_and_field(), {{.name = "rho"}});
+TEST_F(HistoryJsonTest, AValueThatIsNotFiniteIsToldFromOneThatIsAbsent) {
+  made_.describe(state_and_field(), {{.name = "rho"}});
   const double inf = std::numeric_limits<double>::infinity();
-  const RunHistory history = history_of(
-      {made.started(), made.step(), made.step_with("solver.rho", -inf), made.step_with("solver.rho", std::nan(""))});
+  const RunHistory history = history_of({made_.started(), made_.step(), made_.step_with("solver.rho", -inf),
+                                         made_.step_with("solver.rho", std::nan(""))});
   const std::vector<std::string> names = {"solver.rho", "u.change_l1"};
   const auto steps = to_json(history.run()->series.from(0, 10), names);
   EXPECT_EQ(steps[0]["values"], (Json{11000.0, nullptr}));
@@ -297,12 +289,11 @@ TEST(HistoryJsonTest, AValueThatIsNotFiniteIsToldFromOneThatIsAbsent) {
   EXPECT_EQ(steps[2]["values"], (Json{"NaN", 7002.0}));
 }
 
-TEST(RunMarksTest, TheFirstAndTheNewestAreKeptAndAllAreCounted) {
-  MadeRun made;
-  (void)made.step();
+TEST_F(RunMarksTest, TheFirstAndTheNewestAreKeptAndAllAreCounted) {
+  (void)made_.step();
   RunMarks marks;
-  const std::uint64_t first_seq = made.next_seq();
-  for (int i = 0; i < 10'000; ++i) marks.add(made.mark("trigger", "often", std::string(100'000, 'x'), {"mark"}));
+  const std::uint64_t first_seq = made_.next_seq();
+  for (int i = 0; i < 10'000; ++i) marks.add(made_.mark("trigger", "often", std::string(100'000, 'x'), {"mark"}));
   EXPECT_EQ(marks.count(), 10'000u);
   const std::vector<RunMark> kept = marks.kept();
   ASSERT_EQ(kept.size(), RunMarks::kFirst + RunMarks::kNewest);
@@ -312,7 +303,7 @@ TEST(RunMarksTest, TheFirstAndTheNewestAreKeptAndAllAreCounted) {
   EXPECT_EQ(kept.back().text.size(), RunMarks::kMostTextBytes);
 }
 
-TEST(RunHistoryTest, ALateRecordOfAnEarlierRunDoesNotEndTheNewestOne) {
+TEST_F(RunHistoryTest, ALateRecordOfAnEarlierRunDoesNotEndTheNewestOne) {
   MadeRun earlier;
   RunHistory history = history_of({earlier.started(), earlier.step()});
   MadeRun newest("another-run-0123", earlier.next_seq() + 2);
@@ -341,12 +332,11 @@ TEST(CourseSeriesTest, KeepsTheFirstAndTheNewestPointWithinItsLimit) {
   EXPECT_GE(series.points().size(), 4u);
 }
 
-TEST(AnalysisSeriesTest, ALongRunAndManyNamesStayBounded) {
-  MadeRun made;
+TEST_F(AnalysisSeriesTest, ALongRunAndManyNamesStayBounded) {
   AnalysisSeries analyses;
   for (std::uint64_t i = 1; i <= 5000; ++i)
-    analyses.add(made.analysis(i, "analysis.energy", static_cast<double>(i), 7));
-  for (std::uint64_t i = 0; i < 1000; ++i) analyses.add(made.analysis(1, "analysis.n" + std::to_string(i), 1));
+    analyses.add(made_.analysis(i, "analysis.energy", static_cast<double>(i), 7));
+  for (std::uint64_t i = 0; i < 1000; ++i) analyses.add(made_.analysis(1, "analysis.n" + std::to_string(i), 1));
   EXPECT_EQ(analyses.courses().size(), AnalysisSeries::kMostNames);
   EXPECT_EQ(analyses.left_out(), 1000 - (AnalysisSeries::kMostNames - 1));
   const auto& energy = analyses.courses().at("analysis.energy");
@@ -356,11 +346,11 @@ TEST(AnalysisSeriesTest, ALongRunAndManyNamesStayBounded) {
   EXPECT_EQ(energy.series.points().back().value, 5000);
 }
 
-TEST(HistoryJsonTest, ResultsOfAnAnalysisComeFromTheRecordAskedForOn) {
-  MadeRun made;
-  RunHistory history = history_of({made.started(), made.step(), made.analysis(1, "analysis.energy", 2.5), made.step()});
-  const std::uint64_t later = made.next_seq();
-  history.add(made.analysis(2, "analysis.energy", std::nan("")));
+TEST_F(HistoryJsonTest, ResultsOfAnAnalysisComeFromTheRecordAskedForOn) {
+  RunHistory history =
+      history_of({made_.started(), made_.step(), made_.analysis(1, "analysis.energy", 2.5), made_.step()});
+  const std::uint64_t later = made_.next_seq();
+  history.add(made_.analysis(2, "analysis.energy", std::nan("")));
   const auto& analyses = history.run()->analyses;
   const std::vector<std::string> names = {"x.l2", "analysis.energy"};
   const auto all = to_json(analyses, names, 0);
@@ -371,14 +361,13 @@ TEST(HistoryJsonTest, ResultsOfAnAnalysisComeFromTheRecordAskedForOn) {
   EXPECT_EQ(describe(history)["shown"]["analyses"]["analysis.energy"], 0);
 }
 
-TEST(HistoryJsonTest, MarksAndFailedPlugInsAreDescribed) {
-  MadeRun made;
-  wire::Record started = made.started();
+TEST_F(HistoryJsonTest, MarksAndFailedPlugInsAreDescribed) {
+  wire::Record started = made_.started();
   wire::PlugIn& plug_in = *started.mutable_run_started()->add_plug_ins();
   plug_in.set_name("l3");
   plug_in.set_deaths(2);
   plug_in.set_left_out(true);
-  const RunHistory history = history_of({started, made.step(), made.mark("trigger", "hot", "x.max > 3", {"freeze"})});
+  const RunHistory history = history_of({started, made_.step(), made_.mark("trigger", "hot", "x.max > 3", {"freeze"})});
   const auto described = describe(history);
   EXPECT_EQ(described["marks"]["count"], 1);
   EXPECT_EQ(described["marks"]["list"][0]["iteration"], 1);
@@ -389,21 +378,18 @@ TEST(HistoryJsonTest, MarksAndFailedPlugInsAreDescribed) {
   EXPECT_EQ(described["run"]["plug_ins"][0]["left_out"], true);
 }
 
-TEST(HistoryJsonTest, ALongTextOfAMarkEndsBetweenTwoCharacters) {
-  MadeRun made;
+TEST_F(HistoryJsonTest, ALongTextOfAMarkEndsBetweenTwoCharacters) {
   std::string text;
   while (text.size() < 2 * RunMarks::kMostTextBytes) text += "\u20ac";
   const auto mark =
-      describe(history_of({made.started(), made.step(), made.mark("trigger", "hot", text, {})}))["marks"]["list"][0];
-  const std::string shown = mark["text"].text();
-  EXPECT_EQ(shown, text.substr(0, RunMarks::kMostTextBytes / 3 * 3));
+      describe(history_of({made_.started(), made_.step(), made_.mark("trigger", "hot", text, {})}))["marks"]["list"][0];
+  EXPECT_EQ(mark["text"].text(), text.substr(0, RunMarks::kMostTextBytes / 3 * 3));
 }
 
-TEST(HistoryJsonTest, AFreezeAtIteration0IsOne) {
-  MadeRun made;
-  wire::Record started = made.started();
+TEST_F(HistoryJsonTest, AFreezeAtIteration0IsOne) {
+  wire::Record started = made_.started();
   EXPECT_TRUE(describe(history_of({started}))["ring"]["frozen_at_iteration"].is_null()) << "it is not frozen";
-  wire::Record mark = made.mark("trigger", "hot", "x.max > 3", {"freeze"});
+  wire::Record mark = made_.mark("trigger", "hot", "x.max > 3", {"freeze"});
   mark.mutable_mark()->set_iteration(0);
   EXPECT_EQ(describe(history_of({started, mark}))["ring"]["frozen_at_iteration"], 0);
   started.mutable_run_started()->set_frozen_at_iteration(0);
@@ -421,10 +407,9 @@ TEST(HandOffTimesTest, CountsGrowFromBoundToBound) {
   EXPECT_EQ(times.count(), 3u);
 }
 
-TEST(HistoryJsonTest, TheRingShowsTheNewestIteratesWithTheirMarks) {
-  MadeRun made;
-  std::vector<wire::Record> records = {made.started()};
-  for (wire::Record& record : made.steps(20)) records.push_back(record);
+TEST_F(HistoryJsonTest, TheRingShowsTheNewestIteratesWithTheirMarks) {
+  std::vector<wire::Record> records = {made_.started()};
+  for (wire::Record& record : made_.steps(20)) records.push_back(record);
   const auto ring = describe(history_of(records))["ring"];
   EXPECT_EQ(ring["slots"], MadeRun::kSlots);
   EXPECT_EQ(ring["used"], MadeRun::kSlots);
@@ -435,16 +420,15 @@ TEST(HistoryJsonTest, TheRingShowsTheNewestIteratesWithTheirMarks) {
   EXPECT_EQ(ring["newest"][6]["persisted"], false);
 }
 
-TEST(HistoryJsonTest, BeforeTheFirstRunThereIsNothing) {
+TEST_F(HistoryJsonTest, BeforeTheFirstRunThereIsNothing) {
   const Json described = describe(RunHistory());
   for (const auto& [key, value] : described.items()) EXPECT_TRUE(value.is_null()) << key;
 }
 
-TEST(HistoryJsonTest, NamesMayHoldAnyByteAndFiguresNaN) {
-  MadeRun made;
-  wire::Record step = made.step();
+TEST_F(HistoryJsonTest, NamesMayHoldAnyByteAndFiguresNaN) {
+  wire::Record step = made_.step();
   step.mutable_step()->set_residual_l1(std::nan(""));
-  const std::string text = dump(describe(history_of({made.started("a\"</script>\xff"), step})));
+  const std::string text = dump(describe(history_of({made_.started("a\"</script>\xff"), step})));
   const auto parsed = Json::parse(text);
   EXPECT_TRUE(parsed["last"]["residual_l1"].is_null());
 }

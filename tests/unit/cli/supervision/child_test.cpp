@@ -9,8 +9,8 @@
 #include <csignal>
 
 #include "cli/supervision/attached_process.hpp"
-#include "common/platform/error.hpp"
 #include "tests/unit/allowed_cpus.hpp"
+#include "tests/unit/failure_line.hpp"
 
 namespace ringside {
 namespace {
@@ -38,15 +38,9 @@ TEST(ChildTest, AUsersProgramEndsWithItsStatusOrItsSignal) {
 }
 
 TEST(ChildTest, AUsersProgramThatCannotBeExecutedIsABadInput) {
-  try {
-    const Child child(UserProgram{.words = {"/no/such\nprogram"}, .environment = {}, .cpus = allowed_cpus()});
-    ADD_FAILURE() << "it was started";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_STREQ(error.what(),
-                 "/no/such\\nprogram: cannot be started: No such file or directory; expected a program in "
-                 "PATH or a path");
-  }
+  const UserProgram none{.words = {"/no/such\nprogram"}, .environment = {}, .cpus = allowed_cpus()};
+  EXPECT_EQ(failure_line([&] { const Child child(none); }),
+            "/no/such\\nprogram: cannot be started: No such file or directory; expected a program in PATH or a path");
 }
 
 TEST(ChildTest, OneThatWritesWithoutEndDoesNotKeepItsReader) {

@@ -53,8 +53,8 @@ TEST(ProgramEndTest, ANumberOfStepsThatCannotBeReadIsCalledUnknown) {
   run.attachment.is_counted = false;
   run.pool = "p.pool";
   expect(run, ExitCode::kPeerLost,
-         "./solver: process 4711 died of signal 9 (Killed); how many steps are committed is unknown, because the "
-         "analyzer was killed and the pool cannot be read; ringside info p.pool says why");
+         "./solver: process 4711 died of signal 9 (Killed); the number of committed steps is unknown, because the "
+         "analyzer was killed and the pool cannot be read; ringside info p.pool shows why");
 }
 
 TEST(ProgramEndTest, TheDeathOfTheProcessThatPublishesNamesItsSignalWhereItIsKnown) {
@@ -104,11 +104,13 @@ TEST(ProgramEndTest, AProgramThatHasNotReachedItsEndIsNotDoneThoughItEndedWithZe
          "./solver stopped after iteration 17, after signal 10 (User defined signal 1); 17 steps are committed; ringside run "
          "--resume continues");
   run.attachment.outcome = "failed";
-  expect(run, ExitCode::kPeerLost,
-         "./solver says that it failed after iteration 17; 17 steps are committed; ringside run --resume continues");
+  expect(
+      run, ExitCode::kPeerLost,
+      "./solver reported that it failed after iteration 17; 17 steps are committed; ringside run --resume continues");
   run.attachment.outcome = "diverged";
-  expect(run, ExitCode::kUsage,
-         "./solver says that it diverged after iteration 17; 17 steps are committed; ringside run --resume continues");
+  expect(
+      run, ExitCode::kUsage,
+      "./solver reported that it diverged after iteration 17; 17 steps are committed; ringside run --resume continues");
 }
 
 TEST(ProgramEndTest, HowAnAttendedProgramEndsIsItsOwnBusiness) {
@@ -120,7 +122,7 @@ TEST(ProgramEndTest, HowAnAttendedProgramEndsIsItsOwnBusiness) {
   expect(run, ExitCode::kInterrupted, "");
   run.attachment.outcome = "failed";
   expect(run, ExitCode::kPeerLost,
-         "./solver says that it failed after iteration 17; 17 steps are committed; started again, it continues");
+         "./solver reported that it failed after iteration 17; 17 steps are committed; started again, it continues");
   run.attachment.how = "producer_lost";
   expect(run, ExitCode::kPeerLost,
          "./solver: process 4711 ended after iteration 17; 17 steps are committed; started again, it continues");

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "common/platform/error.hpp"
+#include "tests/unit/expect_text.hpp"
 #include "tests/watch/made_run.hpp"
 
 namespace ringside {
@@ -41,7 +42,7 @@ TEST(ReportPageTest, ThePageNeedsNothingElse) {
   for (const char* load : {" src=\"", "rel=\"stylesheet\"", "@import", "url("}) {
     EXPECT_EQ(page.find(load), std::string::npos) << load;
   }
-  EXPECT_NE(page.find("Chart.js v"), std::string::npos);
+  expect_has(page, {"Chart.js v"});
   EXPECT_EQ(data_of(page)["steps"].size(), 5u);
 }
 
@@ -49,7 +50,7 @@ TEST(ReportPageTest, NoNameBecomesMarkup) {
   MadeRun made;
   const std::string name = "</script><script>alert(1)</script><!--";
   const std::string page = report_page(report_of(history_of(made, 1, name)));
-  EXPECT_EQ(page.find("alert(1)</script>"), std::string::npos);
+  expect_lacks(page, {"alert(1)</script>"});
   EXPECT_EQ(data_of(page)["run"]["matrix"], name);
 }
 
@@ -61,7 +62,7 @@ TEST(ReportPageTest, WhatTheJournalLacksIsSaid) {
   history.add(made.step());
   const auto notices = report_of(history)["notices"];
   ASSERT_EQ(notices.size(), 1u);
-  EXPECT_NE(notices[0].get<std::string>().find("first 1,234 steps"), std::string::npos);
+  expect_has(notices[0].get<std::string>(), {"first 1,234 steps"});
 }
 
 TEST(ReportPageTest, EachStepHasTheValuesOfTheResultsToChooseFrom) {

@@ -15,6 +15,7 @@
 #include "common/cohort/cohort.hpp"
 #include "common/cohort/cohort_writer.hpp"
 #include "tests/unit/common/handoff/handoff_fixture.hpp"
+#include "tests/unit/failure_line.hpp"
 
 namespace ringside {
 namespace {
@@ -116,6 +117,12 @@ class SecondMember {
 
 class CohortHandoffTest : public HandoffFixture {
  protected:
+  HandoffOptions shared_by(StepSharing& sharing) {
+    HandoffOptions chosen = options();
+    chosen.buffers = kBuffers;
+    chosen.sharing = &sharing;
+    return chosen;
+  }
   /// The first member, attached to the analyzer that listens.
   Attached attach_team(Listener& listener, SecondMember& second) {
     cohort_.emplace(second.members(), 0u, kBuffers, nullptr);
@@ -123,10 +130,7 @@ class CohortHandoffTest : public HandoffFixture {
       payload_fd_ = payload.fd();
       second.pass_on({cohort_->fd(), payload.fd(), control.fd()});
     };
-    HandoffOptions chosen = options();
-    chosen.buffers = kBuffers;
-    chosen.sharing = &*cohort_;
-    return attach(listener, chosen);
+    return attach(listener, shared_by(*cohort_));
   }
 
   static void publish_first_part(HandoffWriter& writer) {
@@ -216,7 +220,7 @@ TEST_F(CohortHandoffTest, TheDeathOfTheOtherMemberEndsTheFirstOnesWait) {
   first.join();
   ASSERT_TRUE(cohort_->has_failed());
   EXPECT_EQ(cohort_->failure().code(), ExitCode::kPeerLost);
-  EXPECT_EQ(cohort_->failure().what(), name + " is gone; what was committed is in the pool");
+  EXPECT_EQ(cohort_->failure().what(), name + " is gone; the committed steps are in the pool");
 }
 
 /// A cohort of two members in this process. The other one writes its first part only once the first one has waited for
@@ -254,10 +258,8 @@ class LateMember final : public StepSharing {
 TEST_F(CohortHandoffTest, AnAnalyzerThatHasNothingToCommitIsNotTakenForStalled) {
   Listener listener(socket_path_);
   LateMember cohort(700'000'000);
-  HandoffOptions chosen = options();
-  chosen.buffers = kBuffers;
+  HandoffOptions chosen = shared_by(cohort);
   chosen.peer_timeout_s = 0.5;  // it passes before the other member's part is there
-  chosen.sharing = &cohort;
   Attached ends = attach(listener, chosen);
   std::thread first([&] {
     for (std::uint64_t step = 0; step < kBuffers; ++step) publish_first_part(*ends.writer);
@@ -271,10 +273,8 @@ TEST_F(CohortHandoffTest, AnAnalyzerThatHasNothingToCommitIsNotTakenForStalled) 
 TEST_F(CohortHandoffTest, AnAnalyzerThatDoesNotCommitIsStalled) {
   Listener listener(socket_path_);
   LateMember cohort(0);
-  HandoffOptions chosen = options();
-  chosen.buffers = kBuffers;
+  HandoffOptions chosen = shared_by(cohort);
   chosen.peer_timeout_s = 0.2;
-  chosen.sharing = &cohort;
   Attached ends = attach(listener, chosen);
   for (std::uint64_t step = 0; step < kBuffers; ++step) publish_first_part(*ends.writer);
   EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerStalled);
@@ -296,14 +296,8 @@ TEST_F(CohortHandoffTest, NothingIsSentToTheAnalyzerIfAMemberCannotMapTheMemory)
   Listener listener(socket_path_);
   Cohort cohort({{getpid(), "rank 0"}}, 0, kBuffers, nullptr);
   cohort.pass_on = [](const SharedMapping&, const SharedMapping&) { throw system_error("rank 1: no memory"); };
-  HandoffOptions chosen = options();
-  chosen.sharing = &cohort;
-  try {
-    const HandoffWriter writer(chosen, description(), x_only(), residuals());
-    ADD_FAILURE() << "attached";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "rank 1: no memory");
-  }
+  const auto attach = [&] { HandoffWriter(shared_by(cohort), description(), x_only(), residuals()); };
+  EXPECT_EQ(failure_line(attach, ExitCode::kSystem), "rank 1: no memory");
   std::optional<Peer> peer = listener.accept(10'000);
   ASSERT_TRUE(peer);
   EXPECT_THROW(HandoffReader(std::move(*peer), socket_path_, 10'000), Error);

@@ -3,20 +3,16 @@
 // member's end reaches the others (docs/publish/mpi.md, "Ranks of a node share the buffers").
 #include "common/cohort/cohort.hpp"
 
-#include <poll.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <csignal>
 #include <cstring>
 #include <future>
 #include <string>
 #include <thread>
 
 #include "common/platform/clock.hpp"
+#include "tests/unit/child_process.hpp"
 #include "tests/unit/common/cohort/cohort_in_memory.hpp"
 #include "tests/unit/failure_line.hpp"
 #include "tests/unit/sanitized.hpp"
@@ -240,41 +236,21 @@ TEST(CohortTest, MemoryOfAnotherShapeIsNotMapped) {
 
 // --- members that die --------------------------------------------------------------------------------------------
 
-/// A process that does nothing until it is killed.
-class Idler {
- public:
-  Idler() : pid_(fork()) {
-    if (pid_ != 0) return;
-    while (true) pause();
-  }
-  ~Idler() { kill_it(); }
-  Idler(const Idler&) = delete;
-  Idler& operator=(const Idler&) = delete;
+bool do_nothing() {
+  return true;
+}
 
-  pid_t pid() const { return pid_; }
-  /// Returns once it is gone.
-  void kill_it() {
-    if (std::exchange(is_killed_, true)) return;
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
-
- private:
-  const pid_t pid_;
-  bool is_killed_ = false;
-};
-
-std::string line_about(const Idler& idler) {
-  return formatted("rank 1 (process {}) is gone; what was committed is in the pool", idler.pid());
+std::string line_about(const ChildProcess& idler) {
+  return formatted("rank 1 (process {}) is gone; the committed steps are in the pool", idler.pid());
 }
 
 TEST(CohortTest, AMemberThatDiesFailsTheCohort) {
-  Idler idler;
+  ChildProcess idler(do_nothing);
   CohortInMemory cohort({getpid(), idler.pid(), getpid()}, 2);
   cohort.cohort(0).beat(now_ns());
   EXPECT_FALSE(cohort.cohort(0).has_failed());
   EXPECT_FALSE(cohort.cohort(0).ends_wait().is_set());
-  idler.kill_it();
+  idler.end();
   cohort.cohort(0).beat(now_ns());
   for (const std::size_t member : {0u, 2u}) {
     ASSERT_TRUE(cohort.cohort(member).has_failed());
@@ -285,22 +261,22 @@ TEST(CohortTest, AMemberThatDiesFailsTheCohort) {
 }
 
 TEST(CohortTest, TheDeathOfAMemberEndsTheWaitsOfAllOthers) {
-  Idler idler;
+  ChildProcess idler(do_nothing);
   CohortInMemory cohort({getpid(), idler.pid(), getpid()}, 2);
   for (const std::size_t member : {0u, 2u}) {
     for (std::uint64_t step = 0; step < 2; ++step) cohort.publish(member, {.iteration = step + 1});
   }
   std::future<Claim> first = std::async(std::launch::async, [&] { return cohort.writer(0).claim(); });
   std::future<Claim> third = std::async(std::launch::async, [&] { return cohort.writer(2).claim(); });
-  idler.kill_it();
+  idler.end();
   EXPECT_EQ(first.get().status, ClaimStatus::kAnalyzerFailed);
   EXPECT_EQ(third.get().status, ClaimStatus::kAnalyzerFailed);
   EXPECT_EQ(cohort.cohort(2).failure().what(), line_about(idler));
 }
 
 TEST(CohortTest, ATeamWithAMemberThatIsGoneIsNotMade) {
-  Idler idler;
-  idler.kill_it();
+  ChildProcess idler(do_nothing);
+  idler.end();
   EXPECT_EQ(failure_line(
                 [&] {
                   const Cohort cohort(members_of({getpid(), idler.pid()}), 0, 2, nullptr);

@@ -4,16 +4,15 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "tests/unit/lowered_limit.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -77,15 +76,8 @@ TEST(DirectFileTest, BytesOfEveryLengthAndPlaceAreWrittenAsTheyAre) {
 TEST(DirectFileTest, AFileThatMayNotGrowGivesTheReason) {
   const TemporaryFolder folder;
   const UniqueFd file = made(folder.file("x"));
-  struct rlimit before {};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  const auto was = std::signal(SIGXFSZ, SIG_IGN);
-  const struct rlimit small { 10 * kDirect, before.rlim_max };
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  const int error = DirectFile(file.get()).write(0, Bytes(64 * kDirect, 0).span());
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
-  std::signal(SIGXFSZ, was);
-  EXPECT_EQ(error, EFBIG);
+  const testing::LoweredLimit small(RLIMIT_FSIZE, 10 * kDirect);
+  EXPECT_EQ(DirectFile(file.get()).write(0, Bytes(64 * kDirect, 0).span()), EFBIG);
 }
 
 TEST(DirectFileTest, TheCallbackOfProgressMayEndTheWrite) {

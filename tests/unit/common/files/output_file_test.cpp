@@ -21,11 +21,7 @@ class OutputFileTest : public ::testing::Test {
     const auto entries = std::filesystem::directory_iterator(folder_.path());
     return std::distance(begin(entries), end(entries));
   }
-  mode_t mode() const {
-    struct stat status {};
-    EXPECT_EQ(stat(path_.c_str(), &status), 0);
-    return status.st_mode & 07777;
-  }
+  mode_t mode() const { return testing::mode_of(path_); }
   void write(const std::string& text) const {
     OutputFile file(path_, "--output");
     file.write(text);

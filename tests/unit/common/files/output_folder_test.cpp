@@ -35,9 +35,7 @@ TEST(OutputFolderTest, ItHasItsNameWhenItIsPublishedAndNotBefore) {
   EXPECT_EQ(content_of(folder.file("store/a/b/c")), "again");
   EXPECT_FALSE(fs::exists(folder.file("store/top")));
   EXPECT_EQ(entries_of(folder.path()), 1u);
-  struct stat status {};
-  ASSERT_EQ(stat(folder.file("store").c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & S_IRWXO, 0u) << "others may read nothing";
+  EXPECT_EQ(testing::mode_of(folder.file("store")) & S_IRWXO, 0u) << "others may read nothing";
 }
 
 TEST(OutputFolderTest, OneThatIsNotPublishedLeavesNothing) {

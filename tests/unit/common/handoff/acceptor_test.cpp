@@ -3,7 +3,6 @@
 #include "common/handoff/acceptor.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -15,6 +14,7 @@
 
 #include "tests/unit/as_nobody.hpp"
 #include "tests/unit/common/handoff/handoff_fixture.hpp"
+#include "tests/unit/lowered_limit.hpp"
 
 namespace ringside {
 namespace {
@@ -174,11 +174,8 @@ TEST_F(AcceptorTest, IfDescriptorsRunOutASilentPeersConnectionIsClosed) {
   const UniqueFd silent = connect_silently();
   EXPECT_FALSE(acceptor.next(10).has_value());
   const UniqueFd friendly = connect_and_send("hello");
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   // No descriptor is left: all below the limit are taken.
-  const rlimit few{128, before.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const LoweredLimit few(RLIMIT_NOFILE, 128);
   std::vector<UniqueFd> taken;
   for (UniqueFd fd(dup(0)); fd.valid(); fd.reset(dup(0))) taken.push_back(std::move(fd));
   std::optional<Peer> peer = acceptor.next(10'000);
@@ -187,7 +184,6 @@ TEST_F(AcceptorTest, IfDescriptorsRunOutASilentPeersConnectionIsClosed) {
   const UniqueFd last(dup(0));  // that of the peer that was served
   EXPECT_FALSE(acceptor.next(10).has_value());
   taken.clear();
-  setrlimit(RLIMIT_NOFILE, &before);
   expect_hung_up(silent);
 }
 

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/unit/child_process.hpp"
 #include "tests/unit/failure_line.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
@@ -62,9 +63,7 @@ TEST_F(ChannelTest, TheSocketIsItsOwnersAloneWhateverTheUmask) {
     ChannelContext context;
     Channel server = router(context);
     EXPECT_EQ(umask(before), mask) << "it is left as it was";
-    struct stat found {};
-    ASSERT_EQ(stat(path_.c_str(), &found), 0);
-    EXPECT_EQ(found.st_mode & 0777, 0600u) << "umask " << mask;
+    EXPECT_EQ(testing::mode_of(path_), 0600u) << "umask " << mask;
   }
 }
 
@@ -164,13 +163,11 @@ TEST_F(ChannelTest, APublisherDoesNotWaitForASubscriberThatDoesNotRead) {
 }
 
 TEST_F(ChannelTest, TheSocketOfADeadProcessIsReplacedAndAUsersFileIsNot) {
-  const pid_t child = fork();
-  if (child == 0) {
+  testing::status_of_child([&] {
     ChannelContext context;
     Channel server = router(context);
-    kill(getpid(), SIGKILL);
-  }
-  waitpid(child, nullptr, 0);
+    return raise(SIGKILL);
+  });
   ASSERT_TRUE(std::filesystem::is_socket(path_));
   { EXPECT_NO_THROW(router(context_)); }
 
@@ -182,8 +179,7 @@ TEST_F(ChannelTest, TheSocketOfADeadProcessIsReplacedAndAUsersFileIsNot) {
 
 TEST_F(ChannelTest, APathThatIsTooLongIsNamedWithWhatIsPossible) {
   EXPECT_NO_THROW(ipc_endpoint(std::string(107, 's')));
-  const std::string line = failure_line([] { ipc_endpoint(std::string(108, 's')); }, ExitCode::kSystem);
-  EXPECT_NE(line.find("108 characters, at most 107"), std::string::npos) << line;
+  expect_refused([] { ipc_endpoint(std::string(108, 's')); }, "108 characters, at most 107", ExitCode::kSystem);
 }
 
 TEST_F(ChannelTest, AMissingFolderIsRefusedAtOnce) {

@@ -51,10 +51,6 @@ inline bool holds(const double* buffer, std::uint64_t step) {
   return true;
 }
 
-inline std::vector<std::byte> bytes_of(const AttachRequest& request) {
-  return request.encode();
-}
-
 inline Schema x_only() {
   return Schema::x_only(kRows);
 }

@@ -12,6 +12,7 @@
 #include <thread>
 #include <type_traits>
 
+#include "tests/unit/child_process.hpp"
 #include "tests/unit/common/handoff/handoff_fixture.hpp"
 #include "tests/unit/failure_line.hpp"
 
@@ -102,8 +103,7 @@ TEST_P(HandoffTest, ARefusalReachesTheProducerWithItsLineAndCode) {
 TEST_P(HandoffTest, WithoutAnAnalyzerAttachingEndsWithPeerLost) {
   HandoffOptions o = options();
   o.peer_timeout_s = 0.05;
-  const auto attach = [&] { HandoffWriter(o, description(), x_only(), residuals()); };
-  EXPECT_NE(failure_line(attach, ExitCode::kPeerLost).find(socket_path_), std::string::npos);
+  expect_refused([&] { HandoffWriter(o, description(), x_only(), residuals()); }, socket_path_, ExitCode::kPeerLost);
 }
 
 TEST_P(HandoffTest, AStepPublishedBeforeTheProducerDiedIsStillTaken) {
@@ -183,8 +183,7 @@ TEST_P(HandoffTest, AnAnalyzerThatLeavesBeforeItHasCommittedAllStepsIsAFailure) 
   take_one(*ends.reader, 0);
   ends.reader->farewell(ExitCode::kDone, "");
   ends.reader.reset();
-  const std::string line = failure_line([&] { ends.writer->detach(Outcome::kFinished); }, ExitCode::kPeerLost);
-  EXPECT_NE(line.find("1 of 2"), std::string::npos) << line;
+  expect_refused([&] { ends.writer->detach(Outcome::kFinished); }, "1 of 2", ExitCode::kPeerLost);
 }
 
 TEST_P(HandoffTest, AFailedAnalyzersReasonReachesTheProducer) {
@@ -225,12 +224,10 @@ TEST_P(HandoffTest, AFileInTheSocketsPlaceIsLeftAlone) {
 }
 
 TEST_P(HandoffTest, TheSocketOfADeadAnalyzerIsReplaced) {
-  const pid_t child = fork();
-  if (child == 0) {
+  status_of_child([&] {
     Listener listener(socket_path_);
-    kill(getpid(), SIGKILL);
-  }
-  waitpid(child, nullptr, 0);
+    return raise(SIGKILL);
+  });
   EXPECT_NO_THROW(Listener listener(socket_path_));
 }
 
@@ -265,17 +262,12 @@ TEST_P(HandoffTest, AChildCannotUseTheAttachmentAndItsEndLeavesItAlone) {
   Attached ends = attach(options());
   publish_one(*ends.writer);
   ASSERT_TRUE(ends.writer->claim());
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
+  const int status = status_of_child([&ends, parent = getpid()] {
     const std::string wrong = use_in_child(*ends.writer, parent);
     ends.writer.reset();  // as at the end of a program
     if (!wrong.empty()) fmt::print(stderr, "in the child: {}\n", wrong);
-    _exit(wrong.empty() ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
+    return wrong.empty() ? 0 : 1;
+  });
   EXPECT_EQ(status, 0);
 
   ends.writer->publish({.iteration = 2});  // into the buffer that was claimed before the fork

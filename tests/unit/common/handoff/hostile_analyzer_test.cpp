@@ -3,15 +3,14 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <functional>
 #include <thread>
 #include <vector>
 
 #include "common/handoff/futex_coordination.hpp"
+#include "tests/unit/child_process.hpp"
 #include "tests/unit/common/handoff/handoff_fixture.hpp"
 #include "tests/unit/failure_line.hpp"
 
@@ -140,30 +139,19 @@ TEST_F(HostileAnalyzerTest, ACounterThatGoesUpAndDownIsNoProgress) {
 
 TEST_F(HostileAnalyzerTest, AnAnalyzerOfAnotherUserIsNotTalkedTo) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
-  int ready[2];
-  ASSERT_EQ(pipe(ready), 0);
   const testing::TemporaryFolder open_to_all;
   ASSERT_EQ(chmod(open_to_all.path().c_str(), 0777), 0);
   const std::string socket = open_to_all.file("s");
-  const pid_t stranger = fork();
-  if (stranger == 0) {
-    if (setuid(65534) != 0) _exit(1);
-    const Listener listener(socket);
-    chmod(socket.c_str(), 0777);
-    if (write(ready[1], "", 1) != 1) _exit(1);
-    pause();
-  }
-  close(ready[1]);  // so that the test does not wait for a stranger that failed
-  char byte = 0;
-  ASSERT_EQ(read(ready[0], &byte, 1), 1) << "the stranger does not listen";
+  const ChildProcess stranger([&] {
+    if (setuid(65534) != 0) return false;
+    static const Listener listener(socket);
+    return chmod(socket.c_str(), 0777) == 0;
+  });
+  ASSERT_TRUE(stranger.worked()) << "it does not listen";
   HandoffOptions o = options();
   o.socket = socket;
-  const auto attach = [&] { HandoffWriter(o, description(), x_only(), residuals()); };
-  const std::string line = failure_line(attach, ExitCode::kSystem);
-  EXPECT_NE(line.find("belongs to user 65534"), std::string::npos) << line;
-  kill(stranger, SIGKILL);
-  waitpid(stranger, nullptr, 0);
-  close(ready[0]);
+  expect_refused([&] { HandoffWriter(o, description(), x_only(), residuals()); }, "belongs to user 65534",
+                 ExitCode::kSystem);
 }
 
 }  // namespace

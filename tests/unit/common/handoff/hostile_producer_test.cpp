@@ -42,47 +42,44 @@ class HostileProducerTest : public HandoffFixture {
     return line;
   }
 
+  const Memory memory_ = valid_memory();
+
  private:
   std::array<std::byte, 64> received_{};
 };
 
 TEST_F(HostileProducerTest, AWellFormedRequestIsAccepted) {
-  const Memory memory = valid_memory();
-  EXPECT_EQ(verdict(bytes_of(valid_request()), memory.fds()), "accepted");
+  EXPECT_EQ(verdict(valid_request().encode(), memory_.fds()), "accepted");
 }
 
 TEST_F(HostileProducerTest, ARequestThatCannotBeDecodedAndBuffersOutOfRangeAreRefused) {
-  const Memory memory = valid_memory();
   AttachRequest request = valid_request();
   request.head.buffers = 1000;
-  EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("1000 buffers"), std::string::npos);
+  EXPECT_NE(verdict(request.encode(), memory_.fds()).find("1000 buffers"), std::string::npos);
   // AttachRequestTest has every other fault of a request.
   request = valid_request();
   request.head.header.version = 99;
-  EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("version 99"), std::string::npos);
-  EXPECT_NE(verdict(bytes_of(valid_request()), {}).find("0 file descriptors"), std::string::npos);
+  EXPECT_NE(verdict(request.encode(), memory_.fds()).find("version 99"), std::string::npos);
+  EXPECT_NE(verdict(valid_request().encode(), {}).find("0 file descriptors"), std::string::npos);
 }
 
 TEST_F(HostileProducerTest, MemoryOfAnotherSizeIsRefused) {
-  const Memory memory = valid_memory();
   const SharedMapping small = SharedMapping::create("test", 4096, PeerAccess::kReadOnly);
-  const std::array<int, 2> fds = {small.fd(), memory.control.fd()};
-  EXPECT_NE(verdict(bytes_of(valid_request()), fds).find("4096 bytes"), std::string::npos);
+  const std::array<int, 2> fds = {small.fd(), memory_.control.fd()};
+  EXPECT_NE(verdict(valid_request().encode(), fds).find("4096 bytes"), std::string::npos);
 }
 
 TEST_F(HostileProducerTest, UnsealedMemoryIsRefused) {
-  const Memory memory = valid_memory();
   const UniqueFd unsealed(memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  ASSERT_EQ(ftruncate(unsealed.get(), static_cast<off_t>(memory.payload.bytes())), 0);
-  const std::array<int, 2> fds = {unsealed.get(), memory.control.fd()};
-  EXPECT_NE(verdict(bytes_of(valid_request()), fds).find("seals"), std::string::npos);
+  ASSERT_EQ(ftruncate(unsealed.get(), static_cast<off_t>(memory_.payload.bytes())), 0);
+  const std::array<int, 2> fds = {unsealed.get(), memory_.control.fd()};
+  EXPECT_NE(verdict(valid_request().encode(), fds).find("seals"), std::string::npos);
 }
 
 TEST_F(HostileProducerTest, ARanksFileThatMayChangeOrIsOfNoSizeIsRefused) {
-  const Memory memory = valid_memory();
   const auto with = [&](int ranks) {
-    const std::array<int, 3> fds = {memory.payload.fd(), memory.control.fd(), ranks};
-    return verdict(bytes_of(valid_request()), fds);
+    const std::array<int, 3> fds = {memory_.payload.fd(), memory_.control.fd(), ranks};
+    return verdict(valid_request().encode(), fds);
   };
   const SharedMapping sealed = SharedMapping::create("test", 8, PeerAccess::kReadOnly);
   EXPECT_EQ(with(sealed.fd()), "accepted") << "what it says is checked before it is written";
@@ -95,18 +92,16 @@ TEST_F(HostileProducerTest, ARanksFileThatMayChangeOrIsOfNoSizeIsRefused) {
 }
 
 TEST_F(HostileProducerTest, ControlMemoryThatContradictsTheRequestIsRefused) {
-  const Memory memory = valid_memory();
-  reinterpret_cast<HandoffControl*>(memory.control.data())->payload_bytes = 8 * (kRows + 1);
-  EXPECT_NE(verdict(bytes_of(valid_request()), memory.fds()).find("does not match"), std::string::npos);
+  reinterpret_cast<HandoffControl*>(memory_.control.data())->payload_bytes = 8 * (kRows + 1);
+  EXPECT_NE(verdict(valid_request().encode(), memory_.fds()).find("does not match"), std::string::npos);
 }
 
 TEST_F(HostileProducerTest, CountersThatCannotBeAreRefused) {
-  const Memory memory = valid_memory();
-  auto* control = reinterpret_cast<HandoffControl*>(memory.control.data());
+  auto* control = reinterpret_cast<HandoffControl*>(memory_.control.data());
   for (const auto& [released, published] : {std::pair(3ull, 2ull), std::pair(1ull, 4ull), std::pair(~0ull, 0ull)}) {
     control->released = released;
     control->published = published;
-    EXPECT_NE(verdict(bytes_of(valid_request()), memory.fds()).find("published steps are committed"),
+    EXPECT_NE(verdict(valid_request().encode(), memory_.fds()).find("published steps are committed"),
               std::string::npos);
   }
 }
@@ -149,7 +144,7 @@ TEST_F(HostileProducerTest, AStepThatBreaksTheProtocolIsAViolation) {
     Peer peer;
     std::thread attach([&] {
       peer = Peer::connect(socket_path_, 10);
-      peer.send(bytes_of(request), memory.fds());
+      peer.send(request.encode(), memory.fds());
     });
     HandoffReader reader = accept_reader(listener);
     attach.join();
@@ -174,7 +169,7 @@ TEST_F(HostileProducerTest, APipeInsteadOfMemoryIsRefused) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   const std::array<int, 2> fds = {ends[0], ends[1]};
-  EXPECT_NE(verdict(bytes_of(valid_request()), fds).find("not shared memory"), std::string::npos);
+  EXPECT_NE(verdict(valid_request().encode(), fds).find("not shared memory"), std::string::npos);
   close(ends[0]);
   close(ends[1]);
 }

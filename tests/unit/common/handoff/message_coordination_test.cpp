@@ -219,9 +219,8 @@ class SocketNameTest : public HandoffFixture {
 };
 
 TEST_F(SocketNameTest, ANameThatLeavesNoRoomForMessagesIsRefusedByTheProducer) {
-  const auto attach = [&] { HandoffWriter(options(), description(), x_only(), residuals()); };
-  const std::string line = failure_line(attach, ExitCode::kSystem);
-  EXPECT_NE(line.find("109 characters, at most 107"), std::string::npos) << line;
+  expect_refused([&] { HandoffWriter(options(), description(), x_only(), residuals()); }, "109 characters, at most 107",
+                 ExitCode::kSystem);
 }
 
 TEST_F(SocketNameTest, ANameThatLeavesNoRoomForMessagesIsRefusedByTheAnalyzer) {
@@ -232,7 +231,7 @@ TEST_F(SocketNameTest, ANameThatLeavesNoRoomForMessagesIsRefusedByTheAnalyzer) {
   Peer peer;
   std::thread producer([&] {
     peer = Peer::connect(socket_path_, 10);
-    peer.send(bytes_of(request), memory.fds());
+    peer.send(request.encode(), memory.fds());
   });
   EXPECT_THROW(accept_reader(listener), Error);
   producer.join();

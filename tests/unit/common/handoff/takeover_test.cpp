@@ -46,12 +46,7 @@ class TakeoverTest : public HandoffTest {
   }
 
   static StepWithScalars kept_step(std::uint64_t iteration) {
-    StepWithScalars kept;
-    StepDescriptor& step = kept.descriptor;
-    step.step = iteration - 1;
-    step.iteration = iteration;
-    step.residual_l1 = 0.5;
-    return kept;
+    return {.descriptor = {.step = iteration - 1, .iteration = iteration, .residual_l1 = 0.5}};
   }
 };
 

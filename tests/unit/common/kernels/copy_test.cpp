@@ -54,7 +54,9 @@ class Copy : public ::testing::Test {
   }
 
   unsigned char* to() { return to_lines_[1].bytes; }
-  const unsigned char* from(std::size_t offset_bytes) const { return reinterpret_cast<const unsigned char*>(from_lines_.data()) + offset_bytes; }
+  const unsigned char* from(std::size_t offset_bytes) const {
+    return reinterpret_cast<const unsigned char*>(from_lines_.data()) + offset_bytes;
+  }
   void guard() {
     to_lines_.assign(to_lines_.size(), [] {
       CopiedLine line;
@@ -103,7 +105,7 @@ constexpr std::size_t kLengths[] = {0,
                                     kCopyChunkBytes + 8,
                                     3 * kCopyChunkBytes + 40};
 
-TEST_F(Copy, IsExactAndTouchesNothingBesideIt) {
+TEST_F(Copy, IsExactTouchesNothingBesideItAndIfHashedReturnsTheHashOfTheSource) {
   for (const CopyVariant& variant : copies_this_processor_runs()) {
     for (std::size_t bytes : kLengths) {
       for (std::size_t from_offset_bytes : {std::size_t{0}, std::size_t{8}, std::size_t{40}}) {
@@ -112,16 +114,6 @@ TEST_F(Copy, IsExactAndTouchesNothingBesideIt) {
         variant.copy(to(), from(from_offset_bytes), bytes);
         _mm_sfence();
         expect_exact(bytes, from_offset_bytes);
-      }
-    }
-  }
-}
-
-TEST_F(Copy, HashedOneIsExactAndReturnsTheHashOfTheSource) {
-  for (const CopyVariant& variant : copies_this_processor_runs()) {
-    for (std::size_t bytes : kLengths) {
-      for (std::size_t from_offset_bytes : {std::size_t{0}, std::size_t{8}, std::size_t{40}}) {
-        SCOPED_TRACE(std::string(variant.name) + ", " + std::to_string(bytes) + " bytes");
         guard();
         const std::uint64_t hash = variant.hashed_copy(to(), from(from_offset_bytes), bytes);
         _mm_sfence();

@@ -64,39 +64,31 @@ class OptionValuesTest : public testing::ParsingTest {
   ProcessOptions process_;
 };
 
-TEST(CommandLineValues, ANumberWithoutALimitIsDecimalAndFitsItsVariable) {
+using CommandLineValues = testing::ParsingTest;
+
+TEST_F(CommandLineValues, ANumberWithoutALimitIsDecimalAndFitsItsVariable) {
   std::uint32_t number = 0;
   std::optional<std::uint64_t> other;
   double fraction = 0;
-  CommandLine line("A program.", "program");
-  line.option("--number", number, "a number");
-  line.option("--other", other, "another one, or none");
-  line.option("--fraction", fraction, "a fraction");
-  const auto parse = [&line](const char* word) {
-    const std::vector<const char*> argv = {"program", word};
-    ::testing::internal::CaptureStderr();
-    const std::optional<int> code = parse_or_exit_code(line, static_cast<int>(argv.size()), argv.data());
-    ::testing::internal::GetCapturedStderr();
-    return code;
-  };
-  EXPECT_EQ(parse("--number=010"), std::nullopt);
+  line_.option("--number", number, "a number");
+  line_.option("--other", other, "another one, or none");
+  line_.option("--fraction", fraction, "a fraction");
+  EXPECT_EQ(parse({"--number=010"}), std::nullopt);
   EXPECT_EQ(number, 10u);
   EXPECT_EQ(other, std::nullopt);
-  EXPECT_EQ(parse("--other=007"), std::nullopt);
+  EXPECT_EQ(parse({"--other=007"}), std::nullopt);
   EXPECT_EQ(other, 7u);
   for (const char* word : {"--number=0x10", "--number=-1", "--number=4294967296", "--other=+1", "--fraction=inf"}) {
-    EXPECT_EQ(parse(word), 2) << word;
+    EXPECT_EQ(parse({word}), 2) << word;
   }
 }
 
-TEST(CommandLineValues, AListIsOneWordWithCommas) {
+TEST_F(CommandLineValues, AListIsOneWordWithCommas) {
   std::vector<int> counts = {1};
   std::vector<std::string> names;
-  CommandLine line("A program.", "program");
-  line.option("--counts", counts, "numbers").comma_separated().check(whole_number_within(1, 8));
-  line.option("NAMES", names, "up to two").times(1, 2);
-  const std::vector<const char*> argv = {"program", "--counts=2,03", "a,b", "c"};
-  EXPECT_EQ(parse_or_exit_code(line, static_cast<int>(argv.size()), argv.data()), std::nullopt);
+  line_.option("--counts", counts, "numbers").comma_separated().check(whole_number_within(1, 8));
+  line_.option("NAMES", names, "up to two").times(1, 2);
+  EXPECT_EQ(parse({"--counts=2,03", "a,b", "c"}), std::nullopt);
   EXPECT_EQ(counts, (std::vector{2, 3}));
   EXPECT_EQ(names, (Words{"a,b", "c"}));
 }

@@ -220,21 +220,21 @@ TEST_F(OptionsTest, TheMatrixLiesInDramOrInAFolderWithALimit) {
   }
 }
 
-TEST_F(OptionsTest, ElasticStandsAloneOrWithAValue) {
+TEST_F(OptionsTest, ElasticStandsAloneOrWithAValueAlsoInAFile) {
   EXPECT_FALSE(publish_.elastic);
-  const std::vector<std::pair<Words, bool>> accepted = {
-      {{"--matrix=grid:3", "--elastic"}, true},       {{"--elastic", "--matrix=grid:3"}, true},
-      {{"--matrix=grid:3", "--elastic", "on"}, true}, {{"--matrix=grid:3", "--elastic", "off"}, false},
-      {{"--matrix=grid:3", "--elastic=on"}, true},    {{"--matrix=grid:3", "--elastic=off"}, false}};
+  const std::vector<std::pair<Words, bool>> accepted = {{config("matrix = \"grid:3\"\nelastic = \"on\"\n"), true},
+                                                        {{"--matrix=grid:3", "--elastic"}, true},
+                                                        {{"--elastic", "--matrix=grid:3"}, true},
+                                                        {{"--matrix=grid:3", "--elastic", "on"}, true},
+                                                        {{"--matrix=grid:3", "--elastic", "off"}, false},
+                                                        {{"--matrix=grid:3", "--elastic=on"}, true},
+                                                        {{"--matrix=grid:3", "--elastic=off"}, false}};
   for (const auto& [words, expected] : accepted) {
     SCOPED_TRACE(words.back());
     publish_.elastic = !expected;
     expect_accepted(words);
     EXPECT_EQ(publish_.elastic, expected);
   }
-}
-
-TEST_F(OptionsTest, ElasticIsPassedOnAsItWasGiven) {
   expect_accepted({"--matrix=grid:3", "--elastic"});
   EXPECT_EQ(line_.arguments_given<PublishOptions>(), Words{"--elastic"});
 }
@@ -244,11 +244,6 @@ TEST_F(OptionsTest, ElasticTakesNoOtherValueAndNoEmptyOne) {
     expect_refused({"--matrix=grid:3", word}, "off|on");
   }
   EXPECT_EQ(parse(config("matrix = \"grid:3\"\nelastic = true\n")), std::optional<int>(2));
-}
-
-TEST_F(OptionsTest, ElasticIsAKeyOfTheFile) {
-  expect_accepted(config("matrix = \"grid:3\"\nelastic = \"on\"\n"));
-  EXPECT_TRUE(publish_.elastic);
 }
 
 class ProgramWordsTest : public testing::ParsingTest {

@@ -24,9 +24,7 @@ TEST(OwnerSocket, IsItsOwnersWhateverTheUmaskWhichStays) {
   const UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   EXPECT_EQ(bind_for_owner(fd.get(), address), 0);
   EXPECT_EQ(umask(before), 0u);
-  struct stat status {};
-  ASSERT_EQ(stat(path.c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 07777, 0600u);
+  EXPECT_EQ(testing::mode_of(path), 0600u);
   const UniqueFd second(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   EXPECT_EQ(bind_for_owner(second.get(), address), EADDRINUSE);
 }

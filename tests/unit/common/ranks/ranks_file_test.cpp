@@ -4,7 +4,6 @@
 #include "common/ranks/ranks_file.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <optional>
 #include <string>
@@ -87,9 +86,7 @@ TEST(RanksFile, LiesBesideItsPoolForTheOwnerAlone) {
   const std::string pool = folder.file("p");
   write_ranks(pool, golden());
   EXPECT_EQ(to_text(read_ranks(pool + ".ranks")), kGolden);
-  struct stat status {};
-  ASSERT_EQ(stat((pool + ".ranks").c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  EXPECT_EQ(testing::mode_of(pool + ".ranks"), 0600u);
   RanksFile other = golden();
   other.node = 0;
   write_ranks(pool, other);
@@ -134,7 +131,7 @@ TEST(RanksFile, HugeNumbersAreRefused) {
 
 TEST(RanksFile, MissingNodesAndRanksAreRefused) {
   EXPECT_EQ(file_refusal([](auto& file) { file["nodes"].erase(0); }),
-            "r.ranks: nodes[0].node: found 1, expected 0: in their order (docs/formats/files.md)");
+            "r.ranks: nodes[0].node: found 1, expected 0: nodes in ascending order (docs/formats/files.md)");
   EXPECT_EQ(file_refusal([](auto& file) { file["nodes"][0]["ranks"].erase(1); }),
             "r.ranks: node 1: found rank 2, expected each rank from 0 to 1 once (docs/formats/files.md)");
   EXPECT_EQ(file_refusal([](auto& file) { file["nodes"][0]["ranks"][1]["rank"] = 0; }),
@@ -155,7 +152,7 @@ TEST(RanksFile, ListsInListsAreRefusedHoweverDeepTheyAre) {
   EXPECT_EQ(refusal_of(R"({"ringside_ranks":)" + list + "}"),
             "f: ringside_ranks: found a list of 1, expected 1: the version of this release (docs/formats/files.md)");
   const std::string no_ranks_file =
-      "f: is no ranks file; expected an object with \"ringside_ranks\": 1 (docs/formats/files.md)";
+      "f: is not a ranks file; expected an object with \"ringside_ranks\": 1 (docs/formats/files.md)";
   EXPECT_EQ(refusal_of(list), no_ranks_file);
   EXPECT_EQ(refusal_of(objects), no_ranks_file);
   EXPECT_EQ(refusal_of(std::string(kDeep, '[')), no_ranks_file);
@@ -163,7 +160,7 @@ TEST(RanksFile, ListsInListsAreRefusedHoweverDeepTheyAre) {
 
 TEST(RanksFile, AnythingElseIsRefused) {
   EXPECT_EQ(failure_line([] { parse_ranks("{\"version\": 1}", "f"); }),
-            "f: is no ranks file; expected an object with \"ringside_ranks\": 1 (docs/formats/files.md)");
+            "f: is not a ranks file; expected an object with \"ringside_ranks\": 1 (docs/formats/files.md)");
   EXPECT_NE(failure_line([] { parse_ranks("", "f"); }), "");
   EXPECT_EQ(file_refusal([](auto& file) { file["ringside_ranks"] = 2; }),
             "r.ranks: ringside_ranks: found 2, expected 1: the version of this release (docs/formats/files.md)");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a run says once of its variables and results, on its way into a record and out of it.
-#include "common/records/described_run.hpp"
+#include "common/records/record_message.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,9 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "common/records/described_run.hpp"
+#include "common/records/record_message.hpp"
 #include "common/records/result_names.hpp"
-#include "common/records/results_message.hpp"
 #include "tests/unit/common/records/some_runs.hpp"
 
 namespace ringside {
@@ -111,13 +110,14 @@ TEST(PlainRecordTest, EveryFieldOfAStepIsThere) {
 TEST(PlainRecordTest, ResultsHaveTheNamesAndValuesThatTheOtherDecoderGives) {
   for (const wire::Record& message : {step_record(), older_record()}) {
     ResultNames names;
-    PlainNames plain_names;
+    ResultNames plain_names(ResultNames::kAll);
     const auto record = decode_record(message.SerializeAsString());
     ASSERT_TRUE(record);
-    EXPECT_EQ(names_and_texts(plain_names.results(*record)), names_and_texts(names.results(message.step())));
+    const auto plain = [&] { return plain_names.named(record->step.results, record->step.catalogue); };
+    EXPECT_EQ(names_and_texts(plain()), names_and_texts(names.results(message.step())));
     names.learn(described_record());
-    plain_names.learn(decode_record(described_record().SerializeAsString()).value());
-    EXPECT_EQ(names_and_texts(plain_names.results(*record)), names_and_texts(names.results(message.step())));
+    plain_names.learn(decode_record(described_record().SerializeAsString()).value().layout);
+    EXPECT_EQ(names_and_texts(plain()), names_and_texts(names.results(message.step())));
   }
 }
 
@@ -177,8 +177,8 @@ TEST(PlainRecordTest, TheBeginningAndTheEndOfARun) {
   ASSERT_TRUE(begin);
   EXPECT_EQ(begin->kind, RecordKind::kRunStarted);
   EXPECT_EQ(begin->solver + begin->problem + begin->parameters, "heatrodc=1");
-  ASSERT_TRUE(layout_of(begin->layout));
-  EXPECT_EQ(layout_of(begin->layout)->hash(), mixed_layout()->hash());
+  ASSERT_TRUE(begin->layout);
+  EXPECT_EQ(begin->layout->hash(), mixed_layout()->hash());
   wire::Record ended;
   ended.mutable_run_ended()->set_run_id(kRunId);
   ended.mutable_run_ended()->set_how("producer_lost");
@@ -219,7 +219,7 @@ TEST(PlainRecordTest, OfDamagedRecordsNoMoreIsReadThanThereIs) {
       ++accepted;
       if (!message.has_step() || record->kind != RecordKind::kStep) continue;
       EXPECT_EQ(record->seq, message.seq());
-      (void)PlainNames().results(*record);
+      (void)ResultNames().named(record->step.results, record->step.catalogue);
     }
   }
   EXPECT_GT(accepted, 1000);

@@ -4,9 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "common/records/described_run.hpp"
-#include "common/records/results_json.hpp"
-#include "common/records/results_message.hpp"
+#include "common/records/record_message.hpp"
+#include "common/records/shown_results.hpp"
 #include "tests/unit/common/records/some_runs.hpp"
 
 namespace ringside {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The values of a step on their way into a message and out of it.
-#include "common/records/results_message.hpp"
+#include "common/records/record_message.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -87,8 +88,8 @@ TEST(ResultsMessageTest, ValuesComeBackAsTheyWentAlsoWhereSomeAreAbsent) {
     ASSERT_TRUE(read.ParseFromString(message.SerializeAsString()));
     const auto columns = columns_of(read);
     ASSERT_TRUE(columns);
-    EXPECT_EQ(columns->counts, layout->counts());
-    EXPECT_EQ(columns->words, words);
+    EXPECT_EQ(columns->counts(), layout->counts());
+    EXPECT_TRUE(std::ranges::equal(columns->words(), words));
     layout->gather({}, nullptr, words);
   }
 }

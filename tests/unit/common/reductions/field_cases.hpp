@@ -128,11 +128,15 @@ std::vector<T> extreme_entries(std::size_t entries, unsigned seed) {
 }
 
 template <class T>
+FieldCase field_case(const std::string& name, DType dtype, const std::vector<T>& x, const std::vector<T>& previous) {
+  return {name, dtype, x.size(), lines_of(x), previous.empty() ? std::vector<CacheLine>{} : lines_of(previous)};
+}
+
+template <class T>
 std::vector<FieldCase> cases_of(DType dtype, std::size_t entries) {
   const std::string name = std::string(to_string(dtype)) + "[" + std::to_string(entries) + "], ";
   const auto made = [&](const char* kind, const std::vector<T>& x, const std::vector<T>& previous) {
-    return FieldCase{name + kind, dtype, entries, lines_of(x),
-                     previous.empty() ? std::vector<CacheLine>{} : lines_of(previous)};
+    return field_case(name + kind, dtype, x, previous);
   };
   return {made("wide", wide_entries<T>(entries, 1), wide_entries<T>(entries, 2)),
           made("wide, no previous", wide_entries<T>(entries, 3), {}),

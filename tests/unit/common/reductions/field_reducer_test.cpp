@@ -101,8 +101,8 @@ class FieldOfVariant {
   FoundResults finished() {
     const ExactReductions* const exact = class_of(c_.dtype) == DTypeClass::kInteger ? &exact_ : nullptr;
     return found_of(c_.dtype, [&](std::uint64_t* values) {
-      return variant_.kernel.finish(state_.data(), block_sums_.data(), c_.entries, c_.previous_bytes() != nullptr, exact,
-                                    values);
+      return variant_.kernel.finish(state_.data(), block_sums_.data(), c_.entries, c_.previous_bytes() != nullptr,
+                                    exact, values);
     });
   }
 
@@ -113,12 +113,95 @@ class FieldOfVariant {
   ExactReductions exact_;
 };
 
+/// Fields of f64 of every kind, with the sizes at which a copy's chunks and blocks end.
+std::vector<FieldCase> f64_cases() {
+  std::vector<FieldCase> all;
+  const auto add = [&all](const std::string& name, const Vector& x, const Vector& previous) {
+    all.push_back(field_case(name, DType::kF64, x, previous));
+  };
+  for (const Case& c : finite_cases()) add(c.name, c.x, c.previous);
+  const std::size_t chunk = kCopyChunkBytes / sizeof(double);
+  for (const std::size_t rows : {chunk - 1, chunk, chunk + 1, 3 * chunk, 7 * chunk + 1029}) {
+    const std::string size = std::to_string(rows) + " rows, ";
+    add(size + "many octaves", wide_vector(rows, true, 1), wide_vector(rows, true, 2));
+    add(size + "one bin", random_vector(rows, 1.01, 1.02, 3), random_vector(rows, 1.01, 1.02, 4));
+    add(size + "mixed signs, no previous", random_vector(rows, -1, 1, 5), {});
+    // One bin nearly everywhere, as a mesh's border leaves it.
+    Vector border(rows, 0.1);
+    for (std::size_t row = 0; row < rows; row += 777) border[row] = 0.066;
+    add(size + "border", border, Vector(rows, 0.1000001));
+    // Many rows have the largest value: the first of them count, whichever thread looks first.
+    Vector peaks = random_vector(rows, 0, 1, 6);
+    for (std::size_t row = 0; row < rows; row += 50) peaks[row] = 2;
+    add(size + "equal peaks", peaks, {});
+    Vector broken = wide_vector(rows, true, 7);
+    Vector before = wide_vector(rows, true, 8);
+    std::mt19937_64 generator(9);
+    for (const double value : {kNaN, kInfinity, -kInfinity, kNaN, kInfinity, -kInfinity}) {
+      broken[generator() % rows] = value;
+    }
+    before[generator() % rows] = kNaN;
+    add(size + "NaN and infinities", broken, before);
+  }
+  return all;
+}
+
 TEST(FieldReducer, EveryResultOfEveryDTypeAgreesWithTheSerialOracle) {
-  for (const FieldCase& c : field_cases_around_blocks()) {
+  std::vector<FieldCase> all = field_cases_around_blocks();
+  for (FieldCase& c : f64_cases()) all.push_back(std::move(c));
+  for (const FieldCase& c : all) {
     SCOPED_TRACE(c.name);
     expect_equal_to_oracle(field_swept(c, 2), c);
     if (HasFailure()) return;
   }
+}
+
+TEST(FieldReducer, BlocksOfDifferentRangesAreCountedTogether) {
+  // The octaves of a block: in the middle, below, above, around all of those, of one sign and of both.
+  const int octaves[][2] = {{-30, -24}, {-50, -40}, {-10, -2}, {-55, 3}, {-20, -12}};
+  for (bool mixed : {false, true}) {
+    std::mt19937_64 generator(1);
+    Vector x;
+    for (const auto& [low, high] : octaves) {
+      std::uniform_real_distribution<double> octave(low, high);
+      for (std::size_t row = 0; row < block_rows(); ++row) {
+        x.push_back(std::exp2(octave(generator)) * (mixed && generator() % 2 == 0 ? -1 : 1));
+      }
+    }
+    for (std::size_t end = block_rows(); end <= x.size(); end += block_rows()) {
+      const Vector first(x.begin(), x.begin() + static_cast<long>(end));
+      const FieldCase c = field_case("up to row " + std::to_string(end), DType::kF64, first, {});
+      SCOPED_TRACE(c.name);
+      for (const std::size_t threads : {1u, 2u}) expect_equal_to_oracle(field_swept(c, threads, 3), c);
+    }
+  }
+}
+
+TEST(FieldReducer, LargestEntriesAreFoundWhateverTheirOrder) {
+  const std::size_t rows = 3 * block_rows() + 7;
+  const auto values = [rows](auto value_of) {
+    Vector x(rows);
+    for (std::size_t row = 0; row < rows; ++row) x[row] = value_of(static_cast<double>(row));
+    return x;
+  };
+  const std::pair<const char*, Vector> cases[] = {
+      {"ascending", values([](double row) { return row; })},
+      {"descending", values([](double row) { return -row; })},
+      {"stairs up", values([](double row) { return std::floor(row / 5); })},
+      {"stairs down", values([](double row) { return -std::floor(row / 5); })},
+      {"many of the last that enter", values([](double row) { return std::fmod(row, 100) < 1 ? 2.0 + row : 1.0; })},
+      {"few above many equal", values([](double row) { return std::fmod(row, 500) < 1 ? 2.0 + row : 1.0; })},
+  };
+  for (const auto& [name, x] : cases) {
+    SCOPED_TRACE(name);
+    const FieldCase c = field_case(name, DType::kF64, x, {});
+    for (const std::size_t threads : {1u, 3u}) expect_equal_to_oracle(field_swept(c, threads), c);
+  }
+  Vector x(40, -kInfinity);
+  x[30] = 1;
+  const FoundResults found = field_swept(field_case("", DType::kF64, x, {}));
+  EXPECT_EQ(found.i64("top_row", 0), 30);
+  for (std::uint32_t i = 1; i < kTopEntries; ++i) EXPECT_EQ(found.i64("top_row", i), i - 1);
 }
 
 TEST(FieldReducer, ThreadsAndPassesDoNotChangeABit) {
@@ -138,44 +221,59 @@ TEST(FieldReducer, EveryInstructionSetGivesTheSameBitsSweptOrCopied) {
       for (FieldCase& c : field_cases(dtype, entries)) all.push_back(std::move(c));
     }
   }
+  for (FieldCase& c : f64_cases()) all.push_back(std::move(c));
   const std::vector<FieldVariant> variants = field_variants();
   for (const FieldCase& c : all) {
     const FoundResults expected = FieldOfVariant(variants[0], c).swept();
     for (const FieldVariant& variant : variants) {
       SCOPED_TRACE(c.name + ", " + variant.name);
-      std::vector<CacheLine> slot(c.x.size() + 1, CacheLine{{std::byte{0x5a}}});
+      std::vector<CacheLine> slot(c.x.size() + 1);
+      std::byte* const to = slot.data()->bytes;
+      std::byte* const end = to + slot.size() * sizeof(CacheLine);
+      std::fill(to, end, std::byte{0x5a});
       EXPECT_TRUE(FieldOfVariant(variant, c).swept() == expected);
-      EXPECT_TRUE(FieldOfVariant(variant, c).copied(slot.data()->bytes) == expected);
+      EXPECT_TRUE(FieldOfVariant(variant, c).copied(to) == expected);
       EXPECT_TRUE(FieldOfVariant(variant, c).copied(nullptr) == expected);
       EXPECT_EQ(std::memcmp(slot.data(), c.bytes(), c.stored_bytes()), 0);
-      EXPECT_EQ(slot.back().bytes[0], std::byte{0x5a});
+      EXPECT_TRUE(std::all_of(to + c.stored_bytes(), end, [](std::byte byte) { return byte == std::byte{0x5a}; }));
     }
     if (HasFailure()) return;
   }
 }
 
 TEST(FieldReducer, AnyThreadMayTakeAnyChunkInAnyOrder) {
-  std::mt19937_64 generator(1);
+  std::vector<FieldCase> all = f64_cases();
   for (const DType dtype : every_dtype()) {
-    for (const FieldCase& c : field_cases(dtype, entries_of_chunks(dtype))) {
-      ReductionScratch scratch(3);
-      FieldReducer reducer(dtype, c.entries, scratch);
-      std::vector<std::size_t> chunks((c.stored_bytes() + kCopyChunkBytes - 1) / kCopyChunkBytes);
-      std::iota(chunks.begin(), chunks.end(), 0);
-      std::shuffle(chunks.begin(), chunks.end(), generator);
+    for (FieldCase& c : field_cases(dtype, entries_of_chunks(dtype))) all.push_back(std::move(c));
+  }
+  std::mt19937_64 generator(1);
+  for (const FieldCase& c : all) {
+    const FoundResults expected = field_swept(c);
+    ReductionScratch scratch(3);
+    FieldReducer reducer(c.dtype, c.entries, scratch);
+    std::vector<std::size_t> chunks((c.stored_bytes() + kCopyChunkBytes - 1) / kCopyChunkBytes);
+    std::iota(chunks.begin(), chunks.end(), 0);
+    for (int order = 0; order < 3; ++order) {
+      if (order == 1) std::reverse(chunks.begin(), chunks.end());
+      if (order == 2) std::shuffle(chunks.begin(), chunks.end(), generator);
       std::vector<CacheLine> slot(c.x.size());
       reducer.begin(c.previous_bytes());
       for (const std::size_t chunk : chunks) {
         const std::size_t begin = chunk * kCopyChunkBytes;
         const std::size_t bytes = std::min(kCopyChunkBytes, c.stored_bytes() - begin);
+        const std::uint64_t first_block = begin / bytes_of(c.dtype) / kReductionBlockRows;
+        const std::uint64_t blocks = kCopyChunkBytes / bytes_of(c.dtype) / kReductionBlockRows;
         std::byte* const to = reinterpret_cast<std::byte*>(slot.data()) + begin;
-        if (generator() % 2 == 0) {
-          reducer.copy_nontemporal(generator() % 3, to, c.bytes() + begin, begin, bytes);
-        } else {
-          std::memcpy(to, reducer.stage(generator() % 3, c.bytes() + begin, begin, bytes).bytes, bytes);
+        const std::size_t thread = generator() % 3;
+        switch (generator() % 3) {
+          case 0: reducer.copy_nontemporal(thread, to, c.bytes() + begin, begin, bytes); break;
+          case 1: std::memcpy(to, reducer.stage(thread, c.bytes() + begin, begin, bytes).bytes, bytes); break;
+          default:
+            std::memcpy(to, c.bytes() + begin, bytes);
+            reducer.sweep(thread, slot.data(), first_block, std::min(first_block + blocks, reducer.blocks()));
         }
       }
-      EXPECT_TRUE(finished(reducer, dtype) == field_swept(c)) << c.name;
+      EXPECT_TRUE(finished(reducer, c.dtype) == expected) << c.name << ", order " << order;
     }
   }
 }
@@ -185,14 +283,15 @@ TEST(FieldReducer, WhatIsStoredHashedAndReducedAreTheSameBytesWhileTheSourceIsCh
   const VandalizedMemory shared(doubles);
   ASSERT_TRUE(shared.changes());
   const auto* const from = reinterpret_cast<const std::byte*>(shared.data());
-  for (const DType dtype : {DType::kF32, DType::kC128, DType::kI16, DType::kU64}) {
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kC128, DType::kI16, DType::kU64}) {
     SCOPED_TRACE(to_string(dtype));
     FieldCase stored{"", dtype, doubles * sizeof(double) / bytes_of(dtype)};
     stored.x.resize(stored.stored_bytes() / sizeof(CacheLine) + 1);
+    stored.previous = stored.x;
     ReductionScratch scratch(1);
     FieldReducer reducer(dtype, stored.entries, scratch);
-    for (int round = 0; round < 100; ++round) {
-      reducer.begin(nullptr);
+    for (int round = 0; round < 200; ++round) {
+      reducer.begin(stored.previous_bytes());
       for (std::size_t begin = 0; begin < stored.stored_bytes(); begin += kCopyChunkBytes) {
         const std::size_t bytes = std::min(kCopyChunkBytes, stored.stored_bytes() - begin);
         std::byte* const to = reinterpret_cast<std::byte*>(stored.x.data()) + begin;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Iterates of every kind that the reductions treat separately, with every size at which they take another path; and how
-// what is found is compared with the serial oracle.
+// Iterates of every kind that the reductions treat separately, with every size at which they take another path.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,6 +35,8 @@ struct Case {
   std::string name;
   Vector x;
   Vector previous;
+
+  const double* before() const { return previous.empty() ? nullptr : previous.data(); }
 };
 
 inline Vector random_vector(std::size_t rows, double low, double high, unsigned seed) {
@@ -83,63 +84,6 @@ inline std::vector<Case> finite_cases() {
     cases.push_back({size + "descending", ramp(rows, 3, -0.5), ramp(rows, 0, -1)});
   }
   return cases;
-}
-
-/// A sum of terms of magnitude `magnitude_sum` in total. Within a block, additions are at most 64 + 4 deep, and each
-/// is wrong by at most 2^-53 of its result. Across blocks the sum is compensated: one rounding. 96 * 2^-53 leaves room
-/// for the rounding of the terms themselves (squares, differences).
-inline void expect_sum(double found, double expected, double magnitude_sum) {
-  if (!std::isfinite(expected)) {
-    EXPECT_TRUE(found == expected || (std::isnan(found) && std::isnan(expected))) << found << " for " << expected;
-    return;
-  }
-  EXPECT_LE(std::fabs(found - expected), 96 * 0x1p-53 * magnitude_sum) << found << " for " << expected;
-}
-
-/// A norm made of squares: those of entries below 1e-154 may vanish (docs/inside/reductions.md).
-inline void expect_l2(double found, double expected) {
-  if (expected > 1e-150) {
-    expect_sum(found, expected, expected);
-  } else {
-    if (!std::isfinite(expected)) {
-      EXPECT_TRUE(found == expected || (std::isnan(found) && std::isnan(expected))) << found << " for " << expected;
-      return;
-    }
-    EXPECT_LE(std::fabs(found - expected), 1e-150);
-  }
-}
-
-inline void expect_equal_to_reference(const Reductions& found, const Reductions& expected) {
-  EXPECT_EQ(found.rows, expected.rows);
-  expect_sum(found.sum, expected.sum, expected.l1);
-  expect_sum(found.mean, expected.mean, expected.l1 / static_cast<double>(expected.rows));
-  expect_sum(found.l1, expected.l1, expected.l1);
-  expect_l2(found.l2, expected.l2);
-  expect_sum(found.change_l1, expected.change_l1, expected.change_l1);
-  expect_l2(found.change_l2, expected.change_l2);
-  EXPECT_EQ(found.min, expected.min);
-  EXPECT_EQ(found.max, expected.max);
-  EXPECT_EQ(found.linf, expected.linf);
-  EXPECT_EQ(found.has_change, expected.has_change);
-  EXPECT_TRUE(found.change_linf == expected.change_linf || (std::isnan(found.change_linf) && std::isnan(expected.change_linf)))
-      << found.change_linf << " for " << expected.change_linf;
-  EXPECT_EQ(found.non_finite, expected.non_finite);
-  for (std::size_t bin = 0; bin < kHistogramBins; ++bin) {
-    EXPECT_EQ(found.histogram[bin], expected.histogram[bin]) << "bin " << bin;
-  }
-  ASSERT_EQ(found.top_count, expected.top_count);
-  for (std::size_t i = 0; i < found.top_count; ++i) {
-    EXPECT_EQ(found.top[i].row, expected.top[i].row) << "top " << i;
-    EXPECT_EQ(found.top[i].value, expected.top[i].value) << "top " << i;
-  }
-}
-
-/// What a kernel finds of a field of f64.
-inline Reductions finished(const ReductionKernel& kernel, const void* state, const double* block_sums,
-                           std::uint64_t rows, bool has_change) {
-  std::vector<std::uint64_t> words(1 + kRealFieldWords, 77);
-  words[0] = kernel.finish(state, block_sums, rows, has_change, nullptr, &words[1]);
-  return to_reductions(words, rows);
 }
 
 /// The record has no padding, so equal bytes are equal bits of every field, NaN included.

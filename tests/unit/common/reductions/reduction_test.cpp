@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reductions against the serial oracle. Every number of threads and every instruction set must give the same bits.
+// The reductions of a field of doubles as a record, which every number of threads, of passes and of chunks gives in the
+// same bits; and what they make of NaN, infinities and equal entries. field_reducer_test has the serial oracle.
 #include "common/reductions/reduction.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -12,8 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "common/kernels/isa.hpp"
-#include "common/reductions/kernels/reduction_kernel.hpp"
 #include "tests/reference/serial_reductions.hpp"
 #include "tests/unit/common/reductions/reduction_cases.hpp"
 
@@ -23,35 +23,9 @@ namespace {
 Reductions reduce_with(int threads, const Case& c, int passes = 1) {
   omp_set_num_threads(threads);
   Reducer reducer(c.x.size());
-  const Reductions result = reducer.reduce(c.x.data(), c.previous.empty() ? nullptr : c.previous.data(), passes);
+  const Reductions result = reducer.reduce(c.x.data(), c.before(), passes);
   omp_set_num_threads(omp_get_num_procs());
   return result;
-}
-
-Reductions reduce_with(const ReductionKernel& kernel, const Case& c) {
-  struct alignas(64) Line {
-    char bytes[64];
-  };
-  const std::uint64_t rows = c.x.size();
-  const std::uint64_t blocks = (rows + kernel.block_rows - 1) / kernel.block_rows;
-  const double* previous = c.previous.empty() ? nullptr : c.previous.data();
-  std::vector<Line> state(kernel.state_bytes / sizeof(Line));
-  std::vector<double> block_sums(blocks * kernel.sums_per_block);
-  kernel.clear(state.data());
-  kernel.sweep(state.data(), block_sums.data(), {c.x.data(), previous, rows, 0, blocks});
-  return finished(kernel, state.data(), block_sums.data(), rows, previous != nullptr);
-}
-
-void expect_equal_to_reference(const Reductions& found, const Case& c) {
-  SCOPED_TRACE(c.name);
-  expect_equal_to_reference(found, reference::serial_reductions(c.x, c.previous));
-}
-
-TEST(Reduction, AgreesWithTheSerialReference) {
-  for (const Case& c : finite_cases()) {
-    expect_equal_to_reference(reduce_with(2, c), c);
-    if (HasFailure()) return;
-  }
 }
 
 TEST(Reduction, GivesTheSameBitsForAnyNumberOfThreads) {
@@ -59,19 +33,6 @@ TEST(Reduction, GivesTheSameBitsForAnyNumberOfThreads) {
     const Reductions expected = reduce_with(1, c);
     for (int threads : {2, 3, 5}) {
       EXPECT_TRUE(bit_equal(reduce_with(threads, c), expected)) << c.name << ", " << threads << " threads";
-    }
-  }
-}
-
-TEST(Reduction, GivesTheSameBitsForEveryInstructionSet) {
-  for (const Case& c : finite_cases()) {
-    const Reductions expected = reduce_with(plain::reduction_kernel, c);
-    EXPECT_TRUE(bit_equal(reduce_with(1, c), expected)) << c.name;
-    if (selected_isa() >= Isa::kAvx2) {
-      EXPECT_TRUE(bit_equal(reduce_with(avx2::reduction_kernel, c), expected)) << c.name << ", avx2";
-    }
-    if (selected_isa() >= Isa::kAvx512) {
-      EXPECT_TRUE(bit_equal(reduce_with(avx512::reduction_kernel, c), expected)) << c.name << ", avx512";
     }
   }
 }
@@ -90,6 +51,31 @@ TEST(Reduction, AReducerForgetsTheIterateBefore) {
   reducer.reduce(first.x.data(), first.previous.data(), 1);
   const Reductions found = reducer.reduce(second.x.data(), nullptr, 2);
   EXPECT_TRUE(bit_equal(found, reduce_with(1, second)));
+}
+
+TEST(Reduction, AnIterateThatIsCopiedChunkByChunkHasTheBitsOfASweep) {
+  struct alignas(64) Line {
+    double rows[8];
+  };
+  const std::size_t rows = 6 * Reducer::kMostRows + 1029;
+  std::vector<Line> slot(rows / 8 + 1);
+  double* const to = slot[0].rows;
+  Reducer reducer(rows);
+  for (const Case& c : {Case{"", wide_vector(rows, true, 1), wide_vector(rows, true, 2)},
+                        Case{"without a previous one", random_vector(rows, 0, 1, 3), {}}}) {
+    reducer.begin(c.before());
+    for (std::size_t first = 0; first < rows; first += Reducer::kMostRows) {
+      const std::size_t some = std::min(Reducer::kMostRows, rows - first);
+      const std::size_t thread = first / Reducer::kMostRows % reducer.threads();
+      switch (first / Reducer::kMostRows % 3) {
+        case 0: reducer.copy_nontemporal(thread, to + first, &c.x[first], first, some); break;
+        case 1: std::copy_n(reducer.stage(thread, &c.x[first], first, some).rows, some, to + first); break;
+        default: std::copy_n(&c.x[first], some, to + first); reducer.sweep(thread, to, first, some);
+      }
+    }
+    EXPECT_TRUE(bit_equal(reducer.finish(to, 1), reduce_with(1, c))) << c.name;
+    EXPECT_TRUE(bit_equal(reducer.finish(to, 4), reduce_with(1, c))) << c.name;
+  }
 }
 
 TEST(Reduction, CompensatesAcrossBlocks) {
@@ -170,55 +156,8 @@ TEST(Reduction, NonFiniteValuesGiveTheSameBitsEverywhere) {
     for (std::size_t i = 0; i < 1 + rows / 50; ++i) c.x[generator() % rows] = i % 2 == 0 ? kNaN : kInfinity;
     const Reductions expected = reduce_with(1, c);
     for (int threads : {2, 3}) EXPECT_TRUE(bit_equal(reduce_with(threads, c), expected)) << c.name;
-    EXPECT_TRUE(bit_equal(reduce_with(plain::reduction_kernel, c), expected)) << c.name;
     EXPECT_EQ(expected.non_finite, reference::serial_reductions(c.x, {}).non_finite) << c.name;
   }
-}
-
-TEST(Reduction, BlocksOfDifferentRangesAreCountedTogether) {
-  // The octaves of a block: in the middle, below, above, around all of those, of one sign and of both.
-  const int octaves[][2] = {{-30, -24}, {-50, -40}, {-10, -2}, {-55, 3}, {-20, -12}};
-  for (bool mixed : {false, true}) {
-    std::mt19937_64 generator(1);
-    Vector x;
-    for (const auto& [low, high] : octaves) {
-      std::uniform_real_distribution<double> octave(low, high);
-      for (std::size_t row = 0; row < block_rows(); ++row) {
-        x.push_back(std::exp2(octave(generator)) * (mixed && generator() % 2 == 0 ? -1 : 1));
-      }
-    }
-    for (std::size_t end = block_rows(); end <= x.size(); end += block_rows()) {
-      const Case c{"up to row " + std::to_string(end), Vector(x.begin(), x.begin() + static_cast<long>(end)), {}};
-      expect_equal_to_reference(reduce_with(1, c, 3), c);
-      expect_equal_to_reference(reduce_with(2, c, 3), c);
-    }
-  }
-}
-
-TEST(Reduction, LargestEntriesAreFoundWhateverTheirOrder) {
-  const std::size_t rows = 3 * block_rows() + 7;
-  const auto values = [rows](auto value_of) {
-    Vector x(rows);
-    for (std::size_t row = 0; row < rows; ++row) x[row] = value_of(static_cast<double>(row));
-    return x;
-  };
-  const Case cases[] = {
-      {"ascending", values([](double row) { return row; }), {}},
-      {"descending", values([](double row) { return -row; }), {}},
-      {"stairs up", values([](double row) { return std::floor(row / 5); }), {}},
-      {"stairs down", values([](double row) { return -std::floor(row / 5); }), {}},
-      {"many of the last that enter", values([](double row) { return std::fmod(row, 100) < 1 ? 2.0 + row : 1.0; }), {}},
-      {"few above many equal", values([](double row) { return std::fmod(row, 500) < 1 ? 2.0 + row : 1.0; }), {}},
-  };
-  for (const Case& c : cases) {
-    expect_equal_to_reference(reduce_with(1, c), c);
-    expect_equal_to_reference(reduce_with(3, c), c);
-  }
-  Vector x(40, -kInfinity);
-  x[30] = 1;
-  const Reductions found = reduce_with(1, {"", x, {}});
-  EXPECT_EQ(found.top[0].row, 30U);
-  for (std::size_t i = 1; i < kTopEntries; ++i) EXPECT_EQ(found.top[i].row, i - 1);
 }
 
 TEST(Reduction, ANormThatOverflowsIsNotTakenForValuesThatAreNotFinite) {

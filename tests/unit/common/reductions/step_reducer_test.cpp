@@ -164,10 +164,9 @@ TEST(StepReducer, OneFieldOfF64HasTheBitsOfItsReducer) {
   omp_set_num_threads(1);  // many short jobs
   for (const Case& c : finite_cases()) {
     const std::size_t entries = c.x.size();
-    const double* const previous = c.previous.empty() ? nullptr : c.previous.data();
-    const Reductions expected = Reducer(entries).reduce(c.x.data(), previous, 1);
+    const Reductions expected = Reducer(entries).reduce(c.x.data(), c.before(), 1);
     StepReducer reducer(Schema::x_only(entries));
-    EXPECT_TRUE(bit_equal(to_reductions(reducer.reduce(c.x.data(), previous, 2), entries), expected)) << c.name;
+    EXPECT_TRUE(bit_equal(to_reductions(reducer.reduce(c.x.data(), c.before(), 2), entries), expected)) << c.name;
   }
   omp_set_num_threads(omp_get_num_procs());
 }

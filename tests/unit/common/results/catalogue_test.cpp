@@ -87,7 +87,7 @@ TEST(CatalogueTest, WrongDescriptionsAreRefused) {
   };
   const Case cases[] = {
       {[](auto& r) { std::memset(r.name, 0, sizeof r.name); }, "POOL: result 1 has no name; "},
-      {[](auto& r) { r.unit[3] = 'x'; }, "POOL: result 'sum': bytes behind its texts are not 0"},
+      {[](auto& r) { r.unit[3] = 'x'; }, "POOL: result 'sum': bytes after its texts are not 0"},
       {[](auto& r) { r.type = ValueType{4}; }, "POOL: result 'sum': type 4; expected 1 to 3"},
       {[](auto& r) { r.source = ResultSource{9}; }, "POOL: result 'sum': source 9; expected 1 to 3"},
       {[](auto& r) { r.classes = 8; }, "POOL: result 'sum': classes 8; expected 1 to 7"},
@@ -95,7 +95,7 @@ TEST(CatalogueTest, WrongDescriptionsAreRefused) {
       {[](auto& r) { r.count = 0; }, "POOL: result 'sum': count 0; expected 1 to 1048576"},
       {[](auto& r) { r.count = 1 << 20; }, "POOL: the results of a step have more than 1048576 words; "},
       {[](auto& r) { r.flags = 2; }, "POOL: result 'sum': flags 2; expected 0 or 1"},
-      {[](auto& r) { r.reserved[3] = 1; }, "POOL: result 'sum': bytes behind its texts are not 0"},
+      {[](auto& r) { r.reserved[3] = 1; }, "POOL: result 'sum': bytes after its texts are not 0"},
       {[](auto& r) {
          r.source = ResultSource::kScalar;
          r.classes = 0;
@@ -116,16 +116,6 @@ TEST(CatalogueTest, WrongDescriptionsAreRefused) {
     const std::string line = failure_line([&] { Catalogue::decode(two_fields_and_a_state(), descriptions, "POOL"); });
     EXPECT_EQ(line.rfind(wrong.line, 0), 0u) << line << "\nexpected " << wrong.line;
   }
-}
-
-TEST(CatalogueTest, WrongScalarsAreRefused) {
-  const auto refusal = [](std::vector<Scalar> scalars) {
-    return failure_line([&] { Catalogue::of(Schema::x_only(4), reductions(), scalars, {}, "W"); });
-  };
-  EXPECT_EQ(refusal(std::vector<Scalar>(70)), "W: found 70 scalars, expected at most 64");
-  EXPECT_EQ(refusal({{.name = "r"}, {.name = ""}}),
-            "W: scalar 1 has no name; expected 1 to 63 of A-Z a-z 0-9 _ . -, the first a letter or _");
-  EXPECT_EQ(refusal({{.name = "r"}, {.name = "r"}}), "W: two results are named 'solver.r'; expected each name once");
 }
 
 }  // namespace

@@ -54,12 +54,14 @@ TEST(SchemaLayoutTest, BytesThatNoSchemaHasAreRefused) {
     const char* line;
   };
   const Case cases[] = {
-      {[](auto& v) { v.name[10] = 'y'; }, "attach request: variable 1: bytes behind its name are not 0"},
-      {[](auto& v) { v.unit[31] = 'y'; }, "attach request: variable 1: bytes behind its unit are not 0"},
+      {[](auto& v) { v.name[10] = 'y'; }, "attach request: variable 1: bytes after its name are not 0"},
+      {[](auto& v) { v.unit[31] = 'y'; }, "attach request: variable 1: bytes after its unit are not 0"},
       {[](auto& v) { std::memset(v.name, 'n', sizeof v.name); },
        "attach request: variable 1: a name of 64 bytes ('nnnnnnnnnnnnnnnn...'); expected 1 to 63 of A-Z a-z 0-9 _ . -, "
        "the first a letter or _"},
-      {[](auto& v) { v.shape[2] = 1; }, "attach request: variable 1: numbers behind its shape are not 0"},
+      {[](auto& v) { std::memset(v.unit, 'm', sizeof v.unit); },
+       "attach request: variable 'flux.u': a unit of 32 bytes; expected at most 31 printable ASCII characters"},
+      {[](auto& v) { v.shape[2] = 1; }, "attach request: variable 1: numbers after its shape are not 0"},
       {[](auto& v) { v.dims = 9; }, "attach request: variable 1: 9 dimensions; expected 0 to 8"},
       {[](auto& v) { v.dims = 3; },
        "attach request: variable 'flux.u': shape (2, 3, 0): dimension 2 is 0; expected at least 1"},

@@ -104,9 +104,11 @@ TEST(SchemaTest, WrongNamesAreRefused) {
   EXPECT_EQ(refusal({f64("x", {1}), f64("y", {1}), f64("x", {2})}),
             "W: variables 0 and 2 are both named 'x'; expected each name once");
   EXPECT_EQ(refusal({f64("x", {1}), f64("solver.r", {1})}),
-            "W: variable 1: 'solver.r' begins with 'solver', which names the solver's scalars; expected another name");
+            "W: variable 1: 'solver.r' begins with 'solver', which is reserved for the solver's scalars; expected "
+            "another name");
   EXPECT_EQ(refusal({f64("analysis", {1})}),
-            "W: variable 0: 'analysis' begins with 'analysis', which names results of analyses; expected another name");
+            "W: variable 0: 'analysis' begins with 'analysis', which is reserved for results of analyses; expected "
+            "another name");
   EXPECT_EQ(refusal({f64("solver_r", {1}), f64("_.-Z9", {1})}), "");
 }
 
@@ -129,6 +131,7 @@ TEST(SchemaTest, WrongShapesAreRefused) {
       refusal({f64("x", {4294967296, 4294967296})}),
       "W: variable 'x': shape (4294967296, 4294967296) of f64 has more than 17167289216 bytes; expected a step of "
       "at most 17167289216 bytes in all");
+  EXPECT_NE(refusal({f64("x", {std::uint64_t{1} << 61})}), "") << "its bytes overflow";
   EXPECT_NE(refusal({f64("x", {kMostPayloadBytes / 8 + 1})}), "");
   EXPECT_EQ(refusal({f64("x", {kMostPayloadBytes / 8})}), "");
 }

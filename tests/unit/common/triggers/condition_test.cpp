@@ -8,13 +8,12 @@
 #include <limits>
 
 #include "tests/unit/common/records/some_runs.hpp"
-#include "tests/unit/common/triggers/refused.hpp"
+#include "tests/unit/failure_line.hpp"
 
 namespace ringside {
 namespace {
 
 using testing::mixed_layout;
-using testing::refusal_of;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -26,13 +25,16 @@ class ConditionTest : public ::testing::Test {
                                       {.name = "a-b", .dtype = DType::kF64, .shape = {4}},
                                       {.name = "n", .dtype = DType::kI64, .shape = {4}}});
     layout_ = std::make_shared<const RecordLayout>(
-        schema, catalogue_of(schema, std::vector<Scalar>{{.name = "rho"}, {.name = "sweeps", .type = ValueType::kI64}}));
+        schema,
+        catalogue_of(schema, std::vector<Scalar>{{.name = "rho"}, {.name = "sweeps", .type = ValueType::kI64}}));
     inputs_.emplace(layout_);
     words_.resize(layout_->words());
   }
 
   void set(const char* name, double value) { words_[layout_->find(name)->word] = std::bit_cast<std::uint64_t>(value); }
-  void set(const char* name, std::int64_t value) { words_[layout_->find(name)->word] = static_cast<std::uint64_t>(value); }
+  void set(const char* name, std::int64_t value) {
+    words_[layout_->find(name)->word] = static_cast<std::uint64_t>(value);
+  }
   void make_absent(const char* name) {
     const std::size_t number = layout_->find(name)->number;
     words_[number / 64] |= std::uint64_t{1} << (number % 64);
@@ -40,7 +42,7 @@ class ConditionTest : public ::testing::Test {
 
   Condition condition(const std::string& text) { return Condition(text, *inputs_, "--trigger"); }
   std::string refusal(const std::string& text) {
-    return refusal_of([&] { condition(text); });
+    return failure_line([&] { condition(text); });
   }
   void take() { inputs_->take(words_, facts_); }
   Truth truth(const std::string& text) {
@@ -176,8 +178,9 @@ TEST_F(ConditionTest, AnOperationWithoutAResultIsUndefined) {
 
 TEST_F(ConditionTest, WhatCannotBeUsedIsRefusedWithWhatThereIs) {
   const std::string unknown = refusal("u.l3 > 1");
-  EXPECT_TRUE(unknown.starts_with("--trigger: the condition cannot be used: the run has nothing named 'u.l3'; expected "
-                                  "one of u.sum, "))
+  EXPECT_TRUE(
+      unknown.starts_with("--trigger: the condition cannot be used: the run has nothing named 'u.l3'; expected "
+                          "one of u.sum, "))
       << unknown;
   EXPECT_NE(unknown.find("solver.rho"), std::string::npos);
   EXPECT_TRUE(unknown.ends_with("iteration, step, time, producer_idle, analyzer_idle")) << unknown;
@@ -196,7 +199,7 @@ TEST_F(ConditionTest, WhatCannotBeUsedIsRefusedWithWhatThereIs) {
   EXPECT_EQ(refusal("u.l2 > 0x1"), "--trigger: the condition has '0x', expected a number");
   EXPECT_EQ(refusal("prev() > 1"), "--trigger: the condition has `prev` without a name, expected prev(NAME)");
   EXPECT_EQ(refusal("prev(u.l2"), "--trigger: the condition has `prev` without a name, expected prev(NAME)");
-  EXPECT_EQ(refusal("u.l2 > 1, u.l1 > 1"), "--trigger: found 2 conditions between commas, expected one");
+  EXPECT_EQ(refusal("u.l2 > 1, u.l1 > 1"), "--trigger: found 2 conditions separated by commas, expected one");
   for (const char* text : {"u.l2 >", "(u.l2 > 1", "u.l2 > 1)", "u.l2 u.l1 > 1", "nothing(u.l2) > 1", "u.l2 > 1 > ",
                            "prev(2) > u.l2", "> 1", "u.l2 !> 1"}) {
     const std::string why = refusal(text);

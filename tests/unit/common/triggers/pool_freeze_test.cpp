@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "common/platform/error.hpp"
+#include "tests/unit/failure_line.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -35,19 +35,8 @@ PoolFreeze some_freeze() {
 
 class PoolFreezeTest : public ::testing::Test {
  protected:
-  ExitCode code_of_reading() {
-    try {
-      read_freeze(pool_);
-      return ExitCode::kDone;
-    } catch (const Error& error) {
-      message_ = error.what();
-      return error.code();
-    }
-  }
-
   TemporaryFolder folder_;
   std::string pool_ = folder_.file("x.pool");
-  std::string message_;
 };
 
 TEST_F(PoolFreezeTest, ItCanBeWrittenOnADiskThatHasBecomeFull) {
@@ -76,9 +65,7 @@ TEST_F(PoolFreezeTest, ItsBytesAreThoseOfTheDocument) {
             R"("run_id":"00000000000000030000000000000004","iteration":121,"step":120,"commit_seq":421,)"
             R"("trigger":"non_finite > 0","unix_ns":1700000000123456789})"
             "\n");
-  struct stat status {};
-  ASSERT_EQ(stat((pool_ + ".freeze").c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777u, 0600u);
+  EXPECT_EQ(testing::mode_of(pool_ + ".freeze"), 0600u);
 }
 
 TEST_F(PoolFreezeTest, IsReadAsItWasWrittenAndCanBeRemoved) {
@@ -118,16 +105,16 @@ TEST_F(PoolFreezeTest, WhatCannotBeUnderstoodIsDamageAndNotNothing) {
                               "{\"ringside_freeze\":1,\"pool_id\":1,\"run_id\":\"\",\"iteration\":1,\"step\":1,"
                               "\"commit_seq\":1,\"trigger\":\"\",\"unix_ns\":1}"}) {
     folder_.write("x.pool.freeze", content);
-    EXPECT_EQ(code_of_reading(), ExitCode::kDamaged) << content;
-    EXPECT_NE(message_.find("ringside thaw"), std::string::npos) << message_;
+    SCOPED_TRACE(content);
+    expect_refused([&] { read_freeze(pool_); }, "ringside thaw", ExitCode::kDamaged);
   }
   folder_.write("x.pool.freeze", std::string(1 << 20, ' '));
-  EXPECT_EQ(code_of_reading(), ExitCode::kDamaged);
+  EXPECT_NE(failure_line([&] { read_freeze(pool_); }, ExitCode::kDamaged), "");
 }
 
 TEST_F(PoolFreezeTest, AFolderOfThatNameIsRefused) {
   ASSERT_EQ(mkdir((pool_ + ".freeze").c_str(), 0700), 0);
-  EXPECT_EQ(code_of_reading(), ExitCode::kSystem);
+  EXPECT_NE(failure_line([&] { read_freeze(pool_); }, ExitCode::kSystem), "");
 }
 
 }  // namespace

@@ -5,12 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/common/records/some_runs.hpp"
-#include "tests/unit/common/triggers/refused.hpp"
+#include "tests/unit/failure_line.hpp"
 
 namespace ringside {
 namespace {
-
-using testing::refusal_of;
 
 SharedLayout one_field() {
   const Schema schema = Schema::of({{.name = "x", .dtype = DType::kF64, .shape = {8}}});
@@ -104,12 +102,11 @@ TEST_F(TriggerSetTest, TheLastReplyCounts) {
 
 TEST_F(TriggerSetTest, TooManyTriggersAndUnknownNamesAreRefused) {
   const std::vector<std::string> many(33, "x.l2 > 1: mark");
-  EXPECT_EQ(refusal_of([&] { parse_triggers(many, "mark"); }),
-            "--trigger: found 33 triggers, expected 32 at most");
-  const std::string why = refusal_of([&] { make({"y.l2 > 1: mark"}); });
+  EXPECT_EQ(failure_line([&] { parse_triggers(many, "mark"); }), "--trigger: found 33 triggers, expected 32 at most");
+  const std::string why = failure_line([&] { make({"y.l2 > 1: mark"}); });
   EXPECT_TRUE(why.starts_with("--trigger 'y.l2 > 1': the condition cannot be used: the run has nothing named 'y.l2'"))
       << why;
-  const std::string global = refusal_of([] { TriggerSet({parse_global_trigger("y.l2 > 1: mark")}, one_field()); });
+  const std::string global = failure_line([] { TriggerSet({parse_global_trigger("y.l2 > 1: mark")}, one_field()); });
   EXPECT_TRUE(global.starts_with("--global-trigger 'y.l2 > 1': the condition cannot be used: ")) << global;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sys/personality.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -10,8 +11,8 @@
 
 namespace ringside::testing {
 
-inline ringside_memory_options trapping() {
-  ringside_memory_options options = small_options();
+inline ringside_memory_options trapping(const Way& way = {}, const char* far_folder = "/dev/shm") {
+  ringside_memory_options options = way.in(far_folder);
   options.system_calls = 1;
   return options;
 }
@@ -23,6 +24,15 @@ inline char* absent(size_t bytes) {
   EXPECT_EQ(ringside_memory_advise(memory, bytes, RINGSIDE_MEMORY_DONT_NEED), 0);
   return memory;
 }
+
+struct Pipe {
+  int ends[2];
+  Pipe() { EXPECT_EQ(pipe(ends), 0); }
+  ~Pipe() {
+    close(ends[0]);
+    close(ends[1]);
+  }
+};
 
 /// Without it calls with structures outside the arena are not served.
 inline bool addresses_are_random() {

@@ -28,12 +28,16 @@ uint64_t word_of_file(uint64_t index) {
   return (index + 1) * 0x9E3779B97F4A7C15u;
 }
 
+/// Memory that a disk can read and write.
+std::unique_ptr<char, void (*)(void*)> whole_pages(size_t bytes) {
+  return {static_cast<char*>(std::aligned_alloc(kPageBytes, bytes)), std::free};
+}
+
 /// A file on a disk that is read past the page cache; -1 where the file system refuses that.
 int file_past_page_cache() {
   const int file = open("/var/tmp", O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600);
   if (file < 0) return -1;
-  const std::unique_ptr<char, void (*)(void*)> part(static_cast<char*>(std::aligned_alloc(kPageBytes, kMiB)),
-                                                    std::free);
+  const auto part = whole_pages(kMiB);
   auto* const words = reinterpret_cast<uint64_t*>(part.get());
   for (uint64_t at = 0; at < kFileBytes; at += kMiB) {
     for (uint64_t i = 0; i < kMiB / sizeof(uint64_t); ++i) words[i] = word_of_file(at / sizeof(uint64_t) + i);
@@ -120,9 +124,7 @@ bool holds_file(const char* page, uint64_t page_of_file) {
 class DeviceReadsInto : public DeviceReads, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(DeviceReadsInto, ByIoSubmitAreNotLostWhileTheirPagesLeaveDram) {
-  ringside_memory_options options = trapping();
-  options.far_folder = GetParam();
-  START_ARENA(arena, options);
+  START_ARENA(arena, trapping({}, GetParam()));
   if (stats_now().moves == 0) GTEST_SKIP() << "without UFFDIO_MOVE the call is refused";
   auto* const area = static_cast<char*>(ringside_memory_alloc(kArea));
   std::mt19937 random(5);
@@ -149,8 +151,7 @@ INSTANTIATE_TEST_SUITE_P(FarMemory, DeviceReadsInto, ::testing::Values("/dev/shm
 
 // Where a thread serves the kernel's accesses, no call has pins.
 TEST_F(DeviceReads, ByPreadAreNotLostWhereAThreadServesFaults) {
-  ringside_memory_options options = small_options();
-  options.faults = RINGSIDE_MEMORY_FAULTS_THREAD;
+  const ringside_memory_options options = Way{2}.in("/dev/shm");
   START_ARENA(arena, options);
   auto* const area = static_cast<char*>(ringside_memory_alloc(kArea));
   auto* const other = static_cast<char*>(ringside_memory_alloc(kArea));
@@ -182,9 +183,7 @@ TEST_F(DeviceReads, ByPreadAreNotLostWhereAThreadServesFaults) {
 
 // A device stores after the call has returned, and nothing there would notice.
 TEST_F(DeviceReads, ByIoSubmitAreRefusedWithoutMoves) {
-  ringside_memory_options options = trapping();
-  options.copy_only = 1;
-  START_ARENA(arena, options);
+  START_ARENA(arena, trapping({1, 1}));
   char* const area = absent(kMiB);
   std::vector<Order> orders(1);
   EXPECT_EQ(submit(orders, area), -1);
@@ -192,8 +191,7 @@ TEST_F(DeviceReads, ByIoSubmitAreRefusedWithoutMoves) {
   EXPECT_EQ(area[0], 1);
   EXPECT_EQ(stats_now().pinned_bytes, 0u);
   // Also behind a read into ordinary memory that is longer than what one call may hold.
-  const std::unique_ptr<char, void (*)(void*)> much(static_cast<char*>(std::aligned_alloc(kPageBytes, 8 * kMiB)),
-                                                    std::free);
+  const auto much = whole_pages(8 * kMiB);
   iocb long_read = orders[0].block, short_read = orders[0].block;
   long_read.aio_buf = reinterpret_cast<uintptr_t>(much.get());
   long_read.aio_nbytes = 8 * kMiB;
@@ -203,8 +201,7 @@ TEST_F(DeviceReads, ByIoSubmitAreRefusedWithoutMoves) {
   EXPECT_EQ(errno, EINVAL);
   if (submitted > 0) wait_for(static_cast<size_t>(submitted));
   // Ordinary memory is read as ever, and the arena may be written.
-  const std::unique_ptr<char, void (*)(void*)> plain(static_cast<char*>(std::aligned_alloc(kPageBytes, kPageBytes)),
-                                                     std::free);
+  const auto plain = whole_pages(kPageBytes);
   ASSERT_EQ(submit(orders, plain.get()), 1) << errno;
   ASSERT_EQ(wait_for(1), 1);
   EXPECT_TRUE(holds_file(plain.get(), 0));

@@ -14,10 +14,7 @@ namespace ringside::testing {
 namespace {
 
 ringside_memory_options in_place_options() {
-  ringside_memory_options options = trapping();
-  options.dram_bytes = 4 * kMiB;
-  options.in_place = 1;
-  return options;
+  return trapping({1, 0, 0, 1});
 }
 
 constexpr uint64_t kBytes = 16 * kMiB, kStep = 4096;
@@ -43,22 +40,20 @@ TEST(TrappedCalls, StoreInPlaceWhileChunksMove) {
   auto* const memory = static_cast<char*>(ringside_memory_alloc(kBytes));
   ASSERT_NE(memory, nullptr);
   ASSERT_EQ(ringside_memory_is_in_place(memory), 1);
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
+  const Pipe pipe;
   std::atomic<bool> done{false};
   std::thread mover(store_until_moved, memory, 100, std::ref(done));
   uint64_t wrong = 0, calls = 0;
   // In a part of the memory: if all of it is touched, nothing has to move.
   for (uint64_t at = 0; !done.load(); at = (at + kStep) % (kBytes / 8), ++calls) {
     const auto number = static_cast<char>(calls);
-    if (write(ends[1], &number, 1) != 1 || read(ends[0], memory + at, 1) != 1 || memory[at] != number) ++wrong;
+    if (write(pipe.ends[1], &number, 1) != 1 || read(pipe.ends[0], memory + at, 1) != 1 || memory[at] != number)
+      ++wrong;
     // The kernel reads from there, too.
     char back = 0;
-    if (write(ends[1], memory + at, 1) != 1 || read(ends[0], &back, 1) != 1 || back != number) ++wrong;
+    if (write(pipe.ends[1], memory + at, 1) != 1 || read(pipe.ends[0], &back, 1) != 1 || back != number) ++wrong;
   }
   mover.join();
-  close(ends[0]);
-  close(ends[1]);
   EXPECT_EQ(wrong, 0u) << "of " << calls;
   EXPECT_GE(stats_now().promotions, 50u);
   EXPECT_GT(stats_now().demotions, 0u);

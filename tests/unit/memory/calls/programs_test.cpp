@@ -238,9 +238,7 @@ TEST(FilteredPrograms, KeepTheirHandlerOfOtherTraps) {
 }
 
 TEST(FilteredPrograms, WithAHandlerThreadThatServesTheKernelNeedNoFilter) {
-  ringside_memory_options options = trapping();
-  options.faults = RINGSIDE_MEMORY_FAULTS_THREAD;
-  START_ARENA(arena, options);
+  START_ARENA(arena, trapping({RINGSIDE_MEMORY_FAULTS_THREAD}));
   char* const memory = absent(kMiB);
   const int zeros = open("/dev/zero", O_RDONLY);
   EXPECT_EQ(read(zeros, memory + 1000, 9000), 9000) << "with or without";

@@ -84,6 +84,10 @@ class Room {
   std::string noted_;
 };
 
+inline uint64_t address_of(const void* at) {
+  return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(at));
+}
+
 struct Case {
   const char* name;
   long number;
@@ -91,19 +95,14 @@ struct Case {
   void (*run)(Room& room);
 };
 
-const std::vector<Case>& file_cases();
-const std::vector<Case>& process_cases();
-const std::vector<Case>& message_cases();
+std::vector<Case> file_cases();
+std::vector<Case> process_cases();
+std::vector<Case> message_cases();
 
-#define CALL_OF(name, compare, ...)                                                       \
-  Case {                                                                                  \
-    #name, SYS_##name, compare, [](Room& r) { (void)r, r.call(SYS_##name, __VA_ARGS__); } \
-  }
+/// Each adds a case to the vector `all`: one call, or a lambda that prepares and calls.
+#define CASE_BY_NUMBER(name, number, compare, ...) all.push_back({name, number, compare, __VA_ARGS__})
+#define CASE(name, compare, ...) CASE_BY_NUMBER(#name, SYS_##name, compare, __VA_ARGS__)
+#define CALL_OF(name, compare, ...) CASE(name, compare, [](Room& r) { (void)r, r.call(SYS_##name, __VA_ARGS__); })
 #define CALL(name, ...) CALL_OF(name, kSame, __VA_ARGS__)
-/// With a body that prepares and calls.
-#define CASE(name, compare, ...) \
-  Case { #name, SYS_##name, compare, [](Room & r) __VA_ARGS__ }
-#define CASE_BY_NUMBER(name, number, compare, ...) \
-  Case { name, number, compare, [](Room & r) __VA_ARGS__ }
 
 }  // namespace ringside::testing

@@ -35,15 +35,6 @@ sigjmp_buf jump;
 char* in_handler = nullptr;
 int handler_pipe[2];
 
-struct Pipe {
-  int ends[2];
-  Pipe() { EXPECT_EQ(pipe(ends), 0); }
-  ~Pipe() {
-    close(ends[0]);
-    close(ends[1]);
-  }
-};
-
 /// Signals this thread again and again until `enough`, then runs `last`.
 std::thread pester(const std::function<bool()>& enough, const std::function<void()>& last = [] {}) {
   return std::thread([target = pthread_self(), enough, last] {

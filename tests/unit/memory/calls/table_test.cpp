@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include <map>
 #include <set>
 
+#include "tests/unit/memory/apart.hpp"
 #include "tests/unit/memory/calls/absent.hpp"
 #include "tests/unit/memory/calls/room.hpp"
 
@@ -90,25 +90,25 @@ const std::map<long, const char*> kNotTried = {
 
 std::vector<Case> all_cases() {
   std::vector<Case> all;
-  for (const auto* cases : {&file_cases(), &process_cases(), &message_cases()})
-    all.insert(all.end(), cases->begin(), cases->end());
+  for (const auto& cases : {file_cases(), process_cases(), message_cases()})
+    all.insert(all.end(), cases.begin(), cases.end());
   return all;
 }
 
 enum class How { kOrdinary, kTrapped, kUntrapped };
 
-void run_in_child(const Case& one, How how, int to) {
+int run(const Case& one, How how) {
   char folder[] = "/tmp/ringside-calls-XXXXXX";
-  if (mkdtemp(folder) == nullptr || chdir(folder) != 0) _exit(2);
+  if (mkdtemp(folder) == nullptr || chdir(folder) != 0) return 2;
   const int file = open("f", O_CREAT | O_RDWR, 0600);
   char content[10000];
   for (size_t i = 0; i < sizeof content; ++i) content[i] = static_cast<char>(i * 7 % 251);
   if (write(file, content, sizeof content) != sizeof content || mkdir("d", 0700) != 0 || symlink("f", "l") != 0)
-    _exit(2);
+    return 2;
   close(file);
   ringside_memory_options options = small_options();
   options.system_calls = how == How::kTrapped ? 1 : 0;
-  if (how != How::kOrdinary && ringside_memory_start(&options) != 0) _exit(5);
+  if (how != How::kOrdinary && ringside_memory_start(&options) != 0) return 5;
   alarm(60);
   Room room(how == How::kOrdinary ? Where::kOrdinary : Where::kArena, one.compare);
   try {
@@ -124,28 +124,14 @@ void run_in_child(const Case& one, How how, int to) {
   }
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
-  if (write(to, outcome.data(), outcome.size()) != static_cast<ssize_t>(outcome.size())) _exit(2);
-  _exit(0);
+  if (write(2, outcome.data(), outcome.size()) != static_cast<ssize_t>(outcome.size())) return 2;
+  return 0;
 }
 
 std::string outcome_of(const Case& one, How how) {
-  int ends[2];
-  if (pipe(ends) != 0) return "no pipe";
-  const pid_t child = fork();
-  if (child == 0) {
-    close(ends[0]);
-    run_in_child(one, how, ends[1]);
-  }
-  close(ends[1]);
-  std::string outcome;
-  char part[512];
-  for (ssize_t got = 0; (got = read(ends[0], part, sizeof part)) > 0;) outcome.append(part, static_cast<size_t>(got));
-  close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (WIFSIGNALED(status)) outcome += "died by signal " + std::to_string(WTERMSIG(status));
-  if (WIFEXITED(status) && WEXITSTATUS(status) != 0) outcome += "exit " + std::to_string(WEXITSTATUS(status));
-  return outcome;
+  const Ending ending = in_process([&] { return run(one, how); });
+  if (ending.signal != 0) return ending.lines + "died by signal " + std::to_string(ending.signal);
+  return ending.code != 0 ? ending.lines + "exit " + std::to_string(ending.code) : ending.lines;
 }
 
 bool says(const std::string& outcome, int error) {

@@ -48,7 +48,16 @@ size_t first_wrong(const char* memory, size_t bytes, size_t offset = 0) {
 
 constexpr size_t kLong = 16 * kMiB;  // four times the DRAM
 
-void read_and_write_all(const ringside_memory_options& options) {
+struct TransferCase {
+  const char* name;
+  Way way;
+  const char* far_folder = "/dev/shm";
+};
+
+class TrappedTransfersWith : public ::testing::TestWithParam<TransferCase> {};
+
+TEST_P(TrappedTransfersWith, AreCompleteForFourTimesTheDram) {
+  const ringside_memory_options options = trapping(GetParam().way, GetParam().far_folder);
   NEED_RANDOM_ADDRESSES();
   START_ARENA(arena, options);
   char* const memory = absent(kLong);
@@ -73,27 +82,12 @@ void read_and_write_all(const ringside_memory_options& options) {
   close(to);
 }
 
-TEST(TrappedTransfers, OfFourTimesTheDramAreComplete) {
-  read_and_write_all(trapping());
-}
-
-TEST(TrappedTransfers, AreCompleteWithFarMemoryOnADisk) {
-  ringside_memory_options options = trapping();
-  options.far_folder = "/var/tmp";
-  read_and_write_all(options);
-}
-
-TEST(TrappedTransfers, AreCompleteWithLargeGranules) {
-  ringside_memory_options options = trapping();
-  options.granule_bytes = 262144;
-  read_and_write_all(options);
-}
-
-TEST(TrappedTransfers, AreCompleteWithoutMoves) {
-  ringside_memory_options options = trapping();
-  options.copy_only = 1;
-  read_and_write_all(options);
-}
+INSTANTIATE_TEST_SUITE_P(All, TrappedTransfersWith,
+                         ::testing::Values(TransferCase{"Signals", {}},
+                                           TransferCase{"FarMemoryOnADisk", {}, "/var/tmp"},
+                                           TransferCase{"LargeGranules", {1, 0, 262144}},
+                                           TransferCase{"NoMoves", {1, 1}}),
+                         [](const auto& given) { return std::string(given.param.name); });
 
 TEST(TrappedTransfers, AReadFromAPipeReturnsWhatIsThere) {
   START_ARENA(arena, trapping());
@@ -217,9 +211,7 @@ TEST(TrappedStdio, FreadFwriteAndGetlineWorkOnAbsentMemory) {
 
 TEST(TrappedTransfers, AreRightWhileOtherThreadsEvictAndFlush) {
   for (const char* folder : {"/dev/shm", "/var/tmp"}) {
-    ringside_memory_options options = trapping();
-    options.far_folder = folder;
-    START_ARENA(arena, options);
+    START_ARENA(arena, trapping({}, folder));
     constexpr size_t kThreads = 4, kPart = 2 * kMiB;
     constexpr int kRounds = 60;
     char* const memory = absent(kThreads * kPart);
@@ -229,18 +221,15 @@ TEST(TrappedTransfers, AreRightWhileOtherThreadsEvictAndFlush) {
     for (size_t thread = 0; thread < kThreads; ++thread) {
       threads.emplace_back([&, thread] {
         char* const mine = memory + thread * kPart;
-        int ends[2];
-        if (pipe(ends) != 0) ++wrong;
+        const Pipe pipe;
         for (int round = 0; round < kRounds; ++round) {
           const size_t offset = static_cast<size_t>(round) * 7919 % (kPart / 2), bytes = 1000 + offset % 500000;
           if (pread(file, mine + offset, bytes, static_cast<off_t>(offset)) != static_cast<ssize_t>(bytes)) ++wrong;
           const size_t little = std::min<size_t>(bytes, 30000);
-          if (write(ends[1], mine + offset, little) != static_cast<ssize_t>(little)) ++wrong;
-          if (read(ends[0], mine + offset, little) != static_cast<ssize_t>(little)) ++wrong;
+          if (write(pipe.ends[1], mine + offset, little) != static_cast<ssize_t>(little)) ++wrong;
+          if (read(pipe.ends[0], mine + offset, little) != static_cast<ssize_t>(little)) ++wrong;
           if (first_wrong(mine + offset, bytes, offset) != bytes) ++wrong;
         }
-        close(ends[0]);
-        close(ends[1]);
         --running;
       });
     }

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "memory/probe/library_validation.hpp"
+#include "memory/probe/validation.hpp"
 #include "memory/ringside_memory.h"
 #include "tests/unit/sanitized.hpp"
 
@@ -26,7 +26,7 @@ TEST(LibraryMemory, IsFoundWithItsLimitAndItsGranule) {
                   answer.evidence.c_str());
     }
     EXPECT_TRUE(found.no_answer_is_wrong());
-    EXPECT_TRUE(found.line_is_right());
+    EXPECT_TRUE(found.is_right("line"));
   } catch (const LibraryRefusal& refusal) {
     if (!refusal.not_permitted()) throw;
     GTEST_SKIP() << refusal.what();

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "common/json/json.hpp"
-#include "memory/command/probe_command.hpp"
+#include "memory/command/commands.hpp"
 #include "memory/probe/real_memory.hpp"
 #include "memory/probe/simulated_memory.hpp"
 #include "memory/probe/validation.hpp"

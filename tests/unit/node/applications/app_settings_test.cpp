@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sizes of DRAM, points of scaling, and the command line of Memory Mode.
+#include "node/applications/app_settings.hpp"
+
 #include <gtest/gtest.h>
 
-#include "common/platform/error.hpp"
-#include "node/applications/app_settings.hpp"
+#include "tests/unit/failure_line.hpp"
 
 namespace ringside {
 namespace {
@@ -21,14 +22,9 @@ TEST(DramSize, IsBytesOrAPercentage) {
 
 TEST(DramSize, OtherTextsAreRefusedWithBothForms) {
   for (const char* text : {"", "%", "0%", "1001%", "-5%", "1K", "64MB", "quarter"}) {
-    try {
-      (void)dram_size_of(text);
-      FAIL() << text;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::kUsage);
-      EXPECT_EQ(std::string(error.what()), std::string("--dram: found '") + text +
-                                               "', expected sizes from 4M to 65536G or percentages from 1% to 1000%");
-    }
+    EXPECT_EQ(
+        failure_line([&] { (void)dram_size_of(text); }),
+        std::string("--dram: found '") + text + "', expected sizes from 4M to 65536G or percentages from 1% to 1000%");
   }
 }
 

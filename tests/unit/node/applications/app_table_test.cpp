@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of programs: its entries are complete, and command lines follow from sizes and workers.
+#include "node/applications/app_table.hpp"
+
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -7,10 +9,10 @@
 #include <set>
 #include <sstream>
 
-#include "common/platform/error.hpp"
-#include "node/applications/app_table.hpp"
 #include "node/applications/proxy_apps.hpp"
 #include "node/applications/published_apps.hpp"
+#include "tests/unit/expect_text.hpp"
+#include "tests/unit/failure_line.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -57,15 +59,10 @@ TEST(AppTable, ProgramsAreChosenByNameInTheOrderOfTheTable) {
 }
 
 TEST(AppTable, AnUnknownProgramIsRefusedWithTheNamesThereAre) {
-  try {
-    (void)chosen_apps({"sort", "sorted"});
-    FAIL() << "accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_NE(std::string(error.what()).find("--program: found 'sorted', expected names of blackscholes, "),
-              std::string::npos)
-        << error.what();
-  }
+  expect_has(failure_line([] {
+               (void)chosen_apps({"sort", "sorted"});
+             }),
+             {"--program: found 'sorted', expected names of blackscholes, "});
 }
 
 TEST(AppTable, OnlyProgramsOfOurOwnCanHaveTheirDataInAMappedFile) {

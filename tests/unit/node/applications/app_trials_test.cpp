@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Programs run in turn, with a script in the place of ringside-memory: the order of runs, equal results, and every n/a
 // with its reason.
+#include "node/applications/app_trials.hpp"
+
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -8,7 +10,7 @@
 #include <filesystem>
 
 #include "common/platform/error.hpp"
-#include "node/applications/app_trials.hpp"
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -76,9 +78,7 @@ TEST_F(AppTrials, AnotherResultInAMemoryIsAnErrorThatNamesIt) {
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kDamaged);
-    EXPECT_NE(std::string(error.what()).find("apps: summing of 100 with 1 worker(s), DRAM 50 %: found the result "),
-              std::string::npos)
-        << error.what();
+    expect_has(std::string(error.what()), {"apps: summing of 100 with 1 worker(s), DRAM 50 %: found the result "});
   }
 }
 

@@ -3,14 +3,14 @@
 
 #include <cmath>
 #include <filesystem>
-#include <string>
 #include <vector>
 
-#include "common/platform/error.hpp"
 #include "node/benches/clock_bench.hpp"
 #include "node/benches/costs_bench.hpp"
 #include "node/benches/disk_bench.hpp"
 #include "tests/unit/allowed_cpus.hpp"
+#include "tests/unit/expect_text.hpp"
+#include "tests/unit/failure_line.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -51,13 +51,8 @@ TEST(Benches, TheDiskIsMeasuredAndNothingStays) {
 TEST(Benches, AFolderWhereNoFileCanBeMadeIsNamed) {
   const testing::TemporaryFolder folder;
   DiskSamples samples;
-  try {
-    measure_disk(folder.file("missing"), 4096, samples);
-    FAIL() << "not refused";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::kSystem);
-    EXPECT_NE(std::string(error.what()).find("missing"), std::string::npos) << error.what();
-  }
+  expect_has(failure_line([&] { measure_disk(folder.file("missing"), 4096, samples); }, ExitCode::kSystem),
+             {"missing"});
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-#include "common/platform/error.hpp"
+#include "tests/unit/expect_text.hpp"
+#include "tests/unit/failure_line.hpp"
 #include "tests/unit/node/model/testing_node.hpp"
 
 namespace ringside {
@@ -22,13 +23,12 @@ class NodeModelTest : public ::testing::Test {
   }
 
   std::string refusal() const {
-    try {
-      model_of(node_, request_);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::kUsage);
-      return error.what();
-    }
-    return "";
+    return failure_line([&] { model_of(node_, request_); });
+  }
+
+  static void expect_one_remark(const NodeModel& model, const std::string& part) {
+    ASSERT_EQ(model.remarks.size(), 1u);
+    expect_has(model.remarks[0], {part});
   }
 
   Node node_ = four_cores();
@@ -53,17 +53,14 @@ TEST_F(NodeModelTest, AnotherProblemIsScaledAndSaidToBe) {
   const NodeModel model = model_of(node_, request_);
   EXPECT_NEAR(kernel_time(model, KernelKind::kGenerate, 1).alone_s, 300e-6, 1e-9);
   EXPECT_NEAR(kernel_time(model, KernelKind::kAnalyze, 1).alone_s, 36e-6, 1e-9);
-  ASSERT_EQ(model.remarks.size(), 1u);
-  EXPECT_NE(model.remarks[0].find("grid:100"), std::string::npos);
+  expect_one_remark(model, "grid:100");
 }
 
 TEST_F(NodeModelTest, CopiesOfAnotherProblemAreScaledAndSaidToBe) {
   for (KernelFigures& figures : node_.kernels) {
     if (figures.kernel == KernelKind::kSweep) figures.problem.rows *= 2;
   }
-  const NodeModel model = model_of(node_, request_);
-  ASSERT_EQ(model.remarks.size(), 1u);
-  EXPECT_NE(model.remarks[0].find("copies and reductions"), std::string::npos);
+  expect_one_remark(model_of(node_, request_), "copies and reductions");
 }
 
 TEST_F(NodeModelTest, NoKernelMovesMoreBytesThanTheChannelsCan) {
@@ -77,14 +74,7 @@ TEST_F(NodeModelTest, NoKernelMovesMoreBytesThanTheChannelsCan) {
 }
 
 TEST_F(NodeModelTest, AMeasuredPairIsTheAnswerForItsSplit) {
-  PairFigures pair;
-  pair.problem = grid_of_100();
-  pair.tier = "/dev/shm";
-  pair.first_threads = 2;
-  pair.second_threads = 2;
-  pair.first_s = {.value = 60e-6};
-  pair.second_s = {.value = 8e-6};
-  node_.pairs = {pair};
+  node_.pairs = {testing::pair_of(2, {.value = 60e-6}, 2, {.value = 8e-6})};
   const NodeModel model = model_of(node_, request_);
   const Together both = together(model, KernelKind::kGenerate, 2, KernelKind::kTransfer, 2);
   EXPECT_DOUBLE_EQ(both.first_s, 60e-6);
@@ -98,14 +88,7 @@ TEST_F(NodeModelTest, ThePairsOfOneSplitExplainTheOthers) {
     const KernelTime generate{.threads = first, .alone_s = 100e-6 / first, .bytes = {0.6e6}};
     const KernelTime transfer{.threads = second, .alone_s = 10e-6 / second, .bytes = {0.07e6}};
     const Together both = together(generate, transfer, capacity, 3);
-    PairFigures pair;
-    pair.problem = grid_of_100();
-    pair.tier = "/dev/shm";
-    pair.first_threads = first;
-    pair.second_threads = second;
-    pair.first_s = {.value = both.first_s};
-    pair.second_s = {.value = both.second_s};
-    return pair;
+    return testing::pair_of(first, {.value = both.first_s}, second, {.value = both.second_s});
   };
   node_.pairs = {made(2, 2), made(1, 3), made(3, 1)};
   const NodeModel model = model_of(node_, request_);
@@ -139,8 +122,7 @@ TEST_F(NodeModelTest, AMatrixFileIsTheSameUnderAnotherSpellingAndAnotherOneAfter
   EXPECT_TRUE(model_of(node_, request_).remarks.empty());
   request_.problem.file->ctime_ns = 8;
   const NodeModel changed = model_of(node_, request_);
-  ASSERT_EQ(changed.remarks.size(), 1u);
-  EXPECT_NE(changed.remarks[0].find("no figures for this problem: those of a.mtx"), std::string::npos);
+  expect_one_remark(changed, "no figures for this problem: those of a.mtx");
   EXPECT_GE(changed.find(KernelKind::kGenerate)->spread, 0.10);
 }
 
@@ -155,12 +137,12 @@ TEST_F(NodeModelTest, WithoutAFileOnEitherSideTheSpellingCounts) {
 
 TEST_F(NodeModelTest, AMemoryWithoutFiguresIsRefusedByName) {
   request_.tier = "/pmem";
-  EXPECT_NE(refusal().find("/pmem"), std::string::npos);
+  expect_has(refusal(), {"/pmem"});
 }
 
 TEST_F(NodeModelTest, ANodeWithoutTheKernelOfTheSolverIsRefused) {
   request_.problem.solver = "jacobi";
-  EXPECT_NE(refusal().find("jacobi"), std::string::npos);
+  expect_has(refusal(), {"jacobi"});
 }
 
 TEST_F(NodeModelTest, OnlyDramAndTheMemoryOfTheSlotsNeedARate) {
@@ -173,10 +155,10 @@ TEST_F(NodeModelTest, OnlyDramAndTheMemoryOfTheSlotsNeedARate) {
   EXPECT_GE(both.first_s, 50e-6);
   EXPECT_GE(both.second_s, alone_s);
   request_.tier = "/pmem";
-  EXPECT_NE(refusal().find("STREAM kernel for the tier '/pmem'"), std::string::npos) << refusal();
+  expect_has(refusal(), {"STREAM kernel for the tier '/pmem'"});
   request_.tier = "/dev/shm";
   node_.streams.clear();
-  EXPECT_NE(refusal().find("STREAM kernel for the tier 'dram'"), std::string::npos) << refusal();
+  expect_has(refusal(), {"STREAM kernel for the tier 'dram'"});
 }
 
 TEST_F(NodeModelTest, WithoutSweepsHalfOfAnalyzeIsTakenWithARemark) {
@@ -187,18 +169,16 @@ TEST_F(NodeModelTest, WithoutSweepsHalfOfAnalyzeIsTakenWithARemark) {
   const NodeModel model = model_of(node_, request_);
   EXPECT_DOUBLE_EQ(kernel_time(model, KernelKind::kSweep, 1).alone_s, 6e-6);
   EXPECT_DOUBLE_EQ(kernel_time(model, KernelKind::kAnalyze, 1).alone_s, 12e-6);
-  ASSERT_EQ(model.remarks.size(), 1u);
-  EXPECT_EQ(model.remarks[0], "sweep was not measured in /dev/shm: half of analyze's time is taken");
+  expect_one_remark(model, "sweep was not measured in /dev/shm: half of analyze's time is used");
   without(KernelKind::kAnalyze);
-  EXPECT_NE(refusal().find("found no seconds of the kernel 'sweep'"), std::string::npos) << refusal();
+  expect_has(refusal(), {"found no seconds of the kernel 'sweep'"});
 }
 
 TEST_F(NodeModelTest, WithoutAnalyzeASweepIsTakenWithARemark) {
   std::erase_if(node_.kernels, [](const KernelFigures& figures) { return figures.kernel == KernelKind::kAnalyze; });
   const NodeModel model = model_of(node_, request_);
   EXPECT_DOUBLE_EQ(kernel_time(model, KernelKind::kAnalyze, 1).alone_s, 6e-6);
-  ASSERT_EQ(model.remarks.size(), 1u);
-  EXPECT_EQ(model.remarks[0], "analyze was not measured in /dev/shm: a sweep's time is taken, which is shorter");
+  expect_one_remark(model, "analyze was not measured in /dev/shm: a sweep's time is used, which is shorter");
 }
 
 }  // namespace

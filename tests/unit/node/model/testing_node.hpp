@@ -22,6 +22,18 @@ inline ProblemSize grid_of_100() {
   return size;
 }
 
+/// A pair of kernels of that problem in /dev/shm.
+inline PairFigures pair_of(int first_threads, Measured first_s, int second_threads, Measured second_s) {
+  PairFigures pair;
+  pair.problem = grid_of_100();
+  pair.tier = "/dev/shm";
+  pair.first_threads = first_threads;
+  pair.second_threads = second_threads;
+  pair.first_s = first_s;
+  pair.second_s = second_s;
+  return pair;
+}
+
 inline Node four_cores(double spread = 0.02) {
   Node node;
   node.name = "four cores";

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/platform/error.hpp"
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/node/model/testing_node.hpp"
 
 namespace ringside {
@@ -126,7 +127,7 @@ TEST_F(PlanTest, WhatTheNodeFileLacksIsLeftOutWithTheReason) {
   const Plan plan = make_plan(node, request_);
   EXPECT_EQ(plan.rows.size(), 3u * 2);
   ASSERT_EQ(plan.remarks.size(), 1u);
-  EXPECT_NE(plan.remarks[0].find("loan_s"), std::string::npos);
+  expect_has(plan.remarks[0], {"loan_s"});
 }
 
 }  // namespace

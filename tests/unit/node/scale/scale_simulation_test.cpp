@@ -172,7 +172,7 @@ TEST_F(ScaleTest, OneNodeSendsNothing) {
   EXPECT_EQ(result().recorded_lag.mean, 3);
 }
 
-/// The figures of docs/inside/scale.md.
+/// The figures of docs/inside/ranks.md.
 TEST_F(ScaleTest, TheGlobalCommitOf1024NodesLagsByLessThanTwoSteps) {
   request_.node = {.ranks = 16,
                    .generate_s = 10e-3,
@@ -354,20 +354,16 @@ TEST_F(ScaleTest, TheSameSeedGivesTheSameResult) {
 }
 
 TEST_F(ScaleTest, RequestsThatDescribeNoRunAreRefused) {
-  ScaleRequest none = request_;
-  none.nodes = 0;
-  EXPECT_THROW(simulate(none), Error);
-  none.nodes = kMostSimulatedNodes + 1;
-  EXPECT_THROW(simulate(none), Error);
-  none = request_;
-  none.slow_node = 4;
-  EXPECT_THROW(simulate(none), Error);
-  none = request_;
-  none.node.buffers = 0;
-  EXPECT_THROW(simulate(none), Error);
-  none = request_;
-  none.iterations = 0;
-  EXPECT_THROW(simulate(none), Error);
+  const auto refuses = [&](const auto& change) {
+    ScaleRequest none = request_;
+    change(none);
+    EXPECT_THROW(simulate(none), Error);
+  };
+  refuses([](ScaleRequest& none) { none.nodes = 0; });
+  refuses([](ScaleRequest& none) { none.nodes = kMostSimulatedNodes + 1; });
+  refuses([](ScaleRequest& none) { none.slow_node = 4; });
+  refuses([](ScaleRequest& none) { none.node.buffers = 0; });
+  refuses([](ScaleRequest& none) { none.iterations = 0; });
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "common/platform/error.hpp"
 #include "node/streams/cores.hpp"
+#include "tests/unit/failure_line.hpp"
 
 namespace ringside {
 namespace {
@@ -45,14 +45,12 @@ TEST(Cores, OnlyAllowedCpusOfTheNodeAreTaken) {
 }
 
 TEST(Cores, MoreThreadsThanProcessorsAreRefusedWithExitCode3) {
-  try {
-    (void)cpus_for({4, 5}, 3, "--threads");
-    FAIL() << "accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::kSystem);
-    EXPECT_STREQ(error.what(),
-                 "--threads: found 3 thread(s), but this process may use 2 processor(s); expected 1 to 2");
-  }
+  EXPECT_EQ(failure_line(
+                [] {
+                  (void)cpus_for({4, 5}, 3, "--threads");
+                },
+                ExitCode::kSystem),
+            "--threads: found 3 thread(s), but this process may use 2 processor(s); expected 1 to 2");
 }
 
 TEST(Cores, TheUsualThreadCountsEndWithAllProcessors) {

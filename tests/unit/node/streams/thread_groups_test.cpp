@@ -5,21 +5,12 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
-#include <stdexcept>
-
-#include "common/platform/error.hpp"
 #include "tests/unit/allowed_cpus.hpp"
+#include "tests/unit/expect_text.hpp"
+#include "tests/unit/failure_line.hpp"
 
 namespace ringside {
 namespace {
-
-/// As many CPUs as wanted; on a small machine some are named twice.
-std::vector<int> some_cpus(std::size_t count) {
-  const std::vector<int> allowed = allowed_cpus();
-  std::vector<int> cpus;
-  for (std::size_t i = 0; i < count; ++i) cpus.push_back(allowed[i % allowed.size()]);
-  return cpus;
-}
 
 TEST(ThreadGroups, EachThreadRepeatsAsOftenAsAskedOnItsCpu) {
   std::vector<int> repeats(3);
@@ -100,24 +91,13 @@ TEST(ThreadGroups, AFailedPreparationEndsTheRunBeforeAnyWork) {
                             if (thread == 1) throw system_error("no memory for thread 1");
                           },
                           [&](int) { worked.fetch_add(1); }};
-  try {
-    (void)run_group(group, {});
-    FAIL() << "it ran";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "no memory for thread 1");
-  }
+  EXPECT_EQ(failure_line([&] { (void)run_group(group, {}); }, ExitCode::kSystem), "no memory for thread 1");
   EXPECT_EQ(worked.load(), 0);
 }
 
 TEST(ThreadGroups, ACpuThatDoesNotExistIsRefusedWithExitCode3) {
   const ThreadGroup group{{1023}, {}, [](int) {}};
-  try {
-    (void)run_group(group, {});
-    FAIL() << "it ran";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::kSystem);
-    EXPECT_NE(std::string(error.what()).find("cannot run a thread on CPU 1023"), std::string::npos);
-  }
+  expect_has(failure_line([&] { (void)run_group(group, {}); }, ExitCode::kSystem), {"cannot run a thread on CPU 1023"});
 }
 
 }  // namespace

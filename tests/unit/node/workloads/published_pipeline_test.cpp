@@ -16,13 +16,6 @@
 namespace ringside {
 namespace {
 
-std::vector<int> pipeline_cpus(std::size_t threads) {
-  const std::vector<int> allowed = allowed_cpus();
-  std::vector<int> cpus;
-  for (std::size_t i = 0; i < threads; ++i) cpus.push_back(allowed[i % allowed.size()]);
-  return cpus;
-}
-
 std::vector<double> serial_iterate(const PublishedMatrix& matrix, int iterations) {
   std::vector<double> previous(matrix.rows, 1.0 / static_cast<double>(matrix.rows));
   std::vector<double> x(matrix.rows);
@@ -54,8 +47,8 @@ TEST(PublishedPipeline, TheIdentitiesOfTheAccountHoldForEverySplit) {
   const testing::TemporaryFolder folder;
   const PublishedMatrix matrix = grid_of_eight(40);
   for (const auto& [generators, analyzers] : {std::pair<std::size_t, std::size_t>{1, 1}, {2, 1}, {1, 2}, {3, 2}}) {
-    const PipelineSetting setting{pipeline_cpus(generators), pipeline_cpus(analyzers),
-                                  folder_tier(folder.path(), "--memory"), 30};
+    const PipelineSetting setting{some_cpus(generators), some_cpus(analyzers), folder_tier(folder.path(), "--memory"),
+                                  30};
     const PipelineTimes t = run_published_pipeline(matrix, setting).times;
     EXPECT_EQ(t.total_ns, t.generation_ns + t.generation_idle_ns);
     EXPECT_EQ(t.total_ns, t.transfer_ns + t.analysis_ns + t.analysis_idle_ns);
@@ -65,7 +58,7 @@ TEST(PublishedPipeline, TheIdentitiesOfTheAccountHoldForEverySplit) {
 }
 
 TEST(PublishedPipeline, InOneGroupTheTotalIsGenerationAndAnalysis) {
-  const PipelineSetting setting{pipeline_cpus(2), {}, dram_tier(), 20};
+  const PipelineSetting setting{some_cpus(2), {}, dram_tier(), 20};
   const PipelineResult result = run_published_pipeline(grid_of_eight(30), setting);
   EXPECT_EQ(result.times.total_ns, result.times.generation_ns + result.times.analysis_ns);
   EXPECT_EQ(result.sums.size(), 20U);
@@ -76,7 +69,7 @@ TEST(PublishedPipeline, TheCopyIsTheSerialIterateToTheLastBitForEverySplit) {
   for (const int iterations : {1, 2, 25}) {
     const std::vector<double> expected = serial_iterate(matrix, iterations);
     for (const auto& [generators, analyzers] : {std::pair<std::size_t, std::size_t>{1, 0}, {1, 1}, {2, 3}}) {
-      const PipelineSetting setting{pipeline_cpus(generators), pipeline_cpus(analyzers), dram_tier(), iterations};
+      const PipelineSetting setting{some_cpus(generators), some_cpus(analyzers), dram_tier(), iterations};
       EXPECT_EQ(run_published_pipeline(matrix, setting, true).last, expected) << generators << " + " << analyzers;
     }
   }
@@ -98,7 +91,7 @@ TEST(PublishedPipeline, TheLargestDifferenceIsFoundWhereverItIs) {
 
 TEST(PublishedPipeline, NoIterateIsSkipped) {
   const PublishedMatrix matrix = grid_of_eight(20);
-  const PipelineSetting setting{pipeline_cpus(1), pipeline_cpus(1), dram_tier(), 15};
+  const PipelineSetting setting{some_cpus(1), some_cpus(1), dram_tier(), 15};
   const PipelineResult result = run_published_pipeline(matrix, setting);
   ASSERT_EQ(result.sums.size(), 15U);
   for (std::size_t k = 0; k < result.sums.size(); ++k) {

@@ -12,13 +12,6 @@
 namespace ringside {
 namespace {
 
-std::vector<int> cpus_of(std::size_t threads) {
-  const std::vector<int> allowed = allowed_cpus();
-  std::vector<int> cpus;
-  for (std::size_t i = 0; i < threads; ++i) cpus.push_back(allowed[i % allowed.size()]);
-  return cpus;
-}
-
 std::vector<double> serial_result(const StencilSetting& setting) {
   std::vector<double> start;
   for (std::uint64_t i = 0; i < setting.rows; ++i) {
@@ -32,8 +25,8 @@ TEST(SplitStencil, BothVersionsEqualTheSerialLoopForEveryBorder) {
   StencilSetting setting;
   setting.rows = 11;
   setting.columns = 37;
-  setting.upper_cpus = cpus_of(2);
-  setting.lower_cpus = cpus_of(1);
+  setting.upper_cpus = some_cpus(2);
+  setting.lower_cpus = some_cpus(1);
   setting.lower_tier = folder_tier(folder.path(), "--memory");
   setting.sweeps = 5;
   const std::vector<double> expected = serial_result(setting);
@@ -51,8 +44,8 @@ TEST(SplitStencil, MoreThreadsThanRowsGiveTheSameBits) {
   setting.rows = 6;
   setting.columns = 9;
   setting.lower_rows = 3;
-  setting.upper_cpus = cpus_of(3);
-  setting.lower_cpus = cpus_of(4);
+  setting.upper_cpus = some_cpus(3);
+  setting.lower_cpus = some_cpus(4);
   setting.lower_tier = dram_tier();
   setting.sweeps = 3;
   for (const StencilVersion version : {StencilVersion::kAcrossBorder, StencilVersion::kGhostRows}) {
@@ -66,8 +59,8 @@ TEST(SplitStencil, ASweepTakesAtLeastAsLongAsItsSlowestThread) {
   setting.rows = 64;
   setting.columns = 64;
   setting.lower_rows = 20;
-  setting.upper_cpus = cpus_of(1);
-  setting.lower_cpus = cpus_of(1);
+  setting.upper_cpus = some_cpus(1);
+  setting.lower_cpus = some_cpus(1);
   setting.lower_tier = dram_tier();
   const StencilResult result = run_stencil(setting);
   ASSERT_EQ(result.sweeps.size(), 10U);

@@ -5,12 +5,11 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
-#include <algorithm>
-#include <string>
 #include <vector>
 
 #include "producer/kernels/row_layout.hpp"
 #include "tests/reference/small_matrix.hpp"
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
 #include "tests/unit/producer/openmp_threads.hpp"
 
@@ -18,7 +17,6 @@ namespace ringside {
 namespace {
 
 using namespace reference;
-using testing::contains;
 
 FormatCounts web_graph() {
   return {.rows = 325'557, .entries = 3'216'152, .single_rows = 320'000, .single_entries = 3'100'000};
@@ -101,8 +99,7 @@ TEST(FormatChoice, EveryFormatHasItsNameAndOthersAreRefused) {
        {MatrixFormat::kAuto, MatrixFormat::kCsr, MatrixFormat::kBands, MatrixFormat::kPacked, MatrixFormat::kRanked}) {
     EXPECT_EQ(format_named(to_string(format)), format);
   }
-  EXPECT_TRUE(
-      contains(testing::error_of([] { format_named("fast"); }), "found 'fast', expected auto|csr|bands|packed|ranked"));
+  expect_has(failure_line([] { format_named("fast"); }), {"found 'fast', expected auto|csr|bands|packed|ranked"});
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <numeric>
 #include <random>
-#include <utility>
 #include <vector>
 
 #include "producer/kernels/block_rows.hpp"

@@ -8,23 +8,21 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <limits>
 #include <random>
 #include <string>
 
 #include "producer/matrix/edge_list.hpp"
 #include "producer/matrix/matrix_checks.hpp"
 #include "producer/matrix/matrix_market.hpp"
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
 #include "tests/unit/sanitized.hpp"
 
 namespace ringside {
 namespace {
 
-using testing::contains;
 using testing::Entries;
 using testing::entries_of;
-using testing::error_of;
 
 std::uint64_t status_bytes(const std::string& wanted) {
   std::ifstream status("/proc/self/status");
@@ -143,7 +141,7 @@ TEST(CsrBuilder, EntriesThatDifferTheSecondTimeAreNoticedAndStayInBounds) {
       EntryPlacer placer(builder);
       for (int i = 0; i < 5; ++i) placer.add(second_row, 1, 1.0);
     }
-    EXPECT_TRUE(contains(error_of([&] { builder.finish(); }), "changed while it was read"));
+    expect_has(failure_line([&] { builder.finish(); }), {"changed while it was read"});
   }
 }
 
@@ -167,7 +165,7 @@ TEST(CsrBuilder, MoreThanTwoToThe32RowsAreNeverAnnounced) {
 
 TEST(CsrBuilder, HugeMemoryIsRefusedBeforeItIsTouched) {
   const auto ask = [] { require_memory(std::uint64_t{1} << 50); };
-  EXPECT_TRUE(contains(error_of(ask, ExitCode::kSystem), "1073741824 MiB"));
+  expect_has(failure_line(ask, ExitCode::kSystem), {"1073741824 MiB"});
   require_memory(1000);
 }
 
@@ -188,8 +186,7 @@ TEST(MatrixChecks, NonSquareMatricesAreRefusedAsTheInputWritesThem) {
   for (const Orientation orientation : {Orientation::kRows, Orientation::kInLinks}) {
     const CsrMatrix matrix =
         read_matrix_market("%%MatrixMarket matrix coordinate real general\n3 4 0\n", "a", orientation);
-    EXPECT_TRUE(
-        contains(error_of([&] { check_square(matrix, "a.mtx"); }), "a.mtx: found a matrix of 3 rows and 4 columns"));
+    expect_has(failure_line([&] { check_square(matrix, "a.mtx"); }), {"a.mtx: found a matrix of 3 rows and 4 columns"});
   }
   check_square(read_edge_list("0 1\n", "a", Orientation::kRows), "a");
 }
@@ -200,11 +197,11 @@ TEST(MatrixChecks, WeightsThatPageRankCannotUseAreNamed) {
       const CsrMatrix matrix = read_matrix_market(
           fmt::format("%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1\n3 2 {}\n3 3 1\n", weight), "a",
           orientation);
-      const std::string error = error_of([&] { check_weights_for_pagerank(matrix); });
-      EXPECT_TRUE(contains(error, fmt::format("found the weight {} in row 3, column 2", weight)));
+      const std::string error = failure_line([&] { check_weights_for_pagerank(matrix); });
+      expect_has(error, {fmt::format("found the weight {} in row 3, column 2", weight)});
       const CsrMatrix edges = read_edge_list(fmt::format("10 20 1\n30 20 {}\n", weight), "a", orientation);
-      const std::string edge_error = error_of([&] { check_weights_for_pagerank(edges); });
-      EXPECT_TRUE(contains(edge_error, fmt::format("found the weight {} on the edge 30 20", weight)));
+      const std::string edge_error = failure_line([&] { check_weights_for_pagerank(edges); });
+      expect_has(edge_error, {fmt::format("found the weight {} on the edge 30 20", weight)});
     }
   }
   check_weights_for_pagerank(read_edge_list("0 1\n", "a", Orientation::kRows));

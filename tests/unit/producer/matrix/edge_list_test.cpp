@@ -13,16 +13,15 @@
 #include <utility>
 #include <vector>
 
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
 #include "tests/unit/producer/openmp_threads.hpp"
 
 namespace ringside {
 namespace {
 
-using testing::contains;
 using testing::Entries;
 using testing::entries_of;
-using testing::error_of;
 using Ids = std::vector<std::uint64_t>;
 
 CsrMatrix read_list(std::string_view text, Orientation orientation = Orientation::kRows) {
@@ -34,7 +33,7 @@ CsrMatrix read_columns(std::string_view text, const std::string& columns) {
 }
 
 std::string list_error(std::string_view text) {
-  return error_of([&] { read_list(text); });
+  return failure_line([&] { read_list(text); });
 }
 
 Ids ids_of(const CsrMatrix& matrix) {
@@ -104,11 +103,9 @@ TEST(EdgeList, AFirstLineMayCountNodesWithoutAnEdge) {
 }
 
 TEST(EdgeList, ASizeLineOfMatrixMarketIsNoEdge) {
-  const std::string error = list_error("3 3 2\n1 2 0.5\n2 3 1\n");
-  EXPECT_TRUE(
-      contains(error,
-               "line 1: found '3 3 2', which counts rows, columns and the lines below it, expected a MatrixMarket "
-               "banner above it, or `--columns from,to,weight`"));
+  expect_has(list_error("3 3 2\n1 2 0.5\n2 3 1\n"),
+             {"line 1: found '3 3 2', which counts rows, columns and the lines below it, expected a MatrixMarket "
+              "banner above it, or `--columns from,to,weight`"});
   EXPECT_EQ(read_columns("3 3 2\n1 2 0.5\n2 3 1\n", "from,to,weight").nonzeros(), 3u);
   EXPECT_EQ(read_list("3 3 2\n1 2 0.5\n").nonzeros(), 2u);
   EXPECT_EQ(read_list("3 3 2\n1 2 0.5\n2 4 1\n").nonzeros(), 3u);
@@ -128,14 +125,13 @@ TEST(EdgeList, ColumnsSayWhatEachColumnIs) {
 
 TEST(EdgeList, ColumnsThatALineLacksOrHasTooManyOfAreNamed) {
   const auto error = [](std::string_view text, const std::string& columns) {
-    return error_of([&] { read_columns(text, columns); });
+    return failure_line([&] { read_columns(text, columns); });
   };
-  EXPECT_TRUE(contains(error("0 1 7\n1 2\n", "from,to,skip"),
-                       "line 2: found '1 2', expected 'from to skip' as --columns says"));
-  EXPECT_TRUE(contains(error("0 1\n1 2 7\n", "from,to,skip"), "line 1: found '0 1', expected 'from to skip'"));
-  EXPECT_TRUE(contains(error("0 1 7\n", "from,to"), "line 1: found '7' behind the edge, expected 'from to'"));
-  EXPECT_TRUE(contains(error("0 1,\n", "from,to,weight"), "line 1: found '0 1,', expected 'from to weight'"));
-  EXPECT_TRUE(contains(list_error("0 1 1 9\n"), "`--columns from,to,weight,skip` says what each column is"));
+  expect_has(error("0 1 7\n1 2\n", "from,to,skip"), {"line 2: found '1 2', expected 'from to skip' as in --columns"});
+  expect_has(error("0 1\n1 2 7\n", "from,to,skip"), {"line 1: found '0 1', expected 'from to skip'"});
+  expect_has(error("0 1 7\n", "from,to"), {"line 1: found '7' after the edge, expected 'from to'"});
+  expect_has(error("0 1,\n", "from,to,weight"), {"line 1: found '0 1,', expected 'from to weight'"});
+  expect_has(list_error("0 1 1 9\n"), {"`--columns from,to,weight,skip` names the columns"});
 }
 
 TEST(EdgeList, AHeadNamesTheColumns) {
@@ -144,18 +140,16 @@ TEST(EdgeList, AHeadNamesTheColumns) {
   EXPECT_EQ(entries_of(read_list("# c\r\n\"Weight\",\"Target\",\"Source\"\r\n3,1,0\r\n.5,2,1\r\n")), weighted);
   EXPECT_EQ(entries_of(read_list("from to\n0 1\n1 2\n")), (Entries{{0, 1, 1}, {1, 2, 1}}));
   EXPECT_EQ(entries_of(read_columns("a,b,time\n0,1,5\n1,2,6\n", "from,to,skip")), (Entries{{0, 1, 1}, {1, 2, 1}}));
-  EXPECT_TRUE(
-      contains(list_error("source,target,time\n0,1,5\n"), "line 1: found a column 'time' in the head, expected "));
-  EXPECT_TRUE(contains(list_error("source,weight\n0,1\n"), "line 1: found the head 'source weight', expected "));
-  EXPECT_TRUE(
-      contains(list_error("source,target\n0,1\n1,x\n"), "line 3: found 'x', expected a node id in 'source target' as"));
-  EXPECT_TRUE(contains(list_error("source,target\n"), "found no edge"));
+  expect_has(list_error("source,target,time\n0,1,5\n"), {"line 1: found a column 'time' in the head, expected "});
+  expect_has(list_error("source,weight\n0,1\n"), {"line 1: found the head 'source weight', expected "});
+  expect_has(list_error("source,target\n0,1\n1,x\n"), {"line 3: found 'x', expected a node id in 'source target' as"});
+  expect_has(list_error("source,target\n"), {"found no edge"});
 }
 
 TEST(EdgeList, ColumnsHaveOneFromAndOneTo) {
   for (const char* const wrong : {"from", "from,to,from", "to,skip", "from,to,weight,weight", "from,to,time",
                                   "from,,to", "from to", ",", "from,to,"}) {
-    const std::string error = error_of([&] { parse_edge_columns(wrong); });
+    const std::string error = failure_line([&] { parse_edge_columns(wrong); });
     EXPECT_EQ(error.find("--columns: found "), 0u) << wrong << ": " << error;
   }
 }
@@ -168,9 +162,8 @@ TEST(EdgeList, ANodesCommentGivesTheRowsIfEveryIdFits) {
 }
 
 TEST(EdgeList, AnAnnouncementOfTooManyNodesIsRefused) {
-  EXPECT_TRUE(
-      contains(list_error("# Nodes: 99999999999\n0 1\n"), "line 1: found 99999999999 rows, expected at most 8388608"));
-  EXPECT_TRUE(contains(list_error("8388609 1\n0 1\n"), "line 1: found 8388609 rows"));
+  expect_has(list_error("# Nodes: 99999999999\n0 1\n"), {"line 1: found 99999999999 rows, expected at most 8388608"});
+  expect_has(list_error("8388609 1\n0 1\n"), {"line 1: found 8388609 rows"});
   EXPECT_EQ(read_list("8388608 1\n0 1\n").rows, 8388608u);
 }
 
@@ -218,7 +211,7 @@ TEST(EdgeList, EachWayToBeWrongHasItsLine) {
       {"0 1\n1 2.0 3\n", "line 2: found '2.0'"},
       {"0 1 1\n1 2 x\n", "line 2: found 'x', expected a weight"},
       {"0 1 1\n1 2 1e400\n", "line 2: found '1e400', expected a weight"},
-      {"0 1 1 9\n", "line 1: found '9' behind the edge"},
+      {"0 1 1 9\n", "line 1: found '9' after the edge"},
       {"0 1\n# c\n1 2 0.5\n", "line 3: found '1 2 0.5', expected 'u v' like line 1"},
       {"0 1 1\n1 2\n", "line 2: found '1 2', expected 'u v weight' like line 1"},
       {"9 3\n0 1 1\n1 2\n2 3 1\n", "line 3: found '1 2', expected 'u v weight' like line 2"},
@@ -227,7 +220,7 @@ TEST(EdgeList, EachWayToBeWrongHasItsLine) {
        "whole numbers from 0 to 18446744073709551615)"}};
   for (const auto& [text, message] : wrong)
     EXPECT_EQ(list_error(text).find("a.txt: " + message), 0u) << text << "\ngave: " << list_error(text);
-  for (const char* text : {"", "\n\n", "# Nodes: 3\n"}) EXPECT_TRUE(contains(list_error(text), "found no edge"));
+  for (const char* text : {"", "\n\n", "# Nodes: 3\n"}) expect_has(list_error(text), {"found no edge"});
 }
 
 }  // namespace

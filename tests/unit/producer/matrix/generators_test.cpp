@@ -8,16 +8,15 @@
 
 #include "producer/matrix/grid.hpp"
 #include "producer/matrix/rmat.hpp"
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
 #include "tests/unit/producer/openmp_threads.hpp"
 
 namespace ringside {
 namespace {
 
-using testing::contains;
 using testing::Entries;
 using testing::entries_of;
-using testing::error_of;
 
 TEST(Grid, HasTheCountsOfThePublishedExperiments) {
   const CsrMatrix grid = make_grid(2000, Orientation::kInLinks);
@@ -60,7 +59,7 @@ TEST(Grid, PlacesEveryLineAlsoBeyondTwoToThe32Entries) {
 TEST(Grid, RefusesWhatMemoryDoesNotHold) {
   // 8 * 65535^2 entries of 4 bytes: 137 GB.
   const auto make_largest = [] { make_grid(65535, Orientation::kRows); };
-  EXPECT_TRUE(contains(error_of(make_largest, ExitCode::kSystem), "MiB"));
+  expect_has(failure_line(make_largest, ExitCode::kSystem), {"MiB"});
 }
 
 TEST(Rmat, IsTheSameForEveryNumberOfThreads) {

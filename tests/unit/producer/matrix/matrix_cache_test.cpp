@@ -18,14 +18,13 @@
 #include "producer/matrix/matrix_checks.hpp"
 #include "producer/matrix/matrix_market.hpp"
 #include "producer/matrix/matrix_source.hpp"
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
 
 namespace ringside {
 namespace {
 
-using testing::contains;
 using testing::content_of;
-using testing::error_of;
 
 const char* const kWeighted = "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 0.5\n2 1 3\n3 3 -1\n4 1 2\n";
 
@@ -111,7 +110,8 @@ TEST_F(MatrixCache, EveryFlippedBitOfTheContentIsDamage) {
       std::string damaged = bytes;
       damaged[at] ^= 4;
       const std::string path = folder_.write("b.rsm", damaged);
-      EXPECT_TRUE(contains(error_of([&] { read_file(path); }, ExitCode::kDamaged), "b.rsm: the matrix cache's ")) << at;
+      SCOPED_TRACE(at);
+      expect_has(failure_line([&] { read_file(path); }, ExitCode::kDamaged), {"b.rsm: the matrix cache's "});
     }
   }
 }
@@ -122,22 +122,23 @@ TEST_F(MatrixCache, EveryCutIsDamage) {
     std::string cut = bytes;
     cut.resize(size);
     const std::string path = folder_.write("b.rsm", cut);
-    EXPECT_TRUE(contains(error_of([&] { read_file(path); }, ExitCode::kDamaged), "b.rsm: found ")) << size;
+    SCOPED_TRACE(size);
+    expect_has(failure_line([&] { read_file(path); }, ExitCode::kDamaged), {"b.rsm: found "});
   }
 }
 
 // A changed cache with mended hashes must not lead a solver outside its arrays.
 TEST_F(MatrixCache, AForgedMatrixIsRefused) {
-  const auto forge = [&](const std::function<void(CsrMatrix&)>& change) {
+  const auto forge = [&](const auto& change) {
     CsrMatrix matrix = weighted();
     change(matrix);
     matrix.content_id = hash_content(matrix);
-    return error_of([&] { read_file(cache_of(matrix)); }, ExitCode::kDamaged);
+    return failure_line([&] { read_file(cache_of(matrix)); }, ExitCode::kDamaged);
   };
-  EXPECT_TRUE(contains(forge([](CsrMatrix& m) { m.column[3] = 4; }), "are no matrix"));
-  EXPECT_TRUE(contains(forge([](CsrMatrix& m) { m.row_begin[2] = 5; }), "are no matrix"));
-  EXPECT_TRUE(contains(forge([](CsrMatrix& m) { m.row_begin[4] = 3; }), "are no matrix"));
-  EXPECT_TRUE(contains(forge([](CsrMatrix& m) { m.row_begin[0] = 1; }), "are no matrix"));
+  expect_has(forge([](CsrMatrix& m) { m.column[3] = 4; }), {"do not form a matrix"});
+  expect_has(forge([](CsrMatrix& m) { m.row_begin[2] = 5; }), {"do not form a matrix"});
+  expect_has(forge([](CsrMatrix& m) { m.row_begin[4] = 3; }), {"do not form a matrix"});
+  expect_has(forge([](CsrMatrix& m) { m.row_begin[0] = 1; }), {"do not form a matrix"});
   EXPECT_EQ(forge([](CsrMatrix&) {}), "");
 }
 
@@ -164,21 +165,20 @@ TEST_F(MatrixCache, AForgedHeaderIsRefused) {
                                                     [](CacheHeader& h) { h.row_begin_offset = ~std::uint64_t{4095}; }};
   for (const auto& lie : lies) {
     const std::string path = forge(lie);
-    EXPECT_NE(error_of([&] { read_file(path); }, ExitCode::kDamaged), "");
+    EXPECT_NE(failure_line([&] { read_file(path); }, ExitCode::kDamaged), "");
   }
   const std::string newer = forge([](CacheHeader& h) { h.version = 3; });
-  EXPECT_TRUE(contains(error_of([&] { read_file(newer); }), "version 3, expected version 2"));
+  expect_has(failure_line([&] { read_file(newer); }), {"version 3, expected version 2"});
   const std::string foreign = forge([](CacheHeader& h) { h.byte_order = 0x04030201; });
-  EXPECT_TRUE(contains(error_of([&] { read_file(foreign); }), "another byte order"));
-  EXPECT_TRUE(contains(error_of([&] { read_file(folder_.file("a.rsm"), Orientation::kInLinks); }),
-                       "of rows, expected one of in-links"));
+  expect_has(failure_line([&] { read_file(foreign); }), {"another byte order"});
+  expect_has(failure_line([&] { read_file(folder_.file("a.rsm"), Orientation::kInLinks); }),
+             {"of rows, expected one of in-links"});
 }
 
 TEST_F(MatrixCache, AFolderThatCannotBeWrittenIsNamedWithTheWayOut) {
   const auto write = [] { write_matrix_cache(weighted(), {.text = "a"}, "/proc/nowhere/a.rsm"); };
-  const std::string error = error_of(write, ExitCode::kSystem);
-  EXPECT_TRUE(contains(error, "/proc/nowhere/a.rsm: the matrix cache cannot be created"));
-  EXPECT_TRUE(contains(error, "--cache-dir"));
+  const std::string error = failure_line(write, ExitCode::kSystem);
+  expect_has(error, {"/proc/nowhere/a.rsm: the matrix cache cannot be created", "--cache-dir"});
 }
 
 TEST_F(MatrixCache, WhenTheDiskIsFullWhatWasThereStaysAndNothingIsLeftBehind) {
@@ -192,10 +192,10 @@ TEST_F(MatrixCache, WhenTheDiskIsFullWhatWasThereStaysAndNothingIsLeftBehind) {
   const auto write = [&] {
     write_matrix_cache(make_grid(100, Orientation::kRows), {.text = "g"}, folder_.file("a.rsm"));
   };
-  const std::string error = error_of(write, ExitCode::kSystem);
+  const std::string error = failure_line(write, ExitCode::kSystem);
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, signal_before);
-  EXPECT_TRUE(contains(error, "a.rsm: the matrix cache cannot be "));
+  expect_has(error, {"a.rsm: the matrix cache cannot be "});
   testing::expect_same_matrix(read_file(folder_.file("a.rsm")), weighted());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1);
 }
@@ -211,6 +211,8 @@ class MatrixSource : public ::testing::Test {
     return stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
   }
   testing::TemporaryFolder folder_;
+  const std::string path_ = folder_.write("a.mtx", kWeighted);
+  const std::string cache_ = path_ + ".rows.rsm";
 };
 
 TEST_F(MatrixSource, TellsTheKindsOfInputApart) {
@@ -223,47 +225,41 @@ TEST_F(MatrixSource, TellsTheKindsOfInputApart) {
 }
 
 TEST_F(MatrixSource, ACacheFileCanBeNamedAsTheMatrix) {
-  const std::string path = folder_.write("a.mtx", kWeighted);
-  const std::string cache = write_cache({.matrix = path}, Orientation::kRows);
-  EXPECT_EQ(cache, path + ".rows.rsm");
-  testing::expect_same_matrix(load(cache), load(path));
-  testing::expect_same_matrix(load(cache, true), load(path));
-  EXPECT_EQ(write_cache({.matrix = path}, Orientation::kInLinks), path + ".in-links.rsm");
+  EXPECT_EQ(write_cache({.matrix = path_}, Orientation::kRows), cache_);
+  testing::expect_same_matrix(load(cache_), load(path_));
+  testing::expect_same_matrix(load(cache_, true), load(path_));
+  EXPECT_EQ(write_cache({.matrix = path_}, Orientation::kInLinks), path_ + ".in-links.rsm");
 }
 
 TEST_F(MatrixSource, ACacheIsUsedWhileTheFileIsUnchangedAndWrittenAnewAfterwards) {
-  const std::string path = folder_.write("a.mtx", kWeighted);
-  const std::string cache = path + ".rows.rsm";
-  const CsrMatrix first = load(path, true);
-  const ino_t written = inode(cache);
+  const CsrMatrix first = load(path_, true);
+  const ino_t written = inode(cache_);
   ASSERT_NE(written, 0u);
   // Held open, so that a new file cannot get the old one's number.
-  const std::ifstream keep_first(cache);
-  testing::expect_same_matrix(load(path, true), first);
-  EXPECT_EQ(inode(cache), written);
+  const std::ifstream keep_first(cache_);
+  testing::expect_same_matrix(load(path_, true), first);
+  EXPECT_EQ(inode(cache_), written);
 
   folder_.write("a.mtx", std::string(kWeighted) + "\n");
-  testing::expect_same_matrix(load(path, true), first);
-  EXPECT_NE(inode(cache), written);
+  testing::expect_same_matrix(load(path_, true), first);
+  EXPECT_NE(inode(cache_), written);
 }
 
 // Images, stores and some archives give all files the same time; written in place, a file keeps its number, too.
 TEST_F(MatrixSource, AFileOfTheSameSizeAndTimeButOtherContentIsAnother) {
-  const std::string path = folder_.write("a.mtx", kWeighted);
-  const auto written = std::filesystem::last_write_time(path);
-  load(path, true);
+  const auto written = std::filesystem::last_write_time(path_);
+  load(path_, true);
   std::string other = kWeighted;
   other[other.size() - 2] = '7';  // the last entry's 2
   folder_.write("a.mtx", other);
-  std::filesystem::last_write_time(path, written);
-  const CsrMatrix loaded = load(path, true);
-  testing::expect_same_matrix(loaded, load(path));
+  std::filesystem::last_write_time(path_, written);
+  const CsrMatrix loaded = load(path_, true);
+  testing::expect_same_matrix(loaded, load(path_));
   EXPECT_NE(loaded.content_id, weighted().content_id);
 }
 
 TEST_F(MatrixSource, ACopyUnderTheSameNameUsesTheCacheThatCameWithIt) {
-  const std::string path = folder_.write("a.mtx", kWeighted);
-  load(path, true);
+  load(path_, true);
   const std::string copy = folder_.file("copy");
   std::filesystem::create_directory(copy);
   for (const char* const file : {"/a.mtx", "/a.mtx.rows.rsm"}) {
@@ -286,42 +282,38 @@ TEST_F(MatrixSource, ACacheOfOtherColumnsIsAnother) {
 }
 
 TEST_F(MatrixSource, ColumnsAreRefusedWhereThereIsNoEdgeList) {
-  const std::string path = folder_.write("a.mtx", kWeighted);
-  const std::string cache = write_cache({.matrix = path}, Orientation::kRows);
-  for (const std::string& matrix : {path, cache, std::string("grid:3")}) {
+  const std::string cache = write_cache({.matrix = path_}, Orientation::kRows);
+  for (const std::string& matrix : {path_, cache, std::string("grid:3")}) {
     const MatrixOptions options{.matrix = matrix, .columns = "from,to"};
-    const std::string error = error_of([&] { load_matrix(options, Orientation::kRows); });
+    const std::string error = failure_line([&] { load_matrix(options, Orientation::kRows); });
     EXPECT_EQ(error.find("--columns: found it with " + matrix), 0u) << error;
   }
 }
 
 TEST_F(MatrixSource, ACacheOfAnotherVersionIsWrittenAnew) {
-  const std::string path = folder_.write("a.mtx", kWeighted);
-  load(path, true);
-  std::string bytes = content_of(path + ".rows.rsm");
+  load(path_, true);
+  std::string bytes = content_of(cache_);
   for (const char version : {'\x01', '\x09'}) {
     bytes[8] = version;
     folder_.write("a.mtx.rows.rsm", bytes);
-    EXPECT_EQ(load(path, true).nonzeros(), 4u);
-    EXPECT_EQ(content_of(path + ".rows.rsm")[8], kCacheVersion);
+    EXPECT_EQ(load(path_, true).nonzeros(), 4u);
+    EXPECT_EQ(content_of(cache_)[8], kCacheVersion);
   }
 }
 
 TEST_F(MatrixSource, ADamagedCacheIsReportedNotUsed) {
-  const std::string path = folder_.write("a.mtx", kWeighted);
-  load(path, true);
-  std::string bytes = content_of(path + ".rows.rsm");
+  load(path_, true);
+  std::string bytes = content_of(cache_);
   bytes[8192] ^= 1;
   folder_.write("a.mtx.rows.rsm", bytes);
-  EXPECT_TRUE(contains(error_of([&] { load(path, true); }, ExitCode::kDamaged), "content is damaged"));
+  expect_has(failure_line([&] { load(path_, true); }, ExitCode::kDamaged), {"content is damaged"});
 }
 
 TEST_F(MatrixSource, AFileThatIsNoCacheIsNeverOverwritten) {
-  const std::string path = folder_.write("a.mtx", kWeighted);
   folder_.write("a.mtx.rows.rsm", "my notes");
-  EXPECT_NE(error_of([&] { load(path, true); }), "");
-  EXPECT_NE(error_of([&] { write_cache({.matrix = path, .cache = true}, Orientation::kRows); }), "");
-  EXPECT_EQ(content_of(path + ".rows.rsm"), "my notes");
+  EXPECT_NE(failure_line([&] { load(path_, true); }), "");
+  EXPECT_NE(failure_line([&] { write_cache({.matrix = path_, .cache = true}, Orientation::kRows); }), "");
+  EXPECT_EQ(content_of(cache_), "my notes");
 }
 
 TEST_F(MatrixSource, TheCacheFolderCanBeChosen) {
@@ -358,9 +350,9 @@ TEST_F(MatrixSource, WhatCannotBeAMatrixIsRefused) {
        "found a binary file"},
       {folder_.write("noheader.mtx", "3 3 1\n1 1 1\n"), "line 1: found '3 3 1', expected '%%MatrixMarket"}};
   for (const auto& [matrix, message] : wrong) {
+    SCOPED_TRACE(matrix);
     for (const bool cache : {false, true}) {
-      const std::string error = error_of([&, name = matrix] { load(name, cache); });
-      EXPECT_TRUE(contains(error, message)) << matrix << ": " << error;
+      expect_has(failure_line([&, name = matrix] { load(name, cache); }), {message});
     }
   }
 }

@@ -14,16 +14,15 @@
 #include <string>
 #include <utility>
 
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
 #include "tests/unit/producer/openmp_threads.hpp"
 
 namespace ringside {
 namespace {
 
-using testing::contains;
 using testing::Entries;
 using testing::entries_of;
-using testing::error_of;
 
 using Dictionary = std::map<std::pair<std::uint64_t, std::uint64_t>, double>;
 
@@ -97,13 +96,7 @@ std::string written(const Variant& variant, std::uint64_t rows, std::uint64_t co
 
 std::string with_line_end(std::string_view text, std::string_view line_end) {
   std::string changed;
-  for (char c : text) {
-    if (c == '\n') {
-      changed += line_end;
-    } else {
-      changed += c;
-    }
-  }
+  for (const char& c : text) changed += c == '\n' ? line_end : std::string_view(&c, 1);
   return changed;
 }
 
@@ -122,7 +115,7 @@ CsrMatrix read_market(std::string_view text, Orientation orientation = Orientati
 }
 
 std::string market_error(std::string_view text) {
-  return error_of([&] { read_market(text); });
+  return failure_line([&] { read_market(text); });
 }
 
 TEST(MatrixMarket, WhatWasWrittenIsReadInEveryVariantOrientationAndLineEnding) {
@@ -233,8 +226,8 @@ TEST(MatrixMarket, NumbersAreReadToTheLastBit) {
   const std::string integer = "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 ";
   EXPECT_EQ(read_market(integer + "18446744073709551615").value[0], 18446744073709551615.0);
   EXPECT_EQ(read_market(integer + "-9223372036854775808").value[0], -9223372036854775808.0);
-  EXPECT_TRUE(contains(market_error(integer + "-9223372036854775809"), "a whole number of 64 bits"));
-  EXPECT_TRUE(contains(market_error(integer + "1.5"), "line 3: found '1.5'"));
+  expect_has(market_error(integer + "-9223372036854775809"), {"a whole number of 64 bits"});
+  expect_has(market_error(integer + "1.5"), {"line 3: found '1.5'"});
 }
 
 TEST(MatrixMarket, TheFirstWrongLineIsNamedWhateverIsWrongFurtherDown) {
@@ -242,7 +235,7 @@ TEST(MatrixMarket, TheFirstWrongLineIsNamedWhateverIsWrongFurtherDown) {
   for (int i = 0; i < 40000; ++i) text += i == 31000 ? "1 1 one\n" : i == 39000 ? "10 1 1\n" : "1 1 1\n";
   for (const int threads : {1, 2, 5}) {
     const testing::OpenMpThreads some(threads);
-    EXPECT_TRUE(contains(market_error(text), "a.mtx: line 31003: found 'one', expected a number"));
+    expect_has(market_error(text), {"a.mtx: line 31003: found 'one', expected a number"});
   }
 }
 
@@ -265,7 +258,7 @@ TEST(MatrixMarket, EachWayToBeWrongHasItsLine) {
       {general + "2 2 1\n1 1 1\n\n2 2 1\n", "line 5: found '2 2 1', expected no more than the 1 entries that line 2"},
       {general + "2 2 1\n3 1 1\n", "line 3: found '3', expected a row from 1 to 2"},
       {general + "2 2 1\n1 1.5 1\n", "line 3: found '1.5', expected a column from 1 to 2"},
-      {general + "2 2 1\n1 1 1 % note\n", "line 3: found '%' behind the entry"},
+      {general + "2 2 1\n1 1 1 % note\n", "line 3: found '%' after the entry"},
       {general + "2 2 1\n1 1 1e999\n", "line 3: found '1e999', expected a number within a double's range"},
       {general + "2 2 1\n1 1 1e3D+03\n", "line 3: found '1e3D+03', expected a number within a double's range"},
       {general + "2 2 1\n1 1 1.0D\n", "line 3: found '1.0D'"},
@@ -282,18 +275,19 @@ TEST(MatrixMarket, EachWayToBeWrongHasItsLine) {
        "line 1: found 'skew-symmetric', expected 'general' or"},
       {array + "1 2\n1\n", "line 3: found the end of the file after 1 entries, expected the 2 entries"},
       {array + "1 2\n1\n2\n3\n", "line 5: found '3', expected no more than the 2 entries"},
-      {array + "1 2\n1 2\n", "line 3: found '2' behind the entry, expected one number a line"},
+      {array + "1 2\n1 2\n", "line 3: found '2' after the entry, expected one number a line"},
       {array + "8000000 8000000\n1\n", "line 3: found the end of the file after 1 entries"}};
   for (const auto& [text, message] : wrong) {
-    EXPECT_TRUE(market_error(text).starts_with("a.mtx: line ")) << text;
-    EXPECT_TRUE(contains(market_error(text), message)) << text << "\ngave: " << market_error(text);
+    SCOPED_TRACE(text);
+    EXPECT_TRUE(market_error(text).starts_with("a.mtx: line "));
+    expect_has(market_error(text), {message});
   }
 }
 
 TEST(MatrixMarket, UnprintableAndLongTextIsQuotedSafely) {
   const std::string error =
       market_error("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 \x1b[2J" + std::string(500, 'x'));
-  EXPECT_TRUE(contains(error, "'?[2Jxxx"));
+  expect_has(error, {"'?[2Jxxx"});
   EXPECT_LT(error.size(), 250u);
 }
 

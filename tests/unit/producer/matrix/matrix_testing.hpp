@@ -4,18 +4,13 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
-#include "common/platform/error.hpp"
 #include "producer/matrix/csr_matrix.hpp"
+#include "tests/unit/expect_text.hpp"
+#include "tests/unit/failure_line.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside::testing {
@@ -51,25 +46,6 @@ inline void expect_same_matrix(const CsrMatrix& a, const CsrMatrix& b) {
   EXPECT_TRUE(same_bits(a.value, b.value)) << "value";
   EXPECT_TRUE(same_bits(a.id, b.id)) << "id";
   EXPECT_EQ(a.content_id, b.content_id);
-}
-
-/// Whether `text` has `part`; a failed expectation shows the text.
-inline ::testing::AssertionResult contains(std::string_view text, std::string_view part) {
-  if (text.find(part) != std::string_view::npos) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << '"' << part << "\" is not in: " << text;
-}
-
-/// The text of the Error that `action` throws, or an empty text. `code`: the process's exit code for it.
-template <class Action>
-std::string error_of(Action&& action, ExitCode code = ExitCode::kUsage) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    EXPECT_EQ(std::string_view(error.what()).find('\n'), std::string_view::npos) << error.what();
-    return error.what();
-  }
-  return "";
 }
 
 }  // namespace ringside::testing

@@ -16,9 +16,7 @@
 namespace ringside {
 namespace {
 
-using testing::contains;
 using testing::entries_of;
-using testing::error_of;
 
 struct Readable {
   const char* file;
@@ -30,7 +28,7 @@ struct Readable {
 
 struct Refused {
   const char* file;
-  std::vector<const char*> fragments;
+  std::vector<std::string> fragments;
 };
 
 constexpr Readable kReadable[] = {
@@ -168,7 +166,7 @@ const Refused kRefused[] = {
     {"bad/mtx_invalid/invalid_vector_array_too_long.mtx", {"line 1", "'vector'", "'matrix'"}},
     {"bad/mtx_invalid/invalid_vector_index_out_of_range_1.mtx", {"line 1", "'vector'", "'matrix'"}},
     {"bad/mtx_invalid/invalid_vector_negative_length.mtx", {"line 1", "'vector'", "'matrix'"}},
-    {"bad/mtx_invalid/sprs_too_many_elems_in_entry.mm", {"line 5", "'4' behind the entry", "row column value"}},
+    {"bad/mtx_invalid/sprs_too_many_elems_in_entry.mm", {"line 5", "'4' after the entry", "row column value"}},
     {"bad/mtx_overflow/dim_over_32_bit.mtx",
      {"line 3", "'1099511627776 1099511627776 3'", "at most 8388608 rows and columns"}},
     {"bad/mtx_overflow/longcomplex_coordinate.mtx", {"line 1", "'complex'", "'real'"}},
@@ -228,11 +226,9 @@ TEST_F(RealInputs, ReadableFilesHaveTheExpectedShapeInBothOrientations) {
 
 TEST_F(RealInputs, RefusedFilesSayLineWhatWasFoundAndWhatIsAccepted) {
   for (const Refused& expected : kRefused) {
-    const std::string error = error_of([&] { load(expected.file); });
+    const std::string error = failure_line([&] { load(expected.file); });
     EXPECT_TRUE(error.starts_with(path(expected.file))) << error;
-    for (const char* fragment : expected.fragments) {
-      EXPECT_TRUE(contains(error, fragment)) << expected.file << " lacks \"" << fragment << "\": " << error;
-    }
+    expect_has(error, expected.fragments);
   }
 }
 

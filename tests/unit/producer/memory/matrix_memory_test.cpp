@@ -6,16 +6,16 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "common/platform/error.hpp"
 #include "producer/kernels/row_layout.hpp"
 #include "producer/matrix/array.hpp"
 #include "producer/matrix/csr_builder.hpp"
 #include "producer/matrix/grid.hpp"
 #include "producer/text/text_source.hpp"
+#include "tests/unit/expect_text.hpp"
+#include "tests/unit/failure_line.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -30,35 +30,20 @@ SolveOptions options_of(const std::string& place, std::uint64_t limit) {
   return options;
 }
 
-/// The exit code and the line with which `check` refuses; nothing if it does not.
-template <class Check>
-std::optional<std::pair<ExitCode, std::string>> refusal(const Check& check) {
-  try {
-    check();
-  } catch (const Error& error) {
-    return std::pair(error.code(), std::string(error.what()));
-  }
-  return std::nullopt;
+std::string refusal(const std::string& place, std::uint64_t limit) {
+  return failure_line([&] { check_matrix_memory(options_of(place, limit)); });
 }
 
 TEST(MatrixMemoryOptions, OneOfThemWithoutTheOtherIsRefused) {
-  EXPECT_EQ(refusal([] { check_matrix_memory(options_of("dram", 0)); }), std::nullopt);
-  EXPECT_EQ(refusal([] { check_matrix_memory(options_of("far:.", kMiB)); }), std::nullopt);
-  const auto alone = refusal([] { check_matrix_memory(options_of("far:.", 0)); });
-  ASSERT_TRUE(alone);
-  EXPECT_EQ(alone->first, ExitCode::kUsage);
-  EXPECT_EQ(alone->second, "--matrix-memory far:.: found without --dram-limit, expected --dram-limit SIZE, too");
-  const auto limit = refusal([] { check_matrix_memory(options_of("dram", kMiB)); });
-  ASSERT_TRUE(limit);
-  EXPECT_EQ(limit->second,
+  EXPECT_EQ(refusal("dram", 0), "");
+  EXPECT_EQ(refusal("far:.", kMiB), "");
+  EXPECT_EQ(refusal("far:.", 0), "--matrix-memory far:.: found without --dram-limit, expected --dram-limit SIZE, too");
+  EXPECT_EQ(refusal("dram", kMiB),
             "--dram-limit: found 1048576 with the matrix in DRAM, expected it with --matrix-memory far:DIR only");
 }
 
 TEST(MatrixMemoryOptions, AFolderThatDoesNotExistIsRefusedBeforeAnythingStarts) {
-  const auto missing = refusal([] { check_matrix_memory(options_of("far:/no/such/folder", kMiB)); });
-  ASSERT_TRUE(missing);
-  EXPECT_EQ(missing->first, ExitCode::kUsage);
-  EXPECT_EQ(missing->second,
+  EXPECT_EQ(refusal("far:/no/such/folder", kMiB),
             "--matrix-memory far:/no/such/folder: cannot be used (No such file or directory), expected an existing "
             "folder on NVDIMM, tmpfs or a disk");
 }
@@ -77,9 +62,10 @@ class FarMatrix : public ::testing::Test {
   void SetUp() override {
     static const testing::TemporaryFolder folder;
     if (!matrix_is_far()) {
-      const auto refused = refusal([] { start_matrix_memory(options_of("far:" + folder.path(), kMiB)); });
-      if (refused && refused->second.find("userfaultfd") != std::string::npos) GTEST_SKIP() << refused->second;
-      ASSERT_FALSE(refused) << refused->second;
+      const std::string refused =
+          failure_line([] { start_matrix_memory(options_of("far:" + folder.path(), kMiB)); }, ExitCode::kSystem);
+      if (refused.find("userfaultfd") != std::string::npos) GTEST_SKIP() << refused;
+      ASSERT_EQ(refused, "");
     }
   }
 };
@@ -165,12 +151,8 @@ TEST_F(FarMatrix, AnUnpackedTextLiesWhereTheMatrixDoes) {
 TEST_F(FarMatrix, MoreThanTheFolderHoldsIsRefusedAndWhatThereIsStays) {
   Array<std::uint64_t> kept(1000, Holds::kMatrix);
   kept[999] = 7;
-  const auto full = refusal([] { const Array<char> array(std::size_t{1} << 50, Holds::kMatrix); });
-  ASSERT_TRUE(full);
-  EXPECT_EQ(full->first, ExitCode::kSystem);
-  EXPECT_NE(full->second.find("--matrix-memory: 1125899906842624 bytes do not fit (far memory is full"),
-            std::string::npos)
-      << full->second;
+  expect_has(failure_line([] { const Array<char> array(std::size_t{1} << 50, Holds::kMatrix); }, ExitCode::kSystem),
+             {"--matrix-memory: 1125899906842624 bytes do not fit (far memory is full"});
   EXPECT_EQ(kept[999], 7u);
 }
 

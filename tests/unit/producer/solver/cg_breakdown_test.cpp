@@ -9,6 +9,7 @@
 
 #include "producer/solver/cg.hpp"
 #include "producer/solver/convergence.hpp"
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
 #include "tests/unit/producer/solver/solver_steps.hpp"
 #include "tests/unit/producer/solver/solver_testing.hpp"
@@ -17,13 +18,10 @@ namespace ringside {
 namespace {
 
 using namespace reference;
-using testing::contains;
-using testing::right_side_of;
-using testing::Step;
-using testing::Stepper;
+using namespace testing;
 
 std::string refusal_by_cg(CsrMatrix matrix, RightSide b = {}) {
-  return testing::error_of([&] { make_cg(std::move(matrix), std::move(b)); });
+  return failure_line([&] { make_cg(std::move(matrix), std::move(b)); });
 }
 
 /// Iterations up to one that breaks down, which is counted, and what it says.
@@ -45,7 +43,7 @@ TEST(ConjugateGradientsBreakdown, AnIndefiniteMatrixIsNamedWhereItsSignShows) {
   // b = (1, 0) reaches the other eigenvector in the second iteration.
   const auto [iteration, text] = breakdown_of(indefinite, {1, 0});
   EXPECT_EQ(iteration, 2);
-  EXPECT_TRUE(contains(text, "not positive definite"));
+  expect_has(text, {"not positive definite"});
 }
 
 TEST(ConjugateGradientsBreakdown, ASingularMatrixIsNamedIfTheRightSideIsOutsideItsRange) {
@@ -68,7 +66,7 @@ TEST(ConjugateGradientsBreakdown, NumbersBeyondADoublesRangeAreNamed) {
   EXPECT_EQ(text,
             "found p.Ap = inf, expected a finite number: the entries of the matrix or of the right-hand side are "
             "too large or too small");
-  EXPECT_TRUE(contains(breakdown_of(build_rows(2, {{0, 0, 1e-250}, {1, 1, 1e-250}}), {1e90, 1}).second, "finite"));
+  expect_has(breakdown_of(build_rows(2, {{0, 0, 1e-250}, {1, 1, 1e-250}}), {1e90, 1}).second, {"finite"});
 }
 
 TEST(ConjugateGradientsBreakdown, TheScalarsStayThoseOfTheStepBefore) {
@@ -90,9 +88,9 @@ TEST(ConjugateGradientsEnd, ARightSideOfZerosIsSolvedByZeros) {
 
 // Without this end r would shrink until p.Ap underflows, and that would look like a singular matrix.
 TEST(ConjugateGradientsEnd, WithoutAToleranceTheIterationEndsWhenRIsExhausted) {
-  CsrMatrix matrix = testing::laplacian_plus_one(400, grid_links(20));
+  CsrMatrix matrix = laplacian_plus_one(400, grid_links(20));
   for (double& value : matrix.value) value *= 1e-20;  // so that p.Ap underflows before r.r does
-  const auto solver = make_cg(matrix, right_side_of(testing::random_values(400, 7)));
+  const auto solver = make_cg(matrix, right_side_of(random_values(400, 7)));
   ConvergenceCheck check(0, solver->growth_limit(), solver->exhausted_criterion());
   Stepper stepper(*solver);
   Step step = stepper.next();
@@ -112,21 +110,21 @@ TEST(ConjugateGradientsRefusals, AMatrixThatIsNotSymmetricIsRefusedWithTheEntry)
   EXPECT_EQ(refusal_by_cg(build_rows(2, {{0, 0, 4}, {0, 1, 2}, {1, 0, 3}, {1, 1, 4}})),
             "found the entry 2 in row 1, column 2 (counted from 1), and 3 in its mirror's place; cg accepts symmetric "
             "positive definite matrices");
-  EXPECT_TRUE(contains(refusal_by_cg(build_rows(3, {{0, 0, 4}, {1, 1, 4}, {2, 0, 3}, {2, 2, 4}})),
-                       "the entry 3 in row 3, column 1 (counted from 1), and no entry in its mirror's place"));
+  expect_has(refusal_by_cg(build_rows(3, {{0, 0, 4}, {1, 1, 4}, {2, 0, 3}, {2, 2, 4}})),
+             {"the entry 3 in row 3, column 1 (counted from 1), and no entry in its mirror's place"});
 }
 
 TEST(ConjugateGradientsRefusals, ADiagonalThatNoPositiveDefiniteMatrixHasIsRefusedWithTheRow) {
-  EXPECT_TRUE(contains(refusal_by_cg(build_rows(3, {{0, 0, 4}, {0, 1, 2}, {1, 0, 2}, {2, 2, 4}})),
-                       "no entry on the diagonal in row 2 (counted from 1)"));
-  EXPECT_TRUE(contains(refusal_by_cg(build_rows(2, {{0, 0, 4}, {1, 1, -4}})), "-4 on the diagonal in row 2"));
+  expect_has(refusal_by_cg(build_rows(3, {{0, 0, 4}, {0, 1, 2}, {1, 0, 2}, {2, 2, 4}})),
+             {"no entry on the diagonal in row 2 (counted from 1)"});
+  expect_has(refusal_by_cg(build_rows(2, {{0, 0, 4}, {1, 1, -4}})), {"-4 on the diagonal in row 2"});
 }
 
 TEST(ConjugateGradientsRefusals, NumbersThatAreNotFiniteAreRefusedWithTheirPlace) {
   for (const double value : {std::numeric_limits<double>::infinity(), std::nan("")}) {
-    EXPECT_TRUE(contains(refusal_by_cg(build_rows(2, {{0, 0, 4}, {0, 1, value}, {1, 0, value}, {1, 1, 4}})),
-                         "in row 1, column 2 (counted from 1), cg accepts finite entries"));
-    EXPECT_TRUE(contains(refusal_by_cg(build_rows(2, {{0, 0, 4}, {1, 1, 4}}), right_side_of({1, value})), "in row 2"));
+    expect_has(refusal_by_cg(build_rows(2, {{0, 0, 4}, {0, 1, value}, {1, 0, value}, {1, 1, 4}})),
+               {"in row 1, column 2 (counted from 1), cg accepts finite entries"});
+    expect_has(refusal_by_cg(build_rows(2, {{0, 0, 4}, {1, 1, 4}}), right_side_of({1, value})), {"in row 2"});
   }
 }
 
@@ -134,17 +132,17 @@ TEST(ConjugateGradientsRefusals, ARightSideWhoseSquareLeavesADoublesRangeIsRefus
   const CsrMatrix matrix = build_rows(2, {{0, 0, 4}, {1, 1, 4}});
   EXPECT_EQ(refusal_by_cg(matrix, right_side_of({1e-200, 0})),
             "the right-hand side's largest magnitude is 1e-200; cg accepts 1e-100 to 1e+100, or 0");
-  EXPECT_TRUE(contains(refusal_by_cg(matrix, right_side_of({1, -1e160})), "is 1e+160"));
+  expect_has(refusal_by_cg(matrix, right_side_of({1, -1e160})), {"is 1e+160"});
   EXPECT_EQ(refusal_by_cg(matrix, right_side_of({1e-100, 1e-300})), "") << "accepted";
   EXPECT_EQ(refusal_by_cg(matrix, right_side_of({1e100, 1})), "") << "accepted";
 }
 
 TEST(ConjugateGradientsRefusals, AShapeThatDoesNotFitIsRefused) {
-  EXPECT_TRUE(contains(refusal_by_cg(build_rows(0, {})), "no rows; cg needs"));
+  expect_has(refusal_by_cg(build_rows(0, {})), {"no rows; cg needs"});
   CsrMatrix wide = build_rows(2, {{0, 0, 1}, {1, 1, 1}});
   wide.columns = 4;
-  EXPECT_TRUE(contains(refusal_by_cg(wide), "2 rows and 4 columns"));
-  EXPECT_TRUE(contains(refusal_by_cg(build_rows(2, {{0, 0, 1}, {1, 1, 1}}), right_side_of({1, 2, 3})), "3 values"));
+  expect_has(refusal_by_cg(wide), {"2 rows and 4 columns"});
+  expect_has(refusal_by_cg(build_rows(2, {{0, 0, 1}, {1, 1, 1}}), right_side_of({1, 2, 3})), {"3 values"});
   EXPECT_THROW(make_cg(build_rows(1, {{0, 0, 1}}), {}, selected_isa(), MatrixFormat::kRanked), std::logic_error);
 }
 

@@ -20,12 +20,7 @@ namespace ringside {
 namespace {
 
 using namespace reference;
-using testing::laplacian_plus_one;
-using testing::random_values;
-using testing::right_side_of;
-using testing::same_bits;
-using testing::Step;
-using testing::Stepper;
+using namespace testing;
 
 enum CgVariable : std::size_t { kVariableX, kVariableR, kVariableP };
 
@@ -65,7 +60,7 @@ TEST(ConjugateGradients, RecoversAKnownSolutionOnAGrid) {
   constexpr std::uint64_t kSide = 60;
   const CsrMatrix matrix = laplacian_plus_one(kSide * kSide, grid_links(kSide));
   const std::vector<double> solution = random_values(kSide * kSide, 1);
-  const auto solver = make_cg(matrix, right_side_of(testing::product(matrix, solution)));
+  const auto solver = make_cg(matrix, right_side_of(product(matrix, solution)));
   ConvergenceCheck check(1e-14, solver->growth_limit(), solver->exhausted_criterion());
   Stepper stepper(*solver);
   Step step = stepper.next();
@@ -120,7 +115,7 @@ TEST(ConjugateGradients, EveryStepHasTheBitsOfThePlainLoops) {
 TEST(ConjugateGradients, IsBitEqualForAnyNumberOfThreads) {
   const CsrMatrix matrix = laplacian_plus_one(7001, site_links(7001, 5));
   const RightSide b = right_side_of(random_values(matrix.rows, 4));
-  const testing::OpenMpThreads one_at_first(1);
+  const OpenMpThreads one_at_first(1);
   const auto one = make_cg(matrix, b);
   const std::vector<Step> expected = Stepper(*one).next(9);
   for (const int threads : {2, 3, 4}) {
@@ -170,9 +165,9 @@ class ContinuedConjugateGradients : public ::testing::Test {
   /// x.Ax / 2 - b.x, which the solution minimises: after k iterations from x_0 no vector that they reach has less.
   double energy(const Step& step) const {
     const std::vector<double> x = step.vector(solver_->variables(), kVariableX);
-    const std::vector<double> product = testing::product(matrix_, x);
+    const std::vector<double> image = product(matrix_, x);
     double sum = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * (product[i] / 2 - b_[i]);
+    for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * (image[i] / 2 - b_[i]);
     return sum;
   }
 
@@ -197,7 +192,7 @@ TEST_F(ContinuedConjugateGradients, FromXAloneTheLaterStepsDiffer) {
   const auto restarted = make();
   const Schema schema = restarted->variables();
   const std::vector<double> x = kept_.vector(schema, kVariableX);
-  std::vector<double> r = testing::product(matrix_, x);
+  std::vector<double> r = product(matrix_, x);
   for (std::size_t i = 0; i < r.size(); ++i) r[i] = b_[i] - r[i];
   Step from_x{.payload = kept_.payload, .scalars = {}, .change = {}};
   for (const std::size_t variable : {kVariableR, kVariableP}) {

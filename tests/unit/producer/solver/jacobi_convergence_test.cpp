@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Jacobi and the convergence check together: temporary growth is tolerated, lasting growth is detected.
 #include <gtest/gtest.h>
-#include <omp.h>
 
 #include <cmath>
 #include <cstdint>
@@ -10,14 +9,16 @@
 #include <vector>
 
 #include "producer/matrix/symmetry.hpp"
-#include "producer/solver/convergence.hpp"
 #include "producer/solver/jacobi.hpp"
 #include "tests/reference/small_matrix.hpp"
+#include "tests/unit/producer/openmp_threads.hpp"
+#include "tests/unit/producer/solver/solver_testing.hpp"
 
 namespace ringside {
 namespace {
 
 using namespace reference;
+using testing::Solved;
 
 /// Ones on the diagonal, `below` under it: the only eigenvalue of its iteration matrix is 0, and Jacobi is exact after
 /// n iterations.
@@ -41,50 +42,21 @@ CsrMatrix chain_of_pairs(std::uint64_t pairs, double radius, double feed) {
   return build_rows(2 * pairs, entries);
 }
 
-struct JacobiOutcome {
-  Progress progress = Progress::kRunning;
-  int iterations = 0;
-  double largest_change = 0;
-  int largest_at = 0;  // in this iteration
-  double last_change = 0;
-  std::vector<double> x;
-};
-
-JacobiOutcome solve(CsrMatrix matrix, double tolerance, int most) {
-  const auto solver = make_jacobi(std::move(matrix));
-  JacobiOutcome out;
-  out.x.resize(solver->rows());
-  std::vector<double> next(solver->rows());
-  solver->start(out.x.data());
-  ConvergenceCheck check(tolerance, solver->growth_limit());
-  while (out.progress == Progress::kRunning && out.iterations < most) {
-    const Change change = solver->iterate(out.x.data(), next.data());
-    out.x.swap(next);
-    ++out.iterations;
-    out.last_change = change.l1;
-    if (change.l1 > out.largest_change) {
-      out.largest_change = change.l1;
-      out.largest_at = out.iterations;
-    }
-    out.progress = check.observe(change.criterion);
-  }
-  return out;
-}
-
 /// One thread: with thousands of tiny iterations, threads would only wait for each other.
 class JacobiConvergence : public ::testing::Test {
  protected:
-  void SetUp() override { omp_set_num_threads(1); }
-  void TearDown() override { omp_set_num_threads(threads_before_); }
+  static Solved solve(CsrMatrix matrix, double tolerance, int most) {
+    return testing::solve(*make_jacobi(std::move(matrix)), tolerance, most);
+  }
 
  private:
-  int threads_before_ = omp_get_max_threads();
+  const testing::OpenMpThreads one_{1};
 };
 
 TEST_F(JacobiConvergence, ABidiagonalMatrixIsSolvedHoweverMuchItsChangeGrowsFirst) {
   for (const double below : {1.5, -3.0, 4.0}) {
     constexpr std::uint64_t kRows = 400;
-    const JacobiOutcome out = solve(bidiagonal(kRows, below), 1e-10, 1000);
+    const Solved out = solve(bidiagonal(kRows, below), 1e-10, 1000);
     EXPECT_EQ(out.progress, Progress::kConverged) << below;
     EXPECT_LE(out.iterations, 402);  // one finds no change; one more if a last bit settles
     EXPECT_GT(out.largest_change, 1e60);
@@ -94,21 +66,21 @@ TEST_F(JacobiConvergence, ABidiagonalMatrixIsSolvedHoweverMuchItsChangeGrowsFirs
 }
 
 TEST_F(JacobiConvergence, AHumpThatLastsLongerThanThereAreRowsIsWaitedFor) {
-  const JacobiOutcome out = solve(chain_of_pairs(20, 0.9, 50), 0, 3000);
+  const Solved out = solve(chain_of_pairs(20, 0.9, 50), 0, 3000);
   EXPECT_EQ(out.progress, Progress::kRunning) << "after iteration " << out.iterations;
   EXPECT_GT(out.largest_at, 2 * 40);
   EXPECT_GT(out.largest_change, 1e30);
-  EXPECT_LT(out.last_change, 1e-12 * out.largest_change);
+  EXPECT_LT(out.change.l1, 1e-12 * out.largest_change);
 }
 
 TEST_F(JacobiConvergence, ASymmetricMatrixThatDivergesIsNoticedEarly) {
-  const JacobiOutcome out = solve(build_rows(2, {{0, 0, 1}, {0, 1, 1.1}, {1, 0, 1.1}, {1, 1, 1}}), 1e-10, 100'000);
+  const Solved out = solve(build_rows(2, {{0, 0, 1}, {0, 1, 1.1}, {1, 0, 1.1}, {1, 1, 1}}), 1e-10, 100'000);
   EXPECT_EQ(out.progress, Progress::kDiverged);
   EXPECT_LT(out.iterations, 200);
 }
 
 TEST_F(JacobiConvergence, AnyOtherMatrixThatDivergesIsNoticedWhenItLeavesADoublesRange) {
-  const JacobiOutcome out = solve(build_rows(2, {{0, 0, 1}, {0, 1, 2}, {1, 0, 1}, {1, 1, 1}}), 1e-10, 100'000);
+  const Solved out = solve(build_rows(2, {{0, 0, 1}, {0, 1, 2}, {1, 0, 1}, {1, 1, 1}}), 1e-10, 100'000);
   EXPECT_EQ(out.progress, Progress::kDiverged);
   EXPECT_EQ(out.largest_change, std::numeric_limits<double>::infinity());
   EXPECT_LT(out.iterations, 2060);  // sqrt(2)^2048 = 2^1024

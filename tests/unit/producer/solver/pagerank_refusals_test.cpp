@@ -9,24 +9,25 @@
 
 #include "producer/solver/pagerank.hpp"
 #include "tests/reference/small_matrix.hpp"
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
 
 namespace ringside {
 namespace {
 
 using namespace reference;
-using testing::contains;
 
 constexpr double kAnyDamping = 0.85;
 
 std::string refusal_of(CsrMatrix matrix, double damping) {
-  return testing::error_of([&] { make_pagerank(std::move(matrix), damping); });
+  return failure_line([&] { make_pagerank(std::move(matrix), damping); });
 }
 
 TEST(PagerankRefusals, RefusesADampingOutsideZeroToOne) {
   const double nan = std::nan("");
   for (const double damping : {0.0, 1.0, -0.1, 1.5, nan}) {
-    EXPECT_TRUE(contains(refusal_of(build_graph(2, {{0, 1}}), damping), "--damping")) << damping;
+    SCOPED_TRACE(damping);
+    expect_has(refusal_of(build_graph(2, {{0, 1}}), damping), {"--damping"});
   }
 }
 
@@ -34,7 +35,7 @@ TEST(PagerankRefusals, RefusesWeightsThatAreNegativeOrNotFiniteAndNamesTheLink) 
   const double infinity = std::numeric_limits<double>::infinity();
   for (const double weight : {-1.0, infinity, std::nan("")}) {
     const auto message = refusal_of(build_weighted_graph(4, {{0, 1, 1}, {3, 2, weight}, {2, 3, 1}}), kAnyDamping);
-    EXPECT_TRUE(contains(message, "in row 4, column 3 (counted from 1)"));
+    expect_has(message, {"in row 4, column 3 (counted from 1)"});
   }
 }
 
@@ -43,22 +44,20 @@ TEST(PagerankRefusals, NamesNodesByTheIdsOfTheInputWhereItHasSome) {
   graph.id = Array<std::uint64_t>(2);
   graph.id[0] = 17;
   graph.id[1] = 4000;
-  const auto message = refusal_of(graph, kAnyDamping);
-  EXPECT_TRUE(contains(message, "on the edge 4000 17"));
+  expect_has(refusal_of(graph, kAnyDamping), {"on the edge 4000 17"});
 }
 
 TEST(PagerankRefusals, RefusesWeightsTooExtremeToNormalise) {
-  EXPECT_TRUE(
-      contains(refusal_of(build_weighted_graph(2, {{0, 1, 1e-310}}), kAnyDamping), "in row 1 (counted from 1)"));
-  EXPECT_TRUE(contains(refusal_of(build_weighted_graph(3, {{0, 1, 1e308}, {0, 2, 1e308}}), kAnyDamping),
-                       "in row 1 (counted from 1)"));
+  expect_has(refusal_of(build_weighted_graph(2, {{0, 1, 1e-310}}), kAnyDamping), {"in row 1 (counted from 1)"});
+  expect_has(refusal_of(build_weighted_graph(3, {{0, 1, 1e308}, {0, 2, 1e308}}), kAnyDamping),
+             {"in row 1 (counted from 1)"});
 }
 
 TEST(PagerankRefusals, RefusesAMatrixThatIsEmptyOrNotSquare) {
-  EXPECT_TRUE(contains(refusal_of(build_graph(0, {}), kAnyDamping), "no nodes"));
+  expect_has(refusal_of(build_graph(0, {}), kAnyDamping), {"no nodes"});
   CsrMatrix wide = build_graph(3, {{0, 1}});
   wide.columns = 5;
-  EXPECT_TRUE(contains(refusal_of(wide, kAnyDamping), "3 rows and 5 columns"));
+  expect_has(refusal_of(wide, kAnyDamping), {"3 rows and 5 columns"});
 }
 
 }  // namespace

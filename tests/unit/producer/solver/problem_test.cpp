@@ -6,18 +6,15 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "producer/matrix/matrix_source.hpp"
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
 #include "tests/unit/producer/text/archiving.hpp"
 #include "tests/unit/producer/text/packing.hpp"
 
 namespace ringside {
 namespace {
-
-using testing::contains;
-using testing::error_of;
 
 class RefusedProblem : public ::testing::Test {
  protected:
@@ -29,7 +26,7 @@ class RefusedProblem : public ::testing::Test {
     return refusal(options);
   }
   std::string refusal(const SolveOptions& options) const {
-    const std::string error = error_of([&] { load_problem(options); });
+    const std::string error = failure_line([&] { load_problem(options); });
     EXPECT_TRUE(error.starts_with(options.matrix + ": ")) << error;
     return error.substr(std::min(error.size(), options.matrix.size() + 2));
   }
@@ -94,7 +91,7 @@ TEST_F(RefusedProblem, AWeightInAnArchiveIsNamedByTheMemberAndItsLine) {
   options.solver = "pagerank";
   options.matrix = folder_.write(
       "a.tar.gz", testing::gzip_of(testing::tar_of({{.name = "x/x.mtx", .content = real("2 2 1\n1 2 -4\n")}})));
-  EXPECT_EQ(error_of([&] { load_problem(options); }),
+  EXPECT_EQ(failure_line([&] { load_problem(options); }),
             options.matrix + ":x/x.mtx: line 4: found the weight -4 in row 1, column 2 (counted from 1)" + kWeights);
 }
 
@@ -114,9 +111,8 @@ TEST_F(RefusedProblem, TheLimitsOfASumAreAccepted) {
   options.matrix = folder_.write("a.txt", "0 1 1e-300\n1 2 1e300\n2 0 1\n");
   EXPECT_EQ(load_problem(options).description.entries, 3u);
   options.damping = 1e-10;
-  EXPECT_TRUE(contains(refusal(options),
-                       "line 2: found weights that add up to 1e+300 at node 1, PageRank accepts sums from "
-                       "1e-300 to 4.49"));
+  expect_has(refusal(options), {"line 2: found weights that add up to 1e+300 at node 1, PageRank accepts sums from "
+                                "1e-300 to 4.49"});
 }
 
 TEST_F(RefusedProblem, JacobiNamesEntriesAndRowsAsTheInputDoes) {

@@ -9,20 +9,22 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "common/json/json.hpp"
 #include "common/platform/error.hpp"
 #include "producer/matrix/matrix_source.hpp"
-#include "producer/solver/convergence.hpp"
 #include "producer/solver/jacobi.hpp"
 #include "producer/solver/pagerank.hpp"
+#include "tests/unit/producer/solver/solver_testing.hpp"
 #include "tests/unit/sanitized.hpp"
 
 namespace ringside {
 namespace {
+
+using testing::solve;
+using testing::Solved;
 
 // Sums have up to 325,557 terms, and the two implementations round them in different orders. The contraction of each
 // iteration keeps rounding errors from adding up.
@@ -78,31 +80,6 @@ void expect_norms(const std::vector<double>& x, const Json& values) {
   expect_near("probe", probe(x));
 }
 
-struct Outcome {
-  std::vector<double> x;
-  int iterations = 0;
-  Change change;
-  Progress progress = Progress::kRunning;
-  double growth = 0;  // per iteration, at the end
-};
-
-Outcome run(Solver& solver, double tolerance, int most) {
-  Outcome out;
-  out.x.resize(solver.rows());
-  std::vector<double> next(solver.rows());
-  solver.start(out.x.data());
-  solver.prepare(out.x.data(), {});
-  ConvergenceCheck check(tolerance, solver.growth_limit());
-  while (out.iterations < most && out.progress == Progress::kRunning) {
-    out.change = solver.iterate(out.x.data(), next.data());
-    std::swap(out.x, next);
-    ++out.iterations;
-    out.progress = check.observe(out.change.criterion);
-  }
-  out.growth = check.growth_per_iteration().value_or(0);
-  return out;
-}
-
 /// One test per file of a list.
 class RealFile : public ::testing::TestWithParam<std::string> {
  protected:
@@ -134,7 +111,7 @@ TEST_P(RealGraph, PagerankAgreesWithAnIndependentImplementation) {
   ASSERT_EQ(solver->rows(), values.at("rows").get<std::uint64_t>());
   ASSERT_EQ(solver->nonzeros(), values.at("nonzeros").get<std::uint64_t>());
 
-  const Outcome outcome = run(*solver, pagerank.at("tolerance").get<double>(), 10'000);
+  const Solved outcome = solve(*solver, pagerank.at("tolerance").get<double>(), 10'000);
   EXPECT_EQ(outcome.progress, Progress::kConverged);
   ASSERT_EQ(outcome.iterations, values.at("iterations").get<int>());
   EXPECT_NEAR(outcome.change.l1, values.at("residual_l1").get<double>(), kAgreement);
@@ -162,7 +139,7 @@ TEST_P(RealMatrix, JacobiAgreesWithAnIndependentImplementation) {
   const auto solver = make_jacobi(load("matrices", GetParam(), Orientation::kRows));
   ASSERT_EQ(solver->rows(), values.at("rows").get<std::uint64_t>());
   ASSERT_EQ(solver->nonzeros(), values.at("nonzeros").get<std::uint64_t>());
-  const Outcome outcome = run(*solver, 0, jacobi.at("iterations").get<int>());
+  const Solved outcome = solve(*solver, 0, jacobi.at("iterations").get<int>());
   EXPECT_EQ(outcome.progress, Progress::kRunning);
   const double change = values.at("residual_l1").get<double>();
   EXPECT_NEAR(outcome.change.l1, change, kAgreement * std::fmax(1.0, change));
@@ -176,8 +153,8 @@ TEST_P(RealMatrix, JacobiAgreesWithAnIndependentImplementation) {
 TEST_P(RealMatrix, JacobiIsGivenTheTimeToConverge) {
   if (testing::kSanitized && GetParam() == "lap2D_5pt_n100.mtx") GTEST_SKIP() << "20,000 iterations take half a minute";
   const auto solver = make_jacobi(load("matrices", GetParam(), Orientation::kRows));
-  const double tolerance = 1e-6 * run(*solver, 0, 1).change.l1;
-  const Outcome outcome = run(*solver, tolerance, 100'000);
+  const double tolerance = 1e-6 * solve(*solver, 0, 1).change.l1;
+  const Solved outcome = solve(*solver, tolerance, 100'000);
   EXPECT_EQ(outcome.progress, Progress::kConverged);
   EXPECT_LT(outcome.growth, 1.0);
 }
@@ -190,7 +167,7 @@ class DivergingMatrix : public RealFile {};
 TEST_P(DivergingMatrix, IsReportedAsSuchWithItsSpectralRadius) {
   const double spectral_radius = GetParam() == "bcsstk01.mtx" ? 1.10 : 3.43;  // of I - D^-1 A, from the data's README
   const auto solver = make_jacobi(load("matrices", GetParam(), Orientation::kRows));
-  const Outcome outcome = run(*solver, 1e-10, 10'000);
+  const Solved outcome = solve(*solver, 1e-10, 10'000);
   EXPECT_EQ(outcome.progress, Progress::kDiverged);
   EXPECT_TRUE(std::isfinite(outcome.change.l1)) << "noticed only when it overflowed";
   EXPECT_NEAR(outcome.growth, spectral_radius, 0.02 * spectral_radius);

@@ -9,16 +9,13 @@
 #include <set>
 #include <string>
 
-#include "common/platform/error.hpp"
 #include "producer/solver/problem.hpp"
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
 #include "tests/unit/producer/solver/solver_steps.hpp"
 
 namespace ringside {
 namespace {
-
-using testing::contains;
-using testing::error_of;
 
 /// The options of a run whose matrix does not exist.
 SolveOptions options_for(const std::string& solver) {
@@ -29,7 +26,7 @@ SolveOptions options_for(const std::string& solver) {
 }
 
 std::string refusal(const SolveOptions& options) {
-  return error_of([&] { load_problem(options); });
+  return failure_line([&] { load_problem(options); });
 }
 
 TEST(SolverTable, EachNameStandsForOneSolverThatCanBeMade) {
@@ -95,8 +92,8 @@ TEST(SolverTable, AnOptionThatTheSolverDoesNotTakeIsRefusedBeforeTheMatrixIsOpen
     const auto names = names_where(solver_choices(), [&](const SolverChoice& solver) { return solver.*takes; });
     return fmt::format("{}", fmt::join(names, "|"));
   };
-  EXPECT_TRUE(contains(takers(&SolverChoice::rhs), "jacobi"));
-  EXPECT_TRUE(contains(takers(&SolverChoice::damping), "pagerank"));
+  expect_has(takers(&SolverChoice::rhs), {"jacobi"});
+  expect_has(takers(&SolverChoice::damping), {"pagerank"});
   SolveOptions options = options_for("pagerank");
   options.rhs = "b.mtx";
   EXPECT_EQ(refusal(options),

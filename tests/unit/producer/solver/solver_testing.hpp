@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of the solvers of A x = b share: right sides, positive definite matrices, and products with them.
+// What the tests of the solvers share: runs to their end; of those of A x = b right sides, positive definite matrices,
+// and products with them.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +9,9 @@
 #include <vector>
 
 #include "producer/matrix/csr_matrix.hpp"
+#include "producer/solver/convergence.hpp"
 #include "producer/solver/linear_system.hpp"
+#include "producer/solver/solver.hpp"
 #include "tests/reference/small_matrix.hpp"
 
 namespace ringside::testing {
@@ -42,6 +45,38 @@ inline std::vector<double> random_values(std::uint64_t count, unsigned seed) {
   std::vector<double> values(count);
   for (double& v : values) v = value(random);
   return values;
+}
+
+/// A run to its end, as the convergence check sees it.
+struct Solved {
+  std::vector<double> x;
+  int iterations = 0;
+  Change change;
+  Progress progress = Progress::kRunning;
+  double growth = 0;  // per iteration, at the end
+  double largest_change = 0;
+  int largest_at = 0;  // in this iteration
+};
+
+inline Solved solve(Solver& solver, double tolerance, int most) {
+  Solved out;
+  out.x.resize(solver.rows());
+  std::vector<double> next(solver.rows());
+  solver.start(out.x.data());
+  solver.prepare(out.x.data(), {});
+  ConvergenceCheck check(tolerance, solver.growth_limit());
+  while (out.iterations < most && out.progress == Progress::kRunning) {
+    out.change = solver.iterate(out.x.data(), next.data());
+    out.x.swap(next);
+    ++out.iterations;
+    if (out.change.l1 > out.largest_change) {
+      out.largest_change = out.change.l1;
+      out.largest_at = out.iterations;
+    }
+    out.progress = check.observe(out.change.criterion);
+  }
+  out.growth = check.growth_per_iteration().value_or(0);
+  return out;
 }
 
 /// A x.

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "producer/matrix/matrix_source.hpp"
-#include "producer/text/input_text.hpp"
+#include "producer/text/matrix_text.hpp"
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
 #include "tests/unit/producer/text/archiving.hpp"
 #include "tests/unit/producer/text/packing.hpp"
@@ -16,17 +17,7 @@
 namespace ringside {
 namespace {
 
-using testing::bzip2_of;
-using testing::contains;
-using testing::entries_of;
-using testing::error_of;
-using testing::gzip_of;
-using testing::Member;
-using testing::tar_of;
-using testing::TarFormat;
-using testing::xz_of;
-using testing::zip_of;
-using testing::zstd_of;
+using namespace testing;
 
 const std::string kMatrix = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 3\n2 1 4\n";
 const std::string kOther = "%%MatrixMarket matrix array real general\n2 1\n5\n6\n";
@@ -42,21 +33,21 @@ std::vector<Member> suite_sparse() {
 std::string text_in(const std::string& archive, const std::string& path = "/data/web.tar",
                     const std::string& member = "") {
   std::string text;
-  const std::string error = error_of([&] { text = input_text({nullptr, archive}, {path, member}).text.text; });
+  const std::string error = failure_line([&] { text = matrix_text({nullptr, archive}, {path, member}).text.text; });
   EXPECT_TRUE(error.empty() || error.starts_with(path + ": ")) << error;
   return error.empty() ? text : error;
 }
 
 class Archive : public ::testing::Test {
  protected:
-  testing::Entries load(const std::string& name, const std::string& content) {
+  Entries load(const std::string& name, const std::string& content) {
     return entries_of(load_matrix({.matrix = folder_.write(name, content)}, Orientation::kRows));
   }
-  testing::TemporaryFolder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(Archive, TheMatrixNamedLikeItsFolderIsReadFromEveryPacking) {
-  const testing::Entries expected = {{0, 1, 3.0}, {1, 0, 4.0}};
+  const Entries expected = {{0, 1, 3.0}, {1, 0, 4.0}};
   const std::string tar = tar_of(suite_sparse());
   EXPECT_EQ(load("renamed.tar", tar), expected);
   EXPECT_EQ(load("renamed.tar.gz", gzip_of(tar)), expected);
@@ -110,26 +101,25 @@ TEST_F(Archive, TwoMatricesAreRefusedAndListed) {
 
 TEST_F(Archive, TwoMatricesNamedLikeTheirFoldersAreRefused) {
   const std::string tar = tar_of({{.name = "a/a.mtx", .content = kMatrix}, {.name = "b/b.mtx", .content = kOther}});
-  EXPECT_TRUE(contains(text_in(tar), "found 2 .mtx files in the tar archive (a/a.mtx, b/b.mtx)"));
+  expect_has(text_in(tar), {"found 2 .mtx files in the tar archive (a/a.mtx, b/b.mtx)"});
 }
 
 TEST_F(Archive, AMatrixThatLiesInTheArchiveTwiceIsRefused) {
   std::vector<Member> twice = suite_sparse();
   twice.push_back({.name = "web/web.mtx", .content = kOther});
-  EXPECT_TRUE(contains(text_in(tar_of(twice)), "found 4 .mtx files"));
+  expect_has(text_in(tar_of(twice)), {"found 4 .mtx files"});
 }
 
 TEST_F(Archive, SeveralFilesWithoutAMatrixMarketNameAreRefusedAndSomeOfThemListed) {
   std::vector<Member> members;
   for (const char* name : {"a", "b\n", "c", "d", "e"}) members.push_back({.name = name, .content = "0 1\n"});
-  EXPECT_TRUE(
-      contains(text_in(tar_of(members)), "found 5 files in the tar archive (a, b\\n, c, d, ...), expected one"));
+  expect_has(text_in(tar_of(members)), {"found 5 files in the tar archive (a, b\\n, c, d, ...), expected one"});
 }
 
 TEST_F(Archive, AnEmptyArchiveIsRefused) {
   const std::string expected = "found a tar archive without a regular file, expected one that holds a matrix";
-  EXPECT_TRUE(contains(text_in(tar_of({})), expected));
-  EXPECT_TRUE(contains(text_in(gzip_of(std::string(10240, '\0'))), expected));
+  expect_has(text_in(tar_of({})), {expected});
+  expect_has(text_in(gzip_of(std::string(10240, '\0'))), {expected});
 }
 
 TEST_F(Archive, OnlyRegularFilesAreRead) {
@@ -139,8 +129,8 @@ TEST_F(Archive, OnlyRegularFilesAreRead) {
                                Member{.name = "web.mtx", .kind = Member::Kind::kPipe},
                                Member{.name = "web.mtx/", .kind = Member::Kind::kFolder},
                                Member{.name = "web.mtx", .content = kMatrix, .kind = Member::Kind::kSparseFile}}) {
-    const std::string text = text_in(tar_of({member}, TarFormat::kPax));
-    EXPECT_TRUE(contains(text, expected)) << static_cast<int>(member.kind) << ": " << text;
+    SCOPED_TRACE(static_cast<int>(member.kind));
+    expect_has(text_in(tar_of({member}, TarFormat::kPax)), {expected});
   }
   EXPECT_EQ(text_in(tar_of({{.name = "web/web.mtx", .kind = Member::Kind::kSymbolicLink, .target = "real.mtx"},
                             {.name = "web/real.mtx", .content = kMatrix}})),
@@ -188,15 +178,14 @@ TEST_F(Archive, EveryFlippedBitOfAHeaderIsRefused) {
 TEST_F(Archive, BytesBehindTheEndAreRefusedAlsoIfTheyAreAnotherArchive) {
   const std::string tar = tar_of({{.name = "a.mtx", .content = kMatrix}});
   for (const std::string& behind : {std::string("x"), tar}) {
-    EXPECT_TRUE(
-        contains(text_in(tar + behind), "found bytes other than zeros behind the end of the tar archive, which is at"));
+    expect_has(text_in(tar + behind), {"found bytes other than zeros after the end of the tar archive, which is at"});
   }
 }
 
 TEST_F(Archive, ADamagedPackingOfAnArchiveIsRefused) {
   std::string damaged = gzip_of(tar_of(suite_sparse()));
   damaged[damaged.size() - 8] ^= 1;
-  EXPECT_NE(text_in(damaged).find("found damaged gzip data near byte"), std::string::npos);
+  expect_has(text_in(damaged), {"found damaged gzip data near byte"});
 }
 
 TEST_F(Archive, TextAndOtherBinaryFilesAreNotArchives) {
@@ -211,18 +200,18 @@ TEST_F(Archive, ErrorsNameTheMemberAndItsLine) {
   const std::string path = folder_.write(
       "a.tar.gz",
       gzip_of(tar_of({{.name = "x/x.mtx", .content = kMatrix + "1 2\n"}, {.name = "x/x_b.mtx", .content = kOther}})));
-  const std::string error = error_of([&] { load_matrix({.matrix = path}, Orientation::kRows); });
+  const std::string error = failure_line([&] { load_matrix({.matrix = path}, Orientation::kRows); });
   EXPECT_TRUE(error.starts_with(path + ":x/x.mtx: line 5: found ")) << error;
 }
 
 TEST_F(Archive, TheEndingOfTheMemberDecidesNotThatOfTheArchive) {
-  EXPECT_TRUE(contains(error_of([&] { load("x.tar.gz", gzip_of(tar_of({{.name = "a.mtx", .content = "0 1\n"}}))); }),
-                       "expected '%%MatrixMarket"));
+  expect_has(failure_line([&] { load("x.tar.gz", gzip_of(tar_of({{.name = "a.mtx", .content = "0 1\n"}}))); }),
+             {"expected '%%MatrixMarket"});
   EXPECT_EQ(load("x.mtx", gzip_of(tar_of({{.name = "a", .content = "0 1\n"}}))).size(), 1u);
 }
 
 TEST_F(Archive, AZipArchiveIsReadAsATarArchive) {
-  const testing::Entries expected = {{0, 1, 3.0}, {1, 0, 4.0}};
+  const Entries expected = {{0, 1, 3.0}, {1, 0, 4.0}};
   EXPECT_EQ(load("renamed.zip", zip_of(suite_sparse())), expected);
   EXPECT_EQ(load("no_ending", zip_of({{.name = "a.mtx", .content = kMatrix}})), expected);
   EXPECT_EQ(text_in(zip_of({{.name = "a.mtx", .content = kOther}, {.name = "web.mtx", .content = kMatrix}}), "web.zip"),
@@ -230,10 +219,9 @@ TEST_F(Archive, AZipArchiveIsReadAsATarArchive) {
   EXPECT_EQ(text_in(zip_of({{.name = "__MACOSX/._edges", .content = "x"}, {.name = "edges", .content = "0 1\n"}})),
             "0 1\n");
   EXPECT_EQ(text_in(zip_of({{.name = "empty", .content = ""}})), "");
-  EXPECT_TRUE(
-      contains(text_in(zip_of({{.name = "x/a.mtx", .content = kMatrix}, {.name = "x/b.mtx", .content = kOther}})),
-               "found 2 .mtx files in the zip archive (x/a.mtx, x/b.mtx), expected one"));
-  EXPECT_TRUE(contains(text_in(zip_of({})), "found no directory of members"));
+  expect_has(text_in(zip_of({{.name = "x/a.mtx", .content = kMatrix}, {.name = "x/b.mtx", .content = kOther}})),
+             {"found 2 .mtx files in the zip archive (x/a.mtx, x/b.mtx), expected one"});
+  expect_has(text_in(zip_of({})), {"found no directory of members"});
 }
 
 TEST_F(Archive, ADamagedZipArchiveGivesTheSameTextOrAnError) {
@@ -241,7 +229,8 @@ TEST_F(Archive, ADamagedZipArchiveGivesTheSameTextOrAnError) {
   for (int i = 0; i < 40; ++i) text += "0 1\n1 2\n" + std::string(1, static_cast<char>('0' + i % 10)) + " 3\n";
   const std::string zip = zip_of({{.name = "edges", .content = text}});
   for (std::size_t size = 4; size < zip.size(); ++size) {
-    EXPECT_TRUE(contains(text_in(zip.substr(0, size)), "found no directory of members at the end")) << size;
+    SCOPED_TRACE(size);
+    expect_has(text_in(zip.substr(0, size)), {"found no directory of members at the end"});
   }
   for (std::size_t at = 4; at < zip.size(); ++at) {
     for (int bit = 0; bit < 8; ++bit) {
@@ -254,16 +243,16 @@ TEST_F(Archive, ADamagedZipArchiveGivesTheSameTextOrAnError) {
 }
 
 TEST_F(Archive, AnEncryptedMemberOfAZipArchiveIsNamed) {
-  EXPECT_TRUE(contains(text_in(zip_of({{.name = "a.mtx", .content = kMatrix}}, "secret")),
-                       "found the encrypted member 'a.mtx' in the zip archive, expected one that is not"));
+  expect_has(text_in(zip_of({{.name = "a.mtx", .content = kMatrix}}, "secret")),
+             {"found the encrypted member 'a.mtx' in the zip archive, expected one that is not"});
 }
 
 TEST_F(Archive, AMemberIsNamedByItsPathOrTheLastPartsOfIt) {
   for (const std::string& archive : {tar_of(suite_sparse()), gzip_of(tar_of(suite_sparse())), zip_of(suite_sparse())}) {
     EXPECT_EQ(text_in(archive, "web", "web/web_b.mtx"), kOther);
     EXPECT_EQ(text_in(archive, "web", "web_b.mtx"), kOther);
-    EXPECT_TRUE(contains(text_in(archive, "web", "b.mtx"), "found no 'b.mtx' in the "));
-    EXPECT_TRUE(contains(text_in(archive, "web", "b.mtx"), "expected the path of one of web/web_b.mtx, web/web.mtx"));
+    expect_has(text_in(archive, "web", "b.mtx"),
+               {"found no 'b.mtx' in the ", "expected the path of one of web/web_b.mtx, web/web.mtx"});
   }
   const std::string two = tar_of({{.name = "./x/a", .content = "0 1\n"}, {.name = "y/a", .content = "1 0\n"}});
   EXPECT_EQ(text_in(two, "two", "x/a"), "0 1\n");
@@ -271,9 +260,9 @@ TEST_F(Archive, AMemberIsNamedByItsPathOrTheLastPartsOfIt) {
   const std::string deep = tar_of({{.name = "job/x/a", .content = "0 1\n"}, {.name = "job/y/a", .content = "1 0\n"}});
   EXPECT_EQ(text_in(deep, "deep", "x/a"), "0 1\n");
   EXPECT_EQ(text_in(deep, "deep", "y/a"), "1 0\n");
-  EXPECT_TRUE(contains(text_in(two, "two", "a"),
-                       "found more than one 'a' in the tar archive, expected the path of one of ./x/a"));
-  EXPECT_TRUE(contains(text_in("0 1\n", "plain", "a"), "found no archive of which 'a' could be a member"));
+  expect_has(text_in(two, "two", "a"),
+             {"found more than one 'a' in the tar archive, expected the path of one of ./x/a"});
+  expect_has(text_in("0 1\n", "plain", "a"), {"found no archive of which 'a' could be a member"});
 }
 
 TEST_F(Archive, AColonNamesAMemberUnlessThereIsAFileOfTheWholeName) {
@@ -287,7 +276,7 @@ TEST_F(Archive, AColonNamesAMemberUnlessThereIsAFileOfTheWholeName) {
   EXPECT_EQ(named_input(archive + ":x:y").member, "x:y");
   folder_.write("a:b.tar:edges", "0 1\n1 2\n");
   EXPECT_EQ(rows(archive + ":edges"), 3u);
-  EXPECT_TRUE(contains(error_of([&] { rows(folder_.file("none.tar:a")); }), "none.tar:a: cannot be opened"));
+  expect_has(failure_line([&] { rows(folder_.file("none.tar:a")); }), {"none.tar:a: cannot be opened"});
 }
 
 TEST_F(Archive, EachMemberHasACacheOfItsOwn) {

@@ -10,6 +10,7 @@
 
 #include "producer/matrix/matrix_source.hpp"
 #include "producer/text/packed_text.hpp"
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
 #include "tests/unit/producer/openmp_threads.hpp"
 #include "tests/unit/producer/text/archiving.hpp"
@@ -18,13 +19,7 @@
 namespace ringside {
 namespace {
 
-using testing::bzip2_of;
-using testing::contains;
-using testing::error_of;
-using testing::gzip_of;
-using testing::xz_of;
-using testing::zstd_of_first_lines;
-using testing::zstd_of_second_lines;
+using namespace testing;
 
 const std::string kFirst = "0 1\n1 2\n";
 const std::string kSecond = "2 3\n3 0\n";
@@ -51,7 +46,7 @@ std::vector<TwoStreams> archives() {
 /// The text, or the error, which must name the file.
 std::pair<std::string, std::string> unpacked(const std::string& packed, const std::string& name) {
   std::string text;
-  std::string error = error_of([&] { text = unpack(packed, name).text; });
+  std::string error = failure_line([&] { text = unpack(packed, name).text; });
   EXPECT_TRUE(error.empty() || error.starts_with(name + ": ")) << error;
   return {text, error};
 }
@@ -65,8 +60,7 @@ TEST(PackedTextDamage, ADamagedSecondMemberIsRefused) {
   const std::size_t second = gzip_of(kFirst).size();
   damaged[second] ^= 1;
   const std::string error = unpacked(damaged, "a.gz").second;
-  EXPECT_TRUE(
-      contains(error, "behind a whole gzip member, from byte " + std::to_string(second) + " on, expected another"));
+  expect_has(error, {"after a whole gzip member, from byte " + std::to_string(second) + " on, expected another"});
 }
 
 TEST(PackedTextDamage, ABzip2StreamWhoseFirstBytesAreDamagedIsRefusedInsteadOfSkipped) {
@@ -75,8 +69,7 @@ TEST(PackedTextDamage, ABzip2StreamWhoseFirstBytesAreDamagedIsRefusedInsteadOfSk
     std::string damaged = bzip2_of(kFirst) + bzip2_of(kSecond);
     damaged[second + byte] ^= 0x40;
     const std::string error = unpacked(damaged, "a.bz2").second;
-    EXPECT_TRUE(
-        contains(error, "behind a whole bzip2 stream, from byte " + std::to_string(second) + " on, expected another"));
+    expect_has(error, {"after a whole bzip2 stream, from byte " + std::to_string(second) + " on, expected another"});
   }
 }
 
@@ -164,7 +157,7 @@ std::string with_an_unknown_check(std::string stream) {
 
 TEST(PackedTextDamage, AnIntegrityCheckThatIsNotKnownIsRefusedInsteadOfSkipped) {
   const std::string error = unpacked(with_an_unknown_check(xz_of(kText)), "a.xz").second;
-  EXPECT_TRUE(contains(error, "the integrity check 5, which is not known here, expected CRC32"));
+  expect_has(error, {"the integrity check 5, which is not supported here, expected CRC32"});
 }
 
 // Block size 2^31 in the header of a frame that holds one raw block.
@@ -174,8 +167,7 @@ TEST(PackedTextDamage, AZstdFrameThatAsksForMuchMemoryIsRefused) {
       "0 1\n1 2\n",
       17);
   const std::string error = unpacked(frame, "a.zst").second;
-  EXPECT_TRUE(
-      contains(error, "damaged zstd data near byte 0 (Zstd decompression failed: Frame requires too much memory"));
+  expect_has(error, {"damaged zstd data near byte 0 (Zstd decompression failed: Frame requires too much memory"});
 }
 
 TEST(PackedTextDamage, TextThatIsPackedTwiceIsUnpackedOnce) {
@@ -183,8 +175,8 @@ TEST(PackedTextDamage, TextThatIsPackedTwiceIsUnpackedOnce) {
 }
 
 TEST(PackedTextDamage, AMatrixIsReadWholeOrRefusedWhicheverBitIsFlipped) {
-  const testing::TemporaryFolder folder;
-  const testing::OpenMpThreads one_at_first(1);  // thousands of tiny matrices: threads would only wait for each other
+  const TemporaryFolder folder;
+  const OpenMpThreads one_at_first(1);  // thousands of tiny matrices: threads would only wait for each other
   const auto load = [&](const std::string& path) {
     return load_matrix({.matrix = path}, Orientation::kRows).content_id;
   };
@@ -196,7 +188,7 @@ TEST(PackedTextDamage, AMatrixIsReadWholeOrRefusedWhicheverBitIsFlipped) {
       damaged[bit / 8] ^= static_cast<char>(1 << bit % 8);
       const std::string path = folder.write(archive.name, damaged);
       Id128 found = expected;
-      const std::string error = error_of([&] { found = load(path); });
+      const std::string error = failure_line([&] { found = load(path); });
       EXPECT_EQ(found, expected) << archive.name << ", bit " << bit;
       EXPECT_TRUE(error.empty() || error.starts_with(path)) << error;
     }

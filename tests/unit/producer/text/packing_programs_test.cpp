@@ -5,9 +5,8 @@
 #include <cstdlib>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "producer/text/input_text.hpp"
+#include "producer/text/matrix_text.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
 
 namespace ringside {
@@ -28,7 +27,7 @@ class Programs : public ::testing::Test {
   }
   bool is_installed(const std::string& program) const { return shell("command -v " + program + " >/dev/null"); }
   std::string text_of(const std::string& name) const {
-    return std::string(input_text(map_file(folder_.file(name)), {folder_.file(name)}).text.text);
+    return std::string(matrix_text(map_file(folder_.file(name)), {folder_.file(name)}).text.text);
   }
 
   testing::TemporaryFolder folder_;

@@ -11,6 +11,7 @@
 
 #include "producer/text/packed_text.hpp"
 #include "producer/text/text_scan.hpp"
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
 #include "tests/unit/producer/text/archiving.hpp"
 #include "tests/unit/producer/text/packing.hpp"
@@ -18,12 +19,7 @@
 namespace ringside {
 namespace {
 
-using testing::bzip2_of;
-using testing::contains;
-using testing::error_of;
-using testing::gzip_of;
-using testing::xz_of;
-using testing::zstd_of;
+using namespace testing;
 
 std::string some_text() {
   std::mt19937_64 random(4);
@@ -74,28 +70,28 @@ TEST(TextSource, EveryCutIsNoticed) {
   const std::string text = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n";
   for (const std::string& packed : {gzip_of(text), xz_of(text), bzip2_of(text), zstd_of(text)}) {
     for (std::size_t bytes = 8; bytes < packed.size(); ++bytes) {
-      const std::string error = error_of([&] { unpack(std::string_view(packed).substr(0, bytes), "a.gz"); });
+      const std::string error = failure_line([&] { unpack(std::string_view(packed).substr(0, bytes), "a.gz"); });
       EXPECT_TRUE(error.starts_with("a.gz: found the end of the file within the ")) << bytes << ": " << error;
     }
   }
 }
 
 TEST(TextSource, AFileIsMappedAsItIs) {
-  const testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   EXPECT_EQ(map_file(folder.write("a", "hello\n")).text, "hello\n");
   EXPECT_EQ(map_file(folder.write("empty", "")).text, "");
 }
 
 TEST(TextSource, WhatIsNoReadableFileIsNamed) {
-  const testing::TemporaryFolder folder;
-  EXPECT_TRUE(contains(error_of([&] { map_file(folder.file("absent")); }), "absent: cannot be opened (No such file"));
-  EXPECT_TRUE(contains(error_of([&] { map_file(folder.path()); }), "found a folder"));
+  const TemporaryFolder folder;
+  expect_has(failure_line([&] { map_file(folder.file("absent")); }), {"absent: cannot be opened (No such file"});
+  expect_has(failure_line([&] { map_file(folder.path()); }), {"found a folder"});
   ASSERT_EQ(mkfifo(folder.file("pipe").c_str(), 0600), 0);
-  EXPECT_TRUE(contains(error_of([&] { map_file(folder.file("pipe")); }), "found a device, pipe or socket"));
+  expect_has(failure_line([&] { map_file(folder.file("pipe")); }), {"found a device, pipe or socket"});
   folder.write("secret", "x");
   chmod(folder.file("secret").c_str(), 0);
   if (geteuid() == 0) return;  // root reads everything
-  EXPECT_TRUE(contains(error_of([&] { map_file(folder.file("secret")); }, ExitCode::kSystem), "Permission denied"));
+  expect_has(failure_line([&] { map_file(folder.file("secret")); }, ExitCode::kSystem), {"Permission denied"});
 }
 
 TEST(TextScan, PiecesAreWholeLinesThatAddUpToTheText) {

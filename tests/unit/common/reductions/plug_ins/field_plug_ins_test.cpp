@@ -39,20 +39,12 @@ std::vector<CacheLine> payload_of(const Schema& schema, unsigned seed) {
   std::vector<CacheLine> payload(schema.payload_bytes() / sizeof(CacheLine) + 1);
   for (std::size_t v = 0; v < schema.size(); ++v) {
     std::byte* const at = reinterpret_cast<std::byte*>(payload.data()) + schema.place(v).offset;
-    for (std::size_t i = 0; i < kEntries; ++i) {
-      const auto number = static_cast<int>((i * 7 + seed * 13) % 100);
-      const auto put = [&]<class T>(T value, std::size_t offset) { std::memcpy(at + offset, &value, sizeof value); };
-      switch (schema.variables()[v].dtype) {
-        case DType::kF32: put(static_cast<float>(number), i * 4); break;
-        case DType::kF64: put(static_cast<double>(number), i * 8); break;
-        case DType::kC64: put(static_cast<float>(number), i * 8); break;
-        case DType::kC128: put(static_cast<double>(number), i * 16); break;
-        case DType::kI8: case DType::kU8: put(static_cast<std::int8_t>(number), i); break;
-        case DType::kI16: case DType::kU16: put(static_cast<std::int16_t>(number), i * 2); break;
-        case DType::kI32: case DType::kU32: put(static_cast<std::int32_t>(number), i * 4); break;
-        case DType::kI64: case DType::kU64: put(static_cast<std::int64_t>(number), i * 8); break;
+    reference::with_type_of(schema.variables()[v].dtype, [&](auto entry) {
+      for (std::size_t i = 0; i < kEntries; ++i) {
+        entry = static_cast<decltype(entry)>(static_cast<float>((i * 7 + seed * 13) % 100));
+        std::memcpy(at + i * sizeof entry, &entry, sizeof entry);
       }
-    }
+    });
   }
   return payload;
 }
@@ -83,14 +75,16 @@ std::vector<std::uint64_t> while_copied(StepReducer& reducer, const std::vector<
       const std::uint64_t begin = chunk * StepReducer::kMostBytes;
       const std::uint64_t count = std::min<std::uint64_t>(StepReducer::kMostBytes, (bytes - begin + 7) / 8 * 8);
       const std::uint64_t at = schema.place(v).offset + begin;
-      reducer.copy_nontemporal(chunk % reducer.threads(), v, reinterpret_cast<std::byte*>(slot.data()) + at, reinterpret_cast<const std::byte*>(payload.data()) + at, begin,
-                               count);
+      reducer.copy_nontemporal(chunk % reducer.threads(), v, reinterpret_cast<std::byte*>(slot.data()) + at,
+                               reinterpret_cast<const std::byte*>(payload.data()) + at, begin, count);
     }
   }
   const auto words = reducer.finish(slot.data()->bytes, 1);
   for (std::size_t v = 0; v < schema.size(); ++v) {
     const VariablePlace& place = schema.place(v);
-    EXPECT_EQ(std::memcmp(reinterpret_cast<std::byte*>(slot.data()) + place.offset, reinterpret_cast<const std::byte*>(payload.data()) + place.offset, place.bytes), 0);
+    EXPECT_EQ(std::memcmp(reinterpret_cast<std::byte*>(slot.data()) + place.offset,
+                          reinterpret_cast<const std::byte*>(payload.data()) + place.offset, place.bytes),
+              0);
   }
   return {words.begin(), words.end()};
 }

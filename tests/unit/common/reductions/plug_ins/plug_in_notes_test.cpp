@@ -3,12 +3,12 @@
 #include "common/reductions/plug_ins/plug_in_notes.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
 namespace {
@@ -18,9 +18,6 @@ const std::vector<Id128> kPlugIns = {{7, 7}, {8, 8}};
 
 class PlugInNotesTest : public ::testing::Test {
  protected:
-  PlugInNotesTest() { path_ = std::filesystem::path(::testing::TempDir()) / ("notes." + std::to_string(getpid())); }
-  ~PlugInNotesTest() override { std::filesystem::remove(path_); }
-
   /// An analyzer of the run that ends inside plug-in `plug_in`, and leaves that note.
   void ends_inside(std::uint32_t plug_in, std::optional<PlugInEnd> note, bool makes_a_step = false) {
     PlugInNotes notes(path_);
@@ -33,7 +30,8 @@ class PlugInNotesTest : public ::testing::Test {
     return PlugInNotes(path_).begin_run(run, ids);
   }
 
-  std::filesystem::path path_;
+  const testing::TemporaryFolder folder_;
+  const std::filesystem::path path_ = folder_.file("notes");
 };
 
 TEST_F(PlugInNotesTest, ANotedEndCountsAtOnce) {
@@ -67,9 +65,7 @@ TEST_F(PlugInNotesTest, AnotherRunAndAnotherBuildOfThePlugInBeginAnew) {
 
 TEST_F(PlugInNotesTest, TheFileIsTheUsersAlone) {
   PlugInNotes notes(path_);
-  struct stat status {};
-  ASSERT_EQ(stat(path_.c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  EXPECT_EQ(testing::mode_of(path_), 0600u);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What --reduce-with may name.
-#include "common/reductions/plug_ins/plug_in_spec.hpp"
+#include "common/reductions/plug_ins/plug_in.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A field in parts on several nodes has the results that it has on one, bit by bit: for every dtype, every kind of entry,
-// and wherever the parts meet. If the parts are boxes, its sums are exact ones.
+// A field in parts on several nodes has the results that it has on one, bit by bit: for every dtype, every kind of
+// entry, and wherever the parts meet. If the parts are boxes, its sums are exact ones.
 #include "common/reductions/whole/whole_field.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,8 @@ std::vector<CacheLine> cut(const std::vector<CacheLine>& whole, std::size_t entr
                            std::uint64_t end) {
   if (whole.empty()) return {};
   std::vector<CacheLine> part((end - begin) * entry_bytes / sizeof(CacheLine) + 1);
-  std::memcpy(part.data(), reinterpret_cast<const std::byte*>(whole.data()) + begin * entry_bytes, (end - begin) * entry_bytes);
+  std::memcpy(part.data(), reinterpret_cast<const std::byte*>(whole.data()) + begin * entry_bytes,
+              (end - begin) * entry_bytes);
   return part;
 }
 
@@ -37,8 +38,9 @@ struct Values {
   std::vector<std::uint64_t> words;
 };
 
-/// in_boxes: the parts are taken for boxes, whose entries follow each other by chance.
-Values in_parts(const FieldCase& c, const Bounds& bounds, bool in_boxes = false) {
+/// in_boxes: the parts are taken for boxes, whose entries follow each other by chance. with_previous: of how many
+/// parts, the first ones, there is a step before.
+Values in_parts(const FieldCase& c, const Bounds& bounds, bool in_boxes = false, std::size_t with_previous = 1000) {
   OpenMpTeam team;
   WholeField whole;
   for (std::size_t p = 0; p + 1 < bounds.size(); ++p) {
@@ -46,12 +48,13 @@ Values in_parts(const FieldCase& c, const Bounds& bounds, bool in_boxes = false)
     const Schema schema = Schema::of({{.name = "x", .dtype = c.dtype, .shape = {entries}}});
     const auto x = cut(c.x, bytes_of(c.dtype), bounds[p], bounds[p + 1]);
     const auto previous = cut(c.previous, bytes_of(c.dtype), bounds[p], bounds[p + 1]);
+    const void* const before = previous.empty() || p >= with_previous ? nullptr : previous.data();
     StepReducer reducer(schema, team);
     const std::optional<PartPlace> place = PartPlace{bounds[p], in_boxes};
     StepParts parts(schema, std::span(&place, 1), team);
     std::vector<std::uint64_t> memory(parts.words());
-    const auto results = reducer.reduce(x.data(), previous.empty() ? nullptr : previous.data(), 1);
-    parts.store(reducer, results, x.data(), previous.empty() ? nullptr : previous.data(), memory);
+    const auto results = reducer.reduce(x.data(), before, 1);
+    parts.store(reducer, results, x.data(), before, memory);
     whole.take(parts.part(0, memory));
   }
   EXPECT_EQ(whole.entries, c.entries);
@@ -94,7 +97,8 @@ void expect_equal(const Values& found, const Values& expected, DType dtype, bool
     const bool is_array = name == "top_row" || name == "top_value" || name == "histogram";
     EXPECT_EQ(found.presence >> place.bit & 1, is_array ? 0 : expected.presence >> place.bit & 1) << name;
     if (is_array) continue;
-    const bool is_sum = name == "sum" || name == "mean" || name == "l1" || name == "l2" || name == "change_l1" || name == "change_l2";
+    const bool is_sum =
+        name == "sum" || name == "mean" || name == "l1" || name == "l2" || name == "change_l1" || name == "change_l2";
     if (has_exact_sums && is_sum && place.type == RINGSIDE_VALUE_F64) {
       const std::string magnitudes = name == "sum" || name == "mean" ? "l1" : name;
       if (field_class == RINGSIDE_CLASS_INTEGER && name == "mean") {
@@ -121,8 +125,9 @@ std::vector<Bounds> many_bounds(std::uint64_t entries) {
     bounds.push_back(entries);
     return bounds;
   };
-  std::vector<Bounds> all = {bounded({}), bounded({1024}), bounded({1023, 1025, 2047}), bounded({1, 2, 3, 17, 500}),
-                             bounded({2048, 4096}), bounded({1000, 3000}), bounded({entries - 1})};
+  std::vector<Bounds> all = {
+      bounded({}),           bounded({1024}),       bounded({1023, 1025, 2047}), bounded({1, 2, 3, 17, 500}),
+      bounded({2048, 4096}), bounded({1000, 3000}), bounded({entries - 1})};
   std::mt19937_64 random(entries);
   for (int i = 0; i < 4; ++i) {
     Bounds bounds = {0, entries};
@@ -175,23 +180,7 @@ TEST(WholeFieldPartsTest, APartWithoutAStepBeforeLeavesTheWholeWithoutAChange) {
   const auto cases = field_cases(DType::kF64, 3000);
   const FieldCase& c = cases.front();
   ASSERT_FALSE(c.previous.empty());
-  OpenMpTeam team;
-  WholeField whole;
-  for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{2000}}) {
-    const std::uint64_t entries = first == 0 ? 2000 : 1000;
-    const Schema schema = Schema::of({{.name = "x", .dtype = c.dtype, .shape = {entries}}});
-    const auto x = cut(c.x, 8, first, first + entries);
-    const auto previous = cut(c.previous, 8, first, first + entries);
-    const void* const before = first == 0 ? previous.data() : nullptr;
-    StepReducer reducer(schema, team);
-    const std::optional<PartPlace> place = PartPlace{first};
-    StepParts parts(schema, std::span(&place, 1), team);
-    std::vector<std::uint64_t> memory(parts.words());
-    parts.store(reducer, reducer.reduce(x.data(), before, 1), x.data(), before, memory);
-    whole.take(parts.part(0, memory));
-  }
-  std::vector<std::uint64_t> values(kRealFieldWords);
-  const std::uint64_t presence = whole.finish(false, values.data());
+  const std::uint64_t presence = in_parts(c, {0, 2000, 3000}, false, 1).presence;
   EXPECT_EQ(presence >> place_of("change_l1", RINGSIDE_CLASS_REAL).bit & 1, 0);
   EXPECT_EQ(presence >> place_of("change_linf", RINGSIDE_CLASS_REAL).bit & 1, 0);
   EXPECT_EQ(presence >> place_of("l2", RINGSIDE_CLASS_REAL).bit & 1, 1);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// This process: the preload library's settings from the environment, and what start, fork and end need of its parts.
+#pragma once
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+namespace ringside::memory {
+
+/// Written once, before main.
+struct Settings {
+  uint64_t dram_bytes = 0;  // 0: the library does nothing
+  char far_folder[PATH_MAX] = "";
+  uint64_t far_bytes = 0;
+  size_t min_size = SIZE_MAX;  // requests of at least this many bytes go to the arena
+  uint32_t faults = 0;         // enum ringside_memory_faults
+  bool copy_at_fork = true;
+  bool first_only = false;
+  bool noreserve = false;  // mappings with MAP_NORESERVE that can be read and written go to the arena, too
+
+  bool signals() const noexcept { return faults != 2; }
+};
+
+extern Settings settings;
+
+/// Reads the environment. false, after printing one line: a variable has an unacceptable value.
+bool read_settings() noexcept;
+
+/// In a forked child without an arena: starts it, if permitted. Returns whether there is one now.
+bool starts_now() noexcept;
+
+/// For the main thread, before main. 0 or an error number.
+int start_threads() noexcept;
+/// The process to which the handlers belong.
+pid_t own_process() noexcept;
+/// Call it in a forked child.
+void note_process() noexcept;
+
+/// Gives the library's descriptors high numbers. Before the arena is started.
+void keep_descriptors() noexcept;
+
+/// Prints "ringside-memory: TEXT" to standard error, without allocating.
+void print_line(const char* text) noexcept;
+
+}  // namespace ringside::memory

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a forked child ended.
+#pragma once
+
+#include <sys/wait.h>
+
+#include <cerrno>
+
+namespace ringside::testing {
+
+/// Waits for the child. Its exit code, or a negative number: the signal that it died of.
+inline int status_of(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+}  // namespace ringside::testing

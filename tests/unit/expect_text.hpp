@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What tests expect of a text. A failure shows the text, and names the line of the test.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace ringside {
+
+/// Expects that `text` contains each of `parts`.
+inline void expect_has(const std::string& text, const std::vector<std::string>& parts,
+                       const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  for (const std::string& part : parts) {
+    if (text.find(part) == std::string::npos) ADD_FAILURE_AT(file, line) << "'" << part << "' not in: " << text;
+  }
+}
+
+/// Expects that `text` contains none of `parts`.
+inline void expect_lacks(const std::string& text, const std::vector<std::string>& parts,
+                         const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  for (const std::string& part : parts) {
+    if (text.find(part) != std::string::npos) ADD_FAILURE_AT(file, line) << "'" << part << "' in: " << text;
+  }
+}
+
+}  // namespace ringside

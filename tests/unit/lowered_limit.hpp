@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A resource of this process that is scarce while an object exists. A file that would grow beyond its limit is an error
+// of the call, not a signal.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+
+namespace ringside::testing {
+
+class LoweredLimit {
+ public:
+  /// resource: as of setrlimit.
+  LoweredLimit(int resource, rlim_t most) : resource_(resource), handler_(signal(SIGXFSZ, SIG_IGN)) {
+    EXPECT_EQ(getrlimit(resource_, &before_), 0);
+    const rlimit lowered{most, before_.rlim_max};
+    EXPECT_EQ(setrlimit(resource_, &lowered), 0);
+  }
+  ~LoweredLimit() {
+    setrlimit(resource_, &before_);
+    signal(SIGXFSZ, handler_);
+  }
+  LoweredLimit(const LoweredLimit&) = delete;
+  LoweredLimit& operator=(const LoweredLimit&) = delete;
+
+ private:
+  int resource_;
+  rlimit before_{};
+  sighandler_t handler_;
+};
+
+}  // namespace ringside::testing
