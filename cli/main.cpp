@@ -125,7 +125,7 @@ int help_command(int argc, const char* const* argv) {
   for (const Subcommand& s : kSubcommands) names.emplace_back(s.summary.name);
   std::string name;
   CommandLine line("Lists the subcommands, or the options of one.", "ringside help");
-  line.option("SUBCOMMAND", name, "the subcommand to list options of")
+  line.option("SUBCOMMAND", name, "the subcommand whose options are listed")
       .check(one_of(names))
       .value_name(fmt::format("{}", fmt::join(names, "|")));
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;

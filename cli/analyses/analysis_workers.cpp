@@ -204,7 +204,7 @@ void AnalysisWorkers::take_in(const AnalysisWorker::OnResults& on_results, bool 
     }
     if (!worker.stopped().empty() && !said_[index]) {
       said_[index] = true;
-      say(worker.file(), worker.stopped() + "; its analyses end here, but the run continues");
+      say(worker.file(), worker.stopped() + "; its analyses end here");
     }
     ++index;
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside compare A B`: compares two or more runs, from their pools, journals or summaries.
-
 #include <string>
 #include <vector>
 

@@ -122,7 +122,7 @@ int wipe_command(int argc, const char* const* argv) {
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   if (pool.ends_with(kRanksEnding)) {
-    throw usage_error("{}: found a ranks file, expected the pool beside it, {}; this deletes both", pool,
+    throw usage_error("{}: found a ranks file, expected the pool beside it, {}; with the pool, both are deleted", pool,
                       pool.substr(0, pool.size() - kRanksEnding.size()));
   }
   const std::string archive = archive_path(pool);

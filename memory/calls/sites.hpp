@@ -20,7 +20,6 @@ class Sites {
   void find() noexcept;
   uint32_t count() const noexcept { return count_; }
   const Site& at(uint32_t index) const noexcept { return sites_[index]; }
-  bool randomised() const noexcept { return randomised_; }
   void add(uint32_t number, uint64_t address) noexcept;
 
  private:

@@ -208,10 +208,7 @@ constexpr Alike kAlike[] = {
     {kPin, {text(2), in(3, 4096)}, {SYS_fsconfig}},
     {kPin, {in_array(1, 2, 16)}, {SYS_process_madvise}},
     {kPin, {out_array(1, 2, 12), in(3, 16), in(4, 8)}, {SYS_epoll_pwait2}},
-    {kPin,
-     {text(1), in_bytes(3, 4)},
-     {SYS_mount_setattr,
-      467 /* open_tree_attr */}},  // From here on, calls are given by number: older headers lack the names.
+    {kPin, {text(1), in_bytes(3, 4)}, {SYS_mount_setattr, 467 /* open_tree_attr */}},
     {kPin, {out(3, 512)}, {443 /* quotactl_fd */}},
     {kPin, {in(2, 64)}, {445 /* landlock_add_rule */}},
     {kWaits, {in_array(0, 1, 24), in(3, 16)}, {449 /* futex_waitv */}},

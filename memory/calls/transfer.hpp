@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prepares a trapped call for the kernel: pins, and for a long transfer a shorter length.
+// Prepares a trapped call for the kernel: pins, and for a long transfer a shorter length. Also answers the calls that change
+// mappings or signals.
 #pragma once
 
 #include <stdint.h>

@@ -12,7 +12,7 @@ namespace ringside::memory {
 namespace {
 
 /// A bit a page, in memory that the first page allocates. All but is_empty and clear are called behind the gate with
-/// the lock held.
+/// the lock held; a forked child, which has one thread, needs neither.
 class PageSet {
  public:
   /// false: no memory is left. Before add().

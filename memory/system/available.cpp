@@ -2,7 +2,6 @@
 #include "memory/system/available.hpp"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
@@ -29,7 +28,10 @@ long read_file(const char* path, char* text, size_t room) {
 uint64_t limit_in(const char* path) {
   char text[32];
   if (read_file(path, text, sizeof text) <= 0 || text[0] < '0' || text[0] > '9') return UINT64_MAX;
-  return strtoull(text, nullptr, 10);
+  uint64_t value = 0;
+  for (const char* digit = text; *digit >= '0' && *digit <= '9'; ++digit)
+    value = value * 10 + static_cast<uint64_t>(*digit - '0');
+  return value;
 }
 
 // The least limit of the group and its parents. A container may show only the last component: its own group.

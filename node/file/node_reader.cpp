@@ -366,13 +366,12 @@ Node read_node(const std::string& path) {
     if (file.error == EACCES) throw system_error("{}: {}", path, file.why());
     throw usage_error("{}: {}; `ringside calibrate` measures this node and writes such a file", path, file.why());
   }
-  const auto bytes = static_cast<std::size_t>(file.status.st_size);
-  if (bytes > kMostBytes) {
-    throw usage_error("{}: found {} bytes, expected a node file of at most {}", path, bytes, kMostBytes);
-  }
   std::string text;
   const int error = read_to_end(file.fd.get(), text, kMostBytes);
   if (error != 0) throw system_error("{}: {}", path, errno_text(error));
+  if (text.size() > kMostBytes) {
+    throw usage_error("{}: found a file of more than {} bytes, expected a node file", path, kMostBytes);
+  }
   return parse_node(text, path);
 }
 

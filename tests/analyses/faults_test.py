@@ -75,7 +75,7 @@ class Faults(Place):
                           ("os.kill(os.getpid(), signal.SIGSEGV)", r"was killed by signal 11 \(Segmentation fault\)"),
                           ("raise KeyboardInterrupt", "f raised KeyboardInterrupt at iteration 1")):
             with self.subTest(body=body):
-                one = self.run_faulty(body, "--overwrite", expected_said=rf"\Amy.py: {how}; its analyses end here, but the run continues\n\Z")
+                one = self.run_faulty(body, "--overwrite", expected_said=rf"\Amy.py: {how}; its analyses end here\n\Z")
                 self.assertRegex(one["ended"], how)
                 self.assertEqual((one["steps"], one["skipped"]), (0, STEPS))
 
@@ -112,7 +112,7 @@ class Faults(Place):
         one = self.run_faulty("for fd in os.listdir('/proc/self/fd'):\n"
                               "    if int(fd) > 2 and os.path.exists(f'/proc/self/fd/{fd}') and 'pipe' in os.readlink(f'/proc/self/fd/{fd}'):\n"
                               "        try:\n            os.write(int(fd), b'{\"kind\": \"result\"}\\n')\n        except OSError:\n            pass\n"
-                              "return 1", expected_said=r"\Amy.py: wrote to a descriptor that is not its own; its analyses end here, but the run continues\n\Z")
+                              "return 1", expected_said=r"\Amy.py: wrote to a descriptor that is not its own; its analyses end here\n\Z")
         self.assertIsNotNone(one["ended"])
 
     def test_no_process_and_no_folder_is_left(self):

@@ -43,7 +43,7 @@ std::string hdf5_reason() {
   return reason.empty() ? "libhdf5 gives no reason" : reason;
 }
 
-/// Closes with Close at its end; only close_hdf5 reports a failure to close.
+/// Closes with Close at its end; only finish() reports a failure to close.
 template <herr_t (*Close)(hid_t)>
 class Hdf5Handle {
  public:
