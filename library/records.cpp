@@ -127,7 +127,8 @@ void describe_results(ringside_reader& reader, const StepResults& results) {
 
 void describe_analysis(ringside_reader& reader, const PlainRecord& record) {
   begin_results(reader, record.names);
-  for (std::size_t i = 0; i < record.values.size(); ++i) reader.record_values[2 * i].i64 = static_cast<std::int64_t>(record.values[i]);
+  for (std::size_t i = 0; i < record.values.size(); ++i)
+    reader.record_values[2 * i].i64 = static_cast<std::int64_t>(record.values[i]);
 }
 
 }  // namespace
@@ -152,7 +153,8 @@ ringside_status ringside_reader_record_results(ringside_reader* reader, ringside
       describe_analysis(*reader, reader->record);
     } else {
       const PlainStep& step = reader->record.step;
-      describe_results(*reader, reader->names.named(step.results, step.catalogue));
+      const bool is_step = reader->record.kind == RecordKind::kStep;
+      describe_results(*reader, is_step ? reader->names.named(step.results, step.catalogue) : StepResults());
     }
     library::give_all(reader->record_results, out, room, count, "ringside_result", Listed::kFirst);
   });

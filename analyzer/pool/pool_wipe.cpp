@@ -137,7 +137,7 @@ void PoolWipe::write_zeros(std::uint64_t begin, std::uint64_t end) {
     const std::size_t written = write_whole(fd_.get(), std::span(kZeros).first(bytes), begin);
     begin += written;
     if (written < bytes) {
-      throw system_error("{}: cannot be overwritten at byte {}: {}; from there on it is unchanged", name_, begin,
+      throw system_error("{}: cannot be overwritten at byte {}: {}; the bytes before it are still there", name_, begin,
                          errno_text(errno));
     }
   }

@@ -15,7 +15,7 @@ namespace ringside {
 namespace {
 
 constexpr std::int64_t kUnusedNs = 10'000'000'000;
-constexpr std::size_t kFieldBytes = 6;                // the most that append_record_field adds
+constexpr std::size_t kFieldBytes = 6;                // the most that append_head adds
 constexpr std::int64_t kReadAgainNs = 1'000'000'000;  // the least interval between two reads for missing records
 
 /// What precedes the bytes of an entry of field 1.

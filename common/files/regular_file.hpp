@@ -48,7 +48,8 @@ const char* kind_of(mode_t mode) noexcept;
 /// Reads from `offset` on until `to` is full or the file ends, and continues after a signal. Returns the number of
 /// bytes read; if there are too few, errno is 0 at the end of the file, or has the reason.
 std::size_t read_whole(int fd, std::span<std::byte> to, std::uint64_t offset) noexcept;
-/// Writes all bytes from `offset` on in the same way, or as many as it can.
+/// Writes all bytes from `offset` on, and continues after a signal. Returns the number of bytes written; if there are
+/// too few, errno has the reason.
 std::size_t write_whole(int fd, std::span<const std::byte> bytes, std::uint64_t offset) noexcept;
 
 }  // namespace ringside

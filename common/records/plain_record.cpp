@@ -3,6 +3,7 @@
 #include "common/records/plain_record.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <type_traits>
 #include <utility>
 

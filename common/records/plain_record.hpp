@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A record of the journal, decoded without Protocol Buffers: for libringside. tests/unit/common/records compares it
-// with what that library decodes.
+// A record of the journal, decoded without Protocol Buffers: all of it for libringside, the description of a run's
+// results for everyone. tests/unit/common/records compares it with what Protocol Buffers decode. If a record contains a
+// message twice, which no writer makes, the last one counts; Protocol Buffers would merge them.
 #pragma once
 
 #include <cstdint>

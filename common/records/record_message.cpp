@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "common/kernels/id_bytes.hpp"

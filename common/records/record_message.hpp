@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Records as messages, and back: a step with its figures and results, and what a run says once of its variables and
-// results. Journal and telemetry hold these messages. (plain_record decodes them for libringside.)
+// results. Journal and telemetry hold these messages. (plain_record decodes them for libringside, and
+// the descriptions for all.)
 #pragma once
 
 #include <optional>

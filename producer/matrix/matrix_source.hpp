@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the options to the arrays of a matrix. matrix_source.cpp calls each stage once, with the previous stage's
+// From the options to the arrays of a matrix. load_matrix calls each stage once, with the previous stage's
 // result; stages do not call back:
 //
 //   matrix_name         the argument of --matrix: a generator, a file, or a member of an archive (producer/text)

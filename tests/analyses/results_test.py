@@ -134,7 +134,8 @@ class ProgramOfTheUser(Place):
     def started(self, *more):
         """A run that waits for the file `go`, and has committed the five steps before that."""
         run = self.start(*self.words(*more))
-        self.call(sys.executable, "-c", "import ringside\nfor s in ringside.open('run.pool', wait=60).follow():\n  if s.iteration == 5: break")
+        follower = "import ringside\nfor s in ringside.open('run.pool', wait=60).follow():\n  if s.iteration == 5: break"
+        self.assertEqual(self.call(sys.executable, "-c", follower).stderr, "")
         return run
 
     def kill_analyzer(self):

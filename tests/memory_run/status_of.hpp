@@ -8,11 +8,14 @@
 
 namespace ringside::testing {
 
-/// Waits for the child. Its exit code, or a negative number: the signal that it died of.
+/// Waits for the child. Returns its exit code, or the negative number of the signal that it died of; -1000 if there is
+/// no such child.
 inline int status_of(pid_t child) {
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  pid_t ended = 0;
+  while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
   }
+  if (child <= 0 || ended != child) return -1000;
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 

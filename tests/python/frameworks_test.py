@@ -44,7 +44,8 @@ class Frameworks(pipelines.Pipelines):
             sys.argv = [{str(EXAMPLES / example)!r}, "{argument}"]
             runpy.run_path(sys.argv[0], run_name="__main__")
             """
-        pool, _ = self.killed_and_resumed(program)
+        pool, _ = self.killed_and_resumed(program, kept_in=range(20, 30))
+        self.assertGreater(pool[-1].iteration, 50)
         self.assertEqual(set(pool[-1].tree()), names)
 
     def test_the_example_of_scipy_is_resumed_with_the_same_bits(self):

@@ -40,6 +40,14 @@ TEST_F(InputRefusalTest, AWeightIsNamedByFileLineAndIds) {
 TEST_F(InputRefusalTest, AMatrixThatIsNotSquareIsNamedByItsShape) {
   expect_refused(run_arguments(write_file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n")),
                  {"a.mtx: found a matrix of 2 rows and 3 columns"});
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+}
+
+TEST_F(InputRefusalTest, AZeroOnTheDiagonalIsRefusedByJacobi) {
+  const std::string matrix =
+      write_file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n1 2 1\n2 1 1\n");
+  expect_refused(run_arguments(matrix, {"--solver=jacobi"}), {"a.mtx: ", "diagonal"});
+  EXPECT_FALSE(std::filesystem::exists(pool_));
 }
 
 TEST_F(InputRefusalTest, JacobiThatLeavesADoublesRangeSaysThatAndNoMore) {

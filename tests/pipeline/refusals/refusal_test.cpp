@@ -66,6 +66,7 @@ TEST_F(RefusalTest, InvalidOptionsAreRefused) {
   expect_refused(with("--mode=fast"), 2, {"--mode", "fast", "pipeline"});
   expect_refused(with("--coordination=telepathy"), 2, {"--coordination", "telepathy", "locks|messages"});
   expect_refused(with("--producer-cores=0-"), 2, {"--producer-cores", "0-"});
+  expect_refused(with("--producer-cores=4000"), 3, {"--producer-cores", "4000"});
   expect_refused({"run", "--matrix=grid:10", "--pool", ""}, 2, {"--pool", "empty"});
   expect_refused({"run", "--matrix=grid:10", "--summary", ""}, 2, {"--summary", "empty"});
   EXPECT_FALSE(std::filesystem::exists(pool_));

@@ -192,14 +192,5 @@ TEST(StepRecordTest, AnIdIsSixteenBytes) {
   EXPECT_EQ(id_of(bytes_of(Id128{1, 2})), (Id128{1, 2}));
 }
 
-TEST(StepRecordTest, TextThatIsNoUtf8IsMadeSo) {
-  EXPECT_EQ(utf8_text("Gitter \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"), "Gitter \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
-  EXPECT_EQ(utf8_text("a\xff"
-                      "b\xc3"),
-            "a?b?");
-  EXPECT_EQ(utf8_text("\xed\xa0\x80"), "???");  // a surrogate
-  EXPECT_EQ(utf8_text("\xc0\x80"), "??");       // an overlong form
-}
-
 }  // namespace
 }  // namespace ringside

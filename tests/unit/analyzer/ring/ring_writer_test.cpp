@@ -40,15 +40,17 @@ TEST(RingWriterTest, WhatWasCommittedIsThere) {
 }
 
 TEST(RingWriterTest, AfterWrappingTheNewestKAreKeptInOrder) {
-  XOnlyRing ring(100, 5);
+  RingInMemory memory(100, 5);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kProcess);
+  begin_x_only(writer, run_of(100));
   for (std::uint64_t k = 1; k <= 23; ++k) {
-    commit_iterate(ring.writer, k, 100);
-    const Recovery recovery = recover(ring.memory.ring());
+    commit_iterate(writer, k, 100);
+    const Recovery recovery = recover(memory.ring());
     EXPECT_EQ(recovery.kept.size(), std::min<std::uint64_t>(k, 5));
     EXPECT_EQ(recovery.contiguous, recovery.kept.size());
     EXPECT_EQ(recovery.newest_seq(), k);
   }
-  EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{19, 20, 21, 22, 23}));
+  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{19, 20, 21, 22, 23}));
 }
 
 TEST(RingWriterTest, WhileACommitIsUnderWayTheOtherSlotsStayContiguous) {

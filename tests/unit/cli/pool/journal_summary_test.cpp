@@ -131,9 +131,9 @@ TEST_F(JournalSummaryTest, WhatTheJournalRecordedStandsBesideTheRing) {
   EXPECT_EQ(journal["not_in_journal"], 0);
   EXPECT_EQ(journal["outside_ring"], (Json{{"steps", 2}, {"first_iteration", 1}, {"last_iteration", 2}}));
 
-  expect_shown(0, replay_command,
-               {"2.346", "steps that the ring no longer keeps: 2, iterations 1 to 2",
-                "4 iterates: 4 equal to what was recorded\n"});
+  const std::string verdict = "4 iterates: 4 equal to what was recorded\n";
+  expect_shown(0, replay_command, {"2.346", "steps that the ring no longer keeps: 2, iterations 1 to 2", verdict});
+  EXPECT_TRUE(command(replay_command, {}).out.ends_with(verdict));
 }
 
 TEST_F(JournalSummaryTest, AScalarThatDiffersInItsLastBitIsADifference) {

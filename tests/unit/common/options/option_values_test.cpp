@@ -150,6 +150,7 @@ TEST_F(OptionValuesTest, NumbersInOtherFormsAreRefusedWithBothLimits) {
   }
   expect_refused(parse({"--matrix=m", "--iterations", "-1"}), {"--iterations", "-1"});
   expect_refused(parse({"--matrix=m", "--buffers=65"}), {"a number from 2 to 64"});
+  expect_refused(parse({"--matrix=m", "--buffers=1"}), {"a number from 2 to 64"});
   expect_refused(parse({"--matrix=m", "--passes=0x1"}), {"a number from 1 to 1000"});
   expect_refused(parse({"--matrix=m", "--report-fd=0x2"}), {"a number from 0 to 2147483647"});
   expect_refused(parse({"--matrix=m", "--journal-size=0x400000"}), {"4M to 1G"});

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "common/kernels/hash.hpp"
 #include "tests/reference/serial_reductions.hpp"
 #include "tests/unit/common/reductions/reduction_cases.hpp"
 
@@ -68,8 +69,16 @@ TEST(Reduction, AnIterateThatIsCopiedChunkByChunkHasTheBitsOfASweep) {
       const std::size_t some = std::min(Reducer::kMostRows, rows - first);
       const std::size_t thread = first / Reducer::kMostRows % reducer.threads();
       switch (first / Reducer::kMostRows % 3) {
-        case 0: reducer.copy_nontemporal(thread, to + first, &c.x[first], first, some); break;
-        case 1: std::copy_n(reducer.stage(thread, &c.x[first], first, some).rows, some, to + first); break;
+        case 0:
+          EXPECT_EQ(reducer.copy_nontemporal(thread, to + first, &c.x[first], first, some),
+                    hash64(&c.x[first], some * sizeof(double)));
+          break;
+        case 1: {
+          const StagedRows staged = reducer.stage(thread, &c.x[first], first, some);
+          EXPECT_EQ(staged.hash, hash64(&c.x[first], some * sizeof(double)));
+          std::copy_n(staged.rows, some, to + first);
+          break;
+        }
         default: std::copy_n(&c.x[first], some, to + first); reducer.sweep(thread, to, first, some);
       }
     }

@@ -176,5 +176,14 @@ TEST(FormattedTest, JoinsARange) {
   EXPECT_EQ(joined(std::vector<std::string>{}, "|"), "");
 }
 
+TEST(Utf8TextTest, TextThatIsNotUtf8IsMadeSo) {
+  EXPECT_EQ(utf8_text("Gitter \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"), "Gitter \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
+  EXPECT_EQ(utf8_text("a\xff"
+                      "b\xc3"),
+            "a?b?");
+  EXPECT_EQ(utf8_text("\xed\xa0\x80"), "???");  // a surrogate
+  EXPECT_EQ(utf8_text("\xc0\x80"), "??");       // an overlong form
+}
+
 }  // namespace
 }  // namespace ringside

@@ -27,7 +27,8 @@ TEST(PlugInSpecTest, AFileMayStandAloneAndMayHaveColonsAndEqualSignsInItsFolders
 }
 
 TEST(PlugInSpecTest, WhatIsNoneIsRefused) {
-  for (const char* text : {"", ":l3", "/a.so:", "/a.so:l3:=4", "/a.so:l3:p=1:p=2", "/a.so:l3:as=1", "/a.so:l3:as=b:as=c"}) {
+  for (const char* text :
+       {"", ":l3", "/a.so:", "/a.so:l3:=4", "/a.so:l3:p=1:p=2", "/a.so:l3:as=1", "/a.so:l3:as=b:as=c"}) {
     EXPECT_THROW(parse_plug_in(text), Error) << text;
   }
 }
