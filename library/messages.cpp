@@ -23,7 +23,7 @@ void* load() {
   if (void* beside = dlopen((own_folder() + kLibrary).c_str(), kHow)) return beside;
   if (void* found = dlopen(kLibrary, kHow)) return found;
   const char* why = dlerror();
-  throw usage_error("--coordination messages: {}; expected the package libringside-messages0, or locks",
+  throw usage_error("--coordination messages: {}; expected the package libringside-messages0, or --coordination locks",
                     why != nullptr ? why : "libringside-messages cannot be loaded");
 }
 

@@ -26,12 +26,12 @@
 #include "common/files/output_file.hpp"
 #include "common/files/own_descriptor.hpp"
 #include "common/files/standard_streams.hpp"
+#include "common/node_rings/ring_set.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/program/stop_signal.hpp"
-#include "common/node_rings/ring_set.hpp"
 #include "common/text/decimal.hpp"
 #include "common/text/printable.hpp"
 #include "common/triggers/pool_freeze.hpp"
@@ -121,7 +121,8 @@ void check_place(const ExportOptions& options, const ExportFormat& format, const
   if (!is_folder_format(format)) check_output(options.output, "--output", kept);
   if (!options.format.empty()) return;
   std::vector<std::string> endings;
-  for (const ExportFormat& one : export_formats()) endings.insert(endings.end(), one.endings.begin(), one.endings.end());
+  for (const ExportFormat& one : export_formats())
+    endings.insert(endings.end(), one.endings.begin(), one.endings.end());
   refuse_other_endings(options.output, "--output", endings, kFormatHint);
 }
 
@@ -259,8 +260,8 @@ int export_rings(const ExportOptions& options) {
   check_place(options, format, target.kept);
   if (is_standard_output(options.output) || (!is_folder && !is_made_anew(options.output))) {
     throw usage_error(
-        "--output: found '{}' for rings of several nodes, where an output is withdrawn if a step is overwritten while "
-        "it is read; expected the name of a new file or folder",
+        "--output: found '{}', expected the name of a new file or folder: for rings of several nodes, the output is "
+        "removed if a step is overwritten while it is read",
         output_name(options.output));
   }
   format.check(target);

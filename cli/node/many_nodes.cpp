@@ -160,8 +160,9 @@ void declare(CommandLine& line, ManyNodesOptions& options) {
       .needs(nodes)
       .show_default()
       .value_name("WHEN");
-  set.option("--spread", options.spread,
-             "standard deviation divided by the mean, for an iteration and, if there are two, for the analyzer's work")
+  set.option(
+         "--spread", options.spread,
+         "standard deviation divided by the mean, of an iteration's time; a second value is for the analyzer's work")
       .needs(nodes)
       .show_default()
       .value_name("SHARE[,SHARE]");

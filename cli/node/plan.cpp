@@ -100,10 +100,11 @@ void print(const Json& object) {
 /// Plans many nodes that equal a measured one, without a node file or a matrix.
 int plan_measured(const PlanOptions& options) {
   if (!options.solve.matrix.empty() || options.rows > 0 || !options.output.empty()) {
-    throw usage_error("--step-figures: found it with {}, expected one of them: it describes a measured node",
-                      !options.output.empty()         ? "--output"
-                      : !options.solve.matrix.empty() ? "--matrix"
-                                                      : "--rows");
+    throw usage_error(
+        "--step-figures: found with {}, expected only one of them: these figures replace the plan of a node",
+        !options.output.empty()         ? "--output"
+        : !options.solve.matrix.empty() ? "--matrix"
+                                        : "--rows");
   }
   const ManyNodes simulated =
       simulate_many(options.many, figures_given(options.many, options.publish, options.ring), options.solve);

@@ -166,7 +166,7 @@ void declare(CommandLine& line, PublishOptions& options) {
   add_choice(set, "--on-analyzer-loss", options.on_analyzer_loss, kOnAnalyzerLoss,
              "wait for another analyzer, continue (skip steps until one is there), or stop");
   add_choice(set, "--elastic", options.elastic, kOnOff,
-             "let waiting cores work for the other process, on rows or on the copy (default: off; without a value: on)",
+             "let waiting cores compute rows, or copy and reduce, for the other process (default: off; without a value: on)",
              "on");
   set.flag("--resume", options.resume,
            "continue from the newest iterate in the pool, or from the start if it holds none");
@@ -222,7 +222,7 @@ void declare(CommandLine& line, JournalOptions& options) {
 void declare(CommandLine& line, TelemetryOptions& options) {
   OptionSet set = line.options_of<TelemetryOptions>("Telemetry");
   Option telemetry =
-      add_choice(set, "--telemetry", options.on, kOnOff, "let this user's programs follow: `ringside tail`");
+      add_choice(set, "--telemetry", options.on, kOnOff, "let this user's programs follow the run, as `ringside tail` does");
   Option tcp = set.option("--telemetry-tcp", options.tcp,
                           "let others follow over the network as well, at PORT and PORT + 1, encrypted (with "
                           "--telemetry-keys); a whole run of several nodes at PORT + 2")
@@ -275,8 +275,8 @@ void declare(CommandLine& line, TriggerOptions& options) {
       .table(named_trigger)
       .value_name("CONDITION:ACTION");
   set.option("--on-non-finite", options.on_non_finite,
-             "actions when a field has NaN or infinite entries: mark, freeze, stop, keep, or several, which also "
-             "protect the last finite step from being overwritten; or keep-going for none")
+             "actions when a field has NaN or infinite entries: mark, freeze, stop, keep, or several of them, "
+             "each of which protects the last finite step from being overwritten; or keep-going for none")
       .check(parsed_by([](const std::string& text) { parse_on_non_finite(text); }))
       .value_name("ACTIONS")
       .show_default();

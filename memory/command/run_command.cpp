@@ -51,12 +51,12 @@ class SharedPage {
  public:
   SharedPage() : fd_(memfd_create("ringside-memory-account", MFD_CLOEXEC)) {
     if (const std::uint64_t most = memory::process_limit(RLIMIT_FSIZE); most < sizeof(memory::AccountPage))
-      throw system_error("ulimit -f permits files of {} bytes, expected at least {}: the account is such a file", most,
-                         sizeof(memory::AccountPage));
+      throw system_error(
+          "ulimit -f permits files of {} bytes, expected at least {}: the account is a file of that size", most,
+          sizeof(memory::AccountPage));
     if (!fd_.valid() || ftruncate(fd_.get(), sizeof(memory::AccountPage)) != 0)
       throw system_error("cannot make memory for the account: {}", errno_text(errno));
-    void* const at =
-        mmap(nullptr, sizeof(memory::AccountPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
+    void* const at = mmap(nullptr, sizeof(memory::AccountPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
     if (at == MAP_FAILED) throw system_error("cannot map memory for the account: {}", errno_text(errno));
     page_ = static_cast<memory::AccountPage*>(at);  // its initial state is all zeros
     page_->mark = memory::kAccountMark;
