@@ -97,10 +97,12 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
     criteria += fmt::format("{}the {} ({})", criteria.empty() ? "" : ", or ", criterion, fmt::join(those, ", "));
   }
   OptionSet set = line.options_of<SolveOptions>("Problem and solver");
-  Option matrix_option = set.option("--matrix", options.matrix,
-                                    "matrix or graph: FILE (.mtx, edge list; .gz, .xz, .bz2, .zst, .tar, .zip), ARCHIVE:MEMBER, grid:SIDE, "
-                                    "rmat:SCALE[:EDGEFACTOR[:SEED]]")
-                             .value_name("FILE|grid:SIDE|rmat:SCALE");
+  Option matrix_option =
+      set.option(
+             "--matrix", options.matrix,
+             "matrix or graph: FILE (.mtx, edge list; .gz, .xz, .bz2, .zst, .tar, .zip), ARCHIVE:MEMBER, grid:SIDE, "
+             "rmat:SCALE[:EDGEFACTOR[:SEED]]")
+          .value_name("FILE|grid:SIDE|rmat:SCALE");
   if (matrix == MatrixOption::kRequired) matrix_option.required();
   if (matrix == MatrixOption::kRequiredWithoutProgram) matrix_option.required_without_program();
   set.option("--columns", options.columns,
@@ -165,9 +167,10 @@ void declare(CommandLine& line, PublishOptions& options) {
              "while no buffer is free: wait for one, or skip the step and count it");
   add_choice(set, "--on-analyzer-loss", options.on_analyzer_loss, kOnAnalyzerLoss,
              "wait for another analyzer, continue (skip steps until one is there), or stop");
-  add_choice(set, "--elastic", options.elastic, kOnOff,
-             "let waiting cores compute rows, or copy and reduce, for the other process (default: off; without a value: on)",
-             "on");
+  add_choice(
+      set, "--elastic", options.elastic, kOnOff,
+      "let waiting cores compute rows, or copy and reduce, for the other process (default: off; without a value: on)",
+      "on");
   set.flag("--resume", options.resume,
            "continue from the newest iterate in the pool, or from the start if it holds none");
   set.flag("--overwrite", options.overwrite, "discard the iterates of another run in the pool");
@@ -221,8 +224,8 @@ void declare(CommandLine& line, JournalOptions& options) {
 
 void declare(CommandLine& line, TelemetryOptions& options) {
   OptionSet set = line.options_of<TelemetryOptions>("Telemetry");
-  Option telemetry =
-      add_choice(set, "--telemetry", options.on, kOnOff, "let this user's programs follow the run, as `ringside tail` does");
+  Option telemetry = add_choice(set, "--telemetry", options.on, kOnOff,
+                                "let this user's programs follow the run, as `ringside tail` does");
   Option tcp = set.option("--telemetry-tcp", options.tcp,
                           "let others follow over the network as well, at PORT and PORT + 1, encrypted (with "
                           "--telemetry-keys); a whole run of several nodes at PORT + 2")
@@ -233,7 +236,8 @@ void declare(CommandLine& line, TelemetryOptions& options) {
       .needs(tcp)
       .value_name("FOLDER");
   set.option("--node-address", options.node_address,
-             "where the analyzers of other nodes reach this one (by IPv4), encrypted, for the results of a whole run of MPI ranks on "
+             "where the analyzers of other nodes reach this one (by IPv4), encrypted, for the results of a whole run "
+             "of MPI ranks on "
              "several nodes; %h: this node's name")
       .value_name("HOST[:PORT]");
 }
