@@ -8,7 +8,7 @@
 // machine's speed nor the places of the slots favour one way:
 //   without        non-temporal copy; nothing is hashed, flushed or waited for
 //   with           as the analyzer commits
-//   hashes, fences one of the two only
+//   hashes, fences as `with`, but with one of the two only
 //   hashed_first   as `with`, but with each chunk hashed before it is copied instead of in the same pass
 // Bytes that must move in each way: 8n read, 8n written past the cache.
 #include <sys/mman.h>
@@ -173,7 +173,7 @@ Json measure(RingWriter& writer, PartialPersistence& persistence, const std::vec
   return result;
 }
 
-/// The hash of the table of chunk hashes is the writer's own and part of every way; so it is timed by itself.
+/// Every way includes the hash of the table of chunk hashes, which the writer always makes; so it is timed by itself.
 Json measure_table_hash(const RingView& ring, int rounds) {
   volatile std::uint64_t sink = 0;
   std::vector<double> us;

@@ -182,7 +182,7 @@ Json ratio(const std::vector<double>& a, const std::vector<double>& b) {
   return result;
 }
 
-/// Times work for one iterate after the other: into the next slot, while the slot before it holds the previous one.
+/// Times work for one iterate after the other: into the next slot, while the slot before it holds the previous iterate.
 class Rotation {
  public:
   Rotation(const std::vector<Values>& iterates, std::size_t rows) : iterates_(iterates) {
