@@ -68,13 +68,13 @@ class Solver:
         self.call("ringside", "run", "--quiet", "--pool", "rod.pool", "--", *self.solver, "5")
         self.assertEqual(list(self.followed("rod.pool")), ["1", "2", "3", "4", "5"])
 
-        # Longer than the test lives: it ends by SIGKILL, once the reader has seen steps after the first run's.
+        # The run is longer than the test: SIGKILL ends it once the reader has seen steps after those of the first run.
         run = subprocess.Popen(["ringside", "run", "--pool", "rod.pool", "--resume", "--", *self.solver, "1000000000"],
                                cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, encoding="utf-8")
         reader = None
         try:
-            while self.newest("rod.pool") <= 5:  # a reader that comes earlier sees the end of the first run
+            while self.newest("rod.pool") <= 5:  # a reader that opens it earlier sees the end of the first run
                 self.assertIsNone(run.poll(), "the second run has ended")
             reader = subprocess.Popen([*self.follower, "rod.pool", "60"], cwd=self.folder, env=self.environment,
                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, encoding="utf-8")
@@ -111,7 +111,7 @@ class Solver:
                 self.assertIsNone(run.poll(), "the second run has ended")
         finally:
             run.kill()
-            said = run.communicate(timeout=120)[1]  # until what attends it has ended, too
+            said = run.communicate(timeout=120)[1]  # until the processes that attend it have ended, too
         self.assertIn("; started again, it continues", said)
         last = self.newest("own.pool") + 10
         self.call(*self.solver, last)
