@@ -122,7 +122,7 @@ class Choices(PageTest):
         self.assertEqual(button.get_attribute("aria-pressed"), "false")
         for chart in charts:
             self.assertEqual(self.script(line, chart), before[chart], f"{chart}: as before")
-        # The line's colour stands at its place.
+        # The mark's line has its colour in its place.
         bad = self.script("return ringside.charts.colour('bad')")
         wanted = [int(bad[i:i + 2], 16) for i in (1, 3, 5)]
         self.assertTrue(any(all(abs(a - b) < 90 for a, b in zip(found, wanted)) for found in before["change-chart"]),
