@@ -199,7 +199,7 @@ build_sanitizers() {
 
 test_sanitizer() {
   local status=0
-  # Otherwise programs of an earlier build would replace those that failed to build.
+  # Otherwise programs of an earlier build would run in place of those that failed to build.
   if [[ ! -e $root/build/$1/.built ]]; then echo "$1: not built" && return 1; fi
   prefix=()
   if [[ $1 == tsan ]]; then without_randomised_addresses || return 1; fi

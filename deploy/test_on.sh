@@ -149,7 +149,8 @@ copy_sources() {
   git -c safe.directory='*' -C "$root" log -1 --format='%h %s'
 }
 
-# As root, from the lists of the commit under test, so that the scripts themselves find nothing missing.
+# Installs the packages as root, from the lists of the commit under test, so that the scripts themselves find none
+# missing.
 install_what_is_needed() {
   # shellcheck disable=SC2016  # expanded in the chroot
   as_root bash -c 'source "$1/deploy/packages.sh" && install_packages git ca-certificates ccache procps "${packages_build[@]}" \

@@ -39,7 +39,7 @@ struct HeldViews {
   std::uint64_t intact = 0;       // the last check passed, and each word was the step's
   std::uint64_t overwritten = 0;  // the last check failed
   std::uint64_t torn = 0;         // the last check passed, but a word belonged to another step: must not happen
-  // Of these, views held until the analyzer had committed twice as many steps as there are slots:
+  // Those views of the above that were held until the analyzer had committed twice as many steps as there are slots:
   std::uint64_t waited_intact = 0;
   std::uint64_t waited_overwritten = 0;
 };

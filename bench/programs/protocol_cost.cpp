@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What does it cost that an iterate in the ring can be verified and that its stores are ordered? The program compares
-// commits that hash every chunk and use the commit protocol's three fences with the same commits without them. Memory
-// is DAX-like: a pool on tmpfs that is treated as persistent memory, so that lines are flushed and fences wait as they
-// would there. (DRAM takes its stores faster than persistent memory, where the same work is a smaller share.)
+// What do verifiable iterates in the ring, and the order of their stores, cost? The program compares commits that hash
+// every chunk and use the commit protocol's three fences with the same commits without them. Memory is DAX-like: a pool
+// on tmpfs that is treated as persistent memory, so that lines are flushed and fences wait as they would there. (DRAM
+// takes its stores faster than persistent memory, where the same work is a smaller share.)
 //
 // All commits go through one RingWriter, round by round, and in random order within a round. So neither changes of the
 // machine's speed nor the places of the slots favour one way:

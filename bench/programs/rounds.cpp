@@ -5,8 +5,8 @@
 // share of a node in each is the cost of a hop. The threads of a round work in sequence; if other programs use the
 // cores, each waits for a core.
 //
-// It also measures what a thread takes for the exact sums of an entry and its change, which a node makes of a field in
-// boxes.
+// It also measures what a thread takes for the exact sums of an entry and its change, which a node computes for a field
+// in boxes.
 //
 // A hop: the sender's encryption, loopback, wake-ups of the thread that moves bytes and of the round's thread,
 // decryption, the node's part, and sending.

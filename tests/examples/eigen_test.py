@@ -121,5 +121,5 @@ def setUpModule():
 
 
 if __name__ == "__main__":
-    del sys.argv[2]  # pkg-config knows Eigen's folder
+    del sys.argv[2]  # pkg-config provides Eigen's folder
     story.run_tests("library", "development")

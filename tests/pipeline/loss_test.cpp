@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happens when a process is interrupted or killed: no published step is lost, no process waits indefinitely, and
-// no process is left behind.
+// Processes that are interrupted or killed: no published step is lost, no process waits indefinitely, and no process is
+// left behind.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -133,7 +133,7 @@ TEST_F(LossTest, AProducerThatIsStoppedBeforeItAttachesIsNoticed) {
 }
 
 TEST_P(EitherLossTest, AJobThatIsSuspendedAsAWholeGoesOn) {
-  // With many passes the producer waits most of the time, and would blame the analyzer.
+  // With many passes the producer waits most of the time, and would report the analyzer as lost.
   Process ringside("ringside", run_arguments("grid:300", {"--iterations=300", "--peer-timeout=0.5", "--passes=20",
                                                           "--durability=process"}));
   ASSERT_TRUE(wait_for_commits(20));

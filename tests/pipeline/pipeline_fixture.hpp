@@ -77,7 +77,7 @@ class PipelineTest : public ::testing::Test {
     return Json::parse(file);
   }
 
-  /// What `ringside info` prints of the pool.
+  /// The output of `ringside info` for the pool.
   Json pool_info() const { return Json::parse(run("ringside", {"info", pool_, "--json"}).out); }
 
   /// The objects of an output with one on each line.
@@ -201,7 +201,7 @@ class PipelineTest : public ::testing::Test {
     }
   }
 
-  /// The doubles of the newest iterate, or of another one.
+  /// The doubles of the newest iterate, or of the iterate that `more` selects.
   std::vector<double> exported(const Words& more = {}) const {
     const std::string file = folder_.file("exported.npy");
     expect_done(joined({"export", pool_, "--output", file}, more));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside experiment`, as a user starts it: the list, the form of its outputs, and what is refused. The arrays are
-// small: no figure is judged.
+// small: no measured figure is checked.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A solver that does what its arguments say, one word after the other, and prints what happens:
+// A solver that executes its arguments, one word after the other, and prints what happens:
 //   attach | publish N | detach | exit STATUS | raise SIGNAL | say TEXT | run COMMAND | write FIFO | read FIFO
 //   handle (SIGINT and SIGUSR1 from here on) | await (one of them) | ignore (SIGINT) | pause (until a signal)
 //   problem NAME | variables x (the default), several, states | fork (a child uses the attachment) | leave (a child
