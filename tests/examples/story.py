@@ -77,9 +77,9 @@ class Solver:
         self.call("ringside", "run", "--quiet", "--pool", "rod.pool", "--", *self.solver, "5")
         self.assertEqual(list(self.followed("rod.pool")), ["1", "2", "3", "4", "5"])
 
-        # Longer than the test lives: it ends by SIGKILL, once the reader has seen steps after the first run's.
+        # The run is longer than the test: SIGKILL ends it once the reader has seen steps after those of the first run.
         run = self.start("ringside", "run", "--pool", "rod.pool", "--resume", "--", *self.solver, "1000000000", stdout=subprocess.DEVNULL)
-        self.wait_beyond_5(run, "rod.pool")  # a reader that comes earlier sees the end of the first run
+        self.wait_beyond_5(run, "rod.pool")  # a reader that opens it earlier sees the end of the first run
         reader = self.start(*self.follower, "rod.pool", "60")
         seen = [int(reader.stdout.readline().split()[0]) for _ in range(20)]
         self.assertEqual(seen, sorted(set(seen)))
@@ -104,7 +104,7 @@ class Solver:
         run = self.start(*self.solver, "1000000000", stdout=subprocess.DEVNULL)
         self.wait_beyond_5(run, "own.pool")
         run.kill()
-        said = run.communicate(timeout=120)[1]  # until what attends it has ended, too
+        said = run.communicate(timeout=120)[1]  # until the processes that attend it have ended, too
         self.assertIn("; started again, it continues", said)
         last = self.newest("own.pool") + 10
         self.call(*self.solver, last)
