@@ -11,7 +11,7 @@
 namespace ringside::memory {
 
 struct Region {
-  uint32_t page = 0, pages = 0;  // pages: of its bytes, rounded up
+  uint32_t page = 0, pages = 0;  // pages: the bytes of the region as pages, rounded up
   uint64_t bytes = 0;
   bool whole_pieces = false;
   explicit operator bool() const noexcept { return pages != 0; }
@@ -38,10 +38,10 @@ class Regions {
 
   Lock lock_;
   uint32_t pieces_ = 0, first_free_ = 0, shared_rover_ = 0;
-  uint32_t* owner_ = nullptr;    // of a piece: 0 free, kShared, or 1 + the first piece of its region
-  uint64_t* lengths_ = nullptr;  // of a page: 1 + the bytes of the region that starts there
+  uint32_t* owner_ = nullptr;    // for each piece: 0 (free), kShared, or 1 + the first piece of its region
+  uint64_t* lengths_ = nullptr;  // for each page: 1 + the bytes of the region that starts there
   struct Pages {
-    uint64_t taken[4];  // a bit a page
+    uint64_t taken[4];  // one bit for each page
   };
   Pages* shared_ = nullptr;
 };

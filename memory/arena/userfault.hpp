@@ -10,7 +10,7 @@
 
 namespace ringside::memory {
 
-/// The calls below whose results decide the next action. Results are as of raw(). Tests replace them.
+/// The kernel calls whose results decide the next action. Each returns what raw() returns. Tests replace the calls.
 struct KernelCalls {
   long (*control)(int descriptor, unsigned long request, void* argument) noexcept;      // ioctl(2)
   long (*resident)(const void* at, size_t bytes, unsigned char* of_each_page) noexcept;  // mincore(2)
@@ -23,9 +23,9 @@ struct UserFault {
   int descriptor = -1;
   bool moves = false;          // UFFDIO_MOVE exists and is wanted
   bool kernel_faults = false;  // accesses by the kernel itself may be served (faults=thread)
-  int self = -1;               // this process, if the kernel can drop several ranges at once; else -1
+  int self = -1;               // a pidfd of this process, if the kernel can drop several ranges at once; else -1
 
-  /// Opens it. `signals`: a fault raises SIGBUS in its thread. 0 or -errno; `why` is then what to change.
+  /// Opens userfaultfd. `signals`: a fault raises SIGBUS in its thread. 0 or -errno; `why` is then what to change.
   long open(bool signals, bool copy_only, const char** why) noexcept;
   void close() noexcept;
   /// Registers a range of anonymous memory: missing pages and stores to protected ones then fault.

@@ -24,10 +24,11 @@ class Calls {
   bool handling() const noexcept { return handling_; }
 
   /// For a child of vfork(2) that requests tracing (PTRACE_TRACEME). Each trap would stop it for its tracer, which
-  /// sleeps until the exec; so tracing begins with the exec. false: its calls are not trapped, so it can begin at once.
+  /// sleeps until the exec; so tracing begins with the exec. false: the child's calls are not trapped, so the tracing
+  /// can begin at once.
   bool trace_at_exec() noexcept;
 
-  /// In a forked child that has an arena.
+  /// For a forked child that has an arena: the child is now the process that has the arena.
   void adopt() noexcept;
   /// The process that has the arena.
   long process() const noexcept { return process_; }

@@ -12,7 +12,7 @@ inline constexpr uint32_t kTrapMark = 0x5253;
 /// Whether the process already has a filter, its own or an inherited one.
 bool has_filter() noexcept;
 
-/// Only the ancestors' filters are in use: there is no room for another one.
+/// The result of install_filter if only the ancestors' filters are in use, because there is no room for another filter.
 inline constexpr long kOnlyOfAncestors = 1;
 
 /// Installs the filter for all threads; it traps [first, end). 0, kOnlyOfAncestors, or -errno with the failure in

@@ -60,10 +60,11 @@ long Record::pin_text(uint64_t address, uint64_t most) noexcept {
 }
 
 void Record::unpin() noexcept {
-  // Reduces the count first: if an interruption here never returns, a pin is left over, never missing.
+  // Reduces the count first: if a handler interrupts here and never returns, a pin remains, but no pin is released
+  // twice.
   while (ranges > 0) {
     const Range here = range[--ranges];
-    if (core.ready()) resolve.unpin_range(here.first, here.last);  // what was freed meanwhile has no pins left
+    if (core.ready()) resolve.unpin_range(here.first, here.last);  // memory freed meanwhile has no pins left
   }
 }
 

@@ -10,7 +10,7 @@ namespace ringside::memory {
 
 struct Site {
   uint32_t number;
-  uint64_t address;  // after the instruction
+  uint64_t address;  // the address after the `syscall` instruction
 };
 
 class Sites {

@@ -79,7 +79,7 @@ extern const char ringside_memory_plain[], ringside_memory_plain_site[], ringsid
 
 namespace {
 
-// Just below the arena.
+// The copy of the stubs is just below the arena.
 constexpr uint64_t kFixedPage = uint64_t{0x1fff'ffff'0000}, kRawAt = kFixedPage + 512;
 
 constinit bool fixed_in_use = false;
@@ -88,7 +88,7 @@ uint64_t address_of_label(const char* label) {
   return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(label));
 }
 
-// The addresses in the library, or in the copy.
+// The addresses of the stubs, in the library or in the copy.
 Stubs stubs_at(uint64_t first, uint64_t raw_first) {
   const auto at = [first](const char* label) {
     return first + (address_of_label(label) - address_of_label(ringside_memory_stubs_first));

@@ -50,7 +50,7 @@ using enum Action;
 struct Alike {
   Action action;
   Pointer pointers[5];
-  std::initializer_list<uint16_t> numbers;  // newer ones than some headers name: by number
+  std::initializer_list<uint16_t> numbers;  // calls that older headers do not name are given as numbers
 };
 
 constexpr Alike kAlike[] = {

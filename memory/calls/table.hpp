@@ -23,7 +23,7 @@ enum class Size : uint8_t {
 
 struct Pointer {
   uint8_t argument = 0;
-  bool changes = false;  // the kernel writes it
+  bool changes = false;  // whether the kernel writes to the memory
   Size size = Size::kNone;
   uint8_t other = 0;
   uint32_t unit = 0;
@@ -45,8 +45,8 @@ enum class Action : uint8_t {
   kRegisters,    // ptrace: argument 3 may be a struct iovec
   kValue,        // setxattrat, getxattrat: struct xattr_args
   kSignalStack,  // sigaltstack
-  kSignalMask,   // rt_sigprocmask: SIGBUS and SIGSYS stay open
-  kSignalAction, // rt_sigaction: SIGBUS and SIGSYS stay open in handlers, and keep the library's action
+  kSignalMask,   // rt_sigprocmask: SIGBUS and SIGSYS stay unblocked
+  kSignalAction, // rt_sigaction: SIGBUS and SIGSYS stay unblocked in handlers, and keep the library's action
   kExecute,      // execve: arrays of texts
   kMapping,      // changes a mapping: refused for the arena
   kRefused,      // never possible with an arena

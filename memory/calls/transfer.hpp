@@ -44,11 +44,11 @@ class Segments {
   iovec part_[kAtOnce];
 };
 
-/// The most bytes that a call holds at once.
+/// The most bytes that a call pins at once.
 uint64_t piece_bytes() noexcept;
 
 /// Pins the memory that the call reads and writes, and shortens the transfer in `arguments` if necessary. `frame` has
-/// space for a structure in place of the program's. 0, or -errno: the call's result then.
+/// space for a structure in place of the program's. 0, or -errno, which is then the call's result.
 long prepare(Record& record, Frame& frame, uint64_t* arguments) noexcept;
 
 /// Calls whose pointers lie in structures: pins the memory that these point to. 0 or -errno.

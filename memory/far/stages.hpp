@@ -42,9 +42,9 @@ class Stages {
     std::atomic<uint32_t> phase{kEmpty};
     std::atomic<uint32_t> block{kNoBlock};
     std::atomic<uint64_t> stale{0};  // a bit for each 64th of the block
-    unsigned long context = 0;       // of the kernel's queue for this stage only
+    unsigned long context = 0;       // the kernel's queue for this stage only
     char* buffer = nullptr;
-    uint64_t taken = 0;    // in bytes: when all were taken, the stream has finished the stage
+    uint64_t taken = 0;    // the bytes taken: once all are, the stream has finished the stage
     std::atomic<uint64_t> used_ns{0};  // the time of its start or of the last take
   };
   static constexpr uint32_t kStages = 16;  // four streams

@@ -3,8 +3,8 @@
 // the limit, and submitted (io_submit(2), past the page cache). Until the write is complete, this copy is the valid
 // content: reads use it, and a second write or a hole of that range waits.
 //
-// Two threads never read or write the same range at once, because they own its granules' words. The ranges here come
-// from earlier owners.
+// Two threads never read or write the same range at once, because a thread first takes the words of the range's
+// granules. The ranges in the buffer come from earlier owners of those words.
 #pragma once
 
 #include <linux/aio_abi.h>
@@ -80,10 +80,10 @@ class WriteBehind {
   Slot slots_[kSlots];
   uint64_t used_slots_[kSlots / 64] = {};
   uint64_t used_pages_[kWords] = {};
-  int32_t submitted_ = 0;   // and not collected; briefly below 0
+  int32_t submitted_ = 0;   // the number of writes submitted and not collected; briefly below 0
   bool collecting_ = false;  // only one thread collects, so no two threads wait for the same event
   std::atomic<uint32_t> collected_{0};  // a futex: changes after each collection
-  std::atomic<uint32_t> in_use_{0};     // slots
+  std::atomic<uint32_t> in_use_{0};     // the number of slots in use
   unsigned long context_ = 0;
   char* memory_ = nullptr;
   int descriptor_ = -1;

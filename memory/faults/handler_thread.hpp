@@ -17,9 +17,9 @@ class HandlerThread {
   /// 0 or an error number.
   int start(const UserFault& userfault) noexcept;
   void stop() noexcept;
-  /// In a forked child, which did not inherit the thread.
+  /// For a forked child, which did not inherit the thread.
   void forget() noexcept;
-  /// The descriptor that the library keeps open for it; -1: none.
+  /// The descriptor that the library keeps open for the thread; -1: none.
   int descriptor() const noexcept { return wake_; }
 
  private:

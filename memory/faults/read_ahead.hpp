@@ -41,8 +41,8 @@ class ReadAhead {
     return !never_ && advice != kAdviceRandom && seen >> kGranuleShift == granule && (seen & kCount) != 0;
   }
 
-  /// Expects the stream's next fault at `next`. Its present access stores if `stores`. Of `planned` granules `count`
-  /// came in: fewer if some were already present, which does not contradict the stream.
+  /// Expects the stream's next fault at `next`. `stores`: whether its present access is a store. Of `planned` granules,
+  /// only `count` came in if others were already present, which does not contradict the stream.
   void expect(uint32_t next, uint32_t planned, uint32_t count, bool stores) noexcept {
     if (never_) return;
     place(next).store(static_cast<uint64_t>(next) << kGranuleShift | uint64_t{planned} << kPlannedShift |
@@ -54,7 +54,7 @@ class ReadAhead {
   // The bits of a place: the granule, the planned count, kStored and the count that came in.
   static constexpr uint64_t kCount = 0xff, kStored = 1u << 8;
   static constexpr int kPlannedShift = 9, kGranuleShift = 17;
-  struct alignas(64) Place {  // 64: each is a cache line, so that threads with different streams do not share one
+  struct alignas(64) Place {  // 64: one cache line each, so that threads with different streams share none
     std::atomic<uint64_t> word{0};
   };
   std::atomic<uint64_t>& place(uint32_t granule) noexcept { return places_[(granule * 0x9E3779B1u) >> 24].word; }

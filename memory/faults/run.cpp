@@ -23,7 +23,7 @@ Run::Run(uint32_t granule, uint32_t kind, Word seen) noexcept
       begin_(granule),
       end_(granule + (1u << kind)) {
   words_[place(granule)] = seen;
-  uint64_t most = caches.limit.load(std::memory_order_relaxed) / 16;  // of the DRAM
+  uint64_t most = caches.limit.load(std::memory_order_relaxed) / 16;  // a sixteenth of the DRAM
   if (most > kMostAhead) most = kMostAhead;
   most >>= kPageShift + kind;
   if (most > kBatch) most = kBatch;

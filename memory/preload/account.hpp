@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// This process's account for `ringside-memory run`: it copies its counters to its entry of the account page, after a
-// few faults each and at its end. Each thread first counts its own small allocations: threads share no cache line.
+// This process's account for `ringside-memory run`: the process copies its counters to its entry of the account page,
+// after every 256 faults and at its end. Each thread first counts its own small allocations, so that threads share no
+// cache line.
 #pragma once
 
 #include <stddef.h>

@@ -46,7 +46,7 @@ BitWord* made_bits() {
   return made;
 }
 
-// Call it behind the gate. false: there is no memory for the bits.
+// The caller has entered the gate. false: there is no memory for the bits.
 bool add_large_block(const void* memory) {
   BitWord* words = bits.load();
   if (words == nullptr) words = made_bits();

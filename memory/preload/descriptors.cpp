@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Protects the library's descriptors (far memory, userfaultfd). Daemons, and children before exec, often close all
-// descriptors that they did not open; absent pages would then read as zeros. So the library's have high numbers, and
-// the functions that close descriptors skip them.
+// descriptors that they did not open; absent pages would then read as zeros. So the library's descriptors have high
+// numbers, and the functions that close descriptors skip them.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -19,7 +19,7 @@
 namespace ringside::memory {
 namespace {
 
-constexpr unsigned kHigh = 900;  // below what select(2) can take and the usual limit of 1024
+constexpr unsigned kHigh = 900;  // below 1024, the limit of select(2) and the usual limit of a process
 constexpr int kOwn = 3;
 
 /// A child of vfork may close its copies of the descriptors: its exec closes them anyway.

@@ -58,8 +58,8 @@ class Eviction {
 extern Eviction eviction;
 
 /// Evicts granules from the batch: their content is in far memory, their words are absent, and their memory can be
-/// charged again. Returns how many. The rest stays in the batch and must be moved. `clean`: changed granules may leave
-/// this way, too; otherwise only those certainly unchanged.
+/// charged again. Returns the number of evicted granules. The rest stays in the batch and must be moved. `clean`:
+/// changed granules may leave this way, too; otherwise only granules that are certainly unchanged.
 uint32_t drop_scattered(const UserFault& userfault, Cache& cache, Batch& batch, bool clean) noexcept;
 
 }  // namespace ringside::memory

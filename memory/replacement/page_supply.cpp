@@ -146,7 +146,7 @@ void shrink_cache(Cache& cache) noexcept {
 }  // namespace
 
 uint32_t acquire(Cache& cache, uint32_t wanted, Page* pages) noexcept {
-  constexpr int kTries = 4;  // for all that a stream wants; after that one page is enough
+  constexpr int kTries = 4;  // for all pages that a stream wants; after these tries one page is enough
   uint32_t got = 0;
   for (int tries = 1;; ++tries) {
     if (wanted == 1) got = take_fresh(cache, 1, pages);

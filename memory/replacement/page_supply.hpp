@@ -20,7 +20,7 @@ namespace page_supply {
 /// available: filling it interrupts no other core.
 uint32_t acquire(Cache& cache, uint32_t wanted, Page* pages) noexcept;
 
-/// Evicts about so many bytes, for DRAM that no granule uses.
+/// Evicts about `bytes`, for DRAM that no granule uses.
 void release(uint64_t bytes) noexcept;
 /// Evicts until the DRAM in use is within the limit; false if pinned granules prevent it.
 bool shrink() noexcept;

@@ -23,14 +23,14 @@ inline void add(uint32_t granule, int change) noexcept {
   add_to_balance(balance_of(granule), change, kMost);
 }
 
-inline constexpr int kSample = 32;  // one of so many is always protected, to test whether that pays by now
+inline constexpr int kSample = 32;  // one granule of 32 is always protected, to test whether that pays by now
 
 inline bool wanted(uint32_t granule) noexcept {
   if (balance_of(granule).load(std::memory_order_relaxed) >= 0) return true;
   return static_cast<uint32_t>(now_ns() * 0x9E3779B97F4A7C15u >> 32) % kSample == 0;
 }
 
-/// A granule left without a write: one of a sample stands for those that were not protected.
+/// A granule left without a write. A granule of the sample also counts for those that were not protected.
 inline void saved(uint32_t granule) noexcept {
   add(granule, balance_of(granule).load(std::memory_order_relaxed) < 0 ? kSample : 1);
 }

@@ -6,10 +6,10 @@
 
 namespace ringside::memory {
 
-/// `bound` becomes the name of the one that applies.
+/// `bound` becomes the name of the limit that applies.
 uint64_t available_memory(const char** bound) noexcept;
 
-/// The smallest limit of the process's memory cgroup and of those above it, in bytes; UINT64_MAX if none is set.
+/// The smallest limit of the process's memory cgroup and of the cgroups above it, in bytes; UINT64_MAX if none is set.
 /// `groups`: a file like /proc/self/cgroup, of version 1 or 2; `root`: where the kernel shows the groups.
 uint64_t cgroup_limit(const char* groups, const char* root) noexcept;
 

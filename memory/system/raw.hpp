@@ -17,9 +17,10 @@
 
 namespace ringside::memory {
 
-/// A preload library keeps its descriptors away from the program's: numbers from this one on. 0: any.
+/// The least number of the library's descriptors, by which a preload library keeps them away from the program's. 0: any
+/// number.
 extern int least_descriptor;
-/// Moves a new descriptor there and returns it; errors are returned unchanged.
+/// Moves a new descriptor to such a number and returns it; errors are returned unchanged.
 long out_of_the_way(long descriptor) noexcept;
 
 /// The kernel's result: a value, or -errno. All calls of the library use one instruction, which the filter of
@@ -78,7 +79,7 @@ class Lock {
   void unlock() noexcept {
     if (word_.exchange(0, std::memory_order_release) == 2) wake_all(&word_);
   }
-  /// In a forked child: the thread that held it does not exist there.
+  /// For a forked child: opens the lock, because the thread that held it does not exist there.
   void forget() noexcept { word_.store(0); }
 
  private:

@@ -11,7 +11,7 @@ namespace ringside::memory {
 namespace {
 
 struct Mark {
-  char symbol[16];  // an entry point of its run-time library
+  char symbol[16];  // an entry point of the sanitizer's run-time library
   char name[24];
 };
 constexpr Mark kMarks[] = {{"__asan_init", "AddressSanitizer"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Detects programs whose run-time library intercepts malloc, mmap and the signal handlers itself. If another library
-// does so too, they end before main, most without a line. Runs before the C library is ready: system calls only.
+// also intercepts these, such programs end before main, most of them without a message. Runs before the C library is
+// ready: system calls only.
 #pragma once
 
 namespace ringside::memory {
