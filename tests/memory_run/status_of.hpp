@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a forked child ended.
+// The way in which a forked child ended.
 #pragma once
 
 #include <sys/wait.h>
@@ -8,7 +8,7 @@
 
 namespace ringside::testing {
 
-/// Waits for the child. Its exit code, or a negative number: the signal that it died of.
+/// Waits for the child. Returns its exit code, or the negated number of the signal that ended it.
 inline int status_of(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
