@@ -18,7 +18,8 @@ std::uint64_t granule_bytes = 4096;
 std::uint64_t most_touches = 100'000;
 bool stores = false;
 
-// So many threads touch granules first, first + 1, ... of the permutation; returns the seconds and adds up the words.
+// `threads` threads touch the granules first, first + 1, ... of the permutation. Returns the seconds, and adds the
+// words to `sum`.
 double round_s(std::span<std::uint64_t> words, const Permutation& order, std::uint64_t granules, std::uint64_t first,
                std::uint64_t touches, int threads, std::uint64_t& sum) {
   const std::uint64_t step = granule_bytes / sizeof(std::uint64_t);

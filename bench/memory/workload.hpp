@@ -20,20 +20,20 @@ namespace ringside::bench {
 
 /// The options of every program.
 struct Workload {
-  std::uint64_t data_bytes = std::uint64_t{1} << 30;  // of all its large arrays together
+  std::uint64_t data_bytes = std::uint64_t{1} << 30;  // the size of all its large arrays together
   int threads = 1;
   std::uint64_t seed = 1;
 };
 
 struct Outcome {
   Json figures;                // {name_unit: number}
-  std::uint64_t checksum = 0;  // of the result: equal for every memory and every number of threads
+  std::uint64_t checksum = 0;  // the checksum of the result: equal for every memory and every number of threads
 };
 
 struct Program {
   std::string name;
   std::string what;
-  std::function<void(CommandLine&)> declare;  // its own options; may be empty
+  std::function<void(CommandLine&)> declare;  // declares the program's own options; may be empty
   std::function<Outcome(const Workload&)> measure;
 };
 
