@@ -10,7 +10,7 @@
 namespace ringside::crash {
 
 enum class Hashing : std::uint8_t {
-  kWhole,                     // as it is
+  kWhole,                     // the real hash
   kOff,                       // every hash is the same number: no hash shows damage or a torn write
   kHeaderWithoutSeq,          // header_hash does not cover commit_seq
   kHeaderWithoutPayloadHash,  // header_hash does not cover payload_hash

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a scenario's ring is made for, and the storage that it lies on.
+// The shape of a scenario's ring, and its storage.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ Schema schema_of(const Setting& setting);
 /// What run `run` records: a few results, so that images stay small. The descriptions of two runs differ.
 Catalogue catalogue_of(const Setting& setting, std::uint32_t run);
 
-/// Room for exactly that.
+/// The ring's shape for exactly this schema and catalogue.
 RingShape shape_of(const Setting& setting);
 
 }  // namespace ringside::crash
