@@ -45,10 +45,10 @@ struct ringside_memory_options {
    * stacks in the arena and mappings there. */
   uint32_t system_calls;
   /* Whether far memory on NVDIMM (DAX) or tmpfs is read and written in place. 0: allocations of 1 MiB or more on DAX,
-   * once all allocations together exceed the limit; 1: allocations of 1 MiB or more; 2: none. Chunks that are touched often
-   * are copied to DRAM by a thread of the library. A store to such a chunk meanwhile waits in a handler of SIGSEGV: no
-   * thread may block SIGSEGV, and a handler that the program sets after start has to call the library's. The
-   * program may not call mprotect there. */
+   * once all allocations together exceed the limit; 1: allocations of 1 MiB or more; 2: none. A thread of the library
+   * copies chunks that are touched often to DRAM. A store to a chunk that is being copied waits in a handler of
+   * SIGSEGV: no thread may block SIGSEGV, and a handler that the program sets after start has to call the library's.
+   * The program may not call mprotect there. */
   uint32_t in_place;
 };
 
