@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared by the parts of the interface: whether the arena is started, the work on the granules of a range, and what
-// munmap(2), madvise(2) and fork(2) need in addition to allocation.
+// Shared by the parts of the interface: whether the arena is started, the work on the granules of a range, and the
+// additional functions for munmap(2), madvise(2) and fork(2).
 #pragma once
 
 #include <stdint.h>
@@ -44,8 +44,8 @@ bool is_allocated(uint32_t page) noexcept;
 
 /// Resizes a region at its address. false: the next addresses are taken, or far memory is full (`full`).
 bool resize_in_place(Region region, uint64_t bytes, bool* full) noexcept;
-/// Releases pages of a region. Its addresses are reused once all of its pages are released. No thread may use the pages
-/// meanwhile.
+/// Releases pages of a region. The region's addresses are reused once all of its pages are released. No thread may use
+/// the pages meanwhile.
 void release_pages(const Region& region, uint32_t page, uint32_t pages) noexcept;
 /// Allocated pages of the range read as zeros afterwards. Their far memory stays reserved.
 void clear_pages(uint32_t page, uint32_t pages) noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A private copy of the arena for a forked child. The kernel copies neither the arena nor the frames (MADV_DONTFORK):
-// the fork would share their pages, which neither process could then move. So the parent writes all content to a file
-// for the child before the fork, and the child begins with everything absent.
+// A private copy of the arena for a forked child. The kernel copies neither the arena nor the frames (MADV_DONTFORK),
+// because the fork would share their pages, and then neither process could move these. So the parent writes all content
+// to a file for the child before the fork, and the child begins with everything absent.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>

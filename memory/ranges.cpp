@@ -123,7 +123,7 @@ void write_back(uint32_t page, uint32_t pages, uint32_t kind) noexcept {
     } else if (state_of(seen) != kResident) {
       table.close(granule, seen);
       continue;
-    } else if ((seen & (kProtected | kPins)) == 0) {  // with a pin, a system call that stores would fail
+    } else if ((seen & (kProtected | kPins)) == 0) {  // a pinned granule stays open for system calls that store
       core.userfault.protect(table.address(granule), size, true);
     }
     if (eviction.differs(victim, kind, source)) {

@@ -148,7 +148,7 @@ size_t UserFault::move(char* to, char* from, size_t bytes) const noexcept {
     } else if (order.moved > 0) {
       done += static_cast<size_t>(order.moved);
     } else if (result == -EINVAL && most > kPage) {
-      most = kPage;  // the range lies in two mappings (divide)
+      most = kPage;  // the range may lie in two mappings (see divide)
     } else if (result == -EBUSY || result == -EAGAIN || result == -ENOMEM) {
       // A very short reference to the page also causes EBUSY: tries a few times before the caller takes another victim.
       if (++refused == 8) return done;

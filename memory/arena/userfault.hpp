@@ -28,7 +28,7 @@ struct UserFault {
   /// Opens userfaultfd. `signals`: a fault raises SIGBUS in its thread. 0 or -errno; `why` is then what to change.
   long open(bool signals, bool copy_only, const char** why) noexcept;
   void close() noexcept;
-  /// Registers a range of anonymous memory: missing pages and stores to protected ones then fault.
+  /// Registers a range of anonymous memory: accesses to missing pages and stores to protected pages then fault.
   long watch(void* at, size_t bytes) const noexcept;
 
   /// Fills the absent range at `to` with a copy of `from`, write-protected from the first instant if `protect`.
@@ -39,7 +39,7 @@ struct UserFault {
   void move_all(char* to, char* from, size_t bytes) const noexcept;
   void protect(char* at, size_t bytes, bool on) const noexcept;
   /// Discards the content of present pages and returns them to the kernel. Linux 6.16 interrupts the other cores once
-  /// for all ranges; before 6.13 each range is a call.
+  /// for all ranges; before Linux 6.13, each range needs a call.
   void drop(const iovec* ranges, uint32_t count) const noexcept;
   /// Wakes the threads that sleep on the range; they repeat the access (faults=thread).
   void wake(char* at, size_t bytes) const noexcept;
@@ -48,7 +48,7 @@ struct UserFault {
   size_t moved_uncounted(const char* to, const char* from, size_t bytes, bool first_is_there) const noexcept;
 };
 
-/// Returns the pages of a range to the kernel; they are absent then.
+/// Returns the pages of a range to the kernel; the pages are then absent.
 void drop_range(void* at, size_t bytes, const KernelCalls& kernel = kernel_calls) noexcept;
 
 }  // namespace ringside::memory

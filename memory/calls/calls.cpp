@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The handler never makes the program's call itself. It leaves a frame on the thread's stack and returns into a stub
-// (stubs.cpp), so the call runs outside any handler. A signal interrupts it as usual; its mask and stack are the
-// program's; longjmp and cancellation work; and a call that changes the signal mask takes effect.
+// (stubs.cpp), so the call runs outside any handler. A signal interrupts the call as usual; the signal mask and the
+// stack are the program's; longjmp and cancellation work; and a call that changes the signal mask takes effect.
 #include "memory/calls/calls.hpp"
 
 #include <errno.h>

@@ -10,7 +10,7 @@ namespace ringside::memory {
 
 class Calls {
  public:
-  /// To be called first: under an inherited filter the library's own calls must pass. 0 or -errno.
+  /// Call this first: under an inherited filter, it lets the library's own calls pass. 0 or -errno.
   long before_start(const char** why) noexcept;
   /// `wanted`: whether to serve calls. 0 or -errno; `why` is then what failed. The filter stays for the rest of the
   /// process, harmless after stop.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The filter's program: a search tree over the call numbers, then, for each set of pointer arguments, a block that
-// compares their upper halves. Numbers without pointers end in the tree. For them the kernel detects that the result is
-// constant and skips the program (Linux 5.11).
+// compares their upper halves. For numbers without pointers, the program ends in the tree. The kernel detects that
+// their result is constant and skips the program (Linux 5.11).
 #include "memory/calls/filter.hpp"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The seccomp filter: a system call with an argument in the arena raises SIGSYS in its thread, every other call runs.
+// The seccomp filter: a system call with an argument in the arena raises SIGSYS in its thread; every other call runs.
 #pragma once
 
 #include <stdint.h>
@@ -16,7 +16,7 @@ bool has_filter() noexcept;
 inline constexpr long kOnlyOfAncestors = 1;
 
 /// Installs the filter for all threads; it traps [first, end). 0, kOnlyOfAncestors, or -errno with the failure in
-/// `why`. `covered`: an ancestor's filter already traps the range, so this one adds only the calls with structures.
+/// `why`. `covered`: an ancestor's filter already traps the range, so this filter adds only the calls with structures.
 long install_filter(uint64_t first, uint64_t end, bool covered, const char** why) noexcept;
 
 }  // namespace ringside::memory

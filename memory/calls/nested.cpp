@@ -28,8 +28,8 @@ uint64_t address_of(const void* pointer) {
 
 constexpr uint64_t kMostEntries = 1024;  // the kernel's limit for an array of iovec or of messages
 
-// The pins of io_submit end when the call returns, possibly before the device is done. The kernel's own reference to a
-// page then stops MOVE; the eviction without MOVE ignores it.
+// The pins of io_submit end when the call returns, possibly before the device is done. After that, the kernel's own
+// reference to a page prevents a MOVE. An eviction without MOVE ignores that reference.
 long let_device_store() {
   if (!core.userfault.moves) return -EINVAL;
   caches.devices_store.store(true);

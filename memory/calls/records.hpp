@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a trapped system call holds while the kernel executes it: its pins, and the progress of a transfer in pieces. A
-// record belongs to one thread. A thread has several records if a handler of the program interrupts a call and makes
+// The state of a trapped system call while the kernel executes it: its pins, and the progress of a transfer in pieces.
+// A record belongs to one thread. A thread has several records if a handler of the program interrupts a call and makes
 // another call.
 #pragma once
 

@@ -22,7 +22,8 @@ static_assert(offsetof(Frame, result) == 8 && offsetof(Frame, arguments) == 16 &
   ".cfi_escape 0x10, 16, 2, 0x77, 0\n"
 
 // To the unwinder, a stub is a function that the interrupted one called: cancellation and exceptions from a handler
-// pass through it. The stubs change no flags. rcx and r11 are free: the instruction `syscall` overwrites them.
+// pass through it. The stubs change no flags. They may use rcx and r11, because the instruction `syscall` overwrites
+// these.
 __asm__(
     ".text\n"
     ".p2align 4\n"

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The few instructions for system calls that the filter always permits or always traps. Each address is the one after
-// the instruction `syscall`, as the kernel reports it.
+// The few instructions for system calls that the filter always permits or always traps. Each address is that after the
+// instruction `syscall`, as the kernel reports it.
 #pragma once
 
 #include <stdint.h>
 
 namespace ringside::memory {
 
-/// The handler leaves this frame on the thread's stack for a stub. The stub runs with the stack pointer at the frame
-/// and raises it at its end. The frame lies below all data of the kernel and the handler until the handler returns.
+/// The handler leaves this frame on the thread's stack for a stub. The stub runs with the stack pointer at the frame,
+/// and raises the stack pointer at its end. The frame lies below all data of the kernel and the handler until the
+/// handler returns.
 struct Frame {
   uint64_t back;           // 0: where the interrupted function continues
   uint64_t result;         // 8

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory that the kernel reads and writes for each system call that takes pointers; table.cpp lists together the
-// calls that are alike in this. The filter is built from the table, the handler pins memory according to it, and a test
-// covers it.
+// The memory that the kernel reads and writes for each system call that takes pointers; table.cpp groups calls that are
+// alike in this. The filter is built from the table, the handler pins memory according to it, and a test covers it.
 #pragma once
 
 #include <stddef.h>
@@ -9,7 +8,7 @@
 
 namespace ringside::memory {
 
-/// The number of bytes at a pointer argument. Upper bounds are safe: they only bring in a page more.
+/// The number of bytes at a pointer argument. An upper bound is safe: it may only bring in more pages.
 enum class Size : uint8_t {
   kNone,
   kFixed,     // `unit` bytes

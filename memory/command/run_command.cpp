@@ -121,8 +121,8 @@ std::vector<std::string> environment_for(const MemoryRunOptions& options, const 
 
 std::atomic<pid_t> running{0};
 
-/// Ctrl-C reaches the program directly: the terminal sends it to the whole group. This handler passes on signals that
-/// another process sends.
+/// Ctrl-C reaches the program directly, because the terminal signals the whole process group. This handler passes on
+/// signals that another process sends.
 void pass_on(int number, siginfo_t* info, void* /*context*/) {
   const int kept = errno;
   const pid_t child = running.load();

@@ -112,7 +112,7 @@ void FarFile::start_beside_page_cache() noexcept {
   write_behind_.start(descriptor_);
 }
 
-// The child did not inherit the mapping, stages and writes: there is nothing to unmap or to wait for.
+// The child did not inherit the mapping, stages and writes, so it unmaps nothing and waits for nothing.
 long FarFile::adopt(int descriptor) noexcept {
   const bool past_page_cache = stages_.any() || write_behind_.any();
   stages_.forget();

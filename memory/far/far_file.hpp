@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Far memory: an unnamed file with the arena's content at the arena's offsets. On tmpfs and DAX it is mapped, so that
-// granules are compared and copied without a system call. On a disk it bypasses the page cache, which would otherwise
-// hold a second copy in DRAM in addition to the limit.
+// Far memory: an unnamed file with the arena's content at the arena's offsets. On tmpfs and DAX, the file is mapped, so
+// that granules are compared and copied without a system call. On a disk, transfers bypass the page cache, which would
+// otherwise hold a second copy in DRAM in addition to the limit.
 #pragma once
 
 #include <stddef.h>
@@ -22,7 +22,7 @@ class FarFile {
   long adopt(int descriptor) noexcept;
 
   /// From now on every transfer takes as long as on a slower memory: `latency_ns` for the first byte, then the given
-  /// bytes a second. Zeros end the emulation. Before start.
+  /// bytes a second. Zeros end the emulation. Call it before start.
   void emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s) noexcept;
   enum Transfer { kRead, kWrite };
   /// For users of map(): waits until the emulated transfer that began at `begin_ns` ends.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads a far file on a disk ahead of a stream: blocks of 512 KiB, several in flight (io_submit(2), which bypasses the
 // page cache and needs no thread). A stage is a copy that may be discarded at any time, so no granule waits for it. A
-// write to the file makes that part of a stage stale before the granule's word becomes absent. So a thread that finds
-// an absent granule also finds the stale mark.
+// write to the file marks that part of a stage as stale before the granule's word becomes absent. So a thread that
+// finds an absent granule also finds the stale mark.
 #pragma once
 
 #include <stddef.h>

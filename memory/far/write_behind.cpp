@@ -127,7 +127,7 @@ void WriteBehind::copy_part(uint64_t offset, const char* from, uint32_t bytes, O
       if (overlapping(offset, bytes) == kNone) number = take_slot(offset, bytes);
     }
     if (number != kNone) break;
-    submit(orders);  // a thread must not wait while it holds unsubmitted writes that others need
+    submit(orders);  // a thread must not wait while it holds unsubmitted writes that other threads need
     if (collect(false) == 0) wait_for_any();
   }
   memcpy(buffer(slots_[number]), from, bytes);

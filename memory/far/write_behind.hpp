@@ -44,9 +44,9 @@ class WriteBehind {
   bool take(uint64_t offset, char* to, size_t bytes) noexcept;
   /// Returns when the file has all copied data of a range.
   void wait(uint64_t offset, uint64_t bytes) noexcept;
-  /// Whether the file may still lack a part of a range.
+  /// Whether a part of a range may not be in the file yet.
   bool holds(uint64_t offset, uint64_t bytes) noexcept;
-  /// The parts that the file may still lack: a bit for each of 64 parts of 2^part_shift bytes from `offset` on.
+  /// The parts that may not be in the file yet: a bit for each of 64 parts of 2^part_shift bytes from `offset` on.
   uint64_t held_parts(uint64_t offset, uint32_t part_shift) noexcept;
 
  private:
@@ -58,7 +58,7 @@ class WriteBehind {
     Phase phase = kFilling;
     iocb order{};
   };
-  // 128 writes, together 2 MiB: a run of up to 64 pages lies within the pages of one word.
+  // 128 writes, in a buffer of 2 MiB. A write's run of up to 64 pages lies within the pages of one bitmap word.
   static constexpr uint32_t kSlots = 128, kWords = 8;
   static constexpr uint64_t kBytes = uint64_t{kWords} * 64 * kPage;
   static constexpr uint64_t kMostBytes = 64 * kPage;

@@ -25,7 +25,7 @@ bool is_store(void* context) {
   return registers[REG_TRAPNO] == 14 && (registers[REG_ERR] & 2) != 0;  // 14: page fault; 2: by a store
 #else
   (void)context;
-  return true;  // unknown: the eviction then writes the granule even if it did not change
+  return true;  // unknown; a store is assumed, so the eviction writes the granule even if it did not change
 #endif
 }
 

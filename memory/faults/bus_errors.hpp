@@ -38,8 +38,8 @@ extern BusErrors bus_errors;
 /// Called after each fault, possibly in a signal handler: the preload library's account uses it. nullptr: none.
 extern void (*after_fault)() noexcept;
 
-/// The common part of both ways to handle faults: makes the page accessible. If it is not allocated, makes it
-/// permanently inaccessible, so that the next try raises SIGSEGV.
+/// The common part of both ways to handle faults: makes the page accessible. If the page is not allocated, makes it
+/// permanently inaccessible, so that the repeated access raises SIGSEGV.
 void serve_fault(const void* address, bool store) noexcept;
 
 }  // namespace ringside::memory

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decides how many granules a fault of a stream brings in. A fault exactly at the end of a stream's last granules
-// confirms the stream and brings in more (2, 8, 32); any other fault brings in one. So read-ahead starts only where it
-// helps, and stops automatically: at random addresses no fault is confirmed.
+// confirms the stream and brings in more (2, 8, 32); any other fault brings in one granule. So read-ahead starts only
+// where it helps, and stops by itself: at random addresses, no fault confirms a stream.
 #pragma once
 
 #include <stdint.h>
@@ -18,8 +18,8 @@ class ReadAhead {
   void start(bool never) noexcept { never_ = never; }
   bool works() const noexcept { return !never_; }
 
-  /// For a fault at `granule`: how many granules to bring in, at most `most`. `confirmed`: how many the stream's last
-  /// fault brought in before they were touched. `stored`: that fault was a store.
+  /// For a fault at `granule`: the number of granules to bring in, at most `most`. `confirmed`: the number that the
+  /// stream's last fault brought in before they were touched. `stored`: whether that fault was a store.
   uint32_t plan(uint32_t granule, Advice advice, uint32_t most, uint32_t* confirmed, bool* stored) noexcept {
     *confirmed = 0;
     *stored = false;

@@ -176,8 +176,8 @@ bool worth_reading(uint32_t page, uint32_t span) {
 
 }  // namespace
 
-// The disk reads the stream's next blocks while the program works on this one. A block that begins here is also read
-// into a stage, which is faster for the disk than single pages.
+// The disk reads the stream's next blocks while the program works on the present block. A block that begins here is
+// also read into a stage, which is faster for the disk than single pages.
 void Resolve::read_blocks_ahead(uint32_t granule, const Run& run) const noexcept {
   if (!far.reads_ahead() || !run.is_long()) return;
   const uint64_t offset = offset_of(granule);
@@ -310,7 +310,7 @@ void Resolve::allow_stores(uint32_t granule, uint32_t kind, Word seen) noexcept 
   {
     const Held held(cache.lock);
     ++cache.counters.faults_write;
-    if ((seen & kCleaned) != 0) {  // counts as a touch, as in probation
+    if ((seen & kCleaned) != 0) {  // the store counts as a touch, like a touch in probation
       cache.stored_after_cleaning();
       caches.unlink(cache, node_of(seen));
       caches.push(cache, kMain, node_of(seen), stamp_now());
@@ -340,15 +340,15 @@ void Resolve::give_bounce(char* buffer) noexcept {
   bounces_taken_.fetch_and(~(1u << which), std::memory_order_release);
 }
 
-// A pin keeps the word resident, so an eviction never claims a pinned granule. An owner of the word (a first store, a
-// flush) keeps the pins.
+// A pin keeps the word resident, so an eviction never claims a pinned granule. A thread that owns the word (for a first
+// store or a flush) preserves the pins.
 long Resolve::pin(uint32_t page, bool changes) noexcept {
   for (;;) {
     if (!this->page(page, changes)) return -EFAULT;
     uint32_t granule = 0, kind = 0;
     if (!granule_of(page, &granule, &kind)) return -EFAULT;
     Word seen = table.word(granule).load(std::memory_order_acquire);
-    const bool takes_dram = state_of(seen) == kResident;  // in place, a pin only keeps the chunk in its present memory
+    const bool takes_dram = state_of(seen) == kResident;  // in place, a pin only keeps the chunk where it is now
     if ((!takes_dram && state_of(seen) != kInPlace) || (changes && (seen & kProtected) != 0)) continue;
     if ((seen & kPins) == kPins) return -EAGAIN;
     const bool first = (seen & kPins) == 0 && takes_dram;

@@ -25,7 +25,7 @@ class Resolve {
   long pin(uint32_t page, bool changes) noexcept;
   /// Pins the granules from `page` to `last`. `page` becomes the first one that is not pinned. 0 or -errno.
   long pin_range(uint32_t* page, uint32_t last, bool changes) noexcept;
-  /// Takes a pin from each granule; passes over pieces that were never allocated.
+  /// Takes a pin from each granule; skips pieces that were never allocated.
   void unpin_range(uint32_t page, uint32_t last) noexcept;
   /// The first page of the granule that holds a page, and its kind; false: it is not allocated. Waits while the granule
   /// size changes.

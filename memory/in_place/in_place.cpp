@@ -190,7 +190,8 @@ bool InPlace::promote(uint32_t chunk) noexcept {
   }
   bool done = false;
   if (may_move() && protect(chunk, PROT_READ)) {
-    // A system call copies, so the frame needs no second mapping, which would count as resident twice.
+    // A system call makes the copy, so that the frame needs no second mapping, which would count as resident a second
+    // time.
     const uint64_t begin = far.begin_ns();
     const auto size = static_cast<long>(chunk_bytes());
     const long copied = raw(SYS_pwrite64, frames_file_, as_long(far.map() + offset(chunk)), size,

@@ -40,13 +40,13 @@ class InPlace {
     return possible() && pieces_[page / kPagesPerPiece].load(std::memory_order_relaxed) != 0;
   }
 
-  /// Maps far memory at pages whose words the caller owns (and so gives up), or at new pages. 0 or -errno.
+  /// Maps far memory at pages whose words the caller owns (and gives up by this call), or at new pages. 0 or -errno.
   long map(uint32_t page, uint32_t pages) noexcept;
-  /// Takes a range of words out of in-place use: see expel of core.hpp. false: some are pinned.
+  /// Takes a range of words out of in-place use: see expel of core.hpp. false: some pages are pinned.
   bool expel(uint32_t page, uint32_t pages, Expel how) noexcept;
   /// Makes a whole region cached and keeps its content. false: a part is pinned, or the kernel has no mapping left.
   bool cache(uint32_t page, uint32_t pages) noexcept;
-  /// Writes promoted chunks that changed; they stay promoted.
+  /// Writes promoted chunks that changed to far memory; the chunks stay promoted.
   void write_back(uint32_t page, uint32_t pages) noexcept;
   /// For a fault of a permitted access: the chunk is or was being copied. Waits until the copy ends. false: the mapping
   /// has not changed since this thread's last fault there, so the program caused the fault.

@@ -104,7 +104,7 @@ void Sampling::serve() noexcept {
   }
 }
 
-// Chooses the next pieces in place, at most one round.
+// Chooses the next pieces in place, each at most once.
 uint32_t Sampling::choose() noexcept {
   uint32_t found = 0;
   const uint32_t pieces = table.pieces();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the chunks in place that are worth DRAM. A thread removes the page table entries of some pieces, and later
-// reads which the kernel recreated (/proc/self/pagemap). It promotes chunks that were touched in two of their last four
-// samples, and takes their DRAM from chunks that were touched in none. It sleeps fifty times as long as a sample takes.
+// reads which entries the kernel has recreated (/proc/self/pagemap). It promotes chunks that were touched in two of
+// their last four samples, and takes their DRAM from chunks that were touched in none. The thread sleeps fifty times as
+// long as a sample takes.
 #pragma once
 
 #include <pthread.h>
@@ -16,7 +17,7 @@ class Sampling {
   void stop() noexcept;
   /// For a forked child, which did not inherit the thread.
   void forget() noexcept;
-  /// Call it when there is something to sample.
+  /// Call it when regions in place exist that can be sampled.
   void wake() noexcept;
 
  private:

@@ -22,7 +22,7 @@ namespace {
 constexpr unsigned kHigh = 900;  // below 1024, the limit of select(2) and the usual limit of a process
 constexpr int kOwn = 3;
 
-/// A child of vfork may close its copies of the descriptors: its exec closes them anyway.
+/// Not in a child of vfork, which may close its copies of the descriptors, because its exec closes them anyway.
 bool is_guarded() {
   return core.ready() && raw(SYS_getpid) == own_process();
 }
@@ -89,7 +89,7 @@ RINGSIDE_MEMORY_INTERPOSED void closefrom(int first) {
 RINGSIDE_MEMORY_INTERPOSED int dup2(int from, int to) {
   if (is_own(to)) return result_of(-EBADF);
   if (from != to) return result_of(raw(SYS_dup3, from, to, 0));
-  const long open = raw(SYS_fcntl, from, F_GETFD);  // dup3 refuses equal numbers; some processors lack dup2
+  const long open = raw(SYS_fcntl, from, F_GETFD);  // dup3 refuses equal numbers; not every processor has dup2
   return result_of(open < 0 ? open : from);
 }
 

@@ -50,8 +50,8 @@ class Gate {
 
 extern Gate gate;
 
-/// Holds the gate while it lives, and blocks signals: a handler that allocates would wait for a fork that waits for
-/// this thread. Until its end, the thread may not touch the arena.
+/// Enters the gate and leaves it at its end. Signals are blocked meanwhile, because a handler that allocates would wait
+/// for a fork that waits for this thread. In between, the thread may not touch the arena.
 class ThroughGate {
  public:
   ThroughGate() noexcept { gate.enter(); }

@@ -187,7 +187,7 @@ RINGSIDE_MEMORY_INTERPOSED void* mmap(void* address, size_t bytes, int protectio
     if (!unreserved) return address_of(-ENOMEM);
   }
   if ((flags & MAP_FIXED) != 0 && part_in_arena(address, whole_pages(bytes), &page, &pages)) {
-    // Over a part of a region only zeros can be mapped.
+    // In a part of a region, a fixed mapping can only replace the content by zeros.
     const bool same = static_cast<uint64_t>(pages) << kPageShift == whole_pages(bytes) && starts_page(address) &&
                       (flags & MAP_ANONYMOUS) != 0 && (flags & MAP_SHARED) == 0 &&
                       protection == (PROT_READ | PROT_WRITE) && all_allocated(page, pages);
@@ -243,7 +243,7 @@ RINGSIDE_MEMORY_INTERPOSED int posix_madvise(void* address, size_t bytes, int ad
   return result;
 }
 
-// Pages that leave and return always have read and write access. So a request for less access is refused, and so is one
+// Pages that return to DRAM always have read and write access. So a request for less access is refused, and so is one
 // for more (execution).
 RINGSIDE_MEMORY_INTERPOSED int mprotect(void* address, size_t bytes, int protection) {
   return result_of(on_both_sides(

@@ -18,9 +18,9 @@ void forget_locks() noexcept;
 
 /// false: there is no memory for the record.
 bool wipe_on_fork(uint32_t page, uint32_t pages) noexcept;
-/// For MADV_KEEPONFORK, or pages that are released.
+/// Unmarks pages, for MADV_KEEPONFORK or because they are released.
 void keep_on_fork(uint32_t page, uint32_t pages) noexcept;
-/// In a forked child, once it has its copy of the arena.
+/// Clears the marked pages in a forked child, once it has its copy of the arena.
 void wipe_in_child() noexcept;
 
 }  // namespace ringside::memory

@@ -36,7 +36,8 @@ constinit Lock late_lock;
 
 constinit long command = 0;  // the process of `ringside-memory run`, if it is the parent
 
-// Ends PROGRAM with its command (PR_SET_PDEATHSIG). The kernel drops this request when a process changes its user.
+// Makes the kernel end PROGRAM when its command ends (PR_SET_PDEATHSIG). The kernel drops this request when a process
+// changes its user.
 void end_with_command() {
   if (command == 0 || raw(SYS_getppid) != command) return;
   raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -84,7 +85,7 @@ void start_in_child() {
   note_process();
   account.start_in_child();
   gate.open();
-  if (table.bytes() == 0) return;  // this process never had an arena
+  if (table.bytes() == 0) return;  // neither this process nor its parent had an arena
   forget_locks();
   if (starts_late.load() != 0) return;
   if (copy_for_child < 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// This process: the preload library's settings from the environment, and what start, fork and end need of its parts.
+// This process: the preload library's settings from the environment, and the functions for its start, forks and end.
 #pragma once
 
 #include <limits.h>

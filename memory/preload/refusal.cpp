@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ends a program that cannot have this library with one line, before other code runs: the loader calls the resolver of
-// an indirect function while it links. At that time, neither the C library nor a sanitizer's run-time library has
+// Ends a program that cannot use this library, with one line and before other code runs: the loader calls the resolver
+// of an indirect function while it links. At that time, neither the C library nor a sanitizer's run-time library has
 // started. (The sanitizer's library would end the process itself.) `ringside-memory run` checks PROGRAM; this code
 // checks the programs that PROGRAM starts.
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SIGBUS (a fault of the arena) and SIGSYS (a trap of a system call) are never blocked, because a blocked one ends the
-// process. So every mask that the program sets leaves them out. The program's own handlers of these signals are called
-// for other causes.
+// SIGBUS (a fault of the arena) and SIGSYS (a trap of a system call) are never blocked, because a blocked one would end
+// the process at a fault or a trap. So this file removes them from every mask that the program sets. The program's own
+// handlers of these signals are called for other causes.
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -110,7 +110,7 @@ RINGSIDE_MEMORY_INTERPOSED int sigaction(int number, const struct sigaction* set
   return real->sigaction(number, set == nullptr ? nullptr : &open, before);
 }
 
-// The C library's functions below do not call sigaction through its symbol.
+// The C library's versions of the following functions do not call sigaction through its symbol.
 RINGSIDE_MEMORY_INTERPOSED Handler signal(int number, Handler handler) {
   return set_handler(number, handler, SA_RESTART);
 }

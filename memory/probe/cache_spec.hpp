@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A hierarchy of caches before a memory, as text and as a plain struct: it defines a simulated memory, and the true
-// answers for checking a probe.
+// A hierarchy of caches before a memory, as text and as a plain struct. It defines a simulated memory and the true
+// answers with which a probe is checked.
 #pragma once
 
 #include <array>

@@ -12,7 +12,7 @@ namespace ringside::probe {
 namespace {
 
 /// Distance -> the costs of the second access of a pair in untouched memory: first at base + x, then at base.
-/// Descending, because a next-line prefetcher would make the ascending pair fast.
+/// The order is descending, because a next-line prefetcher would make an ascending pair fast.
 using PairCosts = std::map<std::uint64_t, std::vector<double>>;
 
 /// The distance between the trials of pairs.
@@ -103,7 +103,7 @@ std::uint64_t largest_fit(Walks& walks, const LevelCosts& costs, std::uint64_t l
   const auto fits = [&](std::uint64_t bytes) {
     return walks.fit(walks.lines_at(walks.memory().fresh(bytes), line, bytes / line), costs);
   };
-  // The bounds are guesses of the coarse search, which a few disturbed laps can mislead: tests both.
+  // The bounds come from the coarse search, which a few disturbed laps can mislead, so both are tested.
   least = std::max(line, least / line * line);
   most = std::max(2 * line, most / line * line);
   if (!fits(least)) return 0;

@@ -17,7 +17,7 @@ enum class Replacement {
   kPlru,     // evicts along a binary tree, whose nodes select the half not used last; ways: a power of two
   kFifo,     // evicts the line that came first
   kRandom,   // evicts a random line
-  kAdaptive  // as LRU, but 31 of 32 new lines become the next victim: a scan displaces one line
+  kAdaptive  // as LRU, but 31 of 32 new lines become the next victim, so that a scan displaces few lines
 };
 
 inline constexpr std::array kReplacements = {Replacement::kLru, Replacement::kPlru, Replacement::kFifo,

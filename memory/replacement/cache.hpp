@@ -32,7 +32,7 @@ struct Node {
   uint32_t stamp = 0;       // when it joined its list, in units of 2^20 ns
   uint32_t came_alone = 0;  // see memory/replacement/neighbourhood.hpp
   uint8_t list = kNoList;
-  uint8_t was_main = 0;  // in probation: it left the main queue, and returns there if a neighbour was touched
+  uint8_t was_main = 0;  // in probation: whether it left the main queue; it returns there if a neighbour is touched
 };
 
 /// The time in units of 2^20 ns, for the age of a node.
@@ -46,16 +46,16 @@ struct List {
   uint32_t size() const noexcept { return count.load(std::memory_order_relaxed); }
 };
 
-/// Counted by faults and evictions; stats adds them up.
+/// Faults and evictions increment these counters; stats adds those of all caches.
 struct Counters {
   uint64_t faults, faults_probation, faults_zero, faults_far, faults_write;
   uint64_t read_bytes, written_bytes, evicted, evicted_clean, read_ahead, read_ahead_used, busy, fault_ns;
 };
 
-/// Whether an action pays, from its past savings and costs, in any unit.
+/// Decides whether an action pays, from its past savings and costs, in any unit.
 class Balance {
  public:
-  /// True every 32nd time in any case, to test whether the action pays by now.
+  /// Also true every 32nd time that the action does not pay, to test whether it pays by now.
   bool wanted() noexcept {
     return balance_.load(std::memory_order_relaxed) >= 0 || asked_.fetch_add(1, std::memory_order_relaxed) % 32 == 0;
   }
@@ -89,7 +89,7 @@ struct alignas(64) Cache {
   uint32_t faults_alone = 0;          // this thread's faults since another thread's last fault
   uint32_t came_alone = 0;            // granules that faults outside of streams brought in
   Counters counters{};
-  std::atomic<uint64_t>* ghosts = nullptr;  // at the granule's hash: granule + 1, and the ghost's number
+  std::atomic<uint64_t>* ghosts = nullptr;  // at the index of the granule's hash: granule + 1, and the ghost's number
   uint32_t ghosts_made = 0;
 
   uint32_t pages() const noexcept { return evictable() + lists[kVacant].size(); }

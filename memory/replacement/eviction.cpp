@@ -79,7 +79,7 @@ uint32_t Eviction::unmap_batch(Cache& cache, uint32_t wanted) const noexcept {
     }
   }
   if (batch.count == 0) {
-    yield_core();  // all pinned, or owned by other threads
+    yield_core();  // all granules are pinned, or owned by other threads
     return 0;
   }
   // Drops granules without neighbours, unless a touch in probation would save a read from a disk.
@@ -144,7 +144,7 @@ void Eviction::park(Batch& batch) const noexcept {
     slots -= whole;
     i += whole;
     if (whole == run) continue;
-    // The kernel holds a page of the next granule: its other pages are moved back and it stays.
+    // The kernel holds a page of the next granule: the granule's other pages are moved back, and the granule stays.
     const size_t begun = whole * bytes_of(batch.kind);
     userfault_->move_all(from + begun, to + begun, moved - begun);
     Word word = batch.victims[i].word;

@@ -41,8 +41,8 @@ class Eviction {
   /// The first granules of probation go to far memory; their pages become vacant.
   void clean_batch(Cache& cache, uint32_t wanted) const noexcept;
 
-  /// Takes the pages of owned granules out of the arena; those already in a slot stay there. If the kernel temporarily
-  /// holds a granule, it becomes resident again and leaves the batch.
+  /// Takes the pages of owned granules out of the arena; pages that are already in a slot stay there. If the kernel
+  /// temporarily holds a granule, it becomes resident again and leaves the batch.
   void park(Batch& batch) const noexcept;
   /// Completes a parked batch: the content is in far memory (`keep`) or discarded, the words are absent or `forgotten`,
   /// and the pages can be reused.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Evicts granules without neighbours. A MOVE of each would interrupt, once a granule, all cores that run the process.
-// Here they are write-protected together with the granules around them, written if they changed, and dropped with one
-// call. That is one interruption for a chunk of 64 granules, and the chunk's next victims are already written.
+// Here the granules are write-protected together with those around them, written if they changed, and dropped with one
+// call. So a chunk of 64 granules causes one interruption, and the chunk's next victims are already written.
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
 #include "memory/replacement/eviction.hpp"
@@ -138,7 +138,7 @@ uint32_t drop_scattered(const UserFault& userfault, Cache& cache, Batch& batch, 
     bool all_unchanged = true;
     for (end = i; end < batch.count && ((batch.victims[end].granule ^ batch.victims[i].granule) & chunk) == 0; ++end)
       all_unchanged = all_unchanged && is_unchanged(batch.victims[end].word);
-    // Neighbours that changed are moved: one call takes them out, and one call reuses their pages.
+    // Changed neighbours are moved instead: one call takes them out, and one call reuses their pages.
     uint32_t longest = 0;
     for (uint32_t j = i, run = 0; j < end; ++j) {
       run = j > i && batch.victims[j].granule == batch.victims[j - 1].granule + span ? run + 1 : 1;

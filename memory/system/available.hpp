@@ -15,7 +15,7 @@ uint64_t cgroup_limit(const char* groups, const char* root) noexcept;
 
 /// A soft limit of this process (RLIMIT_FSIZE and so on) in bytes; UINT64_MAX: none.
 uint64_t process_limit(int resource) noexcept;
-/// The limit of the process's addresses, if there is one, and its name in a shell: "ulimit -v", "ulimit -d".
+/// The limit of the process's addresses (UINT64_MAX: none), and its name in a shell: "ulimit -v" or "ulimit -d".
 uint64_t address_limit(const char** name) noexcept;
 
 }  // namespace ringside::memory

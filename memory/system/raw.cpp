@@ -135,7 +135,7 @@ long set_action(int signal, const struct sigaction* action, struct sigaction* be
 
 SignalsBlocked::SignalsBlocked() noexcept {
   // Blocks SIGBUS, too: nothing here may fault, so a fault is a bug and should end the process.
-  // SIGSYS stays open: the C library may make a trapped call here (pthread_create).
+  // SIGSYS stays unblocked, because the C library may make a trapped call here (pthread_create).
   const uint64_t all = ~(uint64_t{1} << (SIGSYS - 1));
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&all), as_long(&before_), sizeof all);
 }

@@ -6,8 +6,9 @@
 
 namespace ringside::memory {
 
-/// "ThreadSanitizer" and so on, if the program in the file was built with a sanitizer, as its own or its required
-/// symbols show. (A stripped GCC program with a static run-time library has none.) nullptr: none, or no such file.
+/// "ThreadSanitizer" and so on, if the program in the file was built with a sanitizer, according to the symbols that it
+/// defines or requires. (A stripped GCC program with a static run-time library has none.) nullptr: none, or no such
+/// file.
 const char* sanitizer_of(int program_file) noexcept;
 
 /// Whether this process is run by valgrind.
