@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared by the programs of this folder: their options, the timer of a part, and the line of JSON that each prints. A
-// program gets its large arrays from far_array.hpp, after the options have chosen their memory.
+// The common parts of the programs in this folder: their options, the timer of a part, and the line of JSON that each
+// program prints. A program gets its large arrays from far_array.hpp, after the options have chosen their memory.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exploration that every change must pass, and the faults that it must detect. crash_explorer explores for longer.
+// The exploration that every change must pass, and the faults that the exploration must detect. crash_explorer explores
+// for longer.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -126,8 +127,8 @@ void PrintTo(const Fault& fault, std::ostream* out) {
   *out << fault.mutant.fault << (fault.checksums ? "" : ", without checksums");
 }
 
-/// In a sanitizer's build the first mutant of each scenario: all take two minutes, and the release build tries them
-/// all.
+/// All mutants; in a sanitizer's build, only the first of each scenario, because all would take two minutes. The
+/// release build tries them all.
 std::vector<Fault> faults() {
   std::vector<Fault> all;
   for (const Mutant& mutant : mutants()) {

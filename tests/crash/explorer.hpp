@@ -27,7 +27,7 @@ inline constexpr Depth kQuick{{64, 8, 6}, {4, 1, 1}, 32, 1024};
 
 struct Violation {
   std::uint64_t event = 0;
-  std::uint64_t image = 0;  // of that event, counted from 0
+  std::uint64_t image = 0;  // the number of the image after that event, counted from 0
   std::string where;        // the phase, and the event of the recovery if the recovery was cut off
   std::string what;
 };

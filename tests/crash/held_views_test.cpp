@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Readers that work on steps in place (docs/publish/library.md, "Why a broken lease is never missed"), on recorded
-// scenarios: at every moment of a trace, a reader that may have seen a byte of another step must fail its check; and
-// the faults that this must detect. No trace is cut off here: the tests depend on the times at which another process
-// sees a store.
+// Readers that work on steps in place (docs/inside/library.md, "Why a broken lease is never missed"), on recorded
+// scenarios: at every moment of a trace, a reader that may have seen a byte of another step must fail its check. The
+// tests must also detect faulty checks. No trace is cut off here: the tests depend on the times at which another
+// process sees a store.
 //
 // Model (x86): stores through the cache become visible in program order. A word that is copied past the cache may
 // become visible as soon as the last drain before it, by its own thread or by the thread that called the copy, has

@@ -143,7 +143,7 @@ std::string check_ring(const RingView& ring, const History& history, const Promi
     if (iterate.commit_seq == 0 || iterate.clearing) return false;
     return promise.committed_is_kept || (promise.persisted_is_kept && iterate.persisted);
   };
-  std::uint64_t newest = 0;  // this commit must never be given up for another one
+  std::uint64_t newest = 0;  // the newest acknowledged commit, which must never be given up for another commit
   for (const Iterate& iterate : history.iterates()) {
     if (acknowledged(iterate)) newest = std::max(newest, iterate.commit_seq);
   }

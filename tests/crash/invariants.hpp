@@ -15,10 +15,10 @@ namespace ringside::crash {
 
 /// The promises of a storage and a durability for the images that a model allows.
 struct Promise {
-  bool committed_is_kept = false;  // every acknowledged commit is there
-  bool persisted_is_kept = false;  // every commit that was reported as persisted is there
+  bool committed_is_kept = false;  // every acknowledged commit is in the image
+  bool persisted_is_kept = false;  // every commit that was reported as persisted is in the image
   bool leaves_no_damage = false;   // `verify` would report nothing as damaged
-  /// An iterate is returned under the number that its commit was acknowledged with. This does not hold on a page
+  /// An iterate is returned under the number with which its commit was acknowledged. This does not hold on a page
   /// cache: if a first cut lost an iterate's payload and the iterate was committed again, the image may hold it under
   /// its first header. It is the same iterate nevertheless.
   bool numbers_hold = false;

@@ -182,7 +182,8 @@ class Loop:
             follower = Follower(self.pool, compare)
             with self.start(slots) as run:
                 try:
-                    # The last life ends without further kills: on a busy machine they would let it advance by few steps each.
+                    # The last life ends without further kills, because on a busy machine each kill would let it advance
+                    # by only a few steps.
                     while not self.enough_kills() and not self.kill_something(run, follower):
                         pass
                     code = run.wait(HANG_S)

@@ -133,7 +133,7 @@ class Check {
     }
   }
 
-  /// A gap must reach from the recorded iteration before it to the one after it.
+  /// A gap must reach from the recorded iteration before it to the recorded iteration after it.
   void check_named_iterations(const Told& told) {
     for (const wire::RecordsMissing& missing : told.gaps) {
       const std::uint64_t first = missing.first_commit_seq();

@@ -44,7 +44,7 @@ void print_logs(const std::string& folder) {
 }
 
 int loop(const Options& options) {
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans become children of this process, which then sees them
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans become children of this process, so that it can wait for them
   // A service's threads are not pinned here, and there are more processes than cores.
   setenv("OMP_NUM_THREADS", "1", 1);
   const TemporaryFolder folder;

@@ -43,7 +43,7 @@ bool is_of_the_sequence(std::uint64_t k, const double* x, std::uint64_t rows) {
   return true;
 }
 
-/// Waits until the service listens: one that has just started cannot handle SIGTERM yet.
+/// Waits until the service listens: a service that has just started cannot handle SIGTERM yet.
 void wait_for_service(Victim& analyzer, const std::string& socket) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The settings in which processes are killed. A life begins without a pool and has many deaths. After a death that
-// leaves no process alive, the pool is checked against what was acknowledged and what the solver must have written.
+// leaves no process alive, the pool is checked against the acknowledged iterations and the iterates that the solver
+// must have written.
 #pragma once
 
 #include <cstdint>

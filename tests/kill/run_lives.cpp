@@ -129,7 +129,8 @@ void RunsThatResume::live(std::mt19937_64& random, Tally& tally) const {
   const Run life = any_run("run", random);
   ++tally.lives;
   std::uint64_t acknowledged = 0;
-  // A finished run is resumed once more without a kill: this names the records that the last kill prevented.
+  // A finished run is resumed once more without a kill: the analyzer then names the records that the last kill
+  // prevented.
   for (bool done = false, settled = false; !settled;) {
     const bool journal = done || !one_in(8, random);
     for (const fs::path& folder : runtime_folders(at_.folder)) fs::remove_all(folder);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // memory_fork_kills child|parent|fork|late|full ROUNDS SEED, under `ringside-memory run`: 8 threads work on memory of
 // the arena and compare it with plain memory, while processes that share it by fork are killed.
-//   child   forked children work on their private copies and are killed; the parent goes on
-//   parent  the parent is killed; the child goes on with its copy and writes "same"
-//   fork    the process is killed by one thread while another one forks
-//   late    a child starts its arena at its first allocation, of 8 threads at once, and forks meanwhile; all live
-//   full    far memory has no room for the copy of a child
+//   child   forked children work on their private copies and are killed; the parent continues
+//   parent  the parent is killed; the child continues with its copy and writes "same"
+//   fork    the process is killed by one thread while another thread forks
+//   late    a child starts its arena at its first allocation, which 8 threads make at once while it forks; no kills
+//   full    the copy for a child does not fit into far memory
 // Exit code 1: a word differed.
 #include <poll.h>
 #include <sys/mman.h>

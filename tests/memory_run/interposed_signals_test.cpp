@@ -361,7 +361,7 @@ TEST(InterposedChildren, OfVforkAreTracedFromTheirExecOn) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFSTOPPED(status)) << status;
   EXPECT_EQ(WSTOPSIG(status), SIGTRAP);
-  for (long passed = 0; WIFSTOPPED(status);) {  // the program's own traps and faults
+  for (long passed = 0; WIFSTOPPED(status);) {  // passes the program's own traps and faults on to it
     ASSERT_EQ(ptrace(PTRACE_CONT, child, nullptr, passed), 0);
     ASSERT_EQ(waitpid(child, &status, 0), child);
     passed = WIFSTOPPED(status) ? WSTOPSIG(status) : 0;

@@ -9,8 +9,8 @@
 
 namespace ringside::bench {
 
-/// Opens DIR/far.NUMBER for reading and writing, with additional `flags` (O_DIRECT). It has at least `bytes` bytes of
-/// zeros, none of them in the page cache. Throws Error (exit code 3).
+/// Opens DIR/far.NUMBER for reading and writing, with additional `flags` (O_DIRECT). The file has at least `bytes`
+/// bytes of zeros, none of them in the page cache. Throws Error (exit code 3).
 UniqueFd far_file(const std::string& folder, int number, std::size_t bytes, int flags);
 
 }  // namespace ringside::bench

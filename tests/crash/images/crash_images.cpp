@@ -163,7 +163,7 @@ void CrashImages::look_at_some(const std::vector<const Cell*>& cells, std::size_
     if (nth % 2 == 0) {
       cut_in_time(cells, random, prefixes);
     } else {
-      const std::uint64_t share = 1 + random.below(15);  // of 16
+      const std::uint64_t share = 1 + random.below(15);  // in sixteenths
       for (std::size_t i = 0; i < cells.size(); ++i) {
         prefixes[i] = random.below(16) < share ? random.below(whole(i) + 1) : 0;
       }

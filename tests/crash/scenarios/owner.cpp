@@ -144,8 +144,7 @@ void Owner::hold(std::uint32_t slot) {
   persistence_.acknowledge({.kind = EventKind::kHeld, .value = holds_[slot]});
 }
 
-/// The rules of docs/publish/library.md, "Holding a step", word by word: returns the victim if no lease has to be
-/// broken for it.
+/// The rules of docs/inside/library.md, "Leases", word by word: returns the victim if no lease has to be broken for it.
 std::optional<std::uint32_t> Owner::free_victim() {
   std::vector<std::uint32_t> candidates(holds_.size());
   std::iota(candidates.begin(), candidates.end(), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An analyzer's part in a scenario: it opens the ring, begins runs and commits with the real RingWriter, and notes in
-// the trace what each call acknowledged when it returned. Scenarios use it, and so do the checks that reopen an image
-// and continue the run.
+// An analyzer's part in a scenario: it opens the ring, begins runs and commits with the real RingWriter, and adds each
+// call's acknowledgement to the trace when the call returns. Scenarios use it, and so do the checks that reopen an
+// image and continue the run.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class Owner {
 
   /// Iteration of the newest iterate of this run, 0 if there is none.
   std::uint64_t newest() const noexcept { return newest_; }
-  /// That iterate, as begin_run handed it over for the solver to continue from: payload_bytes.
+  /// The iterate that begin_run handed over, from which the solver continues: payload_bytes.
   const std::byte* handed_over() const noexcept { return handed_over_.data(); }
   const RingView& ring() const noexcept { return writer_->ring(); }
 

@@ -225,7 +225,7 @@ TracedScenario trace_held_slots(Storage storage, Durability durability, std::uin
   setting.slots = static_cast<std::uint32_t>(4 + random.below(4));
   Stage stage(setting, random.next());
   const std::uint32_t most =
-      random.one_in(4) ? setting.slots : setting.slots - 3;  // more than K - 3: leases are broken
+      random.one_in(4) ? setting.slots : setting.slots - 3;  // with more than K - 3 held slots, leases are broken
   play_laps(stage, setting.slots);
   for (int life = 0; life < 2; ++life) {
     const std::size_t from = stage.now();

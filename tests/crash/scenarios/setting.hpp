@@ -15,10 +15,10 @@ struct Setting {
   Storage storage = Storage::kDax;
   Durability durability = Durability::kPower;
   std::uint32_t slots = 3;
-  std::uint64_t rows = 170;     // of x, the first variable
+  std::uint64_t rows = 170;     // the rows of x, the first variable
   std::uint32_t variables = 1;  // 1: x only
-  std::uint32_t scalars = 2;    // of each step
-  int threads = 1;              // of the copy
+  std::uint32_t scalars = 2;    // the scalars of each step
+  int threads = 1;              // the threads of the copy
   bool reduces_on_the_way = false;
   bool scattered = false;  // pieces are assigned to threads at random
 

@@ -16,7 +16,7 @@
 namespace ringside::testing {
 namespace {
 
-/// The signal that ends a child which runs `act`; 0 if it ends by itself.
+/// Runs `act` in a child. Returns the signal that ends the child, or 0 if it ends by itself.
 int signal_of_child(const std::function<void()>& act) {
   return in_process([&] {
            signal(SIGSEGV, SIG_DFL);  // otherwise a sanitizer's handler would end the child

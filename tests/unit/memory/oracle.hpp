@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads with loads, stores, allocations, frees, resizes, advice, pins and limits in the arena, against the same
-// operations in plain memory.
+// Threads load, store, allocate, free, resize, advise, pin and change the limit in the arena. The content is compared
+// with that of plain memory after the same operations.
 #pragma once
 
 #include <atomic>

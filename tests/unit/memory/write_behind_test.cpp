@@ -160,7 +160,7 @@ TEST_F(WriteBehindTest, ABlockThatWasReadAheadBeforeAWriteIsNotUsedThere) {
   EXPECT_TRUE(reads(kStageBytes + 64 * kPage, 2 * kPage, 'b'));
 }
 
-// Each thread owns every n-th MiB, as it would own the words of its granules.
+// Each of the n threads owns every n-th MiB, as it would own the words of its granules.
 TEST_F(WriteBehindTest, ThreadsReadWhatTheyWroteThoughThereIsRoomForLittleOfIt) {
   constexpr uint64_t kThreads = 4, kArea = uint64_t{1} << 20, kPages = 8 * kArea / kPage;
   std::vector<std::thread> threads;

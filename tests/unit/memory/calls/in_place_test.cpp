@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// System calls and signal handlers of a program whose memory is far memory in place, while chunks of it move.
+// System calls and signal handlers of a program whose memory is far memory in place, while chunks of this memory move.
 #include <signal.h>
 #include <unistd.h>
 

@@ -21,7 +21,7 @@ enum Compare : uint32_t {
   kVolatile = 1,     // content that differs from call to call: only results are compared
   kDescriptor = 2,   // the result is a descriptor: its number is not compared, and it is closed
   kSign = 4,         // of a result, only whether the call failed is compared
-  kForgives = 8,     // the call succeeds on absent memory, or fails before it uses it: no negative control
+  kForgives = 8,     // the call succeeds on absent memory, or fails before it uses the memory: no negative control
 };
 
 /// Thrown when a call in the arena fails with EFAULT: the rest of the case might wait for ever for data that the call

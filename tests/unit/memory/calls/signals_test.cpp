@@ -288,7 +288,8 @@ TEST(TrappedSignals, TheProgramSetsHandlersOfBusErrorsAndTrapsAndGetsThemBack) {
 }
 
 #ifdef __x86_64__
-// The interrupted function keeps every register but the result, rcx and r11, its vector registers and its red zone.
+// The interrupted function keeps its vector registers, its red zone and all other registers but the result's, rcx and
+// r11.
 TEST(TrappedSignals, ATrappedCallChangesNoRegisterAndNoRedZone) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);

@@ -51,7 +51,7 @@ const std::set<std::string> kWithoutPointers = {
     "syncfs", "setns", "kcmp", "userfaultfd", "membarrier", "pkey_alloc", "pkey_free", "pidfd_open", "fsmount",
     "close_range", "pidfd_getfd", "landlock_restrict_self", "memfd_secret", "process_mrelease", "rt_sigreturn"};
 
-// Calls that are neither pinned nor trapped, each with its reason; docs/inside/memory_mode.md lists them for users.
+// Calls that are neither pinned nor trapped, each with its reason; docs/use/memory_programs.md lists them for users.
 const std::map<std::string, const char*> kExceptions = {
     {"clone", "a thread's stack must be pinned while the thread lives: the C library calls with SIGSYS blocked"},
     {"set_tid_address", "as clone: only kept, and used when the thread ends"},
