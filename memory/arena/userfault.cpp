@@ -51,8 +51,8 @@ long new_descriptor(bool user_mode_only) {
   return got;
 }
 
-// Since Linux 6.13, a process may use process_madvise(2) with MADV_DONTNEED on itself. A call with an empty range tests
-// whether this kernel permits it.
+// Since Linux 6.13, a process may use process_madvise(2) with MADV_DONTNEED on itself. A call for a page that is not
+// present tests whether this kernel permits it.
 int descriptor_for_drops() {
   const long process = raw(SYS_pidfd_open, raw(SYS_getpid), 0);
   if (process < 0) return -1;

@@ -86,7 +86,7 @@ struct alignas(64) Cache {
   /// leave together, without a comparison; a store costs a second fault.
   Balance cleaning;
   const void* last_thread = nullptr;  // the thread of the last fault here
-  uint32_t faults_alone = 0;          // this thread's faults since another thread's last fault
+  uint32_t faults_alone = 0;          // the faults of that thread since the last fault of another thread
   uint32_t came_alone = 0;            // granules that faults outside of streams brought in
   Counters counters{};
   std::atomic<uint64_t>* ghosts = nullptr;  // at the index of the granule's hash: granule + 1, and the ghost's number
