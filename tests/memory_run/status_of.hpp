@@ -8,8 +8,8 @@
 
 namespace ringside::testing {
 
-/// Waits for the child. Returns its exit code, or the negated number of the signal that ended it; -1000 if there is no such
-/// child.
+/// Waits for the child. Returns its exit code, or the negated number of the signal that ended it; -1000 if there is no
+/// such child.
 inline int status_of(pid_t child) {
   int status = 0;
   pid_t ended = 0;
