@@ -6,7 +6,7 @@
 
 namespace ringside {
 
-/// fd: the file, open for writing. On a file system without such locks there is no mark.
+/// Marks a file as being created. fd: the file, open for writing. Does nothing on a file system without such locks.
 void mark_as_being_made(int fd) noexcept;
 void unmark_as_being_made(int fd) noexcept;
 

@@ -34,7 +34,7 @@ RegularFile open_regular(const std::string& path, int flags, mode_t mode) {
     opened.fd.reset();
     opened.kind = kind_of(found);
   };
-  // Check first: merely opening a device may act on it (rewind a tape, arm a watchdog).
+  // Check the kind of file first: merely opening a device may act on it (rewind a tape, arm a watchdog).
   const bool follow = (flags & O_NOFOLLOW) == 0;
   const int looked = follow ? stat(path.c_str(), &opened.status) : lstat(path.c_str(), &opened.status);
   if (looked == 0 && !S_ISREG(opened.status.st_mode)) {
