@@ -209,7 +209,7 @@ ClaimStatus HandoffWriter::reattach(OnAnalyzerLoss policy) noexcept {
 }
 
 bool HandoffWriter::try_reattach() {
-  constexpr std::int64_t kBetweenAttemptsNs = 10'000'000;  // spaces out the attempts: each connect costs time
+  constexpr std::int64_t kBetweenAttemptsNs = 10'000'000;  // a step may take microseconds, as does a connect
   if (link_ == Link::kNone) {
     if (now_ns() < next_attempt_ns_) return false;
     next_attempt_ns_ = now_ns() + kBetweenAttemptsNs;
