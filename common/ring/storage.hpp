@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The storage of a pool file: persistent memory mapped directly (DAX), or the page cache. It determines what a commit
-// needs to survive power loss. Only this header defines its effects; other code calls these predicates.
+// The storage of a pool file: persistent memory mapped directly (DAX), or the page cache. The storage determines what
+// is needed for a commit to survive power loss. Only this header defines these effects; other code calls its
+// predicates.
 #pragma once
 
 #include <string_view>
 
 namespace ringside {
 
-/// The values of `--durability`: what a kept iterate survives. The options and the ring share them.
+/// The values of `--durability`: the failures that a kept iterate survives. Both the options and the ring use them.
 enum class Durability {
   kPower,   // persisted steps survive power loss
   kProcess  // commits survive the death of any process, but not power loss; no step counts as persisted
@@ -22,12 +23,12 @@ enum class Storage {
   kFile  // stores reach the page cache: only a sync persists
 };
 
-/// True if flush and drain make a store persist.
+/// Whether flush and drain make a store persist.
 constexpr bool persists_in_place(Storage storage) noexcept {
   return storage == Storage::kDax;
 }
 
-/// True if the pages of the file are copies in memory: they use memory, and the system writes them back in any order.
+/// Whether the pages of the file are copies in memory: they use memory, and the system writes them back in any order.
 constexpr bool uses_page_cache(Storage storage) noexcept {
   return storage == Storage::kFile;
 }
