@@ -19,8 +19,7 @@ struct Range {
 constexpr Range kConstant[] = {
     {0, 4032},     // signature, features, uuids; not the shutdown state after them, which has its own checksum
     {4088, 6152},  // the header's checksum, the descriptor, the root; not run_id, which counts openings
-    {6160,
-     6688},  // sizes and flags; not the pointers after them, which each process sets anew when it opens the pool
+    {6160, 6688},  // sizes and flags; not the pointers after them, which each process sets anew when it opens the pool
     {8192, ~std::uint64_t{0}}  // lanes (logs), heap, first zone: everything before the ring
 };
 constexpr std::uint64_t kHeapOffsetOffset = 5136;

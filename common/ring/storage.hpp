@@ -33,27 +33,28 @@ constexpr bool uses_page_cache(Storage storage) noexcept {
   return storage == Storage::kFile;
 }
 
-/// True if a commit must be synced before it counts as persisted. False with `process`, where no commit counts as
-/// persisted.
+/// Whether a commit must be synced before it counts as persisted. False with `process`, because then no commit counts
+/// as persisted.
 constexpr bool needs_sync(Storage storage, Durability durability) noexcept {
   return durability == Durability::kPower && !persists_in_place(storage);
 }
 
 std::string_view to_string(Storage storage) noexcept;
 
-/// Determined by mapping the file with MAP_SYNC. fd: an open regular file of at least one page. Throws Error (exit code
-/// 2) if PMEM_IS_PMEM_FORCE=1 declares a plain file persistent memory, unless RINGSIDE_ALLOW_FORCED_PMEM=1 (tests)
-/// makes it kDax. With PMEM_IS_PMEM_FORCE=0 every file is kFile: libpmem then treats no file as persistent memory. The
-/// message begins with `name`.
+/// The storage of a file, determined by mapping the file with MAP_SYNC. fd: an open regular file of at least one page.
+/// Throws Error (exit code 2) if PMEM_IS_PMEM_FORCE=1 declares a plain file to be persistent memory, unless
+/// RINGSIDE_ALLOW_FORCED_PMEM=1 (tests) makes it kDax. With PMEM_IS_PMEM_FORCE=0 every file is kFile: libpmem then
+/// treats no file as persistent memory. The message begins with `name`.
 Storage storage_of(int fd, std::string_view name);
 
 /// The result of mapping with MAP_SYNC: 0, or the kernel's errno. The file may be empty.
 int map_sync_error(int fd) noexcept;
 
-/// True if the environment makes a plain file kDax, as above: for tests of the code for persistent memory.
+/// Whether the environment makes a plain file kDax, as storage_of describes. This is for tests of the code for
+/// persistent memory.
 bool forced_dax_allowed() noexcept;
 
-/// True if PMEM_IS_PMEM_FORCE=0 disables persistent memory.
+/// Whether PMEM_IS_PMEM_FORCE=0 disables persistent memory.
 bool dax_denied() noexcept;
 
 }  // namespace ringside

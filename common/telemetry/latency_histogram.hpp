@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Percentiles of a time measured once a step, without keeping the samples: 64 linear bins in each power of two, so a
-// percentile is at most 1.6 % above the measured value. The maximum is exact. (As in HdrHistogram.)
+// Percentiles of a time that is measured once a step, without storing the samples. As in HdrHistogram, each power of
+// two has 64 linear bins, so that a percentile is at most 1.6 % above the measured value. The maximum is exact.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a run says once of its variables and results, on its way into a record and out of it.
+// A run's description of its variables and results, which is recorded once: writing it into a record and reading it
+// back.
 #include "common/records/record_message.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The values of a step on their way into a message and out of it.
+// The values of a step are written into a message and read back.
 #include "common/records/record_message.hpp"
 
 #include <gtest/gtest.h>
