@@ -73,7 +73,7 @@ class Cohort final : public StepSharing {
 
   SharedMapping memory_;
   std::vector<CohortMember> members_;
-  std::vector<UniqueFd> processes_;  // by member; this process's own is invalid
+  std::vector<UniqueFd> processes_;  // of all members, in their order; this process's own is invalid
   std::uint32_t own_;
   std::uint32_t buffers_;
   StopFlag stop_;

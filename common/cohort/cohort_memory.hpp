@@ -35,10 +35,10 @@ struct CohortHead {
   // The state of the whole run. The first member receives it from other nodes and writes it; the others read it.
   alignas(64) std::atomic<std::uint64_t> global_iteration{0};
   std::atomic<std::uint64_t> global_persisted{0};
-  std::atomic<std::uint64_t> waited{0};  // encoded as between nodes (mpi/counters.hpp)
+  std::atomic<std::uint64_t> waited{0};  // in the encoding that nodes exchange (mpi/counters.hpp)
 
   // Written by the member that publishes. No other member publishes until all have arrived at the next step.
-  alignas(64) std::int64_t complete_at_ns = 0;  // when the newest published step was complete: CLOCK_MONOTONIC
+  alignas(64) std::int64_t complete_at_ns = 0;  // when the newest published step was complete (CLOCK_MONOTONIC)
   std::atomic<std::int64_t> idle_ns{0};         // the node's total wait for its analyzer
 
   /// The number of parts that all processes together have written into a buffer since the beginning.

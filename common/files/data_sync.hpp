@@ -10,7 +10,7 @@ namespace ringside {
 int sync_data(int file) noexcept;
 
 /// Returns an errno value if a write of the file's pages to its disk has failed since the last call, or if the file
-/// system no longer accepts changes; else 0. Starts no write, and waits only if the first page is being written.
+/// system no longer accepts changes; otherwise 0. Starts no write, and waits only if the first page is being written.
 int lost_writes(int file) noexcept;
 
 }  // namespace ringside

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Output files. Every output file is made here, so that one place sets the permissions: other users can never read
-// them, whatever the umask. A file appears under its name only when it is complete.
+// Output files. Every output file is made here, so that one place sets the permissions: other users can never read an
+// output file, whatever the umask is. A file appears under its name only when it is complete.
 #pragma once
 
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files that no output may replace, whatever their names and whatever link leads to them: a file that the same
-// command reads or keeps, and any pool, journal or matrix cache, recognised by its first bytes.
+// The files that no output may replace, no matter what their names are and which links lead to them: a file that the
+// same command reads or keeps, and any pool, journal or matrix cache, recognised by its first bytes.
 #pragma once
 
 #include <sys/stat.h>

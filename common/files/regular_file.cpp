@@ -53,7 +53,7 @@ RegularFile open_regular(const std::string& path, int flags, mode_t mode) {
 }
 
 UniqueFd open_without_waiting(const std::string& path, int flags, mode_t mode) {
-  // The kernel asks the holder to give up its lease; until then, this call fails with EWOULDBLOCK.
+  // The kernel asks the holder to release its lease; until then, this call fails with EWOULDBLOCK.
   constexpr auto kPatience = std::chrono::seconds(1);
   constexpr auto kPause = std::chrono::milliseconds(10);
   const auto give_up = std::chrono::steady_clock::now() + kPatience;

@@ -35,10 +35,10 @@ struct WaitLimits {
   const std::atomic<std::uint32_t>* state = nullptr;
   std::uint32_t state_that_ends = 0;
   StopFlag stop = {};                       // ends the wait
-  Pulse* pulse = nullptr;                   // called after each sleep, some twenty times a second; may be null
+  Pulse* pulse = nullptr;                   // called after each sleep, about twenty times a second; may be null
 };
 
-/// For use by one thread at a time.
+/// Used by one thread at a time.
 class Coordination {
  public:
   /// own: this side's counter; other: the peer's counter. Both must outlive this object.

@@ -67,7 +67,7 @@ static_assert(kMaxBuffers * sizeof(StepDescriptor) == 4096 &&
               kMaxBuffers * (sizeof(StepDescriptor) + kMostFurtherScalars * 8) <= kBufferAlignmentBytes);
 
 /// The layout of the payload memfd: a step descriptor and further scalars for each buffer, then the buffers. A buffer
-/// holds the variables at the offsets that they have in a slot of the ring (Schema::place).
+/// contains the variables at the same offsets as a slot of the ring (Schema::place).
 struct PayloadGeometry {
   std::uint32_t buffers = 0;
   std::uint64_t payload_bytes = 0;
@@ -76,7 +76,7 @@ struct PayloadGeometry {
     return (payload_bytes + kBufferAlignmentBytes - 1) / kBufferAlignmentBytes * kBufferAlignmentBytes;
   }
   static constexpr std::size_t descriptors_offset() noexcept { return 0; }
-  /// For each buffer, kMostFurtherScalars words.
+  /// The words for further scalars: kMostFurtherScalars for each buffer.
   static constexpr std::size_t further_scalars_offset() noexcept { return kMaxBuffers * sizeof(StepDescriptor); }
   std::size_t buffer_offset(std::uint64_t step) const noexcept {
     return kBufferAlignmentBytes + (step % buffers) * stride_bytes();
@@ -97,7 +97,7 @@ struct MessageHeader {
   MessageKind kind{};
 };
 
-/// What a run may do with iterates of other runs that it finds in the pool. It always continues from its own.
+/// What a run may do with iterates of other runs that it finds in the pool. It always continues from its own iterates.
 enum class PoolUse : std::uint32_t {
   kFresh = 0,      // nothing: if there are any, the run is refused
   kOverwrite = 1,  // discard those iterates
@@ -140,8 +140,8 @@ struct Farewell {
 };
 static_assert(sizeof(AttachReply) == 1024 && sizeof(Detach) == 32 && sizeof(Farewell) == 1024);
 
-/// The part of the memfd with the step to continue from that follows the payload. It begins at the next page and has
-/// the scalars that the request names, in its order; scalars that the kept step lacks are marked as absent.
+/// This struct follows the payload in the memfd with the step to continue from, and begins at the next page. It has the
+/// scalars in the request's list, in its order; scalars that the kept step lacks are marked as absent.
 struct KeptScalars {
   std::uint64_t present = 0;  // bit i: scalar i is present
   std::uint64_t words[kMostFurtherScalars] = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a solver may choose when it publishes: the number of buffers, what may happen to iterates that it finds, and
-// what to do when the analyzer is gone (docs/formats/handoff_protocol.md).
+// what to do when the analyzer is lost (docs/formats/handoff_protocol.md).
 #pragma once
 
 #include <cstdint>

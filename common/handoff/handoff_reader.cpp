@@ -56,7 +56,7 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
       control_->buffers != geometry_.buffers || control_->payload_bytes != geometry_.payload_bytes) {
     throw usage_error("the control memory of the peer (pid {}) does not match its attach request", peer_.pid());
   }
-  // Where an earlier analyzer stopped; 0 and 0 without an earlier analyzer.
+  // Start where an earlier analyzer stopped; both values are 0 without one.
   next_step_ = control_->released.load(std::memory_order_acquire);
   const std::uint64_t published = control_->published.load(std::memory_order_acquire);
   if (next_step_ > published || published - next_step_ > geometry_.buffers) {

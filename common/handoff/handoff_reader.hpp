@@ -94,7 +94,8 @@ class HandoffReader {
   std::uint32_t buffers() const noexcept { return geometry_.buffers; }
   CoordinationKind coordination() const noexcept { return request_->head.coordination; }
   bool elastic() const noexcept { return request_->head.elastic != 0; }
-  /// With `elastic`: the producer's cores, lent while it waits for a buffer. Must not outlive this object.
+  /// With `elastic`: the producer's cores, which it lends while it waits for a buffer. The result must not outlive this
+  /// object.
   CoreBorrower producer_cores() noexcept { return {control_->producer_cores, control_->released}; }
   pid_t producer_pid() const noexcept { return peer_.pid(); }
   /// False if the producer has gone and all steps that it published are committed.

@@ -74,7 +74,7 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
 
 // --- finding an analyzer -----------------------------------------------------------------------------------------
 
-/// Sends the request to attach. If the peer is already gone, the wait for its answer detects it.
+/// Sends the request to attach. If the peer has already gone, the wait for its answer detects this.
 void HandoffWriter::ask(Peer peer) {
   peer_ = std::move(peer);
   farewell_.reset();
@@ -93,8 +93,8 @@ void HandoffWriter::ask(Peer peer) {
 }
 
 PoolUse HandoffWriter::pool_use() const noexcept {
-  // Once a step of this run is committed, the pool holds this run's iterates. Other iterates came later: they are not
-  // those that the user wanted to discard or to continue from.
+  // Once a step of this run is committed, the pool contains this run's iterates. If it contains other iterates now,
+  // these came later: they are not the iterates that the user wanted to discard or to continue from.
   if (committed_any()) return PoolUse::kFresh;
   return asked_before_ && options_.pool_use == PoolUse::kFresh ? PoolUse::kFreshAgain : options_.pool_use;
 }
@@ -312,7 +312,8 @@ Claim HandoffWriter::look_for_buffer() noexcept {
   return {now - full_since_ns_ > timeout_ns() ? ClaimStatus::kAnalyzerStalled : ClaimStatus::kFull, nullptr};
 }
 
-/// A trigger has ended the run. The farewell names that trigger, and comes once every published step is on its disk.
+/// A trigger has ended the run. The farewell names that trigger, and is sent when every published step is on the
+/// analyzer's disk.
 Claim HandoffWriter::wait_for_end(bool waits) noexcept {
   const std::int64_t begin = now_ns();
   bool answered = farewell_ || receive_farewell(0);

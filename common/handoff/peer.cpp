@@ -70,7 +70,7 @@ namespace {
 /// One attempt; `error` is the errno value if it returns nothing.
 std::optional<Peer> connect_once(const std::string& path, int& error) {
   const sockaddr_un address = address_of(path);
-  // Not blocking: if the listener's queue is full, a blocking connect would wait without limit.
+  // Not blocking, because a blocking connect would wait without limit if the listener's queue is full.
   UniqueFd fd = new_socket(SOCK_NONBLOCK);
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     error = errno;
@@ -244,8 +244,8 @@ Listener::Listener(const std::string& path) : path_(path) {
     throw system_error("cannot listen at '{}': {}", path, errno_text(errno));
 }
 
-// The lock file stays: removing it would let a third process lock a new file of that name while a second one holds the
-// old file.
+// The lock file stays. If it were removed, a third process could lock a new file of that name while a second process
+// holds the lock on the old file.
 Listener::~Listener() {
   unlink(path_.c_str());
   remove_sockets_beside(path_);

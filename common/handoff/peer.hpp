@@ -99,7 +99,7 @@ class Listener {
 
   /// The result of one look at the queue of connections, without waiting.
   struct Accepted {
-    UniqueFd socket;              // of a peer of this user; if it is invalid, one of the flags below is set
+    UniqueFd socket;              // the peer's connection; if it is invalid, one of the flags below is set
     bool none = false;            // whether no connection waits
     bool stranger = false;        // whether a peer of another user was turned away
     bool no_descriptors = false;  // whether no descriptor was free; the connection stays in the queue

@@ -70,7 +70,7 @@ std::string title(std::string_view program, std::string_view description) {
   const std::string page = page_name(program);
   std::string upper = page;
   for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  // .nh: no hyphenation of options' names; .ad l: no gaps between the words of short lines.
+  // .nh: no hyphenation of option names; .ad l: no gaps between the words of short lines.
   return fmt::format(".TH {} 1 \"\" \"ringside {}\" \"Ringside\"\n.nh\n.ad l\n.SH NAME\n{} \\- {}\n", prose(upper),
                      version(), prose(page), prose(in_short(description)));
 }

@@ -27,7 +27,7 @@ std::string pool_of_journal_file(const std::string& file);
 
 /// The values of `--journal`: how the records are stored.
 enum class JournalKind {
-  kAuto,     // the kind of the existing logs; else kPmemlog if it is built in and the pool is on DAX; else kFile
+  kAuto,     // the kind of the existing logs; if none: kPmemlog if built in and the pool is on DAX, otherwise kFile
   kPmemlog,  // in libpmemlog pools
   kFile,     // in plain files
   kOff

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The journal's format, which is the same for every kind of storage: a log is a header and frames, and each frame has
 // its own hash. If this header changes, change docs/formats/files.md, the golden bytes of
-// tests/unit/analyzer/journal/journal_layout_test.cpp and kJournalVersion, too.
+// tests/unit/analyzer/journal/journal_layout_test.cpp and kJournalVersion as well.
 #pragma once
 
 #include <cstddef>

@@ -28,7 +28,7 @@ enum class LogState {
 
 struct ScannedRecord {
   std::uint64_t seq = 0;
-  std::uint64_t offset = 0;  // of the record's payload, within the log's bytes
+  std::uint64_t offset = 0;  // the beginning of the record's payload in the log's bytes
   std::uint32_t bytes = 0;
 };
 

@@ -70,7 +70,7 @@ class JsonReader {
  private:
   struct Open {
     Json container;
-    std::set<std::string> seen;  // the keys so far, if the caller wants to know of flaws
+    std::set<std::string> seen;  // the keys so far, if the caller wants to detect flaws
   };
 
   bool fits() {

@@ -34,7 +34,7 @@ constexpr std::size_t kMostFrames = 16;
 // process.
 constexpr std::size_t kDescriptorsToStart = 12;
 constexpr std::size_t kThreadsToStart = 2;  // ZeroMQ also aborts if it cannot start these
-constexpr int kZapEnforceDomain = 93;  // in zmq.h only for builds with drafts; every library since 4.3 has it
+constexpr int kZapEnforceDomain = 93;  // zmq.h has it only in builds with drafts, but every library since 4.3 does
 
 zmq::socket_type type_of(ChannelKind kind) {
   switch (kind) {
@@ -150,7 +150,7 @@ struct Channel::Implementation {
   zmq::socket_t socket;
   zmq::message_t incoming;
   int event_fd = -1;    // ZeroMQ's descriptor, which becomes readable after a possible event
-  bool is_far = false;  // whether it is encrypted: then its peers are on other machines, whatever the transport
+  bool is_far = false;  // whether it is encrypted; its peers are then on other machines, even without tcp
   std::vector<std::string> paths;  // the paths of the sockets at which it listens
 };
 
@@ -180,7 +180,7 @@ Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions
   socket.set(zmq::sockopt::curve_secretkey, options.curve->own.secret_key);
   if (options.curve_server) {
     socket.set(zmq::sockopt::curve_server, true);
-    // If no domain is set and enforced, ZeroMQ accepts every key when no handler listens.
+    // Require a ZAP handler: if no domain is set and enforced, ZeroMQ accepts every key when no handler listens.
     socket.set(zmq::sockopt::zap_domain, "ringside");
     const int enforce = 1;
     if (zmq_setsockopt(socket.handle(), kZapEnforceDomain, &enforce, sizeof enforce) != 0) throw zmq::error_t();

@@ -54,7 +54,7 @@ struct CurveKeys {
 
 enum class ChannelKind {
   kDealer,      // sends to one router
-  kRouter,      // answers many dealers: the first frame of each message names the dealer
+  kRouter,      // answers many dealers: the first frame of each message is the dealer's name
   kPublisher,   // sends to all subscribers; drops messages that a slow subscriber has no room for
   kSubscriber,  // receives all topics
   kReply        // the socket of a ZAP handler
@@ -69,7 +69,7 @@ struct ChannelOptions {
   bool curve_server = false;  // with `curve`: whether this process's ZAP handler checks every client
 };
 
-/// For use by one thread at a time.
+/// Used by one thread at a time.
 class Channel {
  public:
   Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions& options = {});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `--coordination messages`: StepPublished and BufferReleased (proto/ringside.proto) over ZeroMQ. A side waits only for
-// messages. The counters are still in shared memory: they confirm each message, and they remain after its sender has
+// messages. The counters are still in shared memory: they confirm each message, and they remain when the sender has
 // gone.
 #pragma once
 

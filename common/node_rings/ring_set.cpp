@@ -50,7 +50,7 @@ std::vector<std::string> ranks_files_in(const std::string& folder) {
 
 /// The ranks files of one run, by node.
 struct OneRun {
-  RanksFile ranks;                           // from the first of the files
+  RanksFile ranks;                           // read from the first of the files
   std::map<std::size_t, std::string> files;  // the path of each node's file
 };
 

@@ -22,14 +22,14 @@ namespace ringside {
 inline constexpr const char* kPoolOrRings =
     "pool file; or a folder with the rings of several nodes, or their ranks file";
 
-/// Whether the POOL of a command names rings of several nodes: a folder, or a name that ends with .ranks.
+/// Whether the POOL of a command means rings of several nodes: a folder, or a name that ends with .ranks.
 bool names_rings(const std::string& pool);
 
 /// Combines the exit codes of several rings: kDamaged if any ring has this code, otherwise the first code that is not
 /// kDone.
 ExitCode code_with(ExitCode so_far, ExitCode next) noexcept;
 
-/// A step of the whole run: an iteration that every ring holds, and its slot in each ring.
+/// A step of the whole run: an iteration that is in every ring, and its slot in each ring.
 struct StepOfRings {
   std::uint64_t iteration = 0;
   std::vector<KeptSlot> slots;  // one slot for each node
@@ -64,7 +64,7 @@ class RingSet {
   /// Throws Error, with the name of each ring that cannot be used, if there is any.
   void expect_all() const;
 
-  /// The steps that all rings hold now, by ascending iteration. Requires that all rings can be used.
+  /// The steps that are in all rings now, by ascending iteration. Requires that all rings can be used.
   std::vector<StepOfRings> steps() const;
   /// The iterations of each ring, for a message about a step that a ring lacks: "node 0 (rank 0) holds 3 to 10; ...".
   std::string what_each_holds() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Determines the values of a program's options: the arguments come first, then the file that --config names, then
+// Determines the values of a program's options: the arguments come first, then the file given by --config, then
 // environment variables. CLI11 does not parse the words, because it accepts any value for a flag and has its own
 // wording for errors.
 #include <fmt/format.h>

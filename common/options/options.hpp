@@ -24,7 +24,7 @@ enum class Mode {
 };
 enum class WhenFull { kWait, kSkip };
 enum class ReduceAt {
-  kSlot,     // after the commit, on the iterate in its slot
+  kSlot,     // in its slot, after the commit
   kTransfer  // during the copy into the slot
 };
 

@@ -17,11 +17,10 @@ enum class ExitCode : int {
   kSystem = 3,        // the system lacks something: space, permission, cores
   kPeerLost = 4,      // the other process ended or no longer responds
   kDamaged = 5,       // data failed verification
-  kInterrupted = 130  // stopped by a signal, after a clean stop
+  kInterrupted = 130  // a signal stopped the program, which ended cleanly
 };
 
-/// `what()` is one line that names the file, line or option, the value that was found and the values that would be
-/// accepted.
+/// `what()` is one line with the file, line or option, the value that was found and the values that would be accepted.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -37,19 +36,19 @@ Error usage_error(FormatText<std::type_identity_t<Args>...> format, const Args&.
   return Error(ExitCode::kUsage, formatted(format, args...));
 }
 
-/// For what the system lacks, exit code 3. The caller adds the text of `errno` (`errno_text`).
+/// An Error for what the system lacks, exit code 3. The caller adds the text of `errno` (`errno_text`).
 template <class... Args>
 Error system_error(FormatText<std::type_identity_t<Args>...> format, const Args&... args) {
   return Error(ExitCode::kSystem, formatted(format, args...));
 }
 
-/// For data that failed verification, exit code 5.
+/// An Error for data that failed verification, exit code 5.
 template <class... Args>
 Error damage_error(FormatText<std::type_identity_t<Args>...> format, const Args&... args) {
   return Error(ExitCode::kDamaged, formatted(format, args...));
 }
 
-/// For another process that ended or no longer responds, exit code 4.
+/// An Error for another process that ended or no longer responds, exit code 4.
 template <class... Args>
 Error peer_error(FormatText<std::type_identity_t<Args>...> format, const Args&... args) {
   return Error(ExitCode::kPeerLost, formatted(format, args...));

@@ -87,7 +87,7 @@ class HeldStep {
   /// Verifies all variables in this way.
   HeldStatus verify(Team& team) noexcept;
 
-  /// Makes the last check and ends the lease, whatever the check returns. Nothing may be read through the views
+  /// Makes the last check and ends the lease, no matter what the check returns. Nothing may be read through the views
   /// afterwards.
   HeldStatus release() noexcept;
 

@@ -68,7 +68,7 @@ struct CorePlan {
   std::vector<int> producer;             // logical CPUs, one thread each
   std::vector<int> analyzer;             // shares no core with `producer`, except in this case:
   bool oversubscribed_one_core = false;  // both run on the only logical CPU, which deserves a warning
-  std::string reason;                    // one line that tells the user why these cores were chosen
+  std::string reason;                    // one line for the user: why these cores were chosen
 };
 
 /// Decides the cores of both processes on `machine` (see the top of this file). Throws `Error`: exit code 3 for a core

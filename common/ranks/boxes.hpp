@@ -35,11 +35,11 @@ struct Box {
 /// product exceeds 64 bits.
 std::uint64_t entries_of(std::span<const std::uint64_t> extents, const std::string& where);
 
-/// Throws Error (exit code 2) if the box does not lie within the variable.
+/// Throws Error (exit code 2) if the box is not within the variable.
 void check_within(const Variable& variable, const Box& box);
 
-/// of_rank: one box for each rank, in rank order. Throws Error (exit code 2), which names the ranks, if boxes overlap,
-/// do not cover the variable, or only some of them are replicated.
+/// of_rank: one box for each rank, in rank order. Throws Error (exit code 2), whose text contains the ranks, if boxes
+/// overlap, do not cover the variable, or only some of them are replicated.
 void check_cover(const Variable& variable, std::span<const Box> of_rank);
 
 /// Consecutive entries of a variable.
@@ -53,7 +53,7 @@ std::optional<EntryRange> contiguous_entries(const Variable& global, std::span<c
 
 /// A node's part of a variable, and the place of one rank's part within it.
 struct NodeVariable {
-  Variable variable;               // with the shape of the node's part
+  Variable variable;               // the variable with the shape of the node's part
   std::uint64_t offset_bytes = 0;  // the place of the rank's part in it
   std::uint64_t bytes = 0;         // the size of the rank's part
   bool is_kept = true;             // false: the variable is replicated, and kept from the node's first rank

@@ -2,7 +2,7 @@
 // The address at which the analyzers of other nodes reach the analyzer of this node. It is stored in the file
 // SOCKET.node beside the analyzer's socket. The node's first rank reads it before attaching, and the ranks exchange all
 // addresses (docs/publish/mpi.md, "Results of the whole run"). A restarted analyzer keeps its address and keys, because
-// its neighbours know only these.
+// the other nodes were given only these.
 #pragma once
 
 #include <optional>

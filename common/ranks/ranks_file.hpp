@@ -31,7 +31,7 @@ struct RanksFile {
   struct Node {
     std::string host;
     std::string pool;         // the absolute path on that node, or a path relative to the file's folder; empty: unknown
-    std::vector<Rank> ranks;  // in the order of their boxes in the ring
+    std::vector<Rank> ranks;  // the node's ranks, in the order of their boxes in the ring
   };
 
   /// The addresses of all nodes' analyzers (docs/publish/mpi.md, "Results of the whole run"). Ranks send them to the
@@ -46,8 +46,8 @@ struct RanksFile {
   };
 
   Id128 run_id;
-  Id128 problem_id;                 // of the whole run; node_problem_id derives that of a node
-  std::vector<Variable> variables;  // with the shapes of the whole run
+  Id128 problem_id;                 // that of the whole run; node_problem_id derives that of a node
+  std::vector<Variable> variables;  // the variables with the shapes of the whole run
   std::vector<Node> nodes;
   std::uint32_t node = 0;           // the node to whose pool this file belongs
   std::optional<Round> round = {};

@@ -139,7 +139,7 @@ void fill(wire::StepRecord& record, const RecordedStep& step) {
     return;
   }
   fill_figures(record, step.figures);
-  record.mutable_results()->Clear();  // present even if empty: the record is not older than results with names
+  record.mutable_results()->Clear();  // present even if empty, as in all records that have results by name
 }
 
 void fill(wire::RecordsMissing& record, const MissingSteps& missing) {

@@ -78,7 +78,7 @@ struct StepFigures {
   std::uint64_t bytes_transferred = 0;
   std::uint64_t steps_committed = 0;  // in this attachment, including this step
   std::uint64_t steps_persisted = 0;
-  std::uint64_t guarded_commit_seq = 0;  // of the last finite step, which is not overwritten; 0: none
+  std::uint64_t guarded_commit_seq = 0;  // the commit of the last finite step, which is not overwritten; 0: none
   bool broke_lease = false;              // whether it overwrote a step that a reader held
   bool rebuilt = false;                  // whether it was made from the ring, without the analyzer's measurements
 };

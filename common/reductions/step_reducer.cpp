@@ -48,7 +48,7 @@ StepReducer::StepReducer(const Schema& schema, std::unique_ptr<Team> own_team, T
       plug_ins_of_(schema.size(), nullptr),
       words_(catalogue_.words(), 0) {
   for (const Result& result : catalogue_.results()) {
-    if (field_of_[result.variable] != nullptr) continue;  // only the first result of each field is used
+    if (field_of_[result.variable] != nullptr) continue;  // skip all but the first result of each field
     const DType dtype = schema_.variables()[result.variable].dtype;
     const VariablePlace& place = schema_.place(result.variable);
     Field& field = fields_.emplace_back();

@@ -81,8 +81,8 @@ class StepReducer {
     std::unique_ptr<FieldReducer> reducer;
     std::unique_ptr<FieldPlugIns> plug_ins;  // null if no plug-in reduces this field
     std::size_t variable;
-    std::uint64_t offset;       // of the variable in the payload
-    std::uint64_t first_block;  // counted over all fields of the step
+    std::uint64_t offset;       // the place of the variable in the payload
+    std::uint64_t first_block;  // its number, counted over all fields of the step
     std::uint64_t first_bit;    // the index of its first presence bit
     std::uint64_t first_word;   // the index of its first value word
   };

@@ -103,7 +103,7 @@ struct RingGeometry {
     return chunk_hashes_offset() + round_up(chunk_count() * sizeof(std::uint64_t), kLineBytes);
   }
 
-  /// The number of words of results that a slot can hold.
+  /// The number of words of results for which a slot has room.
   std::uint64_t most_result_words() const noexcept {
     return (shape.results_bytes - sizeof(ResultsHead)) / sizeof(std::uint64_t);
   }

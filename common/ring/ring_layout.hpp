@@ -36,7 +36,7 @@ inline constexpr std::uint32_t kMinSlots = 3;                // steps: newest, n
 inline constexpr std::uint32_t kMaxSlots = 1024;
 inline constexpr std::uint64_t kMaxSequence = std::uint64_t{1} << 62;  // any greater number is a sign of damage
 
-inline constexpr std::uint32_t kCatalogueEntries = 128;  // in a run table entry, as this release writes it
+inline constexpr std::uint32_t kCatalogueEntries = 128;  // the room in a run table entry, as this release writes it
 inline constexpr std::uint32_t kMaxCatalogueEntries = 1024;
 inline constexpr std::uint64_t kSpareResultBytes = 512;  // room for results of later releases
 inline constexpr std::uint64_t kMaxResultsBytes = 16 << 20;
@@ -74,9 +74,9 @@ struct Superblock {
   std::uint64_t pmdk_hash = 0;  // the hash of libpmemobj's own data in the file (pmdk_metadata.hpp)
   Id128 schema_id;              // the hash of the descriptions in the VariableEntries
   std::uint32_t variables = 0;
-  std::uint32_t scalar_words = 0;       // in each slot
-  std::uint64_t results_bytes = 0;      // in each slot
-  std::uint32_t catalogue_entries = 0;  // in each run table entry
+  std::uint32_t scalar_words = 0;       // the room for scalars in each slot
+  std::uint64_t results_bytes = 0;      // the room for results in each slot
+  std::uint32_t catalogue_entries = 0;  // the room for descriptions in each run table entry
   std::uint32_t reserved[7] = {};
 };
 static_assert(sizeof(Superblock) == 192 && std::is_trivially_copyable_v<Superblock>);
@@ -122,7 +122,7 @@ struct RunEntryHead {
 static_assert(sizeof(RunEntryHead) == 1024 && offsetof(RunEntryHead, results) == 1008);
 
 struct RunEntryTail {
-  std::uint64_t hash = 0;        // of the head, the used descriptions and `record_seq`, seeded by the entry's index
+  std::uint64_t hash = 0;        // hash of the head, used descriptions and `record_seq`, seeded by the entry's index
   std::uint64_t record_seq = 0;  // 1, 2, 3 ... over the life of the pool, stored last; 0: the entry is not valid
 };
 static_assert(sizeof(RunEntryTail) == 16);

@@ -112,8 +112,8 @@ class RingView {
   /// (ring_recovery.hpp).
   StepWithScalars step(std::uint32_t slot) const noexcept;
 
-  /// Copies the results of the commit `header` to `results`, if there are any and the slot still holds that commit. The
-  /// copy is consistent even while another process writes. Allocates.
+  /// Copies the results of the commit `header` to `results`, if there are any and the slot still has that commit. The
+  /// copy is consistent even while another process writes. Allocates memory.
   ResultsState results(std::uint32_t slot, const SlotHeader& header, SlotResults& results) const;
 
   /// Like `results`, but in the form of Reductions. Requires an x-only schema. Results whose catalogue does not begin

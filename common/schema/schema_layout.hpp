@@ -31,7 +31,7 @@ static_assert(offsetof(VariableDescription, unit) == 64 && offsetof(VariableDesc
 /// readers that cannot compute them.
 struct VariableEntry {
   VariableDescription description;
-  std::uint64_t offset = 0;        // of the variable in the payload
+  std::uint64_t offset = 0;        // the place of the variable in the payload
   std::uint64_t stored_bytes = 0;  // the size of the variable in bytes, rounded up to 8
   std::uint64_t first_chunk = 0;   // the index of its first entry in the slot's table of chunk hashes
 };

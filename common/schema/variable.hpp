@@ -13,7 +13,7 @@ namespace ringside {
 
 enum class Role : std::uint16_t {
   kField = 1,  // kept, reduced and shown
-  kState = 2   // only kept: the solver needs it to continue
+  kState = 2   // only kept, because the solver needs it to continue
 };
 
 constexpr std::string_view to_string(Role role) noexcept {

@@ -17,7 +17,7 @@ namespace ringside {
 /// The addresses of an analyzer's telemetry.
 struct TelemetryAddress {
   std::string publisher;           // "ipc://…" or "tcp://HOST:PORT"
-  std::string control;             // the same with another name, or with PORT + 1
+  std::string control;             // the same address with another name, or with PORT + 1
   std::optional<CurveKeys> curve;  // the keys, if tcp is used
 };
 

@@ -9,8 +9,8 @@
 namespace ringside {
 
 /// Copies `text` into a fixed field, NUL-terminated and zero-padded. If a text is too long, its beginning is removed,
-/// because the end of a path is more informative. No UTF-8 character is cut: its continuation bytes (10xxxxxx, at most
-/// three) are removed, too.
+/// because the end of a path is more informative. No UTF-8 character is cut: if its first byte is removed, its
+/// continuation bytes (10xxxxxx, at most three) are also removed.
 template <std::size_t N>
 void assign(char (&field)[N], std::string_view text) noexcept {
   if (text.size() > N - 1) {

@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kMostContinuations = 3;  // in one character
+constexpr std::size_t kMostContinuations = 3;  // the most continuation bytes in one character
 
 unsigned char byte_at(std::string_view text, std::size_t i) {
   return static_cast<unsigned char>(text[i]);

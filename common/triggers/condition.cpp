@@ -191,7 +191,7 @@ Condition::Condition(std::string_view text, ConditionInputs& inputs, const std::
   numbers_.resize(used_.size());
   jumps_ = translation.jumps;
   try {
-    parser_->parser.EnableOptimizer(false);  // it would compute 1/0 now, so that no later step would set the flag
+    parser_->parser.EnableOptimizer(false);  // optimizing would compute 1/0 now, and no later step would set the flag
     parser_->parser.DefineOprt("%", remainder_of, mu::prMUL_DIV, mu::oaLEFT, true);
     parser_->parser.DefineInfixOprt("!", negation_of);
     for (std::size_t v = 0; v < used_.size(); ++v) {
@@ -203,7 +203,7 @@ Condition::Condition(std::string_view text, ConditionInputs& inputs, const std::
     if (results != 1) throw usage_error("{}: found {} conditions separated by commas, expected one", where, results);
   } catch (const mu::ParserError& error) {
     std::string why = error.GetMsg();
-    for (std::size_t v = used_.size(); v-- > 0;) {  // our names v0, v1 … mean nothing to a user
+    for (std::size_t v = used_.size(); v-- > 0;) {  // our names v0, v1 … have no meaning for a user
       const std::string ours = fmt::format("\"v{}\"", v);
       if (const std::size_t at = why.find(ours); at != why.npos) why.replace(at, ours.size(), "name");
     }

@@ -20,7 +20,7 @@ std::string archive_path(const std::string& pool);
 struct PoolFreeze {
   std::string pool_id;           // in the form of to_string(Id128)
   std::string run_id;
-  std::uint64_t iteration = 0;   // of the newest step in the ring
+  std::uint64_t iteration = 0;   // that of the newest step in the ring
   std::uint64_t step = 0;
   std::uint64_t commit_seq = 0;
   std::string trigger;           // the trigger's name

@@ -22,7 +22,7 @@ namespace {
 
 using namespace ringside;
 
-constexpr std::uint64_t kMostRows = 4096;  // in a request that may be accepted
+constexpr std::uint64_t kMostRows = 4096;  // the most rows in a request that may be accepted
 
 Variable any_variable(FuzzedDataProvider& data, std::size_t index) {
   Variable variable{.name = "v" + std::to_string(index)};

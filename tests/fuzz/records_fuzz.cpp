@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Records of a hostile journal or a hostile publisher: noise, and a description and a step of which the fuzzer changed
 // some fields. Decoding must end without a crash, and its results must be consistent: encoding and decoding a
-// description again gives the same one, every value has one name, and the same holds for values that have the names of
-// a run.
+// description again gives the same one, every value has one name, and values that have the names of a run are also the
+// same after encoding and decoding.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <algorithm>

@@ -28,7 +28,7 @@ struct FieldCopyPart {
   void* to;                   // destination, 64-byte aligned, written past the cache; null: keep it in `staging`
   const void* previous;       // the same entries in the previous step, or null
   void* staging;              // kCopyChunkBytes bytes of this thread, 64-byte aligned
-  std::uint64_t first_entry;  // in the field; the first entry of a block
+  std::uint64_t first_entry;  // its index in the field; it must be the first entry of a block
   std::size_t entries;        // whole blocks, except at the end of the field
   std::size_t bytes;          // size of the entries, rounded up to 8; at most kCopyChunkBytes
 };

@@ -14,7 +14,7 @@ namespace ringside::RINGSIDE_ISA {
 /// Finds the bins of one block.
 class BinFinder {
  public:
-  /// usual: the bin that is expected to hold most values.
+  /// usual: the bin in which most values are expected.
   explicit BinFinder(int usual) noexcept : usual_(usual), usual_words_(_mm512_set1_epi16(static_cast<short>(usual))) {}
 
   /// Takes four registers of values, each with any eight rows.

@@ -38,7 +38,7 @@ inline Lanes magnitude(Lanes x) noexcept {
   return reinterpret_cast<Lanes>(reinterpret_cast<LaneBits>(x) & ~(std::uint64_t{1} << 63));
 }
 
-/// For a double or for lanes. A NaN in `x` leaves `so_far` unchanged.
+/// Works for a double or for lanes. A NaN in `x` leaves `so_far` unchanged.
 template <class T>
 T lesser(T x, T so_far) noexcept {
   return x < so_far ? x : so_far;

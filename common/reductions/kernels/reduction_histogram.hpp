@@ -67,7 +67,7 @@ class Histogram {
     int high;  // the last bin
   };
 
-  /// A range of bins that holds all values of the block.
+  /// A range of bins that contains the bins of all values of the block.
   static Range range_of(const Block& block) noexcept {
     if (block.non_finite != 0) return {0, kBins - 1};
     const int of_min = bin_of(block.min);

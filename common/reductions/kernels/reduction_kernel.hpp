@@ -30,7 +30,7 @@ struct CopyPart {
   double* to;               // destination, 64-byte aligned, written past the cache; null: keep it in `staging`
   const double* previous;   // the same rows of the previous iterate, or null
   double* staging;          // kStagingRows doubles of this thread, 64-byte aligned
-  std::uint64_t first_row;  // in the iterate; the first row of a block
+  std::uint64_t first_row;  // its index in the iterate; it must be the first row of a block
   std::size_t rows;         // whole blocks, except at the end of the iterate; at most kStagingRows
 };
 

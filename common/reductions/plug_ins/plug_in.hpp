@@ -13,10 +13,10 @@
 
 namespace ringside {
 
-inline constexpr std::size_t kMostPlugIns = 16;  // in a run; also the most reductions in a library
+inline constexpr std::size_t kMostPlugIns = 16;  // the most plug-ins in a run, and the most reductions in a library
 inline constexpr std::size_t kMostStateBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kMostStateBytesInAnyOrder = std::size_t{16} << 20;
-inline constexpr std::uint32_t kMostPlugInValues = 65536;  // in one result
+inline constexpr std::uint32_t kMostPlugInValues = 65536;  // the most values in one result
 
 /// The content of `--reduce-with FILE:NAME[:KEY=VALUE]...`: a library, a reduction in it, and settings.
 struct PlugInSpec {

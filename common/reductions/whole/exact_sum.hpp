@@ -13,8 +13,8 @@ namespace ringside {
 
 /// The struct is trivially copyable and has no padding, so that it can be stored unchanged among words.
 struct ExactSum {
-  /// Bit b of the number is worth 2^(b - 1074): 2098 bits can hold the largest double; 78 more bits are for the sum of
-  /// 2^64 of them and for the carries.
+  /// Bit b of the number has the value 2^(b - 1074): 2098 bits can hold the largest double; 78 more bits are for the
+  /// sum of 2^64 of them and for the carries.
   static constexpr std::size_t kWords = 34;
   static constexpr std::uint64_t kInfinite = 1;
   static constexpr std::uint64_t kNan = 2;

@@ -54,14 +54,14 @@ class StepParts {
   struct Field {
     std::size_t variable;
     DType dtype;
-    std::uint64_t offset;  // of the variable in the payload
+    std::uint64_t offset;  // the place of the variable in the payload
     std::uint64_t entries;
     PartPlace place;
     std::uint64_t head = 0;    // entries before the first whole block; these three numbers are 0 for boxes
     std::uint64_t blocks = 0;  // number of whole blocks
     std::uint64_t tail = 0;
     std::size_t value_words;
-    std::size_t first_word;                  // of the field, in the memory of `store`
+    std::size_t first_word;                  // its place in the memory of `store`
     std::unique_ptr<FieldReducer> shifted;  // reduces the whole blocks, if they differ from the node's own
   };
 

@@ -33,7 +33,7 @@ struct FieldPart {
   std::span<const double> tail;
   std::span<const double> tail_change;
   std::span<const std::uint64_t> values;  // the node's own results for its part, from FieldReducer::finish
-  const ExactSums* exact_sums = nullptr;  // only for boxes, which have no other spans than `values`
+  const ExactSums* exact_sums = nullptr;  // null unless the part is boxes, which have no other spans than `values`
   bool is_integer = false;
   bool has_change = false;
 };
@@ -44,7 +44,7 @@ struct WholeField {
   bool has_change = true;     // whether every part had a previous step
   double totals[kMostBlockSums] = {};  // sums of the complete blocks
   double errors[kMostBlockSums] = {};
-  double running[kMostBlockSums * kRunningSums] = {};  // of the block that is not yet complete
+  double running[kMostBlockSums * kRunningSums] = {};  // those of the block that is not yet complete
   // Unused for an integer field.
   double min = __builtin_inf();
   double max = -__builtin_inf();

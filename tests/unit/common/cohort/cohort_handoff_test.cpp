@@ -106,7 +106,7 @@ class SecondMember {
     } catch (const std::exception&) {
       return 1;
     }
-    return tell() && is_told() ? 0 : 1;  // no byte ever comes: waits to be killed, or for the first member's end
+    return tell() && is_told() ? 0 : 1;  // no byte ever comes, so this waits until it is killed or left alone
   }
 
   const pid_t first_;

@@ -28,7 +28,7 @@ class Reference {
  public:
   void add(double term) {
     int exponent = 0;
-    const double fraction = std::frexp(std::fabs(term), &exponent);  // in [0.5, 1)
+    const double fraction = std::frexp(std::fabs(term), &exponent);  // it is in [0.5, 1)
     const auto digits = static_cast<std::uint64_t>(std::ldexp(fraction, 53));
     for (int b = 0; b < 53; ++b) {
       if ((digits >> b & 1) != 0) at(exponent - 53 + b) += std::signbit(term) ? -1 : 1;
