@@ -111,7 +111,7 @@ bool same_file(const std::string& a, const std::string& b) {
 }
 
 void refuse_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept) {
-  if (is_standard_output(path)) {  // for a terminal, a pipe or a socket: it has no content to lose
+  if (is_standard_output(path)) {  // a terminal, a pipe or a socket has no content to lose
     struct stat open {};
     const bool is_file = fstat(STDOUT_FILENO, &open) == 0 && S_ISREG(open.st_mode);
     if (is_file) refuse_output("/proc/self/fd/1", option, kept);

@@ -30,8 +30,8 @@ struct WaitLimits {
   std::int64_t timeout_ns = 0;  // how long the counter may stand still
   // The time-out while the peer's process is stopped by a signal, because it then cannot make the counter grow.
   std::int64_t stopped_timeout_ns = kNever;
-  // The peer's state word ends the wait once it has this value: it detached, or it failed. The peer announces each
-  // change. May be null.
+  // The peer's state word, or null. The wait ends when the word has the value `state_that_ends`, because the peer has
+  // detached or failed. The peer announces each change.
   const std::atomic<std::uint32_t>* state = nullptr;
   std::uint32_t state_that_ends = 0;
   StopFlag stop = {};                       // ends the wait

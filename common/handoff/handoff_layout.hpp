@@ -111,7 +111,7 @@ enum class CoordinationKind : std::uint32_t {
   kMessages = 1  // ZeroMQ messages
 };
 
-// The request of a producer: attach_request.hpp.
+// The request of a producer is in attach_request.hpp.
 
 /// If `resumed`, a descriptor comes with the reply: a memfd with the step to continue from (KeptScalars).
 struct AttachReply {

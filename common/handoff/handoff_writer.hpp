@@ -102,7 +102,8 @@ class HandoffWriter {
   /// The analyzer's note for the user about the attachment; usually empty.
   const std::string& note() const noexcept { return note_; }
 
-  /// The analyzer's cores, which it lends with `elastic` while it waits for a step. Must not outlive this object.
+  /// The analyzer's cores, which it lends with `elastic` while it waits for a step. The result must not outlive this
+  /// object.
   CoreLoan loan() noexcept { return {&control_->analyzer_cores, &control_->published}; }
 
   /// The buffer for the next step, waiting while the analyzer still copies from it. The wait counts as producer idle.

@@ -22,7 +22,7 @@
 namespace ringside {
 namespace {
 
-// Often enough for a user of the status.
+// The interval between two statuses: short enough for a user.
 constexpr std::int64_t kStatusIntervalNs = 5'000'000'000;
 // Four beats per watchdog time: three may be late before it acts.
 constexpr std::int64_t kBeatsPerWatchdog = 4;

@@ -56,7 +56,7 @@ struct NodeVariable {
   Variable variable;               // the variable with the shape of the node's part
   std::uint64_t offset_bytes = 0;  // the place of the rank's part in it
   std::uint64_t bytes = 0;         // the size of the rank's part
-  bool is_kept = true;             // false: the variable is replicated, and kept from the node's first rank
+  bool is_kept = true;             // false: the variable is replicated, and the copy of the node's first rank is kept
   std::string region;              // the entries of the whole variable that the node keeps, in its order:
                                    // "rows 18 to 35", "8 boxes (7ef1b4c0a1d05f62)"
 };

@@ -17,7 +17,7 @@ namespace ringside {
 namespace {
 
 constexpr std::int64_t kLostNs = 1'000'000'000;  // silence that counts as a loss; beats come ten times a second
-constexpr std::int64_t kRetryNs = 500'000'000;   // after this, a request or its answer counts as lost
+constexpr std::int64_t kRetryNs = 500'000'000;   // after this time, a request or its answer counts as lost
 constexpr std::size_t kMostAhead = 16384;        // the most records kept in advance while missing ones are fetched
 constexpr std::size_t kMostAtOnce = 65536;       // the most records that one call returns
 constexpr std::size_t kReplyBytes = 2u << 20;    // the largest reply of an analyzer: 1 MiB, plus framing

@@ -18,7 +18,7 @@ struct LentCores {
 
   // Written by the owner of the cores.
   alignas(64) std::array<std::atomic<std::uint64_t>, kMaxCpus / 64> cpus{};  // bit c: logical CPU c is one of them
-  std::atomic<std::uint64_t> until{0};       // lent while the borrower's counter is less than this
+  std::atomic<std::uint64_t> until{0};       // the cores are lent while the borrower's counter is less than this
   std::atomic<std::uint32_t> generation{0};  // counts the changes of `cpus`
   // Both sides ring the bell by increasing it, and the guests sleep on it. It only grows; a change means only "check
   // again".
