@@ -48,7 +48,8 @@ std::string name_of(const std::map<std::string, Value>& names, Value value) {
   return {};
 }
 
-/// Accepts what `parse` accepts. Removes the option's name from its refusal, because the command line puts it there.
+/// Makes a Check that accepts the texts that `parse` accepts. It removes the option's name from the refusal, because
+/// the command line adds the name itself.
 template <class Parse>
 Check parsed_by(const Parse& parse) {
   return [parse](const std::string& text) -> std::string {
@@ -62,8 +63,8 @@ Check parsed_by(const Parse& parse) {
   };
 }
 
-/// An option whose value is one of the names; help and errors list them. alone: what the flag means without a value;
-/// empty if the flag requires one.
+/// Declares an option whose value is one of `names`, which help and errors list. alone: the meaning of the flag without
+/// a value; empty if the flag requires a value.
 template <class Value>
 Option add_choice(OptionSet& set, const std::string& flag, Value& value, const std::map<std::string, Value>& names,
                   const std::string& description, const std::string& alone = {}) {
@@ -76,7 +77,7 @@ Option add_choice(OptionSet& set, const std::string& flag, Value& value, const s
     return {};
   };
   Option option = set.option_function(flag, store, description).value_name(choices);
-  // CLI11 would also print the default for the flag without a value, which the description already gives.
+  // For a flag without a value, CLI11 would also print the default, which the description already gives.
   return alone.empty() ? option.show_default(name_of(names, value)) : option.may_stand_alone();
 }
 
