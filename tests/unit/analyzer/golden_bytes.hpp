@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "common/ring/ring_geometry.hpp"
 #include "common/ring/ring_layout.hpp"
 
 namespace ringside {
