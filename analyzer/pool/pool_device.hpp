@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The devices under a pool: the mount, its block device, and for a pmem device the namespace and the region of the
-// kernel's nd bus. They are read from /proc/self/mountinfo and /sys. They explain why a place has no DAX, and on which
-// node, region and DIMMs its bytes are.
+// kernel's nd bus. Their descriptions are read from /proc/self/mountinfo and /sys. They explain why a place has no DAX,
+// and show on which node, region and DIMMs its bytes are.
 #pragma once
 
 #include <cstdint>
@@ -39,10 +39,10 @@ struct PoolDevice {
   std::optional<Mount> mount;
   std::string name;                   // of the block device: "pmem0p1", "dm-0"; "" where the file system has none
   std::vector<std::string> disks;     // the whole devices at the bottom, through partitions and the device mapper
-  bool mapped = false;                // through the device mapper
+  bool mapped = false;                // whether the device mapper is between the device and its disks
   std::int64_t start_bytes = 0;       // of a partition, on its disk
   std::int64_t bytes = 0;             // of the device; 0: not known
-  bool passes_dax = false;            // the device allows a file system on it to use DAX
+  bool passes_dax = false;            // whether a file system on the device may use DAX
   std::int64_t numa_node = -1;        // -1: not stated
   std::optional<PmemNamespace> pmem;  // of the first disk that is persistent memory
 

@@ -115,7 +115,8 @@ void PoolWipe::remove() {
   sync_folder_of(given_, name_);
 }
 
-/// If both superblocks of a ring are damaged, the headers cannot be found.
+/// Sets commit_seq of every slot to 0. If both superblocks of a ring are damaged, the headers cannot be found, and
+/// nothing changes.
 void PoolWipe::forget_slots() {
   try {
     const Look look(fd_.get(), name_);

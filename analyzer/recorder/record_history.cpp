@@ -18,7 +18,7 @@ constexpr std::int64_t kUnusedNs = 10'000'000'000;
 constexpr std::size_t kFieldBytes = 6;                // the most that append_record_field adds
 constexpr std::int64_t kReadAgainNs = 1'000'000'000;  // the least interval between two reads for missing records
 
-/// What precedes the bytes of an entry of field 1.
+/// Appends the bytes that precede an entry of field 1: its tag and its length.
 void append_head(std::string& message, std::size_t bytes) {
   using google::protobuf::io::CodedOutputStream;
   constexpr std::uint8_t kFieldOne = (1 << 3) | 2;  // length-delimited

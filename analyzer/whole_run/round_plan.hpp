@@ -27,9 +27,9 @@ struct RoundPlan {
   std::string regions;  // the entries that this node keeps, as at the end of its run's parameters
   Schema whole;         // the variables with the shapes of the whole run
   std::vector<std::optional<PartPlace>> places;  // of this node's part, by variable
-  /// By variable: it is a field, so the whole has results of it.
+  /// By variable: whether it is a field, so that the whole run has results of it.
   std::vector<bool> has_results;
-  /// By variable: its parts are boxes that are not contiguous from node to node.
+  /// By variable: whether its parts are boxes that are not contiguous from node to node.
   std::vector<bool> in_boxes;
 
   bool collects() const noexcept { return node == 0; }
