@@ -41,7 +41,7 @@ struct ProducerOptions {
   SolveOptions solve;
   PublishOptions publish;
   PeerOptions peer;
-  ReduceOptions reduce;  // the baseline's
+  ReduceOptions reduce;  // for the baseline only
   Mode mode = Mode::kPipeline;
   ProcessOptions process;
 };
@@ -121,7 +121,7 @@ SolveEnd run_pipeline(const ProducerOptions& options, const SolveRun& run, const
   return end;
 }
 
-/// Refuses the options that only the baseline has here; in the pipeline the analyzer has them.
+/// Refuses the options that this program has only for the baseline; in the pipeline the analyzer has them.
 void refuse_analyzer_options(const CommandLine& line) {
   for (const char* name : {"--reduce", "--passes"}) {
     if (!line.is_given(name)) continue;
@@ -132,12 +132,12 @@ void refuse_analyzer_options(const CommandLine& line) {
   }
 }
 
-// Descriptors for the matrix and its cache, shared memory, the analyzer's socket, ZeroMQ's threads.
+// The number of descriptors for the matrix and its cache, shared memory, the analyzer's socket and ZeroMQ's threads.
 constexpr std::size_t kDescriptors = 64;
 
 ExitCode run(const ProducerOptions& options) {
   ensure_descriptors(kDescriptors, "ringside-producer");
-  if (options.publish.elastic) (void)lent_cores(options.process);  // fails now, not after loading
+  if (options.publish.elastic) (void)lent_cores(options.process);  // must fail now, not after loading
   start_matrix_memory(options.solve);                              // before OpenMP has threads
   if (!options.process.cores.empty()) pin_openmp_threads(parse_core_list(options.process.cores, "--cores").cpus);
 
@@ -151,7 +151,7 @@ ExitCode run(const ProducerOptions& options) {
   account.load_ns.store(now_ns() - load_begin, std::memory_order_relaxed);
 
   Report report(options.process.report_fd);
-  RunDescription loaded = problem.description;  // of the baseline; the run that attaches gets a run_id of its own
+  RunDescription loaded = problem.description;  // for the baseline; a run that attaches gets its own run_id
   loaded.problem_id = problem_id_with(loaded.problem_id, problem.solver->variables());
   report.write({{"event", "loaded"}, {"run", describe(loaded, problem.solver->variables())}});
   report.start([&account] {

@@ -19,7 +19,7 @@ inline constexpr double kMixedGroup = -1.0;
 
 /// The inputs and outputs of one iteration. n rows; vectors are n doubles; d: damping, w: mass on dangling rows.
 struct PagerankPass {
-  RowProduct product;          // with the contributions
+  RowProduct product;          // the product with the contributions
   const std::uint32_t* place;  // the place of row i's contribution; null: i
   const double* scale;         // d / (sum of the weights leaving the row), 0 for a dangling row
   const double* group_scale;   // ceil(n / kGroupRows): the positive scale a whole group shares, or kMixedGroup

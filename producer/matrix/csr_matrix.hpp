@@ -41,7 +41,7 @@ struct CsrMatrix {
   bool is_pattern() const noexcept { return value.empty() && !column.empty(); }
 };
 
-/// The entry at this place, if it exists. row: of the part.
+/// The entry at this place, if it exists. row: a row of the part.
 inline std::optional<double> entry_at(const CsrMatrix& matrix, std::uint64_t row, std::uint64_t column) noexcept {
   const std::uint32_t* const first = matrix.column.data() + matrix.row_begin[row];
   const std::uint32_t* const last = matrix.column.data() + matrix.row_begin[row + 1];

@@ -53,7 +53,7 @@ class IdBitmap {
   std::vector<std::uint32_t> marked_before_;
 };
 
-/// Collects ids of any size; memory follows the number of distinct ids, not of ids added.
+/// Collects ids of any size; the memory grows with the number of distinct ids, not of ids added.
 class IdCollection {
  public:
   void add(std::uint64_t id) {

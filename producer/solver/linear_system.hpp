@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A system of equations A x = b: its right side, and the requirements of every such solver on A and b. Single solvers'
-// further requirements are in their own files.
+// A system of equations A x = b: its right side, and the requirements of every such solver on A and b. Further
+// requirements of a single solver are in its own files.
 #pragma once
 
 #include <string>

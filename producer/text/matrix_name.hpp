@@ -22,8 +22,8 @@ struct NamedInput {
   std::string member = {};  // its path in the archive, or the last part of it; empty: no member
 };
 
-/// "ARCHIVE:MEMBER" if no file has this whole name, but one has the name before a colon (the last such). In all other
-/// cases the file.
+/// "ARCHIVE:MEMBER" if no file has this whole name, but a file has the part before a colon as its name (the last such
+/// colon). In all other cases the file.
 NamedInput named_input(const std::string& name);
 
 struct MatrixName {
