@@ -24,7 +24,7 @@ inline constexpr const char* kOptaneTiming = "emulated Optane: 305 ns + 4 GB/s r
 
 /// A limit of DRAM: bytes, or a percentage of the memory that the program takes when all of it is in DRAM.
 struct DramSize {
-  std::uint64_t bytes = 0;  // 0: a percentage
+  std::uint64_t bytes = 0;  // 0: `percent` applies
   double percent = 0;
 };
 
@@ -36,7 +36,7 @@ enum class AppMemory { kDram, kFarOnly, kCached };
 
 struct AppConfiguration {
   AppMemory memory = AppMemory::kDram;
-  DramSize dram;  // of kCached
+  DramSize dram;  // the limit of kCached
 };
 
 /// "all DRAM", "far only", "DRAM 25 %", "DRAM 64 MiB".
@@ -55,8 +55,9 @@ struct AppPoint {
   bool weak = false;
 };
 
-/// Strong points for each number, then those weak points that are different runs. With the most workers, both are the
-/// same run unless the program's command line differs. `workers` ascends. A program of one worker has one point.
+/// A strong point for each number of workers, then the weak points that are different runs. With the most workers, the
+/// strong and the weak point are the same run unless the program's command line differs. `workers` ascends. A program
+/// of one worker has one point.
 std::vector<AppPoint> points_of(const App& app, const std::vector<int>& workers, std::uint64_t bytes);
 
 /// The words that start a program in Memory Mode, before the program and its arguments.

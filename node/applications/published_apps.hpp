@@ -16,7 +16,7 @@ struct PublishedApp {
   bool cached = false;       // with DRAM as a cache; else far memory only
   double dram_percent = 0;   // of the program's memory; 0: not stated, or all of it fits
   double dram_s = 0, s = 0;  // all DRAM, and in this memory; 0: published in words only
-  std::string_view finding;  // of the time, in words
+  std::string_view finding;  // the finding about the time, in words
   std::string_view source;
 };
 

@@ -132,7 +132,8 @@ class Calibration {
     phase.collect(node_);
   }
 
-  /// On its own thread: its libgomp pool dies with the thread and cannot spin during the measurement.
+  /// Loads a problem on a separate thread: the thread's libgomp pool dies with it and cannot spin during the
+  /// measurement.
   Problem load(const SolveOptions& solve) {
     announce("loading " + printable(solve.matrix), seconds(deadline_ns_ - now_ns()));
     std::optional<Problem> problem;
@@ -158,7 +159,7 @@ class Calibration {
                                         counts);
                           return [] {};
                         }}});
-    // Pages come from the NUMA node of the thread that makes them: in a run, one of the analyzer's.
+    // Pages come from the NUMA node of the thread that makes them: in a run, that is one of the analyzer's threads.
     run_openmp_groups({{{cpus_.back()}, [&](Team&) -> GroupWork {
                           phase->make_pools(tiers);
                           return [] {};
@@ -232,7 +233,7 @@ class Calibration {
   const Machine machine_;
   const std::vector<int> cpus_;
   std::vector<std::optional<MatrixFile>> files_;  // of the problems
-  double done_ = 0;                               // as last announced
+  double done_ = 0;                               // the share of the time, as last announced
   Node node_;
 };
 

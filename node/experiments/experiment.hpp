@@ -22,7 +22,7 @@ struct ExperimentOptions {
   std::vector<int> threads;         // ascending; empty: the experiment's default
   int repeats = 0;                  // 0: the experiment's default
   std::uint64_t bytes = 0;          // of one array; 0: the experiment's default
-  AppsOptions apps;                 // of `apps` only
+  AppsOptions apps;                 // for the experiment `apps` only
 };
 
 struct Surroundings {
@@ -64,10 +64,10 @@ Tier second_tier(const Surroundings& around, ExperimentResult& result);
 /// Above this spread a remark states that the machine was busy.
 inline constexpr double kBusySpreadPercent = 20;
 
-/// Adds that remark if a spread in the tables is above the limit.
+/// Adds a remark that the machine was busy if a spread in the tables is above that limit.
 void remark_if_busy(ExperimentResult& result);
 
-/// Why none of the tiers is an NVDIMM; empty if one is.
+/// The reason why none of the tiers is an NVDIMM; empty if one is.
 std::string why_no_nvdimm(const Surroundings& around);
 
 /// The input of the experiment `pipeline`, for other programs on the same problem.

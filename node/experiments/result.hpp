@@ -25,7 +25,7 @@ struct Cell : std::variant<double, std::string, NotAvailable> {
 struct Column {
   std::string key;   // in JSON: "median_gb_s"
   std::string head;  // above the column: "median"
-  std::string unit;  // "GB/s"; empty: none, or a text
+  std::string unit;  // "GB/s"; empty: no unit, or a text
   int digits = 2;    // after the point
 };
 

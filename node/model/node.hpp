@@ -118,7 +118,7 @@ struct Costs {
   std::optional<Measured> hand_off_s;  // from publishing to the analyzer's first copied byte, both spinning
   std::optional<Measured> wake_up_s;   // of a thread sleeping on a futex on another core
   std::optional<Measured> loan_s;      // from lending a core to a guest's first piece, and taking it back
-  std::optional<Measured> barrier_s;   // of all threads of a team of all cores
+  std::optional<Measured> barrier_s;   // of all threads of a team that has all cores
 };
 
 /// The machine and the program of a measurement. The figures may be used only if all members are equal.

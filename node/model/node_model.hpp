@@ -32,9 +32,9 @@ struct NodeModel {
   double capacity_spread = 0;            // relative
   std::array<std::optional<KernelModel>, kKernelKindCount> kernels;
   std::vector<PairFigures> pairs;        // of exactly this problem and tier
-  std::optional<double> coupling_error;  // mean relative error for pairs not used in the fit; none: no such pair
+  std::optional<double> coupling_error;  // mean relative error for pairs not used in the fit; empty: no such pair
   Costs costs;
-  std::optional<Measured> sync_s;  // of the tier's disk, where commits need one
+  std::optional<Measured> sync_s;  // of the tier's disk, if commits need one
   std::optional<Measured> sync_gb_s;
   std::vector<std::string> remarks;  // what was derived, scaled or assumed
 
@@ -50,8 +50,8 @@ struct ModelRequest {
   bool synced = false;  // --durability power where stores need a sync
 };
 
-/// Compares the files if both have one: path, size, times and inode. Otherwise compares the spellings; an empty one
-/// equals all others.
+/// Compares the files if both problems have one: path, size, times and inode. Otherwise compares the spellings; an
+/// empty spelling equals all others.
 bool same_matrix(const ProblemSize& a, const ProblemSize& b);
 
 /// Throws Error (exit code 2) if the node has no such tier, no STREAM rate for the channels of DRAM or of that tier, or

@@ -26,7 +26,7 @@ struct PlanRow {
   Configuration configuration;
   Prediction prediction;  // from the medians of all figures
   double expected_s = 0;  // the mean of the total over the samples
-  double low_s = 0;       // 90 of 100 samples lie between these two
+  double low_s = 0;       // 90 of 100 samples lie between low_s and high_s
   double high_s = 0;
 };
 

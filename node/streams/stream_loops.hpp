@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The loops that measure memory, over raw pointers, compiled once per instruction set (cmake/isa_variants.cmake).
-// node/streams/stream_table.hpp lists the arrays that each loop reads and writes. They add in the order of the
+// node/streams/stream_table.hpp lists the arrays that each loop reads and writes. The loops add in the order of the
 // elements.
 #pragma once
 

@@ -26,7 +26,7 @@ inline Placement place(double all_bytes, double dram_gb_s, double other_gb_s) no
   placement.other_share = other_gb_s / (other_gb_s + dram_gb_s);
   placement.other_bytes = all_bytes * placement.other_share;
   placement.dram_bytes = all_bytes - placement.other_bytes;
-  placement.seconds = all_bytes / (dram_gb_s + other_gb_s) * 1e-9;  // = (D - x) / S_d, also where S_d is 0
+  placement.seconds = all_bytes / (dram_gb_s + other_gb_s) * 1e-9;  // = (D - x) / S_d, even if S_d is 0
   return placement;
 }
 

@@ -4,8 +4,8 @@
 // vectors in DRAM, one array in the other memory, two locks.
 //
 // The publication does not state the damping (here 0.85), the start (1 / n), the matrix's values (1 / entries of the
-// column), how another thread can release a lock (here semaphores, which use the kernel's futex), and the end. Here
-// both groups do a fixed number of iterates; generation's wait for the last analysis is idle time.
+// column), how another thread can release a lock (here semaphores, which use the kernel's futex), and when the run
+// ends. Here both groups do a fixed number of iterates; generation's wait for the last analysis is idle time.
 #pragma once
 
 #include <cstddef>
@@ -62,7 +62,7 @@ struct PipelineTimes {
 
 struct PipelineResult {
   PipelineTimes times;
-  std::vector<double> sums;          // of each iterate, of the last pass
+  std::vector<double> sums;          // the sum of each iterate, from the last pass
   std::vector<double> last;          // the last iterate as it was copied; only if wanted
   std::vector<double> generation_s;  // of each iteration
   std::vector<double> analysis_s;    // of each iteration: transfer and analysis

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The stencil over two memories (thesis, 6.3 and 6.4): the upper rows lie in DRAM, the lower ones in another tier, each
 // with its own threads. Version 1 reads the row across the border in place. In version 2 each side has a copy of the
-// other side's border row (a ghost row). All threads renew it after each sweep from the arrays just written, so that
-// the next sweep reads current values. Both give the bits of the serial loop.
+// other side's border row (a ghost row). All threads renew the ghost rows after each sweep from the arrays just
+// written, so that the next sweep reads current values. Both versions give the bits of the serial loop.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct SweepTimes {
 
 struct StencilResult {
   std::vector<SweepTimes> sweeps;
-  std::vector<std::vector<double>> thread_s;  // of each thread, upper ones first: its own time of each sweep
+  std::vector<std::vector<double>> thread_s;  // by thread, the upper ones first: its own time of each sweep
   std::vector<double> values;                 // rows * columns, after the last sweep; only if wanted
 };
 

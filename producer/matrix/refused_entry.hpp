@@ -14,7 +14,7 @@ namespace ringside {
 
 /// The place in a matrix, as the input writes it: from the row (a link's source) to the column (its target).
 struct MatrixPlace {
-  enum class What { kEntry, kLinks, kRow };  // an entry; all links that leave `from`; a row that lacks an entry
+  enum class What { kEntry, kLinks, kRow };  // an entry; all links that leave `from`; a whole row
   What what = What::kEntry;
   std::uint64_t from = 0;  // an id if the matrix has ids, else an index from 0
   std::uint64_t to = 0;    // of an entry
