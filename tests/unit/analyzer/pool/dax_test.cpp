@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Why a place has no DAX, read from made-up nodes. The kernel itself always refuses, because these folders lie on no
-// persistent memory.
+// The reasons why a place has no DAX, found on made-up nodes. The kernel itself always refuses, because these folders
+// lie on no persistent memory.
 #include "analyzer/pool/dax.hpp"
 
 #include <gtest/gtest.h>

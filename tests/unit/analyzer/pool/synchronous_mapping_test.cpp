@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What /proc/PID/smaps shows of a pool on persistent memory; copied from a machine with an NVDIMM (ext4, dax=always).
+// The lines of /proc/PID/smaps for a pool on persistent memory, copied from a machine with an NVDIMM (ext4,
+// dax=always).
 #include "analyzer/pool/dax.hpp"
 
 #include <gtest/gtest.h>
