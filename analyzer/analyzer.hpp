@@ -150,7 +150,7 @@ class Attachment {
   std::vector<RecordedStep> kept_steps_;
   Continuation continuation_;
   std::uint64_t steps_before_ = 0;            // the steps committed by earlier analyzers of this run
-  std::vector<std::uint64_t> values_;         // of the newest step, in the records' order
+  std::vector<std::uint64_t> values_;         // the values of the newest step, in the records' order
   std::vector<std::uint64_t> passed_values_;  // the values of a step that was not kept
   std::int64_t recorded_ns_ = 0;              // `record` of the last step; the next step's figures contain it
   bool has_last_ = false;                     // `values_` belong to a step

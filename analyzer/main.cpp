@@ -116,7 +116,7 @@ void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const
     throw refusal;
   }
   const Continuation from = attachment->take_continuation();
-  // Before the reply: `ringside run` needs the attachment's report before the producer acts on the reply.
+  // The report precedes the reply, because `ringside run` needs it before the producer acts on the reply.
   if (report != nullptr) report->write(describe_attachment(handoff, *attachment, from.note));
   handoff.accept(from, options.cores);
 }
@@ -188,7 +188,7 @@ struct Service {
   StopFlag stop;                // a request to end the service
   std::atomic<bool>& stop_run;  // a request to end the run: set with `stop`, and by a request to the recorder
   std::optional<Recorder> recorder;
-  std::optional<NodeLink> link;  // with --node-address
+  std::optional<NodeLink> link;  // exists with --node-address
   ServiceManager manager;
   Acceptor acceptor;
   OneAttachment attachment;  // used only if supervised
@@ -416,7 +416,7 @@ ExitCode run(const Options& options) {
     try {
       handoff.emplace(std::move(*peer), options.process.socket, kRequestIsThereMs, options.analyzer.peer.timeout_s,
                       make_messages);
-    } catch (const Error& error) {  // not a valid request: turn the peer away, wait for the next
+    } catch (const Error& error) {  // the request is not valid: turn the peer away, wait for the next
       // A producer that left because it cannot continue has reported the reason itself.
       const bool left = error.code() == ExitCode::kPeerLost;
       log_at(left ? LogLevel::kInfo : LogLevel::kWarning, "event=turned_away text=\"{}\"", error.what());

@@ -51,7 +51,7 @@ class RefusingThread {
   RefusingThread& operator=(const RefusingThread&) = delete;
 
  private:
-  UniqueFd end_;  // when readable, the thread ends
+  UniqueFd end_;  // an eventfd: the thread ends when it is readable
   std::jthread thread_;
 };
 

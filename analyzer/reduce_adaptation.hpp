@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// For use by one thread. Nothing here allocates, logs or throws.
+/// For one thread. No function here allocates, logs or throws.
 class ReduceAdaptation {
  public:
   /// The number of steps measured in each mode. They follow kSettling uncounted steps, during which caches and rhythm

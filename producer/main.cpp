@@ -57,7 +57,7 @@ SolveEnd run_dram(const ProducerOptions& options, const SolveRun& run, Json& fin
   const BaselineResult result = run_baseline(run, options.reduce.passes);
   final["analyze_s"] = static_cast<double>(result.analyze_ns) * 1e-9;
   final["analysis_ended_ns"] = result.ended_ns;
-  final["reduce"] = to_string(ReduceAt::kSlot);  // there is no transfer
+  final["reduce"] = to_string(ReduceAt::kSlot);  // the baseline has no transfer
   final["passes"] = options.reduce.passes;
   final["last"] = to_json(result.last, result.last_iteration);
   return result.end;
@@ -138,7 +138,7 @@ constexpr std::size_t kDescriptors = 64;
 ExitCode run(const ProducerOptions& options) {
   ensure_descriptors(kDescriptors, "ringside-producer");
   if (options.publish.elastic) (void)lent_cores(options.process);  // must fail now, not after loading
-  start_matrix_memory(options.solve);                              // before OpenMP has threads
+  start_matrix_memory(options.solve);                              // must precede OpenMP's threads
   if (!options.process.cores.empty()) pin_openmp_threads(parse_core_list(options.process.cores, "--cores").cpus);
 
   // If `ringside run` started this process, the service manager watches `ringside run` instead.

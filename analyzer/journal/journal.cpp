@@ -116,8 +116,8 @@ struct Journal::Implementation {
   std::uint64_t newest = 0;
   std::uint32_t active = 0;      // the log to which records are appended
   bool begun = false;            // the active log has a header
-  std::uint64_t generation = 0;  // of the active log; 0: there is none yet
-  std::uint64_t seed = 0;        // of the active log's frames
+  std::uint64_t generation = 0;  // that of the active log; 0: no log is active yet
+  std::uint64_t seed = 0;        // the seed of the active log's frames
   std::unique_ptr<std::byte[]> buffer = std::make_unique<std::byte[]>(kBufferBytes);
   std::size_t buffered = 0;
   std::uint64_t buffered_first = 0;  // numbers of the first and the last record in the buffer

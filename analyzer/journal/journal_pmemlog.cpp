@@ -76,7 +76,7 @@ class PmemLog final : public JournalStorage {
  private:
   WatchedMapping watched_;
   OpenLog log_;
-  UniqueFd fd_;  // for sync
+  UniqueFd fd_;  // the descriptor that sync uses
   const Storage storage_;
 };
 

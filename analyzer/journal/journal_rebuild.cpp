@@ -20,8 +20,8 @@ using Named = std::set<std::tuple<Id128, std::uint64_t, std::uint64_t>>;  // run
 /// How far the journal's records of one run reach: each commit up to `commit_seq` has a record or is named as missing.
 struct Recorded {
   std::optional<std::uint64_t> commit_seq;  // empty: the journal lacks the run
-  std::uint64_t iteration = 0;              // of that commit, or a lower bound
-  std::uint64_t next_step = 0;              // of the next commit, if it belongs to the same attachment
+  std::uint64_t iteration = 0;              // the iteration of that commit, or a lower bound
+  std::uint64_t next_step = 0;              // the step of the next commit, if it belongs to the same attachment
   std::uint64_t oldest = kNoCommit;         // a commit_seq: rotation may have removed records of earlier commits
 };
 

@@ -58,7 +58,7 @@ class DaxPersistence final : public PoolPersistence {
   void flush(const void* address, std::size_t bytes) noexcept override { pmem_flush(address, bytes); }
 
   void drain() noexcept override {
-    _mm_sfence();  // for non-temporal stores; libpmem omits the fence where its own flushes need none
+    _mm_sfence();  // for non-temporal stores; libpmem omits the fence if its own flushes need none
     pmem_drain();
   }
 

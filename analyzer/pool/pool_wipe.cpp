@@ -128,7 +128,7 @@ void PoolWipe::forget_slots() {
   } catch (const Error& error) {
     if (error.code() == ExitCode::kSystem) throw;
   }
-  _mm_sfence();  // on persistent memory write(2) bypasses the cache: the words must come first
+  _mm_sfence();  // on persistent memory write(2) bypasses the cache: the zeroed words must precede other zeros
 }
 
 void PoolWipe::write_zeros(std::uint64_t begin, std::uint64_t end) {

@@ -252,7 +252,7 @@ Admission find_ring(const RingOptions& options, const OfferedRun& offered, PoolU
     if (use == PoolUse::kFresh) throw;
     return fresh(RingPool::replace_unfinished(options.pool, wanted, options.slots, foreign));
   } catch (const UnownablePoolError&) {
-    // After its analyzer was lost, a run repeats --overwrite. It must not overwrite its own iterates.
+    // After its analyzer was lost, a run repeats --overwrite. The run must not overwrite its own iterates.
     if (use != PoolUse::kOverwrite || holds_iterates_of(run.run_id, options.pool)) throw;
     return replaced_unownable();
   } catch (const OlderPoolError&) {

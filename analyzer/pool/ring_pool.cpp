@@ -290,7 +290,7 @@ RingPool RingPool::replace_unfinished(const fs::path& path, const RingShape& sha
   if (!holds_nothing(fd.get(), name)) throw in_use(name);  // another process has finished it meanwhile and uses it
   room_for(file_bytes(shape, slots), fd.get(), name);
   if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
-  fd.reset();  // its blocks are free
+  fd.reset();  // now the blocks of the old file are free
   return make_alone(file, name, shape, slots, foreign);
 }
 
@@ -373,7 +373,7 @@ void RingPool::prefault() const noexcept {
     // change.
     const bool huge = geometry.payload_bytes() >= kHugePageBytes;
     const std::uint64_t pages = huge ? round_up(geometry.payload_bytes(), kHugePageBytes) : geometry.payload_bytes();
-    if (huge) madvise(payload, pages, MADV_HUGEPAGE);  // where the file system offers them (tmpfs, DAX)
+    if (huge) madvise(payload, pages, MADV_HUGEPAGE);  // if the file system offers them (tmpfs, DAX)
     madvise(payload, pages, MADV_POPULATE_WRITE);
     // On tmpfs, the blocks were allocated when the pool was made, before the advice could be given.
     if (huge) madvise(payload, pages, MADV_COLLAPSE);

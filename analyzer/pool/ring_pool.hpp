@@ -25,9 +25,9 @@ namespace ringside {
 
 /// The present place of a pool that this process has open. The pool may have lost its name.
 enum class Whereabouts {
-  kNamed,     // at its path
-  kDeleted,   // it has no name, and vanishes when its last user closes it
-  kElsewhere  // at another path; its own path names another file, or none
+  kNamed,     // the pool is at its path
+  kDeleted,   // the pool has no name, and vanishes when its last user closes it
+  kElsewhere  // the pool is at another path; its own path names another file, or none
 };
 
 /// The leases of a pool's slots, as its owner sees them (common/files/slot_lease.hpp).
@@ -137,7 +137,7 @@ class RingPool {
 
   std::filesystem::path path_;
   UniqueFd file_;
-  std::unique_ptr<PoolLeases> leases_;  // of file_
+  std::unique_ptr<PoolLeases> leases_;  // the leases of the slots in file_
   Storage storage_ = Storage::kFile;
   std::unique_ptr<Persistence> persistence_;
   std::unique_ptr<pmemobjpool, Close> pool_;

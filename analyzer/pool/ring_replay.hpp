@@ -66,14 +66,14 @@ class RingReplay {
 
   const RingView& ring_;
   StepReducer reducer_;
-  const SharedLayout layout_;          // of the recomputed results
+  const SharedLayout layout_;          // the layout of the recomputed results
   std::vector<std::uint64_t> step_;    // the payload of the step that is replayed
   std::vector<std::uint64_t> before_;  // the payload of the step before that step
   // The catalogue that was used last: consecutive steps mostly belong to one run.
   Id128 run_id_;
   std::uint64_t catalogue_hash_ = 0;
   std::optional<Catalogue> recorded_catalogue_;
-  std::optional<SlotHeader> before_header_;  // of the iterate in `before_`
+  std::optional<SlotHeader> before_header_;  // the header of the iterate in `before_`
 };
 
 }  // namespace ringside

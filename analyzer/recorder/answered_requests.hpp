@@ -26,7 +26,7 @@ class AnsweredRequests {
     std::uint64_t request;
     std::uint32_t taken;
   };
-  std::deque<Answer> last_;  // of each client; the oldest one first
+  std::deque<Answer> last_;  // the last answer to each client; the oldest one is first
 };
 
 }  // namespace ringside

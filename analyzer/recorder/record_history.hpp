@@ -42,7 +42,7 @@ class RecordBatch {
  private:
   struct Place {
     std::uint64_t seq = 0;
-    std::size_t begin = 0;  // in message_
+    std::size_t begin = 0;  // the place in message_
     std::size_t bytes = 0;
   };
   std::string message_;

@@ -445,9 +445,9 @@ class Recorder::Worker : private RecordSink {
   std::uint64_t records_missing_ = 0;
   bool start_recorded_ = false;
 
-  SharedLayout layout_;      // of the run's steps
+  SharedLayout layout_;      // the layout of the run's steps
   std::vector<TriggerSpec> triggers_;
-  DescribedRuns described_;  // in the journal
+  DescribedRuns described_;  // the runs that the journal describes
   std::size_t most_batch_bytes_ = kMessageBytes - kMaxRecordBytes;
 
   // Kept between steps to reuse their memory.

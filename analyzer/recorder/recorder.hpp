@@ -42,10 +42,10 @@ struct RunToRecord {
   // The runs that the ring describes: the journal may lack some of these descriptions.
   std::vector<KnownRun> described_runs;
   Storage storage = Storage::kFile;
-  SharedLayout layout;  // of its steps
+  SharedLayout layout;  // the layout of the run's steps
   std::vector<TriggerSpec> triggers;  // the marks of its steps refer to them
   wire::RunStarted started;
-  std::uint64_t last_iteration = 0;  // of the step before the first recorded one; 0: no such step, or unknown
+  std::uint64_t last_iteration = 0;  // that of the step before the first recorded one; 0: no such step, or unknown
 };
 
 class Recorder {

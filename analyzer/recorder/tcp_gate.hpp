@@ -22,10 +22,10 @@ namespace ringside {
 class TcpGate {
  public:
   struct Door {
-    std::string option;  // for messages: "--telemetry-tcp"
-    std::string host;    // of the listening address: a name or a number; "*": every address
+    std::string option;  // the option's name in messages: "--telemetry-tcp"
+    std::string host;    // the host of the listening address: a name or a number; "*": every address
     std::string port;    // "0": any free port
-    std::string inner;  // name of the abstract AF_UNIX socket behind it, without its '@'
+    std::string inner;  // the name of the abstract AF_UNIX socket behind the gate, without its '@'
   };
 
   /// Descriptors of each connection: its own, and both ends of the link to ZeroMQ.
@@ -61,7 +61,7 @@ class TcpGate {
     Flow in;
     Flow out;
     std::uint64_t told = 0;  // bytes that ZeroMQ has sent: their number shows whether it admitted the client
-    short outer_events = 0;  // from poll
+    short outer_events = 0;  // the events that poll found
     short inner_events = 0;
     Clock::time_point moved{};  // the time at which the client last took something, or was not stuck
     bool is_admitted() const noexcept;

@@ -20,7 +20,7 @@ struct BytesToReduce {
   StepReducer& reducer;
   std::size_t thread;
   std::size_t variable;
-  std::uint64_t first_byte;  // in the variable
+  std::uint64_t first_byte;  // the place of the first byte in the variable
 };
 
 class Persistence {

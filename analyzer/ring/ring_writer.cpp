@@ -139,7 +139,7 @@ void RingWriter::write_run(const RunDescription& run, const Catalogue& catalogue
   }
   std::uint32_t index = 0;
   while (index < needed.size() && (needed[index] != 0 || wanted[index] != 0)) ++index;
-  if (index == needed.size()) {  // at least one entry is not needed
+  if (index == needed.size()) {  // every entry is needed or wanted: take one that is only wanted
     index = static_cast<std::uint32_t>(std::find(needed.begin(), needed.end(), 0) - needed.begin());
   }
 
@@ -264,7 +264,7 @@ CommitStatus RingWriter::commit() noexcept {
   SlotHeader* header = ring_.header(current_);
   store_words(persistence_, header, &header_, sizeof(header_));           // ascending: commit_seq is the last word
   persist(persistence_, header, sizeof(*header));                         // fence 3
-  if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // not everything is in the file
+  if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // some of the step is not in the file
 
   slot_seq_[current_] = next_seq_;
   newest_ = current_;

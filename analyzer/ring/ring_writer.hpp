@@ -156,19 +156,19 @@ class RingWriter {
   // reduced.
   const PayloadParts portions_;
   Id128 run_id_;
-  std::uint64_t catalogue_hash_ = 0;     // of the run
+  std::uint64_t catalogue_hash_ = 0;     // that of the run's catalogue
   std::vector<std::uint64_t> slot_seq_;  // commit_seq in each slot; 0: nothing worth keeping
   VictimChoice victims_;
   std::uint64_t next_seq_ = 1;
   std::uint32_t current_ = 0;              // slot of the last `begin`
   std::optional<std::uint32_t> newest_;    // slot of the newest commit of this run
   std::optional<std::uint32_t> previous_;  // slot of the step before `current_`
-  StepWithScalars step_;                   // as copied last
-  SlotHeader header_;                      // as committed last
+  StepWithScalars step_;                   // the step that was copied last
+  SlotHeader header_;                      // the header that was committed last
   std::atomic<std::uint64_t> committed_{0};
   std::atomic<std::uint64_t> persisted_{0};
   std::atomic<std::uint64_t> committed_before_run_{0};
-  int sync_error_ = 0;                  // of syncs outside the syncer
+  int sync_error_ = 0;                  // the error of syncs outside the syncer
   std::unique_ptr<RingSyncer> syncer_;  // exists during a run if syncs_
 };
 

@@ -68,7 +68,7 @@ class VictimChoice {
 
   SlotLeases* leases_ = nullptr;
   std::optional<std::uint32_t> taken_;
-  std::optional<std::uint32_t> ahead_;  // what the next `choose` returns
+  std::optional<std::uint32_t> ahead_;  // the slot that the next `choose` returns
   std::optional<std::uint32_t> guarded_;
   std::vector<char> disregarded_;  // by slot: its lease was broken, and its byte could not be locked since
   std::vector<std::atomic<std::uint32_t>> copied_;

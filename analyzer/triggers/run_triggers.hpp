@@ -71,7 +71,7 @@ class RunTriggers {
   std::uint64_t guarded() const noexcept { return guarded_ ? last_finite_.commit_seq : 0; }
 
   const std::vector<TriggerSpec>& specs() const noexcept { return triggers_.specs(); }
-  /// In the order of specs().
+  /// The counts of the triggers, in the order of specs().
   std::span<const TriggerCount> counts() const noexcept { return {counts_.data(), specs().size()}; }
   /// Null: no trigger keeps steps.
   const PoolArchive* archive() const noexcept { return archive_.get(); }

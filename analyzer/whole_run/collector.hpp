@@ -50,8 +50,8 @@ class Collector {
   const SharedLayout layout_;
   TriggerSet triggers_;
   std::atomic<bool>& stop_run_;
-  std::vector<std::uint64_t> words_;   // as the catalogue places them
-  std::vector<std::uint64_t> values_;  // as records carry them
+  std::vector<std::uint64_t> words_;   // the results, in the places of the catalogue
+  std::vector<std::uint64_t> values_;  // the results, in the order of the records
   Id128 run_id_;
   std::uint64_t next_step_ = 0;
   std::uint64_t next_commit_seq_ = 0;

@@ -23,10 +23,10 @@ class NodeLink {
   NodeLink(const NodeLink&) = delete;
   NodeLink& operator=(const NodeLink&) = delete;
 
-  /// From now on admits the holder of this key.
+  /// Admits the holder of this key from now on.
   void admit(const std::string& public_key);
 
-  // For the thread of a round; one round at a time.
+  // These functions are for the thread of a round; one round at a time.
   ChannelContext& context() noexcept { return context_; }
   Channel& arrivals() noexcept { return *arrivals_; }
   const KeyPair& keys() const noexcept { return keys_; }

@@ -28,7 +28,7 @@ class PartStore {
   struct Part {
     StepWithScalars step;
     StepFigures figures;
-    std::span<std::uint64_t> words;  // as StepParts::store writes them
+    std::span<std::uint64_t> words;  // the parts, as StepParts::store writes them
   };
 
   /// words: the size of a step's parts. Throws Error (exit code 3).

@@ -27,7 +27,7 @@ struct RoundState {
   bool again = false;              // the collector has sent this step before
   bool has_figures = false;        // a node has added its figures
   StepFigures figures;             // durations, bytes and counts only
-  std::vector<WholeField> fields;  // by variable; those without results stay empty
+  std::vector<WholeField> fields;  // by variable; fields without results stay empty
 };
 
 /// Combines figures of nodes: the maximum of each duration, the sum of the bytes, the minimum of the counts.

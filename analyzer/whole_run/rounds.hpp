@@ -87,7 +87,7 @@ class Rounds {
   std::map<std::uint64_t, Sent> sent_;            // at the first node: the rounds that it has begun, by step
   std::map<std::uint64_t, RoundState> returned_;  // at the first node: states that have returned, by step
   std::int64_t returned_sent_ns_ = 0;             // the latest sending time among the returned states
-  std::uint64_t begun_ = 0;                       // at the first node: it has begun the rounds of all earlier steps
+  std::uint64_t begun_ = 0;                       // at the first node: the rounds of all earlier steps have begun
   std::uint64_t collected_ = 0;                   // the rounds of all earlier steps are finished
   bool was_told_end_ = false;
   std::int64_t told_stall_ns_ = 0;

@@ -31,7 +31,7 @@ std::string part_of(const std::string& text, std::string_view begin, std::string
 struct AppTraffic {
   double managed_bytes = 0;  // peak of the bytes in far memory or its cache
   double faults = 0;
-  double read_bytes = 0;  // from far memory
+  double read_bytes = 0;  // the bytes read from far memory
   double written_bytes = 0;
   double fault_s = 0;  // summed over all threads
 };

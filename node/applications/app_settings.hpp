@@ -51,7 +51,7 @@ std::uint64_t dram_limit(const DramSize& size, std::uint64_t all_dram_bytes);
 /// A problem size with a number of workers. Strong scaling keeps all bytes, weak scaling the bytes of one worker.
 struct AppPoint {
   int workers = 1;
-  std::uint64_t bytes = 0;  // of all workers
+  std::uint64_t bytes = 0;  // the bytes of all workers
   bool weak = false;
 };
 
@@ -64,7 +64,7 @@ std::vector<AppPoint> points_of(const App& app, const std::vector<int>& workers,
 struct CachedRun {
   std::string ringside_memory;  // the path of the program
   std::string far;
-  std::uint64_t dram_bytes = 0;  // of each process
+  std::uint64_t dram_bytes = 0;  // the limit of each process
   std::string account;  // the file that gets the account of all processes, as JSON
 };
 std::vector<std::string> words_of(const CachedRun& run);

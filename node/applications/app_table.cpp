@@ -90,7 +90,7 @@ AppCommand sort_command(const AppJob& job) {
 /// A table and an index at pseudo-random keys, in sqlite's page cache, which is one preallocated block. The program
 /// looks up a tenth of the rows at random and then reads both from end to end.
 AppCommand sqlite_command(const AppJob& job) {
-  constexpr std::uint64_t kPage = 4096 + 512;  // with sqlite's own bytes for each page
+  constexpr std::uint64_t kPage = 4096 + 512;  // including sqlite's own bytes for each page
   constexpr std::uint64_t kRow = 120;          // the bytes of a row in table and index
   const std::uint64_t rows = std::max<std::uint64_t>(job.bytes / kRow, 10);
   return {{},
@@ -109,7 +109,7 @@ AppCommand sqlite_command(const AppJob& job) {
 
 /// A list of numbers, each an object: the program makes it, sums it up in passes, and sorts it in sixteen parts.
 AppCommand python_command(const AppJob& job) {
-  constexpr std::uint64_t kNumber = 48;  // its pointer and its object
+  constexpr std::uint64_t kNumber = 48;  // the bytes of its pointer and its object
   return {{},
           "python3",
           {"-S", "-c",
@@ -128,7 +128,7 @@ AppCommand python_command(const AppJob& job) {
 }
 
 /// Starts the server, whose command line follows as "$@"; fills it, reads it at pseudo-random keys, and prints a digest
-/// of what it read.
+/// of the values that it read.
 constexpr const char* kRedisScript =
     "socket=$1; keys=$2; shift 2\n"
     "\"$@\" >&2 & server=$!\n"

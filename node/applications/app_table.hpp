@@ -15,10 +15,10 @@ namespace ringside {
 
 /// One run: its size, workers and files.
 struct AppJob {
-  std::uint64_t bytes = 0;  // of data, of all workers together
+  std::uint64_t bytes = 0;  // the bytes of data of all workers together
   int workers = 1;
   bool weak = false;     // a point of weak scaling: `bytes` is proportional to the workers
-  std::string folder;    // its working folder, which exists
+  std::string folder;    // the program's working folder, which exists
   std::string input;     // a file that App::write_input wrote
   std::string output;    // a file that the program may write
   std::string in_place;  // a folder whose mapped files hold its data; empty: plain memory

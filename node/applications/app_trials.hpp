@@ -20,7 +20,7 @@ struct AppPlaces {
   std::vector<std::string> program_folders;  // searched before those of PATH
   std::string ringside_memory;               // the path; empty: not found
   Tier far;
-  std::string timing;  // as AppsOptions::timing
+  std::string timing;  // the timing of AppsOptions::timing
 };
 
 /// Looks for ringside-memory in the folders of the options, beside this program and in PATH. Throws Error as

@@ -25,10 +25,10 @@ struct ChildCommand {
 };
 
 struct ChildEnd {
-  int status = 0;  // as waitpid(2) returns it
+  int status = 0;  // the status that waitpid(2) returns
   bool timed_out = false;
-  double wall_s = 0;                      // from before its start until after its end
-  double cpu_s = 0;                       // of the program and the processes that it waited for
+  double wall_s = 0;                      // the time from before its start until after its end
+  double cpu_s = 0;                       // the CPU time of the program and the processes that it waited for
   std::uint64_t peak_resident_bytes = 0;  // the largest of these processes; never less than our own, which the kernel
                                           // counts until exec
   bool done() const noexcept;             // whether it returned 0

@@ -23,7 +23,7 @@ constexpr int kSharesInBarrier = 50;
 
 // The order of magnitude of an iteration's time: a core that is idle for longer sleeps more deeply.
 constexpr std::int64_t kAsleepNs = 3'000'000;
-constexpr std::int64_t kPieceNs = 20'000;  // of work in a piece that a guest takes
+constexpr std::int64_t kPieceNs = 20'000;  // the time of a piece of work that a guest takes
 constexpr std::uint64_t kPiecesOfLoan = 400;
 constexpr std::int64_t kLoanNs = 2'000'000;
 
@@ -119,7 +119,7 @@ void borrow_until_ended(LoanWords& words, Team& team, int home_threads) {
 void measure_hand_off(int first, int last, CostSamples& samples) {
   pass_on(first, last, kHandOffs, kPieceNs, samples.hand_off_s,
           [](Words&, FutexCoordination& coordination, std::uint64_t n) {
-            while (coordination.seen() < n) {  // as FutexCoordination spins
+            while (coordination.seen() < n) {  // spins as FutexCoordination does
               for (int pause = 0; pause < 16; ++pause) __builtin_ia32_pause();
             }
           });

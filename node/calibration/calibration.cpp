@@ -66,9 +66,9 @@ class Calibration {
     const std::vector<int> counts = thread_counts();
     for (const SolveOptions& solve : options_.problems) {
       check_matrix_name(solve.matrix, solve.columns);
-      files_.push_back(matrix_file(solve.matrix, solve.columns));  // before the file is read, to detect a later change
+      files_.push_back(matrix_file(solve.matrix, solve.columns));  // must precede the reading, to detect a later change
     }
-    std::optional<Problem> first = load(options_.problems.front());  // before minutes are spent on the machine
+    std::optional<Problem> first = load(options_.problems.front());  // must precede the minutes that the machine takes
     if (!options_.folders.empty()) (void)tiers_with_room(first->solver->rows());
     measure_machine(counts);
     for (std::size_t index = 0; index < options_.problems.size(); ++index) {
@@ -232,7 +232,7 @@ class Calibration {
   const std::int64_t deadline_ns_;
   const Machine machine_;
   const std::vector<int> cpus_;
-  std::vector<std::optional<MatrixFile>> files_;  // of the problems
+  std::vector<std::optional<MatrixFile>> files_;  // the files of the problems
   double done_ = 0;                               // the share of the time, as last announced
   Node node_;
 };

@@ -26,7 +26,7 @@ struct RoundsSetting {
 
 struct KernelTimes {
   const StreamKernel* kernel = nullptr;
-  std::vector<double> seconds;           // of each round, including the first
+  std::vector<double> seconds;           // the seconds of each round, including the first
   std::vector<ThreadSeries> per_thread;  // `setting` is left empty
 };
 

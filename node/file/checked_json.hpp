@@ -27,7 +27,7 @@ class CheckedJson {
   CheckedJson at(std::string_view key) const;  // a value of an object, which must exist
   std::optional<CheckedJson> find(std::string_view key) const;
 
-  std::vector<CheckedJson> items(std::size_t least, std::size_t most) const;  // of a list
+  std::vector<CheckedJson> items(std::size_t least, std::size_t most) const;  // the values of a list
 
   std::string text() const;
   bool truth() const;

@@ -12,11 +12,11 @@
 namespace ringside {
 namespace {
 
-constexpr double kVisitS = 0.15;  // of measuring in a visit, if steps are quick
+constexpr double kVisitS = 0.15;  // the time of measuring in a visit, if steps are quick
 constexpr double kMostPatterns = 5;
-constexpr double kBurstS = 0.06;  // of successive iterations
+constexpr double kBurstS = 0.06;  // the time of successive iterations
 constexpr int kWarmUpSteps = 2;   // the first step has no iterate before it
-constexpr int kPasses = 5;        // of the step that measures further sweeps
+constexpr int kPasses = 5;        // the passes of the step that measures further sweeps
 
 /// One pattern of steps: reduced in the slot, the same with further sweeps, reduced during the copy.
 constexpr int kStepsInPattern = 3;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kLeastIterations = 3;
 constexpr std::uint64_t kFirstSteps = 2;  // not counted: no iterate precedes the first one
 constexpr std::uint64_t kLeastSteps = 3;
-constexpr double kBlockS = 0.06;  // of measuring, with the analyzer and without it
+constexpr double kBlockS = 0.06;  // the time of measuring, with the analyzer and without it
 
 constexpr std::size_t kMostSpans = 1 << 14;  // recorded per side: the other side must not wait for memory
 

@@ -12,7 +12,7 @@ namespace ringside {
 /// Seconds of single executions, each beside the other side.
 struct PairSamples {
   std::vector<double> generate_s;  // one per measurement: seconds with the other side always at work
-  std::vector<double> transfer_s;  // with the reductions, if made during the copy
+  std::vector<double> transfer_s;  // of copies, including the reductions that are made during the copy
   std::vector<double> analyze_s;   // of reductions in the slot
 };
 

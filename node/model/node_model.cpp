@@ -287,7 +287,7 @@ class Builder {
   const double rows_;
   const Tier* tier_ = nullptr;
   std::size_t slots_ = 0;  // the channels of the tier
-  double scale_ = 1;       // of the kernel added last
+  double scale_ = 1;       // the scale of the kernel added last
   bool spread_assumed_ = false;
   bool syncs_missed_ = false;
   bool generate_scaled_ = false;

@@ -8,8 +8,8 @@ namespace ringside {
 namespace {
 
 // The sizes that analyzer/whole_run uses.
-constexpr double kBlockBytes = 1024 * 8;        // of a field of doubles
-constexpr double kPartBytes = 4 * 8192 + 2400;  // of a step: room for incomplete blocks, and the values
+constexpr double kBlockBytes = 1024 * 8;        // a block of a field of doubles
+constexpr double kPartBytes = 4 * 8192 + 2400;  // the parts of a step: room for incomplete blocks, and the values
 constexpr double kBlockPartBytes = 64;          // in addition, for each block
 constexpr double kStoreBytes = 64 << 20;
 constexpr double kFewest = 4;
@@ -42,7 +42,7 @@ Collected::Collected(const ScaleRequest& request, std::uint64_t steps, EventQueu
 void Collected::reduced(double now_s, std::uint32_t node) {
   NodeState& own = nodes_[node];
   ++own.reduced;
-  if (request_.nodes == 1) {  // there is no round
+  if (request_.nodes == 1) {  // a single node makes no round
     result_s_[collected_++] = now_s;
     return;
   }

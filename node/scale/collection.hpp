@@ -30,7 +30,7 @@ class Collected {
   void state_returns(double now_s);
 
   double result_s(std::uint64_t step) const { return result_s_[step]; }  // time when the first node recorded it
-  double round_s() const { return round_s_; }                            // of all steps together
+  double round_s() const { return round_s_; }                            // the time of all rounds together
   std::uint64_t held_steps() const { return held_steps_; }               // the most steps whose parts a node holds
   std::uint64_t begun_again() const { return begun_again_; }             // restarted rounds
   double bytes_sent() const;

@@ -27,7 +27,7 @@ struct Event {
   std::uint64_t number = 0;  // the number of events that were added before it
   std::uint32_t node = 0;
   EventKind kind = EventKind::kIterationEnds;
-  std::uint8_t parity = 0;  // of an exchange
+  std::uint8_t parity = 0;  // the parity of the exchange
 };
 
 class EventQueue {

@@ -20,9 +20,9 @@ struct NodeFigures {
   double generate_spread = 0;  // its standard deviation ÷ its mean, at most 1
   double transfer_s = 0;       // a step's copy and commit; then its buffer is released
   double analyze_s = 0;        // the analyzer's work after that
-  double analyzer_spread = 0;  // of transfer and of analyze
-  double hand_off_s = 0;       // from a publish to the copy, if the analyzer was waiting
-  double wake_up_s = 0;        // of ranks that wait for a buffer longer than they spin
+  double analyzer_spread = 0;  // the spread of transfer and of analyze
+  double hand_off_s = 0;       // the time from a publish to the copy, if the analyzer was waiting
+  double wake_up_s = 0;        // the time to wake ranks that wait for a buffer longer than they spin
   double publish_s = 0;        // seconds of the ranks to publish a step
   double exchange_s = 0;       // testing an exchange and beginning the next one: with two nodes or more
   std::uint32_t buffers = 2;
@@ -50,9 +50,9 @@ enum class Progress {
 
 /// The rounds in which all nodes reduce a step together (docs/inside/ranks.md, "Parameters").
 struct Collection {
-  double state_bytes = 907;  // of a step, passed from node to node
-  double turn_s = 140e-6;    // from a state's arrival at a node until the node sends it
-  double block_s = 15e-9;    // in addition, for each of the node's blocks of 1024 entries
+  double state_bytes = 907;  // the size of a step's state, which passes from node to node
+  double turn_s = 140e-6;    // the time from a state's arrival at a node until the node sends it
+  double block_s = 15e-9;    // the additional time for each of the node's blocks of 1024 entries
   double record_s = 3e-6;    // to record a returned state
 };
 
@@ -60,7 +60,7 @@ struct ScaleRequest {
   NodeFigures node;
   Network network;
   Coupling coupling = Coupling::kAll;
-  double coupling_bytes = 8;  // of each message of the coupling
+  double coupling_bytes = 8;  // the size of each message of the coupling
   Progress progress = Progress::kInCalls;
   Collection collection;
   std::uint32_t nodes = 1;
@@ -68,7 +68,7 @@ struct ScaleRequest {
   std::uint64_t every = 1;  // iterations divisible by this number are published, and the last one
   std::uint32_t slow_node = 0;
   double slow_solver = 1;    // a factor of the slow node's seconds for generate
-  double slow_analyzer = 1;  // the same for analyze
+  double slow_analyzer = 1;  // a factor of the slow node's seconds for analyze
   std::uint64_t seed = 1;
 };
 
@@ -82,7 +82,7 @@ struct Lag {
 struct ScaleResult {
   std::uint32_t nodes = 0;
   std::uint64_t steps = 0;
-  double total_s = 0;      // until the last analyzer is free
+  double total_s = 0;      // the time until the last analyzer is free
   double step_s = 0;       // between two steps, each published by all nodes
   double bare_step_s = 0;  // the time of a step of the solver alone, without kept steps
 
@@ -90,19 +90,19 @@ struct ScaleResult {
   double generate_s = 0;
   double coupling_s = 0;     // waiting for other nodes, and the messages
   double buffer_wait_s = 0;  // back-pressure
-  double publish_s = 0;      // with exchange_s
+  double publish_s = 0;      // including exchange_s
 
   double waited_most_s = 0;           // the wait for buffers in the whole run, of the node that waited longest
   std::uint32_t waited_for_node = 0;  // that node, according to the last exchange; 0 if no node waited
 
   // The global commit, in steps. A step counts as published when its last node has published it.
   Lag committed_lag;     // steps published, including this one, but not committed on all nodes; counted at each publish
-  double commit_s = 0;   // from a step's publish to its global commit
+  double commit_s = 0;   // the time from a step's publish to its global commit
   Lag recorded_lag;      // a step's number minus the newest global step that is recorded with it
   double exchanges = 0;  // per step
 
   // Results of the whole run.
-  Lag result_lag;                 // from a step's publish to its result at the collector, in step_s
+  Lag result_lag;                 // the lag from a step's publish to its result at the collector, in step_s
   double round_s = 0;             // the mean time from a round's beginning to its result
   double rounds = 0;              // rounds begun per step: more than 1 if long rounds are restarted
   std::uint64_t held_steps = 0;   // the most steps whose parts a node must hold
@@ -110,7 +110,7 @@ struct ScaleResult {
   double collector_core = 0;      // the thread's share of one core
 
   double bytes_sent = 0;  // per step and node: by exchanges and states
-  double node_bytes = 0;  // of memory: buffers, slots, parts
+  double node_bytes = 0;  // the memory of buffers, slots and parts
 };
 
 }  // namespace ringside

@@ -27,7 +27,7 @@ struct NodeState {
   bool is_in_call = false;            // whether it is in an MPI call
   bool is_leaving = false;            // whether it has, or will have, all messages of its neighbours
   double analyzer_free_s = 0;
-  double waited_s = 0;  // for buffers
+  double waited_s = 0;  // the time of all waits for buffers
 };
 
 class Simulation {
@@ -133,7 +133,7 @@ class Simulation {
     if (!own.is_in_call || own.is_leaving) return;
     double at_s = now_s_;
     for (const std::uint32_t other : {node - 1, node + 1}) {
-      if (other >= request_.nodes) continue;  // also for numbers below 0
+      if (other >= request_.nodes) continue;  // no such node; node - 1 may have wrapped around
       if (nodes_[other].arrived < own.arrived) return;
       at_s = std::max(at_s, nodes_[other].arrived_s[own.arrived % 2] + coupling_message_s_);
     }

@@ -17,7 +17,7 @@ struct CounterValue {
   std::string name;             // "llc_misses"
   std::string unit;             // "1", "B", "J"
   std::optional<double> value;  // none: n/a
-  std::string reason;           // of n/a, one clause
+  std::string reason;           // the reason for n/a, one clause
 };
 
 /// An event of a unit of the machine; the kernel describes it below /sys/bus/event_source/devices.
@@ -26,7 +26,7 @@ struct UnitEvent {
   std::uint64_t config = 0;
   double scale = 1;       // factor from a raw count to `unit`
   std::string unit;       // "MiB", "Joules"; empty: not stated
-  std::vector<int> cpus;  // one of each socket, on which it is counted
+  std::vector<int> cpus;  // one CPU of each socket, on which the event is counted
 };
 
 /// Reads `event` of `unit` ("power", "energy-pkg"). Empty if the machine has no such unit or event, or if this function

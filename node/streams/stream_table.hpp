@@ -31,7 +31,7 @@ enum class StreamShape {
 struct StreamKernel {
   std::string_view name;  // "copy", as in a node file
   StreamSource source = StreamSource::kStream;
-  std::string_view figure;  // of Patil et al.: "3a"; empty for others
+  std::string_view figure;  // the figure in Patil et al.: "3a"; empty for others
   std::string_view loop;    // "c[i] = a[i]"
   StreamShape shape = StreamShape::kLine;
   bool nontemporal = false;

@@ -38,7 +38,7 @@ struct CopyGroup {
 };
 
 struct GroupRate {
-  Measured gb_s;                    // of all threads together, counted: 16 bytes an element
+  Measured gb_s;                    // the rate of all threads together, counted: 16 bytes an element
   std::vector<double> thread_gb_s;  // mean over the counted repeats
   GroupTimes times;
 };

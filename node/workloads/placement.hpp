@@ -17,7 +17,7 @@ struct Placement {
   double other_share = 0;  // x / D
   double other_bytes = 0;  // x
   double dram_bytes = 0;   // D - x
-  double seconds = 0;      // of both groups
+  double seconds = 0;      // the time of both groups
 };
 
 /// Rates in GB/s (10^9 bytes), not negative, at least one above 0.

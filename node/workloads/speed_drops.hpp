@@ -25,7 +25,7 @@ struct SpeedDrop {
   double begin_s = 0;
   double end_s = 0;
   double depth = 0;        // the slowest repeat's rate over the level: 0.5 is half the speed
-  bool coincides = false;  // with a drop of another thread
+  bool coincides = false;  // whether it coincides with a drop of another thread
 };
 
 struct ThreadDrops {

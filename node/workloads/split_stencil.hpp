@@ -18,7 +18,7 @@ struct StencilSetting {
   StencilVersion version = StencilVersion::kGhostRows;
   std::uint64_t rows = 0;        // at least 4
   std::uint64_t columns = 0;     // at least 3
-  std::uint64_t lower_rows = 0;  // in the other tier; 1 to rows - 1
+  std::uint64_t lower_rows = 0;  // the number of rows in the other tier; 1 to rows - 1
   std::vector<int> upper_cpus;   // at least one
   std::vector<int> lower_cpus;   // at least one
   Tier lower_tier;
@@ -28,7 +28,7 @@ struct StencilSetting {
 struct SweepTimes {
   double upper_s = 0;  // the slowest thread of the group
   double lower_s = 0;
-  double total_s = 0;  // with the barriers and the exchange
+  double total_s = 0;  // the total time, including the barriers and the exchange
 };
 
 struct StencilResult {

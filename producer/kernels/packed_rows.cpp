@@ -181,7 +181,7 @@ class Packer {
   std::uint32_t* word_;  // the next word to write
   double* value_;        // the next value to write, or null
   std::uint64_t first_row_ = 0;
-  const std::uint32_t* columns_ = nullptr;  // of the block's rows, one row after the other
+  const std::uint32_t* columns_ = nullptr;  // the columns of the block's rows, one row after the other
   std::vector<std::uint16_t> copies_;       // pairs: a row, and the row of which it is a copy
   // These are members only to save allocations.
   std::vector<std::uint32_t> placed_;

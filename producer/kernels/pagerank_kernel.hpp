@@ -14,7 +14,7 @@ namespace ringside {
 /// Rows whose scales are examined together: eight cache lines of scales.
 inline constexpr std::uint64_t kGroupRows = 64;
 
-/// In `group_scale`: read every row's own scale. (A scale is never negative.)
+/// A value in `group_scale`: read every row's own scale. (A scale is never negative.)
 inline constexpr double kMixedGroup = -1.0;
 
 /// The inputs and outputs of one iteration. n rows; vectors are n doubles; d: damping, w: mass on dangling rows.

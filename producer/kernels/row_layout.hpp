@@ -23,7 +23,7 @@ MatrixFormat format_named(std::string_view name);
 struct RowLayout {
   MatrixFormat format = MatrixFormat::kCsr;  // never kAuto
   RowBands rows;
-  PackedRows packed;                       // with kPacked and kRanked
+  PackedRows packed;                       // exists with kPacked and kRanked
   Array<std::uint32_t> place;              // with kRanked: the place of the vector's element j
   std::vector<std::uint64_t> work_before;  // blocks + 1: the work of all earlier blocks, in loads
 

@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kLongRow = 32;
 struct RowBand {
   std::uint16_t first_row;  // offset into the block
   std::uint16_t rows;
-  std::uint32_t entries;  // of each row
+  std::uint32_t entries;  // the number of entries of each row
 };
 
 /// The beginnings of a block's parts in three lists; each part ends where the next block's part begins.

@@ -33,7 +33,7 @@ struct CsrMatrix {
 
   // If several processes share a matrix, each has a part: contiguous rows (matrix_part.hpp). `rows` and `row_begin`
   // describe the part, `columns` and `id` the whole.
-  std::uint64_t first_row = 0;       // of the part, in the whole
+  std::uint64_t first_row = 0;       // the part's first row in the whole
   std::uint64_t rows_elsewhere = 0;  // rows of the whole outside the part
 
   std::uint64_t all_rows() const noexcept { return rows + rows_elsewhere; }

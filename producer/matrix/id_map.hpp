@@ -19,7 +19,7 @@ class IdBitmap {
 
   std::uint64_t limit() const noexcept { return limit_; }
 
-  /// From any thread; id < limit.
+  /// Any thread may call this; id < limit.
   void mark(std::uint64_t id) noexcept {
     const std::atomic_ref<std::uint64_t> word(words_[id / 64]);
     const std::uint64_t bit = std::uint64_t{1} << (id % 64);

@@ -23,7 +23,7 @@ using Symmetry = MatrixMarketHeader::Symmetry;
 enum class EntryFault { kNothing, kRow, kColumn, kValue, kMissing, kExtra, kAboveDiagonal, kOnDiagonal };
 
 struct CoordinateEntry {
-  std::uint64_t row = 0;  // from 1
+  std::uint64_t row = 0;  // counted from 1
   std::uint64_t column = 0;
   double value = 1;
 };

@@ -30,8 +30,8 @@ namespace ringside {
 namespace {
 
 struct TextFormat {
-  std::string_view name;                    // in messages
-  std::array<std::string_view, 2> endings;  // of files that must be of this format
+  std::string_view name;                    // the format's name in messages
+  std::array<std::string_view, 2> endings;  // the endings of files that must be of this format
   bool (*begins)(std::string_view text);    // true for a text that is recognised under any name
   bool has_columns;                         // takes --columns
   CsrMatrix (*read)(std::string_view text, const std::string& name, Orientation orientation, const EdgeColumns&);

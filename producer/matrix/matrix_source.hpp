@@ -29,7 +29,7 @@ struct MatrixOptions {
   bool cache = false;          // map a fresh cache of the matrix, or write one
   std::string cache_dir = {};  // the cache's folder; empty: beside the file, or the current folder for a generated
                                // matrix
-  std::string columns = {};    // of an edge list (producer/matrix/edge_columns.hpp); empty: not given
+  std::string columns = {};    // the columns of an edge list (producer/matrix/edge_columns.hpp); empty: not given
 };
 
 /// The matrix, in the solver's orientation. Uses all OpenMP threads. Throws `Error` with one line and the exit code: 2

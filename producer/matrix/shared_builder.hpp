@@ -22,7 +22,7 @@ class SharedBuild {
  public:
   virtual ~SharedBuild() = default;
 
-  virtual std::size_t share() const noexcept = 0;  // of this process
+  virtual std::size_t share() const noexcept = 0;  // the share of this process
   virtual std::size_t shares() const noexcept = 0;
 
   /// The sum of all processes' lines; kWrongLine if any process has that.

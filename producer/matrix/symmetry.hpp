@@ -20,7 +20,7 @@ bool is_symmetric(const CsrMatrix& matrix);
 
 /// An entry a_ij, and its mirror a_ji if that exists.
 struct MirroredEntry {
-  std::uint64_t stored = 0;  // its index in the matrix
+  std::uint64_t stored = 0;  // the entry's index in the matrix
   double value = 0;
   std::optional<double> mirror{};
 };

@@ -40,7 +40,8 @@ bool in_far_memory(const void* address) noexcept;
 /// `bytes` of zeroed far memory. Throws Error (exit code 3) if there is no room.
 std::shared_ptr<void> allocate_far(std::size_t bytes);
 
-/// For memory that grows: as realloc and free. If `grow_far` throws (as allocate_far), `memory` stays valid.
+/// These functions are for memory that grows: as realloc and free. If `grow_far` throws (as allocate_far), `memory`
+/// stays valid.
 void* grow_far(void* memory, std::size_t bytes);
 void free_far(void* memory) noexcept;
 
@@ -56,7 +57,7 @@ struct FarUse {
   std::uint64_t dram_peak_bytes = 0;  // the most DRAM that frames took
   std::uint64_t faults = 0;
   std::uint64_t fault_ns = 0;    // summed over all threads
-  std::uint64_t read_bytes = 0;  // from far memory
+  std::uint64_t read_bytes = 0;  // the bytes read from far memory
   std::uint64_t in_place_bytes = 0;  // part of far_bytes: used without a copy in DRAM (on DAX)
 };
 

@@ -279,10 +279,10 @@ class ConjugateGradients final : public Solver {
   bool b_is_ones_;
   RightSide right_side_;
   Schema schema_;
-  std::array<std::uint64_t, 3> offset_{};  // of the variables in a step's memory
+  std::array<std::uint64_t, 3> offset_{};  // the places of the variables in a step's memory
   const CgKernels& kernels_;
   RowLayout layout_;
-  OpenMpTeam openmp_;  // until another team is given
+  OpenMpTeam openmp_;  // makes the steps until another team is given
   BlockParts parts_;
   BlockSets sets_;
   std::optional<ProductParts> product_parts_;
@@ -290,8 +290,8 @@ class ConjugateGradients final : public Solver {
   Array<double> product_with_p_;
   std::vector<CgBlockSums> sums_;
   double norm_of_b_ = 0;
-  double rho_ = 0;                                  // of the newest step
-  std::array<std::uint64_t, 2> further_scalars_{};  // of the newest step
+  double rho_ = 0;                                  // rho of the newest step
+  std::array<std::uint64_t, 2> further_scalars_{};  // those of the newest step
   Breakdown broken_;
 };
 

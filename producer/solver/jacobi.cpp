@@ -137,7 +137,7 @@ class Jacobi final : public Solver {
   RightSide right_side_;
   const JacobiKernels& kernels_;
   RowLayout layout_;
-  OpenMpTeam openmp_;  // until another team is given
+  OpenMpTeam openmp_;  // makes the iterates until another team is given
   BlockParts parts_;
   BlockSets sets_;
   std::optional<ProductParts> product_parts_;

@@ -21,7 +21,7 @@ namespace ringside {
 
 /// An entry in another process's rows, in a column whose index is a row of this process.
 struct ColumnEntry {
-  std::uint64_t row = 0;  // of this process's part
+  std::uint64_t row = 0;  // a row of this process's part
   double value = 0;       // the entry's value; in a pattern: the number of entries
 };
 
@@ -92,7 +92,7 @@ class AgreedError : public Error {
   using Error::Error;
 };
 
-/// For a process that has all rows.
+/// The neighbours of a process that has all rows.
 Neighbours& alone() noexcept;
 
 }  // namespace ringside

@@ -219,7 +219,7 @@ class Pagerank final : public Solver {
   double damping_;
   const PagerankKernels& kernels_;
   bool stream_;
-  OpenMpTeam openmp_;  // until another team is given
+  OpenMpTeam openmp_;  // makes the iterates until another team is given
   BlockParts parts_;
   BlockSets sets_;
   std::optional<ProductParts> product_parts_;  // exist once the layout does

@@ -22,9 +22,9 @@ namespace ringside {
 
 /// The change of an iteration, and its criterion.
 struct Change {
-  double l1 = 0;         // sum of |x_k[i] - x_{k-1}[i]|
-  double linf = 0;       // their maximum; see largest_change
-  double criterion = 0;  // what --tolerance bounds (SolverChoice::criterion): l1, or a better measure if there is one
+  double l1 = 0;             // sum of |x_k[i] - x_{k-1}[i]|
+  double linf = 0;           // their maximum; see largest_change
+  double criterion = 0;      // bounded by --tolerance (SolverChoice::criterion): l1, or a better measure if one exists
   bool broken_down = false;  // no step k exists: see Solver::breakdown
 };
 

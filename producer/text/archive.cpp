@@ -35,7 +35,7 @@ class Reader {
 
   archive* get() const { return archive_; }
   bool open() { return archive_read_open(archive_, this, nullptr, next_piece, nullptr) == ARCHIVE_OK; }
-  /// For a format that must seek: a zip archive's directory is at its end.
+  /// Opens a format that must seek: a zip archive's directory is at its end.
   bool open_seekable() { return archive_read_open_memory(archive_, rest_.data(), rest_.size()) == ARCHIVE_OK; }
 
   /// The number of bytes that were taken from the input.
@@ -181,7 +181,7 @@ bool is_tar(std::string_view bytes) {
 }
 
 std::vector<TarMember> tar_members(std::string_view tar, const std::string& name) {
-  // In one piece: then libarchive returns parts of `tar` itself, not of a copy.
+  // The tar archive is read in one piece, so that libarchive returns parts of `tar` itself, not of a copy.
   Reader reader(tar, tar.size());
   if (archive_read_set_format(reader.get(), ARCHIVE_FORMAT_TAR) != ARCHIVE_OK || !reader.open()) {
     throw damaged_near(name, "tar", 0, reader.reason());

@@ -34,7 +34,7 @@ std::vector<TarMember> tar_members(std::string_view tar, const std::string& name
 bool is_zip(std::string_view bytes);
 
 struct ZipMember {
-  std::string name;    // as TarMember::name
+  std::string name;    // the member's path, as in TarMember::name
   std::size_t number;  // among all members
 };
 

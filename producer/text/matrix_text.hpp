@@ -12,7 +12,7 @@ namespace ringside {
 struct MatrixText {
   Text text;
   std::string file_name;  // its ending may decide the format: the path without packing, or the name in an archive
-  std::string name;       // in messages: the path, or "PATH:MEMBER"
+  std::string name;       // the name in messages: the path, or "PATH:MEMBER"
 };
 
 /// file: the content of `named.path`. A byte-order mark is left out. Throws `Error` (exit code 2) if the file is

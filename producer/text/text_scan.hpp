@@ -72,8 +72,8 @@ inline const char* parse_unsigned(const char* p, const char* end, std::uint64_t&
   return p;
 }
 
-/// As parse_real, for a number with a Fortran exponent: "1.0D+00", "1d0", and "1.0-100", as Fortran writes an exponent
-/// of three digits. `exponent` is its beginning.
+/// Reads a number with a Fortran exponent, otherwise as parse_real: "1.0D+00", "1d0", and "1.0-100", as Fortran writes
+/// an exponent of three digits. `exponent` is the beginning of the exponent.
 const char* parse_fortran_real(const char* p, const char* exponent, const char* end, double& number) noexcept;
 
 /// Reads a decimal number, "inf" or "nan" at `p`. Returns the position after it, or null: not a number, or too large
