@@ -363,7 +363,7 @@ class TurnedAway {
 // The number of descriptors needed without --telemetry-tcp: for the pool, the journal, ZeroMQ's threads, a producer's
 // memory, waiting peers.
 constexpr std::size_t kDescriptors = 128;
-constexpr std::size_t kLinkDescriptors = 48;  // more of them with --node-address
+constexpr std::size_t kLinkDescriptors = 48;  // the additional ones with --node-address
 
 ExitCode run(const Options& options) {
   const bool has_link = !options.analyzer.telemetry.node_address.empty();

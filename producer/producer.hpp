@@ -69,7 +69,7 @@ class Producer : private IterateSink {
   WhenFull when_full_;
   Pulse& pulse_;
   PrivateIterates private_iterates_;
-  std::vector<ringside_value> scalars_;  // those of the step that is published
+  std::vector<ringside_value> scalars_;  // the scalars of the step that is published
   ringside_status claim_status_ = RINGSIDE_OK;
   bool in_buffer_ = false;  // whether the present iterate lies in a buffer of the hand-off
   bool published_ = true;   // the newest iterate is published; x_0 is no step, a kept one is in the ring

@@ -116,7 +116,7 @@ struct Journal::Implementation {
   std::uint64_t newest = 0;
   std::uint32_t active = 0;      // the log to which records are appended
   bool begun = false;            // the active log has a header
-  std::uint64_t generation = 0;  // that of the active log; 0: no log is active yet
+  std::uint64_t generation = 0;  // the generation of the active log; 0: no log is active yet
   std::uint64_t seed = 0;        // the seed of the active log's frames
   std::unique_ptr<std::byte[]> buffer = std::make_unique<std::byte[]>(kBufferBytes);
   std::size_t buffered = 0;

@@ -17,7 +17,7 @@ constexpr std::uint64_t kNoCommit = ~std::uint64_t{0};
 
 using Named = std::set<std::tuple<Id128, std::uint64_t, std::uint64_t>>;  // run, iteration, commit_seq
 
-/// How far the journal's records of one run reach: each commit up to `commit_seq` has a record or is named as missing.
+/// How far the journal's records of one run reach: each commit up to `commit_seq` has a record or is listed as missing.
 struct Recorded {
   std::optional<std::uint64_t> commit_seq;  // empty: the journal lacks the run
   std::uint64_t iteration = 0;              // the iteration of that commit, or a lower bound

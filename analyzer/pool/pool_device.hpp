@@ -18,7 +18,7 @@ struct Mount {
   std::string point;              // the folder at which it is mounted
   std::string type;               // ext4, xfs, tmpfs, ...
   std::string source;             // /dev/pmem0
-  std::string options;            // those of the mount and of the file system, between commas
+  std::string options;            // the options of the mount and of the file system, between commas
   std::int64_t stripe_bytes = 0;  // unit of the file system's allocation; 0: not stated
 
   /// The value of an option, such as "always" of "dax=always"; "" for an option without a value; empty if it is not
@@ -26,7 +26,7 @@ struct Mount {
   std::optional<std::string> option(std::string_view name) const;
 };
 
-/// A namespace of persistent memory, and the region it is cut from.
+/// A namespace of persistent memory, and the region that contains it.
 struct PmemNamespace {
   std::string name;              // "namespace0.0"
   std::string mode;              // ndctl's name of the mode: fsdax, devdax, sector, raw

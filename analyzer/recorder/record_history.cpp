@@ -97,7 +97,7 @@ std::uint64_t RecordHistory::newest_seq() {
 
 void RecordHistory::append(std::uint64_t from, std::size_t at_most, std::size_t bytes, std::string& message) {
   const std::size_t end_bytes = message.size() + bytes;
-  // A record that is larger than a whole message goes alone.
+  // A record that is larger than a whole message is sent alone.
   const auto fits = [&, begin = message.size()](std::string_view record) {
     return at_most > 0 && (message.size() == begin || message.size() + record.size() + kFieldBytes <= end_bytes);
   };

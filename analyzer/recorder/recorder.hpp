@@ -45,7 +45,7 @@ struct RunToRecord {
   SharedLayout layout;  // the layout of the run's steps
   std::vector<TriggerSpec> triggers;  // the marks of its steps refer to them
   wire::RunStarted started;
-  std::uint64_t last_iteration = 0;  // that of the step before the first recorded one; 0: no such step, or unknown
+  std::uint64_t last_iteration = 0;  // of the step before the first recorded step; 0: no such step, or unknown
 };
 
 class Recorder {

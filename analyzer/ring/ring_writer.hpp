@@ -156,7 +156,7 @@ class RingWriter {
   // reduced.
   const PayloadParts portions_;
   Id128 run_id_;
-  std::uint64_t catalogue_hash_ = 0;     // that of the run's catalogue
+  std::uint64_t catalogue_hash_ = 0;     // the hash of the run's catalogue
   std::vector<std::uint64_t> slot_seq_;  // commit_seq in each slot; 0: nothing worth keeping
   VictimChoice victims_;
   std::uint64_t next_seq_ = 1;

@@ -69,7 +69,7 @@ std::optional<RoundPlan> round_plan(const RanksFile& ranks) {
     std::optional<PartPlace> own;
     const bool has_results = ranks.variables[v].role == Role::kField;
     bool in_boxes = false;
-    if (is_replicated(ranks, v)) {  // every node has all of it: the first one sends it
+    if (is_replicated(ranks, v)) {  // every node has the whole variable: the first one sends it
       if (plan.node == 0) own = PartPlace{0};
     } else if (const auto parts = places_of(ranks, v)) {
       own = (*parts)[plan.node];

@@ -16,8 +16,8 @@ namespace ringside {
 /// The part of `seconds` spent in the cores, without the memory's part: (t^q - (bytes / C)^q)^(1/q).
 double core_seconds(double seconds, double bytes, double capacity_bytes_s, double q) noexcept;
 
-// channels: of the node. The channels of the first tier limit accesses to DRAM, those of `tier` accesses to `tier`;
-// both may be the same channels.
+// channels: the channels of the node. The channels of the first tier limit accesses to DRAM, those of `tier` accesses
+// to `tier`; both may be the same channels.
 
 /// Core seconds of one thread for an element of STREAM's copy within DRAM, from the first point of its series. Empty
 /// without that series.
@@ -34,7 +34,7 @@ std::optional<Series> derived_transfer(const Node& node, const Channels& channel
                                        std::uint64_t rows, std::span<const double> bytes, double q);
 
 /// The time of a sweep over `rows` doubles in `tier`, from `in_dram`, the time of the same sweep in DRAM. bytes: as
-/// above, all of them in the tier.
+/// in derived_transfer, all of them in the tier.
 std::optional<Series> derived_sweep(const Node& node, const Channels& channels, const std::string& tier,
                                     const KernelFigures& in_dram, std::uint64_t rows, std::span<const double> bytes,
                                     double q);

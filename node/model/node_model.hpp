@@ -34,7 +34,7 @@ struct NodeModel {
   std::vector<PairFigures> pairs;        // the pairs of exactly this problem and tier
   std::optional<double> coupling_error;  // mean relative error for pairs not used in the fit; empty: no such pair
   Costs costs;
-  std::optional<Measured> sync_s;  // that of the tier's disk, if commits need one
+  std::optional<Measured> sync_s;  // the sync of the tier's disk, if commits need one
   std::optional<Measured> sync_gb_s;
   std::vector<std::string> remarks;  // about figures that were derived, scaled or assumed
 

@@ -291,7 +291,7 @@ class ConjugateGradients final : public Solver {
   std::vector<CgBlockSums> sums_;
   double norm_of_b_ = 0;
   double rho_ = 0;                                  // rho of the newest step
-  std::array<std::uint64_t, 2> further_scalars_{};  // those of the newest step
+  std::array<std::uint64_t, 2> further_scalars_{};  // further scalars of the newest step
   Breakdown broken_;
 };
 

@@ -83,7 +83,7 @@ class Solver {
   virtual double growth_limit() const noexcept = 0;
 
   /// A criterion of at most this is met at any tolerance, because later iterations would change nothing; below 0 if
-  /// there is none.
+  /// no such criterion exists.
   virtual double exhausted_criterion() const noexcept { return -1; }
 
   /// One iteration. previous: the payload of step k-1 from the last `prepare` or `iterate`, unchanged; next: becomes

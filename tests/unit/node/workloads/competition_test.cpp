@@ -52,7 +52,7 @@ TEST(RateOfGroup, TheThreadsRatesAreAddedUp) {
 TEST(RateOfGroup, TheStartAndTheLastThirdDoNotCount) {
   std::vector<double> seconds(12, 0.5);
   seconds[0] = seconds[1] = seconds[2] = 50;                  // a slow start
-  seconds[8] = seconds[9] = seconds[10] = seconds[11] = 0.1;  // the others have ended
+  seconds[8] = seconds[9] = seconds[10] = seconds[11] = 0.1;  // the other threads have ended
   EXPECT_NEAR(rate_of_group({{thread_of(seconds)}}, 1e9).gb_s.value, 2, 1e-9);
 }
 
