@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many steps an analysis missed. Of steps that the ring has overwritten, only the number is known, from their
-// commit_seq; their iterations are assumed to be evenly spaced. python/ringside/analyze.py counts gaps in the same way.
+// How many steps an analysis missed. For steps that the ring has overwritten, only their number is known, from
+// commit_seq. Their iterations are assumed to be evenly spaced. python/ringside/analyze.py counts gaps in the same way.
 #pragma once
 
 #include <algorithm>
