@@ -6,8 +6,8 @@
  *     ringside run --ranks 4 --pool heat.pool --resume -- ./publish_mpi 500 3000
  * The solver is Jacobi's iteration for Laplace's equation on a square plate: each point becomes the mean of its four
  * neighbours. The temperature is 100 K above the plate, and 0 K at its other edges. Each rank has a block of rows, and
- * needs one row of the rank above it and one of the rank below. No rank has its own array: it computes each iterate in a
- * buffer of the library, from the previous iterate.
+ * needs one row of the rank above it and one of the rank below. No rank has its own array: it computes each iterate in
+ * a buffer of the library, from the previous iterate.
  */
 #include <mpi.h>
 #include <ringside_mpi.h>
