@@ -5,8 +5,8 @@
  *   rows       a block of rows for each rank
  *   reversed   the same in a communicator in which the last rank is the first
  *   late       rows, and the first rank publishes a step only after the others have read it as their previous step
- * The program itself checks what the library returns: the previous step, the kept step after a resume, and the state of the
- * whole run. Its last line contains the iteration up to which all nodes have the steps on their media, according to
+ * The program itself checks what the library returns: the previous step, the kept step after a resume, and the state of
+ * the whole run. Its last line contains the iteration up to which all nodes have the steps on their media, according to
  * ringside_mpi_progress. */
 #include <mpi.h>
 #include <stdio.h>
@@ -52,8 +52,8 @@ static int each_entry(float* p, int64_t* id, uint64_t k, int compare) {
   return equal;
 }
 
-/* The state of the whole run. Checks that it has not gone back, and that neither the media are ahead of the rings nor the
- * rings ahead of the ranks. */
+/* The state of the whole run. Checks that it has not gone back, and that neither the media are ahead of the rings nor
+ * the rings ahead of the ranks. */
 static ringside_mpi_state progress(ringside_mpi_writer* run, uint64_t k, const ringside_mpi_state* before) {
   ringside_mpi_state now = {.size = sizeof now};
   if (ringside_mpi_progress(run, &now)) die("no progress");
