@@ -54,7 +54,7 @@ struct PairComparison {
   std::vector<std::uint64_t> overwritten;    // iterations whose iterate was overwritten meanwhile
   std::vector<std::uint64_t> damaged_first;  // iterations whose iterate does not match its hashes
   std::vector<std::uint64_t> damaged_second;
-  bool same_variables = true;         // so far as both sources describe them
+  bool same_variables = true;         // as far as both sources describe them
   std::string iterates_not_compared;  // why no iterate was compared, in one clause; empty: some were compared
   std::string records_not_compared;   // why no record was compared, in one clause; empty: some were compared
 

@@ -21,7 +21,7 @@ namespace ringside {
 /// What a journal contains about one result of a user's analyses.
 struct AnalysisInJournal {
   std::uint64_t records = 0;
-  std::uint64_t iteration = 0;  // the newest one's
+  std::uint64_t iteration = 0;  // iteration of the newest result
   double value = 0;
 };
 
@@ -29,7 +29,7 @@ struct AnalysisInJournal {
 struct MarksInJournal {
   std::uint64_t records = 0;
   std::uint64_t first_iteration = 0;  // iteration of the oldest mark
-  std::uint64_t last_iteration = 0;   // the newest one's
+  std::uint64_t last_iteration = 0;   // iteration of the newest mark
 };
 
 /// A journal's kind, size and state, without its records.

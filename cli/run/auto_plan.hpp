@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The choice of the model for a run, and the prediction. With `--cores auto`, the model chooses cores and modes. If
+// The model's choice for a run, and its prediction. With `--cores auto`, the model chooses cores and modes. If
 // --cores is not given and the machine was calibrated for the problem, the model chooses only the modes.
 #pragma once
 

@@ -25,7 +25,7 @@
 namespace ringside {
 namespace {
 
-/// All refusals that are possible before a process starts.
+/// Checks everything that can be checked before a process starts.
 void check(const CommandLine& line, const RunOptions& options, const std::vector<KeptFile>& kept) {
   if (!options.built_in_program) refuse_solver_options(line, options.program.front());
   if (!options.summary.empty()) check_output(options.summary, "--summary", kept);

@@ -123,7 +123,7 @@ const char* headline(ExitCode code, const Child& producer, const Child* analyzer
   }
 }
 
-/// All refusals that are possible before a process starts or a large matrix is loaded.
+/// Checks everything that can be checked before a process starts or a large matrix is loaded.
 void check_own(const CommandLine& line, const RunOptions& options, const std::vector<KeptFile>& kept) {
   const bool pipeline = options.mode == Mode::kPipeline;
   // Check the summary's place now, not after hours of solving.

@@ -79,7 +79,7 @@ class StepSeries {
   std::size_t most_;
   std::deque<SeriesPoint> exact_;
   std::vector<SeriesPoint> groups_;
-  std::uint64_t steps_each_ = 1;  // of a full group
+  std::uint64_t steps_each_ = 1;  // the number of steps of a full group
 };
 
 }  // namespace ringside

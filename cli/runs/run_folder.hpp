@@ -19,7 +19,7 @@ namespace ringside {
 
 struct ListedRun {
   std::string key;   // identifies the run in addresses: 32 digits, made from the journal's path and the run's id
-  std::string name;  // of the pool, below the folder
+  std::string name;  // name of the pool: its path below the folder
   std::string pool;  // path of the pool
   std::string state;
   const RecordedRun* run = nullptr;  // valid until the next `look`
@@ -27,7 +27,7 @@ struct ListedRun {
 
 /// A journal that could not be read completely.
 struct JournalFault {
-  std::string name;  // of the pool, below the folder
+  std::string name;  // name of the pool: its path below the folder
   std::string why;
   ExitCode code = ExitCode::kDamaged;
 };

@@ -75,8 +75,8 @@ bool is_full(const fs::path& base) {
 }
 
 /// The folders that may contain a run's folder. The first of them that allows it is used. The XDG Base Directory
-/// Specification says to ignore a relative XDG_RUNTIME_DIR. A batch system's TMPDIR may be missing, full, or too long
-/// for a socket's path: then one of the last two is used.
+/// Specification requires that a relative XDG_RUNTIME_DIR is ignored. A batch system's TMPDIR may be missing, full, or
+/// too long for a socket's path: then one of the last two folders is used.
 std::vector<fs::path> bases() {
   std::vector<fs::path> bases;
   if (const char* runtime = environment_value("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime == '/') {
@@ -114,7 +114,7 @@ UniqueFd locked_folder(const fs::path& path) {
   return locked(UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
 }
 
-/// Invalid if the file does not exist, or if another process holds its lock.
+/// The locked file at `path`. Invalid if it does not exist, or if another process holds its lock.
 UniqueFd locked_file(const fs::path& path) {
   return locked(std::move(open_regular(path.string(), O_RDONLY | O_NOFOLLOW).fd));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads signals from a descriptor: those that ask this process to end. They are read in this way, so that SIGINT (the
-// user interrupts) and SIGTERM (the run is over) can be distinguished.
+// Reads the signals that request the end of this process. They are read from a descriptor, so that SIGINT (the user
+// interrupts) and SIGTERM (the run is over) can be distinguished.
 #pragma once
 
 #include <sys/signalfd.h>

@@ -32,7 +32,7 @@ struct ExportTarget {
   std::string output;
   std::vector<KeptFile> kept;  // files that the output must not replace
   std::vector<ExportedVariable> variables;
-  bool series = false;         // several steps
+  bool series = false;         // whether several steps are written
   std::vector<double> points;  // from --points: x, y, z of each entry; empty: not given
 };
 
