@@ -50,7 +50,7 @@ struct Process {
   std::vector<const BoundThreads*> binding;
   std::vector<cpu_set_t> cores;  // the cores of each of `binding`
   std::map<pid_t, Bound> threads;
-  int openmp_threads = 0;  // OpenMP's most threads before any change; 0: not changed
+  int openmp_threads = 0;  // OpenMP's maximum number of threads before it was changed; 0: not changed
 };
 
 Process& process() {
@@ -79,8 +79,8 @@ const cpu_set_t* before_of(const Process& own, pid_t thread, const cpu_set_t& fo
   return maker != own.threads.end() ? &maker->second.before : nullptr;
 }
 
-/// Binds every thread to the cores that are in all of `own.cores`. If `own.cores` is empty, gives the threads their
-/// earlier cores back.
+/// Binds every thread to the cores that are in all of `own.cores`. If there is no such core, the later entries count.
+/// If `own.cores` is empty, gives the threads their earlier cores back.
 void bind_all(Process& own) {
   std::optional<cpu_set_t> wanted;
   for (const cpu_set_t& cores : own.cores) {

@@ -19,7 +19,7 @@ class BoundThreads {
   /// Binds all threads to `cores`. A thread that its program has bound to fewer cores keeps those that are in `cores`.
   /// If `cores` is empty, nothing is done.
   explicit BoundThreads(const std::vector<int>& cores);
-  /// When the last object ends, threads that are still bound as by these objects get their earlier cores back. A thread
+  /// When the last object ends, threads that the program has not bound meanwhile get their earlier cores back. A thread
   /// that was created meanwhile gets the earlier cores of its creator.
   ~BoundThreads();
   BoundThreads(const BoundThreads&) = delete;

@@ -23,8 +23,8 @@ namespace ringside::library {
 class LastError {
  public:
   const ringside_error& get() const noexcept { return error_; }
-  /// Returns the status. Programs print the line unchanged, so unprintable bytes in it, which are from names, are
-  /// escaped here.
+  /// Returns `status`. Programs print the line unchanged, so unprintable bytes in it, which are from names, are escaped
+  /// here.
   ringside_status set(ringside_status status, std::string_view line, std::uint32_t reason = 0) noexcept {
     error_.line[write_printable(line, error_.line, sizeof(error_.line) - 1)] = '\0';
     error_.status = status;
@@ -72,7 +72,8 @@ ringside_status guarded(LastError& error, const Call& call) noexcept {
 /// anything in it, so the function that was called has no effect.
 bool is_place_for(const ringside_error* error) noexcept;
 
-/// The same for a function that has no handle yet: a failure is copied to `error`, which may be null.
+/// Returns the status of call(), as above, for a function that has no handle yet. A failure is copied to `error`, which
+/// may be null.
 template <class Call>
 ringside_status guarded(ringside_error* error, const Call& call) noexcept {
   LastError last;
@@ -123,7 +124,8 @@ Struct taken(const Struct* from, const char* type) {
   return made;
 }
 
-/// The same for an array, whose stride is the size in its first element.
+/// A caller's array of structs, each converted to this version of the interface. The stride of the array is the size in
+/// its first element. Throws Error (exit code 2).
 template <class Struct>
 std::vector<Struct> taken(const Struct* from, std::size_t count, const char* type) {
   std::vector<Struct> made;

@@ -79,7 +79,7 @@ std::vector<int> cores_in(std::string_view text) {
   return cores;
 }
 
-/// The opposite conversion.
+/// A core list as text that cores_in can parse.
 std::string text_of_cores(const std::vector<int>& cores) {
   std::string text;
   for (const int core : cores) text += (text.empty() ? "" : ",") + std::to_string(core);

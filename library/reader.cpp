@@ -68,7 +68,7 @@ void check_variable(const ringside_reader& reader, std::uint32_t variable) {
   if (variable >= count) throw usage_error("variable {}: expected less than {}", variable, count);
 }
 
-/// Empty if the slot no longer has the step of `header`.
+/// The description of the step of `header`. Empty if the slot no longer contains this step.
 std::optional<ringside_step_info> info_of(const RingView& ring, std::uint32_t slot, const SlotHeader& header) {
   ringside_step_info info{};
   info.slot = slot;
@@ -240,7 +240,7 @@ ringside_status ringside_reader_next(ringside_reader* reader, uint64_t after, do
                                                    : std::min<std::chrono::nanoseconds>(give_up - now, kSlice);
       if (const std::optional<KeptSlot> kept = reader->reader.next(after, wait, reader->stop)) {
         const std::optional<ringside_step_info> info = info_of(reader->reader.ring(), kept->slot, kept->header);
-        if (!info) continue;  // overwritten meanwhile
+        if (!info) continue;  // the step was overwritten meanwhile
         library::give(*info, out, "ringside_step_info");
         reader->run_end.step_came();
         return RINGSIDE_OK;

@@ -65,7 +65,7 @@ void RunEnd::read_journal() {
   }
 }
 
-/// Also false if it cannot be determined.
+/// Whether no process owns the pool. Also false if this cannot be determined.
 bool RunEnd::is_ownerless() const {
   struct stat status {};
   return stat(pool_.c_str(), &status) == 0 && access("/proc/locks", R_OK) == 0 && !flock_holder(status);

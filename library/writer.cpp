@@ -72,8 +72,8 @@ struct ringside_writer {
   // turn, and their content is dropped. They are allocated when the first one is needed.
   std::vector<SharedMapping> dropped;
   std::size_t next_dropped = 0;
-  bool drops = false;   // the claimed step is in one of these buffers
-  bool ran_out = false;  // the last claim, except one for a last step, was interrupted or failed
+  bool drops = false;   // whether the claimed step is in one of these buffers
+  bool ran_out = false;  // whether the last claim, except one for a last step, was interrupted or failed
   bool leaves = false;  // detach was called: no step may follow
   bool ended = false;   // detached
   std::uint64_t last_iteration = 0;
@@ -154,7 +154,7 @@ ringside_status claim_with(ringside_writer* writer, Patience patience) noexcept 
                                                      : handoff.claim_last();
   writer->claimed = claimed.payload;
   writer->drops = false;
-  if (patience != Patience::kLast) writer->ran_out = !claimed;  // after a stop, a last step makes no finished run
+  if (patience != Patience::kLast) writer->ran_out = !claimed;  // a last step after a stop does not finish the run
   if (claimed) return RINGSIDE_OK;
   // The caller may try again, or continue without the step; ringside_writer_skip counts such steps.
   if (claimed.status == ClaimStatus::kFull && (patience == Patience::kTry || writer->skips)) {

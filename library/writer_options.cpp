@@ -57,8 +57,8 @@ Id128 problem_id(const std::string& solver, const std::string& problem, const st
 HandoffChoices choices_of(const ringside_writer_options& given) {
   constexpr PoolUse kUses[] = {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume};
   constexpr CoordinationKind kCoordinations[] = {CoordinationKind::kLocks, CoordinationKind::kMessages};
-  // Without an analyzer, the hand-off returns no buffer with RINGSIDE_LOSS_CONTINUE or RINGSIDE_LOSS_SKIP. The writer
-  // handles the difference between the two.
+  // With RINGSIDE_LOSS_CONTINUE and RINGSIDE_LOSS_SKIP, the hand-off returns no buffer if there is no analyzer. The
+  // writer handles the difference between the two.
   constexpr OnAnalyzerLoss kLosses[] = {OnAnalyzerLoss::kWait, OnAnalyzerLoss::kContinue, OnAnalyzerLoss::kStop,
                                         OnAnalyzerLoss::kContinue};
   constexpr double kLeastTimeoutS = 0.001;

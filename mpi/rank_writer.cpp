@@ -377,7 +377,8 @@ void RankWriter::publish(std::uint64_t iteration, std::span<const ScalarValue> s
 
 RunState RankWriter::state() const noexcept {
   const CohortHead& head = cohort_->head();
-  const std::uint64_t persisted = head.global_persisted.load(std::memory_order_acquire);  // first, so it is never ahead
+  // global_persisted is read first, so that it is never ahead of global_iteration.
+  const std::uint64_t persisted = head.global_persisted.load(std::memory_order_acquire);
   return {.global_iteration = head.global_iteration.load(std::memory_order_relaxed),
           .global_persisted = persisted,
           .waited = Waited::of(head.waited.load(std::memory_order_relaxed))};

@@ -101,14 +101,14 @@ class RankWriter {
   std::optional<Cohort> cohort_;
   std::optional<HandoffWriter> first_;  // only on the node's first rank
   std::optional<CohortWriter> other_;   // only on the node's other ranks
-  std::optional<Counters> counters_;    // of the first rank
+  std::optional<Counters> counters_;    // only on the node's first rank
   bool agrees_ = false;                 // whether all ranks have agreed on resume_from_
   std::uint64_t resume_from_ = 0;
   std::uint64_t kept_iteration_ = 0;
   SharedMapping kept_;  // empty if the run continues from earlier rings: the kept step is then this run's first step
   KeptScalars kept_scalars_;
   bool has_published_ = false;
-  bool ran_out_ = false;  // the last claim was interrupted or failed
+  bool ran_out_ = false;  // whether the last claim was interrupted or failed
   std::byte* claimed_ = nullptr;
   std::byte* previous_ = nullptr;
   std::uint64_t last_iteration_ = 0;

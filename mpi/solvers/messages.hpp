@@ -70,7 +70,7 @@ std::vector<T> joined(MPI_Comm ranks, const std::vector<std::vector<T>>& lists) 
   return result;
 }
 
-/// The same, but returns one list for each rank. Collective.
+/// Sends lists[r] to rank r. Returns the lists that this rank received, one from each rank. Collective.
 template <class T>
 std::vector<std::vector<T>> exchanged(MPI_Comm ranks, const std::vector<std::vector<T>>& lists) {
   static_assert(std::is_trivially_copyable_v<T>);

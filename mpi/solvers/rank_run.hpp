@@ -36,7 +36,7 @@ class RankRun final : public StepWriter {
   void skip() noexcept override {}  // never called, because a claim waits for a buffer
   ringside_counts counts() const noexcept override;
 
-  /// Why this rank's last claim failed; empty if it did not.
+  /// The reason why this rank's last claim failed; empty if it succeeded.
   std::optional<Error> failure() const { return claimed_ == RINGSIDE_OK ? std::nullopt : std::optional(error()); }
 
   /// Ends the run on all ranks, with the same outcome. Throws AgreedError. Collective.
@@ -52,7 +52,7 @@ class RankRun final : public StepWriter {
   std::vector<Scalar> scalars_;
   std::unique_ptr<ringside_mpi_writer, Free> writer_;
   ringside_status claimed_ = RINGSIDE_OK;  // status of the last claim
-  bool is_claimed_ = true;                 // the constructor's claim, until the solver's first claim
+  bool is_claimed_ = true;                 // whether only the constructor has claimed so far
 };
 
 }  // namespace ringside::mpi

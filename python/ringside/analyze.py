@@ -391,7 +391,7 @@ def _leave_threads(status: int) -> None:
         if issubclass(type(one), io.IOBase):
             try:
                 one.flush()
-            except Exception:  # closed, or its disk is full; ignored, as at any end of Python
+            except Exception:  # the file is closed, or its disk is full; ignored, as at any end of Python
                 pass
     os._exit(status)
 

@@ -24,7 +24,7 @@ from .variables import Variable
 __all__ = ["LAST_SEQ", "Following", "HeldStep", "hold_step"]
 
 LAST_SEQ = 2**64 - 1  # no commit_seq has this value, which has another meaning in ringside.h
-_SLICE_S = 0.1  # the longest wait in another thread, because nothing else can end it
+_SLICE_S = 0.1  # the longest wait in another thread: it cannot be interrupted
 
 
 class HeldStep(StepMapping["npt.NDArray[Any]"]):

@@ -26,7 +26,7 @@ def _dtype_of(node: Mapping[str, Any]) -> np.dtype[Any]:
         import ml_dtypes
 
         kind: Any = getattr(ml_dtypes, text)
-    except (ImportError, AttributeError):  # without ml_dtypes or this type: the bits
+    except (ImportError, AttributeError):  # without ml_dtypes or this type, the array contains the bits
         kind = f"<u{node['bytes']}"
     found: np.dtype[Any] = np.dtype(kind)
     return found

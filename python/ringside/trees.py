@@ -276,7 +276,7 @@ def _node_of(given: Any, leaves: list[Leaf], depth: int) -> Any:
     """The structure of what is given; its leaves are appended."""
     if depth > _MOST_DEPTH:
         raise Unfit("a structure in which something contains itself, or one more than 100 deep", "a tree")
-    if given is None or isinstance(given, str):  # includes subclasses of str, as of an Enum or NumPy's
+    if given is None or isinstance(given, str):  # includes subclasses of str, such as those of Enum and NumPy
         return Fixed(None if given is None else str.__str__(given))
     if isinstance(given, Mapping):
         keys = list(given)

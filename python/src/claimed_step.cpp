@@ -13,7 +13,7 @@ struct ClaimedStep {
   PyObject* core;     // the Writer
   PyObject* scalars;  // a dict
   unsigned long long iteration;
-  char open;  // between __enter__ and __exit__
+  char open;  // whether the step is between __enter__ and __exit__
   char skipped;
   char wait;  // whether to wait for a buffer
 

@@ -17,9 +17,9 @@ namespace ringside_python {
 
 /// Raises the exception of python/ringside/errors.py for a failure.
 [[noreturn]] void raise(const ringside_error& error);
-/// The same for an argument that the module itself refuses.
+/// Raises UsageError with this line, for an argument that the module itself refuses.
 [[noreturn]] void refuse(const std::string& line);
-/// The same for an unknown name: raises the exception that `function` in errors.py makes of `arguments`, a tuple.
+/// Raises the exception for an unknown name, which `function` in errors.py makes of `arguments`, a tuple.
 [[noreturn]] void refuse_name(const char* function, const Object& arguments);
 
 /// The number of forks between the process that loaded the module and this one.

@@ -100,7 +100,7 @@ Reader::Reader(const std::string& pool, double wait_s) {
       if (status != RINGSIDE_INTERRUPTED || !watch.came()) raise(error);
     }
   }
-  stop_ = 0;  // a signal may have set it at the end
+  stop_ = 0;  // a signal may have set it at the end of the last wait
   std::vector<ringside_variable> variables;
   made(Call::kShort, [&](auto* reader) {
     return list_all(variables, [&](auto* out, auto room, auto* count) {
@@ -150,8 +150,8 @@ Object Reader::steps() {
 }
 
 Object Reader::next(std::uint64_t after, std::optional<double> timeout_s, bool all_runs) {
-  // The waits between two checks, as in ringside_reader_next. Unlike there, other threads can use the handle during a
-  // wait, and a signal ends the wait.
+  // The waits between two checks, as in ringside_reader_next. Unlike in that function, other threads can use the handle
+  // during a wait, and a signal ends the wait.
   constexpr std::chrono::nanoseconds kFirst = std::chrono::microseconds(50), kLast = std::chrono::milliseconds(2);
   using std::chrono::steady_clock;
   const auto limit = std::chrono::duration<double>(std::clamp(timeout_s.value_or(0), 0.0, 1e9));

@@ -36,7 +36,7 @@ class Reader {
   ringside_status status_of(Call kind, ringside_error& error, const Function& call) {
     return with(reader_, ringside_reader_error, error, kind, call);
   }
-  /// The same, but raises if the status is a failure.
+  /// Returns the status like status_of, but raises if it is a failure.
   template <class Function>
   ringside_status made(Call kind, const Function& call) {
     ringside_error error{};

@@ -14,7 +14,7 @@ constexpr int kSignals[] = {SIGINT, SIGTERM};
 volatile int* watched = nullptr;
 struct sigaction before[std::size(kSignals)];
 bool handled[std::size(kSignals)];    // whether Python has a handler for the signal
-bool installed[std::size(kSignals)];  // whether ours is installed, which calls Python's
+bool installed[std::size(kSignals)];  // whether our handler, which calls Python's, is installed
 
 /// Whether the signal has a handler. A signal that ends the process or is ignored needs no flag.
 bool has_handler(const struct sigaction& action) {
@@ -56,7 +56,7 @@ SignalWatch::SignalWatch(volatile int& stop) : stop_(stop) {
     ours.sa_sigaction = on_signal;
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigaction(kSignals[i], &ours, &old);
-    before[i] = old;  // before this line, a signal goes to the handler found earlier, nearly always the same
+    before[i] = old;  // until here, our handler calls the one found earlier: nearly always the same
     installed[i] = has_handler(old);
     if (!installed[i]) sigaction(kSignals[i], &old, nullptr);
   }

@@ -52,17 +52,17 @@ class Writer {
   std::uint32_t index(PyObject* name) const;
   const Variable& variable(std::uint32_t index) const { return variables_[index]; }
 
-  /// Waits for the next step's buffer, which then belongs to a block. Returns false if there is no analyzer
-  /// ("continue"), or if no buffer is free and `wait` is false. Refuses if another step is in its block, because both
-  /// would have the same buffer.
+  /// Waits for the next step's buffer, which then belongs to a `with` block. Returns false if there is no analyzer
+  /// ("continue"), or if no buffer is free and `wait` is false. Refuses if the block of another step has not ended,
+  /// because both steps would have the same buffer.
   bool begin_block(std::uint64_t iteration, bool wait);
   /// scalars: the scalars by name; null: the step is not published. The block has ended even if this function raises.
   void end_block(std::uint64_t iteration, PyObject* scalars);
-  /// For a block that was never left, when its object is destroyed.
+  /// For a block that was never left. Call this function when the block's object is destroyed.
   void forget_block() noexcept { in_block_ = 0; }
   /// The array of a variable of the claimed step: always the same object until the step is published.
   Object array(PyObject* self, std::uint32_t index);
-  /// The same for the previous step, read-only; None if there is no previous step.
+  /// The read-only array of a variable of the previous step; None if there is no previous step.
   Object previous(PyObject* self, std::uint32_t index);
   void skip();
   /// Publishes a step in one call. variables: for each variable an array of any layout, or a list of buffers that
@@ -119,10 +119,10 @@ class Writer {
   std::vector<std::uint32_t> scalar_types_;
   std::vector<Object> scalar_names_;
   std::vector<Object> written_;  // the arrays of the claimed step that were requested
-  bool drops_ = false;               // no analyzer receives the claimed step
+  bool drops_ = false;               // whether no analyzer receives the claimed step
   std::uint64_t skipped_ = 0;        // the library's count of skipped steps
   std::uint64_t last_ = 0;           // iteration of the last step
-  std::uint64_t in_block_ = 0;       // iteration of the step that is in its block; 0: none
+  std::uint64_t in_block_ = 0;       // iteration of the step whose block has not ended; 0: none
   bool published_ = false;           // whether this run has published a step
   bool detached_ = false;
   volatile int stop_ = 0;

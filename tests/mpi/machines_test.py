@@ -45,7 +45,7 @@ class OnMachines(Jobs):
         self.expected = Heat()
 
     def start_on(self, machine, *words):
-        output = open(self.folder / "said", "w+b")  # noqa: SIM115 (no pipe: what outlives the process would keep it open)
+        output = open(self.folder / "said", "w+b")  # noqa: SIM115 (a process's children would keep a pipe open)
         self.addCleanup(output.close)
         process = subprocess.Popen(machine.inside(*map(str, words)), env=self.environment, stdin=subprocess.DEVNULL,
                                    stdout=output, stderr=subprocess.STDOUT)

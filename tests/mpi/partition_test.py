@@ -136,7 +136,7 @@ class Partition(Jobs):
                 self.assertIn(f"listens at localhost:{network.address[1]}; the run continues", two[0].log())
                 newest = max(follower.steps())
                 network.heal()
-                follower.await_step(newest + STORE // 2)  # both nodes kept more parts than these, and send them again
+                follower.await_step(newest + STORE // 2)  # both nodes kept these steps' parts, and send them again
             self.assertIsNotNone(two[0].await_steps(job, STORE + 40))
             with job.stopped():  # otherwise the run might end before the test has checked this
                 newest = follower.await_step(newest + STORE + 40)[-1]

@@ -273,7 +273,7 @@ class Rings(Jobs):
             self.assertRegex(said, r"node 1 \(ranks 2 to 3\).*: there is no such pool")
         with self.assertRaisesRegex(ringside.NoFileError, r"node 1 \(ranks 2 to 3\)"):
             ringside.open(folder)
-        (folder / "r1.pool").symlink_to("r1.pool")  # as in an unreadable folder: unknown whether the pool exists
+        (folder / "r1.pool").symlink_to("r1.pool")  # as in an unreadable folder, it is unknown whether the pool exists
         self.assertRegex(self.say("verify", folder, expected=SYSTEM), r"node 1 \(ranks 2 to 3\): .*r1.pool.*symbolic links")
         (folder / "r1.pool").unlink()
         (self.folder / "elsewhere").rename(folder / "r1.pool")
@@ -330,15 +330,15 @@ class Rings(Jobs):
             with self.assertRaises(ringside.UsageError):
                 ringside.open(ranks_file)
 
-        def swapped(lie):  # consistent, but the rings keep other places of the whole
+        def swapped(lie):  # a consistent file, but the rings keep other parts of the whole
             for one, other in zip(lie["nodes"][0]["ranks"], lie["nodes"][1]["ranks"]):
                 one["boxes"], other["boxes"] = other["boxes"], one["boxes"]
 
-        def exchanged(lie):  # the same within a node
+        def exchanged(lie):  # a consistent file, but the ranks of a node have other parts
             one, other = lie["nodes"][0]["ranks"]
             one["boxes"], other["boxes"] = other["boxes"], one["boxes"]
 
-        def left_empty(lie):  # consistent, except that a node has no entry
+        def left_empty(lie):  # a consistent file, except that a node has no entry
             offset, extent = [0] * len(SHAPE), list(SHAPE)
             for node in lie["nodes"]:
                 for rank in node["ranks"]:
@@ -425,7 +425,7 @@ class Rings(Jobs):
         program.write_text('cp "${1#*:}" "$2"\n', encoding="utf-8")
         return program
 
-    # Which process writes the ranks file.
+    # The process that writes the ranks file.
 
     def test_an_analyzer_killed_before_the_first_commit_leaves_a_file_of_a_run_without_steps(self):
         nodes = self.nodes(1)

@@ -78,7 +78,7 @@ class Whole(Jobs):
     def test_the_whole_loses_no_step_when_an_analyzer_is_killed(self):
         for killed in (0, 1):
             with self.subTest(killed=killed):
-                made = self.nodes(2, "--slots=512")  # all steps fit: on a busy machine, many are unfinished
+                made = self.nodes(2, "--slots=512")  # room for all steps: on a busy machine, many are unfinished
                 job = self.start(made, "publish_mpi", 41, 400, ranks=2)
                 self.assertIsNotNone(made[killed].await_steps(job, 20))
                 made[killed].end_analyzer(by=9)

@@ -19,8 +19,8 @@ import registry
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 TYPED = pathlib.Path(__file__).resolve().parent / "typed"
 PACKAGE = pathlib.Path(os.environ["PYTHONPATH"].split(":")[0]).resolve()
-# Names for which the checker compares what a stub cannot express: metaclasses of the extension module, and types that
-# the module makes itself.
+# Names for which the checker compares properties that a stub cannot express: metaclasses of the extension module, and
+# types that the module makes itself.
 NOT_SAID = r"""ringside\._core\.(HeldStep|Reader|Writer|ClaimedStep)
 ringside\._core\.HeldStep\.__init__
 """

@@ -97,7 +97,7 @@ TEST(BoundThreadsTest, SeveralMayEndInAnyOrder) {
   const auto second = std::make_unique<BoundThreads>(std::vector{all.front()});
   first.reset();
   EXPECT_EQ(allowed_cpus(), std::vector{all.front()});
-  first = std::make_unique<BoundThreads>(std::vector{all.back()});  // no core is left by both: the newest decides
+  first = std::make_unique<BoundThreads>(std::vector{all.back()});  // no core is in both: the newer object decides
   EXPECT_EQ(allowed_cpus(), std::vector{all.back()});
   first.reset();
   EXPECT_EQ(allowed_cpus(), std::vector{all.front()});

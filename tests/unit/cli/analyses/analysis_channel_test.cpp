@@ -29,7 +29,7 @@ class AnalysisChannelTest : public ::testing::Test {
     } while (!analyzer_.receive(1));
     return analyzer_.asked().record_analysis();
   }
-  /// Takes turns until `is_so`.
+  /// Takes turns until is_so() is true.
   template <class Condition>
   void turn_until(const Condition& is_so) {
     while (!is_so()) channel_.turn(false);

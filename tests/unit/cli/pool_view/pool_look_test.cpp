@@ -198,7 +198,7 @@ TEST_F(PoolLookTest, APoolThatIsTruncatedOrReplacedWhileItIsWatchedEndsNobody) {
   EXPECT_TRUE(draw_newest(*reader, grid, CellShows::kExtreme).image);
 }
 
-/// One kind more than there are places. The kinds need eight variables besides u.
+/// One kind of image more than FieldImages has places. The kinds need eight variables besides u.
 std::vector<FieldQuery> kinds() {
   std::vector<FieldQuery> all;
   for (std::size_t i = 0; i <= FieldImages::kMostQueries; ++i) {
