@@ -72,8 +72,8 @@ ringside_status guarded(LastError& error, const Call& call) noexcept {
 /// anything in it, so the function that was called has no effect.
 bool is_place_for(const ringside_error* error) noexcept;
 
-/// Returns the status of call(), as above, for a function that has no handle yet. A failure is copied to `error`, which
-/// may be null.
+/// Returns the status of call(), for a function of the C interface that has no handle yet. A failure is copied to
+/// `error`, which may be null.
 template <class Call>
 ringside_status guarded(ringside_error* error, const Call& call) noexcept {
   LastError last;
@@ -157,7 +157,7 @@ void give(Struct from, Struct* to, const char* type) {
   if (room > sizeof(from)) std::memset(reinterpret_cast<std::byte*>(to) + sizeof(from), 0, room - sizeof(from));
 }
 
-/// Which elements are listed if there is not enough room for all of them.
+/// The elements that are listed if there is not enough room for all of them.
 enum class Listed { kFirst, kLast };
 
 /// Fills the caller's array with up to `room` elements of `all`, in order. The first element of the array contains the

@@ -10,7 +10,7 @@
 
 namespace ringside::library {
 
-/// Empty unless ringside_writer_options.lent_cores was set. Valid until the writer is freed.
+/// The writer's loan; empty unless ringside_writer_options.lent_cores was set. Valid until the writer is freed.
 std::optional<CoreLoan> loan_of(ringside_writer& writer) noexcept;
 
 }  // namespace ringside::library

@@ -21,7 +21,7 @@ std::optional<KeptSlot> newest_intact(const RingReader& reader, const Id128& run
 /// The kept steps of the newest run of one ring.
 class KeptIterations {
  public:
-  /// Empty if no pool exists at `path`, or if the pool is unfinished or empty. Throws Error as RingReader::open.
+  /// Empty if no pool exists at `path`, or if the pool is unfinished or empty. Throws Error as RingReader::open does.
   explicit KeptIterations(const std::string& path);
 
   const Id128& run_id() const noexcept { return run_id_; }

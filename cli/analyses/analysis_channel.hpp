@@ -32,7 +32,7 @@ class AnalysisChannel {
   void turn(bool wants_status);
   /// The newest status that arrived; empty until the first one.
   const std::optional<wire::Status>& status() const noexcept { return status_; }
-  /// Why the analyzer takes no more results of this run; empty: it still takes them.
+  /// The reason why the analyzer takes no more results of this run; empty: it still takes them.
   const std::string& refusal() const noexcept { return refusal_; }
 
   /// The results that were not recorded.

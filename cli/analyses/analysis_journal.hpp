@@ -17,7 +17,7 @@ namespace ringside {
 /// the pool or its journal is in use or not writable.
 std::size_t append_to_journal(const std::string& pool, const std::vector<wire::AnalysisResults>& results);
 
-/// How an attempt to append results ended.
+/// The outcome of an attempt to append results.
 struct Appending {
   std::size_t added = 0;
   std::string failure;  // empty: the results are in the journal

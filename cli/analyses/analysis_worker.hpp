@@ -43,9 +43,9 @@ class AnalysisWorker {
 
   bool has_package() const noexcept { return has_package_; }  // Python has the package ringside
   bool is_ready() const noexcept { return is_ready_; }
-  /// Why the file cannot be used; empty until the process has reported that.
+  /// The reason why the file cannot be used; empty until the process has reported one.
   const std::string& refusal() const noexcept { return refusal_; }
-  /// For a process that ended before it was ready: the last line that it wrote, or how it ended.
+  /// For a process that ended before it was ready: the last line that it wrote, or the way in which it ended.
   std::string last_words() const { return last_text_.empty() ? "its process " + child_.how_it_ended() : last_text_; }
 
   void follow(const FollowedRun& run);
@@ -59,17 +59,17 @@ class AnalysisWorker {
   /// Reads the lines that the process has written. on_text: gets each line that the user's functions print, and how the
   /// process ended.
   void take_in(const OnResults& on_results, const OnText& on_text);
-  /// Does the same, but leaves the results in the process's pipe, so that the process waits.
+  /// Reads lines like take_in, but leaves the results in the process's pipe, so that the process waits.
   void take_in_text(const OnText& on_text);
 
   const std::vector<AnalysisCounts>& counts() const noexcept { return counts_; }
   /// Whether the process has finished all steps that it was sent.
   bool is_done() const noexcept { return is_done_; }
-  /// Why the process ended early; empty: it did not.
+  /// The reason why the process ended early; empty: it did not end early.
   const std::string& stopped() const noexcept { return stopped_; }
   /// For a process that ended early: counts the steps up to `newest` that each function would have analyzed as skipped.
   void count_rest(const StepPlace& newest);
-  /// The same for the kept steps of a pool.
+  /// For a process that ended early: counts the kept steps of a pool that each function would have analyzed as skipped.
   void count_rest(const std::vector<StepPlace>& kept);
   /// Records why the process did not end by itself; call this function before `kill`.
   void note_late(const std::string& why) { stopped_ = why; }

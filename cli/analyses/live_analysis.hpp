@@ -33,7 +33,7 @@ struct NewestKept {
   StepPlace before_run() const noexcept;
 };
 
-/// Empty if the pool cannot be read, or keeps no step.
+/// The newest step that the pool keeps. Empty if the pool cannot be read, or keeps no step.
 std::optional<NewestKept> newest_kept(const std::string& pool);
 
 class LiveAnalysis {

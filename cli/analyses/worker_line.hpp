@@ -40,7 +40,7 @@ struct WorkerLine {
   std::vector<std::uint64_t> all_skipped;
 };
 
-/// Empty if `line` has another form.
+/// The content of a line; empty if `line` has another form.
 std::optional<WorkerLine> parse_worker_line(std::string_view line);
 
 }  // namespace ringside

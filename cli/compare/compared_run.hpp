@@ -85,7 +85,7 @@ class ComparedRun {
   std::vector<std::string> notices;
   bool damaged = false;  // its journal is damaged
 
-  /// Null if no pool can be read.
+  /// The pool's ring; null if no pool can be read.
   const RingView* ring() const noexcept { return reader_ ? &reader_->ring() : nullptr; }
   /// The iterates of this run that the pool keeps now, by ascending iteration.
   std::vector<KeptSlot> kept() const;

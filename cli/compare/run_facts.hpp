@@ -28,7 +28,7 @@ std::vector<RunFact> facts_of(const wire::RunStarted& started, const std::string
 std::vector<RunFact> facts_of(const RunDescription& run, const Schema& schema);
 std::vector<RunFact> facts_of(const Json& summary);
 
-/// Null if there is no fact of that name.
+/// The value of the fact with this name; null if no such fact exists.
 const Json* find_fact(std::span<const RunFact> facts, std::string_view name);
 
 /// A fact that differs: its values in the order of the runs; null if a run's source lacks it.

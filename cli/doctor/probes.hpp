@@ -99,7 +99,7 @@ Finding probe_persistence(const PoolDevice& device, const std::string& root);
 /// Sectors that the medium lost, in all regions and in the pool's own device.
 Finding probe_bad_blocks(const PoolDevice& device, const std::string& root);
 
-/// What the DIMMs report: shutdowns that did not save all data, and failures such as a missing energy store.
+/// The reports of the DIMMs: shutdowns that did not save all data, and failures such as a missing energy store.
 Finding probe_dimms(const std::string& root);
 
 // ownership_probes.cpp: owners of a pool and its folder, the process that uses the pool now, and the requirements of

@@ -48,7 +48,7 @@ std::string cell_text(const Cell& cell, const Column& column) {
   return "n/a";
 }
 
-/// Why figures are not available, and the heads of the columns in which they are missing.
+/// The reason why figures are not available, and the heads of the columns in which they are missing.
 struct Reason {
   std::string text;
   std::vector<std::string> heads;

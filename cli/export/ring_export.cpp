@@ -20,8 +20,8 @@ constexpr int kRingAttempts = 100;  // the same number as for one ring
 /// the whole step.
 class HeldStepOfRings {
  public:
-  /// Empty if the step was overwritten in a ring. Throws Error (exit code 5) with the node's name if the step is
-  /// damaged.
+  /// Opens and verifies a step. Empty if it was overwritten in a ring. Throws Error (exit code 5) with the node's name
+  /// if the step is damaged.
   static std::optional<HeldStepOfRings> open(const RingSet& set, const StepOfRings& step) {
     HeldStepOfRings held(set, step);
     for (std::size_t n = 0; n < step.slots.size(); ++n) {

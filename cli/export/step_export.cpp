@@ -41,8 +41,8 @@ class VerifiedStep {
     kCopy      // copies the whole step, so that later overwriting has no effect
   };
 
-  /// Empty if the slot took another commit meanwhile. Throws Error (exit code 5) if the step is damaged. If slots
-  /// cannot be held, kInPlace becomes kCopy. The reader outlives the step.
+  /// Holds or copies a step. Empty if the slot took another commit meanwhile. Throws Error (exit code 5) if the step is
+  /// damaged. If slots cannot be held, kInPlace becomes kCopy. The reader outlives the step.
   static std::optional<VerifiedStep> open(const RingReader& reader, const KeptSlot& kept, Way way) {
     VerifiedStep step(reader, kept);
     if (way == Way::kInPlace && reader.hold(kept.header.commit_seq, step.held_) == HoldOutcome::kHeld) {
@@ -138,7 +138,7 @@ class StepWriter {
     return exported;
   }
 
-  /// At most ten times a second.
+  /// Shows the progress on a terminal, at most ten times a second.
   void show_progress(std::uint64_t iteration) {
     if (!line_.on_terminal()) return;
     const auto now = std::chrono::steady_clock::now();

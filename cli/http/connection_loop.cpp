@@ -24,7 +24,7 @@ namespace {
 // is read before later connections displace it.
 constexpr int kAcceptedAtOnce = 32;
 
-// How long new connections stay in the kernel's queue while no descriptor is free.
+// The time for which new connections stay in the kernel's queue while no descriptor is free.
 constexpr std::chrono::milliseconds kNoDescriptors{100};
 
 /// Reads the bytes that have arrived and discards them. The kernel resets a connection that is closed with unread

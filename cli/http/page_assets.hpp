@@ -22,7 +22,7 @@ struct PageAsset {
 /// All assets: cmake/embed_assets.cmake generates this function.
 std::span<const PageAsset> page_assets() noexcept;
 
-/// Null if no asset has exactly this path.
+/// The asset with exactly this path; null if there is none.
 const PageAsset* find_page_asset(std::string_view path) noexcept;
 
 /// The asset at `path` as the answer to a request. Throws Error (exit code 3) if no asset has this path.
@@ -33,8 +33,8 @@ SiteAnswer page_answer(std::string_view path);
 /// Throws Error (exit code 3) if the page has no mark, or if the page or a file that it loads is not an asset.
 std::string page_with_data(std::string_view path, const Json& data);
 
-/// The same for a page that HttpServer serves, except that nothing is inlined: the page loads its assets from the
-/// server, whose content security policy allows no inline script.
+/// The page at `path` with `data` in it, for HttpServer. Unlike in page_with_data, nothing is inlined: the page loads
+/// its assets from the server, whose content security policy allows no inline script.
 std::string served_page_with_data(std::string_view path, const Json& data);
 
 }  // namespace ringside

@@ -37,7 +37,7 @@ std::string_view trimmed(std::string_view value) noexcept {
   return value;
 }
 
-/// What the fields that were read so far specify about the request's body and host.
+/// The properties of the request's body and host that the fields read so far specify.
 struct Fields {
   int hosts = 0;
   int lengths = 0;

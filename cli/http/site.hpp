@@ -25,7 +25,7 @@ struct SiteAnswer {
 class Site {
  public:
   virtual ~Site() = default;
-  /// Empty if nothing is at that path. Called by the server's thread.
+  /// The answer to a request; empty if the site has nothing at its path. Called by the server's thread.
   virtual std::optional<SiteAnswer> answer(const SiteRequest& request) const = 0;
   /// The existing paths, for the answer to a request with an unknown path: "/, /metrics".
   virtual std::string paths() const = 0;

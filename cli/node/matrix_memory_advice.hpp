@@ -18,7 +18,7 @@ struct MatrixMemoryFacts {
   std::uint64_t memory_bytes = 0;      // of the node; 0: unknown
 };
 
-/// Empty if the matrix is to be in DRAM and fits there.
+/// The advice as text; empty if the matrix is to be in DRAM and fits there.
 std::optional<std::string> matrix_memory_advice(const MatrixMemoryFacts& facts);
 
 }  // namespace ringside

@@ -64,7 +64,7 @@ std::string holes_in(const std::vector<wire::Record>& records, std::uint64_t nex
   return holes;
 }
 
-/// Adds to `records` each of `others` whose seq is not there yet. Both must be in ascending order.
+/// Adds to `records` each record of `others` whose seq it lacks. Both lists must be in ascending order.
 void merge(std::vector<wire::Record>& records, std::vector<wire::Record> others) {
   const auto before = [](const wire::Record& one, const wire::Record& other) { return one.seq() < other.seq(); };
   std::vector<wire::Record> all;

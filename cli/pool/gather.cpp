@@ -85,7 +85,7 @@ std::vector<Source> sources_in(const std::string& path) {
   return sources;
 }
 
-/// How the rings are copied.
+/// The way in which the rings are copied.
 struct Copier {
   std::string command;  // given by the user
   StopFlag stop;        // stops the copying

@@ -29,8 +29,8 @@ class JournalComparison {
   bool intact() const { return steps_.summary().damage.empty() && differing() == 0; }
   /// Prints a table of all compared iterates, then the journal's other steps, its gaps and its damage.
   void print() const;
-  /// The same as JSON: the summary's keys, and differs, not_in_journal, outside_ring {steps, first_iteration,
-  /// last_iteration}.
+  /// The content of `print` as JSON: the summary's keys, and differs, not_in_journal, outside_ring {steps,
+  /// first_iteration, last_iteration}.
   Json as_json() const;
 
  private:

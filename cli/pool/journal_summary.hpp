@@ -18,14 +18,14 @@
 
 namespace ringside {
 
-/// What a journal contains about one result of a user's analyses.
+/// A journal's content about one result of a user's analyses.
 struct AnalysisInJournal {
   std::uint64_t records = 0;
   std::uint64_t iteration = 0;  // iteration of the newest result
   double value = 0;
 };
 
-/// What a journal contains about the marks with one cause and name.
+/// A journal's content about the marks with one cause and name.
 struct MarksInJournal {
   std::uint64_t records = 0;
   std::uint64_t first_iteration = 0;  // iteration of the oldest mark
@@ -53,7 +53,8 @@ struct JournalSummary {
 /// "392 committed steps have no record, iterations 101 to 492"; empty if none is missing.
 std::string missing_text(const JournalSummary& summary);
 
-/// Empty if there is no journal beside `pool`. If the journal is unreadable, only `damage` is set.
+/// The summary of the journal beside `pool`; empty if there is no journal. If the journal is unreadable, only `damage`
+/// is set.
 std::optional<JournalSummary> summarize_journal(const std::string& pool);
 
 /// {kind, file_bytes, records, oldest_seq, newest_seq, records_missing, damage, torn, analyses, marks}
@@ -62,7 +63,7 @@ Json to_json(const JournalSummary& summary);
 /// The recorded steps of a journal. Their key identifies a commit.
 class JournaledSteps {
  public:
-  /// Empty if there is no journal beside `pool`.
+  /// Reads the journal beside `pool`. Empty if there is none.
   static std::optional<JournaledSteps> read(const std::string& pool);
 
   /// The journal's record of the commit of `header`; null if the journal has none.

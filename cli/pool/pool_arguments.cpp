@@ -26,8 +26,7 @@
 namespace ringside {
 namespace {
 
-/// The only pool or journal that `name` stands for. journal: whether a journal is wanted, which may be that of the
-/// whole run.
+/// The only pool or journal that `name` stands for. journal: whether the journal of a whole run may be the result.
 std::string one_of(const std::string& name, bool journal) {
   if (!names_rings(name)) return name;
   const RingSet set = RingSet::open(name);

@@ -38,8 +38,9 @@ std::string in_the_archive(const std::string& pool, const Recovery& recovery, co
 /// the rings of several nodes, with the names of their pools; the error of RingSet if they cannot be used.
 std::string one_pool_of(const std::string& name);
 
-/// The same for a journal. In a run of several nodes, the journal of the whole run is beside the pool of the first
-/// node.
+/// `name` itself, or the only pool that it names. For the rings of several nodes: the journal of the whole run, which
+/// is beside the pool of the first node. Throws Error like one_pool_of, but for the rings of several nodes only if this
+/// journal does not exist.
 std::string one_journal_of(const std::string& name);
 
 /// The file's text if the file begins like a JSON object; else empty, because the file may be a pool. expected: the

@@ -39,7 +39,7 @@ struct FieldGrid {
 /// schema.
 std::vector<FieldGrid> grids_of(const Schema& schema, std::string_view matrix);
 
-/// Which value of its block a cell shows.
+/// The value of its block that a cell shows.
 enum class CellShows {
   kExtreme,  // the entry that is farthest from the field's mean, so that single outliers stay visible
   kMean

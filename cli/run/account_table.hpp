@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// What `ringside run` itself contributes to the account of a run.
+/// The facts that `ringside run` itself contributes to the account of a run.
 struct RunFacts {
   std::string mode;            // "pipeline", "dram"
   std::string pool;            // path

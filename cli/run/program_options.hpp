@@ -30,8 +30,8 @@ std::vector<std::pair<std::string, std::string>> program_environment(const Publi
                                                                      const PeerOptions& peer, const ProgramPlaces& places,
                                                                      const std::vector<int>& cores, int ranks);
 
-/// The same for one of several ranks, whose cores its launcher chose: without RINGSIDE_CORES and OMP_NUM_THREADS.
-/// places.pool is the pool of the node.
+/// The environment variables of one of several ranks, without RINGSIDE_CORES and OMP_NUM_THREADS, because the launcher
+/// chose the rank's cores. places.pool is the pool of the node.
 std::vector<std::pair<std::string, std::string>> rank_environment(const PublishOptions& publish, const PeerOptions& peer,
                                                                   const ProgramPlaces& places);
 

@@ -14,8 +14,8 @@ namespace ringside {
 /// options.program must not be empty.
 ExitCode run_user_program(const CommandLine& line, RunOptions options);
 
-/// The same for a program that runs already. `words` are the options, which `line` declares. Reports refusals to the
-/// program.
+/// Serves a run of a program that is already running. `words` are the options, which `line` declares. Reports refusals
+/// to the program.
 ExitCode attend_program(CommandLine& line, RunOptions& options, Attendance& attendance, std::vector<std::string> words);
 
 }  // namespace ringside

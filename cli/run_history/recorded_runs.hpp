@@ -35,7 +35,7 @@ class RecordedRuns {
   /// course: the full name of the result for `series`; empty: the result that ShownNames chooses.
   explicit RecordedRuns(std::string course = {}) : wanted_(std::move(course)) {}
 
-  /// As RunHistory::learn.
+  /// Has the same effect as RunHistory::learn.
   void learn(const wire::Record& record) { names_.learn(record); }
   void learn(const SharedLayout& layout) { names_.learn(layout); }
 
@@ -43,7 +43,7 @@ class RecordedRuns {
   /// record of a step, the run's `last` is the point of that step.
   const RecordedRun* add(const wire::Record& record);
 
-  /// In the order of their first records. Pointers to the runs are valid until the next `add`.
+  /// All runs, in the order of their first records. Pointers to the runs are valid until the next `add`.
   const std::vector<RecordedRun>& runs() const noexcept { return runs_; }
   const ResultNames& names() const noexcept { return names_; }
 

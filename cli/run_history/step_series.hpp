@@ -68,7 +68,7 @@ class StepSeries {
 
   /// At most `limit` points from record `seq` on, in ascending order.
   std::vector<SeriesPoint> from(std::uint64_t seq, std::size_t limit) const;
-  /// Of the steps that are kept individually, the newest `count`, in ascending order.
+  /// The newest `count` of the steps that are kept individually, in ascending order.
   std::vector<SeriesPoint> newest(std::size_t count) const;
   std::size_t size() const noexcept { return groups_.size() + exact_.size(); }
 

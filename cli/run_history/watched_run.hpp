@@ -27,7 +27,7 @@ class WatchedRun {
  public:
   WatchedRun();
 
-  // For the writing thread.
+  // The functions for the writing thread.
   void take(std::span<const wire::Record> records);
   void take(const wire::Status& status);
   void analyzer_is(bool up);
@@ -37,7 +37,7 @@ class WatchedRun {
   /// Prepares for records from another journal, which has its own numbering.
   void begin_anew();
 
-  // For any thread. The results are JSON objects as text, and metrics in Prometheus' text format.
+  // The functions for any thread. The results are JSON objects as text, and metrics in Prometheus' text format.
   std::string status_json() const;
   /// The steps from seq `from` on, at most `limit`, with {run_id, newest_seq, more}. results: the full names of the
   /// results that each step contains.

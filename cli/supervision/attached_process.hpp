@@ -32,7 +32,7 @@ class AttachedProcess {
 };
 
 enum class Handling { kDefault, kIgnored, kCaught };
-/// How a process handles a signal; kDefault if that cannot be read.
+/// The way in which a process handles a signal; kDefault if it cannot be read.
 Handling handling_of(pid_t pid, int number);
 
 /// From now on, this process becomes the parent of descendants whose parents end.

@@ -45,7 +45,7 @@ std::string when(const AttachmentReport& attachment) {
                                   : std::string("before its first iteration");
 }
 
-/// How the user can continue.
+/// A clause about the way in which the user can continue; empty if no iteration exists to continue from.
 const char* way_on(const ProgramRunEnd& run) noexcept {
   if (run.attachment.iteration == 0) return "";
   return run.is_attended ? "; started again, it continues" : "; ringside run --resume continues";

@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// How a process ended. If another process is its parent, both members are unknown.
+/// The way in which a process ended. If another process is its parent, both members are unknown.
 struct ProcessEnd {
   std::optional<int> status = {};
   int signal = 0;  // 0: no signal killed it

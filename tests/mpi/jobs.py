@@ -270,7 +270,7 @@ class Jobs(unittest.TestCase):
             "OMPI_MCA_oob_tcp_if_include": "lo", "OMPI_MCA_btl": "self,vader", "OMPI_MCA_pml": "ob1",
             "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_vader_backing_directory": str(self.folder),
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
-            # The same two settings for Open MPI 5.
+            # The two settings above under their names in Open MPI 5.
             "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "PRTE_MCA_hwloc_default_binding_policy": "none",
             "OMPI_MCA_mpi_yield_when_idle": "1",
             "OMPI_MCA_odls_base_sigkill_timeout": "0",  # otherwise mpirun sleeps for 1 to 2 s after a rank's death

@@ -259,7 +259,7 @@ class Rings(Jobs):
         job.kill(0)
         job.ended()
 
-    # What the messages name.
+    # The rings and files that the messages name.
 
     def test_a_missing_ring_is_named(self):
         nodes, _ = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))

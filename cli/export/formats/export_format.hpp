@@ -79,7 +79,7 @@ struct ExportFormat {
   std::unique_ptr<ExportSink> (*make)(const ExportTarget& target) = nullptr;
 };
 
-/// In the order of the help text; the first is the default.
+/// All formats, in the order of the help text; the first is the default.
 std::span<const ExportFormat> export_formats();
 
 // The functions of the formats in export_formats().

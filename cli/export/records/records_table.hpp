@@ -41,7 +41,7 @@ class RecordsTable {
   std::size_t rows() const noexcept { return records_.size(); }
   /// One cell for each column. The cell of a result that the step does not have is marked as absent.
   std::vector<RecordCell> row(std::size_t index) const;
-  /// Which part of the journal could not be read, in words; empty if all was read.
+  /// The part of the journal that could not be read, in words; empty if all was read.
   const std::string& damage() const noexcept { return damage_; }
 
  private:

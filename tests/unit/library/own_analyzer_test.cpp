@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the library does for its own analyzer, except for starting it: it splits options into words, and binds this
+// The work of the library for its own analyzer, except for starting it: it splits options into words, and binds this
 // process's threads to cores. tests/python/own_analyzer_test.py and tests/examples test the rest.
 #include "library/own_analyzer.hpp"
 

@@ -303,7 +303,7 @@ TEST_F(WriterTest, AfterADetachNothingCanBePublished) {
 TEST_F(WriterTest, WithoutAnAnalyzerASolverThatIsToGoOnWritesStepsThatAreDropped) {
   options_.on_analyzer_loss = RINGSIDE_LOSS_CONTINUE;
   begin();
-  reader_.reset();  // the analyzer is gone
+  reader_.reset();  // ends the analyzer
   double* before = nullptr;
   for (std::uint64_t k = 1; k <= 6; ++k) {
     ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK) << line();
@@ -324,7 +324,7 @@ TEST_F(WriterTest, WithoutAnAnalyzerASolverThatIsToGoOnWritesStepsThatAreDropped
 TEST_F(WriterTest, WithoutAnAnalyzerASolverWithMemoryOfItsOwnGetsNoBuffer) {
   options_.on_analyzer_loss = RINGSIDE_LOSS_SKIP;
   begin();
-  reader_.reset();  // the analyzer is gone
+  reader_.reset();  // ends the analyzer
   std::uint64_t made = 0;
   std::uint64_t full = 0;
   for (; full < 3; ++made) {

@@ -137,7 +137,7 @@ TEST_F(DecodedJournalTest, AnotherJournalInItsPlaceIsNotTakenForIt) {
 
 TEST_F(DecodedJournalTest, WhatRotationTookIsNamed) {
   write(2000, true, 1000);
-  EXPECT_TRUE(read_rest(before(11, 2000)).records.empty());  // the journal may be another one
+  EXPECT_TRUE(read_rest(before(11, 2000)).records.empty());  // the journal may belong to another pool
   const RestOfRun rest = read_rest({11, 0, 2000, pool_, {}});
   ASSERT_FALSE(rest.records.empty());
   const std::uint64_t first = rest.records.front().seq();

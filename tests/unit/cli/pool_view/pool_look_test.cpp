@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is shown of a pool beside its owner: slots and their readers, and the newest step as an image. A truncated,
-// replaced or missing pool must not end the process that looks at it.
+// The parts of a pool that are shown beside its owner: slots and their readers, and the newest step as an image. A
+// truncated, replaced or missing pool must not end the process that looks at it.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a report shows of a run and of a summary. No text in the report can end the script element that contains it.
+// The content of a report about a run and about a summary. No text in the report can end the script element that
+// contains it.
 #include "cli/watch/report_page.hpp"
 
 #include <gtest/gtest.h>
