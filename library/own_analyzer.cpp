@@ -142,7 +142,7 @@ void OwnAnalyzer::start(const OwnAnalyzerOptions& options) {
   }
   socket_.reset(ends[0]);
   const UniqueFd theirs(ends[1]);
-  const int as_theirs = theirs.get() == 3 ? 4 : 3;  // a different number: not every libc keeps the copy open otherwise
+  const int as_theirs = theirs.get() == 3 ? 4 : 3;  // if both numbers were equal, some libcs would not keep it open
 
   std::vector<std::string> words = {program, "run", "--attend=" + std::to_string(as_theirs) + ":" + text_of_cores(cores_of_process()), "--pool=" + options.pool};
   if (options.pool_use == PoolUse::kResume) words.emplace_back("--resume");

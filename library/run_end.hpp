@@ -55,7 +55,7 @@ class RunEnd {
   std::optional<Clock::time_point> last_look_;
   std::optional<Clock::time_point> ownerless_since_;
   std::uint64_t seen_seq_ = 0;  // the newest record that was read
-  bool ended_ = false;          // according to the newest record about a run
+  bool ended_ = false;          // whether the run has ended, according to the newest record about a run
   RunState state_ = RunState::kGoesOn;
 };
 

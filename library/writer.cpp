@@ -60,8 +60,8 @@ struct ringside_writer {
   StopFlag stop;
   std::uint32_t buffers;
   double peer_timeout_s;
-  bool skips;  // RINGSIDE_LOSS_SKIP
-  bool lends;  // lent_cores
+  bool skips;  // on_analyzer_loss is RINGSIDE_LOSS_SKIP
+  bool lends;  // the option lent_cores was set
   HandoffWriter handoff;
   std::string note;                     // the note of the first attachment
   std::optional<KeptStep> kept;         // reset by the claim after the first publish
@@ -75,7 +75,7 @@ struct ringside_writer {
   bool drops = false;   // whether the claimed step is in one of these buffers
   bool ran_out = false;  // whether the last claim, except one for a last step, was interrupted or failed
   bool leaves = false;  // detach was called: no step may follow
-  bool ended = false;   // detached
+  bool ended = false;   // the run is detached
   std::uint64_t last_iteration = 0;
   std::int64_t step_began_ns = now_ns();  // the time of the last publish, or of the attachment
   std::int64_t idle_before_ns = 0;        // the producer's idle time until step_began_ns

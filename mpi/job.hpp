@@ -70,7 +70,7 @@ struct Job {
   Communicator firsts;  // the first ranks of the nodes; other ranks cannot use it
   int node_index = 0;   // nodes are numbered in the order of their first ranks
   int nodes = 0;
-  int node_last_rank = 0;  // among `all`
+  int node_last_rank = 0;  // the rank in `all` of the node's last rank
 
  private:
   int node_first_rank_ = 0;

@@ -36,7 +36,7 @@ UniqueFd opened_of(pid_t pid, int fd, int flags) {
 RankWriter::RankWriter(MPI_Comm ranks, const std::function<RankOptions()>& take) : job_(ranks) {
   try {
     attach(take);
-  } catch (...) {  // on all ranks
+  } catch (...) {  // all ranks come here, or none
     counters_.reset();
     job_.free();
     throw;
@@ -389,7 +389,7 @@ RunState RankWriter::state() const noexcept {
 void RankWriter::detach(std::uint32_t outcome) {
   try {
     end(outcome);
-  } catch (...) {  // on all ranks
+  } catch (...) {  // all ranks come here, or none
     counters_.reset();
     job_.free();
     throw;

@@ -31,7 +31,7 @@ struct ringside_mpi_writer {
   ringside_mpi_writer(MPI_Comm ranks, const Take& take) : rank(ranks, take) {}
 
   RankWriter rank;
-  bool ended = false;  // detach was called: no more steps
+  bool ended = false;  // detach was called: no step may follow
   LastError error;
 };
 

@@ -80,7 +80,7 @@ class ComparedRun {
   RunTimes times;
   ShownNames course;
   std::vector<ComparedStep> steps;   // by ascending iteration, one step for each
-  std::vector<CoursePoint> series;   // bounded
+  std::vector<CoursePoint> series;   // of bounded length
   std::optional<double> last_value;  // of the course
   std::vector<std::string> notices;
   bool damaged = false;  // its journal is damaged

@@ -17,7 +17,7 @@ namespace ringside {
 struct DecodedJournal {
   std::vector<wire::Record> records;
   std::string damage;  // the part that could not be read, in words; empty if everything was read
-  std::string torn;    // where the last record is cut off, in words; empty if it is whole
+  std::string torn;    // the place at which the last record is cut off, in words; empty if it is whole
 };
 
 /// Reads all records of the journal beside `pool`. Throws Error (exit code 2) if there is no journal.
@@ -25,7 +25,7 @@ DecodedJournal read_journal(const std::string& pool);
 
 struct RestOfRun {
   std::vector<wire::Record> records;  // ascending, none of them handed out before
-  std::string missing;                // which records are not available, and why, in words; empty if none is missing
+  std::string missing;                // the unavailable records, and the reason, in words; empty if none is missing
 };
 
 /// Reads from the journal those records of the followed analyzer that the stream did not hand out. Call this function

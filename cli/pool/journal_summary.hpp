@@ -40,7 +40,7 @@ struct JournalSummary {
   std::uint64_t oldest_seq = 0;
   std::uint64_t newest_seq = 0;
   std::uint64_t steps_missing = 0;            // the number of committed steps that the journal lists as missing
-  std::uint64_t first_missing_iteration = 0;  // lower bound of their iterations; 0: not known
+  std::uint64_t first_missing_iteration = 0;  // lower bound of the missing steps' iterations; 0: not known
   std::uint64_t last_missing_iteration = 0;   // upper bound
   std::string damage;
   std::string torn;  // how the last record is cut off. This is no damage: its writer is still writing, or was killed

@@ -99,10 +99,10 @@ class Supervisor {
   bool attends_ = false;  // the program started this process: its calls report a missing analyzer and request resuming
   Json lost_;  // sums of the lost analyzers' reports, by key
   int restarts_ = 0;
-  int futile_restarts_ = 0;  // in a row, without a committed step
+  int futile_restarts_ = 0;  // the number of successive restarts without a committed step
   double committed_at_restart_ = -1;
   int interrupts_ = 0;
-  bool analyzer_reported_cause_ = false;  // it reported why it ended; the producer was interrupted
+  bool analyzer_reported_cause_ = false;  // it reported the reason for its end; the producer was then interrupted
   // The supervisor's clock: CLOCK_MONOTONIC without the time in which this process was stopped.
   std::int64_t clock_ns_ = 1;
   std::int64_t looked_at_ns_;

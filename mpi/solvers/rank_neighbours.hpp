@@ -68,7 +68,7 @@ class RankNeighbours final : public Neighbours {
     std::size_t begin = 0;
     std::size_t end = 0;
   };
-  static constexpr std::size_t kWorthThreads = std::size_t{1} << 16;  // elements, from which on threads are used
+  static constexpr std::size_t kWorthThreads = std::size_t{1} << 16;  // least number of elements for several threads
 
   /// A sum in the form in which it is passed on: all its bytes.
   struct Turn {

@@ -32,7 +32,7 @@ std::vector<IndexRange> indices_of(const Region& region, const ChunkPlace& place
 /// A parsed --slice: one part for each dimension of the array, from the first dimension on; later parts may be missing.
 class Slice {
  public:
-  Slice() = default;  // everything
+  Slice() = default;  // selects everything
   /// text: for each dimension "5" (one index, which drops the dimension) or "start:stop[:step]", in which each number
   /// may be omitted; separated by commas. Throws Error (exit code 2).
   explicit Slice(const std::string& text);

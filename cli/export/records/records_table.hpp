@@ -45,7 +45,7 @@ class RecordsTable {
   const std::string& damage() const noexcept { return damage_; }
 
  private:
-  std::vector<wire::Record> records_;  // of steps
+  std::vector<wire::Record> records_;  // the records of steps
   ResultNames names_;
   std::map<std::pair<std::string, std::uint64_t>, std::map<std::string, double>> analyses_;  // by run_id and commit_seq
   std::vector<RecordColumn> columns_;
