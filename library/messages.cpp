@@ -17,7 +17,7 @@ constexpr const char* kLibrary = "libringside-messages.so.0";
 
 std::atomic<MakeMessages> linked{nullptr};
 
-/// Stays loaded until the process ends: ZeroMQ's threads may run its code.
+/// Loads the library. It stays loaded until the process ends, because ZeroMQ's threads may run its code.
 void* load() {
   constexpr int kHow = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
   if (void* beside = dlopen((own_folder() + kLibrary).c_str(), kHow)) return beside;
