@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The analyzer's side of the account: its working time and its waiting time, summed over one run. One thread writes.
-// The report's thread reads the atomics (relaxed: no figure depends on another one). The histogram is read after the
-// run.
+// The analyzer's side of the account: its working time and its waiting time, summed over one run. One thread writes all
+// members. The report's thread reads the atomics (relaxed: no figure depends on another figure). The histogram is read
+// after the run.
 #pragma once
 
 #include <atomic>
@@ -13,17 +13,17 @@
 
 namespace ringside {
 
-/// The producer's side, from the descriptors of its steps: a program that publishes through the library reports it
-/// nowhere else.
+/// The producer's side of the account, from the descriptors of its steps. A program that publishes through the library
+/// reports its times nowhere else.
 struct PublisherAccount {
   std::atomic<std::int64_t> generate_ns{0};
   std::atomic<std::int64_t> producer_idle_ns{0};
   std::atomic<std::uint64_t> steps_skipped{0};
-  std::atomic<bool> has_change{false};  // the first two scalars are the change; false: they are something else
+  std::atomic<bool> has_change{false};  // whether the first two scalars are the change; a solver may publish others
   std::atomic<double> residual_l1{0};
   std::atomic<double> residual_linf{0};
-  std::atomic<std::int64_t> begun_ns{0};         // CLOCK_MONOTONIC: the start of the first step; 0: not yet
-  std::atomic<std::int64_t> published_at_ns{0};  // the last step
+  std::atomic<std::int64_t> begun_ns{0};         // CLOCK_MONOTONIC: the start of the first step; 0: no step yet
+  std::atomic<std::int64_t> published_at_ns{0};  // the time of the last step
 
   void add(const StepDescriptor& step) noexcept;
   void set_change(const StepDescriptor& step) noexcept;
@@ -47,10 +47,10 @@ struct AnalyzerAccount {
   PublisherAccount publisher;
 };
 
-/// The keys of `--summary` that the analyzer counts (seconds as doubles), without the histogram.
+/// The keys of `--summary` that the analyzer measures (seconds as doubles), without the histogram.
 Json to_json(const AnalyzerAccount& account);
 
-/// The keys of `--summary` that a producer counts, from the descriptors of its steps. The residuals are null if the
+/// The keys of `--summary` that describe the producer, from the descriptors of its steps. The residuals are null if the
 /// solver does not publish them.
 Json publisher_json(const AnalyzerAccount& account);
 

@@ -26,13 +26,13 @@ void add(std::atomic<std::int64_t>& figure, std::int64_t ns) noexcept {
   figure.store(figure.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed);
 }
 
-/// When the work on a published step began.
+/// The time at which the producer began its work on a published step.
 std::int64_t begun_ns(const StepDescriptor& step) noexcept {
   return step.published_at_ns - step.generate_ns - step.producer_idle_ns;
 }
 
-/// With elastic cores, and if the analyzer has its own cores: a team that also uses those of the producer's cores that
-/// wait.
+/// If cores are elastic and the analyzer has its own cores: a team that also uses the producer's cores while they wait.
+/// Otherwise an OpenMP team.
 std::unique_ptr<Team> make_team(HandoffReader& handoff, const std::vector<int>& cores, AnalyzerAccount& account) {
   if (!handoff.elastic() || cores.empty()) return std::make_unique<OpenMpTeam>();
   return std::make_unique<ElasticTeam>(cores, handoff.producer_cores(), account.producer_cores_lent_ns);
@@ -77,7 +77,7 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, P
     continuation_.kept = SharedMapping::create(
         "ringside-resume", kept_scalars_offset(payload_bytes) + sizeof(KeptScalars), PeerAccess::kReadOnly);
   }
-  // Before the ring is written to: if the triggers are refused, the pool must keep its iterates.
+  // This precedes any store to the ring: if the triggers are refused, the pool must keep its iterates.
   triggers_.admit(options.ring, admission_, {run(), handoff.schema(), handoff.scalars(), plug_ins.descriptions()},
                   handoff.pool_use(), catalogue_);
   keep_ranks();
@@ -100,8 +100,8 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, P
   pool().survive_faults();
 }
 
-/// Before the first commit, writes beside the pool which entries of the whole each node keeps. If a run without ranks
-/// begins anew, removes that file of an earlier run.
+/// Before the first commit, writes a file beside the pool that lists the entries of the whole run that each node keeps.
+/// If a run without ranks begins anew, removes the file that an earlier run left.
 void Attachment::keep_ranks() {
   const bool begins = start() == RunStart::kEmpty || start() == RunStart::kCleared;
   if (handoff_.ranks().empty()) {
@@ -109,14 +109,14 @@ void Attachment::keep_ranks() {
     return;
   }
   ranks_ = parse_ranks(handoff_.ranks(), "attach request: its ranks file");
-  ranks_->run_id = run().run_id;  // a resumed run keeps its run_id, which its ranks did not have
+  ranks_->run_id = run().run_id;  // a resumed run keeps its run_id; its ranks attached with another
   ranks_->nodes[ranks_->node].pool = absolute_path(options_.ring.pool);
   RanksFile file = *ranks_;
   file.round.reset();
   write_ranks(options_.ring.pool, file);
 }
 
-/// Returns the newest intact kept iterate. Adds the file's name, which the ring does not have, to errors.
+/// Returns the newest intact kept iterate. Adds the file's name to errors, because the ring does not contain that name.
 std::optional<KeptSlot> Attachment::begin_run() try {
   if (start() == RunStart::kCleared) ring_.clear();
   const std::uint64_t from = start() == RunStart::kResume ? handoff_.resume_from() : 0;
@@ -157,19 +157,19 @@ Attachment::Recorded Attachment::recorded_values(const KeptSlot& kept, std::span
   return Recorded::kYes;
 }
 
-/// The same. If the analyzer died between commit and results, the step is reduced again. False if the values cannot be
-/// found.
+/// Writes the results of a kept step in the records' order. If the analyzer died between commit and results, the step
+/// is reduced again. Returns false if the values cannot be found.
 bool Attachment::values_of(const KeptSlot& kept, std::span<std::uint64_t> values) {
   const Recorded recorded = recorded_values(kept, values);
   if (recorded != Recorded::kNo) return recorded == Recorded::kYes;
-  if (!plug_ins_.plug_ins().empty()) return false;  // one may have killed it, so none runs again here
+  if (!plug_ins_.plug_ins().empty()) return false;  // a plug-in may have killed the analyzer: run none here
   const StepWithScalars step = pool().ring().step(kept.slot);
   layout_->gather(reducer_.reduce(pool().ring().payload(kept.slot), nullptr, 1), &step, values);
   return true;
 }
 
-/// The number of scalars of a kept step, from the catalogue it was committed with. If that is lost: the smallest number
-/// in any description of its run, because an absent scalar must not be read as 0.
+/// The number of scalars of a kept step, from the catalogue with which it was committed. If that catalogue is lost: the
+/// smallest number in any description of its run, because an absent scalar must not be read as 0.
 std::size_t Attachment::scalars_of(const KeptSlot& kept) const {
   const RingView& ring = pool().ring();
   SlotResults recorded;
@@ -202,7 +202,7 @@ void Attachment::describe_kept_scalars(std::size_t of_step) noexcept {
 
 ServeEnd Attachment::serve(std::atomic<bool>& stop) noexcept {
   steps_before_ = handoff_.steps_released();
-  if (triggers_.frozen()) {  // by an earlier analyzer: the steps released afterwards were not kept
+  if (triggers_.frozen()) {  // an earlier analyzer froze it: steps released afterwards were not kept
     const std::uint64_t kept = std::min(steps_before_, triggers_.freeze()->step + 1);
     account_.steps_not_kept.store(steps_before_ - kept);
     steps_before_ = kept;
@@ -237,8 +237,8 @@ ServeEnd Attachment::serve(std::atomic<bool>& stop) noexcept {
 }
 
 /// The account begins with the first iteration, not with the solver's preparations. This analyzer's work for the
-/// attachment since then counts as `record`; the gap before a successor served is in no account. Returns when the
-/// analyzer began to wait.
+/// attachment since then counts as `record`. The gap between a lost analyzer and its successor is in no account.
+/// Returns the time at which the analyzer began to wait.
 std::int64_t Attachment::begin_account(std::int64_t serving_since_ns, std::int64_t begun_ns) noexcept {
   if (serving_since_ns <= begun_ns) return begun_ns;
   if (start() != RunStart::kTakeover) {
@@ -248,7 +248,7 @@ std::int64_t Attachment::begin_account(std::int64_t serving_since_ns, std::int64
   return serving_since_ns;
 }
 
-/// Ends the run because a trigger requires it. Steps published before are still taken.
+/// Ends the run because a trigger requires it. Steps that were published before are still received.
 void Attachment::end_run(std::atomic<bool>& stop) noexcept {
   triggered_ = true;
   handoff_.end_run();
@@ -302,12 +302,12 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   if (rounds_ != nullptr) rounds_->add(figures);
   if (records_ != nullptr && !records_->push(figures, values_, marks)) record_marks(marks, figures);
   pulse_.beat(analyzed);
-  if (!triggers_.frozen()) ring_.choose_next();  // it takes a slot's lease, which a reader may hold at that moment
+  if (!triggers_.frozen()) ring_.choose_next();  // takes a slot's lease, which a frozen ring leaves to readers
   return true;
 }
 
-/// All work after a step's figures counts as `record`: each nanosecond of the account is in one column. Returns when
-/// the analyzer began to wait.
+/// All work after a step's figures counts as `record`, so each nanosecond of the account is in one column. Returns the
+/// time at which the analyzer began to wait.
 std::int64_t Attachment::end_step() noexcept {
   const std::int64_t ended = now_ns();
   recorded_ns_ = ended - account_.ended_ns.load(std::memory_order_relaxed);
@@ -316,7 +316,8 @@ std::int64_t Attachment::end_step() noexcept {
   return ended;
 }
 
-/// The ring is frozen: the buffer is released without a copy, and the solver continues. All of it is `record`.
+/// The ring is frozen: the buffer is released without a copy, and the solver continues. All this work counts as
+/// `record`.
 void Attachment::pass_over(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept {
   handoff_.release();
   if (rounds_ != nullptr) rounds_->pass_over();
@@ -334,7 +335,8 @@ void Attachment::pass_over(const PublishedStep& step, std::int64_t arrived_ns, s
   record_marks(marks, figures);
 }
 
-/// Records marks whose step's record is lost or does not exist. Allocates: this is rare, and no buffer waits for it.
+/// Records the marks of a step whose record is lost or does not exist. Allocates memory: this is rare, and no buffer
+/// waits for it.
 void Attachment::record_marks(const StepMarks& marks, const StepFigures& figures) noexcept {
   if (records_ == nullptr || !marks.any()) return;
   try {

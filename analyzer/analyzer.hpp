@@ -37,8 +37,8 @@ struct AnalyzerOptions {
   TriggerOptions triggers;
   PlannedStepOptions planned;
   PeerOptions peer;
-  std::vector<int> cores;  // of this process; empty: not pinned, none to lend
-  bool may_spin = true;    // while it waits; false where producer and analyzer share a core
+  std::vector<int> cores;  // the cores of this process; empty: not pinned, none to lend
+  bool may_spin = true;    // whether to spin while waiting; false where producer and analyzer share a core
 };
 
 /// How serving one producer ended.
@@ -56,9 +56,9 @@ enum class ServeEnd {
 /// One attachment of a producer, from the search for a ring to the farewell.
 class Attachment {
  public:
-  /// Finds and prepares the ring for the run. Throws Error; the caller then refuses the producer. Keeps the references.
-  /// plug_ins: those of options.plug_ins. records: receives the figures of each step; may be null. pulse: beats at each
-  /// step and while the analyzer waits for one.
+  /// Finds and prepares the ring for the run. Throws Error; the caller then refuses the producer. Keeps references to
+  /// its arguments. plug_ins: made from options.plug_ins. records: receives the figures of each step; may be null.
+  /// pulse: beats at each step and while the analyzer waits for one.
   Attachment(HandoffReader& handoff, const AnalyzerOptions& options, PlugInSet& plug_ins, AnalyzerAccount& account,
              RecordQueue* records, Pulse& pulse);
 
@@ -67,10 +67,10 @@ class Attachment {
   /// The threads that copy and reduce. Between steps only.
   Team& team() noexcept { return *team_; }
 
-  /// Empty unless this is a run of MPI ranks.
+  /// The ranks of all nodes; empty unless this is a run of MPI ranks.
   const std::optional<RanksFile>& ranks() const noexcept { return ranks_; }
 
-  /// Moves out the iterate from which the run continues, for HandoffReader::accept; call that next. The result owns its
+  /// Moves out the iterate from which the run continues; pass it to HandoffReader::accept next. The result owns its
   /// payload.
   Continuation take_continuation() { return std::move(continuation_); }
   RunStart start() const noexcept { return admission_.start; }
@@ -82,17 +82,17 @@ class Attachment {
   ServeEnd serve(std::atomic<bool>& stop) noexcept;
 
   /// Waits until everything is persisted, if the durability requires that. Then sends the outcome to the producer and
-  /// returns it: code kDone, or the reason with the line for the user. A failed disk takes precedence over other
-  /// reasons.
+  /// returns it: code kDone, or the reason of a failure with the line for the user. A failed disk takes precedence over
+  /// other reasons.
   /// what_stopped: with kTriggered, the trigger over the whole run that ended it; empty: a trigger of this node.
   Error finish(ServeEnd end, const std::string& what_stopped = {});
 
   /// Iteration of the kept iterate from which the run continues; 0: the run starts anew. Valid until the first step.
   std::uint64_t from_iteration() const noexcept { return account_.last_iteration.load(); }
-  /// The steps that the ring kept before the first new step. If a run was discarded: its steps in the ring that held it
-  /// (this one or the replaced one).
+  /// The steps that the ring kept before the first new step. If a run was discarded: the steps of that run in the ring
+  /// that held it (this ring or the replaced one).
   std::vector<RecordedStep> take_kept_steps() { return std::move(kept_steps_); }
-  /// Which results the records of this run have.
+  /// The results that the records of this run contain.
   const SharedLayout& layout() const noexcept { return layout_; }
   /// commit_seq of the first step that this attachment commits. Valid until that step.
   std::uint64_t first_commit_seq() const noexcept { return ring_.next_seq(); }
@@ -104,9 +104,9 @@ class Attachment {
   const ReduceAdaptation& reduction() const noexcept { return reduction_; }
   const PlugInSet& plug_ins() const noexcept { return plug_ins_; }
   const RunTriggers& triggers() const noexcept { return triggers_; }
-  /// A trigger ended the run, here or under an earlier analyzer.
+  /// Whether a trigger ended the run, under this analyzer or an earlier one.
   bool triggered() const noexcept { return triggered_; }
-  /// How plug-ins made earlier analyzers of this run fail, a line each.
+  /// One line for each way in which a plug-in made an earlier analyzer of this run fail.
   const std::vector<std::string>& plug_in_lines() const noexcept { return plug_in_lines_; }
 
  private:
@@ -136,8 +136,8 @@ class Attachment {
   const std::vector<std::string> plug_in_lines_;
   const Catalogue catalogue_;
   std::unique_ptr<Team> team_;
-  // Before the admission: if a plug-in refuses a field, or a condition has an unknown name, the pool must keep its
-  // iterates.
+  // These members are made before the admission: if a plug-in refuses a field, or a condition has an unknown name, the
+  // pool must keep its iterates.
   StepReducer reducer_;
   const SharedLayout layout_;
   TriggerSet conditions_;
@@ -146,15 +146,15 @@ class Attachment {
   RunTriggers triggers_;
   ReduceAdaptation reduction_;
   std::optional<RanksFile> ranks_;
-  Rounds* rounds_ = nullptr;  // of a run of several nodes
+  Rounds* rounds_ = nullptr;  // null unless the run has several nodes
   std::vector<RecordedStep> kept_steps_;
   Continuation continuation_;
-  std::uint64_t steps_before_ = 0;            // committed by earlier analyzers of this run
-  std::vector<std::uint64_t> values_;         // of the newest step, in the records' order
-  std::vector<std::uint64_t> passed_values_;  // the same of a step that was not kept
+  std::uint64_t steps_before_ = 0;            // the steps committed by earlier analyzers of this run
+  std::vector<std::uint64_t> values_;         // the values of the newest step, in the records' order
+  std::vector<std::uint64_t> passed_values_;  // the values of a step that was not kept
   std::int64_t recorded_ns_ = 0;              // `record` of the last step; the next step's figures contain it
   bool has_last_ = false;                     // `values_` belong to a step
-  bool triggered_ = false;                    // a trigger ends the run
+  bool triggered_ = false;                    // whether a trigger ends the run
 };
 
 }  // namespace ringside

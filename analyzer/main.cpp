@@ -58,8 +58,8 @@ struct Options {
   AnalyzerOptions analyzer;
   ProcessOptions process;
   bool once = false;
-  bool supervised = false;  // by `ringside run -- PROGRAM`
-  int publisher = 0;        // OneAttachment
+  bool supervised = false;  // whether `ringside run -- PROGRAM` started this process
+  int publisher = 0;        // the argument of OneAttachment
 };
 
 void declare(CommandLine& line, Options& options) {
@@ -80,23 +80,23 @@ const char* to_text(RunStart start) {
   return "resumed";
 }
 
-// Bytes of work for which the watchdog waits longer (ServiceManager::expect_work_on). A ring may be made or replaced,
-// each of its pages is faulted in, and the newest iterates are verified.
+// The bytes of work for which the watchdog waits longer (ServiceManager::expect_work_on). A ring may be made or
+// replaced, each of its pages is faulted in, and the newest iterates are verified.
 std::uint64_t pool_work(const RingOptions& options, std::uint64_t payload_bytes) {
   std::error_code none;
   const std::uintmax_t found = std::filesystem::file_size(options.pool, none);
   return 2 * ((none ? 0 : found) + payload_bytes * options.slots);
 }
 
-// The same for one step: its copy and each sweep. If the ring is full before the disk has caught up: a sync of the
-// whole ring, too.
+// The bytes of work for one step: its copy and each sweep of its reductions. If the ring is full before the disk has
+// caught up, a sync of the whole ring is added.
 std::uint64_t step_work(const Attachment& attachment, const ReduceOptions& reduce) {
   const RingGeometry& ring = attachment.pool().ring().geometry();
   return ring.payload_bytes() * (2 * static_cast<std::uint64_t>(reduce.passes) + 1 + ring.slot_count());
 }
 
-/// Finds a ring for the run, then accepts the producer, or refuses it with the reason. Rethrows the Error that it
-/// received. `report`: receives the attachment; may be null.
+/// Finds a ring for the run, then accepts the producer, or refuses it with the reason. Rethrows the Error with which
+/// the producer was refused. `report`: receives the attachment; may be null.
 void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const AnalyzerOptions& options,
             PlugInSet& plug_ins, AnalyzerAccount& account, RecordQueue* records, ServiceManager& manager,
             Report* report) {
@@ -116,7 +116,7 @@ void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const
     throw refusal;
   }
   const Continuation from = attachment->take_continuation();
-  // Before the reply: `ringside run` needs the attachment's report before the producer acts on the reply.
+  // The report precedes the reply, because `ringside run` needs it before the producer acts on the reply.
   if (report != nullptr) report->write(describe_attachment(handoff, *attachment, from.note));
   handoff.accept(from, options.cores);
 }
@@ -124,7 +124,7 @@ void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const
 /// Ends the report's thread before the account that it reads.
 class ReportScope {
  public:
-  /// with_publisher: the producer does not report its own side.
+  /// with_publisher: whether to report the producer's side, too, because the producer does not.
   ReportScope(Report& report, const AnalyzerAccount& account, bool with_publisher) : report_(report) {
     report_.start([&account, with_publisher] {
       Json line = to_json(account);
@@ -188,10 +188,10 @@ struct Service {
   StopFlag stop;                // a request to end the service
   std::atomic<bool>& stop_run;  // a request to end the run: set with `stop`, and by a request to the recorder
   std::optional<Recorder> recorder;
-  std::optional<NodeLink> link;  // with --node-address
+  std::optional<NodeLink> link;  // exists with --node-address
   ServiceManager manager;
   Acceptor acceptor;
-  OneAttachment attachment;  // if supervised
+  OneAttachment attachment;  // used only if supervised
 };
 
 RecorderOptions recorder_options(const Service& service) {
@@ -213,11 +213,12 @@ void start_recorder(Service& service) {
   service.recorder.emplace(recorder_options(service), service.stop_run);
 }
 
-/// Its threads inherit from the thread that makes them: the recorder's cores, and a step's work comes first.
+/// The link's threads inherit the cores and the low priority of the thread that makes it: they use the recorder's
+/// cores, and a step's work comes first.
 void start_link(Service& service) {
   const std::string& address = service.options.analyzer.telemetry.node_address;
   const std::string& socket = service.options.process.socket;
-  if (address.empty()) return remove_node_address(socket);  // the old address would be announced
+  if (address.empty()) return remove_node_address(socket);  // otherwise ranks would receive the old address
   std::exception_ptr failure;
   std::thread([&] {
     bind_calling_thread(service.options.analyzer.cores);
@@ -275,7 +276,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   std::optional<RefusingThread> refusing;
   if (supervised) refusing.emplace(service.acceptor, service.attachment);
   const DescribedRun described(service.manager, *attachment, account, options.reduce);
-  // In this order, so that a signal in between is not lost.
+  // `stop` is checked after `stop_run` is cleared, so that a signal between the two is not lost.
   service.stop_run.store(false);
   if (service.stop.is_set()) service.stop_run.store(true);
   ReportScope progress(report, account, supervised);
@@ -293,7 +294,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
 
   ServeEnd end = attachment->serve(service.stop_run);
   refusing.reset();
-  service.attachment.ended(end, account.last_iteration.load());  // first: the producer may attach again after it
+  service.attachment.ended(end, account.last_iteration.load());  // before `finish`: then the producer may attach again
   if (supervised && end != ServeEnd::kProducerStopped) refusing.emplace(service.acceptor, service.attachment);
   if (service.stop.is_set()) service.manager.stopping();
   if (end == ServeEnd::kStopped && !service.stop.is_set()) {
@@ -305,7 +306,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   if (service.recorder) {
     for (wire::Record& mark : marks_at_end(*attachment)) service.recorder->queue().push_event(std::move(mark));
   }
-  // `ringside run` reports how its PROGRAM ended.
+  // If supervised, `ringside run` reports how its PROGRAM ended.
   if (!supervised && (end == ServeEnd::kProducerLost || end == ServeEnd::kProducerStopped)) {
     log_warning("event={} run_id={} producer_pid={} steps_committed={}", to_text(end), to_string(run.run_id),
                 handoff.producer_pid(), account.steps_committed.load());
@@ -338,7 +339,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
     final["text"] = error.what();
   }
   report.write(final);
-  // A requested stop is no failure of the service.
+  // If a stop was requested, the lost peer is no failure of the service.
   return end == ServeEnd::kStopped && error.code() == ExitCode::kPeerLost ? ExitCode::kDone : error.code();
 }
 
@@ -359,10 +360,10 @@ class TurnedAway {
   std::int64_t said_ns_ = 0;
 };
 
-// Descriptors without --telemetry-tcp: for the pool, the journal, ZeroMQ's threads, a producer's memory, waiting
-// peers.
+// The number of descriptors needed without --telemetry-tcp: for the pool, the journal, ZeroMQ's threads, a producer's
+// memory, waiting peers.
 constexpr std::size_t kDescriptors = 128;
-constexpr std::size_t kLinkDescriptors = 48;  // with --node-address
+constexpr std::size_t kLinkDescriptors = 48;  // the additional ones with --node-address
 
 ExitCode run(const Options& options) {
   const bool has_link = !options.analyzer.telemetry.node_address.empty();
@@ -415,7 +416,7 @@ ExitCode run(const Options& options) {
     try {
       handoff.emplace(std::move(*peer), options.process.socket, kRequestIsThereMs, options.analyzer.peer.timeout_s,
                       make_messages);
-    } catch (const Error& error) {  // not a valid request: turn the peer away, wait for the next
+    } catch (const Error& error) {  // the request is not valid: turn the peer away, wait for the next
       // A producer that left because it cannot continue has reported the reason itself.
       const bool left = error.code() == ExitCode::kPeerLost;
       log_at(left ? LogLevel::kInfo : LogLevel::kWarning, "event=turned_away text=\"{}\"", error.what());

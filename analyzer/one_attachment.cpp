@@ -61,7 +61,7 @@ RefusingThread::RefusingThread(Acceptor& acceptor, const OneAttachment& attachme
             std::optional<Peer> peer = acceptor.next(kSliceMs, end);
             if (!peer) continue;
             if (const std::optional<Error> reason = attachment.refusal(peer->pid())) refuse_request(*peer, *reason);
-          } catch (const std::exception&) {  // no memory: the peer is turned away without a line
+          } catch (const std::exception&) {  // no memory: the peer is turned away without a reason
           }
         }
       }) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The analyzer of `ringside run -- PROGRAM` serves one process, once (docs/publish/library.md). Every other request is
-// refused at once with the reason, also during the run: no requester waits for the run's end or a time-out.
+// refused at once with the reason, even during the run, so no requester waits for the run's end or a time-out.
 #pragma once
 
 #include <sys/types.h>
@@ -16,17 +16,17 @@
 
 namespace ringside {
 
-/// Decides which process may attach, and gives the reason to others.
+/// Decides which process may attach, and gives every other process the reason.
 class OneAttachment {
  public:
-  /// publisher: the process attached to this analyzer's lost predecessor, which may attach again; 0: none.
+  /// publisher: the process that was attached to this analyzer's lost predecessor and may attach again; 0: none.
   explicit OneAttachment(pid_t publisher) : publisher_(publisher) {}
 
-  /// Why `process` may not attach now; nothing if it may.
+  /// The reason why `process` may not attach now; empty if it may.
   std::optional<Error> refusal(pid_t process) const;
 
   void began(pid_t publisher) noexcept;
-  /// iteration: the last committed one.
+  /// iteration: that of the last committed step.
   void ended(ServeEnd end, std::uint64_t iteration) noexcept;
 
  private:
@@ -44,14 +44,14 @@ class OneAttachment {
 /// While this object exists, a thread refuses all requests. It sleeps until a request arrives.
 class RefusingThread {
  public:
-  /// acceptor: only this thread uses it. attachment: does not change meanwhile. Both outlive this object.
+  /// acceptor: used by this thread only. attachment: unchanged while this object exists. Both outlive this object.
   RefusingThread(Acceptor& acceptor, const OneAttachment& attachment);
   ~RefusingThread();
   RefusingThread(const RefusingThread&) = delete;
   RefusingThread& operator=(const RefusingThread&) = delete;
 
  private:
-  UniqueFd end_;  // when readable, the thread ends
+  UniqueFd end_;  // an eventfd: the thread ends when it is readable
   std::jthread thread_;
 };
 

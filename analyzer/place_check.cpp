@@ -19,7 +19,7 @@
 namespace ringside {
 namespace {
 
-/// Any other file is refused later, with the reason.
+/// Whether the file is a pool that can be read. Any other file is refused later, with the reason.
 bool is_pool(const std::string& path) {
   try {
     RingReader::open(path, std::chrono::milliseconds(0));

@@ -10,10 +10,11 @@
 
 namespace ringside {
 
-/// For use by one thread. Nothing here allocates, logs or throws.
+/// For one thread. No function here allocates, logs or throws.
 class ReduceAdaptation {
  public:
-  /// Steps measured in each mode. They follow uncounted ones, during which caches and rhythm settle.
+  /// The number of steps measured in each mode. They follow kSettling uncounted steps, during which caches and rhythm
+  /// settle.
   static constexpr int kMeasured = 20;
   static constexpr int kSettling = 3;
 
@@ -24,7 +25,7 @@ class ReduceAdaptation {
   /// Whether the present mode was chosen by measuring both.
   bool adapted() const noexcept { return adapted_; }
 
-  /// The analyzer ended its work on a step at `ended_ns` (CLOCK_MONOTONIC).
+  /// Call when the analyzer has ended its work on a step, at `ended_ns` (CLOCK_MONOTONIC).
   void step_ended(std::int64_t ended_ns) noexcept;
 
  private:
@@ -34,12 +35,12 @@ class ReduceAdaptation {
   }
 
   ReduceAt at_;
-  std::int64_t limit_ns_;  // of a step, as planned
+  std::int64_t limit_ns_;  // the planned time of a step
   bool done_;
   bool adapted_ = false;
-  int steps_ = 0;  // ended in this mode
+  int steps_ = 0;  // the number of steps that ended in this mode
   std::int64_t measured_from_ns_ = 0;
-  std::int64_t first_mode_ns_ = 0;  // kMeasured steps of the first mode; 0: it is being measured
+  std::int64_t first_mode_ns_ = 0;  // the time of kMeasured steps in the first mode; 0: not measured yet
 };
 
 }  // namespace ringside

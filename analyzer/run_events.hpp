@@ -22,10 +22,11 @@ Json describe_attachment(const HandoffReader& handoff, const Attachment& attachm
 /// [{name, spec, deaths, left_out, why}], in the order of the command line.
 Json plug_ins_json(const PlugInSet& plug_ins);
 
-/// [{name, condition, actions, fired, first_iteration, last_iteration}]: that of --on-non-finite first.
+/// [{name, condition, actions, fired, first_iteration, last_iteration}]: the trigger of --on-non-finite is first.
 Json triggers_json(const RunTriggers& triggers);
 
-/// Events that an earlier analyzer of this run could not record: plug-ins that ended it, triggers of its last step.
+/// Events that an earlier analyzer of this run could not record: plug-ins that ended that analyzer, triggers of its
+/// last step.
 std::vector<wire::Record> marks_at_start(const Attachment& attachment);
 /// Events found after the last step. Call after `finish`.
 std::vector<wire::Record> marks_at_end(const Attachment& attachment);

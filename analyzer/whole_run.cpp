@@ -15,15 +15,15 @@
 namespace ringside {
 namespace {
 
-// Verifying and reducing these again takes a fraction of a second, in which the solver may wait.
+// The most bytes to verify and reduce again: that takes a fraction of a second, in which the solver may wait.
 constexpr std::uint64_t kMostBytesAgain = std::uint64_t{256} << 20;
 
 bool follows(const SlotHeader& next, const SlotHeader& header) noexcept {
   return next.run_id == header.run_id && next.commit_seq == header.commit_seq + 1 && next.step == header.step + 1;
 }
 
-/// The newest contiguous kept steps up to the one before `end_step` whose parts can be recomputed exactly as the lost
-/// analyzer made them: the predecessor is kept, too. All are intact.
+/// The newest contiguous kept steps before `end_step` whose parts can be recomputed exactly as the lost analyzer made
+/// them, because the predecessor of each of these steps is kept, too. All these steps are intact.
 std::vector<StepAgain> steps_to_add_again(const RingView& ring, const Recovery& found, const RunDescription& run,
                                           std::uint64_t end_step, std::uint64_t most) {
   const std::vector<KeptSlot>& kept = found.kept;
@@ -44,7 +44,7 @@ std::vector<StepAgain> steps_to_add_again(const RingView& ring, const Recovery& 
   return again;
 }
 
-/// The step after the last one that the journal of the whole run records or names as missing. 0: the journal has
+/// The step after the last one that the journal of the whole run records or lists as missing. 0: the journal has
 /// nothing of the run, because the lost analyzer died before it wrote. Empty: the journal cannot be read.
 std::optional<std::uint64_t> next_recorded_step(const std::string& pool, const Id128& run_id) {
   std::uint64_t next = 0;
@@ -61,7 +61,7 @@ std::optional<std::uint64_t> next_recorded_step(const std::string& pool, const I
       if (record.has_records_missing() && id_of(missing.run_id()) == run_id)
         next = missing.first_step() + missing.steps();
     }
-  } catch (const Error&) {  // the recorder reports what is wrong with it
+  } catch (const Error&) {  // the recorder reports what is wrong with the journal
     return std::nullopt;
   }
   return next;
@@ -81,7 +81,7 @@ WholeRun::WholeRun(NodeLink* link, const HandoffReader& handoff, Attachment& att
       return;
     }
     begin(*link, handoff, attachment, recorder, recorded, triggers, stop_run);
-  } catch (const std::exception& error) {  // the run is attached and continues
+  } catch (const std::exception& error) {  // the run is already attached, so it continues
     log_warning("event=no_whole_run text=\"{}; the results of the whole run are not recorded\"", error.what());
     rounds_.reset();
     if (collector_) collector_->finish(handoff.steps_released());
@@ -111,8 +111,8 @@ void WholeRun::begin(NodeLink& link, const HandoffReader& handoff, Attachment& a
   attachment.join(*rounds_);
 }
 
-/// Returns the steps that are not recorded yet. The rounds are made even without a collector: other nodes wait for
-/// their end.
+/// Returns the steps that are not recorded yet. Even without a collector the rounds are made, because other nodes wait
+/// for their end.
 std::vector<StepAgain> WholeRun::begin_collector(std::vector<StepAgain> again, const HandoffReader& handoff,
                                                  const Attachment& attachment, const RecorderOptions& recorder,
                                                  const RunToRecord& recorded, const TriggerOptions& triggers,
@@ -138,7 +138,7 @@ std::vector<StepAgain> WholeRun::begin_collector(std::vector<StepAgain> again, c
   return {};
 }
 
-/// Without plug-ins: a plug-in may have killed the lost analyzer, and the whole has no results of plug-ins.
+/// Uses no plug-ins: a plug-in may have killed the lost analyzer, and the whole run has no results of plug-ins.
 void WholeRun::add_again(const std::vector<StepAgain>& again, const RingView& ring, const HandoffReader& handoff,
                          const Attachment& attachment, Durability durability) {
   StepReducer reducer(handoff.schema());
@@ -150,7 +150,7 @@ void WholeRun::add_again(const std::vector<StepAgain>& again, const RingView& ri
     rounds_->prepare(step, reducer, results, payload, previous);
     StepFigures figures = figures_of(ring, *one.step);
     figures.steps_committed = one.step->header.step + 1;
-    // Attaching persisted everything that the ring held.
+    // The attachment has persisted everything that the ring held.
     figures.steps_persisted = durability == Durability::kPower ? figures.steps_committed : 0;
     if (attachment.pool().fault()) throw Error(*attachment.pool().fault());
     rounds_->add(figures);
@@ -161,7 +161,7 @@ void WholeRun::end(ServeEnd how) {
   constexpr std::int64_t kPatienceNs = 5'000'000'000;
   constexpr std::int64_t kBrokenOffNs = 300'000'000;
   if (!rounds_) return;
-  // Another analyzer continues the run.
+  // If only this analyzer is stopped, another one continues the run.
   const bool goes_on = how == ServeEnd::kStopped;
   if (goes_on) {
     rounds_->leave();

@@ -18,7 +18,7 @@
 
 namespace ringside {
 
-/// A kept step and its predecessor; null: it is the run's first.
+/// A kept step and its predecessor; the predecessor of the run's first step is null.
 struct StepAgain {
   const KeptSlot* step;
   const KeptSlot* previous;
@@ -33,8 +33,8 @@ class WholeRun {
   WholeRun(NodeLink* link, const HandoffReader& handoff, Attachment& attachment, const RecorderOptions& recorder,
            const RunToRecord& recorded, const TriggerOptions& triggers, std::atomic<bool>& stop_run);
 
-  /// Call after the last step. Waits for the rounds in progress; less long if the run broke off, because other nodes
-  /// may be gone.
+  /// Call after the last step. Waits for the rounds in progress, but less long if the run broke off, because other
+  /// nodes may have ended, too.
   void end(ServeEnd how);
   /// Call after `end`.
   void record_end(const wire::RunEnded& ended);

@@ -23,12 +23,13 @@ from plan import plan
 MPI = {"OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_plm": "isolated", "OMPI_MCA_pml": "ob1",
        "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_tcp_if_include": "lo", "OMPI_MCA_oob_tcp_if_include": "lo"}
 WAITED_S = 1e-4  # an analyzer that waited at least this long had no step to work on
-UNSTEADY = 20  # steps that the simulation also excludes
-MOST_PASSES = 1000  # of an analyzer
+UNSTEADY = 20  # the number of first steps that are excluded, here and in the simulation
+MOST_PASSES = 1000  # the most sweeps that an analyzer makes over a step
 RATE_GB_S = 1  # of messages: all messages here are too short for it to matter
 
-# Nodes, ranks of a node, coupling, sweeps of the last node's analyzer as a share of an iteration, and the transport of
-# messages. Open MPI checks for messages of `vader` (shared memory) in each call, but not for those of `tcp`.
+# For each run: nodes, ranks of a node, coupling, sweeps of the last node's analyzer as a share of an iteration, and the
+# transport of messages. Open MPI checks for messages of `vader` (shared memory) in each call, but not for those of
+# `tcp`.
 RUNS = {"1 node": (1, 1, "all", 0, "vader"), "1 node of 2 ranks": (1, 2, "all", 0, "vader"), "1 node of 4 ranks": (1, 4, "all", 0, "vader"),
         "2 nodes": (2, 1, "all", 0, "vader"), "2 nodes of 2 ranks": (2, 2, "all", 0, "vader"), "4 nodes": (4, 1, "all", 0, "vader"),
         "2 nodes, uncoupled": (2, 1, "none", 0, "vader"), "4 nodes, uncoupled": (4, 1, "none", 0, "vader"),

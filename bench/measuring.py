@@ -278,7 +278,7 @@ def note_peaks(processes, peaks):
 
 
 def remove_pool(pool):
-    for path in pool.parent.glob(pool.name + "*"):  # its journal, too
+    for path in pool.parent.glob(pool.name + "*"):  # includes the journal
         path.unlink()
 
 

@@ -19,9 +19,10 @@ import time
 from measuring import (ROOT, document_of, machine_header, parser_of, path_of, read_json, ringside_run, spread, work_folder,
                        write_json)
 
-MATRICES = {"grid:2000": 300, "cnr-2000-llp.txt.xz": 1000, "rmat:22": 30}  # and iterations: a second or two
+MATRICES = {"grid:2000": 300, "cnr-2000-llp.txt.xz": 1000, "rmat:22": 30}  # iterations: a second or two
 PUBLISHED_NODE = ROOT / "examples/nodes/xeon_6130_nvdimm.json"
-# S. G. Fagerheim, an earlier text of the thesis, Figure 11: generating threads of 16, seconds of 5000 iterations.
+# From an earlier text of S. G. Fagerheim's thesis, Figure 11: the number of generating threads of 16, and the seconds
+# of 5000 iterations.
 PUBLISHED = {15: 247.71, 14: 138.75, 13: 98.87, 12: 75.23, 11: 60.84, 10: 51.27, 9: 45.29, 8: 40.80, 7: 40.80, 6: 43.72,
              5: 50.04, 4: 61.03, 3: 78.71, 2: 113.38, 1: 207.55}
 PUBLISHED_IDLE = {

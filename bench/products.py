@@ -103,7 +103,7 @@ def measure(bin_dir, matrix, threads, repeats):
     with others_share(result), contextlib.ExitStack() as stack:
         work = stack.enter_context(work_folder(None))
         cache = cached(bin_dir, path, work)
-        # Ours reads the data of a run; the other libraries copy their data anyway.
+        # Ringside's program reads the data of a run; the other libraries copy their data anyway.
         products = [stack.enter_context(contextlib.closing(Product(bin_dir, name, path if name == "ringside" else cache, threads)))
                     for name in ("ringside", *installed(bin_dir), "copy")]
         rounds = in_turn({product.name: product.burst for product in products}, repeats)

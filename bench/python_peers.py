@@ -30,7 +30,7 @@ from measuring import (add_loop, document_of, in_turn, interpreter_header, parse
 import numpy as np
 import ringside
 
-PACE_S = 0.01  # computing between two steps: a buffer is always free
+PACE_S = 0.01  # of computing between two steps, so that a buffer is always free
 
 
 class Ringside:

@@ -47,7 +47,7 @@ class Costs:
 
 def loopback_bytes():
     [line] = [line for line in pathlib.Path("/proc/net/dev").read_text().splitlines() if line.strip().startswith("lo:")]
-    return int(line.split()[9])  # sent
+    return int(line.split()[9])  # the bytes sent
 
 
 def network(options, work):

@@ -78,7 +78,7 @@ class Bench:
                 pass
             time.sleep(0.02)
         total_s = self.finish(run)["total_s"]
-        # At its end threads disappear, with their times.
+        # At the end of the process its threads disappear, and with them their times.
         first, last = samples[len(samples) // 4], max(samples, key=lambda sample: sample[1]["all"])
         passed = last[0] - first[0]
         shares = {key: (last[1][key] - first[1][key]) / passed for key in last[1]}

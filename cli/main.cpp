@@ -31,8 +31,8 @@ constexpr std::string_view kDescription =
 
 struct Subcommand {
   CommandSummary summary;
-  SubcommandFunction* run;   // null: another program has it
-  const char* program = "";  // the name of that program (cli/programs)
+  SubcommandFunction* run;   // null: another program contains the command
+  const char* program = "";  // the name of the other program (cli/programs)
 };
 
 SubcommandFunction help_command;
@@ -134,14 +134,15 @@ int help_command(int argc, const char* const* argv) {
   return 0;
 }
 
-/// Each subcommand prints its own part.
+/// Prints the help of all subcommands in a form such as man: each subcommand prints its own part.
 void print_help_as(const std::string& form) {
   print_help_as(form, "ringside", kDescription, summaries(), [&form](const CommandSummary& summary) {
     run_with(*subcommand_named(summary.name), "--help-as=" + form);
   });
 }
 
-/// If another program has the command, this process becomes that program. Returns the Error if it cannot, else null.
+/// If another program contains the command, replaces this process by that program. Returns the Error if that fails;
+/// null if no other program contains the command.
 std::exception_ptr become_program_of_command(int argc, char** argv) noexcept {
   const Subcommand* subcommand = argc > 1 ? subcommand_named(argv[1]) : nullptr;
   return subcommand != nullptr && subcommand->run == nullptr ? become_program(subcommand->program, argv) : nullptr;

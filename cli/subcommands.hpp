@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The function of each subcommand. Each parses its own arguments (argv[0] is the subcommand's name), throws Error, and
-// returns an exit code. cli/main.cpp has the table that names and calls them.
+// The function of each subcommand. Each function parses its own arguments (argv[0] is the subcommand's name), may throw
+// Error, and returns an exit code. cli/main.cpp has the table that names and calls them.
 #pragma once
 
 namespace ringside {

@@ -5,7 +5,7 @@
 include(GNUInstallDirs)
 
 # ringside_install_config(SOURCE NAME) installs a file of settings in SYSCONFDIR/ringside. It keeps an existing file,
-# because its administrator may have changed it (in a package dpkg asks).
+# because its administrator may have changed it (in a package, dpkg asks the administrator).
 #
 # The folder is known only at installation: /etc for the prefix /usr, below the prefix for any other. Administrators
 # write the jobs; their folder is made beside the settings.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cpack reads this before it makes the packages: dpkg-shlibdeps lists the dependencies of the libraries and
-# python3-ringside. If CPack itself called it, it would also replace the packages' trigger by maintainer scripts that
-# call ldconfig.
+# python3-ringside. If CPack itself called dpkg-shlibdeps, CPack would also replace the packages' trigger by maintainer
+# scripts that call ldconfig.
 
 # libraries_of(VARIABLE FILE [OPTION...]) sets VARIABLE to the libraries that FILE needs, in the syntax of Depends.
 function(libraries_of variable file)
@@ -19,7 +19,7 @@ string(APPEND CPACK_DEBIAN_MESSAGES_PACKAGE_DEPENDS ", ${libraries}")
 
 if(CPACK_COMPONENTS_ALL MATCHES "mpi")
   libraries_of(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "${CPACK_RINGSIDE_BUILD}/lib/libringside_mpi.so.0")
-  # package.cmake makes it depend on the library of its own version.
+  # package.cmake makes ringside-mpi depend on the library of its own version.
   libraries_of(libraries "${CPACK_RINGSIDE_BUILD}/bin/ringside-producer-mpi" -xlibringside-mpi0 "-l${CPACK_RINGSIDE_BUILD}/lib"
     "-L${CMAKE_CURRENT_LIST_DIR}/../deploy/debian/libringside-mpi0/shlibs")
   string(APPEND CPACK_DEBIAN_MPI_PROGRAMS_PACKAGE_DEPENDS ", ${libraries}")

@@ -10,8 +10,8 @@ set(RINGSIDE_COMMON_HEADERS
 
 file(CONFIGURE OUTPUT precompiled_headers.cpp CONTENT "int main() {}\n")
 
-# ringside_precompile(NAME [PROGRAM] LIBRARIES <libs> [HEADERS <more>] [OPTIONS <flags>]): the headers for targets with
-# the same libraries and flags. PROGRAM: for programs, whose code is position-independent in another way.
+# ringside_precompile(NAME [PROGRAM] LIBRARIES <libs> [HEADERS <more>] [OPTIONS <flags>]): precompiles the headers for
+# targets with the same libraries and flags. PROGRAM: for programs, whose code is position-independent in another way.
 function(ringside_precompile name)
   if(NOT RINGSIDE_UNITY)
     return()
@@ -29,8 +29,8 @@ function(ringside_precompile name)
   ringside_precompiled_headers_are_cached(${name})
 endfunction()
 
-# ringside_use_precompiled(TARGET NAME [RELEASE <other>]): `other` in a Release build, the only one with different
-# optimisation levels. Headers that no target uses are not compiled.
+# ringside_use_precompiled(TARGET NAME [RELEASE <other>]): lets TARGET use the headers of NAME, or of `other` in a
+# Release build, the only build type with different optimisation levels. Headers that no target uses are not compiled.
 function(ringside_use_precompiled target name)
   if(NOT RINGSIDE_UNITY)
     return()

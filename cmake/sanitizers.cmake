@@ -9,7 +9,8 @@ if(RINGSIDE_SANITIZE)
   if(RINGSIDE_SANITIZE MATCHES "address")
     add_compile_options(-fno-sanitize=null,object-size,vptr)
   endif()
-  # Archer lies beside clang's libraries, in a folder of its version: a link gives the test preset a fixed path.
+  # Archer lies beside clang's libraries, in a folder named after the version: a link gives the test preset a fixed
+  # path.
   if(RINGSIDE_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-resource-dir OUTPUT_VARIABLE clang_resources
       OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)

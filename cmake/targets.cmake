@@ -89,15 +89,15 @@ endif()
 add_library(ringside_flags INTERFACE)
 target_link_libraries(ringside_flags INTERFACE ringside_compilation OpenMP::OpenMP_CXX fmt::fmt)
 
-# For code whose speed does not matter: it compiles faster. (A sanitizer's build is entirely -Og.)
+# The flags of code whose speed does not matter: they make it compile faster. (A sanitizer's build is entirely -Og.)
 set(RINGSIDE_QUICK_TO_COMPILE "$<$<CONFIG:Release>:-O1>")
 
 include(precompiled_headers)
 ringside_precompile(ringside_precompiled LIBRARIES ringside_flags)
 ringside_precompile(ringside_precompiled_quick LIBRARIES ringside_flags OPTIONS ${RINGSIDE_QUICK_TO_COMPILE})
 
-# ringside_library(NAME [QUICK] SOURCES...): a static library of ours with those flags. QUICK: its speed does not
-# matter; a folder can also set this for all its targets (cli).
+# ringside_library(NAME [QUICK] SOURCES...): a static library of ours with the flags above. QUICK: the library's speed
+# does not matter; a folder can also set this for all its targets (cli).
 function(ringside_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "QUICK" "" "")
   get_directory_property(folder_options COMPILE_OPTIONS)

@@ -102,7 +102,7 @@ install_packages() {
   fi
   command="apt-get update && apt-get install -y --no-install-recommends $missing"
   if ((EUID != 0)); then
-    # Without a terminal, sudo cannot prompt for a password: it works only if it needs none.
+    # Without a terminal, sudo cannot prompt for a password: sudo works only if it needs no password.
     if command -v sudo >/dev/null && { [[ -t 0 ]] || sudo -n true 2>/dev/null; }; then
       as_root=(sudo)
     else

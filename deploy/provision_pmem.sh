@@ -353,7 +353,7 @@ give_to_owner() {
   fi
 }
 
-# The program that will rely on the result checks it.
+# `ringside doctor` checks the result, because the programs of Ringside rely on it.
 check_dax() {
   local found
   if ! command -v ringside >/dev/null; then

@@ -29,7 +29,7 @@ stage "build"
 mkdir -p "$work"
 quietly "$logs/quickstart-configure.log" cmake --preset release -DRINGSIDE_WARNINGS=OFF
 with_progress "$logs/quickstart-build.log" cmake --build --preset release --parallel "$(build_jobs)" \
-  --target ringside ringside-producer ringside-analyzer ringside-export  # writes the ranks
+  --target ringside ringside-producer ringside-analyzer ringside-export  # ringside-export writes the ranks
 echo "programs: $root/build/release/bin"
 
 stage "PageRank on a grid of 1,000,000 rows, every iterate kept in a persistent ring"

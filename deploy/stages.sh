@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# The output of the scripts that build and test: a headed section for each stage. The commands of a stage write
-# to a log file, whose end is shown only if the stage fails; a build also shows how far it is. And the option of those
-# that make files. The script that sources this one has set pipefail and `root`.
+# The output of the scripts that build and test: a headed section for each stage. The commands of a stage write to a log
+# file, whose end is shown only if the stage fails; a build also shows its progress. Also the option --output of the
+# scripts that make files. The script that sources this one has set pipefail and `root`.
 
 stages_started=$SECONDS
 
-# take_output SCRIPT WHAT ARGUMENT... sets `output`, which has the default, to the folder of --output, the only option.
+# take_output SCRIPT WHAT ARGUMENT... sets `output`, which contains the default, to the folder given with --output, the
+# only option.
 take_output() {
   local script=$1 usage
   usage="usage: $script [--output FOLDER]

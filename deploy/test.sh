@@ -95,8 +95,8 @@ wanted() {
 }
 
 # background NAME FUNCTION... runs the function beside the next stages, with its output in NAME.log; `finish NAME` waits
-# for it, prints that output, and returns its status. Each is a process group, so that its compilers and machines end
-# with it.
+# for it, prints that output, and returns its status. Each background stage is a process group, so that its compilers
+# and machines end with it.
 declare -A background_pids=()
 background() {
   local name=$1
@@ -154,8 +154,8 @@ begin_virtual_node() {
     skipped+=(node)
     return 0
   fi
-  # Made now, because tests that run meanwhile make packages in the same build folder, and the release stage may be
-  # omitted.
+  # The package is made now, because tests that run meanwhile make packages in the same build folder, and the release
+  # stage may be omitted.
   local package oracle=$root/build/release/bin/memory_oracle
   [[ -x $oracle ]] || build_release || return 1
   package=$("$here/package.sh" 2>"$logs/node-package.log") || { cat "$logs/node-package.log" && return 1; }
@@ -199,7 +199,7 @@ build_sanitizers() {
 
 test_sanitizer() {
   local status=0
-  # Otherwise programs of an earlier build would replace those that failed to build.
+  # Otherwise programs of an earlier build would run in place of those that failed to build.
   if [[ ! -e $root/build/$1/.built ]]; then echo "$1: not built" && return 1; fi
   prefix=()
   if [[ $1 == tsan ]]; then without_randomised_addresses || return 1; fi
@@ -220,7 +220,8 @@ frameworks() {
   return "$status"
 }
 
-# wheels COMMAND...: builds them by COMMAND, which is empty or switches to the user; debootstrap makes the systems.
+# wheels COMMAND...: builds the wheels by COMMAND, which is empty or switches to the user, and tests them in systems
+# that debootstrap makes.
 wheels() {
   local suite status=0
   "$@" "$here/wheels.sh" || return 1
@@ -257,7 +258,8 @@ case $mode in
     if [[ $mode != default ]]; then packages+=("${packages_all[@]}"); fi ;;
 esac
 install_packages "${packages[@]}" || exit $?
-# Now, since the packages are inputs of every stage; begin_virtual_node reports packages that cannot be installed.
+# The packages are installed now, because they are inputs of every stage; begin_virtual_node reports packages that
+# cannot be installed.
 if [[ $mode == all || $mode == changed ]]; then install_packages "${packages_node[@]}" >/dev/null 2>&1 || true; fi
 if [[ $mode != release ]]; then leave_root "$here/test.sh" "$@"; fi
 mkdir -p "$logs"

@@ -65,8 +65,8 @@ for tool in debootstrap unshare git; do
   command -v "$tool" >/dev/null || refuse "'$tool' was not found; as root: apt-get install debootstrap util-linux git"
 done
 
-# In namespaces of its own: when the script ends, however it ends, its mounts and the processes that its tests left
-# running end, too. Only SIGKILL ends `unshare` before its child, which is then also killed.
+# The script runs in namespaces of its own: however it ends, its mounts and the processes that its tests left running
+# end, too. Only SIGKILL ends `unshare` before its child, which is then also killed.
 if [[ ${RINGSIDE_TEST_ON_APART:-} != yes ]]; then
   mkdir -p "$folder"
   exec {lock}>"$folder/$system.lock"
@@ -149,7 +149,8 @@ copy_sources() {
   git -c safe.directory='*' -C "$root" log -1 --format='%h %s'
 }
 
-# As root, from the lists of the commit under test, so that the scripts themselves find nothing missing.
+# Installs the packages as root, from the lists of the commit under test, so that the scripts themselves find none
+# missing.
 install_what_is_needed() {
   # shellcheck disable=SC2016  # expanded in the chroot
   as_root bash -c 'source "$1/deploy/packages.sh" && install_packages git ca-certificates ccache procps "${packages_build[@]}" \

@@ -4,7 +4,8 @@
  *     cc -O2 -o publish publish.c $(pkg-config --cflags --libs ringside)
  *     ringside run --pool heat.pool -- ./publish 2000
  *     ringside run --pool heat.pool --resume -- ./publish 3000
- * The solver is explicit heat conduction on a rod. It has its own array x; the lines with "ringside" are what it adds.
+ * The solver is explicit heat conduction on a rod. It has its own array x; the lines with "ringside" are added to keep
+ * every step.
  */
 #include <ringside.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that solves with Eigen, as a kept run: the include and the solver's type are all that differs from one that
-// keeps nothing. Every iterate is kept; after a kill, `ringside run --resume` continues with the same bits.
+// A program that solves with Eigen, as a kept run. Only the include and the solver's type differ from a program that
+// keeps nothing. Every iterate is kept. If the program was killed, `ringside run --resume` continues with the same
+// bits.
 //     c++ -std=c++20 -O2 -o publish publish_eigen.cpp $(pkg-config --cflags --libs ringside eigen3)
 //     ringside run --pool rod.pool -- ./publish 2000
 #include <cstdio>

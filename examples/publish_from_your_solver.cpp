@@ -5,11 +5,11 @@
 // or start an analyzer yourself, and give its socket:
 //   ringside-analyzer --socket /tmp/ringside/analyzer.socket --pool heat.pool --once &
 //   publish_from_your_solver /tmp/ringside/analyzer.socket
-// It takes [SOCKET] [--resume | --overwrite] [--peer-timeout SECONDS] [--iterations N]; `ringside run` passes on its
-// own options instead. With --once the analyzer also ends if it refuses a run, as it does for a second one without
-// --resume or --overwrite.
+// The program's arguments are [SOCKET] [--resume | --overwrite] [--peer-timeout SECONDS] [--iterations N]; `ringside
+// run` passes on its own options instead. With --once, the analyzer also ends if it refuses a run: for example a second
+// run without --resume or --overwrite.
 //
-// The solver here is explicit heat conduction on a rod. The publishing is the loop at the end.
+// The solver here is explicit heat conduction on a rod. The loop at the end publishes.
 #include <algorithm>
 #include <charconv>
 #include <csignal>
@@ -28,7 +28,7 @@
 namespace {
 
 constexpr std::uint64_t kPoints = 100'000;
-constexpr double kConductivity = 0.25;  // below 0.5: stable
+constexpr double kConductivity = 0.25;  // stable if below 0.5
 constexpr double kHotEnd = 100.0;
 
 /// The sum and the maximum of the changes that an iteration made.
@@ -37,7 +37,7 @@ struct Change {
   double linf = 0;
 };
 
-volatile int stop = 0;  // Ctrl-C: finish the step, and detach
+volatile int stop = 0;  // set by Ctrl-C: finish the step, and detach
 
 /// x_k[i] = x_{k-1}[i] + c (x_{k-1}[i-1] - 2 x_{k-1}[i] + x_{k-1}[i+1]); the ends do not change.
 Change heat_step(std::span<const double> before, std::span<double> after) {
@@ -55,7 +55,7 @@ Change heat_step(std::span<const double> before, std::span<double> after) {
 }
 
 struct Options {
-  // What is not set here comes from the environment that `ringside run` makes.
+  // Options that are not set here are taken from the environment that `ringside run` sets.
   ringside::WriterOptions run = {.solver = "heat", .problem = "rod of 100,000 points"};
   std::uint64_t iterations = 200;
 };
@@ -100,11 +100,12 @@ int main(int argc, char** argv) {
   try {
     Options options = parse(argc, argv);
     options.run.stop = &stop;
-    // All that the iterates depend on: a run with other parameters solves another problem, and does not resume this
-    // one.
+    // All parameters on which the iterates depend: a run with other parameters solves another problem, and cannot
+    // resume this one.
     options.run.parameters = "conductivity=0.25 hot_end=100";
     std::signal(SIGINT, [](int) { stop = 1; });
-    // A step is one vector of doubles and two scalars. A solver that needs more to continue declares more variables.
+    // A step consists of one vector of doubles and two scalars. A solver that needs more data to continue declares more
+    // variables.
     ringside::Writer run(options.run, {ringside::field<double>("temperature", {kPoints}, "K")},
                          {{.name = "residual_l1"}, {.name = "residual_linf"}});
 
@@ -119,10 +120,10 @@ int main(int argc, char** argv) {
     std::span<const double> before = start;
     for (std::uint64_t k = first; k <= options.iterations && !stop; ++k) {
       if (!run.claim()) break;  // waits while the analyzer copies from this buffer; false: Ctrl-C during the wait
-      const std::span<double> after = run.buffer<double>(0);  // where x_k goes
+      const std::span<double> after = run.buffer<double>(0);  // the place of x_k
       const Change change = heat_step(before, after);
       run.publish(k, {ringside::value(change.l1), ringside::value(change.linf)});
-      before = after;  // x_{k-1} of the next iteration: its bytes do not change
+      before = after;  // x_{k-1} of the next iteration, during which its bytes do not change
     }
     // Returns when every iterate is committed.
     run.detach(stop ? RINGSIDE_OUTCOME_STOPPED : RINGSIDE_OUTCOME_FINISHED);
@@ -133,7 +134,7 @@ int main(int argc, char** argv) {
   } catch (const ringside::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return static_cast<int>(error.status());
-  } catch (const std::exception& error) {  // no memory
+  } catch (const std::exception& error) {  // for instance lack of memory
     std::fprintf(stderr, "%s\n", error.what());
     return RINGSIDE_SYSTEM;
   }

@@ -5,9 +5,9 @@
  *     ringside run --ranks 4 --pool heat.pool -- ./publish_mpi 500 2000
  *     ringside run --ranks 4 --pool heat.pool --resume -- ./publish_mpi 500 3000
  * The solver is Jacobi's iteration for Laplace's equation on a square plate: each point becomes the mean of its four
- * neighbours. Above the plate it is 100 K warm, at its other edges 0 K. Each rank has a block of rows, and needs one row
- * of the rank above it and one of the rank below. No rank has an array of its own: it makes an iterate in a buffer of the
- * library, from the one before.
+ * neighbours. The temperature is 100 K above the plate, and 0 K at its other edges. Each rank has a block of rows, and
+ * needs one row of the rank above it and one of the rank below. No rank has its own array: it computes each iterate in
+ * a buffer of the library, from the previous iterate.
  */
 #include <mpi.h>
 #include <ringside_mpi.h>
@@ -27,13 +27,13 @@ static double relax_row(int n, const double* above, const double* row, const dou
   return change;
 }
 
-/* For what ends one rank: the others wait for it in MPI. */
+/* Ends the job because of an error of one rank, for which the other ranks would wait in MPI. */
 static void abort_job(const ringside_error* error) {
   fprintf(stderr, "%s\n", error->line);
   MPI_Abort(MPI_COMM_WORLD, error->status);
 }
 
-/* For what ends all ranks alike. */
+/* Ends this rank because of an error that all ranks have. */
 static int fail(int rank, const ringside_error* error) {
   if (rank == 0) fprintf(stderr, "%s\n", error->line);
   MPI_Finalize();
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 
-  /* Where the rows are no multiple of the ranks, the first ranks have one more. Some have none if there are few rows. */
+  /* If the rows are no multiple of the ranks, the first ranks have one more. With few rows, some ranks have none. */
   const int rows = n / ranks + (rank < n % ranks);
   const int first = n / ranks * rank + (rank < n % ranks ? rank : n % ranks);
   const int rank_above = rows > 0 && first > 0 ? rank - 1 : MPI_PROC_NULL;

@@ -17,7 +17,7 @@
 namespace ringside::library {
 namespace {
 
-/// A function of the OpenMP library that this process has loaded; null: it has none.
+/// A function of the OpenMP library that this process has loaded; null if there is no such library.
 template <class Function>
 Function* openmp(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
@@ -44,21 +44,22 @@ struct Bound {
   cpu_set_t now;
 };
 
-/// What the objects of a process share.
+/// The data that all BoundThreads of a process share.
 struct Process {
   std::mutex mutex;
   std::vector<const BoundThreads*> binding;
-  std::vector<cpu_set_t> cores;  // of each
+  std::vector<cpu_set_t> cores;  // the cores of each of `binding`
   std::map<pid_t, Bound> threads;
-  int openmp_threads = 0;  // before; 0: left as they were
+  int openmp_threads = 0;  // OpenMP's maximum number of threads before it was changed; 0: not changed
 };
 
 Process& process() {
-  static auto* made = new Process;  // never freed: a run may end when the process does
+  static auto* made = new Process;  // never freed, because a run may end during the exit of the process
   return *made;
 }
 
-/// As many threads as cores are left, as `ringside run` sets OMP_NUM_THREADS; unless the user has.
+/// Limits OpenMP's threads to the number of remaining cores, as `ringside run` does with OMP_NUM_THREADS, unless the
+/// user has set this variable.
 void bind_openmp(Process& own, const cpu_set_t* cores) {
   const char* chosen = std::getenv("OMP_NUM_THREADS");
   auto* const set = openmp<void(int)>("omp_set_num_threads");
@@ -69,7 +70,8 @@ void bind_openmp(Process& own, const cpu_set_t* cores) {
   if (cores == nullptr) own.openmp_threads = 0;
 }
 
-/// What a thread had before; that of its maker if it was made meanwhile. null: its program has bound it since.
+/// The cores of a thread before it was bound here. For a thread that was created since then, these are its creator's
+/// cores. null: the program has bound the thread since then.
 const cpu_set_t* before_of(const Process& own, pid_t thread, const cpu_set_t& found) {
   const auto at = own.threads.find(thread);
   if (at != own.threads.end()) return CPU_EQUAL(&at->second.now, &found) ? &at->second.before : nullptr;
@@ -77,7 +79,8 @@ const cpu_set_t* before_of(const Process& own, pid_t thread, const cpu_set_t& fo
   return maker != own.threads.end() ? &maker->second.before : nullptr;
 }
 
-/// Binds every thread to what all of `own.cores` leave; gives back what they had if there is none.
+/// Binds every thread to the cores that are in all of `own.cores`. If there is no such core, the later entries count.
+/// If `own.cores` is empty, gives the threads their earlier cores back.
 void bind_all(Process& own) {
   std::optional<cpu_set_t> wanted;
   for (const cpu_set_t& cores : own.cores) {

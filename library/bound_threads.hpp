@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Leaves the analyzer its cores in a process that was not started on its own: while this object lives, the process's
-// threads run on the producer's cores only, and OpenMP's next teams have no more threads than these
-// (docs/publish/library.md#without-a-launcher). Several may live at once, in any order: threads then run on the cores
-// that all of them leave.
+// Reserves the analyzer's cores in a process that no launcher bound to cores. While this object lives, the process's
+// threads run only on the producer's cores, and OpenMP's next teams have at most one thread for each of these cores
+// (docs/publish/library.md#without-a-launcher). Several objects may live at once, and end in any order: threads then
+// run on the cores that all objects permit.
 #pragma once
 
 #include <vector>
 
 namespace ringside::library {
 
-/// The cores that the threads of this process may run on, together with those that OpenMP binds its threads to: a thread that it
-/// has bound sees one of them only. Ascending; empty where the kernel numbers more CPUs than a cpu_set_t has.
+/// The cores on which the threads of this process may run, and those to which OpenMP binds its threads, because a
+/// thread that OpenMP has bound may be limited to one of them. Ascending; empty if the kernel numbers more CPUs than a
+/// cpu_set_t has.
 std::vector<int> cores_of_process();
 
 class BoundThreads {
  public:
-  /// A thread that its program has bound to fewer cores keeps those of them that are in `cores`. No cores: nothing is done.
+  /// Binds all threads to `cores`. A thread that its program has bound to fewer cores keeps those that are in `cores`.
+  /// If `cores` is empty, nothing is done.
   explicit BoundThreads(const std::vector<int>& cores);
-  /// When the last one ends, threads that are still bound as they were here get back what they had; one that was made meanwhile, what
-  /// its maker had.
+  /// When the last object ends, threads that the program has not bound meanwhile get their earlier cores back. A thread
+  /// that was created meanwhile gets the earlier cores of its creator.
   ~BoundThreads();
   BoundThreads(const BoundThreads&) = delete;
   BoundThreads& operator=(const BoundThreads&) = delete;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every function of the C interface does at its border: exceptions become a status and a line, structs of another
-// version of the interface become those of this one.
+// The conversions that every function of the C interface makes: from exceptions to a status and a line, and from
+// structs of other versions of the interface to those of this version.
 #pragma once
 
 #include <algorithm>
@@ -19,11 +19,12 @@
 
 namespace ringside::library {
 
-/// The last failure of a handle. Setting it allocates nothing.
+/// The last failure of a handle. `set` allocates no memory.
 class LastError {
  public:
   const ringside_error& get() const noexcept { return error_; }
-  /// Returns the status. Programs print the line unchanged, so unprintable bytes of names in it are escaped here.
+  /// Returns `status`. Programs print the line unchanged, so unprintable bytes in it, which are from names, are escaped
+  /// here.
   ringside_status set(ringside_status status, std::string_view line, std::uint32_t reason = 0) noexcept {
     error_.line[write_printable(line, error_.line, sizeof(error_.line) - 1)] = '\0';
     error_.status = status;
@@ -35,7 +36,7 @@ class LastError {
   ringside_error error_{.size = sizeof(ringside_error), .status = RINGSIDE_OK, .reason = 0, .reserved = 0, .line = {}};
 };
 
-/// Exit code 2 for another reason than an argument (RINGSIDE_REASON_...).
+/// An Error with exit code 2 whose reason (RINGSIDE_REASON_...) is not an argument.
 class Refusal : public Error {
  public:
   Refusal(std::uint32_t reason, const Error& error) : Error(error), reason_(reason) {}
@@ -45,13 +46,14 @@ class Refusal : public Error {
   std::uint32_t reason_;
 };
 
-/// Copies the error to the caller's, which is null or a struct for which is_place_for is true.
+/// Copies the error to the caller's struct `error`, which is null or for which is_place_for is true.
 void pass_on(const LastError& last, ringside_error* error) noexcept;
 
-/// Makes the exception that is being handled the last error, and returns its status.
+/// Stores the exception that is being handled as the last error, and returns its status.
 ringside_status status_of_exception(LastError& error) noexcept;
 
-/// call() returns a status, or nothing: RINGSIDE_OK. An exception that leaves it becomes a status.
+/// Returns the status of call(), or RINGSIDE_OK if call() returns nothing. If call() throws, returns the exception's
+/// status.
 template <class Call>
 ringside_status guarded(LastError& error, const Call& call) noexcept {
   try {
@@ -66,10 +68,12 @@ ringside_status guarded(LastError& error, const Call& call) noexcept {
   }
 }
 
-/// False for an error whose size no version has. The library cannot report anything there, so the call has no effect.
+/// Whether `error` is null or a struct with a valid size. If its size belongs to no version, the library cannot report
+/// anything in it, so the function that was called has no effect.
 bool is_place_for(const ringside_error* error) noexcept;
 
-/// The same for a function that has no handle yet: its error is copied to `error`, which may be null.
+/// Returns the status of call(), for a function of the C interface that has no handle yet. A failure is copied to
+/// `error`, which may be null.
 template <class Call>
 ringside_status guarded(ringside_error* error, const Call& call) noexcept {
   LastError last;
@@ -78,11 +82,11 @@ ringside_status guarded(ringside_error* error, const Call& call) noexcept {
   return status;
 }
 
-/// The error of a function that got no handle.
+/// The error of a function that was called with a null handle.
 const ringside_error* no_handle() noexcept;
 
-/// The size of a struct in the first version of the interface that has it. No caller has a smaller one. A struct that
-/// grows keeps it.
+/// The size of a struct in the first version of the interface that contains it. No caller has a smaller struct. This
+/// size stays the same if the struct grows.
 template <class Struct>
 consteval std::size_t first_size() {
   if (std::is_same_v<Struct, ringside_error>) return 1024;
@@ -100,7 +104,7 @@ consteval std::size_t first_size() {
 template <class Struct>
 inline constexpr std::size_t kFirstSize = first_size<Struct>();
 
-/// No version of a struct is larger.
+/// The largest size of a struct in any version.
 inline constexpr std::uint32_t kMostStructBytes = 4096;
 
 /// Throws Error (exit code 2) for a size that no version of a struct has.
@@ -110,7 +114,7 @@ void check_size(std::uint32_t bytes, std::size_t first, const char* type);
 /// code 2) if the caller's version is later and one of its additional members is set.
 void take_bytes(void* to, std::size_t own, const void* from, std::uint32_t bytes, const char* type);
 
-/// A caller's struct, converted to this version of the interface. from: not null. Throws Error (exit code 2).
+/// A caller's struct, converted to this version of the interface. from: must not be null. Throws Error (exit code 2).
 template <class Struct>
 Struct taken(const Struct* from, const char* type) {
   check_size(from->size, kFirstSize<Struct>, type);
@@ -120,7 +124,8 @@ Struct taken(const Struct* from, const char* type) {
   return made;
 }
 
-/// The same for an array, whose stride is the size of its elements.
+/// A caller's array of structs, each converted to this version of the interface. The stride of the array is the size in
+/// its first element. Throws Error (exit code 2).
 template <class Struct>
 std::vector<Struct> taken(const Struct* from, std::size_t count, const char* type) {
   std::vector<Struct> made;
@@ -140,8 +145,8 @@ std::vector<Struct> taken(const Struct* from, std::size_t count, const char* typ
   return made;
 }
 
-/// Fills a caller's struct, whose size is set, with as much of `from` as it has room for. If `to` is null or no version
-/// has its size, it throws Error (exit code 2) and writes nothing.
+/// Fills a caller's struct, whose size is set, with as much of `from` as fits. If `to` is null, or if its size belongs
+/// to no version, throws Error (exit code 2) and writes nothing.
 template <class Struct>
 void give(Struct from, Struct* to, const char* type) {
   if (to == nullptr) throw usage_error("{}: found NULL, expected a place for it", type);
@@ -152,11 +157,12 @@ void give(Struct from, Struct* to, const char* type) {
   if (room > sizeof(from)) std::memset(reinterpret_cast<std::byte*>(to) + sizeof(from), 0, room - sizeof(from));
 }
 
-/// Which elements are listed if there is no room for all.
+/// The elements that are listed if there is not enough room for all of them.
 enum class Listed { kFirst, kLast };
 
-/// Fills the caller's array, whose first element has its size, with up to `room` of them, in their order. count: how
-/// many there are; may be null. Throws Error (exit code 2) as `give` does.
+/// Fills the caller's array with up to `room` elements of `all`, in order. The first element of the array contains the
+/// size of an element. count: receives the number of elements in `all`; may be null. Throws Error (exit code 2) as
+/// `give` does.
 template <class Struct>
 void give_all(const std::vector<Struct>& all, Struct* out, std::size_t room, std::size_t* count, const char* type,
               Listed listed) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The loan of the analyzer's cores behind a writer's handle, for programs that are built with Ringside's own teams of
-// threads. It is not in ringside.h, because its words are C++ atomics in shared memory.
+// threads. It is not in ringside.h, because a loan consists of C++ atomics in shared memory.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace ringside::library {
 
-/// Nothing unless ringside_writer_options.lent_cores was given. Valid until the writer is freed.
+/// The writer's loan; empty unless ringside_writer_options.lent_cores was set. Valid until the writer is freed.
 std::optional<CoreLoan> loan_of(ringside_writer& writer) noexcept;
 
 }  // namespace ringside::library

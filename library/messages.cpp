@@ -17,13 +17,13 @@ constexpr const char* kLibrary = "libringside-messages.so.0";
 
 std::atomic<MakeMessages> linked{nullptr};
 
-/// Stays loaded until the process ends: ZeroMQ's threads may run its code.
+/// Loads the library. It stays loaded until the process ends, because ZeroMQ's threads may run its code.
 void* load() {
   constexpr int kHow = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
   if (void* beside = dlopen((own_folder() + kLibrary).c_str(), kHow)) return beside;
   if (void* found = dlopen(kLibrary, kHow)) return found;
   const char* why = dlerror();
-  throw usage_error("--coordination messages: {}; expected the package libringside-messages0, or locks",
+  throw usage_error("--coordination messages: {}; expected the package libringside-messages0, or --coordination locks",
                     why != nullptr ? why : "libringside-messages cannot be loaded");
 }
 

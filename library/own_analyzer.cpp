@@ -29,13 +29,13 @@ namespace ringside::library {
 namespace {
 
 constexpr const char* kProgram = "ringside";
-constexpr int kSliceMs = 100;  // between looks at `stop`
+constexpr int kSliceMs = 100;  // between two checks of `stop`
 
 bool is_program(const std::string& path) {
   return access(path.c_str(), X_OK) == 0 && !std::filesystem::is_directory(path);
 }
 
-/// `ringside`: of the installation that this library belongs to, else as a shell finds it.
+/// The path of `ringside`: in the installation to which this library belongs, else in PATH.
 std::string find_program() {
   const std::string own = own_folder();
   for (const char* folder : {"../bin/", "../../bin/", ""}) {
@@ -55,7 +55,7 @@ std::string find_program() {
       kProgram, own);
 }
 
-/// This process's environment, without what is preloaded into it: that is meant for the solver.
+/// This process's environment without LD_PRELOAD, because preloaded libraries are meant for the solver.
 std::vector<std::string> environment_of_helper() {
   std::vector<std::string> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -64,7 +64,7 @@ std::vector<std::string> environment_of_helper() {
   return variables;
 }
 
-/// A core list as the kernel writes it: "0-3,8". Empty for anything else.
+/// Parses a core list in the kernel's form: "0-3,8". Empty for any other text.
 std::vector<int> cores_in(std::string_view text) {
   std::vector<int> cores;
   while (!text.empty()) {
@@ -79,7 +79,7 @@ std::vector<int> cores_in(std::string_view text) {
   return cores;
 }
 
-/// Its opposite.
+/// A core list as text that cores_in can parse.
 std::string text_of_cores(const std::vector<int>& cores) {
   std::string text;
   for (const int core : cores) text += (text.empty() ? "" : ",") + std::to_string(core);
@@ -142,7 +142,7 @@ void OwnAnalyzer::start(const OwnAnalyzerOptions& options) {
   }
   socket_.reset(ends[0]);
   const UniqueFd theirs(ends[1]);
-  const int as_theirs = theirs.get() == 3 ? 4 : 3;  // another number: only then its copy outlives the exec in every libc
+  const int as_theirs = theirs.get() == 3 ? 4 : 3;  // if both numbers were equal, some libcs would not keep it open
 
   std::vector<std::string> words = {program, "run", "--attend=" + std::to_string(as_theirs) + ":" + text_of_cores(cores_of_process()), "--pool=" + options.pool};
   if (options.pool_use == PoolUse::kResume) words.emplace_back("--resume");
@@ -166,12 +166,13 @@ void OwnAnalyzer::start(const OwnAnalyzerOptions& options) {
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (failed != 0) throw system_error("pool: cannot start {}: {}", program, errno_text(failed));
-  // It ends at once, and leaves a child that is nobody's: a program that waits for its own children never meets it.
+  // The started process ends at once. It leaves an orphan, so that a program that waits for its own children does not
+  // find another child.
   while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 
-/// Reads what is there. False at the end of the connection.
+/// Reads the bytes that have arrived. Returns false at the end of the connection.
 bool OwnAnalyzer::read_some(int timeout_ms) {
   pollfd waiting{socket_.get(), POLLIN, 0};
   if (poll(&waiting, 1, timeout_ms) <= 0) return true;
@@ -218,7 +219,7 @@ void OwnAnalyzer::finish(double most_s) {
   const std::int64_t until_ns = now_ns() + static_cast<std::int64_t>(most_s * 1e9);
   bool is_there = true;
   while (is_there && now_ns() < until_ns) is_there = read_some(kSliceMs);
-  if (!is_there && helper_ > 0) waitpid(helper_, nullptr, 0);  // it is about to exit; at once if it is not our child
+  if (!is_there && helper_ > 0) waitpid(helper_, nullptr, 0);  // it is about to exit; returns at once if it is no child
 }
 
 }  // namespace ringside::library

@@ -68,7 +68,7 @@ void check_variable(const ringside_reader& reader, std::uint32_t variable) {
   if (variable >= count) throw usage_error("variable {}: expected less than {}", variable, count);
 }
 
-/// Nothing if the slot has taken another step.
+/// The description of the step of `header`. Empty if the slot no longer contains this step.
 std::optional<ringside_step_info> info_of(const RingView& ring, std::uint32_t slot, const SlotHeader& header) {
   ringside_step_info info{};
   info.slot = slot;
@@ -84,9 +84,9 @@ Error damage_of(const ringside_reader& reader, std::uint64_t iteration) {
                       reader.reader.path().string(), iteration);
 }
 
-/// The end of a wait of so many seconds.
+/// The time at which a wait of `seconds` seconds ends.
 std::chrono::steady_clock::time_point deadline(double seconds) {
-  constexpr double kLongestS = 1e9;  // 31 years: no limit
+  constexpr double kLongestS = 1e9;  // 31 years, which stand for "no limit"
   const std::chrono::duration<double> limit(std::min(seconds, kLongestS));
   return std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(limit);
 }
@@ -107,14 +107,14 @@ Error left_alone(const ringside_reader& reader) {
       reader.reader.path().string(), library::RunEnd::kOwnerless.count());
 }
 
-/// Waits for a pool that does not exist yet, if the caller wants that.
+/// Opens the pool. Waits for a pool that does not exist yet, if the caller wants that.
 RingReader opened(const char* pool, const ringside_reader_options& options) {
   using std::chrono::milliseconds;
   using std::chrono::steady_clock;
   constexpr milliseconds kBetweenLooks{5};
   const auto give_up = deadline(options.wait_s);
   const StopFlag stop(options.stop);
-  const std::filesystem::path path = std::filesystem::absolute(pool);  // the process may change its folder
+  const std::filesystem::path path = std::filesystem::absolute(pool);  // the process may change its working folder
   while (true) {
     const auto left = std::chrono::duration_cast<milliseconds>(give_up - steady_clock::now());
     try {
@@ -196,7 +196,7 @@ ringside_status ringside_reader_runs(ringside_reader* reader, ringside_run* out,
     std::vector<ringside_run> runs;
     for (const RunReading& reading : reader->reader.ring().runs()) {
       const RunDescription& run = reading.run;
-      // Texts of a file: printable, and ended.
+      // These texts are from a file: make them printable, and end them with NUL.
       reader->runs.push_back(
           {printable(text_of(run.solver)), printable(text_of(run.matrix)), printable(text_of(run.parameters))});
       ringside_run& made = runs.emplace_back();
@@ -231,7 +231,7 @@ ringside_status ringside_reader_next(ringside_reader* reader, uint64_t after, do
     if (timeout_s != timeout_s) throw usage_error("timeout_s: found NaN, expected seconds, or less than 0");
     if (out == nullptr) throw usage_error("ringside_step_info: found NULL, expected a place for it");
     library::check_size(out->size, library::kFirstSize<ringside_step_info>, "ringside_step_info");
-    constexpr std::chrono::milliseconds kSlice{100};  // between two looks for the run's end
+    constexpr std::chrono::milliseconds kSlice{100};  // between two checks for the run's end
     const auto give_up = deadline(timeout_s < 0 ? std::numeric_limits<double>::infinity() : timeout_s);
     RunState state = RunState::kGoesOn;
     while (true) {
@@ -240,13 +240,13 @@ ringside_status ringside_reader_next(ringside_reader* reader, uint64_t after, do
                                                    : std::min<std::chrono::nanoseconds>(give_up - now, kSlice);
       if (const std::optional<KeptSlot> kept = reader->reader.next(after, wait, reader->stop)) {
         const std::optional<ringside_step_info> info = info_of(reader->reader.ring(), kept->slot, kept->header);
-        if (!info) continue;  // overwritten meanwhile
+        if (!info) continue;  // the step was overwritten meanwhile
         library::give(*info, out, "ringside_step_info");
         reader->run_end.step_came();
         return RINGSIDE_OK;
       }
       usable(*reader);
-      // No step came between the last look for one and the look at the run.
+      // After the run's end was found, the ring was searched once more, without result.
       if (state == RunState::kEnded) return RINGSIDE_END;
       if (state == RunState::kLeft) throw left_alone(*reader);
       if (reader->stop.is_set()) return reader->error.set(RINGSIDE_INTERRUPTED, "interrupted: `stop` is set");
@@ -322,7 +322,7 @@ ringside_status ringside_step_release(ringside_step* step) {
     usable(*reader);
     return status_of(*step, step->held.release());
   });
-  delete step;  // ends the lease, if the release did not
+  delete step;  // ends the lease if `release` did not
   if (--reader->steps == 0 && reader->freed) delete reader;
   return status;
 }

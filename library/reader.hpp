@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is behind a reader's handle.
+// The struct of a reader's handle.
 #pragma once
 
 #include <cstddef>
@@ -33,26 +33,26 @@ struct ringside_reader {
     std::string problem;
     std::string parameters;
   };
-  std::vector<RunTexts> runs;  // what the caller has pointers to
+  std::vector<RunTexts> runs;  // the texts to which the caller has pointers
 
   // The results of the last step that the caller asked for, and the catalogue of its run.
   std::optional<ringside::Catalogue> catalogue;
   ringside::Id128 catalogue_run;
-  std::optional<std::uint64_t> catalogue_hash;  // none: the newest catalogue of that run
+  std::optional<std::uint64_t> catalogue_hash;  // empty: the newest catalogue of that run
   std::vector<ringside_value> values;
   std::vector<ringside_result> results;
 
-  // The journal beside the pool as it was when it was last read, and the last record that the caller asked for.
+  // The journal beside the pool, in the state in which it was last read, and the last record that the caller requested.
   std::optional<ringside::JournalReader> journal;
   ringside::ResultNames names{ringside::ResultNames::kAll};
-  std::uint64_t learned_seq = 0;  // of the last record that `names` has learned
+  std::uint64_t learned_seq = 0;  // the last record that `names` has taken into account
   ringside::PlainRecord record;
   std::vector<std::string> record_names;
   std::vector<ringside_value> record_values;
   std::vector<ringside_result> record_results;
 
-  std::size_t steps = 0;  // held
-  bool freed = false;     // by the caller; kept until its last step is released
+  std::size_t steps = 0;  // the number of held steps
+  bool freed = false;     // the caller has freed the reader, which is deleted when its last step is released
   ringside::library::LastError error;
 };
 
@@ -62,7 +62,7 @@ namespace ringside::library {
 /// is truncated during the call still raises SIGBUS (docs/publish/library.md).
 void usable(const ringside_reader& reader);
 
-/// call() with the errors of this handle, if it can be used.
+/// Runs call() if the handle can be used. Failures become the handle's last error.
 template <class Call>
 ringside_status usable_call(ringside_reader* reader, const Call& call) noexcept {
   if (reader == nullptr) return RINGSIDE_USAGE;
@@ -72,10 +72,11 @@ ringside_status usable_call(ringside_reader* reader, const Call& call) noexcept 
   });
 }
 
-/// Why there is no step of that commit: RINGSIDE_ABSENT if there was none yet, else RINGSIDE_OVERWRITTEN and a line.
+/// The reason why a commit has no step in the ring: RINGSIDE_ABSENT if it does not exist yet, else RINGSIDE_OVERWRITTEN
+/// and a line.
 ringside_status gone(ringside_reader& reader, std::uint64_t commit_seq);
 
-/// Throws Error (exit code 2) for RINGSIDE_NEWEST: the caller would not learn which step it was.
+/// Throws Error (exit code 2) for RINGSIDE_NEWEST: the caller could not determine which step it was.
 void check_named(std::uint64_t commit_seq);
 
 }  // namespace ringside::library

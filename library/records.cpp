@@ -20,8 +20,9 @@ static_assert(RINGSIDE_RECORD_ANALYSIS_RESULTS == static_cast<int>(RecordKind::k
 
 namespace {
 
-/// Reads the journal's new records; false if there are none. The description of a run may follow the run's first steps,
-/// and the ring has it, too. Records that `names` has learned are not decoded again.
+/// Reads the journal's new records. Returns false if there are none. The description of a run may follow the run's
+/// first steps, and the ring contains it, too. Records that `names` has already taken into account are not decoded
+/// again.
 bool read_journal(ringside_reader& reader) {
   if (!reader.journal) {
     reader.journal.emplace(JournalReader::open(reader.reader.path().string()));
@@ -37,7 +38,7 @@ bool read_journal(ringside_reader& reader) {
   return true;
 }
 
-/// The first record from `from` on that can be decoded; false if there is none.
+/// Sets reader.record to the first record from `from` on that can be decoded. Returns false if there is none.
 bool find(ringside_reader& reader, std::uint64_t from) {
   reader.journal->rewind();
   while (const std::optional<EncodedRecord> encoded = reader.journal->next(from)) {
@@ -50,7 +51,7 @@ bool find(ringside_reader& reader, std::uint64_t from) {
   return false;
 }
 
-/// The outcome that the solver gave, from the journal's word for it; 0 if the solver did not end its run itself.
+/// The solver's outcome, from its name in the journal; 0 if the solver did not end its run itself.
 std::uint32_t outcome_of(const PlainRecord& record) {
   if (record.how != "detached") return 0;
   if (record.outcome == "finished") return RINGSIDE_OUTCOME_FINISHED;
@@ -137,7 +138,7 @@ ringside_status ringside_reader_next_record(ringside_reader* reader, uint64_t fr
   return usable_call(reader, [&]() -> ringside_status {
     if (out == nullptr) throw usage_error("ringside_record: found NULL, expected a place for it");
     library::check_size(out->size, library::kFirstSize<ringside_record>, "ringside_record");
-    if (!reader->journal || !find(*reader, from)) {  // it may have grown since it was read
+    if (!reader->journal || !find(*reader, from)) {  // the journal may have grown since it was read
       if (journal_files_there(reader->reader.path().string()).empty()) return RINGSIDE_ABSENT;
       if (!read_journal(*reader) || !find(*reader, from)) return RINGSIDE_END;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What was recorded of a step in the ring, by name: reductions of fields and scalars of the solver.
+// The results of a step in the ring, by name: reductions of fields, and scalars of the solver.
 #include <cstring>
 #include <optional>
 #include <string>
@@ -14,7 +14,7 @@ using library::usable_call;
 
 namespace {
 
-/// The catalogue with that hash, or the newest one of that run.
+/// The catalogue of the run with this hash. Without a hash, the run's newest catalogue.
 std::optional<Catalogue> catalogue_of(const RingView& ring, const Id128& run_id, std::optional<std::uint64_t> hash) {
   if (hash) return ring.catalogue(run_id, *hash);
   std::optional<Catalogue> newest;
@@ -25,7 +25,7 @@ std::optional<Catalogue> catalogue_of(const RingView& ring, const Id128& run_id,
   return newest;
 }
 
-/// Points reader.results into reader.values. words: none if the reductions are not recorded yet.
+/// Fills reader.results, which point into reader.values. words: empty if the reductions are not recorded yet.
 void describe_results(ringside_reader& reader, const std::vector<std::uint64_t>& words, const StepWithScalars& step) {
   const Catalogue& catalogue = *reader.catalogue;
   const bool recorded = words.size() == catalogue.words();

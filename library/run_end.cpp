@@ -15,7 +15,8 @@ namespace ringside::library {
 
 namespace {
 
-/// An analyzer that is stopped leaves the run to a successor, for which the producer waits.
+/// Whether a run that ended in this way is over. An analyzer that is stopped leaves the run to a successor, for which
+/// the producer waits.
 bool is_final(const std::string& how) {
   return how != "stopped" && how != "producer_stopped";
 }
@@ -24,7 +25,7 @@ bool is_final(const std::string& how) {
 
 RunState RunEnd::state(Clock::time_point now) {
   if (last_look_ && now - *last_look_ < pause_) return state_;
-  // A caller that was away for longer did not see whether the pool had an owner.
+  // After a longer time without calls, it is not known whether the pool had an owner meanwhile.
   if (last_look_ && now - *last_look_ > 2 * kLongestPause) ownerless_since_.reset();
   last_look_ = now;
   pause_ = std::min(2 * pause_, kLongestPause);
@@ -42,7 +43,7 @@ RunState RunEnd::look(Clock::time_point now) {
   return now - *ownerless_since_ >= kOwnerless ? RunState::kLeft : RunState::kGoesOn;
 }
 
-/// A journal that is missing, damaged or not to be read says nothing.
+/// Updates ended_. A journal that is missing, damaged or unreadable changes nothing.
 void RunEnd::read_journal() {
   try {
     if (journal_files_there(pool_).empty()) return;
@@ -64,7 +65,7 @@ void RunEnd::read_journal() {
   }
 }
 
-/// False also if it cannot be told.
+/// Whether no process owns the pool. Also false if this cannot be determined.
 bool RunEnd::is_ownerless() const {
   struct stat status {};
   return stat(pool_.c_str(), &status) == 0 && access("/proc/locks", R_OK) == 0 && !flock_holder(status);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether the run that a pool keeps has ended, so that a follower need not wait for more. The pool itself does not say
-// it; the journal beside the pool does, and so does a pool that no process owns.
+// Determines whether the run that a pool keeps has ended, so that a follower need not wait for further steps. The pool
+// itself does not contain this information. The end is recorded in the journal beside the pool, or is assumed if no
+// process owns the pool for a while.
 #pragma once
 
 #include <chrono>
@@ -12,28 +13,28 @@
 
 namespace ringside::library {
 
-/// What a follower that has seen every step may expect.
+/// The state of a run, for a follower that has received every step so far.
 enum class RunState {
-  kGoesOn,  // as far as can be told
-  kEnded,   // the journal says so
-  kLeft     // no process has owned the pool for kOwnerless, and the journal does not say that the run has ended
+  kGoesOn,  // the run continues, or its end is not known
+  kEnded,   // the journal records the end
+  kLeft     // no process has owned the pool for kOwnerless, and the journal records no end
 };
 
 class RunEnd {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// How long a pool may have no owner before that is the end: a killed analyzer has a successor by then.
+  /// The time without an owner after which the run counts as left: a killed analyzer would have a successor by then.
   static constexpr std::chrono::seconds kOwnerless{5};
 
   /// pool: an absolute path.
   explicit RunEnd(std::string pool) : pool_(std::move(pool)) {}
 
-  /// Call it only while there is no further step. Looks at the pool's owner and at the journal at most every 100 ms,
-  /// and less often the longer nothing comes; in between the answer is the last one.
+  /// Call this function only while there is no further step. It checks the pool's owner and the journal at most every
+  /// 100 ms, and less often if no step comes for longer. Between two checks, it returns the last result.
   RunState state(Clock::time_point now);
 
-  /// A step came: what was found before no longer counts.
+  /// Call this function when a step has come: earlier findings no longer count.
   void step_came() noexcept {
     state_ = RunState::kGoesOn;
     pause_ = kFirstPause;
@@ -53,8 +54,8 @@ class RunEnd {
   std::chrono::milliseconds pause_ = kFirstPause;
   std::optional<Clock::time_point> last_look_;
   std::optional<Clock::time_point> ownerless_since_;
-  std::uint64_t seen_seq_ = 0;  // of the newest record that was read
-  bool ended_ = false;          // says the newest record about a run
+  std::uint64_t seen_seq_ = 0;  // the newest record that was read
+  bool ended_ = false;          // whether the run has ended, according to the newest record about a run
   RunState state_ = RunState::kGoesOn;
 };
 

@@ -54,31 +54,31 @@ struct ringside_writer {
   }
 
   ForkMark process;
-  std::unique_ptr<library::OwnAnalyzer> own_analyzer;  // null: the run has another one
-  std::optional<library::BoundThreads> bound_threads;  // while there is one
+  std::unique_ptr<library::OwnAnalyzer> own_analyzer;  // null: the run has another analyzer
+  std::optional<library::BoundThreads> bound_threads;  // set while own_analyzer is not null
   std::size_t scalar_count;
   StopFlag stop;
   std::uint32_t buffers;
   double peer_timeout_s;
-  bool skips;  // RINGSIDE_LOSS_SKIP
-  bool lends;  // lent_cores
+  bool skips;  // on_analyzer_loss is RINGSIDE_LOSS_SKIP
+  bool lends;  // the option lent_cores was set
   HandoffWriter handoff;
-  std::string note;                     // of the first attachment
-  std::optional<KeptStep> kept;         // until the claim after the first publish
-  bool kept_is_over = false;            // the first step is published
+  std::string note;                     // the note of the first attachment
+  std::optional<KeptStep> kept;         // reset by the claim after the first publish
+  bool kept_is_over = false;            // whether the first step is published
   std::byte* claimed = nullptr;         // the payload of the claimed step
-  const std::byte* previous = nullptr;  // of the one that was published last, or of the kept one
-  // While no analyzer is there and the solver is to continue (RINGSIDE_LOSS_CONTINUE), its steps are written here, in
-  // turn, and dropped. Allocated when the first one is needed.
+  const std::byte* previous = nullptr;  // the payload of the last published step, or of the kept step
+  // Buffers for the steps of a solver that continues without an analyzer (RINGSIDE_LOSS_CONTINUE). They are used in
+  // turn, and their content is dropped. They are allocated when the first one is needed.
   std::vector<SharedMapping> dropped;
   std::size_t next_dropped = 0;
-  bool drops = false;   // the claimed step is one of them
-  bool ran_out = false;  // the last claim but that of a last step was interrupted or failed
-  bool leaves = false;  // a detach was tried: no step may follow
-  bool ended = false;   // detached
+  bool drops = false;   // whether the claimed step is in one of these buffers
+  bool ran_out = false;  // whether the last claim, except one for a last step, was interrupted or failed
+  bool leaves = false;  // detach was called: no step may follow
+  bool ended = false;   // the run is detached
   std::uint64_t last_iteration = 0;
-  std::int64_t step_began_ns = now_ns();  // the last publish, or the attachment
-  std::int64_t idle_before_ns = 0;        // the producer's idle time until then
+  std::int64_t step_began_ns = now_ns();  // the time of the last publish, or of the attachment
+  std::int64_t idle_before_ns = 0;        // the producer's idle time until step_began_ns
   LastError error;
 };
 
@@ -89,7 +89,7 @@ void owned(const ringside_writer& writer) {
   if (!writer.process.is_owner()) throw Refusal(RINGSIDE_REASON_PROCESS, writer.process.misuse());
 }
 
-/// call() with the errors of this handle, if it can be used.
+/// Runs call() in the process that attached. Failures become the handle's last error.
 template <class Call>
 ringside_status owned_call(ringside_writer* writer, const Call& call) noexcept {
   if (writer == nullptr) return RINGSIDE_USAGE;
@@ -113,7 +113,7 @@ const VariablePlace& place_of(const ringside_writer& writer, std::uint32_t varia
   return schema.place(variable);
 }
 
-/// A buffer for a step that no analyzer takes.
+/// A buffer for a step that no analyzer receives.
 std::byte* dropped_buffer(ringside_writer& writer) {
   if (writer.dropped.empty()) {
     const std::size_t bytes = writer.handoff.schema().payload_bytes();
@@ -126,7 +126,8 @@ std::byte* dropped_buffer(ringside_writer& writer) {
   return writer.dropped[writer.next_dropped % writer.dropped.size()].data();
 }
 
-/// Why a claim gave no buffer. An exit code 2 is a successor's refusal: everything else was accepted by the first one.
+/// The reason why a claim returned no buffer. Exit code 2 means that a successor refused the run; the first analyzer
+/// has accepted everything else.
 Error failure_of(ringside_writer& writer, ClaimStatus status) {
   owned(writer);
   const Error error = writer.handoff.failure(status);
@@ -153,9 +154,9 @@ ringside_status claim_with(ringside_writer* writer, Patience patience) noexcept 
                                                      : handoff.claim_last();
   writer->claimed = claimed.payload;
   writer->drops = false;
-  if (patience != Patience::kLast) writer->ran_out = !claimed;  // a last step does not make the end of a run of an early one
+  if (patience != Patience::kLast) writer->ran_out = !claimed;  // a last step after a stop does not finish the run
   if (claimed) return RINGSIDE_OK;
-  // The caller may try again, or continue without the step: ringside_writer_skip counts.
+  // The caller may try again, or continue without the step; ringside_writer_skip counts such steps.
   if (claimed.status == ClaimStatus::kFull && (patience == Patience::kTry || writer->skips)) {
     writer->ran_out = false;
     return RINGSIDE_FULL;
@@ -169,7 +170,7 @@ ringside_status claim_with(ringside_writer* writer, Patience patience) noexcept 
   });
 }
 
-/// Why a step cannot be published.
+/// Refuses to publish a step, with the reason.
 ringside_status refuse_publish(ringside_writer& writer, std::uint64_t iteration, std::int64_t generate_ns,
                                const ringside_value* scalars, std::size_t scalar_count) noexcept {
   return owned_call(&writer, [&]() -> ringside_status {
@@ -197,14 +198,14 @@ ringside_status refuse_publish(ringside_writer& writer, std::uint64_t iteration,
   });
 }
 
-/// Whether a publish takes this, once a step is claimed.
+/// Whether a publish with these arguments is valid if a step is claimed.
 bool is_publishable(const ringside_writer& writer, std::uint64_t iteration, std::int64_t generate_ns,
                     const ringside_value* scalars, std::size_t scalar_count) noexcept {
   return iteration > writer.last_iteration && generate_ns >= 0 && scalar_count <= writer.scalar_count &&
          (scalar_count == 0 || scalars != nullptr);
 }
 
-/// The solver's time since the publish before.
+/// The solver's working time since the previous publish.
 std::int64_t time_since_publish(const ringside_writer& writer) noexcept {
   const std::int64_t waited = writer.handoff.idle_ns() - writer.idle_before_ns;
   return std::max<std::int64_t>(now_ns() - writer.step_began_ns - waited, 0);
@@ -342,7 +343,7 @@ ringside_status ringside_writer_put(ringside_writer* writer, uint64_t iteration,
                         schema.place(v).bytes);
     });
   }
-  // What a publish would refuse is refused before the wait.
+  // Arguments that `publish` would refuse are refused before the wait.
   if (!is_publishable(*writer, iteration, 0, scalars, scalar_count)) {
     return refuse_publish(*writer, iteration, 0, scalars, scalar_count);
   }
@@ -362,7 +363,7 @@ ringside_status ringside_writer_detach(ringside_writer* writer, uint32_t outcome
     if (writer->ended) throw after_detach();
     writer->claimed = nullptr;
     writer->leaves = true;
-    writer->bound_threads.reset();  // whatever follows, no step does: the threads have their cores back
+    writer->bound_threads.reset();  // no step will follow, so the threads get their cores back
     const bool stopped = outcome == RINGSIDE_OUTCOME_FINISHED && writer->ran_out;
     writer->handoff.detach(stopped ? Outcome::kInterrupted : static_cast<Outcome>(outcome - RINGSIDE_OUTCOME_FINISHED));
     writer->ended = true;

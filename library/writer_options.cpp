@@ -35,7 +35,7 @@ std::string checked(std::string text, std::size_t most, const char* what) {
   return text;
 }
 
-/// Nothing for 0.
+/// The choice with the number `value`; empty for 0.
 template <class Enum>
 std::optional<Enum> chosen_of(std::uint32_t value, std::span<const Enum> choices, const char* what) {
   if (value == 0) return std::nullopt;
@@ -43,7 +43,8 @@ std::optional<Enum> chosen_of(std::uint32_t value, std::span<const Enum> choices
   return choices[value - 1];
 }
 
-/// All that the iterates depend on besides the variables, which the attachment adds.
+/// The id of a problem: the hash of everything on which the iterates depend, except the variables, which the attachment
+/// adds.
 Id128 problem_id(const std::string& solver, const std::string& problem, const std::string& parameters,
                  const void* bytes, std::size_t count) {
   if (bytes == nullptr && count > 0) throw usage_error("problem_bytes: found NULL, expected {} bytes", count);
@@ -56,7 +57,8 @@ Id128 problem_id(const std::string& solver, const std::string& problem, const st
 HandoffChoices choices_of(const ringside_writer_options& given) {
   constexpr PoolUse kUses[] = {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume};
   constexpr CoordinationKind kCoordinations[] = {CoordinationKind::kLocks, CoordinationKind::kMessages};
-  // The hand-off gives no buffer with RINGSIDE_LOSS_CONTINUE, nor with RINGSIDE_LOSS_SKIP: what then is the writer's.
+  // With RINGSIDE_LOSS_CONTINUE and RINGSIDE_LOSS_SKIP, the hand-off returns no buffer if there is no analyzer. The
+  // writer handles the difference between the two.
   constexpr OnAnalyzerLoss kLosses[] = {OnAnalyzerLoss::kWait, OnAnalyzerLoss::kContinue, OnAnalyzerLoss::kStop,
                                         OnAnalyzerLoss::kContinue};
   constexpr double kLeastTimeoutS = 0.001;
@@ -79,7 +81,8 @@ HandoffChoices choices_of(const ringside_writer_options& given) {
   return chosen;
 }
 
-/// Of a run with an analyzer of its own: what is there of the same problem is continued, unless the options say otherwise.
+/// The use of the pool in a run that starts its own analyzer: kept steps of the same problem are continued, unless the
+/// options or the environment contain another choice.
 PoolUse use_of_own_pool(const HandoffChoices& chosen, const std::vector<std::string>& run_options) {
   const bool overwrites = std::ranges::find(run_options, "--overwrite") != run_options.end();
   return pool_use_of_environment(chosen).value_or(overwrites ? PoolUse::kOverwrite : PoolUse::kResume);
@@ -98,7 +101,7 @@ std::unique_ptr<OwnAnalyzer> own_analyzer_for(const ringside_writer_options& giv
   if (place.pool.size() >= sizeof(AttachRequestHead::pool)) {
     throw usage_error("pool: found a path of {} bytes, expected at most {}", place.pool.size(), sizeof(AttachRequestHead::pool) - 1);
   }
-  (void)handoff_options_of_environment(chosen);  // a wrong value is refused before anything is started
+  (void)handoff_options_of_environment(chosen);  // refuses wrong values before a process is started
   std::vector<std::string> options = run_options_of(given);
   const PoolUse use = use_of_own_pool(chosen, options);
   std::erase_if(options, [](const std::string& word) { return word == "--overwrite" || word == "--resume"; });

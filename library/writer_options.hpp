@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What ringside_writer_attach is given, checked, and as the hand-off takes it.
+// Checks the arguments of ringside_writer_attach and converts them for the hand-off.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,19 @@
 
 namespace ringside::library {
 
-/// The analyzer that the library starts for this run; null if the run has another one (handoff_environment.hpp has the order).
-/// Throws as OwnAnalyzer.
+/// The analyzer that the library starts for this run; null if the run has another analyzer (handoff_environment.hpp
+/// describes the order of the choices). Throws Error as the constructor of OwnAnalyzer does.
 std::unique_ptr<OwnAnalyzer> own_analyzer_for(const ringside_writer_options& given);
 
-/// What the caller leaves at its default comes from the environment, or from its own analyzer if it has one. own: null only where
-/// none was asked for, and for several ranks, which cannot have one. Throws Error (exit code 2).
+/// The options of the hand-off. Options that the caller leaves at their defaults are taken from the environment, or
+/// from the run's own analyzer if there is one. own: null if the caller requested no own analyzer, and for several
+/// ranks, which cannot have one. Throws Error (exit code 2).
 HandoffOptions handoff_options_of(const ringside_writer_options& given, const OwnAnalyzer* own);
 
-/// A new run. Throws Error (exit code 2).
+/// The description of a new run. Throws Error (exit code 2).
 RunDescription run_of(const ringside_writer_options& given);
 
-/// As the caller declares them; Schema::of checks them. Throws Error (exit code 2).
+/// The variables that the caller declares; Schema::of checks them. Throws Error (exit code 2).
 std::vector<Variable> variables_of(const ringside_variable* variables, std::size_t count);
 
 /// Throws Error (exit code 2).

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Component memory of find_package(Ringside): Ringside::memory. Read by RingsideConfig.cmake.
+# The component `memory` of find_package(Ringside): it defines Ringside::memory. RingsideConfig.cmake reads this file.
 include("${CMAKE_CURRENT_LIST_DIR}/RingsideMemoryTargets.cmake")

@@ -56,7 +56,7 @@ bool make_usable(uint32_t first, uint64_t from, uint64_t to, uint32_t kind, bool
   const auto begin = static_cast<uint32_t>(first + from), end = static_cast<uint32_t>(first + to);
   table.open_walls(begin, end - begin);
   const bool mapped = direct && in_place.map(begin, end - begin) == 0;
-  if (direct && !mapped && from > 0) {  // parts of a mapping are short; a whole region would be cached
+  if (direct && !mapped && from > 0) {  // the added part must be in place, too; a new region would be cached
     give_back_far(first + from, to - from);
     return false;
   }
@@ -99,7 +99,7 @@ void* allocate(const char* function, uint64_t bytes, uint64_t alignment) {
   return table.address(region.page);
 }
 
-// The region that starts at an address. If none does: keeps the failure and returns an empty region.
+// Returns the region that starts at an address. If there is none, records the failure and returns an empty region.
 Region known(const char* function, const void* memory) {
   if (need_start(function) != 0) return {};
   Region region;
@@ -111,7 +111,7 @@ Region known(const char* function, const void* memory) {
   return region;
 }
 
-// The region that holds a whole range.
+// Returns the region that holds a whole range, in the same way.
 Region holding(const char* function, const void* memory, size_t bytes) {
   if (need_start(function) != 0) return {};
   Region region;
@@ -126,7 +126,7 @@ Region holding(const char* function, const void* memory, size_t bytes) {
   return {};
 }
 
-// Evicts everything, makes every fault wait, and then maps far memory itself at the addresses.
+// Evicts the whole region, makes every fault in it wait, and then maps far memory itself at the region's addresses.
 int put_in_place(const Region& region, uint32_t kind) {
   if (!in_place.possible()) {
     return fail(ENOTSUP, "ringside_memory_advise: far memory is not used in place: ", reason(in_place.placement()));
@@ -168,7 +168,7 @@ bool resize_in_place(Region region, uint64_t bytes, bool* full_there) noexcept {
   const uint32_t kind = kind_of(region), first = region.page;
   const uint64_t had = whole_granules(region.pages, kind);
   const uint64_t wants = whole_granules((bytes + kPage - 1) >> kPageShift, kind);
-  if (wants <= had) {  // frees the end of the region first, then its addresses
+  if (wants <= had) {  // frees the memory at the region's end first, then the addresses
     const uint64_t left = wants == 0 ? uint64_t{1} << kind : wants;
     make_unusable(first, left, had, kind);
     regions.resize(region, bytes);
@@ -251,7 +251,7 @@ int ringside_memory_advise(void* memory, size_t bytes, int advice) {
       }
       return 0;
     case RINGSIDE_MEMORY_WILL_NEED: {
-      uint64_t left = caches.limit.load() / 2;  // the rest stays for the pages in use now
+      uint64_t left = caches.limit.load() / 2;  // the other half stays for the pages in use now
       for (uint32_t page = first; page <= last && left >= uint64_t{span} << kPageShift; page += span) {
         resolve.page(page, false);
         left -= uint64_t{span} << kPageShift;
@@ -289,7 +289,7 @@ int ringside_memory_granule(void* memory, size_t granule_bytes) {
   static constinit Lock one_at_a_time;
   const Held held(one_at_a_time);
   const uint32_t before = kind_of(region), first = region.page;
-  if (before == kind || in_place.holds(first)) return 0;  // in place, nothing moves by granules
+  if (before == kind || in_place.holds(first)) return 0;  // a region in place is not divided into granules
   const uint64_t had = whole_granules(region.pages, before), wants = whole_granules(region.pages, kind);
   // If the last granule becomes longer, its far memory is reserved first, with the old size.
   if (wants > had && !make_usable(first, had, wants, before)) {
@@ -303,7 +303,8 @@ int ringside_memory_granule(void* memory, size_t granule_bytes) {
     make_unusable(first, had, wants, before);
     return fail(EBUSY, "ringside_memory_granule: parts of the allocation are pinned");
   }
-  // Nothing is in DRAM and every fault waits. A fault that read the old size may still own a word for an instant.
+  // No granule of the region is in DRAM, and every fault waits. A fault that read the old size may still own a word for
+  // an instant.
   const uint32_t old_span = 1u << before, new_span = 1u << kind;
   const uint32_t step = old_span > new_span ? old_span : new_span;
   for (uint32_t page = first; page < first + all; page += step) {

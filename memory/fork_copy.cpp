@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A private copy of the arena for a forked child. The kernel copies neither the arena nor the frames (MADV_DONTFORK):
-// the fork would share their pages, which neither process could then move. So the parent writes all content to a file
-// for the child before the fork, and the child begins with everything absent.
+// A private copy of the arena for a forked child. The kernel copies neither the arena nor the frames (MADV_DONTFORK),
+// because the fork would share their pages, and then neither process could move these. So the parent writes all content
+// to a file for the child before the fork, and the child begins with everything absent.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -36,8 +36,8 @@ long write_all(long file, const char* from, uint64_t bytes, uint64_t offset) {
   return 0;
 }
 
-// Fills `buffer` with the content of pages [page, page + count) of a piece, and marks the pages that have any. Reads
-// neighbouring absent pages together.
+// Fills `buffer` with the content of pages [page, page + count) of a piece, and marks the pages that have content.
+// Reads neighbouring absent pages together.
 void collect(uint32_t page, uint32_t count, char* buffer, bool* has_content) {
   for (uint32_t i = 0; i < count;) {
     char* const to = buffer + (static_cast<uint64_t>(i) << kPageShift);
@@ -125,7 +125,7 @@ int adopt_copy(int copy, bool signals, bool copy_only) noexcept {
   const uint64_t limit = caches.limit.load(), most_dram = available_memory(&why);
   const uint32_t partitions = caches.partitions();
   why = "no addresses for the arena";
-  calls.stop();  // drops the parent's threads' pins
+  calls.stop();  // drops the pins of the parent's threads
   sampling.forget();
   in_place.stop();
   handler_thread.forget();
@@ -163,7 +163,7 @@ void adopt_nothing(bool signals) noexcept {
   handler_thread.forget();
   core.userfault.close();
   const char* why = "";
-  // Without userfaultfd the addresses stay unmapped: SIGSEGV.
+  // Without userfaultfd the addresses stay unmapped, and an access raises SIGSEGV.
   if (core.userfault.open(true, true, &why) < 0 || table.adopt() < 0) return;
   if (core.userfault.watch(table.address(0), table.bytes()) < 0)
     raw(SYS_munmap, as_long(table.address(0)), static_cast<long>(table.bytes()));

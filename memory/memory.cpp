@@ -112,7 +112,7 @@ int start(const ringside_memory_options& options) {
   if (far_bytes == 0) far_bytes = FarFile::free_bytes(options.far_folder);
   if (far_bytes == 0 && errno != 0) return -1;
   far_bytes = (far_bytes + kPiece - 1) & ~(kPiece - 1);
-  // Twice the addresses: gaps between allocations cost no far memory, because the file is sparse.
+  // Reserves twice as many addresses: gaps between allocations cost no far memory, because the file is sparse.
   uint64_t arena_bytes = far_bytes * 2;
   constexpr uint64_t kMostArena = uint64_t{1} << 44;  // 16 TiB: a page number has 32 bits
   if (arena_bytes > kMostArena || arena_bytes < far_bytes) {
@@ -165,10 +165,11 @@ int start(const ringside_memory_options& options) {
   int error = bus_errors.start(signals, in_place.possible());
   if (error == 0 && !signals) error = handler_thread.start(core.userfault);
   if (error != 0) return fail_start("faults cannot be served", -error);
-  // If a thread serves the kernel's accesses, too, no system call needs help.
+  // If the handler thread also serves the kernel's accesses, no system call needs help.
   const bool serve = options.system_calls == 1 && !core.userfault.kernel_faults;
   if ((result = calls.start(serve, &why)) < 0) return fail_start(why, result);
-  // After the filter: a thread begins with all signals blocked, so its first trapped call would end the process.
+  // Starts after the filter, which keeps SIGSYS unblocked in new threads. Otherwise a thread would begin with all
+  // signals blocked, and its first trapped call would end the process.
   if ((result = -sampling.start()) < 0) return fail_start("no thread for samples", result);
   core.started->store(1, std::memory_order_release);
   return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations on every granule of a range: eviction (free, advice, another granule size) or writing it (flush). Then
-// those on parts of a region.
+// Operations on every granule of a range: eviction (free, advice, another granule size) or a write (flush). The
+// operations on parts of a region follow.
 #include <sys/mman.h>
 
 #include <initializer_list>
@@ -40,7 +40,8 @@ bool still_of_kind(uint32_t granule, uint32_t kind) {
   return (table.size_of_piece(granule / kPagesPerPiece).load() & ~GranuleTable::kMoving) == kind + 1;
 }
 
-// The owner of a word may wait for a page, and this thread may hold them all. So it waits only with an empty batch.
+// The owner of a word may wait for a page, and this thread's batch may hold all pages. So this thread waits only with
+// an empty batch.
 bool is_owned_elsewhere(uint32_t granule) {
   const State state = state_of(table.word(granule).load(std::memory_order_acquire));
   return state == kLoading || state == kLeaving;
@@ -122,7 +123,7 @@ void write_back(uint32_t page, uint32_t pages, uint32_t kind) noexcept {
     } else if (state_of(seen) != kResident) {
       table.close(granule, seen);
       continue;
-    } else if ((seen & (kProtected | kPins)) == 0) {  // on a pinned granule, a system call that stores would fail
+    } else if ((seen & (kProtected | kPins)) == 0) {  // a pinned granule stays open for system calls that store
       core.userfault.protect(table.address(granule), size, true);
     }
     if (eviction.differs(victim, kind, source)) {
@@ -132,7 +133,7 @@ void write_back(uint32_t page, uint32_t pages, uint32_t kind) noexcept {
       cache.counters.written_bytes += size;
       seen &= ~kFromZero;
     }
-    // A granule that was not protected may change at any moment, so it stays marked as changed and open.
+    // A granule that was not protected may change at any moment, so it stays unprotected and marked as changed.
     const bool open = state_of(seen) == kResident && (seen & kPins) != 0 && (seen & kProtected) == 0;
     if (open) seen |= kChanged;
     if (!open) seen &= ~kChanged;

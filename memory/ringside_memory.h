@@ -24,37 +24,37 @@ extern "C" {
 /* How a fault is resolved. */
 enum ringside_memory_faults {
   RINGSIDE_MEMORY_FAULTS_SIGNAL = 1, /* in the faulting thread; without system_calls = 1 no call may use the arena */
-  RINGSIDE_MEMORY_FAULTS_THREAD = 2  /* by a thread of the library; serves the kernel's accesses too, if permitted */
+  RINGSIDE_MEMORY_FAULTS_THREAD = 2  /* by a thread of the library, also for the kernel's accesses if permitted */
 };
 
 struct ringside_memory_options {
   size_t struct_bytes;    /* sizeof(struct ringside_memory_options): room to grow */
   const char* far_folder; /* an existing folder on NVDIMM, tmpfs or a disk */
   uint64_t dram_bytes;    /* the limit of frames, at least 1 MiB */
-  uint64_t far_bytes;     /* the most that can be allocated; 0: what the folder's file system has free */
+  uint64_t far_bytes;     /* the most that can be allocated; 0: the free space of the folder's file system */
   uint32_t granule_bytes; /* of regions without advice: 4096 to 1048576, a power of two; 0: adapted to the faults */
   uint32_t faults;        /* enum ringside_memory_faults; 0: signal */
   uint32_t read_ahead;    /* 0: adaptive, 1: never */
   uint32_t copy_only;     /* 1: as on a kernel without UFFDIO_MOVE (for tests) */
   /* 1: system calls may use memory of the arena. Without it they may use pinned memory only: with other memory they
-   * fail with EFAULT, or, a read with O_DIRECT, store into memory that is no longer used. A seccomp filter raises
-   * SIGSYS for calls with pointers into the arena. It stays for the rest of the process and in the programs that it
-   * starts, where it only refuses io_uring (ENOSYS). x86-64 only: ENOSYS elsewhere. Start while no thread blocks
-   * SIGBUS or SIGSYS; later masks and handlers leave both open. Without address-space randomisation the program must
-   * neither block nor handle them. docs/use/memory_programs.md, "System calls", describes threads' stacks in the arena
-   * and mappings there. */
+   * fail with EFAULT, and a read with O_DIRECT may store into memory that is no longer used. A seccomp filter raises
+   * SIGSYS for calls with pointers into the arena. The filter stays for the rest of the process and in the programs
+   * that the process starts, where it only refuses io_uring (ENOSYS). x86-64 only: ENOSYS elsewhere. Start while no
+   * thread blocks SIGBUS or SIGSYS; later masks and handlers leave both unblocked. Without address-space randomisation
+   * the program must neither block nor handle them. docs/use/memory_programs.md, "System calls", describes threads'
+   * stacks in the arena and mappings there. */
   uint32_t system_calls;
   /* Whether far memory on NVDIMM (DAX) or tmpfs is read and written in place. 0: allocations of 1 MiB or more on DAX,
-   * once all of them are more than the limit; 1: allocations of 1 MiB or more; 2: none. Chunks that are touched often
-   * are copied to DRAM by a thread of the library. A store to such a chunk meanwhile waits in a handler of SIGSEGV: no
-   * thread may block SIGSEGV, and a handler that the program sets after start has to call this one. The program
-   * may not call mprotect there. */
+   * once all allocations together exceed the limit; 1: allocations of 1 MiB or more; 2: none. A thread of the library
+   * copies chunks that are touched often to DRAM. A store to a chunk that is being copied waits in a handler of
+   * SIGSEGV: no thread may block SIGSEGV, and a handler that the program sets after start has to call the library's.
+   * The program may not call mprotect there. */
   uint32_t in_place;
 };
 
 /* How the library uses far memory, and why. */
 enum ringside_memory_placement {
-  RINGSIDE_MEMORY_CACHED_ON_DISK = 1,   /* it cannot be mapped */
+  RINGSIDE_MEMORY_CACHED_ON_DISK = 1,   /* far memory cannot be mapped */
   RINGSIDE_MEMORY_CACHED_IN_MEMORY = 2, /* tmpfs is DRAM itself: in place would exceed the limit */
   RINGSIDE_MEMORY_CACHED_AS_ASKED = 3,
   RINGSIDE_MEMORY_IN_PLACE_ON_DAX = 4,
@@ -66,7 +66,7 @@ enum ringside_memory_placement {
 int ringside_memory_start(const struct ringside_memory_options* options);
 
 /* For experiments, before start: transfers of far memory on tmpfs or DAX last at least as long as a memory with this
- * latency and these bytes a second would take. Zeros end it. Fails with EALREADY once the arena is started.
+ * latency and these bytes a second would take. Zeros end the emulation. Fails with EALREADY once the arena is started.
  * RINGSIDE_FAR_TIMING=optane in the environment of start means (305, 4e9, 2e9). */
 int ringside_memory_emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s);
 
@@ -82,7 +82,7 @@ void* ringside_memory_calloc(size_t count, size_t bytes);
 void* ringside_memory_realloc(void* memory, size_t bytes);
 void* ringside_memory_aligned(size_t alignment, size_t bytes);
 void ringside_memory_free(void* memory);
-/* The bytes usable behind `memory`; 0 if it is not the start of an allocation. */
+/* The usable bytes from `memory` on; 0 if it is not the start of an allocation. */
 size_t ringside_memory_usable(const void* memory);
 /* Whether an address lies in the arena. Callable from a signal handler. */
 int ringside_memory_owns(const void* address);
@@ -98,7 +98,7 @@ enum ringside_memory_advice {
   RINGSIDE_MEMORY_WILL_NEED = 4,  /* brings the range in now, at most half of the limit */
   RINGSIDE_MEMORY_DONT_NEED = 5,  /* evicts the range now, except pinned memory; keeps the content */
   RINGSIDE_MEMORY_IN_PLACE = 6,   /* ENOTSUP where `placement` of the stats is cached */
-  RINGSIDE_MEMORY_CACHED = 7      /* the opposite; both fail with EBUSY while a part is pinned */
+  RINGSIDE_MEMORY_CACHED = 7      /* undoes IN_PLACE; both fail with EBUSY while a part is pinned */
 };
 /* Advice for a range within one allocation (else EINVAL). NORMAL, RANDOM, SEQUENTIAL, IN_PLACE and CACHED hold for the
  * whole allocation; the last two move its content. */
@@ -116,7 +116,7 @@ int ringside_memory_granule(void* memory, size_t granule_bytes);
 int ringside_memory_pin(const void* memory, size_t bytes, int for_write);
 int ringside_memory_unpin(const void* memory, size_t bytes);
 
-/* Writes every changed granule to far memory; they stay resident. */
+/* Writes every changed granule to far memory; the granules stay resident. */
 int ringside_memory_flush(void);
 
 struct ringside_memory_stats {
@@ -132,7 +132,7 @@ struct ringside_memory_stats {
   uint64_t pinned_bytes;
   uint32_t moves;  /* 1: UFFDIO_MOVE, 0: UFFDIO_COPY */
   uint32_t mapped; /* 1: far memory is mapped (tmpfs, DAX), 0: read and written */
-  uint64_t in_place_bytes, promoted_bytes; /* allocated in place; of them in DRAM now, part of dram_bytes */
+  uint64_t in_place_bytes, promoted_bytes; /* allocated in place; those in DRAM now, part of dram_bytes */
   uint64_t promotions, demotions;          /* chunks */
   uint64_t sampled, sampled_touched;       /* samples of a chunk, and how many found it touched */
   uint32_t placement;                      /* enum ringside_memory_placement */
@@ -140,7 +140,7 @@ struct ringside_memory_stats {
 /* Fills the first struct_bytes bytes of `stats`. */
 #ifdef __GNUC__
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow" /* in C++ it is told from the structure by "struct", as stat(2) is */
+#pragma GCC diagnostic ignored "-Wshadow" /* C++ needs "struct" for the structure of the same name, as for stat(2) */
 #endif
 int ringside_memory_stats(struct ringside_memory_stats* stats);
 #ifdef __GNUC__

@@ -23,7 +23,7 @@ std::vector<Found> found_on_all(const Job& job, const Found& own) {
   return all;
 }
 
-/// Throws Error unless all rings hold steps of one run.
+/// Throws Error unless all rings hold steps, and all of the same run.
 void check_same_run(const std::vector<Found>& all) {
   const auto line = [&](std::size_t node) { return std::string(text_of(all[node].line)); };
   const auto first = static_cast<std::size_t>(
@@ -55,7 +55,7 @@ KeptIterations::KeptIterations(const std::string& path) : path_(path) {
     try {
       return RingReader::open(path).recover();
     } catch (const Error& error) {
-      // The file does not exist, or the pool is unfinished. The analyzer refuses any other file.
+      // The file does not exist, or the pool is unfinished, or the file is no pool, which the analyzer will refuse.
       if (error.code() == ExitCode::kUsage) return {};
       throw;
     }
@@ -80,7 +80,8 @@ std::string KeptIterations::text() const {
 
 std::uint64_t least_agreed(const Job& job, const std::string& name,
                            const std::function<std::uint64_t(std::uint64_t limit)>& newest_intact) {
-  // Below 2^63 as signed numbers: MPICH 4.0 compares MPI_UINT64_T as signed.
+  // The first limit is below 2^63, and iterations are compared as signed numbers, because MPICH 4.0 compares even
+  // MPI_UINT64_T as signed.
   for (std::uint64_t limit = std::numeric_limits<std::int64_t>::max();;) {
     std::uint64_t proposed = limit;
     job.all.together(name, [&] { proposed = newest_intact(limit); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The step from which a run continues: the newest that every node's ring holds intact (docs/publish/mpi.md). The first
-// ranks agree on it before any of them attaches.
+// ranks of the nodes agree on this step before any of them attaches.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 
 namespace ringside::mpi {
 
-/// The newest step of a run, up to iteration `most`, with a payload that verifies.
+/// The newest step of a run, up to iteration `most`, whose payload verifies.
 std::optional<KeptSlot> newest_intact(const RingReader& reader, const Id128& run_id, std::uint64_t most);
 
 /// The kept steps of the newest run of one ring.
 class KeptIterations {
  public:
-  /// Empty if there is no pool at `path`, or an unfinished or empty one. Throws Error as RingReader::open.
+  /// Empty if no pool exists at `path`, or if the pool is unfinished or empty. Throws Error as RingReader::open does.
   explicit KeptIterations(const std::string& path);
 
   const Id128& run_id() const noexcept { return run_id_; }
@@ -37,15 +37,16 @@ class KeptIterations {
   std::vector<std::uint64_t> iterations_;  // ascending
 };
 
-/// The greatest iteration that all ranks propose. newest_intact(limit): a rank's newest one up to the limit; 0: none;
-/// the limit itself: the rank accepts any. All ranks get the same result, or the Error that it throws on one of them,
-/// after `name`. Collective.
+/// The greatest iteration that all ranks propose. newest_intact(limit) returns the newest iteration up to the limit
+/// that a rank holds intact, 0 if it holds none, or the limit itself if the rank accepts any iteration. All ranks get
+/// the same result. If newest_intact throws an Error on one rank, all ranks throw it, with `name` before its text.
+/// Collective.
 std::uint64_t least_agreed(const Job& job, const std::string& name,
                            const std::function<std::uint64_t(std::uint64_t limit)>& newest_intact);
 
-/// The iteration, or 0: no ring has a step. pool: the path of this node's. All ranks get the same result or Error: exit
-/// code 2 if only some rings hold steps, if these are of different runs, or if the rings hold no common intact
-/// iteration. Collective.
+/// The newest iteration that all rings hold intact; 0 if no ring holds a step. pool: the path of this node's pool. All
+/// ranks get the same result or Error: exit code 2 if only some rings hold steps, if the rings hold different runs, or
+/// if they have no common intact iteration. Collective.
 std::uint64_t newest_common_iteration(const Job& job, const std::string& pool);
 
 }  // namespace ringside::mpi

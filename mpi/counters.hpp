@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The numbers about the steps that the nodes' first ranks exchange: three, by a reduction for which no rank waits
+// The three numbers about steps that the first ranks of the nodes exchange, by a reduction for which no rank waits
 // (docs/publish/mpi.md).
 #pragma once
 
@@ -28,22 +28,22 @@ struct Waited {
 };
 static_assert(kMostNodes <= 1 << 20);
 
-/// The counters of a first rank. One thread uses it.
+/// The counters of a first rank. Only one thread uses an object of this class.
 class Counters {
  public:
-  /// firsts: outlives this object. buffers: of the attachment. shown: receives the results.
+  /// firsts: must outlive this object. buffers: the number of buffers of the attachment. shown: receives the results.
   /// resumed_from: the iteration that every node already holds; 0: none.
   Counters(const Communicator& firsts, std::uint32_t buffers, std::uint64_t resumed_from, CohortHead& shown);
   ~Counters();
   Counters(const Counters&) = delete;
   Counters& operator=(const Counters&) = delete;
 
-  /// Notes the iteration of that step.
+  /// Notes the iteration of a step.
   void note_step(std::uint64_t step, std::uint64_t iteration) noexcept {
     iterations_[step % iterations_.size()] = iteration;
   }
 
-  /// Takes the result of the last exchange if it is over, and begins the next one. committed, persisted: steps.
+  /// If the last exchange is over, takes its result and begins the next one. committed, persisted: numbers of steps.
   void advance(std::uint64_t committed, std::uint64_t persisted, Waited waited) noexcept;
 
   /// Ends all exchanges: waits for the other first ranks, which must call it, too. Returns MPI's code for the first
@@ -51,7 +51,7 @@ class Counters {
   int finish() noexcept;
 
  private:
-  static constexpr std::uint64_t kMostBehind = 1024;  // commits by which the medium may lag and still be found
+  static constexpr std::uint64_t kMostBehind = 1024;  // the most commits by which a persisted step may lag
 
   std::uint64_t iteration_of(std::uint64_t steps) const noexcept {
     return steps == 0 ? resumed_from_ : iterations_[(steps - 1) % iterations_.size()];
@@ -68,7 +68,7 @@ class Counters {
   MPI_Comm comm_;
   const std::uint64_t resumed_from_;
   CohortHead& shown_;
-  std::vector<std::uint64_t> iterations_;  // of the last steps, by step
+  std::vector<std::uint64_t> iterations_;  // the iterations of the last steps, by step
   std::unique_ptr<Exchange> exchange_ = std::make_unique<Exchange>();
   MPI_Request request_ = MPI_REQUEST_NULL;
   std::int64_t begun_ = 0;

@@ -20,7 +20,7 @@
 namespace ringside::mpi {
 namespace {
 
-/// Several texts as one, and back: each ends with a NUL, which no path contains.
+/// Several texts as one text: each ends with a NUL, which no path contains.
 std::string packed(const std::vector<std::string>& texts) {
   std::string all;
   for (const std::string& text : texts) all += text + '\0';
@@ -37,7 +37,8 @@ std::vector<std::string> unpacked(const std::string& all) {
   return texts;
 }
 
-/// The number of a file in its file system, the same on all machines that share this; "" if the file does not exist.
+/// The number of a file in its file system, which is the same on all machines that share the file system; "" if the
+/// file does not exist.
 std::string number_of(const std::string& path) {
   struct stat found {};
   return stat(path.c_str(), &found) == 0 ? std::to_string(found.st_ino) : "";
@@ -79,7 +80,8 @@ EarlierRings::EarlierRings(const Job& job, const std::string& path, const std::s
   take_scalars(job, options.scalars);
 }
 
-/// The first rank opens all rings; the other ranks receive their content's description, and open only what they need.
+/// The first rank opens all rings. The other ranks receive the description of the rings, and open only those that they
+/// need.
 void EarlierRings::find_rings(const Job& job, const std::string& path, const std::string& own_pool,
                               const RankOptions& options) {
   std::string text;
@@ -107,7 +109,7 @@ void EarlierRings::find_rings(const Job& job, const std::string& path, const std
     for (const std::string& pool : pools) places_.push_back({.pool = pool});
     if (!job.node.is_first()) return;
     // A run that overwrites its pools must not overwrite the rings from which it continues. Paths are compared only if
-    // the file numbers are equal: so a node need not look up all pools of all nodes.
+    // the file numbers are equal, so that a node need not look up all pools of all nodes.
     const std::string own_number = number_of(own_pool);
     for (std::size_t n = 0; n < pools.size(); ++n) {
       std::error_code error;
@@ -120,7 +122,7 @@ void EarlierRings::find_rings(const Job& job, const std::string& path, const std
 /// The ranks share the verification: each verifies every n-th ring.
 void EarlierRings::agree(const Job& job) {
   const auto size = static_cast<std::size_t>(job.all.size());
-  std::vector<std::uint64_t> found(2 * places_.size());  // of each node's step: commit number and hash
+  std::vector<std::uint64_t> found(2 * places_.size());  // for each node, its step's commit number and hash
   iteration_ = least_agreed(job, "--resume-from: " + job.name(), [&](std::uint64_t limit) {
     std::uint64_t least = limit;
     for (auto n = static_cast<std::size_t>(job.all.rank()); n < places_.size(); n += size) {
@@ -138,7 +140,7 @@ void EarlierRings::agree(const Job& job) {
                       set_->path(), set_->what_each_holds(), set_->path());
   });
   set_.reset();
-  // For each node, one rank has the numbers; 0 stands for "unknown".
+  // For each node, only one rank has these numbers. The other ranks have 0.
   check(MPI_Allreduce(MPI_IN_PLACE, found.data(), static_cast<int>(found.size()), MPI_UINT64_T, MPI_BOR, job.all.get()),
         "MPI_Allreduce");
   for (std::size_t n = 0; n < places_.size(); ++n) {
@@ -147,7 +149,8 @@ void EarlierRings::agree(const Job& job) {
   }
 }
 
-/// Takes the first node's scalars by name. A scalar that a step lacks would be published as 0, so none may be missing.
+/// Takes the scalars of the first node's step, by name. None may be missing, because a missing scalar would be
+/// published as 0.
 void EarlierRings::take_scalars(const Job& job, const std::vector<Scalar>& scalars) {
   job.all.together("--resume-from", [&] {
     if (!job.all.is_first()) return;
@@ -158,7 +161,7 @@ void EarlierRings::take_scalars(const Job& job, const std::vector<Scalar>& scala
     std::vector<ResultDescription> known;
     for (const RunReading& run : ring.runs()) {
       if (run.run.run_id != ranks_.run_id) continue;
-      known.clear();  // the last description is the newest
+      known.clear();  // only the last description counts, which is the newest
       std::ranges::copy_if(run.catalogue, std::back_inserter(known), [](const ResultDescription& one) {
         return one.source == ResultSource::kScalar;
       });
@@ -179,7 +182,7 @@ void EarlierRings::take_scalars(const Job& job, const std::vector<Scalar>& scala
   scalars_ = job.all.value_of_first(scalars_);
 }
 
-/// Opens a node's ring. On this machine, another file may have its path.
+/// Opens a node's ring. Checks its content, because another file may have the same path on this machine.
 RingReader EarlierRings::open(std::size_t node) const {
   const std::string& pool = places_[node].pool;
   std::optional<RingReader> reader;
@@ -207,7 +210,8 @@ EarlierRings::Reading& EarlierRings::reading(std::size_t node) {
   return reading.emplace(Reading{std::move(reader), *slot});
 }
 
-/// Reads with pread and hashes: another machine may have verified the step, and a mapping's fault would end the solver.
+/// Reads with pread, because a fault in a mapping would end the solver. Verifies the hashes again, because the step may
+/// have been verified on another machine.
 const std::byte* EarlierRings::fetch(std::size_t node, std::size_t variable, std::uint64_t from, std::uint64_t bytes) {
   const auto& [reader, slot] = reading(node);
   fetched_.resize(bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rings of an earlier job, from whose newest step a job with other ranks or nodes continues (docs/publish/mpi.md,
-// "Resuming with other ranks or nodes"). They are only read: each rank copies the parts that it needs.
+// The rings of an earlier job. A job with other ranks or nodes continues from their newest step (docs/publish/mpi.md,
+// "Resuming with other ranks or nodes"). The rings are only read: each rank copies the parts that it needs.
 #pragma once
 
 #include <cstddef>
@@ -22,20 +22,21 @@ namespace ringside::mpi {
 
 class EarlierRings {
  public:
-  /// path: a folder, or a ranks file; of the first rank. own_pool: of the node, on its first rank. options: of this
-  /// job; their scalars are the solver's own. Agrees on the newest step that all rings hold intact. All ranks succeed,
-  /// or throw the same Error: exit code 2 if rings are missing, have another problem, other variables or scalars, share
-  /// no step, or belong to this job; 3 if one is in use. Collective.
+  /// path: a folder or a ranks file; that of the first rank is used. own_pool: the pool of this node; that of the
+  /// node's first rank is used. options: the options of this job, whose scalars are the solver's own. Agrees on the
+  /// newest step that all rings hold intact. All ranks succeed, or throw the same Error: exit code 2 if rings are
+  /// missing, have another problem, other variables or scalars, have no common step, or belong to this job; 3 if a ring
+  /// is in use. Collective.
   EarlierRings(const Job& job, const std::string& path, const std::string& own_pool, const RankOptions& options);
 
   const Id128& run_id() const noexcept { return ranks_.run_id; }
   std::uint64_t iteration() const noexcept { return iteration_; }
-  /// In the order of this job's scalars.
+  /// The scalars of the step, in the order of this job's scalars.
   const KeptScalars& scalars() const noexcept { return scalars_; }
 
   /// Copies the entries of a box of this job, row-major. Reads verify the hash, so the bytes belong to the verified
-  /// step. Throws Error: exit code 2 or 3 if a pool cannot be read or another one has its path, 3 if the step was
-  /// overwritten, 5 if it is damaged. Then `to` must not be used.
+  /// step. Throws Error: exit code 2 or 3 if a pool cannot be read or another file has its path, 3 if the step was
+  /// overwritten, 5 if it is damaged. After an Error, `to` must not be used.
   void copy(std::size_t variable, const Box& box, std::byte* to);
 
  private:
@@ -60,7 +61,7 @@ class EarlierRings {
 
   std::optional<RingSet> set_;  // on the first rank, until all agree
   RanksFile ranks_;
-  std::vector<Place> places_;   // of the nodes
+  std::vector<Place> places_;   // one for each node
   std::vector<std::optional<Reading>> readings_;
   std::vector<std::byte> fetched_;
   std::optional<Assembly> assembly_;

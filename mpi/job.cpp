@@ -29,7 +29,8 @@ Failure failure_of(const std::string& name, ExitCode code, std::uint32_t reason,
   return failure;
 }
 
-/// The namespace in which process ids are valid: ranks in two containers on one machine may have different ones.
+/// The namespace in which process ids are valid. Ranks in different containers on one machine may have different
+/// namespaces.
 std::uint64_t process_namespace() noexcept {
   struct stat found {};
   return stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;

@@ -15,13 +15,14 @@ namespace ringside::mpi {
 
 inline constexpr int kMostNodes = 1 << 20;
 
-/// Throws Error (exit code 2) unless MPI is initialised and this thread may call it.
+/// Throws Error (exit code 2) unless MPI is initialised and may be called from this thread.
 void check_may_call();
 
 /// Throws Error (exit code 3) with MPI's own text unless `code` is MPI_SUCCESS.
 void check(int code, const char* function);
 
-/// A duplicate of a communicator that returns its errors. Freeing is collective, so the destructor does not free it.
+/// A duplicate of a communicator. Calls with it return errors instead of ending the job. The destructor does not free
+/// it, because freeing is collective.
 class Communicator {
  public:
   Communicator() = default;
@@ -33,9 +34,9 @@ class Communicator {
   int size() const noexcept { return size_; }
   bool is_first() const noexcept { return rank_ == 0; }
 
-  /// Runs `work` on every rank. If it throws an Error on some, every rank throws that of the first of these. Its line
-  /// then begins with `name` ("rank 3") and ": " unless `name` is empty. Collective; work makes no call that concerns
-  /// this communicator.
+  /// Runs `work` on every rank. If it throws an Error on some ranks, every rank throws the Error of the first of them.
+  /// The Error's line then begins with `name` ("rank 3") and ": " unless `name` is empty. Collective; `work` must not
+  /// use this communicator.
   void together(const std::string& name, const std::function<void()>& work) const;
 
   /// The first rank's text.
@@ -69,7 +70,7 @@ struct Job {
   Communicator firsts;  // the first ranks of the nodes; other ranks cannot use it
   int node_index = 0;   // nodes are numbered in the order of their first ranks
   int nodes = 0;
-  int node_last_rank = 0;  // among `all`
+  int node_last_rank = 0;  // the rank in `all` of the node's last rank
 
  private:
   int node_first_rank_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options with which a rank attaches: which are refused, and which must be the same on all ranks. No MPI here.
+// The options with which a rank attaches: which of them are refused, and which must be the same on all ranks. This file
+// does not use MPI.
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@
 
 namespace ringside::mpi {
 
-/// A rank's options: `variables` have global shapes, `boxes` are this rank's.
+/// The options of a rank: `variables` have global shapes, and `boxes` are this rank's boxes.
 struct RankOptions {
   HandoffOptions handoff;
   RunDescription run;
@@ -23,17 +24,17 @@ struct RankOptions {
   std::vector<Scalar> scalars;
 };
 
-/// Checks names, dtypes, roles and units. The shapes, which are those of the whole run, may exceed any schema's. Throws
-/// Error (exit code 2).
+/// Checks names, dtypes, roles and units. The shapes are not checked, because those of the whole run may exceed the
+/// limits of a schema. Throws Error (exit code 2).
 void check_variables(std::vector<Variable> variables);
 
-/// Throws Error (exit code 2) for options that ranks cannot have.
+/// Throws Error (exit code 2) for options that are not possible with several ranks.
 void check_policies(const HandoffOptions& options);
 
 /// Everything that must be equal on all ranks, as text that a message can show.
 std::string common_text(const RankOptions& options);
 
-/// Both texts from shortly before their first difference.
+/// The parts of both texts that begin shortly before their first difference.
 std::pair<std::string, std::string> differing(const std::string& own, const std::string& other);
 
 }  // namespace ringside::mpi

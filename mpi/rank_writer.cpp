@@ -23,7 +23,7 @@
 namespace ringside::mpi {
 namespace {
 
-/// Opens another process's open file of this machine, with a new description. Throws Error (exit code 3).
+/// Opens a file that another process on this machine has open, with a new file description. Throws Error (exit code 3).
 UniqueFd opened_of(pid_t pid, int fd, int flags) {
   const std::string path = formatted("/proc/{}/fd/{}", pid, fd);
   UniqueFd opened(open(path.c_str(), flags | O_CLOEXEC));
@@ -36,7 +36,7 @@ UniqueFd opened_of(pid_t pid, int fd, int flags) {
 RankWriter::RankWriter(MPI_Comm ranks, const std::function<RankOptions()>& take) : job_(ranks) {
   try {
     attach(take);
-  } catch (...) {  // on all ranks
+  } catch (...) {  // all ranks come here, or none
     counters_.reset();
     job_.free();
     throw;
@@ -67,9 +67,10 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
   std::optional<EarlierRings> earlier = find_start(options);
   options.handoff.ranks = ranks_text(job_, options, boxes_);
   options.scalars.insert(options.scalars.end(), kMpiScalars.begin(), kMpiScalars.end());
-  // The problem includes the whole run's shapes and this node's entries: only with these a ring is resumed.
+  // The problem includes the shapes of the whole run and the entries of this node: a ring is resumed only if both are
+  // the same.
   options.run.problem_id = node_problem_id(options.run.problem_id, regions_);
-  // As text, too: `ringside info` shows it, and a refusal states the difference.
+  // The parameters contain the entries as text, too: `ringside info` shows it, and a refusal states the difference.
   std::vector<std::string> parameters;
   if (options.run.parameters[0] != '\0') parameters.emplace_back(text_of(options.run.parameters));
   if (earlier) {
@@ -78,7 +79,7 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
   }
   parameters.push_back(regions_);
   assign(options.run.parameters, joined(parameters, "; "));
-  // One run: all rings get the same run_id.
+  // All rings get the same run_id, because they belong to one run.
   options.run.run_id = job_.all.value_of_first(options.run.run_id);
   const std::vector<CohortMember> members = node_members();
   job_.all.together(job_.node_name(), [&] {
@@ -96,8 +97,8 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
   if (earlier) continue_from(*earlier, options.boxes);
 }
 
-/// With RINGSIDE_POOL_RESUME the nodes agree on the step from which the run continues (resume_from_). Returns the rings
-/// of an earlier job if the run begins anew and such rings exist. Collective.
+/// With RINGSIDE_POOL_RESUME, the nodes agree on the step from which the run continues (resume_from_). Returns the
+/// rings of an earlier job, if these were named and the nodes have no step to continue from. Collective.
 std::optional<EarlierRings> RankWriter::find_start(const RankOptions& options) {
   const char* const rings = std::getenv(kResumeFromVariable);
   const std::string earlier = job_.all.text_of_first(rings == nullptr ? "" : rings);
@@ -118,7 +119,7 @@ std::optional<EarlierRings> RankWriter::find_start(const RankOptions& options) {
   return std::optional<EarlierRings>(std::in_place, job_, earlier, own, options);
 }
 
-/// The first of all exchanges: later ones may differ between releases.
+/// This check is the first exchange between ranks, because later exchanges may differ between releases.
 void RankWriter::check_same_release() const {
   struct Release {
     char version[32] = {};
@@ -142,7 +143,7 @@ void RankWriter::check_same_options(const std::string& own) const {
   });
 }
 
-/// This node's variables, and this rank's parts in them. The first rank of all checks the boxes.
+/// Returns this node's variables, and sets this rank's parts in them. The first rank of the job checks all boxes.
 Schema RankWriter::node_schema(const RankOptions& options) {
   const std::size_t count = options.boxes.size();
   const int bytes = static_cast<int>(count * sizeof(Box));
@@ -191,9 +192,9 @@ std::vector<CohortMember> RankWriter::node_members() const {
 
 namespace {
 
-/// The data that a node's first rank sends to the others while it attaches.
+/// The data that a node's first rank sends to the node's other ranks while it attaches.
 struct PassedOn {
-  int is_made = 0;  // 0: the first rank has failed before
+  int is_made = 0;  // 0: the first rank has already failed
   int cohort = -1;
   int payload = -1;
   int control = -1;
@@ -267,8 +268,8 @@ void RankWriter::take_kept() {
   });
 }
 
-/// Publishes the earlier rings' step as this run's first step: then this run's rings hold it, and the solver's first
-/// step has a predecessor.
+/// Publishes the step of the earlier rings as this run's first step, so that this run's rings keep it, and the solver's
+/// first step has a predecessor.
 void RankWriter::continue_from(EarlierRings& earlier, const std::vector<Box>& boxes) {
   job_.all.together(job_.name(), [&] {
     if (const ClaimStatus status = claim(); status != ClaimStatus::kOk) throw failure(status);
@@ -282,7 +283,8 @@ void RankWriter::continue_from(EarlierRings& earlier, const std::vector<Box>& bo
   has_published_ = false;  // not yet by the solver
 }
 
-/// Each rank touches its own pages first: they are then in the memory of its own processor.
+/// Touches the pages of this rank's parts before any other rank does, so that they are in the memory of this rank's
+/// processor.
 void RankWriter::populate(const SharedMapping& payload) const noexcept {
   constexpr std::uint64_t kPage = 4096;
   for (std::uint32_t b = 0; b < geometry_.buffers; ++b) {
@@ -335,7 +337,7 @@ ClaimStatus RankWriter::claim() noexcept {
   return claimed.status;
 }
 
-/// The first rank sends the others of its node the reason for which it cannot continue.
+/// The reason why this rank cannot continue. A node's first rank passes its reason on to the node's other ranks.
 Error RankWriter::failure(ClaimStatus status) {
   if (stop_.is_set() || (status == ClaimStatus::kStopped && !cohort_->has_failed())) {
     return {ExitCode::kInterrupted, "interrupted: `stop` is set"};
@@ -375,7 +377,8 @@ void RankWriter::publish(std::uint64_t iteration, std::span<const ScalarValue> s
 
 RunState RankWriter::state() const noexcept {
   const CohortHead& head = cohort_->head();
-  const std::uint64_t persisted = head.global_persisted.load(std::memory_order_acquire);  // first: it is never ahead
+  // global_persisted is read first, so that it is never ahead of global_iteration.
+  const std::uint64_t persisted = head.global_persisted.load(std::memory_order_acquire);
   return {.global_iteration = head.global_iteration.load(std::memory_order_relaxed),
           .global_persisted = persisted,
           .waited = Waited::of(head.waited.load(std::memory_order_relaxed))};
@@ -386,7 +389,7 @@ RunState RankWriter::state() const noexcept {
 void RankWriter::detach(std::uint32_t outcome) {
   try {
     end(outcome);
-  } catch (...) {  // on all ranks
+  } catch (...) {  // all ranks come here, or none
     counters_.reset();
     job_.free();
     throw;
@@ -400,7 +403,7 @@ void RankWriter::end(std::uint32_t outcome) {
     if (outcome <= static_cast<std::uint32_t>(Outcome::kFailed)) return;
     throw usage_error("outcome: found {}, expected 1 to {}", outcome + 1, static_cast<int>(Outcome::kFailed) + 1);
   });
-  // Also a barrier: each rank has returned from its last publish.
+  // The reduction is also a barrier: afterwards each rank has returned from its last publish.
   const auto own = static_cast<std::int64_t>(published());
   const std::array<std::int64_t, 5> numbers = {own, -own, outcome, -static_cast<std::int64_t>(outcome), ran_out_};
   std::array<std::int64_t, 5> most{};
@@ -431,7 +434,7 @@ void RankWriter::end(std::uint32_t outcome) {
       throw;
     }
   });
-  if (first_ && last_iteration_ > 0) {  // as on all nodes
+  if (first_ && last_iteration_ > 0) {  // the condition is the same on all nodes
     int is_persisted = first_->persisted() > 0;
     check(MPI_Allreduce(MPI_IN_PLACE, &is_persisted, 1, MPI_INT, MPI_MIN, job_.firsts.get()), "MPI_Allreduce");
     CohortHead& head = cohort_->head();

@@ -31,20 +31,20 @@ struct RunState {
   Waited waited;
 };
 
-/// One thread uses it.
+/// Only one thread uses an object of this class.
 class RankWriter {
  public:
-  /// Attaches all ranks. take: makes this rank's options, and may throw Error. All ranks succeed, or throw the same
+  /// Attaches all ranks. take: returns this rank's options; may throw Error. All ranks succeed, or throw the same
   /// Error. Collective.
   RankWriter(MPI_Comm ranks, const std::function<RankOptions()>& take);
 
-  /// Whether the step from which the run continues can be read; until the first publish.
+  /// Whether the step from which the run continues can be read, which is possible until the first publish.
   bool has_kept() const noexcept { return !has_published_ && kept_iteration_ != 0; }
   std::uint64_t kept_iteration() const noexcept { return kept_iteration_; }
   std::span<const std::byte> kept_part(std::size_t variable) const noexcept;
   std::optional<ScalarValue> kept_scalar(std::size_t scalar) const noexcept;
 
-  /// Claims the node's step; `part` finds parts in it. On a status other than kOk, `failure` gives the reason.
+  /// Claims the node's step; `part` finds parts in it. After a status other than kOk, `failure` returns the reason.
   ClaimStatus claim() noexcept;
   Error failure(ClaimStatus status);
   /// This rank's part of a variable in the claimed step and in the previous one, or null.
@@ -72,7 +72,7 @@ class RankWriter {
   struct Part {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
-    // For a replicated variable that is kept from another rank: this rank's copies of two steps, which are not kept.
+    // For a replicated variable of which the ring keeps another rank's copy: this rank's copies of two steps.
     std::vector<std::byte> copies;
   };
 
@@ -95,20 +95,20 @@ class RankWriter {
   StopFlag stop_;
   PayloadGeometry geometry_;
   std::vector<Part> parts_;
-  std::vector<Box> boxes_;        // on the first rank of all: by rank, each with all variables
+  std::vector<Box> boxes_;        // only on the job's first rank: the boxes of each rank, for all variables
   std::string regions_;           // the entries of the variables that this node keeps
-  std::size_t scalar_count_ = 0;  // the solver's own
+  std::size_t scalar_count_ = 0;  // the number of the solver's own scalars
   std::optional<Cohort> cohort_;
-  std::optional<HandoffWriter> first_;  // of the node's first rank
-  std::optional<CohortWriter> other_;   // of the others
-  std::optional<Counters> counters_;    // of the first rank
-  bool agrees_ = false;                 // on resume_from_: all ranks searched for the step
+  std::optional<HandoffWriter> first_;  // only on the node's first rank
+  std::optional<CohortWriter> other_;   // only on the node's other ranks
+  std::optional<Counters> counters_;    // only on the node's first rank
+  bool agrees_ = false;                 // whether all ranks have agreed on resume_from_
   std::uint64_t resume_from_ = 0;
   std::uint64_t kept_iteration_ = 0;
-  SharedMapping kept_;  // unless the run continues from earlier rings: then the kept step is the first one of this run
+  SharedMapping kept_;  // empty if the run continues from earlier rings: the kept step is then this run's first step
   KeptScalars kept_scalars_;
   bool has_published_ = false;
-  bool ran_out_ = false;  // the last claim was interrupted or failed
+  bool ran_out_ = false;  // whether the last claim was interrupted or failed
   std::byte* claimed_ = nullptr;
   std::byte* previous_ = nullptr;
   std::uint64_t last_iteration_ = 0;

@@ -18,7 +18,8 @@
 namespace ringside::mpi {
 namespace {
 
-/// Empty if the node's analyzer takes part in no round, or its address cannot be read: then there is no round.
+/// The address of the node's analyzer. Empty if the analyzer takes part in no round, or if the address cannot be read:
+/// there is no round then.
 std::optional<NodeAddress> node_address_at(const std::string& socket) {
   try {
     return read_node_address(socket);

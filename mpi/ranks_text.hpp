@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ranks' data about each other, as a node's ranks file stores it (docs/formats/files.md).
+// The data about all ranks that a node's ranks file contains (docs/formats/files.md).
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 namespace ringside::mpi {
 
 /// On the first rank of a node: the text of its ranks file without the run, which its analyzer adds. Empty on other
-/// ranks. boxes: on the first rank of all, those of all ranks, and of each those of all variables. Collective.
+/// ranks. boxes: on the job's first rank, the boxes of all variables for each rank in turn. Collective.
 std::string ranks_text(const Job& job, const RankOptions& options, std::span<const Box> boxes);
 
 }  // namespace ringside::mpi

@@ -31,7 +31,7 @@ struct ringside_mpi_writer {
   ringside_mpi_writer(MPI_Comm ranks, const Take& take) : rank(ranks, take) {}
 
   RankWriter rank;
-  bool ended = false;  // a detach was tried: no more steps
+  bool ended = false;  // detach was called: no step may follow
   LastError error;
 };
 
@@ -71,7 +71,7 @@ mpi::RankOptions options_of(const ringside_writer_options* options, const ringsi
   return made;
 }
 
-/// call() with the errors of this handle, if it is usable.
+/// Runs call() in the process that attached. Failures become the handle's last error.
 template <class Call>
 ringside_status owned_call(ringside_mpi_writer* writer, const Call& call) noexcept {
   if (writer == nullptr) return RINGSIDE_USAGE;
@@ -118,7 +118,7 @@ ringside_status ringside_mpi_attach(MPI_Comm comm, const ringside_writer_options
   return guarded(is_place ? error : nullptr, [&]() -> ringside_status {
     if (out != nullptr) *out = nullptr;
     mpi::check_may_call();
-    auto attached = std::make_unique<ringside_mpi_writer>(comm, [&] {  // all ranks receive a failure in here
+    auto attached = std::make_unique<ringside_mpi_writer>(comm, [&] {  // all ranks receive a failure of this function
       if (!is_place) throw usage_error("ringside_error: its size is wrong; expected sizeof(ringside_error)");
       if (out == nullptr) throw usage_error("ringside_mpi_attach: `out` is NULL; expected the place of a handle");
       return options_of(options, variables, parts, variable_count, scalars, scalar_count);

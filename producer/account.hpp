@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The producer's side of the account: its working time and its waiting time, summed over the run. One thread writes.
-// The report's thread reads, hence the atomics (relaxed: no figure depends on another one).
+// The producer's side of the account: its working time and its waiting time, summed over the run. One thread writes the
+// members and the report's thread reads them, hence the atomics (relaxed: no figure depends on another figure).
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,8 @@
 namespace ringside {
 
 struct ProducerAccount {
-  std::atomic<std::uint64_t> iterations{0};    // the solver's index: a resumed run continues it
-  std::atomic<std::uint64_t> resumed_from{0};  // the kept iteration it continued from; 0: from the start
+  std::atomic<std::uint64_t> iterations{0};    // the iteration that the solver has reached, also after a resume
+  std::atomic<std::uint64_t> resumed_from{0};  // the kept iteration from which it continued; 0: from the start
   std::atomic<std::uint64_t> steps_published{0};
   std::atomic<std::uint64_t> steps_skipped{0};
   std::atomic<std::int64_t> generate_ns{0};
@@ -23,7 +23,7 @@ struct ProducerAccount {
   std::atomic<std::int64_t> analyzer_cores_lent_ns{0};  // time of our threads on the analyzer's cores, summed
   std::atomic<double> residual_l1{0};
   std::atomic<double> residual_linf{0};
-  std::atomic<double> criterion{0};         // what --tolerance bounds
+  std::atomic<double> criterion{0};         // the figure that --tolerance bounds
   std::atomic<double> residual_growth{-1};  // recent factor of the criterion per iteration; below 0: none
   std::atomic<double> iterations_left{-1};  // estimate until the tolerance is met; below 0: none
   std::atomic<std::int64_t> load_ns{0};
@@ -38,16 +38,16 @@ void set(std::atomic<T>& figure, T value) noexcept {
   figure.store(value, std::memory_order_relaxed);
 }
 
-/// An estimate as a figure of the account: -1 if there is none.
+/// An estimate as a figure of the account: -1 if there is no estimate.
 inline double to_figure(const std::optional<std::uint64_t>& estimate) noexcept {
   return estimate ? static_cast<double>(*estimate) : -1.0;
 }
 
 /// The keys of `--summary` about the matrix's memory: its place and size, and the cost of faults since `begin`
-/// (producer/memory/matrix_memory.hpp). For a matrix in DRAM only its place.
+/// (producer/memory/matrix_memory.hpp). For a matrix in DRAM, only its place.
 Json far_account(const SolveOptions& options, const std::optional<FarUse>& begin);
 
-/// The keys of `--summary` that the producer counts (seconds as doubles), and the two instants.
+/// The keys of `--summary` that the producer measures (seconds as doubles), and the instants begun_ns and ended_ns.
 Json to_json(const ProducerAccount& account);
 
 }  // namespace ringside

@@ -41,7 +41,7 @@ struct ProducerOptions {
   SolveOptions solve;
   PublishOptions publish;
   PeerOptions peer;
-  ReduceOptions reduce;  // the baseline's
+  ReduceOptions reduce;  // for the baseline only
   Mode mode = Mode::kPipeline;
   ProcessOptions process;
 };
@@ -57,7 +57,7 @@ SolveEnd run_dram(const ProducerOptions& options, const SolveRun& run, Json& fin
   const BaselineResult result = run_baseline(run, options.reduce.passes);
   final["analyze_s"] = static_cast<double>(result.analyze_ns) * 1e-9;
   final["analysis_ended_ns"] = result.ended_ns;
-  final["reduce"] = to_string(ReduceAt::kSlot);  // there is no transfer
+  final["reduce"] = to_string(ReduceAt::kSlot);  // the baseline has no transfer
   final["passes"] = options.reduce.passes;
   final["last"] = to_json(result.last, result.last_iteration);
   return result.end;
@@ -121,7 +121,7 @@ SolveEnd run_pipeline(const ProducerOptions& options, const SolveRun& run, const
   return end;
 }
 
-/// Refuses the options that only the baseline has here; in the pipeline the analyzer has them.
+/// Refuses the options that this program has only for the baseline; in the pipeline the analyzer has them.
 void refuse_analyzer_options(const CommandLine& line) {
   for (const char* name : {"--reduce", "--passes"}) {
     if (!line.is_given(name)) continue;
@@ -132,13 +132,13 @@ void refuse_analyzer_options(const CommandLine& line) {
   }
 }
 
-// Descriptors for the matrix and its cache, shared memory, the analyzer's socket, ZeroMQ's threads.
+// The number of descriptors for the matrix and its cache, shared memory, the analyzer's socket and ZeroMQ's threads.
 constexpr std::size_t kDescriptors = 64;
 
 ExitCode run(const ProducerOptions& options) {
   ensure_descriptors(kDescriptors, "ringside-producer");
-  if (options.publish.elastic) (void)lent_cores(options.process);  // fails now, not after loading
-  start_matrix_memory(options.solve);                              // before OpenMP has threads
+  if (options.publish.elastic) (void)lent_cores(options.process);  // must fail now, not after loading
+  start_matrix_memory(options.solve);                              // must precede OpenMP's threads
   if (!options.process.cores.empty()) pin_openmp_threads(parse_core_list(options.process.cores, "--cores").cpus);
 
   // If `ringside run` started this process, the service manager watches `ringside run` instead.
@@ -151,7 +151,7 @@ ExitCode run(const ProducerOptions& options) {
   account.load_ns.store(now_ns() - load_begin, std::memory_order_relaxed);
 
   Report report(options.process.report_fd);
-  RunDescription loaded = problem.description;  // of the baseline; the run that attaches gets a run_id of its own
+  RunDescription loaded = problem.description;  // for the baseline; a run that attaches gets its own run_id
   loaded.problem_id = problem_id_with(loaded.problem_id, problem.solver->variables());
   report.write({{"event", "loaded"}, {"run", describe(loaded, problem.solver->variables())}});
   report.start([&account] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The pipeline's side of the loop in producer/solve_loop.hpp: the solver writes x_k directly into a buffer of the
-// library (producer/run_writer.hpp), and it is published. Solver and library do not depend on each other.
+// library (producer/run_writer.hpp), which then publishes x_k. Solver and library do not depend on each other.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class PrivateIterates {
   }
 
  private:
-  /// At least one byte, so that a process without rows has a place, too.
+  /// The size is at least one byte, so that a process without rows has a place, too.
   static std::size_t bytes_of(std::span<const VariablePlace> places) noexcept {
     return std::max<std::size_t>(places.back().offset + places.back().stored_bytes, 1);
   }
@@ -43,14 +43,14 @@ class PrivateIterates {
 };
 
 /// Runs iterations 1, 2, 3 ... of `solver`, or those after a kept run's iterate, and publishes each `options.every`-th
-/// iterate and the last one. `stop` ends it after the current iteration, whose iterate is published.
+/// iterate and the last one. `stop` ends the run after the current iteration, whose iterate is published.
 class Producer : private IterateSink {
  public:
   /// Throws Error (exit code 3) if there is no room for the private iterates.
   Producer(const SolveRun& run, StepWriter& writer, WhenFull when_full, Pulse& pulse);
 
-  /// kept: the step to continue from.
-  /// kAnalyzerGone: the writer has the reason. Throws Error if the kept step's variables cannot be copied.
+  /// kept: the step from which to continue. If this returns kAnalyzerGone, the writer has the reason. Throws Error if
+  /// the kept step's variables cannot be copied.
   SolveEnd run(const std::optional<ContinuedStep>& kept = std::nullopt);
 
  private:
@@ -69,11 +69,11 @@ class Producer : private IterateSink {
   WhenFull when_full_;
   Pulse& pulse_;
   PrivateIterates private_iterates_;
-  std::vector<ringside_value> scalars_;  // of the step that is published
+  std::vector<ringside_value> scalars_;  // the scalars of the step that is published
   ringside_status claim_status_ = RINGSIDE_OK;
-  bool in_buffer_ = false;  // the present iterate lies in a buffer of the hand-off
-  bool published_ = true;   // the newest iterate; x_0 is no step, and a kept iterate is in the ring
-  bool was_full_ = false;   // the newest iterate found no buffer: it is skipped, unless it is the last one
+  bool in_buffer_ = false;  // whether the present iterate lies in a buffer of the hand-off
+  bool published_ = true;   // the newest iterate is published; x_0 is no step, a kept one is in the ring
+  bool was_full_ = false;   // the newest iterate found no buffer: it is skipped unless it is the last
   std::int64_t generate_unpublished_ns_ = 0;  // generate time since the last published step
 };
 

@@ -24,7 +24,7 @@ struct RunWriterOptions {
   const PublishOptions& publish;
   const PeerOptions& peer;
   const ProcessOptions& process;
-  std::vector<int> lent_cores = {};    // with --elastic: they are lent while a claim waits
+  std::vector<int> lent_cores = {};    // with --elastic: the cores lent while a claim waits
   const volatile int* stop = nullptr;  // ends a wait; outlives the writer
 };
 
@@ -34,13 +34,14 @@ class StepWriter {
  public:
   virtual ~StepWriter() = default;
 
-  /// The places of this process's part of each variable in a step's memory, relative to the first one's beginning.
+  /// The places of this process's part of each variable in a step's memory, relative to the beginning of the first
+  /// variable's part.
   virtual std::span<const VariablePlace> places() const noexcept = 0;
 
   /// Copies the kept step's variables to their places in `payload`. Call before the first publish. Throws Error.
   virtual void copy_kept(void* payload) const = 0;
 
-  // Statuses as of ringside.h. RINGSIDE_FULL: with kSkip only.
+  // The statuses are those of ringside.h; RINGSIDE_FULL is returned only with kSkip.
   virtual ringside_status claim(WhenFull when_full) noexcept = 0;
   virtual ringside_status claim_last() noexcept = 0;
   /// The place of the claimed step's first variable.
@@ -59,7 +60,7 @@ struct ContinuedStep {
   std::vector<std::uint64_t> scalars;  // words, in the order declared
 };
 
-/// A solver's variable and scalar as ringside.h declares them: they point to its names.
+/// A solver's variable and scalar as ringside.h declares them. The results point to the names of the arguments.
 ringside_variable declared(const Variable& variable);
 ringside_scalar declared(const Scalar& scalar);
 
@@ -79,7 +80,7 @@ class RunWriter final : public StepWriter {
   void identify(RunDescription& run) const;
   /// The analyzer's remark about the attachment; usually empty.
   std::string note() const { return ringside_writer_note(handle()); }
-  /// The analyzer's cores, lent while it waits for a step. Requires `lent_cores`.
+  /// The analyzer's cores, lent while the analyzer waits for a step. Requires `lent_cores`.
   CoreBorrower analyzer_cores() const;
 
   /// With --resume: the step to continue from; empty if there was none. Throws Error (exit code 2) if that step lacks a
@@ -93,7 +94,7 @@ class RunWriter final : public StepWriter {
   }
   ringside_status claim_last() noexcept override { return ringside_writer_claim_last(handle()); }
   void* buffer() noexcept override { return ringside_writer_buffer(handle(), 0); }
-  /// Cannot fail: a buffer is claimed, and the iterations rise.
+  /// Cannot fail: a buffer has been claimed, and the iterations rise.
   void publish(std::uint64_t iteration, std::int64_t generate_ns,
                std::span<const ringside_value> scalars) noexcept override {
     ringside_writer_publish_timed(handle(), iteration, generate_ns, scalars.data(), scalars.size());

@@ -45,15 +45,15 @@ class IterateSink {
   /// null, the run ends with step k-1, and `finish` is called next.
   virtual void* place(std::uint64_t k, bool due, const void* previous) noexcept = 0;
 
-  /// Takes step k, which is finite. It stays in place until the next iteration has read it.
+  /// Takes step k, which is finite. Its payload stays in place until the next iteration has read it.
   virtual void take(const FinishedIterate& iterate) noexcept = 0;
 
-  /// The run ends with `last`, the newest iterate taken (or the run's first). how: kInterrupted after a `place` that
+  /// Ends the run with `last`, the newest iterate taken (or the run's first). how: kInterrupted after a `place` that
   /// returned null. Returns how the run ended.
   virtual SolveEnd finish(const FinishedIterate& last, SolveEnd how) noexcept = 0;
 };
 
-/// The parts of a run. All of them outlive it.
+/// The parts of a run. All of them outlive the run.
 struct SolveRun {
   Solver& solver;
   const SolveOptions& options;
@@ -69,8 +69,8 @@ struct FirstStep {
   std::span<const std::uint64_t> scalars{};  // the words of Solver::scalars
 };
 
-/// Runs the iterations that follow `first`. If an iterate diverged, it may hold NaN, and is neither taken nor finished.
-/// If an iteration broke down, its predecessor is not finished either.
+/// Runs the iterations that follow `first`. An iterate that diverged may hold NaN; it is neither taken nor finished. If
+/// an iteration broke down, the iterate before it is not finished either.
 SolveEnd solve(const SolveRun& run, const FirstStep& first, IterateSink& sink) noexcept;
 
 ExitCode exit_code_of(SolveEnd end) noexcept;

@@ -67,7 +67,7 @@ class Syncer {
   std::jthread thread_;
 };
 
-/// The existing logs, all of one kind, before the first is opened for writing.
+/// The existing logs, all of one kind, as found before the first of them is opened for writing.
 struct LogsThere {
   std::array<LogScan, kJournalLogs> scan;
   std::optional<JournalKind> kind;
@@ -116,11 +116,11 @@ struct Journal::Implementation {
   std::uint64_t newest = 0;
   std::uint32_t active = 0;      // the log to which records are appended
   bool begun = false;            // the active log has a header
-  std::uint64_t generation = 0;  // of the active log; 0: there is none yet
-  std::uint64_t seed = 0;        // of the active log's frames
+  std::uint64_t generation = 0;  // the generation of the active log; 0: no log is active yet
+  std::uint64_t seed = 0;        // the seed of the active log's frames
   std::unique_ptr<std::byte[]> buffer = std::make_unique<std::byte[]>(kBufferBytes);
   std::size_t buffered = 0;
-  std::uint64_t buffered_first = 0;  // numbers of the records in the buffer
+  std::uint64_t buffered_first = 0;  // numbers of the first and the last record in the buffer
   std::uint64_t buffered_last = 0;
   int error = 0;
   std::optional<Syncer> syncer;  // last: its thread ends first
@@ -142,7 +142,7 @@ int Journal::Implementation::flush() noexcept {
   return 0;
 }
 
-/// Empties the active log. One append later writes its header and the first records.
+/// Empties the active log. Its header and its first records are written later, by one append.
 int Journal::Implementation::begin_log(std::uint64_t first_seq) noexcept {
   if (const int failed = logs[active]->clear(); failed != 0) return failed;
   oldest[active] = 0;
@@ -193,7 +193,7 @@ Journal Journal::open(const std::string& pool, const JournalOptions& options, St
     made->logs[log] = kind == JournalKind::kFile ? open_file_log(path, capacity, foreign)
                                                  : open_pmemlog_log(path, capacity, storage, foreign);
   }
-  // Read again under the lock: another writer may have written until then.
+  // The logs are read again under the lock, because another writer may have written before this process had the lock.
   const LogsThere there = look_at_logs(pool);
   for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
     const LogScan& scan = there.scan[log];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A log in a libpmemlog pool: an append is atomic, and on DAX it survives power loss when it returns. Only this file
-// uses libpmemlog, which PMDK deprecated and then dropped. Without RINGSIDE_HAVE_PMEMLOG its functions only report
-// that it is missing.
+// uses libpmemlog, which PMDK deprecated and then dropped. Without RINGSIDE_HAVE_PMEMLOG the functions of this file
+// only report that libpmemlog is missing.
 #include "analyzer/journal/journal_storage.hpp"
 #include "common/platform/error.hpp"
 
@@ -76,7 +76,7 @@ class PmemLog final : public JournalStorage {
  private:
   WatchedMapping watched_;
   OpenLog log_;
-  UniqueFd fd_;  // for sync
+  UniqueFd fd_;  // the descriptor that sync uses
   const Storage storage_;
 };
 
@@ -113,7 +113,7 @@ void remove_leftover(const std::string& made) {
 void create(const std::string& path, std::uint64_t capacity) {
   const std::string made = path + ".new";
   remove_leftover(made);
-  // The shutdown state is useful only on DAX, and there it requires rights that this program otherwise does not need.
+  // The shutdown state is useful only on DAX, and there it requires rights that this program needs for nothing else.
   int no_shutdown_state = 0;
   pmemlog_ctl_set(nullptr, "sds.at_create", &no_shutdown_state);
   const PmdkSyncs syncs;

@@ -17,12 +17,12 @@ constexpr std::uint64_t kNoCommit = ~std::uint64_t{0};
 
 using Named = std::set<std::tuple<Id128, std::uint64_t, std::uint64_t>>;  // run, iteration, commit_seq
 
-/// How far the journal's records of one run reach: each commit up to `commit_seq` has a record or is named as missing.
+/// How far the journal's records of one run reach: each commit up to `commit_seq` has a record or is listed as missing.
 struct Recorded {
-  std::optional<std::uint64_t> commit_seq;  // empty: not in the journal
-  std::uint64_t iteration = 0;              // of that commit, or a lower bound
-  std::uint64_t next_step = 0;              // of the next commit, if it belongs to the same attachment
-  std::uint64_t oldest = kNoCommit;         // commit_seq: rotation may have removed the records of earlier commits
+  std::optional<std::uint64_t> commit_seq;  // empty: the journal lacks the run
+  std::uint64_t iteration = 0;              // the iteration of that commit, or a lower bound
+  std::uint64_t next_step = 0;              // the step of the next commit, if it belongs to the same attachment
+  std::uint64_t oldest = kNoCommit;         // a commit_seq: rotation may have removed records of earlier commits
 };
 
 struct Journaled {
@@ -52,7 +52,7 @@ void add(Journaled& journaled, const wire::RecordsMissing& missing) {
               recorded.oldest};
 }
 
-/// The journal records everything about earlier commits before an attachment's RunStarted.
+/// In the journal, all records of earlier commits precede an attachment's RunStarted.
 void add(Journaled& journaled, const wire::RunStarted& started) {
   const std::optional<Id128> run_id = id_of(started.run_id());
   if (!run_id || started.first_commit_seq() == 0) return;
@@ -94,8 +94,9 @@ MissingSteps between(const Recorded& recorded, const Id128& run_id, std::uint64_
   return missing;
 }
 
-/// For a run that the journal lacks: all commits before its oldest kept one, but at most as many as iterations. (There
-/// are fewer only if a pool was overwritten and some iterations were not published.)
+/// For a run that the journal lacks: a state after which all commits before the run's oldest kept one are missing, but
+/// at most as many as the run had iterations. (The run made fewer commits only if a pool was overwritten and some
+/// iterations were not published.)
 Recorded before_the_first(const StepFigures& oldest) {
   const std::uint64_t iterations = oldest.step.iteration == 0 ? 0 : oldest.step.iteration - 1;
   return {oldest.commit_seq - 1 - std::min(oldest.commit_seq - 1, iterations), 0, 0, 0};
@@ -121,7 +122,7 @@ CatchUp catch_up(const std::string& pool, const std::vector<RecordedStep>& kept,
       add_missing(between(recorded, step.run_id, step.commit_seq, &step));
       recorded = {step.commit_seq, step.step.iteration, step.step.step + 1, recorded.oldest};
     }
-    // A reader can hold a slot for longer than the journal keeps records. This step was recorded before.
+    // A reader can hold a slot for longer than the journal keeps records. Such a step was recorded before.
     if (step.commit_seq < recorded.oldest) continue;
     if (!journaled.steps.contains({step.run_id, step.step.iteration, step.commit_seq})) lacking.emplace_back(kept_step);
   }
@@ -139,7 +140,7 @@ CatchUp catch_up(const std::string& pool, const std::vector<RecordedStep>& kept,
     if (started.first_commit_seq() > *recorded.commit_seq + 1) {
       add_missing(between(recorded, *run_id, started.first_commit_seq(), nullptr));
     }
-  } else if (started.from_step() > recorded.next_step) {  // taken over without its pool
+  } else if (started.from_step() > recorded.next_step) {  // the run was taken over without its pool
     MissingSteps missing{
         .run_id = *run_id, .first_step = recorded.next_step, .steps = started.from_step() - recorded.next_step};
     // A frozen ring keeps only older iterates, so its last iteration can be too low to be a bound.

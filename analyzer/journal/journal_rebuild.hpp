@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds what the journal lacks when a run is admitted. A killed analyzer may have committed steps without recording
-// them. While the journal is given up or switched off, no step is recorded. Steps that the ring still keeps are
-// recorded anew; the others are named as missing. So each committed step has a record or is named as missing.
+// them, and no step is recorded while the journal is switched off or was given up after an error. Steps that the ring
+// still keeps are recorded anew; the others are recorded as missing. So each committed step has a record or is recorded
+// as missing.
 //
 // Run and commit_seq identify a commit: the numbers of steps begin with 0 in each attachment, whereas commit_seq rises
 // for as long as the pool lives.
@@ -23,8 +24,9 @@ using CatchUp = std::vector<std::variant<MissingSteps, RecordedStep>>;
 
 /// Returns in commit order: the steps of `kept` whose run, iteration and commit_seq are in no step record of the pool's
 /// journal, and the commits of these runs that neither the journal nor `kept` has. started: the admitted run; all
-/// earlier commits are below its first_commit_seq. last_iteration: of the step before its from_step; 0: none, or
-/// unknown. see: called with each record of the journal, in order. Throws Error as JournalReader::open.
+/// earlier commits are below its first_commit_seq. last_iteration: the iteration of the step before from_step of
+/// `started`; 0: no such step, or unknown. see: called with each record of the journal, in order. Throws Error as
+/// JournalReader::open.
 CatchUp catch_up(const std::string& pool, const std::vector<RecordedStep>& kept, const wire::RunStarted& started,
                  std::uint64_t last_iteration, const std::function<void(const wire::Record&)>& see = {});
 

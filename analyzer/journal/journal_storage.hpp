@@ -16,7 +16,7 @@
 
 namespace ringside {
 
-/// A lock limits it to one owner at a time. One thread appends and clears; another may sync.
+/// A lock limits a log to one owner at a time. One thread appends and clears; another may sync.
 class JournalStorage {
  public:
   virtual ~JournalStorage() = default;
@@ -29,20 +29,21 @@ class JournalStorage {
   /// an errno value.
   virtual int append(std::span<const std::byte> bytes) noexcept = 0;
   virtual int clear() noexcept = 0;
-  /// Removes all bytes after the first `bytes`, if the storage can. If it cannot, later appends begin after them, at
-  /// the next multiple of kFrameAlignment.
+  /// Removes all bytes after the first `bytes`, if the storage can. If it cannot, later appends begin after the last
+  /// byte, at the next multiple of kFrameAlignment.
   virtual int cut(std::uint64_t bytes) noexcept = 0;
-  /// When it returns 0, everything that was appended before the call survives power loss.
+  /// When this returns 0, everything that was appended before the call survives power loss.
   virtual int sync() noexcept = 0;
 };
 
-/// Opens a log's file for the next two functions. create: makes the file if it does not exist. Throws Error as they do.
+/// Opens a log's file for open_file_log and open_pmemlog_log, and throws Error as they do. create: whether to make the
+/// file if it does not exist.
 RegularFile open_log_for_writing(const std::string& path, bool create, Foreign foreign);
 /// Removes the right to read a log from all but its owner.
 void keep_private(const RegularFile& log, const std::string& path);
 
-/// Opens the log at `path`, or makes it. capacity: for a new log. Both throw Error: exit code 2 for a file of another
-/// kind; 3 if it is in use, belongs to another user or may not be written, or if there is no room.
+/// These functions open the log at `path`, or make it. capacity: for a new log. They throw Error: exit code 2 for a
+/// file of another kind; 3 if it is in use, belongs to another user or may not be written, or if there is no room.
 std::unique_ptr<JournalStorage> open_file_log(const std::string& path, std::uint64_t capacity, Foreign foreign);
 std::unique_ptr<JournalStorage> open_pmemlog_log(const std::string& path, std::uint64_t capacity, Storage storage,
                                                  Foreign foreign);

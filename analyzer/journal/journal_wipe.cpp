@@ -87,7 +87,7 @@ bool begins_as_a_log(std::span<const std::byte> log) {
   return is_possible(frame);
 }
 
-/// A log's start after libpmemlog's own headers, which a damaged or emptied log has as well.
+/// The offset of a log's first byte after libpmemlog's own headers, which a damaged or emptied log has as well.
 constexpr std::uint64_t kPmemlogDataAt = 8192;
 
 /// The possible seeds of the log's frames: the hash in its header, or the header's correct hash if the stored one is
@@ -103,8 +103,8 @@ std::vector<std::uint64_t> possible_seeds(int fd) {
   return seeds;
 }
 
-/// Whether the frame at `at` verifies. If the header that seeded it is lost: whether a frame with the next number
-/// follows it.
+/// Whether the frame at `at` verifies. If the header with the frame's seed is lost: whether a frame with the next
+/// number follows this frame.
 bool is_a_record(int fd, std::uint64_t at, const FrameHeader& frame, const std::vector<std::uint64_t>& seeds) {
   const std::size_t frame_end = frame_bytes(frame.payload_bytes);
   std::vector<std::byte> bytes(frame_end + sizeof(FrameHeader));

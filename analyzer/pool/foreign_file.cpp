@@ -19,11 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // the kernel's limit, too
+constexpr int kMostLinks = 40;  // the same as the kernel's limit
 
-/// Follows the path part by part. It opens each part in the folder that it reached, without following links: so the
-/// checked part is the one it uses, even if another process exchanges names meanwhile. Empty: the path leads nowhere,
-/// which the caller's open reports.
+/// Follows the path part by part. Each part is opened in the folder reached so far, without following links, so the
+/// checked part is the one that is used, even if another process exchanges names meanwhile. Empty: the path leads to no
+/// file, which the caller's open reports.
 std::optional<struct stat> follow(const fs::path& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
@@ -32,7 +32,7 @@ std::optional<struct stat> follow(const fs::path& path) {
     return UniqueFd(openat(folder, part, O_PATH | O_NOFOLLOW | O_CLOEXEC));
   };
   UniqueFd reached = enter(AT_FDCWD, "/");
-  fs::path named = "/";  // for people
+  fs::path named = "/";  // for messages
   for (int links = 0; !ahead.empty() && links <= kMostLinks;) {
     const fs::path part = ahead.front();
     ahead.pop_front();

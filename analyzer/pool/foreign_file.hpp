@@ -11,17 +11,17 @@
 
 namespace ringside {
 
-/// What `--foreign-pool` decides.
+/// The choice that `--foreign-pool` makes.
 enum class Foreign { kRefused, kAllowed };
 
-/// Throws Error (exit code 3, naming --foreign-pool) unless the file belongs to the effective user and has one name.
-/// file: from fstat of an open file, so that the checked file is the one that will be written; or from lstat.
+/// Throws Error (exit code 3, naming --foreign-pool) unless the file belongs to the effective user and has only one
+/// name. file: from lstat, or from fstat of an open file, so that the checked file is the one that will be written.
 void refuse_foreign_file(const struct stat& file, const std::string& name);
 
 /// Throws Error (exit code 3, naming --foreign-pool) if a symbolic link in `path`, or `path` itself, belongs to a user
 /// other than the effective user or root.
 void refuse_foreign_links(const std::filesystem::path& path);
-/// The same. Also throws if the path no longer leads to the file that was opened by it.
+/// Checks `path` in the same way. Also throws if `path` no longer leads to `opened`, the file that was opened by it.
 void refuse_foreign_links(const std::filesystem::path& path, const struct stat& opened);
 
 }  // namespace ringside

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kSectorBytes = 512;  // the unit of sysfs, whatever the device's sector size
-constexpr int kMaxLayers = 8;               // of the device mapper, one above the other
+constexpr int kMaxLayers = 8;               // the most layers of the device mapper, one above the other
 
 // mountinfo encodes blanks and backslashes in names as \040, \134.
 std::string unescaped(const std::string& text) {
@@ -63,7 +63,7 @@ bool lies_in(const std::string& path, const std::string& folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
-// The innermost mount that contains `path`; of several at one point the last, which hides the others.
+// The innermost mount that contains `path`; if several mounts have one mount point, the last, which hides the others.
 std::optional<Mount> mount_of(const std::string& path, const std::string& root) {
   std::optional<Mount> best;
   std::ifstream table(root + "/proc/self/mountinfo");
@@ -131,7 +131,7 @@ void find_disks(const std::string& device, int layer, PoolDevice& found, std::ve
   if (slaves.empty() && !device.empty()) disks.push_back(device);
 }
 
-// A partition has no queue of its own.
+// Whether a device supports DAX; a partition has no queue of its own, so its whole device is checked.
 bool supports_dax(const std::string& device) {
   const std::string whole = fs::exists(device + "/partition") ? fs::path(device).parent_path().string() : device;
   return number_in(whole + "/queue/dax").value_or(0) == 1;
@@ -178,7 +178,8 @@ PoolDevice find_pool_device(const std::string& place, const std::string& root) {
   if (error) real = fs::weakly_canonical(fs::absolute(pool_folder(place), error), error);
   found.mount = mount_of(real.string(), root);
   if (!found.mount) return found;
-  // btrfs and others state their own device in mountinfo. Then only the source's name leads to the block device.
+  // For btrfs and others, mountinfo contains the file system's own device. Then only the source's name leads to the
+  // block device.
   std::string device = resolved(root + "/sys/dev/block/" + found.mount->device);
   if (device.empty() && found.mount->source.starts_with("/dev/")) {
     device = resolved(root + "/sys/class/block/" + fs::path(found.mount->source).filename().string());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The devices under a pool: the mount, its block device, and for a pmem device the namespace and the region of the
-// kernel's nd bus. They are read from /proc/self/mountinfo and /sys. They explain why a place has no DAX, and on which
-// node, region and DIMMs its bytes are.
+// kernel's nd bus. Their descriptions are read from /proc/self/mountinfo and /sys. They explain why a place has no DAX,
+// and show on which node, region and DIMMs its bytes are.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace ringside {
 /// One line of /proc/self/mountinfo.
 struct Mount {
   std::string device;             // "259:0"
-  std::string point;              // where it is mounted
+  std::string point;              // the folder at which it is mounted
   std::string type;               // ext4, xfs, tmpfs, ...
   std::string source;             // /dev/pmem0
-  std::string options;            // of the mount and of the file system, between commas
+  std::string options;            // the options of the mount and of the file system, between commas
   std::int64_t stripe_bytes = 0;  // unit of the file system's allocation; 0: not stated
 
   /// The value of an option, such as "always" of "dax=always"; "" for an option without a value; empty if it is not
@@ -26,10 +26,10 @@ struct Mount {
   std::optional<std::string> option(std::string_view name) const;
 };
 
-/// A namespace of persistent memory, and the region it is cut from.
+/// A namespace of persistent memory, and the region that contains it.
 struct PmemNamespace {
   std::string name;              // "namespace0.0"
-  std::string mode;              // as ndctl calls it: fsdax, devdax, sector, raw
+  std::string mode;              // ndctl's name of the mode: fsdax, devdax, sector, raw
   std::string region;            // "region0"
   std::int64_t align_bytes = 0;  // 0: not stated (raw, sector)
   bool flushes_by_host = false;  // virtio-pmem: each flush costs an exit to the host
@@ -37,14 +37,14 @@ struct PmemNamespace {
 
 struct PoolDevice {
   std::optional<Mount> mount;
-  std::string name;                   // of the block device: "pmem0p1", "dm-0"; "" where the file system has none
+  std::string name;                   // the block device: "pmem0p1", "dm-0"; "" if the file system has none
   std::vector<std::string> disks;     // the whole devices at the bottom, through partitions and the device mapper
-  bool mapped = false;                // through the device mapper
-  std::int64_t start_bytes = 0;       // of a partition, on its disk
-  std::int64_t bytes = 0;             // of the device; 0: not known
-  bool passes_dax = false;            // the device allows a file system on it to use DAX
+  bool mapped = false;                // whether the device mapper is between the device and its disks
+  std::int64_t start_bytes = 0;       // the beginning of a partition on its disk
+  std::int64_t bytes = 0;             // the size of the device; 0: not known
+  bool passes_dax = false;            // whether a file system on the device may use DAX
   std::int64_t numa_node = -1;        // -1: not stated
-  std::optional<PmemNamespace> pmem;  // of the first disk that is persistent memory
+  std::optional<PmemNamespace> pmem;  // the namespace of the first disk that is persistent memory
 
   /// "/dev/pmem0 (ext4 at /mnt/pmem)".
   std::string text() const;

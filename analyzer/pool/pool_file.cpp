@@ -139,7 +139,7 @@ void check_content(int fd, const std::string& name) {
   const Look look(fd, name);
   const RingView ring = RingView::parse(look.file(), name);
   if (ring.geometry().version != kRingVersion) throw older_pool(ring.geometry().version, name);
-  fetch_headers(look.file(), ring.geometry());  // read next, through libpmemobj's mapping
+  fetch_headers(look.file(), ring.geometry());  // the headers are read next, through libpmemobj's mapping
   if (ring.pmdk_metadata_intact()) return;
   throw unownable(name, "libpmemobj's own data in it has changed");
 }
@@ -149,7 +149,7 @@ void check_content_at_rest(int fd, const fs::path& path, const std::string& name
     return check_content(fd, name);
   } catch (const Error&) {
   }
-  // Under the lock this result is final.
+  // With the lock held, this result is final.
   lock_named_or_throw(fd, path, name);
   check_content(fd, name);
   flock(fd, LOCK_UN);

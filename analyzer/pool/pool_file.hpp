@@ -63,8 +63,8 @@ bool still_named(const std::filesystem::path& path, const struct stat& opened);
 /// bytes have changed.
 void check_content(int fd, const std::string& name);
 
-/// The same for the pool at `path`. If another process is making or using it, the Error reports that (exit code 3),
-/// whatever the check of the content found.
+/// Checks the content of the pool at `path` as check_content does. If another process is making or using the pool, the
+/// Error reports that (exit code 3), whatever the check of the content found.
 void check_content_at_rest(int fd, const std::filesystem::path& path, const std::string& name);
 
 /// Throws Error as RingView::parse.
@@ -77,8 +77,8 @@ bool holds_nothing(int fd, const std::string& name);
 /// has it or is making the pool.
 void lock_or_throw(int fd, const std::string& name);
 
-/// The same for the file at `path`, if it is still that of `fd`: another process may have replaced it before the lock
-/// was taken.
+/// Takes the lock as lock_or_throw does. Also throws if `path` no longer names the file of `fd`: another process may
+/// have replaced the file before the lock was taken.
 void lock_named_or_throw(int fd, const std::filesystem::path& path, const std::string& name);
 
 /// The Error for a ring that libpmemobj must not or cannot open. why: the reason.
@@ -91,7 +91,8 @@ bool has_owner(const std::string& name);
 /// Error (exit code 3) if there is no room.
 void allocate_blocks(int fd, std::uint64_t bytes, const std::string& name);
 
-/// The same for a sparse copy of a pool. On a file system that cannot reserve blocks, the file does not change.
+/// Gives a sparse copy of a pool the blocks that it lacks. On a file system that cannot reserve blocks, the file does
+/// not change.
 void allocate_holes(int fd, const std::string& name);
 
 /// On tmpfs, even a read of a hole takes a block. So if there is no room for all holes of a sparse copy, this throws

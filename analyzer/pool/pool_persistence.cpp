@@ -22,7 +22,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::chrono::seconds kBetweenLooks{10};  // at a disk without syncs
+constexpr std::chrono::seconds kBetweenLooks{10};  // between two checks of a disk without syncs
 
 class PoolPersistence : public Persistence {
  public:
@@ -58,15 +58,15 @@ class DaxPersistence final : public PoolPersistence {
   void flush(const void* address, std::size_t bytes) noexcept override { pmem_flush(address, bytes); }
 
   void drain() noexcept override {
-    _mm_sfence();  // for non-temporal stores; libpmem leaves the fence out where its own flushes do not need one
+    _mm_sfence();  // for non-temporal stores; libpmem omits the fence if its own flushes need none
     pmem_drain();
   }
 
   int sync() noexcept override { return store_error(); }
 };
 
-/// A page cache. Other processes see stores at once, so stores survive the death of this process. The disk receives
-/// them in any order, until a sync returns.
+/// A plain file in the page cache. Other processes see stores at once, so stores survive the death of this process. The
+/// disk receives them in any order, until a sync returns.
 ///
 /// A sync write-protects the pages it wrote, so the next store through the mapping faults, page by page. That halved
 /// the speed of copies, compared with write(2) into the same pages. Therefore copies use write(2) where syncs follow
@@ -78,7 +78,7 @@ class FilePersistence final : public PoolPersistence {
 
   std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept override {
     if (!syncs_follow_ || !write(to, from, bytes)) return PoolPersistence::copy_nontemporal(to, from, bytes);
-    return hash64(from, bytes);  // still in the cache
+    return hash64(from, bytes);  // the bytes are still in the cache
   }
 
   std::uint64_t copy_reduced(void* to, const void* from, std::size_t bytes,
@@ -110,7 +110,7 @@ class FilePersistence final : public PoolPersistence {
   int sync() noexcept override {
     if (const int error = sync_data(file_.get())) watched_->note(error);
     watched_->intact_or_noted();
-    return store_error();  // includes a store to a page that the disk never provided
+    return store_error();  // includes errors of stores to pages that the disk never provided
   }
 
  private:
@@ -125,7 +125,7 @@ class FilePersistence final : public PoolPersistence {
   UniqueFd file_;
   const std::byte* base_;
   bool syncs_follow_ = false;
-  std::jthread disk_watch_;  // last: it uses the others
+  std::jthread disk_watch_;  // last: its thread uses the other members
 };
 
 }  // namespace

@@ -12,8 +12,8 @@
 
 namespace ringside {
 
-/// file: the pool file, opened for writing; `sync` syncs it. base: the address of its first byte. watched: that
-/// mapping; failed syncs are noted there.
+/// file: the pool file, opened for writing; `sync` syncs it. base: the address at which the file is mapped. watched:
+/// that mapping, in which failed syncs are noted.
 std::unique_ptr<Persistence> make_pool_persistence(Storage storage, UniqueFd file, const std::byte* base,
                                                    std::shared_ptr<WatchedMapping> watched);
 

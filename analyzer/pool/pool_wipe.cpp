@@ -115,7 +115,8 @@ void PoolWipe::remove() {
   sync_folder_of(given_, name_);
 }
 
-/// If both superblocks of a ring are damaged, the headers cannot be found.
+/// Sets commit_seq of every slot to 0. If both superblocks of a ring are damaged, the headers cannot be found, and
+/// nothing changes.
 void PoolWipe::forget_slots() {
   try {
     const Look look(fd_.get(), name_);
@@ -127,7 +128,7 @@ void PoolWipe::forget_slots() {
   } catch (const Error& error) {
     if (error.code() == ExitCode::kSystem) throw;
   }
-  _mm_sfence();  // on persistent memory write(2) bypasses the cache: the words must come first
+  _mm_sfence();  // on persistent memory write(2) bypasses the cache: the zeroed words must precede other zeros
 }
 
 void PoolWipe::write_zeros(std::uint64_t begin, std::uint64_t end) {

@@ -31,8 +31,8 @@ class PoolWipe {
   std::uint64_t other_names() const noexcept { return other_names_; }
 
   /// First sets commit_seq of every slot to 0, so that a reader of a step in place detects the wipe before the step's
-  /// bytes change. Then stores zeros in each byte and syncs. Calls `progress` with the number of bytes that
-  /// are wiped and synced. Throws Error (exit code 3): the bytes not yet overwritten and the name are still there.
+  /// bytes change. Then stores zeros in each byte and syncs. Calls `progress` with the number of bytes that are wiped
+  /// and synced. Throws Error (exit code 3); then the bytes not yet overwritten and the name remain.
   void overwrite(const std::function<void(std::uint64_t bytes_done)>& progress);
 
   /// Deletes the file (and the symbolic link that led to it) and syncs its folder. Throws Error (exit code 3).

@@ -108,7 +108,8 @@ void check_scalars(const std::vector<Scalar>& kept, const std::vector<Scalar>& h
   }
 }
 
-/// The newest description of the run of `newest`. Throws Error if the offered run may not continue it.
+/// The newest description of the run to which `newest` belongs. Throws Error if the offered run may not continue that
+/// run.
 RunReading resumable(const RingView& ring, const SlotHeader& newest, const OfferedRun& offered,
                      const RingOptions& options) {
   const RunDescription& run = offered.run;
@@ -152,7 +153,8 @@ Error cannot_resume_older(const std::string& pool) {
       pool, version, kRingVersion);
 }
 
-/// Whether the newest iterate of the ring at `path` is of that run, even if no analyzer can own the ring.
+/// Whether the newest iterate of the ring at `path` belongs to run `run_id`. This works even if no analyzer can own the
+/// ring.
 bool holds_iterates_of(const Id128& run_id, const std::string& path) {
   const Recovery found = RingReader::open(path).recover();
   return !found.kept.empty() && found.kept.back().header.run_id == run_id;
@@ -250,7 +252,7 @@ Admission find_ring(const RingOptions& options, const OfferedRun& offered, PoolU
     if (use == PoolUse::kFresh) throw;
     return fresh(RingPool::replace_unfinished(options.pool, wanted, options.slots, foreign));
   } catch (const UnownablePoolError&) {
-    // After its analyzer was lost, a run repeats --overwrite. It must not overwrite its own iterates.
+    // After its analyzer was lost, a run repeats --overwrite. The run must not overwrite its own iterates.
     if (use != PoolUse::kOverwrite || holds_iterates_of(run.run_id, options.pool)) throw;
     return replaced_unownable();
   } catch (const OlderPoolError&) {

@@ -39,7 +39,7 @@ struct OfferedRun {
   RunDescription run;
   Schema schema;
   std::vector<Scalar> scalars;
-  std::vector<ResultDescription> plug_ins = {};  // results that plug-ins compute of its fields
+  std::vector<ResultDescription> plug_ins = {};  // results that plug-ins compute from its fields
 };
 
 struct Admission {

@@ -132,7 +132,7 @@ std::uint64_t RingPool::file_bytes(const RingShape& shape, std::uint32_t slots) 
   const std::uint64_t slot_chunks = heap_chunks(slot_object_bytes(geometry));
   const std::uint64_t zone_bytes = kZoneHeaderBytes + kZoneChunks * kHeapChunkBytes;
 
-  // Whole zones for as many objects as fill them, then the rest in the last zone.
+  // First count the zones that objects fill completely, then the last zone with the rest.
   std::uint64_t bytes = kBeforeHeapBytes;
   const std::uint64_t each = slots_in_object(geometry);
   std::uint64_t left = (slots + each - 1) / each;  // objects
@@ -262,8 +262,8 @@ RingPool RingPool::replace_locked(const fs::path& path, const fs::path& file, Un
   const std::uint64_t needed = file_bytes(shape, slots);
   remove_leftover(made);
   if (room_for(needed, fd.get(), name) == Room::kForOne) {
-    // It is unlinked while it is locked, so that no other process can become its owner. Its blocks become free when its
-    // last user closes it.
+    // The old pool is unlinked while it is locked, so that no other process can become its owner. Its blocks become
+    // free when its last user closes it.
     if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
     fd.reset();
     old.reset();
@@ -287,10 +287,10 @@ RingPool RingPool::replace_unfinished(const fs::path& path, const RingShape& sha
   const fs::path file = real_path(path);
   UniqueFd fd = open_pool_file(file.string(), O_RDWR);
   lock_named_or_throw(fd.get(), file, name);
-  if (!holds_nothing(fd.get(), name)) throw in_use(name);  // another process has finished it since and uses it
+  if (!holds_nothing(fd.get(), name)) throw in_use(name);  // another process has finished it meanwhile and uses it
   room_for(file_bytes(shape, slots), fd.get(), name);
   if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
-  fd.reset();  // its blocks are free
+  fd.reset();  // now the blocks of the old file are free
   return make_alone(file, name, shape, slots, foreign);
 }
 
@@ -369,12 +369,13 @@ void RingPool::prefault() const noexcept {
   if (uses_page_cache(storage_) && bytes > available_memory_bytes() / 2) return;
   for (std::uint32_t slot = 0; slot < geometry.slot_count(); ++slot) {
     std::byte* payload = ring_->writable_payload(slot);
-    // Up to the end of the last huge page: payloads begin with one. Other bytes in it do not change.
+    // The range ends with the last huge page, because payloads begin at a huge page. Other bytes in that page do not
+    // change.
     const bool huge = geometry.payload_bytes() >= kHugePageBytes;
     const std::uint64_t pages = huge ? round_up(geometry.payload_bytes(), kHugePageBytes) : geometry.payload_bytes();
-    if (huge) madvise(payload, pages, MADV_HUGEPAGE);  // where the file system offers them (tmpfs, DAX)
+    if (huge) madvise(payload, pages, MADV_HUGEPAGE);  // if the file system offers them (tmpfs, DAX)
     madvise(payload, pages, MADV_POPULATE_WRITE);
-    // A tmpfs allocated its blocks when the pool was made, before the advice could be given.
+    // On tmpfs, the blocks were allocated when the pool was made, before the advice could be given.
     if (huge) madvise(payload, pages, MADV_COLLAPSE);
   }
 }

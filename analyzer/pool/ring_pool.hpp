@@ -23,11 +23,11 @@ struct pmemobjpool;
 
 namespace ringside {
 
-/// The present place of a pool that this process has open: it may have lost its name.
+/// The present place of a pool that this process has open. The pool may have lost its name.
 enum class Whereabouts {
-  kNamed,     // at its path
-  kDeleted,   // it has no name, and vanishes when its last user closes it
-  kElsewhere  // at another path; its own path names another file, or none
+  kNamed,     // the pool is at its path
+  kDeleted,   // the pool has no name, and vanishes when its last user closes it
+  kElsewhere  // the pool is at another path; its own path names another file, or none
 };
 
 /// The leases of a pool's slots, as its owner sees them (common/files/slot_lease.hpp).
@@ -47,9 +47,9 @@ class PoolLeases final : public SlotLeases {
 
 class RingPool {
  public:
-  /// Makes a pool file, mode 0600, for `slots` (kMinSlots ... kMaxSlots) steps of that shape. Throws Error and leaves
-  /// nothing behind: exit code 2 if the file exists or the shape is impossible, 3 if the file system has no room (the
-  /// message names the bytes needed and available), refuses, or gives the file to another user.
+  /// Makes a pool file, mode 0600, for `slots` (kMinSlots ... kMaxSlots) steps of shape `shape`. Throws Error and
+  /// leaves nothing behind: exit code 2 if the file exists or the shape is impossible, 3 if the file system has no room
+  /// (the message names the bytes needed and available), refuses, or gives the file to another user.
   static RingPool create(const std::filesystem::path& path, const RingShape& shape, std::uint32_t slots,
                          Foreign foreign = Foreign::kRefused);
 
@@ -60,19 +60,19 @@ class RingPool {
   /// damaged, which is checked before libpmemobj reads it).
   static RingPool open(const std::filesystem::path& path, Foreign foreign = Foreign::kRefused);
 
-  /// Replaces `old`, which is the pool at `path` and stays locked until it is gone, by a new pool. It is deleted only
-  /// when the new one is known to be possible: after the new one is made if the file system has room for both, else
+  /// Replaces `old`, the pool at `path`, by a new pool. `old` stays locked until it is deleted, and it is deleted only
+  /// when the new pool is known to be possible: after the new pool is made if the file system has room for both, else
   /// right before. Throws Error and leaves the old pool unchanged: as `create`, and exit code 2 if PATH.new, where the
-  /// new one is made first, is a file of another kind.
+  /// new pool is made first, is a file of another kind.
   static RingPool replace(const std::filesystem::path& path, RingPool old, const RingShape& shape, std::uint32_t slots,
                           Foreign foreign = Foreign::kRefused);
 
-  /// The same for a ring that libpmemobj must not or cannot open (an UnownablePoolError), or that has an older format
-  /// (an OlderPoolError). Throws Error: 3 if another process uses it, and as `replace`.
+  /// Replaces a ring that libpmemobj must not or cannot open (an UnownablePoolError), or that has an older format (an
+  /// OlderPoolError). Throws Error: 3 if another process uses it, and as `replace`.
   static RingPool replace_unownable(const std::filesystem::path& path, const RingShape& shape, std::uint32_t slots,
                                     Foreign foreign = Foreign::kRefused);
 
-  /// The same for the remains of an interrupted creation. Throws Error: as `open` if the file is anything else, 3 if
+  /// Replaces the remains of an interrupted creation. Throws Error: as `open` if the file is anything else, 3 if
   /// another process is still making it, and as `create`.
   static RingPool replace_unfinished(const std::filesystem::path& path, const RingShape& shape, std::uint32_t slots,
                                      Foreign foreign = Foreign::kRefused);
@@ -98,7 +98,8 @@ class RingPool {
   /// it. Call this once decisions no longer depend on the ring's content: a lost page reads as zeros.
   void survive_faults() const noexcept { pool_.get_deleter().watched->survive_faults(); }
 
-  /// Checks whether the file is still as long as its mapping. Notes a truncation that no access met like a fault.
+  /// Checks whether the file is still as long as its mapping. A truncation that no access has met is noted like a
+  /// fault.
   void note_truncation() const noexcept { pool_.get_deleter().watched->intact_or_noted(); }
 
   /// What happened to the file, if a fault was survived or a truncation was noted.
@@ -108,23 +109,24 @@ class RingPool {
   static bool left_one_open() noexcept;
 
  private:
-  /// Leaves a pool open if its disk failed or it is shorter than its mapping: libpmemobj would store to it and read the
-  /// stored bytes back.
+  /// Leaves a pool open if its disk failed or its file is shorter than its mapping: to close it, libpmemobj would store
+  /// to it and read the stored bytes back.
   struct Close {
     std::shared_ptr<WatchedMapping> watched;
     void operator()(pmemobjpool* pool) const noexcept;
   };
 
-  /// Watches libpmemobj's mapping from here on.
+  /// Watches libpmemobj's mapping from now on.
   void watch(const std::string& name, int fd, std::uint64_t bytes);
 
   RingPool() = default;
 
-  /// `create`, with `file` for the file and `name` for the messages.
+  /// Makes a pool as `create` does, with `file` as the path and `name` for the messages.
   static RingPool make(const std::filesystem::path& file, const std::string& name, const RingShape& shape,
                        std::uint32_t slots, Foreign foreign);
 
-  /// The same if the file does not exist; if it appears meanwhile, it is another process's (exit code 3).
+  /// Calls `make` for a file that does not exist. If the file appears meanwhile, another process has made it: throws
+  /// Error (exit code 3).
   static RingPool make_alone(const std::filesystem::path& file, const std::string& name, const RingShape& shape,
                              std::uint32_t slots, Foreign foreign);
 
@@ -135,7 +137,7 @@ class RingPool {
 
   std::filesystem::path path_;
   UniqueFd file_;
-  std::unique_ptr<PoolLeases> leases_;  // of file_
+  std::unique_ptr<PoolLeases> leases_;  // the leases of the slots in file_
   Storage storage_ = Storage::kFile;
   std::unique_ptr<Persistence> persistence_;
   std::unique_ptr<pmemobjpool, Close> pool_;

@@ -28,8 +28,8 @@ std::vector<std::uint64_t> in_recorded_order(const Catalogue& recorded_catalogue
     if (result.source != ResultSource::kReduction) continue;
     const Result* own = catalogue.find(result.full_name);
     if (own == nullptr || own->type != result.type || own->count != result.count) continue;
-    if (own->origin != result.origin) continue;  // of another plug-in, or of another build of it
-    if (result.origin != Id128{} && !before.present(result)) continue;  // it had been left out
+    if (own->origin != result.origin) continue;  // the result of another plug-in, or of another build of it
+    if (result.origin != Id128{} && !before.present(result)) continue;  // the plug-in had been left out
     if ((own->flags & kNeedsPrevious) != 0 && !has_predecessor && before.present(result)) {
       change_left_out = true;
       continue;
@@ -84,7 +84,7 @@ ReplayedIterate RingReplay::replay(const KeptSlot& kept) {
     before_header_ = kept.header;
     return iterate;
   }
-  // Checked again to report the damage. The iterate may be gone by then.
+  // The payload was checked again to report the damage. The iterate may have been overwritten by then.
   const bool gone = read.status == ReadStatus::kOverwritten || iterate.payload.overwritten;
   iterate.verdict = gone ? ReplayVerdict::kOverwritten : ReplayVerdict::kDamaged;
   return iterate;
@@ -98,8 +98,8 @@ void RingReplay::skip(const KeptSlot& kept) {
 }
 
 /// A gap in the sequence numbers means that an iterate in between was lost. Then it is unknown whether the analyzer
-/// compared with the one before the gap. In an archive (docs/use/questions.md) commits are contiguous, but steps are
-/// not; steps begin with 0 again when a run is resumed.
+/// compared this iterate with the one before the gap. In an archive (docs/use/questions.md) commits are contiguous, but
+/// steps are not; steps begin with 0 again when a run is resumed.
 const void* RingReplay::predecessor_of(const SlotHeader& header) const noexcept {
   const auto follows = [&header](const SlotHeader& before) {
     return header.step == 0 ? header.iteration == before.iteration + 1 : header.step == before.step + 1;
@@ -126,7 +126,7 @@ void RingReplay::compare(ReplayedIterate& iterate) {
   SlotResults recorded;
   switch (ring_.results(kept.slot, kept.header, recorded)) {
     case ResultsState::kNotRecorded:
-      // If the header is gone, the run of this record is unknown.
+      // If the header has been overwritten, the results beside it belong to another step.
       iterate.verdict =
           ring_.still_holds(kept.slot, kept.header) ? ReplayVerdict::kNotRecorded : ReplayVerdict::kOverwritten;
       return;

@@ -21,7 +21,7 @@ namespace ringside {
 enum class ReplayVerdict {
   kEqual,
   kDiffers,
-  kNotRecorded,        // nothing to compare with: the analyzer has not computed it yet, or died before
+  kNotRecorded,        // there are no recorded results: not computed yet, or the analyzer died before
   kReductionsDamaged,  // the recorded reductions do not verify; the payload does
   kOverwritten,        // the slot took another commit while it was read
   kDamaged             // the payload does not verify
@@ -30,12 +30,13 @@ enum class ReplayVerdict {
 struct ReplayedIterate {
   KeptSlot kept;
   ReplayVerdict verdict = ReplayVerdict::kEqual;
-  StepWithScalars step;              // of a payload that verified, like the members below
+  StepWithScalars step;              // valid, like the members below, if the payload verified
   std::vector<std::uint64_t> words;  // the results recomputed, in the order of RingReplay::catalogue
-  // A change was recorded but could not be recomputed: the previous iterate is gone. All else was compared.
+  // A change was recorded but could not be recomputed, because the previous iterate is lost. All other results were
+  // compared.
   bool change_left_out = false;
   std::vector<ResultDifference> differences;
-  PayloadCheck payload;  // where kDamaged: its damaged parts
+  PayloadCheck payload;  // with kDamaged: the damaged parts
 };
 
 class RingReplay {
@@ -65,14 +66,14 @@ class RingReplay {
 
   const RingView& ring_;
   StepReducer reducer_;
-  const SharedLayout layout_;          // of the recomputed results
+  const SharedLayout layout_;          // the layout of the recomputed results
   std::vector<std::uint64_t> step_;    // the payload of the step that is replayed
-  std::vector<std::uint64_t> before_;  // of the step before
+  std::vector<std::uint64_t> before_;  // the payload of the step before that step
   // The catalogue that was used last: consecutive steps mostly belong to one run.
   Id128 run_id_;
   std::uint64_t catalogue_hash_ = 0;
   std::optional<Catalogue> recorded_catalogue_;
-  std::optional<SlotHeader> before_header_;  // of the iterate in `before_`
+  std::optional<SlotHeader> before_header_;  // the header of the iterate in `before_`
 };
 
 }  // namespace ringside

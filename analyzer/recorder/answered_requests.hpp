@@ -13,10 +13,10 @@ namespace ringside {
 
 class AnsweredRequests {
  public:
-  /// The number of clients that are stored, the newest ones: one for each `ringside analyze` of a run.
+  /// The number of clients whose answers are stored, the newest clients: one for each `ringside analyze` of a run.
   static constexpr std::size_t kMostClients = 64;
 
-  /// How many results of that request were taken, if it was answered before.
+  /// The number of results that were taken from that request; empty if the request was not answered before.
   std::optional<std::uint32_t> taken_of(const wire::RecordAnalysis& request) const;
   void add(const wire::RecordAnalysis& request, std::uint32_t taken);
 
@@ -26,7 +26,7 @@ class AnsweredRequests {
     std::uint64_t request;
     std::uint32_t taken;
   };
-  std::deque<Answer> last_;  // of each client; the oldest one first
+  std::deque<Answer> last_;  // the last answer to each client; the oldest one is first
 };
 
 }  // namespace ringside

@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// Without numbers and times. triggers: the run's; the marks' bits refer to them.
+/// The records have no numbers and times yet. triggers: those of the run; the bits of `marks` refer to them.
 std::vector<wire::Record> mark_records(const StepMarks& marks, const StepFigures& figures,
                                        std::span<const TriggerSpec> triggers);
 

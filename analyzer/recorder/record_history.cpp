@@ -18,7 +18,7 @@ constexpr std::int64_t kUnusedNs = 10'000'000'000;
 constexpr std::size_t kFieldBytes = 6;                // the most that append_head adds
 constexpr std::int64_t kReadAgainNs = 1'000'000'000;  // the least interval between two reads for missing records
 
-/// What precedes the bytes of an entry of field 1.
+/// Appends the bytes that precede an entry of field 1: its tag and its length.
 void append_head(std::string& message, std::size_t bytes) {
   using google::protobuf::io::CodedOutputStream;
   constexpr std::uint8_t kFieldOne = (1 << 3) | 2;  // length-delimited
@@ -97,7 +97,7 @@ std::uint64_t RecordHistory::newest_seq() {
 
 void RecordHistory::append(std::uint64_t from, std::size_t at_most, std::size_t bytes, std::string& message) {
   const std::size_t end_bytes = message.size() + bytes;
-  // A record that is larger than a whole message goes alone.
+  // A record that is larger than a whole message is sent alone.
   const auto fits = [&, begin = message.size()](std::string_view record) {
     return at_most > 0 && (message.size() == begin || message.size() + record.size() + kFieldBytes <= end_bytes);
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Encoded records: those that will be written next, and the past ones on request. Of these, the newest come from
-// memory, older ones from the journal's files, which are read as by any other process. One reading of the files serves
-// all requests, until a request is for a newer record that has left memory.
+// Encoded records: those that will be written next and, on request, past ones. The newest past records come from
+// memory, older ones from the journal's files, which this process reads like any other process. One reading of the
+// files serves all requests, until a request is for a newer record that has left memory.
 #pragma once
 
 #include <cstddef>
@@ -25,10 +25,10 @@ namespace ringside {
 /// Appends `record`, encoded, to an encoded message whose field 1 is `repeated Record`.
 void append_record_field(std::string& message, std::string_view record);
 
-/// Numbered and encoded records for the journal and the subscribers, all at once. Keeps its memory when it is cleared.
+/// A batch of numbered and encoded records for the journal and the subscribers. Keeps its memory when it is cleared.
 class RecordBatch {
  public:
-  /// False if it exceeds a record's limit (kMaxRecordBytes): then it is not added.
+  /// Returns false, and does not add the record, if it exceeds a record's limit (kMaxRecordBytes).
   bool add(const wire::Record& record);
   bool empty() const noexcept { return places_.empty(); }
   std::size_t size() const noexcept { return places_.size(); }
@@ -42,7 +42,7 @@ class RecordBatch {
  private:
   struct Place {
     std::uint64_t seq = 0;
-    std::size_t begin = 0;  // in message_
+    std::size_t begin = 0;  // the place in message_
     std::size_t bytes = 0;
   };
   std::string message_;
@@ -53,7 +53,7 @@ class RecordBatch {
 /// Used by one thread: the recorder's.
 class RecordHistory {
  public:
-  /// 16,384 records, of a run with one variable about 6 MB; fewer if they exceed 64 MiB.
+  /// The number of records in memory: 16,384, about 6 MB in a run with one variable; fewer if they exceed 64 MiB.
   static constexpr std::size_t kInMemory = 16384;
   static constexpr std::size_t kBytesInMemory = std::size_t{64} << 20;
 
@@ -67,18 +67,19 @@ class RecordHistory {
   std::uint64_t oldest_seq();
   std::uint64_t newest_seq();
 
-  /// Appends consecutive records from `from` on to a message as above: up to `at_most` records and about `bytes` bytes.
+  /// Appends consecutive records from `from` on, each as append_record_field does: up to `at_most` records and about
+  /// `bytes` bytes.
   void append(std::uint64_t from, std::size_t at_most, std::size_t bytes, std::string& message);
 
-  /// Free the memory of the files' reading: the first if it was unused for long, the second at once, because the files
-  /// may have been replaced.
+  /// Both functions free the memory into which the files were read. The first does so only if that memory was not used
+  /// for long; the second does so at once, because the files may have been replaced.
   void forget_files_if_unused();
   void forget_files() { files_.reset(); }
 
  private:
   struct Files {
     JournalReader reader;
-    std::vector<EncodedRecord> records;  // into the reader's memory, ascending
+    std::vector<EncodedRecord> records;  // in ascending order; they refer to the reader's memory
   };
   const Files* files();
   const Files* files_with(std::uint64_t seq);

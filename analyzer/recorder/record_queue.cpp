@@ -17,7 +17,7 @@ constexpr std::uint64_t kFreedAtOnce = 64;    // steps after which a waiting wri
 
 }  // namespace
 
-// Touches every page here, so that the first steps need not.
+// Touches every page of the cells here, so that the first steps need not.
 RecordQueue::RecordQueue(std::int64_t patience_ns) : patience_ns_(patience_ns), cells_(kMostCapacity) {}
 
 std::size_t RecordQueue::capacity_for(std::size_t value_words) noexcept {
@@ -65,7 +65,7 @@ bool RecordQueue::has_room(std::uint64_t at) noexcept {
   return at - popped_seen_ < capacity_;
 }
 
-/// False if the reader stands still.
+/// Writer's thread: waits for room. Returns false if the reader stands still.
 bool RecordQueue::wait_for_room(std::uint64_t at) noexcept {
   if (popped_seen_ == stuck_at_) return false;
   std::int64_t moved_ns = now_ns();
@@ -137,8 +137,9 @@ void RecordQueue::pop(RecordSink& sink, std::size_t at_most) {
     const Cell& cell = cells_[at % capacity_];
     take(cell.missing_before);
     sink.take(cell.figures, std::span(values_).subspan(at % capacity_ * value_words_, value_words_), cell.marks);
-    // Release: this thread's reads of the cell precede the writer's next stores to it. At intervals more: each side
-    // stores before it loads, so either this thread finds the writer asleep, or the writer finds the freed room.
+    // Release: this thread's reads of the cell precede the writer's next stores to it. At intervals the order is
+    // stricter: each side stores before it loads, so either this thread finds the writer asleep, or the writer finds
+    // the freed room.
     const bool looks = (at + 1) % kFreedAtOnce == 0 || at + 1 == end;
     popped_.store(at + 1, looks ? std::memory_order_seq_cst : std::memory_order_release);
     if (looks && writer_sleeps_.load()) {

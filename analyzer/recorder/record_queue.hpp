@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Passes each step from the analyzer's main thread to the recorder's (docs/use/live.md), in a circular buffer of fixed
 // capacity with one writer and one reader. Pushing takes no lock and allocates nothing. A writer that finds no room
-// wakes the reader and waits: steps then come no faster than they are recorded, and the account has the wait
-// (`record`). Only if the reader stands still, because a disk does, are steps dropped; they are counted, and reported
-// before the next item. Events are rare; they go through a list under a lock and stay in order with the steps.
+// wakes the reader and waits: then steps come no faster than they are recorded, and the account counts the wait as
+// `record`. Steps are dropped only if the reader stands still because a disk does. Dropped steps are counted, and
+// reported before the next item. Events are rare; they go through a list under a lock and stay in order with the steps.
 #pragma once
 
 #include <atomic>
@@ -31,13 +31,14 @@ class RecordSink {
 
 class RecordQueue {
  public:
-  /// The room in steps: 8192, about a second of the fastest runs, or as many as have values of 32 MiB together, but at
-  /// least 64.
+  /// The capacity in steps: 8192, about a second of the fastest runs, or the number of steps with values of 32 MiB
+  /// together, but at least 64.
   static constexpr std::size_t kMostCapacity = 8192;
   static constexpr std::size_t kLeastCapacity = 64;
   static constexpr std::size_t kValuesBytes = std::size_t{32} << 20;
   static std::size_t capacity_for(std::size_t value_words) noexcept;
-  /// The writer waits this long for a reader that takes nothing, and not again until the reader has taken a step.
+  /// The time for which the writer waits for a reader that takes nothing. It does not wait again until the reader has
+  /// taken a step.
   static constexpr std::int64_t kPatienceNs = 2'000'000'000;
 
   explicit RecordQueue(std::int64_t patience_ns = kPatienceNs);
@@ -52,13 +53,14 @@ class RecordQueue {
   bool push(const StepFigures& figures, std::span<const std::uint64_t> values, const StepMarks& marks = {}) noexcept;
   /// Writer's thread: steps without a record, which precede the next step.
   void miss(const MissingSteps& missing) noexcept;
-  /// Writer's thread, between steps. There is always room.
+  /// Writer's thread, between steps. There is always room for an event.
   void push_event(wire::Record event);
 
   /// Reader's thread: passes `sink` up to `at_most` steps, and the events before and between them. Each step's room is
   /// free once the sink has taken it.
   void pop(RecordSink& sink, std::size_t at_most = kMostCapacity);
-  /// Reader's thread: how often the writer requested room; and a sleep until it does so again, or for that long.
+  /// Reader's thread. calls: how often the writer has requested room. sleep: waits until the writer requests room
+  /// again, but at most `at_most_ns`.
   std::uint32_t calls() const noexcept { return calls_.load(std::memory_order_acquire); }
   void sleep(std::uint32_t calls_seen, std::int64_t at_most_ns) const noexcept;
 
@@ -82,7 +84,7 @@ class RecordQueue {
   // One cache line each, so that the writer's stores do not invalidate the reader's line.
   alignas(64) std::atomic<std::uint64_t> pushed_{0};
   MissingSteps missing_;           // writer's: consecutive steps that found no room
-  std::uint64_t popped_seen_ = 0;  // writer's: `popped_` as it last read it
+  std::uint64_t popped_seen_ = 0;  // writer's: the value of `popped_` when last read
   std::uint64_t stuck_at_ = ~std::uint64_t{0};  // writer's: `popped_` when its patience ended
   alignas(64) std::atomic<std::uint64_t> popped_{0};
   alignas(64) std::atomic<std::uint32_t> calls_{0};  // a futex: the reader sleeps on it

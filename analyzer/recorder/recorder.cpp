@@ -38,8 +38,8 @@ namespace {
 
 constexpr std::int64_t kTurnNs = 10'000'000;
 constexpr int kTurnsABeat = 10;
-constexpr std::size_t kMostInAMessage = 512;  // records; of a run with one variable about 200 KB
-// Of records, so that a whole message is below 1 MiB.
+constexpr std::size_t kMostInAMessage = 512;  // records; about 200 KB in a run with one variable
+// The limit of the records in a message, so that the whole message is below 1 MiB.
 constexpr std::size_t kMessageBytes = 1000u << 10;
 
 std::uint64_t draw_id() {
@@ -54,12 +54,13 @@ wire::ControlReply refused(const std::string& why, bool may_ask_again = false) {
   return reply;
 }
 
-/// Why these results are not recorded; empty: they belong to the run being served.
+/// The reply that refuses these results; empty if they belong to the run being served.
 std::optional<wire::ControlReply> refusal_of(const wire::RecordAnalysis& request, const RunStatus& status) {
   for (const wire::AnalysisResults& results : request.results()) {
     if (const std::string problem = problem_of(results); !problem.empty()) return refused(problem);
     if (!status.attached()) {
-      // A run that has not attached yet may still do so, also to a lost analyzer's successor. An ended run does not.
+      // The client may ask again for a run that has not attached yet: the run may still attach, even to a lost
+      // analyzer's successor. An ended run does not attach again.
       return refused("no run is being served", results.run_id() != status.run_id());
     }
     if (results.run_id() != status.run_id()) {
@@ -120,8 +121,8 @@ class Recorder::Worker : private RecordSink {
  private:
   void run(std::promise<void>& listening, const std::stop_token& stopping) {
     try {
-      pthread_setname_np(pthread_self(), "recorder");  // what `top -H` shows, also for the threads it starts
-      bind_calling_thread(options_.cpus);              // on failure it runs elsewhere: slower, but correct
+      pthread_setname_np(pthread_self(), "recorder");  // the name in `top -H`, also of the threads that it starts
+      bind_calling_thread(options_.cpus);              // on failure the thread runs elsewhere: slower, but correct
       lower_thread_priority();                         // ZeroMQ's threads and the journal's inherit it
       if (options_.telemetry.on) telemetry_.emplace(options_.telemetry, options_.socket);
       newest_ = history_.newest_seq();
@@ -201,12 +202,12 @@ class Recorder::Worker : private RecordSink {
     if (batch_.size() == kMostInAMessage || batch_.bytes() >= most_batch_bytes_) write_and_publish();
   }
 
-  /// The journal first: it then has every record that was seen live, whichever process is killed.
+  /// Writes to the journal first: so the journal has every record that was seen live, whichever process is killed.
   void write_and_publish() {
     if (batch_.empty()) return;
     write_batch();
     if (!journal_) return;
-    // A log may have been begun: then the older log still has the descriptions that the new one lacks.
+    // If a log was begun meanwhile, the older log still has the descriptions that the new one lacks.
     for (const wire::RunDescribed& run : described_.lacking()) add_description(run);
     if (!batch_.empty()) write_batch();
   }
@@ -243,8 +244,8 @@ class Recorder::Worker : private RecordSink {
 
   // --- the journal ---
 
-  /// The limit of a batch without its last record: one append then begins at most one log, and the previous log still
-  /// has the descriptions.
+  /// The limit of a batch without its last record. With this limit one append begins at most one log, and the previous
+  /// log still has the descriptions.
   static std::size_t most_batch_bytes(std::uint64_t log_bytes) {
     return std::min<std::uint64_t>(kMessageBytes - kMaxRecordBytes, log_bytes / 4);
   }
@@ -309,8 +310,8 @@ class Recorder::Worker : private RecordSink {
     }
   }
 
-  /// The journal's numbers decide: another analyzer may have written to it since the last run, or it was wiped. After a
-  /// wipe, numbers recur under another analyzer_id.
+  /// The journal's numbers decide: since the last run, another analyzer may have written to the journal, or a user may
+  /// have wiped it. After a wipe, numbers recur under another analyzer_id.
   void number_after(std::uint64_t newest_in_journal) {
     if (newest_in_journal < newest_) {
       numbering_.set_analyzer_id(draw_id());
@@ -425,7 +426,7 @@ class Recorder::Worker : private RecordSink {
   const std::string pool_path_;  // absolute: other processes have other current folders
   RecordQueue queue_;
 
-  std::mutex begun_mutex_;  // for the two below: the main thread sets them, this thread takes them
+  std::mutex begun_mutex_;  // for the next two members: the main thread sets them, this thread takes them
   RunToRecord begun_;
   std::optional<std::promise<void>> ended_;
 
@@ -444,9 +445,9 @@ class Recorder::Worker : private RecordSink {
   std::uint64_t records_missing_ = 0;
   bool start_recorded_ = false;
 
-  SharedLayout layout_;      // of the run's steps
+  SharedLayout layout_;      // the layout of the run's steps
   std::vector<TriggerSpec> triggers_;
-  DescribedRuns described_;  // in the journal
+  DescribedRuns described_;  // the runs that the journal describes
   std::size_t most_batch_bytes_ = kMessageBytes - kMaxRecordBytes;
 
   // Kept between steps to reuse their memory.

@@ -30,22 +30,22 @@ struct RecorderOptions {
   JournalOptions journal;
   TelemetryOptions telemetry;
   Durability durability = Durability::kPower;
-  double peer_timeout_s = 30;  // then the producer considers a waiting main thread lost
-  std::vector<int> cpus;  // of its thread and ZeroMQ's; empty: the caller's
+  double peer_timeout_s = 30;  // the time after which the producer considers a waiting main thread lost
+  std::vector<int> cpus;  // the cores of its thread and ZeroMQ's; empty: the caller's
 };
 
-/// The recorder's data of a run, in addition to its records.
+/// The data of a run that the recorder needs in addition to the run's records.
 struct RunToRecord {
-  // The steps that the ring held at the admission, also those of a run that was discarded for it: the journal may lack
-  // some.
+  // The steps that the ring held at the admission, including those of a run that was discarded for this one: the
+  // journal may lack some of them.
   std::vector<RecordedStep> kept_steps;
-  // The runs that the ring describes: the journal may lack some.
+  // The runs that the ring describes: the journal may lack some of these descriptions.
   std::vector<KnownRun> described_runs;
   Storage storage = Storage::kFile;
-  SharedLayout layout;  // of its steps
-  std::vector<TriggerSpec> triggers;  // the marks of its steps name them
+  SharedLayout layout;  // the layout of the run's steps
+  std::vector<TriggerSpec> triggers;  // the marks of its steps refer to them
   wire::RunStarted started;
-  std::uint64_t last_iteration = 0;  // of the step before the first recorded one; 0: none, or unknown
+  std::uint64_t last_iteration = 0;  // of the step before the first recorded step; 0: no such step, or unknown
 };
 
 class Recorder {

@@ -125,7 +125,7 @@ void TcpGate::run() {
         one = continues(*one) ? std::next(one) : connections_.erase(one);
       }
       if (!ending) accept_more();
-    } catch (const std::exception&) {  // no memory to wait for all; it may suffice for fewer
+    } catch (const std::exception&) {  // no memory to wait for all connections; it may suffice for fewer
       if (!connections_.empty()) {
         connections_.pop_front();
         continue;
@@ -163,7 +163,7 @@ bool TcpGate::wait(bool ending, int timeout_ms) {
   return watched.front().revents != 0;
 }
 
-/// timeout_ms (below 0: no limit), or less if the patience with a client ends before.
+/// Returns timeout_ms (below 0: no limit), or less if the patience with a client ends before.
 int TcpGate::until_patience_ends(int timeout_ms) const {
   std::int64_t left_ms = timeout_ms < 0 ? std::numeric_limits<int>::max() : timeout_ms;
   for (const Connection& connection : connections_) {
@@ -189,7 +189,7 @@ bool TcpGate::continues(Connection& connection) {
   return !connection.in.done() && !connection.out.done();
 }
 
-/// False if the connection is broken.
+/// Returns false if the connection is broken.
 bool TcpGate::read_some(const UniqueFd& from, Flow& flow) {
   if (flow.ended || flow.bytes.size() >= kFlowBytes) return true;
   std::array<char, 16384> buffer;
@@ -201,7 +201,7 @@ bool TcpGate::read_some(const UniqueFd& from, Flow& flow) {
   return true;
 }
 
-/// False if the connection is broken.
+/// Returns false if the connection is broken.
 bool TcpGate::write_some(const UniqueFd& to, Flow& flow) {
   if (flow.bytes.empty()) return true;
   const ssize_t sent = send(to.get(), flow.bytes.data(), flow.bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -22,16 +22,16 @@ namespace ringside {
 class TcpGate {
  public:
   struct Door {
-    std::string option;  // for messages: "--telemetry-tcp"
-    std::string host;    // of the listening address: a name or a number; "*": every address
+    std::string option;  // the option's name in messages: "--telemetry-tcp"
+    std::string host;    // the host of the listening address: a name or a number; "*": every address
     std::string port;    // "0": any free port
-    std::string inner;  // name of the abstract AF_UNIX socket behind it, without its '@'
+    std::string inner;  // the name of the abstract AF_UNIX socket behind the gate, without its '@'
   };
 
   /// Descriptors of each connection: its own, and both ends of the link to ZeroMQ.
   static constexpr std::size_t kDescriptorsEach = 3;
 
-  /// How long a client may take nothing while the gate's buffer for it is full.
+  /// The time for which a client may take nothing while the gate's buffer for it is full.
   static constexpr std::chrono::milliseconds kPatience{15'000};
 
   /// Listens, and accepts from now on. most: limit of connections, for all doors together. Throws Error (exit code 3).
@@ -61,9 +61,9 @@ class TcpGate {
     Flow in;
     Flow out;
     std::uint64_t told = 0;  // bytes that ZeroMQ has sent: their number shows whether it admitted the client
-    short outer_events = 0;  // from poll
+    short outer_events = 0;  // the events that poll found
     short inner_events = 0;
-    Clock::time_point moved{};  // when the client last took something, or was not stuck
+    Clock::time_point moved{};  // the time at which the client last took something, or was not stuck
     bool is_admitted() const noexcept;
     /// True while the client takes nothing: then the gate does not read ZeroMQ's side, and cannot detect its hang-up.
     bool stuck() const noexcept;
@@ -83,7 +83,7 @@ class TcpGate {
   const std::chrono::milliseconds patience_;
   const UniqueFd stopping_;            // an eventfd
   std::list<Connection> connections_;  // oldest first
-  bool no_descriptors_ = false;        // at the last attempt to accept
+  bool no_descriptors_ = false;        // whether the last attempt to accept lacked one
   std::thread thread_;                 // last: it uses all of the above
 };
 

@@ -17,7 +17,7 @@ namespace ringside {
 namespace {
 
 constexpr std::size_t kMaxRequestBytes = 4096;
-constexpr std::size_t kMaxRequestBytesHere = std::size_t{64} << 10;  // on ipc: the results of analyses
+constexpr std::size_t kMaxRequestBytesHere = std::size_t{64} << 10;  // on ipc, for the results of analyses
 constexpr int kMostRequests = 32;                  // per turn and socket
 constexpr std::size_t kMostReplyBytes = 1u << 20;  // per turn and socket; the last reply may exceed it
 constexpr int kPublishedAhead = 512;               // messages held for a slow subscriber: about five seconds
@@ -40,11 +40,11 @@ ChannelOptions answering(const std::optional<CurveKeys>& keys) {
   return options;
 }
 
-// For both tcp sockets together. A connection takes descriptors before its key is checked.
+// The limits of connections, for both tcp sockets together. A connection takes descriptors before its key is checked.
 constexpr std::size_t kFewestConnections = 8;
 constexpr std::size_t kMostConnections = 64;
-// Reserved, never for connections: for the pool, the journal and its rotation, a producer that attaches, peers waiting
-// to attach, and followers on this machine.
+// Descriptors that connections never get: they are for the pool, the journal and its rotation, a producer that
+// attaches, peers waiting to attach, and followers on this machine.
 constexpr std::size_t kReservedDescriptors = 160;
 
 /// The most connections that leave enough descriptors for the rest of the analyzer.
@@ -86,7 +86,7 @@ void Telemetry::listen_on_tcp(const TelemetryOptions& options) {
   const CurveKeys keys = read_server_keys(options.keys);
   const TelemetryAddress address = telemetry_at_tcp(options.tcp, "--telemetry-tcp", keys);
   const std::size_t most = connections_on_tcp();
-  // Before any client can connect.
+  // The handler is made before any client can connect.
   zap_.emplace(context_, [folder = options.keys] { return read_allowed_clients(folder); }, options.keys);
   Pair& pair = pairs_.emplace_back(
       Pair{{context_, ChannelKind::kPublisher, publishing(keys)}, {context_, ChannelKind::kRouter, answering(keys)}});

@@ -32,7 +32,7 @@ class Telemetry {
   /// Sends to all subscribers without waiting.
   void publish(std::string_view topic, std::string_view message) noexcept;
 
-  /// Returns an encoded ControlReply. is_here: the client is on this machine.
+  /// Returns an encoded ControlReply. is_here: whether the client is on this machine.
   using ReplyTo = std::function<std::string(const wire::ControlRequest& request, bool is_here)>;
 
   /// Answers the waiting requests, up to a limit of requests and bytes.

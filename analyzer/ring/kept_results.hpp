@@ -33,7 +33,7 @@ class KeptResults {
   SharedLayout layout_without_results(const Id128& run_id);
 
   const RingView& ring_;
-  std::map<std::pair<Id128, std::uint64_t>, SharedLayout> layouts_;  // by run and catalogue_hash; 0: not recorded
+  std::map<std::pair<Id128, std::uint64_t>, SharedLayout> layouts_;  // by run and catalogue_hash; 0: no results
 };
 
 /// A kept step's figures, with `rebuilt` set and without the analyzer's measurements. The payload is not read.

@@ -20,7 +20,7 @@ struct BytesToReduce {
   StepReducer& reducer;
   std::size_t thread;
   std::size_t variable;
-  std::uint64_t first_byte;  // in the variable
+  std::uint64_t first_byte;  // the place of the first byte in the variable
 };
 
 class Persistence {
@@ -34,9 +34,9 @@ class Persistence {
   /// `hash64(from, bytes)`, computed while the bytes are in the cache.
   virtual std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept = 0;
 
-  /// The same for bytes of a field, at most StepReducer::kMostBytes, which are reduced during the copy. The stored
-  /// bytes are reduced, even if `from` changes meanwhile. This default copies first, then reduces; an implementation
-  /// may do both at once.
+  /// Copies bytes of a field in the same way, at most StepReducer::kMostBytes, and reduces them during the copy. The
+  /// stored bytes are reduced, even if `from` changes meanwhile. This default copies first, then reduces; an
+  /// implementation may do both at once.
   virtual std::uint64_t copy_reduced(void* to, const void* from, std::size_t bytes, const BytesToReduce& what) noexcept;
 
   /// Starts writing back the cache lines that hold [address, address + bytes).
@@ -51,8 +51,8 @@ class Persistence {
   virtual void expect_syncs() noexcept {}
 
   /// Announces that no `sync` follows. On a plain file, a separate thread then checks at intervals whether stored bytes
-  /// reach the disk, and notes a failure for `store_error`. Steps do not wait for it; the end waits for a check in
-  /// progress. If the system refuses the thread, failures stay unnoticed.
+  /// reach the disk, and notes a failure for `store_error`. Steps do not wait for that thread; the end of the run waits
+  /// for a check in progress. If the system refuses the thread, failures stay unnoticed.
   virtual void watch_disk() noexcept {}
 
   /// Makes everything stored so far survive power loss. Returns 0 or an errno value. After an error the surviving bytes

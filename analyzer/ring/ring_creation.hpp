@@ -12,17 +12,17 @@
 
 namespace ringside {
 
-/// Bytes that one slot needs at any start address, and its offset within them. Reads the number of slots in `shape`,
-/// but not their places.
+/// slot_bytes: the bytes that one slot needs at any start address. place_slot: the slot's offset within them. Both read
+/// the number of slots in `shape`, but not their places.
 std::uint64_t slot_bytes(const RingGeometry& shape) noexcept;
 SlotPlace place_slot(std::uint64_t offset, const RingGeometry& shape) noexcept;
-/// How many slots share an object of libpmemobj: as many, one after the other, as fill the smallest object whose place
-/// is predictable. Each large slot has its own object.
+/// The number of slots that share an object of libpmemobj, one after the other: as many as fill the smallest object
+/// whose place is predictable. Each large slot has its own object.
 std::uint32_t slots_in_object(const RingGeometry& shape) noexcept;
 std::uint64_t slot_object_bytes(const RingGeometry& shape) noexcept;
 
-/// The same for the superblocks and run tables, which share one object.
-/// geometry: its number of slots is read, not their places.
+/// The size of the object that the superblocks and run tables share, and their places in it. geometry: its number of
+/// slots is read, not their places.
 std::uint64_t root_object_bytes(const RingGeometry& geometry) noexcept;
 void place_root(std::uint64_t object_offset, RingGeometry& geometry) noexcept;
 
@@ -34,7 +34,7 @@ int format_ring(std::span<std::byte> file, const RingGeometry& geometry, Persist
 /// of a failed sync. A second call changes nothing.
 int mend_superblocks(std::span<std::byte> file, const RingView& view, Persistence& persistence);
 
-/// Writes one copy of entry `index` of the run table: invalid first, valid last. A crash tears this copy only.
+/// Writes one copy of entry `index` of the run table: invalid first, valid last. A crash tears only this copy.
 /// catalogue: at most as many descriptions as fit the entry.
 void write_run_entry(const WritableRing& ring, int copy, std::uint32_t index, const RunDescription& run,
                      std::span<const ResultDescription> catalogue, std::uint64_t record_seq,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The thread that waits for the disk instead of the solver and the release of its buffer. On a plain file a commit
-// survives power loss only after fdatasync. The thread syncs whenever the newest commit is not yet persisted; several
-// commits may share a sync.
+// A thread that waits for the disk, so that neither the solver nor the release of its buffer does. On a plain file a
+// commit survives power loss only after fdatasync. The thread syncs whenever the newest commit is not yet persisted;
+// several commits may share a sync.
 #pragma once
 
 #include <atomic>

@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-// The unit of a helper thread's copies: 1 MiB in chunks of 16 KiB, in some 40 us.
+// The unit of a helper thread's copies: 1 MiB in chunks of 16 KiB, copied in some 40 us.
 constexpr std::uint64_t kPortionsInPiece = 64;
 
 }  // namespace
@@ -82,8 +82,8 @@ std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, const C
   return intact;
 }
 
-/// Discards the run's steps that are newer than that iteration, if that one is intact. Leases are ignored: a reader
-/// that holds such a step finds that it was overwritten, as with `clear`.
+/// Discards the run's steps that are newer than the step of that iteration, if that step is intact. Leases are ignored:
+/// a reader that holds a discarded step finds that it was overwritten, as with `clear`.
 void RingWriter::discard_newer(const Recovery& recovery, const RunDescription& run, std::uint64_t iteration) {
   const auto wanted = std::find_if(recovery.kept.rbegin(), recovery.kept.rend(), [&](const KeptSlot& kept) {
     return kept.header.run_id == run.run_id && kept.header.iteration == iteration;
@@ -114,8 +114,8 @@ void RingWriter::persist_found() noexcept {
 }
 
 void RingWriter::write_run(const RunDescription& run, const Catalogue& catalogue) {
-  // Needed are the newest description of every run that a slot refers to, and the newest of all: at most K + 1 of the
-  // K + 2 entries.
+  // The table needs the newest description of every run that a slot refers to, and the newest of all: at most K + 1 of
+  // the K + 2 entries.
   const std::vector<RunReading> runs = ring_.runs();
   if (!runs.empty() && std::memcmp(&runs.back().run, &run, sizeof(run)) == 0 &&
       std::ranges::equal(std::as_bytes(std::span(runs.back().catalogue)), std::as_bytes(catalogue.descriptions()))) {
@@ -123,7 +123,7 @@ void RingWriter::write_run(const RunDescription& run, const Catalogue& catalogue
   }
   std::vector<char> needed(ring_.geometry().run_entries(), 0);
   std::vector<char> wanted(needed.size(),
-                           0);  // has the catalogue of a kept slot; its run was resumed with another
+                           0);  // whether it has the catalogue of a kept slot, whose run was resumed with another
   if (!runs.empty()) needed[runs.back().index] = 1;
   for (const KeptSlot& kept : recover(ring_).kept) {
     const auto newest = std::find_if(runs.rbegin(), runs.rend(), [&](const RunReading& reading) {
@@ -139,12 +139,12 @@ void RingWriter::write_run(const RunDescription& run, const Catalogue& catalogue
   }
   std::uint32_t index = 0;
   while (index < needed.size() && (needed[index] != 0 || wanted[index] != 0)) ++index;
-  if (index == needed.size()) {  // at least one entry is not needed
+  if (index == needed.size()) {  // every entry is needed or wanted: take one that is only wanted
     index = static_cast<std::uint32_t>(std::find(needed.begin(), needed.end(), 0) - needed.begin());
   }
 
   const std::uint64_t record_seq = runs.empty() ? 1 : runs.back().record_seq + 1;
-  // One after the other: a crash tears at most one of them.
+  // The copies are written one after the other, so a crash tears at most one of them.
   for (int copy : {0, 1}) {
     write_run_entry(ring_, copy, index, run, catalogue.descriptions(), record_seq, persistence_);
   }
@@ -180,7 +180,7 @@ void RingWriter::discard(std::uint32_t slot) noexcept {
 CommitStatus RingWriter::begin() noexcept {
   if (sync_error() != 0) return CommitStatus::kSyncFailed;
   // 0 (nothing worth keeping) sorts before the oldest commit. With three or more slots, the oldest is not the newest,
-  // which the reductions read as the previous step. So the oldest may go once it is not the newest persisted one.
+  // which the reductions read as the previous step. So the oldest may be overwritten once a newer step is persisted.
   const std::uint64_t oldest = victims_.oldest_that_may_go(slot_seq_);
   if (oldest != 0 && syncer_ && !syncer_->wait_past(oldest)) return CommitStatus::kSyncFailed;
   current_ = victims_.choose(slot_seq_, may_go_below());
@@ -264,7 +264,7 @@ CommitStatus RingWriter::commit() noexcept {
   SlotHeader* header = ring_.header(current_);
   store_words(persistence_, header, &header_, sizeof(header_));           // ascending: commit_seq is the last word
   persist(persistence_, header, sizeof(*header));                         // fence 3
-  if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // not everything is in the file
+  if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // some of the step is not in the file
 
   slot_seq_[current_] = next_seq_;
   newest_ = current_;
@@ -296,7 +296,7 @@ void RingWriter::store_results(std::span<const std::uint64_t> words) noexcept {
   head.header_hash = header_.header_hash;
   head.hash = results_hash(head, words.data());
 
-  // The results have no name while they change: torn ones count as not recorded, not as damaged.
+  // While the results change, their head names no step: torn results count as not recorded, not as damaged.
   ResultsHead* to = ring_.results_head(current_);
   persistence_.store64(&to->header_hash, 0);
   persistence_.store64(&to->words, head.words);

@@ -42,7 +42,7 @@ class RingWriter {
   RingWriter(const RingWriter&) = delete;
   RingWriter& operator=(const RingWriter&) = delete;
 
-  /// From now on `team`, which outlives the writer, makes the copies; until then all OpenMP threads do.
+  /// From now on `team`, which outlives the writer, makes the copies; until then all OpenMP threads make them.
   void share_among(Team& team) noexcept { team_ = &team; }
 
   /// From now on the leases of readers are respected (victim_choice.hpp); until then no slot counts as held. `leases`
@@ -65,8 +65,8 @@ class RingWriter {
 
   /// Takes an invalid slot, else the oldest slot that no reader holds, else the oldest one; never one of the two
   /// newest. Under Durability::kPower on a plain file it takes only slots that are older than the newest *persisted*
-  /// one, and waits for the disk if there is none. It never waits for a reader. If it could take the slot's lease,
-  /// `end_lease` ends that.
+  /// one, and waits for the disk if no slot is. It never waits for a reader. If it could take the slot's lease,
+  /// `end_lease` ends that lease.
   CommitStatus begin() noexcept;
 
   /// Copies all variables of `step` into the slot. Call after `begin`. source: payload_bytes, unchanged during the
@@ -86,7 +86,7 @@ class RingWriter {
   void choose_next() noexcept;
 
   /// Keeps the step of that commit from being overwritten, until another step or none is given (VictimChoice::guard).
-  /// False: no slot has it.
+  /// Returns false if no slot has that step.
   bool guard(std::optional<std::uint64_t> commit_seq) noexcept;
 
   /// A committed step, for a thread that copies it out of the ring.
@@ -94,7 +94,7 @@ class RingWriter {
     std::uint32_t slot = 0;
     SlotHeader header;
   };
-  /// After a `commit`.
+  /// The newest committed step. Call after a `commit`.
   Committed newest() const noexcept { return {current_, header_}; }
   /// The step's slot counts as held until `let_go`, which any thread may call: it is overwritten only if no other slot
   /// may be. RingView::still_holds reports whether the step is still there.
@@ -150,26 +150,26 @@ class RingWriter {
   Persistence& persistence_;
   OpenMpTeam openmp_;
   Team* team_ = &openmp_;
-  const bool syncs_;  // a commit needs a sync to be persisted
+  const bool syncs_;  // whether a commit needs a sync to be persisted
   const Durability durability_;
   // The unit that a thread copies: a chunk, or several of one variable if chunks are smaller than the blocks that are
   // reduced.
   const PayloadParts portions_;
   Id128 run_id_;
-  std::uint64_t catalogue_hash_ = 0;     // of the run
-  std::vector<std::uint64_t> slot_seq_;  // what each slot holds; 0: nothing worth keeping
+  std::uint64_t catalogue_hash_ = 0;     // the hash of the run's catalogue
+  std::vector<std::uint64_t> slot_seq_;  // commit_seq in each slot; 0: nothing worth keeping
   VictimChoice victims_;
   std::uint64_t next_seq_ = 1;
   std::uint32_t current_ = 0;              // slot of the last `begin`
   std::optional<std::uint32_t> newest_;    // slot of the newest commit of this run
-  std::optional<std::uint32_t> previous_;  // the one before `current_`
-  StepWithScalars step_;                   // as copied last
-  SlotHeader header_;                      // as committed last
+  std::optional<std::uint32_t> previous_;  // slot of the step before `current_`
+  StepWithScalars step_;                   // the step that was copied last
+  SlotHeader header_;                      // the header that was committed last
   std::atomic<std::uint64_t> committed_{0};
   std::atomic<std::uint64_t> persisted_{0};
   std::atomic<std::uint64_t> committed_before_run_{0};
-  int sync_error_ = 0;                  // of syncs outside the syncer
-  std::unique_ptr<RingSyncer> syncer_;  // during a run, where syncs_
+  int sync_error_ = 0;                  // the error of syncs outside the syncer
+  std::unique_ptr<RingSyncer> syncer_;  // exists during a run if syncs_
 };
 
 }  // namespace ringside

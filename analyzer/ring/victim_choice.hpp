@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which slot a step overwrites (docs/publish/library.md, "Holding a step"): the oldest that no reader holds, and never
-// one of the two newest. The writer never waits for readers: if they hold all slots that may be overwritten, it breaks
-// the lease of the oldest, and that reader detects this from the slot's header. The last finite step may be guarded
-// (docs/use/questions.md): its slot is never overwritten.
+// Chooses the slot that a step overwrites (docs/publish/library.md, "Holding a step"): the oldest that no reader holds,
+// and never one of the two newest. The writer never waits for readers: if they hold all slots that may be overwritten,
+// it breaks the lease of the oldest, and that reader detects this from the slot's header. The last finite step may be
+// guarded (docs/use/questions.md): its slot is never overwritten.
 #pragma once
 
 #include <atomic>
@@ -32,12 +32,13 @@ class VictimChoice {
   void respect(SlotLeases& leases) noexcept { leases_ = &leases; }
 
   /// seqs: the commit_seq in each slot; 0: nothing worth keeping. persisted: only slots with 0 or a smaller commit_seq
-  /// may be overwritten, and at least one must be. If the slot's lease could be taken, this object owns it until
+  /// may be overwritten; there must be at least one. If the slot's lease could be taken, this object owns it until
   /// `give_back`.
   std::uint32_t choose(std::span<const std::uint64_t> seqs, std::uint64_t persisted) noexcept;
 
   /// Decides now what the next `choose` returns, so that `choose` makes no system call; `seqs` must not change between
-  /// the calls. Decides nothing if no slot is free or a lease would have to be broken: its reader may end it by then.
+  /// the calls. Decides nothing if no slot is free or a lease would have to be broken, because its reader may end the
+  /// lease by then.
   void choose_ahead(std::span<const std::uint64_t> seqs, std::uint64_t persisted) noexcept;
 
   /// Ends the lease that was taken, if any, and cancels a decision made ahead.
@@ -52,7 +53,7 @@ class VictimChoice {
   void hold(std::uint32_t slot) noexcept { copied_[slot].fetch_add(1, std::memory_order_relaxed); }
   void let_go(std::uint32_t slot) noexcept { copied_[slot].fetch_sub(1, std::memory_order_relaxed); }
 
-  /// The smallest of `seqs` whose slot may be overwritten: once that is persisted, `choose` may be called.
+  /// The smallest of `seqs` whose slot may be overwritten: once a later commit is persisted, `choose` may be called.
   std::uint64_t oldest_that_may_go(std::span<const std::uint64_t> seqs) const noexcept;
 
   /// Ignores every lease that readers have now, because no slot is worth keeping.
@@ -67,9 +68,9 @@ class VictimChoice {
 
   SlotLeases* leases_ = nullptr;
   std::optional<std::uint32_t> taken_;
-  std::optional<std::uint32_t> ahead_;  // what the next `choose` returns
+  std::optional<std::uint32_t> ahead_;  // the slot that the next `choose` returns
   std::optional<std::uint32_t> guarded_;
-  std::vector<char> disregarded_;  // its lease was broken, and its byte could not be locked since
+  std::vector<char> disregarded_;  // by slot: its lease was broken, and its byte could not be locked since
   std::vector<std::atomic<std::uint32_t>> copied_;
   std::uint64_t broken_ = 0;
 };

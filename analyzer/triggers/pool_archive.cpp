@@ -67,7 +67,7 @@ void PoolArchive::keep(const RingWriter::Committed& step) noexcept {
   }
   from_.hold(step.slot);
   name(step);
-  // Otherwise, if the thread shares this core, small steps would be overwritten before it is scheduled.
+  // Otherwise small steps would be overwritten before the archive's thread is scheduled, if it shares this core.
   if (from_.ring().geometry().payload_bytes() <= kSmallBytes) sched_yield();
 }
 
@@ -102,7 +102,8 @@ bool PoolArchive::copy(const RingWriter::Committed& step) noexcept try {
   const bool has_results = from.results(step.slot, step.header, results) == ResultsState::kRecorded;
   if (ring_.begin() != CommitStatus::kOk) throw system_error("{}", errno_text(ring_.sync_error()));
   ring_.copy(from.payload(step.slot), scalars);
-  // The copied bytes are the step's only if its slot still holds it. Otherwise this slot stays empty and is taken next.
+  // The copied bytes are the step's only if its slot still holds it. Otherwise the archive's slot stays empty and is
+  // used next.
   if (!from.still_holds(step.slot, step.header)) return false;
   if (ring_.commit() != CommitStatus::kOk) throw system_error("{}", errno_text(ring_.sync_error()));
   ring_.end_lease();

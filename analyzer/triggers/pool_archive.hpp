@@ -35,7 +35,7 @@ class PoolArchive {
   PoolArchive& operator=(const PoolArchive&) = delete;
 
   /// Main thread, after the step's results were stored: queues the step's copy. Does not wait. Small steps may come
-  /// within microseconds, so with them it yields its core to the thread once.
+  /// within microseconds, so after a small step the main thread yields its core once.
   void keep(const RingWriter::Committed& step) noexcept;
 
   /// The number of this attachment's steps that were copied to the archive, and of those that could not be.

@@ -32,7 +32,7 @@ void RunTriggers::admit(const RingOptions& ring, const Admission& admission, con
   archive_ = std::make_unique<PoolArchive>(ring, archive_bytes_, offered, use, catalogue, writer_);
 }
 
-/// If there is no room, a new run is refused; a taken-over one continues.
+/// Reserves room for POOL.freeze. Without room, a new run is refused; a run that was taken over continues.
 void RunTriggers::reserve_freeze(RunStart start) {
   freeze_file_.emplace(pool_);
   if (freeze_file_->error() == 0) return;
@@ -45,7 +45,7 @@ void RunTriggers::reserve_freeze(RunStart start) {
 void RunTriggers::begin(RunStart start, const std::optional<KeptSlot>& newest, const ValuesOf& values_of,
                         HandoffReader& producer) {
   if (start != RunStart::kTakeover && start != RunStart::kResume) {
-    remove_freeze(pool_);  // its iterates were discarded, or its pool is gone
+    remove_freeze(pool_);  // the frozen iterates were discarded, or their pool no longer exists
   }
   if (!newest) return;
   find_last_finite(*newest, values_of);
@@ -121,7 +121,8 @@ StepMarks RunTriggers::step_not_kept(std::span<const std::uint64_t> values, cons
   return marks;
 }
 
-/// Performs the actions of the triggers that fired at a step. step: its place; not used once the ring is frozen.
+/// Performs the actions of the triggers that fired at a step. step: the place of that step; not used once the ring is
+/// frozen.
 void RunTriggers::act(StepMarks& marks, const StepFigures& figures, const RingWriter::Committed& step,
                       HandoffReader& producer) noexcept {
   count(marks.fired, figures.step.iteration);
@@ -184,7 +185,7 @@ int RunTriggers::freeze_ring(const TriggerSpec& trigger, const StepFigures& figu
                        .commit_seq = figures.commit_seq,
                        .trigger = trigger.name,
                        .unix_ns = realtime_ns()};
-  if (!freeze_file_ || freeze_file_->error() != 0) freeze_file_.emplace(pool_);  // after `thaw`, or room is free
+  if (!freeze_file_ || freeze_file_->error() != 0) freeze_file_.emplace(pool_);  // after `thaw`, or once room is free
   const int error = freeze_error_ = freeze_file_->write(*freeze_);
   freeze_file_.reset();
   if (error == 0) {

@@ -36,7 +36,7 @@ class RunTriggers {
   /// Writes the values of a kept step of this run in the records' order; false if they cannot be found.
   using ValuesOf = std::function<bool(const KeptSlot& kept, std::span<std::uint64_t> values)>;
 
-  /// triggers: of a run with this layout; writer: of its ring; both outlive this object. archive_bytes: see
+  /// triggers: of a run with this layout; writer: that of the run's ring; both outlive this object. archive_bytes: see
   /// TriggerOptions.
   RunTriggers(TriggerSet& triggers, std::uint64_t archive_bytes, RingWriter& writer, SharedLayout layout)
       : triggers_(triggers), archive_bytes_(archive_bytes), writer_(writer), layout_(std::move(layout)) {}
@@ -49,29 +49,29 @@ class RunTriggers {
 
   /// Call once the run has begun in the ring. newest: the step from which it continues, if any. Restores the
   /// conditions' states at that step and its predecessor. An analyzer may have been killed before the triggers of its
-  /// newest step: its successor (kTakeover) performs their actions, if need be again.
+  /// newest step: its successor (kTakeover) performs their actions, possibly a second time.
   void begin(RunStart start, const std::optional<KeptSlot>& newest, const ValuesOf& values_of, HandoffReader& producer);
 
   /// Evaluates the conditions of the newest commit and performs the actions of those that fire. values: its results, as
   /// the layout places them.
   StepMarks step(std::span<const std::uint64_t> values, const StepFigures& figures, HandoffReader& producer) noexcept;
-  /// The same for a step that is not kept, because the ring is frozen: its reductions are absent.
+  /// Does the same for a step that is not kept, because the ring is frozen: its reductions are absent.
   StepMarks step_not_kept(std::span<const std::uint64_t> values, const StepFigures& figures,
                           HandoffReader& producer) noexcept;
 
   /// If true, no slot of the ring may be overwritten.
   bool frozen() const noexcept { return freeze_.has_value(); }
   const std::optional<PoolFreeze>& freeze() const noexcept { return freeze_; }
-  /// 0, or the errno value for which the freeze ends with this process.
+  /// 0, or the errno value of the failed write because of which the freeze ends with this process.
   int freeze_error() const noexcept { return freeze_error_; }
-  /// A trigger ends the run; what_stopped() describes it.
+  /// Whether a trigger ends the run; what_stopped() describes that trigger.
   bool stops() const noexcept { return stopping_ != nullptr; }
   std::string what_stopped() const;
   /// commit_seq of the last finite step until it is overwritten; else 0.
   std::uint64_t guarded() const noexcept { return guarded_ ? last_finite_.commit_seq : 0; }
 
   const std::vector<TriggerSpec>& specs() const noexcept { return triggers_.specs(); }
-  /// In the order of specs().
+  /// The counts of the triggers, in the order of specs().
   std::span<const TriggerCount> counts() const noexcept { return {counts_.data(), specs().size()}; }
   /// Null: no trigger keeps steps.
   const PoolArchive* archive() const noexcept { return archive_.get(); }
@@ -87,7 +87,7 @@ class RunTriggers {
   const Marked& at_begin() const noexcept { return at_begin_; }
   Marked at_end() const noexcept;
 
-  /// The run is over: waits for the archive. Returns why its disk failed, or nothing.
+  /// Call when the run has ended: waits for the archive. Returns why the archive's disk failed, or nothing.
   std::optional<Error> finish() noexcept { return archive_ ? archive_->finish() : std::nullopt; }
 
  private:
@@ -113,11 +113,11 @@ class RunTriggers {
   std::string pool_;
   std::string pool_id_;
   std::unique_ptr<PoolArchive> archive_;
-  std::optional<FreezeFile> freeze_file_;  // has room reserved, if a trigger freezes
+  std::optional<FreezeFile> freeze_file_;  // has room reserved if a trigger freezes the ring
   std::optional<PoolFreeze> freeze_;
-  int freeze_error_ = 0;  // errno value: the freeze ends with this process
+  int freeze_error_ = 0;  // if not 0, the freeze ends with this process
   const TriggerSpec* stopping_ = nullptr;
-  std::uint64_t stopping_iteration_ = 0;  // at which it fired
+  std::uint64_t stopping_iteration_ = 0;  // the iteration at which that trigger fired
   Finite last_finite_;
   bool guarded_ = false;
   std::uint64_t kept_too_late_ = 0;  // number of steps to keep after the freeze

@@ -24,7 +24,7 @@ std::vector<TriggerSpec> global_triggers(const TriggerOptions& options) {
   return specs;
 }
 
-/// HOST:PORT becomes HOST:(PORT + 2). Other text stays: the node's recorder has refused it.
+/// HOST:PORT becomes HOST:(PORT + 2). Other text does not change: the node's recorder has refused it.
 std::string two_ports_on(const std::string& address) {
   const std::size_t colon = address.rfind(':');
   const auto port = colon == std::string::npos ? std::nullopt : whole_number(address.substr(colon + 1));
@@ -113,7 +113,7 @@ void Collector::take(const RoundState& state, const PartStore::Part& own) noexce
   layout_->gather(words_, &own.step, values_);
   const StepMarks marks = triggers_.evaluate(values_, figures);
   if ((triggers_.actions_of(marks.fired) & kStop) != 0) {
-    if (stopping_.load(std::memory_order_relaxed) == 0) {  // only the first is named
+    if (stopping_.load(std::memory_order_relaxed) == 0) {  // only the first trigger is reported
       stopping_iteration_.store(figures.step.iteration, std::memory_order_relaxed);
       stopping_.store(marks.fired, std::memory_order_release);
     }
@@ -140,8 +140,8 @@ std::string Collector::what_stopped() const {
   return {};
 }
 
-/// Records the expected step and all others before `end_step`, whose iteration is `end_iteration`, as missing; 0:
-/// unknown.
+/// Records as missing: the expected step and all others before `end_step`. end_iteration: the iteration of `end_step`;
+/// 0: unknown.
 void Collector::miss(std::uint64_t end_step, std::uint64_t end_iteration) noexcept {
   if (end_step <= next_step_) return;
   const std::uint64_t steps = end_step - next_step_;

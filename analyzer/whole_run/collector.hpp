@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The records of the whole run, at its first node: a separate recorder, with its journal beside POOL.global and its
-// sockets beside SOCKET.global. So every program that follows a run or reads a journal can also use the whole run's.
+// sockets beside SOCKET.global. So every program that follows a run or reads a journal can also use these records.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@
 
 namespace ringside {
 
-/// From `options` of the node's recorder to those of the whole run's: with tcp, at PORT + 2.
+/// The options of the whole run's recorder, from `options` of the node's recorder: with tcp, it listens at PORT + 2.
 RecorderOptions global_options(RecorderOptions options);
 
 /// The round's thread uses it between the main thread's begin_run and end_run.
@@ -34,12 +34,13 @@ class Collector {
   void begin_run(const RunToRecord& own);
   void end_run(const wire::RunEnded& own);
 
-  /// A step has passed all nodes. own: the first node's part. Steps arrive in order; skipped ones are missing.
+  /// Call when a step has passed all nodes. own: the first node's part. Steps arrive in order; skipped ones are
+  /// recorded as missing.
   void take(const RoundState& state, const PartStore::Part& own) noexcept;
-  /// No further step arrives; absent steps before `end_step` are missing.
+  /// Call when no further step arrives: absent steps before `end_step` are recorded as missing.
   void finish(std::uint64_t end_step) noexcept;
 
-  /// At any time: the text of the trigger that ends the run; empty: none.
+  /// The text of the trigger that ends the run; empty: none. May be called at any time.
   std::string what_stopped() const;
 
  private:
@@ -49,8 +50,8 @@ class Collector {
   const SharedLayout layout_;
   TriggerSet triggers_;
   std::atomic<bool>& stop_run_;
-  std::vector<std::uint64_t> words_;   // as the catalogue places them
-  std::vector<std::uint64_t> values_;  // as records carry them
+  std::vector<std::uint64_t> words_;   // the results, in the places of the catalogue
+  std::vector<std::uint64_t> values_;  // the results, in the order of the records
   Id128 run_id_;
   std::uint64_t next_step_ = 0;
   std::uint64_t next_commit_seq_ = 0;

@@ -15,7 +15,7 @@
 namespace ringside {
 namespace {
 
-// One is for the neighbour; the others are for its reconnections, and for strangers.
+// One connection is for the neighbour; the others are for its reconnections, and for strangers.
 constexpr std::size_t kMostConnections = 8;
 
 struct HostAndPort {
@@ -44,7 +44,7 @@ NodeLink::NodeLink(const std::string& address, const std::string& socket) {
   zap_.emplace(
       context_, [this] { return admitted(); }, "the neighbouring node's");
   try {
-    // If the run continues, its neighbours have only these keys and this port.
+    // If a run continues, its neighbours have only the keys and the port of the earlier analyzer.
     if (const std::optional<NodeAddress> before = read_node_address(socket)) {
       if (!is_key_text(before->public_key) || !is_key_text(before->secret_key)) {
         throw system_error("{}{}: found no keys", shortened(socket), kNodeAddressSuffix);

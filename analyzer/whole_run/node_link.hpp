@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The other nodes' way to this analyzer: an encrypted tcp socket behind telemetry's gate, which admits only the
-// previous node. It lives as long as the analyzer, because ranks receive the address when they attach.
+// The socket on which other nodes reach this analyzer: an encrypted tcp socket behind telemetry's gate, which admits
+// only the previous node. The link lives as long as the analyzer, because ranks receive the address when they attach.
 #pragma once
 
 #include <mutex>
@@ -16,17 +16,17 @@ namespace ringside {
 
 class NodeLink {
  public:
-  /// address: HOST, or HOST:PORT, at which other nodes reach this machine (--node-address); it listens on every IPv4
-  /// address. socket: the analyzer's; address and keys are written beside it, and a successor takes them from there if
-  /// they are still usable. Throws Error (exit code 2: the address; 3: it cannot listen).
+  /// address: HOST, or HOST:PORT, at which other nodes reach this machine (--node-address); the link listens on every
+  /// IPv4 address. socket: the analyzer's; address and keys are written beside it, and a successor takes them from
+  /// there if they are still usable. Throws Error (exit code 2: the address; 3: it cannot listen).
   NodeLink(const std::string& address, const std::string& socket);
   NodeLink(const NodeLink&) = delete;
   NodeLink& operator=(const NodeLink&) = delete;
 
-  /// From now on admits the holder of this key.
+  /// Admits the holder of this key from now on.
   void admit(const std::string& public_key);
 
-  // For the thread of a round; one round at a time.
+  // These functions are for the thread of a round; one round at a time.
   ChannelContext& context() noexcept { return context_; }
   Channel& arrivals() noexcept { return *arrivals_; }
   const KeyPair& keys() const noexcept { return keys_; }

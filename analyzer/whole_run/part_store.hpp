@@ -19,7 +19,8 @@ namespace ringside {
 
 class PartStore {
  public:
-  /// The parts that fit kBytes, within these limits: a round passes every node, so many steps are in progress.
+  /// The room is the number of parts that fit kBytes, within these limits: a round passes every node, so many steps are
+  /// in progress.
   static constexpr std::size_t kBytes = std::size_t{64} << 20;
   static constexpr std::size_t kFewest = 4;
   static constexpr std::size_t kMost = 256;
@@ -27,7 +28,7 @@ class PartStore {
   struct Part {
     StepWithScalars step;
     StepFigures figures;
-    std::span<std::uint64_t> words;  // as StepParts::store writes them
+    std::span<std::uint64_t> words;  // the parts, as StepParts::store writes them
   };
 
   /// words: the size of a step's parts. Throws Error (exit code 3).
@@ -47,7 +48,7 @@ class PartStore {
   /// Becomes readable when a step is stored; `seen` resets it.
   int fd() const noexcept { return stored_event_.get(); }
   void seen() noexcept;
-  /// All earlier steps were stored or lost.
+  /// The step after the last one that was stored or lost.
   std::uint64_t end_step() const noexcept { return end_step_.load(std::memory_order_acquire); }
   /// Null if the step was lost or freed, or is not stored yet.
   const Part* find(std::uint64_t step) const noexcept;
@@ -67,7 +68,7 @@ class PartStore {
   UniqueFd stored_event_;
   std::atomic<std::uint64_t> end_step_{0};
   bool has_room_ = false;    // main thread's: `room` was found for the next step
-  std::uint64_t freed_ = 0;  // the round's thread's
+  std::uint64_t freed_ = 0;  // the round's thread's: all parts before this step are free
 };
 
 }  // namespace ringside

@@ -21,7 +21,7 @@ void for_each_duration(Visit&& visit) {
   visit(&StepFigures::analyze_ns);
 }
 
-/// What `with_step` undoes, modulo 2^64.
+/// The inverse of `with_step`, modulo 2^64.
 std::int64_t difference(std::uint64_t number, std::uint64_t step) noexcept {
   return static_cast<std::int64_t>(number - step);
 }
@@ -35,7 +35,7 @@ std::array<Int128, kExactNumbers> numbers_of(const ExactReductions& exact) noexc
   return {exact.sum, exact.l1, exact.min, exact.max, exact.change_l1, exact.change_linf};
 }
 
-/// Writes the words between leading and trailing zeros only.
+/// Writes only the words between the leading and the trailing zeros.
 void write(const ExactSum& sum, wire::ExactSum& out) {
   const std::uint64_t* const words = std::begin(sum.words);
   const auto is_used = [](std::uint64_t word) { return word != 0; };
@@ -223,7 +223,7 @@ bool read(const RoundPlan& plan, const wire::RoundStep& message, RoundState& sta
     if (v >= plan.whole.size() || !plan.has_results[v] || is_there[v]) return false;
     const std::uint64_t entries = plan.whole.place(v).entries;
     if (!read(field, is_integer(plan, v), plan.in_boxes[v], entries, state.fields[v])) return false;
-    // After all nodes it must have all entries.
+    // After the last node, the field must have all entries.
     if (state.node == plan.nodes && state.fields[v].entries != entries) return false;
     is_there[v] = true;
   }

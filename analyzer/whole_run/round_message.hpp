@@ -16,7 +16,7 @@ namespace ringside {
 
 inline constexpr std::size_t kMostRoundBytes = std::size_t{1} << 20;  // 256 fields take less than half of it
 
-/// A step after some nodes.
+/// The state of a step that has passed some of the nodes.
 struct RoundState {
   std::uint64_t step = 0;
   std::uint64_t iteration = 0;
@@ -27,7 +27,7 @@ struct RoundState {
   bool again = false;              // the collector has sent this step before
   bool has_figures = false;        // a node has added its figures
   StepFigures figures;             // durations, bytes and counts only
-  std::vector<WholeField> fields;  // by variable; those without results stay empty
+  std::vector<WholeField> fields;  // by variable; fields without results stay empty
 };
 
 /// Combines figures of nodes: the maximum of each duration, the sum of the bytes, the minimum of the counts.
@@ -35,7 +35,8 @@ void take_figures(RoundState& state, const StepFigures& own) noexcept;
 
 void write(const RoundPlan& plan, const RoundState& state, wire::RoundStep& message);
 
-/// False if the message is of another attachment, or no node of this run sends it. fields: one per variable.
+/// Returns false if the message is of another attachment, or no node of this run sends such a message. fields: one per
+/// variable.
 bool read(const RoundPlan& plan, const wire::RoundStep& message, RoundState& state);
 
 }  // namespace ringside

@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// The entries that each node keeps of a variable, if they are contiguous from node to node; else empty.
+/// The place of each node's entries of a variable, if they are contiguous from node to node; else empty.
 std::optional<std::vector<PartPlace>> places_of(const RanksFile& ranks, std::size_t variable) {
   std::vector<PartPlace> places;
   std::uint64_t next = 0;
@@ -22,7 +22,7 @@ std::optional<std::vector<PartPlace>> places_of(const RanksFile& ranks, std::siz
   return places;
 }
 
-/// The same for boxes: the nodes' entries are counted consecutively.
+/// The place of this node's entries of a variable that is kept in boxes: the nodes' entries are counted consecutively.
 PartPlace place_of_boxes(const RanksFile& ranks, std::size_t variable) {
   PartPlace place{.first = 0, .in_boxes = true};
   const std::size_t dims = ranks.variables[variable].shape.size();
@@ -69,7 +69,7 @@ std::optional<RoundPlan> round_plan(const RanksFile& ranks) {
     std::optional<PartPlace> own;
     const bool has_results = ranks.variables[v].role == Role::kField;
     bool in_boxes = false;
-    if (is_replicated(ranks, v)) {  // every node has all of it: the first one sends it
+    if (is_replicated(ranks, v)) {  // every node has the whole variable: the first one sends it
       if (plan.node == 0) own = PartPlace{0};
     } else if (const auto parts = places_of(ranks, v)) {
       own = (*parts)[plan.node];

@@ -17,19 +17,19 @@ namespace ringside {
 
 struct RoundPlan {
   Id128 attachment;
-  Id128 problem_id;  // of the whole run
+  Id128 problem_id;  // the problem of the whole run
   std::uint32_t node = 0;
   std::uint32_t nodes = 0;
-  std::string next_address;  // of the next node; the last node's is the first
+  std::string next_address;  // the address of the next node; for the last node, of the first
   std::string next_key;
   std::string previous_key;
-  std::string ranks;    // of the whole run: "0 to 7"
+  std::string ranks;    // the ranks of the whole run: "0 to 7"
   std::string regions;  // the entries that this node keeps, as at the end of its run's parameters
   Schema whole;         // the variables with the shapes of the whole run
-  std::vector<std::optional<PartPlace>> places;  // of this node's part, by variable
-  /// By variable: it is a field, so the whole has results of it.
+  std::vector<std::optional<PartPlace>> places;  // the place of this node's part, by variable
+  /// By variable: whether it is a field, so that the whole run has results of it.
   std::vector<bool> has_results;
-  /// By variable: its parts are boxes that are not contiguous from node to node.
+  /// By variable: whether its parts are boxes that are not contiguous from node to node.
   std::vector<bool> in_boxes;
 
   bool collects() const noexcept { return node == 0; }

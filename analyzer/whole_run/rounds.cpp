@@ -15,9 +15,9 @@
 namespace ringside {
 namespace {
 
-constexpr int kTurnMs = 50;                        // without a message
-constexpr std::int64_t kAgainNs = 500'000'000;     // if nothing returns for so long, the oldest round restarts
-constexpr std::int64_t kStallNs = 10'000'000'000;  // until the log reports it, and between two reports
+constexpr int kTurnMs = 50;                        // the longest wait for a message
+constexpr std::int64_t kAgainNs = 500'000'000;     // if no state returns for this time, the oldest round restarts
+constexpr std::int64_t kStallNs = 10'000'000'000;  // the time until the log reports a stall, and between two reports
 
 }  // namespace
 
@@ -72,7 +72,7 @@ void Rounds::finish(std::int64_t patience_ns) {
   moved_ns_.store(now_ns());
   ends_.store(true);
   thread_.join();
-  if (collector_ != nullptr) collector_->finish(store_.end_step() - passed_over_);  // a frozen ring stays frozen
+  if (collector_ != nullptr) collector_->finish(store_.end_step() - passed_over_);  // no step is kept after a freeze
 }
 
 void Rounds::leave() {
@@ -84,7 +84,7 @@ void Rounds::leave() {
 
 void Rounds::run() {
   pthread_setname_np(pthread_self(), "round");
-  bind_calling_thread(cpus_);  // on failure it runs elsewhere: slower, but correct
+  bind_calling_thread(cpus_);  // on failure the thread runs elsewhere: slower, but correct
   lower_thread_priority();     // a step precedes any work here
   std::array<Channel*, 2> channels = {&link_.arrivals(), &link_.questions()};
   while (!is_over()) {
@@ -115,7 +115,7 @@ void Rounds::take_messages() {
     if (frames_.size() != 2 || !message_.ParseFromString(frames_.back()) || !read(plan_, message_, state)) continue;
     moved_ns_.store(now_ns());
     if (state.node == plan_.nodes) {
-      // Only steps in progress, so that the number of kept states is bounded like the store.
+      // Only steps in progress are accepted, so that the number of kept states is bounded like the store.
       const bool is_under_way = state.step >= collected_ && state.step < begun_;
       if (!plan_.collects() || state.ended || !is_under_way) continue;
       const auto sent = sent_.find(state.step);
@@ -130,8 +130,8 @@ void Rounds::take_messages() {
     collected_ = std::max(collected_, state.collected);
     was_told_end_ = state.ended;
     if (state.ended) continue;
-    // It waits even if its turn has come, so that it cannot overtake an earlier one. The first node resends dropped
-    // states.
+    // The state waits even if its turn has come, so that it cannot overtake an earlier one. If it is dropped here, the
+    // first node resends it.
     if (state.step < store_.end_step() + PartStore::kMost) waiting_.insert_or_assign(state.step, std::move(state));
   }
 }
@@ -160,7 +160,7 @@ void Rounds::take_turns() {
     auto next = waiting_.extract(waiting_.begin());
     take_turn(next.mapped());
   }
-  // A run that has ended has no further parts.
+  // After the end of a run no further part arrives.
   if (!was_finished_.load()) return;
   for (auto& [step, state] : waiting_) take_turn(state);
   waiting_.clear();
@@ -181,7 +181,8 @@ bool Rounds::add_own_part(RoundState& state) {
   if (state.has_figures && state.iteration != iteration) {
     if (!std::exchange(told_iterations_, true)) {
       log_warning(
-          "event=round_differs step={} text=\"node {} published iteration {} as this step, earlier nodes {}; expected "
+          "event=round_differs step={} text=\"node {} published iteration {} as this step, the nodes before it {}; "
+          "expected "
           "the same iteration on all ranks\"",
           state.step, plan_.node, iteration, state.iteration);
     }
@@ -202,7 +203,7 @@ void Rounds::send(const RoundState& state) noexcept {
   try {
     write(plan_, state, message_);
     message_.SerializeToString(&bytes_);
-    next_->send(bytes_);  // without room it is lost; the first node begins the round again
+    next_->send(bytes_);  // without room the message is lost; the first node begins the round again
   } catch (const std::exception&) {
   }
 }
@@ -225,7 +226,7 @@ void Rounds::collect_in_order() {
 }
 
 /// Resends the oldest state if it is lost, for instance with a node's analyzer. States do not overtake each other, so
-/// it is lost if a later one has returned. If no state returns, it is resent at intervals.
+/// the oldest state is lost if a later one has returned. If no state returns, the oldest is resent at intervals.
 void Rounds::send_again() {
   if (sent_.empty()) return;
   const std::int64_t now = now_ns();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes the results of the whole run. Each step's state passes all nodes, from the first to the last and back: each
 // node adds the state of its own part, in the order of the entries, so that the bits equal those of one process. No
-// node waits for it: the solver continues, and the whole run's records lack a step whose round fails
+// node waits for a round: the solver continues, and the whole run's records lack a step whose round fails
 // (docs/publish/mpi.md, "Results of the whole run").
 #pragma once
 
@@ -44,14 +44,14 @@ class Rounds {
   /// in that reduction.
   void prepare(const StepWithScalars& step, const StepReducer& reducer, std::span<const std::uint64_t> results,
                const void* payload, const void* previous) noexcept;
-  /// Main thread: lets that step go round.
+  /// Main thread: adds the figures of the prepared step; its round may then pass this node.
   void add(const StepFigures& figures) noexcept;
-  /// Main thread: the next step was not kept, and has no results.
+  /// Main thread: call if the next step was not kept, and so has no results.
   void pass_over() noexcept;
 
   /// Main thread, after the last step: waits until no step is in progress, or no state has moved for `patience_ns`.
   void finish(std::int64_t patience_ns);
-  /// The same if another analyzer continues the run; it adds the newest steps again.
+  /// Main thread: ends without that wait, because another analyzer continues the run and adds the newest steps again.
   void leave();
 
  private:
@@ -78,17 +78,17 @@ class Rounds {
   std::uint64_t passed_over_ = 0;        // main thread's
   std::optional<Channel> next_;
 
-  // The thread's.
-  std::map<std::uint64_t, RoundState> waiting_;  // for this node's part, by step
+  // The next members belong to the round's thread.
+  std::map<std::uint64_t, RoundState> waiting_;  // states that wait for this node's part, by step
   struct Sent {
     std::int64_t begun_ns = 0;
-    std::int64_t sent_ns = 0;  // the last time
+    std::int64_t sent_ns = 0;  // the time of the last sending
   };
-  std::map<std::uint64_t, Sent> sent_;            // by the first node: the rounds that it has begun, by step
-  std::map<std::uint64_t, RoundState> returned_;  // to the first node
-  std::int64_t returned_sent_ns_ = 0;             // of all returned states: when the newest was sent
-  std::uint64_t begun_ = 0;                       // by the first node: the rounds of all steps before it
-  std::uint64_t collected_ = 0;                   // all earlier steps are finished
+  std::map<std::uint64_t, Sent> sent_;            // at the first node: the rounds that it has begun, by step
+  std::map<std::uint64_t, RoundState> returned_;  // at the first node: states that have returned, by step
+  std::int64_t returned_sent_ns_ = 0;             // the latest sending time among the returned states
+  std::uint64_t begun_ = 0;                       // at the first node: the rounds of all earlier steps have begun
+  std::uint64_t collected_ = 0;                   // the rounds of all earlier steps are finished
   bool was_told_end_ = false;
   std::int64_t told_stall_ns_ = 0;
   bool told_iterations_ = false;
@@ -96,10 +96,10 @@ class Rounds {
   wire::RoundStep message_;
   std::string bytes_;
 
-  std::atomic<bool> was_finished_{false};  // the run has ended; false: only this object ends
+  std::atomic<bool> was_finished_{false};  // true: the run has ended; false: only this object ends
   std::atomic<bool> ends_{false};
   std::atomic<std::int64_t> patience_ns_{0};
-  std::atomic<std::int64_t> moved_ns_{0};  // when a state last came or went
+  std::atomic<std::int64_t> moved_ns_{0};  // the time at which a state was last received or collected
   std::thread thread_;                     // last: it uses all of the above
 };
 

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# vpic.sh SOURCES PROGRAMS [STEPS [SHARE]]: builds VPIC (https://github.com/lanl/vpic) and its deck sample/lpi_2d_F6_test
-# with 2048, 1024, 512 and 256 particles in a cell, as PROGRAMS/vpic_lpi_NUMBER: a deck is compiled, so each number
-# needs a program. STEPS: the steps of a run (default 20; the deck itself runs for hours). SHARE: the divisor of the 549
-# cells along z (1, 3, 9 ...; default 9, 61 cells: 1.5 million particles a species). With 1 a run takes 1 GB.
+# vpic.sh SOURCES PROGRAMS [STEPS [SHARE]]: builds VPIC (https://github.com/lanl/vpic) and its deck
+# sample/lpi_2d_F6_test with 2048, 1024, 512 and 256 particles in a cell, as PROGRAMS/vpic_lpi_NUMBER: each number needs
+# its own program, because a deck is compiled. STEPS: the steps of a run (default 20; the deck itself runs for hours).
+# SHARE: the divisor of the 549 cells along z (1, 3, 9 ...; default 9, 61 cells: 1.5 million particles a species). With
+# SHARE=1 a run takes 1 GB.
 set -eu
 [ $# -ge 2 ] && [ -f "$1/sample/lpi_2d_F6_test" ] && [ -d "$2" ] || {
   echo "vpic.sh: expected the folder of VPIC's sources (with sample/lpi_2d_F6_test) and a folder for the programs" >&2

@@ -19,7 +19,7 @@ int passes = 3;
 struct Contract {
   double spot;
   double strike;
-  double rate;  // a year, continuous
+  double rate;  // the continuous interest rate for a year
   double volatility;
   double years;
   double sign;  // 1: call, -1: put

@@ -19,13 +19,14 @@ inline constexpr const char* kMemorySchemes =
 struct MemoryChoice {
   std::string scheme = "dram";
   std::string timing = "none";
-  std::string enter;  // entered once all arrays are reserved: far memory on tmpfs must not count for this group
+  std::string enter;  // a cgroup to enter once all arrays are reserved: it is not charged for far memory on tmpfs
 };
 
-/// Before the first array. Throws Error: exit code 2 for an unknown scheme, 3 if the system or its library refuses.
+/// Call it before the first array. Throws Error: exit code 2 for an unknown scheme, 3 if the system or the scheme's
+/// library refuses.
 void use_memory(const MemoryChoice& choice);
 
-/// Zeros, aligned to a page, valid until end_memory(). Throws Error (exit code 3).
+/// Returns zeros, aligned to a page and valid until end_memory(). Throws Error (exit code 3).
 void* far_array(std::size_t bytes);
 
 template <class Element>
@@ -33,7 +34,7 @@ std::span<Element> far_array_of(std::size_t count) {
   return {static_cast<Element*>(far_array(count * sizeof(Element))), count};
 }
 
-/// After the last array, before its first touch: the limit applies from here on.
+/// Call it after the last array, before its first touch: the limit applies from here on.
 void arrays_reserved();
 
 /// The scheme's counters: {} if it has none.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random updates of a table, counted as in the RandomAccess benchmark of HPC Challenge (Luszczek et al., 2005): each
-// reads a word, xors a random value into it and writes it. Places are uniform, or Zipf-distributed with exponent 0.99
-// as in YCSB (Cooper et al., SoCC 2010), with the popular words scattered over the table. They are drawn outside the
-// timed parts.
+// update reads a word, combines it with a random value by XOR and writes it. The places are uniform, or
+// Zipf-distributed with exponent 0.99 as in YCSB (Cooper et al., SoCC 2010), with the popular words scattered over the
+// table. The program computes the places outside the timed parts.
 #include <omp.h>
 
 #include <atomic>

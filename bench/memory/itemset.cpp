@@ -18,7 +18,7 @@ namespace {
 using namespace ringside::bench;
 
 constexpr std::uint32_t kItems = 1000;
-constexpr std::uint64_t kNodeBytes = 48;  // of a node, with malloc's overhead
+constexpr std::uint64_t kNodeBytes = 48;  // the size of a node, with malloc's overhead
 double support_share = 0.02;
 int most_items = 4;
 bool blocks = false;
@@ -54,10 +54,10 @@ class Nodes {
   }
 
  private:
-  // Just above 1 MiB: ringside-memory run keeps allocations of at least 1 MiB.
+  // Just above 1 MiB: `ringside-memory run` puts allocations of at least 1 MiB into the arena.
   static constexpr std::size_t kMostInBlock = (std::size_t{1} << 20) / sizeof(Node) + 1;
   std::vector<Node*> blocks_;
-  std::size_t used_ = 0, size_ = 0;  // of the last block, in nodes
+  std::size_t used_ = 0, size_ = 0;  // of the last block: the nodes in use, and all of them
 };
 
 /// Items in the order of their frequency, so that baskets share their beginnings.
@@ -110,7 +110,7 @@ struct Found {
   std::uint64_t checksum = 0;
 };
 
-// Finds all frequent sets that end with the items of `suffix` (its hash) and continue with more frequent ones.
+// Finds all frequent sets that end with the items of `suffix` (its hash) and continue with more frequent items.
 void mine(const Tree& tree, std::uint32_t items, std::uint32_t support, std::uint64_t suffix, int depth, Found& found) {
   for (std::uint32_t item = items; item-- > 0;) {
     if (tree.count(item) < support) continue;
@@ -136,8 +136,8 @@ Outcome measure(const Workload& workload) {
   Tree tree(kItems);
   std::uint32_t baskets = 0;
   std::vector<std::uint32_t> basket;
-  // Zipf ranks already have the order of frequency, so no first pass counts them. Baskets add nodes until these have
-  // the requested bytes.
+  // Zipf ranks already have the order of frequency, so no first pass has to count the items. Baskets add nodes until
+  // the nodes have the requested bytes.
   const double build_s = timed_s([&] {
     for (; tree.nodes() * kNodeBytes < workload.data_bytes; ++baskets) {
       std::uint64_t state = mix(workload.seed ^ mix(baskets));

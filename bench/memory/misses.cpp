@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Misses a second: the threads touch one word in each granule, in a random order that visits every granule once a
 // round. With data of four times the DRAM, nearly every touch misses under any replacement policy. Each number of
-// threads from 1 to --threads has its own round, so that one run measures the growth.
+// threads from 1 to --threads has its own two rounds, so that one run measures the growth.
 #include <cstdint>
 
 #include "bench/memory/far_array.hpp"
@@ -18,7 +18,8 @@ std::uint64_t granule_bytes = 4096;
 std::uint64_t most_touches = 100'000;
 bool stores = false;
 
-// So many threads touch granules first, first + 1, ... of the permutation; returns the seconds and adds up the words.
+// `threads` threads touch the granules first, first + 1, ... of the permutation. Returns the seconds, and adds the
+// words to `sum`.
 double round_s(std::span<std::uint64_t> words, const Permutation& order, std::uint64_t granules, std::uint64_t first,
                std::uint64_t touches, int threads, std::uint64_t& sum) {
   const std::uint64_t step = granule_bytes / sizeof(std::uint64_t);
@@ -52,7 +53,7 @@ Outcome measure(const Workload& workload) {
     return static_cast<double>(touches) / time_s;
   };
   next_round(1);  // replaces the pages that the start left in DRAM
-  // Two rounds of each number, upwards and downwards, because the rate may drift.
+  // Two rounds with each number of threads, upwards and downwards, because the rate may drift.
   std::vector<double> rates(static_cast<std::size_t>(workload.threads), 0.0);
   for (int threads = 1; threads <= workload.threads; ++threads)
     rates[static_cast<std::size_t>(threads - 1)] += next_round(threads) / 2;

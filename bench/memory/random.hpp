@@ -22,12 +22,12 @@ constexpr std::uint64_t below(std::uint64_t limit, std::uint64_t random) noexcep
   return static_cast<std::uint64_t>((static_cast<Wide>(random) * limit) >> 64);
 }
 
-/// In [0, 1).
+/// A number in [0, 1).
 constexpr double unit(std::uint64_t random) noexcept {
   return static_cast<double>(random >> 11) * 0x1p-53;
 }
 
-/// One element's contribution to a checksum: it depends on value and place, not on the order of adding.
+/// One element's contribution to a checksum: it depends on the value and its place, not on the order of the additions.
 constexpr std::uint64_t checked(std::uint64_t place, std::uint64_t value) noexcept {
   return mix(value ^ (place * 0xd1342543de82ef95U));
 }

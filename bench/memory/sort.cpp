@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A merge sort of random words with a buffer of the same size (64 M words with --data 1G). It halves from the top, so
-// all work on a part ends before the next part begins, at every size: the cache-oblivious order (Frigo, Leiserson,
-// Prokop, Ramachandran, FOCS 1999). Only the top merges exceed DRAM.
+// A merge sort of random words with a buffer of the same size (64 M words with --data 1G). It splits the array
+// recursively, so at every size all work on a part ends before the next part begins: the cache-oblivious order (Frigo,
+// Leiserson, Prokop, Ramachandran, FOCS 1999). Only the top merges exceed DRAM.
 #include <algorithm>
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace {
 using namespace ringside::bench;
 using Words = std::span<std::uint64_t>;
 
-constexpr std::size_t kInCache = 1 << 13;    // words that std::sort takes: 64 KiB
+constexpr std::size_t kInCache = 1 << 13;    // up to this many words (64 KiB) are sorted by std::sort
 constexpr std::size_t kOneThread = 1 << 18;  // words that one thread sorts alone
 
 /// Sorts `words` in place, or into `buffer` if `into_buffer`.

@@ -16,7 +16,7 @@
 namespace ringside::bench {
 namespace {
 
-// Resident bytes by kind, as the kernel counts them, and this process's faults that waited for a device.
+// This process's resident bytes by kind, as the kernel counts them, and its faults that waited for a device.
 Json memory_of_process() {
   Json found;
   std::ifstream status("/proc/self/status");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared by the programs of this folder: their options, the timer of a part, and the line of JSON that each prints. A
-// program gets its large arrays from far_array.hpp, after the options have chosen their memory.
+// The common parts of the programs in this folder: their options, the timer of a part, and the line of JSON that each
+// program prints. A program gets its large arrays from far_array.hpp, after the options have chosen their memory.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,20 @@ namespace ringside::bench {
 
 /// The options of every program.
 struct Workload {
-  std::uint64_t data_bytes = std::uint64_t{1} << 30;  // of all its large arrays together
+  std::uint64_t data_bytes = std::uint64_t{1} << 30;  // the size of all its large arrays together
   int threads = 1;
   std::uint64_t seed = 1;
 };
 
 struct Outcome {
   Json figures;                // {name_unit: number}
-  std::uint64_t checksum = 0;  // of the result: equal for every memory and every number of threads
+  std::uint64_t checksum = 0;  // the checksum of the result: equal for every memory and every number of threads
 };
 
 struct Program {
   std::string name;
   std::string what;
-  std::function<void(CommandLine&)> declare;  // its own options; may be empty
+  std::function<void(CommandLine&)> declare;  // declares the program's own options; may be empty
   std::function<Outcome(const Workload&)> measure;
 };
 

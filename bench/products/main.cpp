@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The main program of every adapter. It loads the matrix, computes and checks one product, and reports that in a line
-// of JSON. Then it obeys one line of input after the other: "burst U T" means U products without timing and T products
+// The main program of every adapter. It loads the matrix, computes and checks one product, and reports the result as a
+// line of JSON. Then it executes its input line by line: "burst U T" means U products without timing and T products
 // that are timed one by one. Between bursts it sleeps, so that other programs can be measured in turn.
 //
 //   bench_product_NAME --matrix grid:2000 --threads 2

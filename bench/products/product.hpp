@@ -44,8 +44,8 @@ class Product {
   virtual void line_up() {}
 };
 
-/// Each adapter defines it: the product on `threads` threads or processes, the t-th pinned to the t-th core that this
-/// process may use. Throws `Error` if there are fewer cores.
+/// Makes the product on `threads` threads or processes, the t-th pinned to the t-th core that this process may use.
+/// Throws `Error` if there are fewer cores. Each adapter defines this function.
 std::unique_ptr<Product> make_product(int threads);
 
 /// x_j: different for neighbours and never a round number, so that a wrong column gives a wrong product.
@@ -55,7 +55,7 @@ inline double operand(std::uint64_t j) {
 
 /// The error |y_r - sum of x over row r| as a multiple of e * 2^-53 * (that sum), where e is the row's entries plus 1.
 /// Adding e positive numbers in any order may lose that much (Higham, Accuracy and Stability of Numerical Algorithms,
-/// 4.2). A right product has at most about 2, because the sum it is compared with is rounded, too.
+/// 4.2). A correct product has an error of at most about 2, because the reference sum is rounded, too.
 double row_error(const CsrMatrix& matrix, std::uint64_t row, double y);
 
 }  // namespace ringside::bench

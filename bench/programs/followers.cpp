@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
     channels.emplace_back(context, ChannelKind::kSubscriber);
     channels.back().connect(telemetry_at(argv[1]).publisher);
   }
-  for (Channel& channel : channels) channel.wait(10000);  // until a heartbeat
+  for (Channel& channel : channels) channel.wait(10000);  // until a heartbeat arrives
   std::puts("connected");
   std::fflush(stdout);
   std::vector<std::string> frames;

@@ -118,7 +118,7 @@ HeldViews hold_views(const RingReader& reader, std::uint64_t views, std::uint64_
   HeldViews result;
   HeldStep step;
   while (result.held < views) {
-    // The analyzer usually overwrites the oldest one next.
+    // The analyzer usually overwrites the oldest step next.
     const bool newest = (result.held + result.refused) % 2 == 0;
     const auto older = newest ? std::nullopt : reader.next(0, std::chrono::seconds(0));
     if (reader.hold(older ? older->header.commit_seq + slots / 4 : 0, step) != HoldOutcome::kHeld) {

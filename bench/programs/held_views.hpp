@@ -35,18 +35,18 @@ class FastWriter {
 
 struct HeldViews {
   std::uint64_t held = 0;
-  std::uint64_t refused = 0;      // the analyzer was taking the slot
+  std::uint64_t refused = 0;      // not held, because the analyzer was taking the slot
   std::uint64_t intact = 0;       // the last check passed, and each word was the step's
   std::uint64_t overwritten = 0;  // the last check failed
   std::uint64_t torn = 0;         // the last check passed, but a word belonged to another step: must not happen
-  // Of these, views held until the analyzer had committed twice as many steps as there are slots:
+  // Those views of the above that were held until the analyzer had committed twice as many steps as there are slots:
   std::uint64_t waited_intact = 0;
   std::uint64_t waited_overwritten = 0;
 };
 
 /// Holds `views` steps one after the other, the newest and an old one in turn, reads each in place and checks it. One
-/// in `wait_every` (0: none) is held, half read, while the analyzer commits 2 K steps. Throws Error (exit code 4) if no
-/// step comes for a minute.
+/// of `wait_every` steps (0: none) is held half read while the analyzer commits 2 K steps. Throws Error (exit code 4)
+/// if no step comes for a minute.
 HeldViews hold_views(const RingReader& reader, std::uint64_t views, std::uint64_t wait_every);
 
 }  // namespace ringside::bench

@@ -70,7 +70,7 @@ double read(const double* from, std::uint64_t rows) {
   return total;
 }
 
-/// The same iterate as a plain loop over rows and links in their order.
+/// The iterate as a plain loop over rows and links in their order.
 class PlainLoop {
  public:
   explicit PlainLoop(const CsrMatrix& links) : links_(links), scale(links.rows) {

@@ -53,7 +53,7 @@ std::string compiler() {
 #endif
 }
 
-/// The commit of the source folder that this was built from, as it is now; "-dirty" marks uncommitted changes.
+/// The present commit of the source folder from which this program was built; "-dirty" marks uncommitted changes.
 std::string commit() {
   FILE* git = popen("git -C '" RINGSIDE_BENCH_SOURCE_DIR "' describe --always --dirty --abbrev=12 2>/dev/null", "r");
   if (git == nullptr) return kNotAvailable;

@@ -27,7 +27,8 @@ void pin_to_core(int core);
 /// 2) if there are fewer cores.
 void pin_threads(int threads);
 
-/// The same for one of several processes that share the work: this one is the `process`-th (from 0), with one thread.
+/// Binds this process, the `process`-th (from 0) of several that share the work, to one core, and limits it to one
+/// thread. Throws `Error` as pin_threads does.
 void pin_process(int process, int processes);
 
 /// The lowest core this process may use.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A solver of several MPI ranks whose iterations take as long as they are told to: each rank sleeps, so that ranks of
- * several nodes and their analyzers fit a machine with few cores. Each step is kept with libringside_mpi. Prints one
- * JSON object: the time of a message between ranks 0 and 1, and for each rank the mean and the standard deviation of
- * its iterations, the mean time that a collective call, a claim and a publish took, the time of a step, and the median
- * of its publishes. bench_paced_ranks all|none MS SPREAD STEPS ENTRIES_OF_RANK
+ * A solver of several MPI ranks whose iterations take a given time: each rank sleeps, so that ranks of several nodes
+ * and their analyzers fit a machine with few cores. Each step is kept with libringside_mpi. Prints one JSON object: the
+ * time of a message between ranks 0 and 1, and for each rank the mean and the standard deviation of its iterations, the
+ * mean time that a collective call, a claim and a publish took, the time of a step, and the median of its publishes.
+ * bench_paced_ranks all|none MS SPREAD STEPS ENTRIES_OF_RANK
  */
 #include <math.h>
 #include <mpi.h>
@@ -79,8 +79,8 @@ int main(int argc, char** argv) {
   if (ringside_mpi_attach(MPI_COMM_WORLD, NULL, &x, &part, 1, NULL, 0, &writer, &error)) die("attach", error.line);
   const double alpha = message_s(rank, ranks);
 
-  /* In the order in which they are printed: iterations, their squares, collective calls, claims, publishes, all; a
-   * publish. */
+  /* In the order in which they are printed: the sums of the iterations, of their squares, and of the collective calls,
+   * claims, publishes and whole steps; the median of a publish. */
   double sums[FIGURES] = {0};
   double* publishes = malloc((size_t)steps * sizeof(double));
   if (publishes == NULL) die("memory", "there is not enough");

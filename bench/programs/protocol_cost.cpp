@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What does it cost that an iterate in the ring can be verified and that its stores are ordered? The program compares
-// commits that hash every chunk and use the commit protocol's three fences with the same commits without them. Memory
-// is DAX-like: a pool on tmpfs that is treated as persistent memory, so that lines are flushed and fences wait as they
-// would there. (DRAM takes its stores faster than persistent memory, where the same work is a smaller share.)
+// What do verifiable iterates in the ring, and the order of their stores, cost? The program compares commits that hash
+// every chunk and use the commit protocol's three fences with the same commits without them. Memory is DAX-like: a pool
+// on tmpfs that is treated as persistent memory, so that lines are flushed and fences wait as they would there. (DRAM
+// takes its stores faster than persistent memory, where the same work is a smaller share.)
 //
 // All commits go through one RingWriter, round by round, and in random order within a round. So neither changes of the
 // machine's speed nor the places of the slots favour one way:
 //   without        non-temporal copy; nothing is hashed, flushed or waited for
 //   with           as the analyzer commits
-//   hashes, fences one of the two only
+//   hashes, fences as `with`, but with one of the two only
 //   hashed_first   as `with`, but with each chunk hashed before it is copied instead of in the same pass
 // Bytes that must move in each way: 8n read, 8n written past the cache.
 #include <sys/mman.h>
@@ -173,7 +173,7 @@ Json measure(RingWriter& writer, PartialPersistence& persistence, const std::vec
   return result;
 }
 
-/// The hash of the table of chunk hashes is the writer's own and part of every way; so it is timed by itself.
+/// Every way includes the hash of the table of chunk hashes, which the writer always makes; so it is timed by itself.
 Json measure_table_hash(const RingView& ring, int rounds) {
   volatile std::uint64_t sink = 0;
   std::vector<double> us;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How well are published measurements predicted that no `ringside plan` covers? Measures nothing; used by
-// bench/plan.py.
+// How accurate are predictions of the published measurements that `ringside plan` does not cover? The program measures
+// nothing; bench/plan.py uses it.
 //   competitions  both groups' rates (S. G. Fagerheim's thesis, Tables 3 to 5), predicted from STREAM of the node file
 //   placement     the formula's best number of NVDIMM threads, against the times of both versions of the stencil that
 //                 the thesis measured (Tables 11 to 14)
@@ -42,7 +42,7 @@ Json competitions_of(const Node& node) {
   return found;
 }
 
-/// Seconds of a sweep with 1 to 5 NVDIMM threads of 16 (the total).
+/// The seconds of a sweep with 16 threads, of which 1 to 5 work on NVDIMM.
 struct PublishedStencil {
   int version;
   const char* table;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The cost of keeping each step of a solver of several MPI ranks: Jacobi's iteration on a plate, of which each rank has a block of
- * rows (as examples/publish_mpi.c), with several sweeps a step. `none` keeps nothing, `one` is one process that keeps each step
- * with libringside, `ranks` keeps each step with libringside_mpi. Prints the seconds a step of the slowest rank.
+ * The cost of keeping each step of a solver of several MPI ranks: Jacobi's iteration on a plate, of which each rank has
+ * a block of rows (as examples/publish_mpi.c), with several sweeps a step. `none` keeps nothing, `one` is one process
+ * that keeps each step with libringside, `ranks` keeps each step with libringside_mpi. Prints the seconds per step of
+ * the slowest rank.
  *     bench_ranks none|one|ranks COLUMNS ROWS_OF_RANK SWEEPS STEPS
  */
 #include <mpi.h>
@@ -92,7 +93,7 @@ int main(int argc, char** argv) {
       if (ringside_mpi_claim(part_writer)) die("claim", ringside_mpi_error(part_writer)->line);
       last = ringside_mpi_buffer(part_writer, 0);
     }
-    /* The sweeps before the last one use the rank's own memory; with NONE all do. */
+    /* The sweeps before the last one use the rank's own memory; with NONE, all sweeps do. */
     for (int s = 1; s < sweeps; ++s) {
       double* to = own[0] == x ? own[1] : own[0];
       sweep(&plate, x, to);

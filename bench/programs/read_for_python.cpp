@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a verified view is compared with, for bench/reader.py, which loads this library with ctypes: one read of the same
+// The references for a verified view, for bench/reader.py, which loads this library with ctypes: one read of the same
 // memory, and the hash of its chunks alone.
 #include <algorithm>
 #include <cstddef>

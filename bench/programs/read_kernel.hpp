@@ -12,7 +12,8 @@ namespace ringside::bench {
 using ReadFunction = std::uint64_t(const double* x, std::size_t rows) noexcept;
 
 /// Copies `from` to `to` (64-byte aligned) past the cache and reads `third` on the way. Each has `rows` doubles; the
-/// last ones, less than a line, are left out. Issues no fence. Returns the exclusive or of the words of `third`.
+/// last doubles, if they are less than a line, are left out. Issues no fence. Returns the exclusive or of the words of
+/// `third`.
 using CopyAndReadFunction = std::uint64_t(double* to, const double* from, const double* third,
                                           std::size_t rows) noexcept;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What does it cost the analyzer's main thread to leave a step's figures in the recorder's queue? The program measures
-// nanoseconds per push: for one push while the queue's lines are cold, as after a step, and for a burst of 64, as many
-// as a recorder finds that looks every 10 ms.
+// nanoseconds per push: for one push while the queue's lines are cold, as after a step, and for a burst of 64, the
+// number that a recorder finds if it looks every 10 ms.
 #include <cstdint>
 #include <cstdio>
 #include <span>
@@ -14,7 +14,7 @@
 
 namespace {
 
-/// Takes steps, and nothing else.
+/// Discards every record.
 class Dropped : public ringside::RecordSink {
  public:
   void take(const ringside::StepFigures&, std::span<const std::uint64_t>, const ringside::StepMarks&) override {}

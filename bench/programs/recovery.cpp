@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How long do the ring's owner and its readers take to recover a pool if only headers are checked? And, measured
-// separately, how much does a run add, which verifies the newest payload before it continues?
+// separately, how much time does a run add by verifying the newest payload before it continues?
 //   owner       RingPool::open (libpmemobj's bytes are hashed, then libpmemobj opens the pool) and a RingWriter, which
 //               reads the headers
 //   begin_run   writing the description, and verifying one payload
 //   reader      RingReader::open, and reading the headers
-// Warm: the file is in the page cache. Cold: it was dropped from there before, so that its bytes come from the disk.
+// Warm: the file is in the page cache. Cold: the file was dropped from that cache before, so that its bytes come from
+// the disk.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -5,10 +5,10 @@
 // share of a node in each is the cost of a hop. The threads of a round work in sequence; if other programs use the
 // cores, each waits for a core.
 //
-// It also measures what a thread takes for the exact sums of an entry and its change, which a node makes of a field in
-// boxes.
+// It also measures what a thread takes for the exact sums of an entry and its change, which a node computes for a field
+// in boxes.
 //
-// A hop: the sender's encryption, loopback, a wake-up of the thread that moves bytes and one of the round's,
+// A hop: the sender's encryption, loopback, wake-ups of the thread that moves bytes and of the round's thread,
 // decryption, the node's part, and sending.
 #include "analyzer/whole_run/rounds.hpp"
 
@@ -122,7 +122,7 @@ class Nodes {
     nodes_.clear();
   }
 
-  /// Of the next step.
+  /// Returns the duration of the next step's round.
   double round_s() {
     is_collected_.store(false);
     for (std::size_t n = nodes_.size() - 1; n > 0; --n) nodes_[n]->add(step_);
@@ -135,7 +135,7 @@ class Nodes {
     return static_cast<double>(now_ns() - begin_ns) * 1e-9;
   }
 
-  /// A state after the first node.
+  /// The size of a state after the first node.
   std::size_t state_bytes(std::uint64_t more_entries) const {
     RoundState state = state_of_figures();
     const std::vector<double> head(more_entries, 1.5);
@@ -153,8 +153,8 @@ class Nodes {
     return bytes_of_message(state);
   }
 
-  /// The same for a field in boxes: normally distributed entries of both signs, with changes of a millionth of their
-  /// value.
+  /// The size of a state after the first node for a field in boxes: normally distributed entries of both signs, with
+  /// changes of a millionth of their value.
   std::size_t state_bytes_of_boxes() const {
     RoundState state = state_of_figures();
     std::mt19937_64 random(1);
@@ -304,7 +304,7 @@ int main(int argc, char** argv) {
   program.line.option("--repeats", repeats, "Measured rounds").check(whole_number_within(5, 100'000));
   program.line.option("--folder", folder, "Where sockets and a journal are made for a while");
   return program.run(argc, argv, [&](Json& report) {
-    prctl(PR_SET_TIMERSLACK, 1);  // sleeps of microseconds
+    prctl(PR_SET_TIMERSLACK, 1);  // sleeps of microseconds end in time
     report["repeats"] = repeats;
     folder += "/bench_rounds." + std::to_string(getpid());
     for (const int of_node : entries) {

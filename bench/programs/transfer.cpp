@@ -4,7 +4,7 @@
 //   one_pass    copying an iterate into a slot, hashed and with all reductions made on the way (--reduce transfer),
 //               against the bare non-temporal copy; with the change, against a copy that also reads a third array.
 //               Bytes that must move: 8n read, 8n written; 8n more read for the change.
-//               The same work in two passes, as --reduce slot does it, is measured beside it: 8n (16n) read again.
+//               The same work in two passes, as --reduce slot does it, is also measured: 8n (16n) read again.
 //   transfer    copying an iterate into a ring slot, hashed chunk by chunk, against the bare non-temporal copy.
 //               Bytes that must move: 8n read, 8n written; both use the same kind of store.
 //   reductions  a sweep of all reductions, against reading the same bytes. Bytes that must move: 8n read in a sweep,
@@ -182,7 +182,7 @@ Json ratio(const std::vector<double>& a, const std::vector<double>& b) {
   return result;
 }
 
-/// Times work for one iterate after the other: into the next slot, while the slot before it holds the previous one.
+/// Times work for one iterate after the other: into the next slot, while the slot before it holds the previous iterate.
 class Rotation {
  public:
   Rotation(const std::vector<Values>& iterates, std::size_t rows) : iterates_(iterates) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What do triggers add to the analysis of a step? For fields of several sizes, interleaved: the reductions of a step, and
-// its triggers: that of --on-non-finite alone, with 8 conditions, and with as many as there may be.
+// What do triggers add to the analysis of a step? For fields of several sizes, interleaved: the reductions of a step,
+// and its triggers: the trigger of --on-non-finite alone, with 8 conditions, and with the largest permitted number of
+// conditions.
 //     bench_trigger_cost
 #include <cmath>
 #include <cstdio>

@@ -11,10 +11,10 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kLostNs = 5'000'000'000;     // a request without a reply by then is lost (dead analyzer)
-constexpr std::int64_t kPauseNs = 10'000'000;       // the analyzer answers a hundred times a second
-constexpr std::int64_t kRefusedNs = 100'000'000;    // the pause after a refusal for the time being
-constexpr std::int64_t kStatusNs = 20'000'000;      // between two requests for its status
+constexpr std::int64_t kLostNs = 5'000'000'000;     // a request without a reply after this time is lost (dead analyzer)
+constexpr std::int64_t kPauseNs = 10'000'000;       // before a repetition; the analyzer answers 100 times a second
+constexpr std::int64_t kRefusedNs = 100'000'000;    // the pause after a temporary refusal
+constexpr std::int64_t kStatusNs = 20'000'000;      // between two requests for the analyzer's status
 constexpr std::size_t kRequestBytes = 48u << 10;    // less than the analyzer accepts
 constexpr std::size_t kReplyBytes = std::size_t{2} << 20;
 
@@ -78,9 +78,9 @@ void AnalysisChannel::receive() {
     } else if (reply.has_analysis_recorded() && reply.analysis_recorded().request() == request_) {
       const std::size_t taken = std::min<std::size_t>(reply.analysis_recorded().taken(), pending_.size());
       pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(taken));
-      ++request_;  // the analyzer has answered this number and would take it for the same request
+      ++request_;  // the analyzer would mistake a request with an answered number for a repetition
       sent_ns_ = 0;
-      if (taken == 0) next_ns_ = now_ns() + kPauseNs;  // those steps are committed, but not yet recorded
+      if (taken == 0) next_ns_ = now_ns() + kPauseNs;  // the steps of these results are committed, but not yet recorded
     }
   }
 }

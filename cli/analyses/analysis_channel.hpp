@@ -16,7 +16,7 @@ namespace ringside {
 
 class AnalysisChannel {
  public:
-  /// The most results that may wait. Beyond it their processes are not read (`is_full`).
+  /// The most results that may wait to be sent. Beyond it (`is_full`), the callers read no more results.
   static constexpr std::size_t kMostPending = 8192;
 
   /// socket: the analyzer's; the analyzer may begin to listen there later. Throws Error (exit code 3).
@@ -27,11 +27,12 @@ class AnalysisChannel {
   bool is_full() const noexcept { return pending_.size() >= kMostPending; }
   bool is_empty() const noexcept { return pending_.empty(); }
 
-  /// Reads a reply and sends the next request if it is due. wants_status: also requests the status between two others.
+  /// Reads a reply and sends the next request if it is due. wants_status: also requests the status, between two
+  /// requests that send results.
   void turn(bool wants_status);
   /// The newest status that arrived; empty until the first one.
   const std::optional<wire::Status>& status() const noexcept { return status_; }
-  /// Why the analyzer takes no more results of this run; empty: it still takes them.
+  /// The reason why the analyzer takes no more results of this run; empty: it still takes them.
   const std::string& refusal() const noexcept { return refusal_; }
 
   /// The results that were not recorded.
@@ -48,9 +49,9 @@ class AnalysisChannel {
   std::optional<wire::Status> status_;
   std::string refusal_;
   const std::uint64_t client_;
-  std::uint64_t request_ = 1;  // number of the request that is sent until it is answered
+  std::uint64_t request_ = 1;  // number of the present request, which is repeated until it is answered
   std::int64_t sent_ns_ = 0;   // 0: no reply is due
-  std::int64_t next_ns_ = 0;   // no request before this time
+  std::int64_t next_ns_ = 0;   // the time before which no request is sent
   std::int64_t status_ns_ = 0;  // time of the last status request
   std::vector<std::string> frames_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Chooses the Python that runs a user's analyses and where it finds the package ringside. In a build tree, and below an
-// installation prefix of these programs, it is the package beside them: the user need not set anything.
+// installation prefix of these programs, the package beside the programs is used, so that the user need not set
+// anything.
 #pragma once
 
 #include <string>
@@ -12,8 +13,8 @@ namespace ringside {
 /// The interpreters to try, in this order. given: --python; empty: python3 in PATH, then Debian's.
 std::vector<std::string> interpreters(const std::string& given);
 
-/// The environment variables to set for an interpreter. threads: how many a numerical library may use, unless the
-/// user's environment sets it; 0: no limit.
+/// The environment variables to set for an interpreter. threads: how many threads a numerical library may use, unless
+/// the user's environment sets that number; 0: no limit.
 std::vector<std::pair<std::string, std::string>> interpreter_environment(std::size_t threads);
 
 /// The line for the case that no interpreter has the package. why: the message of the last one tried.

@@ -40,7 +40,7 @@ void AnalysisWorker::kill() noexcept {
 }
 
 void AnalysisWorker::take_in(const OnResults& on_results, const OnText& on_text) {
-  child_.reap();  // before reading, so that the reads below get everything it wrote
+  child_.reap();  // before reading, so that the reads below get everything that an ended process wrote
   child_.read_report([&](const std::string& text) {
     const std::optional<WorkerLine> line = parse_worker_line(text);
     if (line) return take(*line, on_results);
@@ -57,7 +57,7 @@ void AnalysisWorker::take_in_text(const OnText& on_text) {
   child_.reap();
   child_.read_stderr([&](const std::string& text) {
     last_text_ = text;
-    if (has_package_) on_text(text);  // earlier text is Python's own, and this interpreter may not be taken
+    if (has_package_) on_text(text);  // earlier text is Python's own, perhaps from an interpreter that will not be used
   });
 }
 

@@ -19,17 +19,17 @@ namespace ringside {
 struct AnalysisCounts {
   std::string name;
   std::uint64_t every = 1;
-  std::uint64_t steps = 0;    // that the function analyzed, including those for which it returned None
-  std::uint64_t skipped = 0;  // that were overwritten before or during the analysis
-  std::uint64_t failed = 0;   // in which it raised an exception
-  std::optional<double> last;  // its newest result; if it returned several, the first
-  StepPlace seen;              // the three counts above are complete up to here
+  std::uint64_t steps = 0;    // steps that the function analyzed, including those for which it returned None
+  std::uint64_t skipped = 0;  // steps that were overwritten before or during the analysis
+  std::uint64_t failed = 0;   // steps for which it raised an exception
+  std::optional<double> last;  // its newest result; if it returned several values, the first one
+  StepPlace seen;              // the three counts above include all steps up to this one
 };
 
 /// The run that a worker follows.
 struct FollowedRun {
   std::string run_id;  // hexadecimal digits
-  StepPlace after;     // only later steps are analyzed; its iteration: the last one before them, or 0
+  StepPlace after;     // only steps after this one are analyzed; its iteration: the last one before these steps, or 0
 };
 
 class AnalysisWorker {
@@ -43,34 +43,35 @@ class AnalysisWorker {
 
   bool has_package() const noexcept { return has_package_; }  // Python has the package ringside
   bool is_ready() const noexcept { return is_ready_; }
-  /// Why its file cannot be used; empty until it has reported that.
+  /// The reason why the file cannot be used; empty until the process has reported one.
   const std::string& refusal() const noexcept { return refusal_; }
-  /// The last line it wrote, or how it ended: for a process that ended before it was ready.
+  /// For a process that ended before it was ready: the last line that it wrote, or the way in which it ended.
   std::string last_words() const { return last_text_.empty() ? "its process " + child_.how_it_ended() : last_text_; }
 
   void follow(const FollowedRun& run);
   void look_at_kept(std::uint64_t first, std::uint64_t last);
-  /// No further step will come: it ends after analyzing the steps that are still kept.
+  /// Informs the process that no further step will come. It ends after analyzing the steps that are still kept.
   void end();
   void kill() noexcept;
 
   using OnResults = std::function<void(const wire::AnalysisResults&)>;
   using OnText = std::function<void(const std::string&)>;
-  /// Reads what it has written. on_text: gets each line that the user's functions print, and how the process ended.
+  /// Reads the lines that the process has written. on_text: gets each line that the user's functions print, and how the
+  /// process ended.
   void take_in(const OnResults& on_results, const OnText& on_text);
-  /// The same without the results: they stay in its pipe, so the process waits.
+  /// Reads lines like take_in, but leaves the results in the process's pipe, so that the process waits.
   void take_in_text(const OnText& on_text);
 
   const std::vector<AnalysisCounts>& counts() const noexcept { return counts_; }
-  /// Whether it has finished all steps that it was sent.
+  /// Whether the process has finished all steps that it was sent.
   bool is_done() const noexcept { return is_done_; }
-  /// Why it ended early; empty: it did not.
+  /// The reason why the process ended early; empty: it did not end early.
   const std::string& stopped() const noexcept { return stopped_; }
-  /// For a process that ended early: counts as skipped the steps each function would have analyzed up to `newest`.
+  /// For a process that ended early: counts the steps up to `newest` that each function would have analyzed as skipped.
   void count_rest(const StepPlace& newest);
-  /// The same for a pool's kept steps: `kept`.
+  /// For a process that ended early: counts the kept steps of a pool that each function would have analyzed as skipped.
   void count_rest(const std::vector<StepPlace>& kept);
-  /// Records why it did not end by itself; call it before `kill`.
+  /// Records why the process did not end by itself; call this function before `kill`.
   void note_late(const std::string& why) { stopped_ = why; }
 
  private:
@@ -81,7 +82,7 @@ class AnalysisWorker {
   bool has_package_ = false;
   bool is_ready_ = false;
   bool is_done_ = false;
-  bool was_told_ = false;  // that no more steps come
+  bool was_told_ = false;  // the process was informed that no more steps come
   std::string refusal_;
   std::string stopped_;
   std::string last_text_;

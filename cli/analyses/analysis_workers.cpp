@@ -21,7 +21,7 @@ namespace ringside {
 namespace {
 
 constexpr std::int64_t kLoadNs = 120'000'000'000;  // an import may compile something
-constexpr std::int64_t kTellNs = 3'000'000'000;    // then the user is told what is being imported
+constexpr std::int64_t kTellNs = 3'000'000'000;    // after this time a line names the file that is being imported
 constexpr int kTickMs = 100;
 
 /// Prints a line of a user's functions, or about them.
@@ -109,7 +109,7 @@ void AnalysisWorkers::check_names() const {
   }
   for (const auto& [name, file] : file_of) {
     for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
-      const auto found = file_of.find(name.substr(0, dot));  // a key of its results could form the longer name
+      const auto found = file_of.find(name.substr(0, dot));  // with a result's key, it could form the longer name
       if (found == file_of.end()) continue;
       throw usage_error(
           "{}: the reduction '{}' and '{}' in {} could both have a result analysis.{}; expected no name that begins "

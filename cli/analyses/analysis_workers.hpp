@@ -18,11 +18,12 @@ namespace ringside {
 class AnalysisWorkers {
  public:
   /// python: --python; empty: chosen. Waits until every file is imported. Throws Error: exit code 2 for a file that
-  /// cannot be used, with its line; 3 if no Python has the package ringside; 130 after a signal.
+  /// cannot be used, with the process's line; 3 if no Python has the package ringside; 130 after a signal.
   AnalysisWorkers(const std::vector<std::string>& files, const std::string& pool, const std::string& python,
                   std::size_t threads, StopSignals& signals);
 
-  /// Ends the rest of their process groups, including a process that a function started and did not wait for.
+  /// Ends all remaining processes of the workers' process groups, including a process that a function started and did
+  /// not wait for.
   ~AnalysisWorkers();
   AnalysisWorkers(const AnalysisWorkers&) = delete;
   AnalysisWorkers& operator=(const AnalysisWorkers&) = delete;
@@ -34,9 +35,9 @@ class AnalysisWorkers {
   void end() {
     for (AnalysisWorker& worker : workers_) worker.end();
   }
-  /// Kills those that still run, and records `why` for them.
+  /// Kills the processes that still run, and records `why` for them.
   void kill(const std::string& why);
-  /// For processes that ended early: adds the run's steps that they missed, up to `newest`, to their skipped steps.
+  /// For processes that ended early: counts the run's steps up to `newest` that they missed as skipped.
   void count_rest(const StepPlace& newest);
   void count_rest(const std::vector<StepPlace>& kept);
 
@@ -51,10 +52,10 @@ class AnalysisWorkers {
   std::vector<std::string> all_failed() const;
 
   /// Waits until a process has written something or ended, a signal has arrived, or the time is over. reads_results:
-  /// false leaves their results in the pipes.
+  /// whether a result ends the wait; if not, results stay in the pipes.
   void wait(const StopSignals& signals, int timeout_ms, bool reads_results);
   void take_in(const AnalysisWorker::OnResults& on_results, bool reads_results);
-  /// The last reading: also prints how much of their output was left out.
+  /// Reads for the last time. Also prints how much of the functions' output was left out.
   void take_in_rest(const AnalysisWorker::OnResults& on_results);
 
   /// [{name, file, steps, skipped, failed, last, ended}]; ended: why it ended early, or null.

@@ -104,7 +104,7 @@ ExitCode look_at_kept(const AnalyzeOptions& options, AnalysisWorkers& workers, S
   const std::vector<StepPlace> kept = kept_steps(options.pool, range);
   workers.look_at_kept(range.first, range.last);
   const auto timeout_ns = static_cast<std::int64_t>(options.analysis.timeout_s * 1e9);
-  std::int64_t done_ns = 0;  // when all of them had finished their steps and had only to end
+  std::int64_t done_ns = 0;  // when all processes had finished their steps and had only to end
   bool interrupted = false;
   while (workers.any_running()) {
     workers.wait(signals, 100, true);
@@ -121,7 +121,7 @@ ExitCode look_at_kept(const AnalyzeOptions& options, AnalysisWorkers& workers, S
   workers.count_rest(kept);
   const Appending appending = try_to_append(options.pool, found);
   if (appending.code != ExitCode::kDone && !options.json) {
-    said.clear();  // the line is on standard error
+    said.clear();  // the failure's line is already on standard error
   } else if (!appending.failure.empty()) {
     said = fmt::format("not recorded: {}", appending.failure);
   } else if (appending.added > 0) {
@@ -135,7 +135,7 @@ ExitCode look_at_kept(const AnalyzeOptions& options, AnalysisWorkers& workers, S
   return interrupted ? ExitCode::kInterrupted : appending.code;
 }
 
-/// Throws Error, exit code 2 if there is no such file, 3 if it may not be read.
+/// Throws Error: exit code 2 if there is no such file, 3 if this process may not read it.
 void check_script(const std::string& file) {
   const RegularFile opened = open_regular(file, O_RDONLY);
   if (opened.valid()) return;
@@ -145,7 +145,8 @@ void check_script(const std::string& file) {
                         opened.why()));
 }
 
-/// Binds this process, and so the processes it will start, to the cores of that list. Returns them; empty: not bound.
+/// Binds this process, and so the processes that it will start, to the cores of the list. Returns the cores; empty: not
+/// bound.
 std::vector<int> bound_cores(const std::string& list) {
   if (list.empty()) return {};
   const std::vector<int> cpus = parse_core_list(list, "--analyze-cores").cpus;
@@ -191,7 +192,7 @@ ExitCode analyze(const AnalyzeOptions& options) {
   }
   report.write({{"event", "final"}, {"analyses", workers.to_json()}});
   if (!is_ours) output.end(workers.to_json(), said);
-  // For a run, its account reports the failed ones.
+  // In a run of `ringside run`, the account reports the failed functions.
   const std::vector<std::string> failed = is_ours ? std::vector<std::string>() : workers.all_failed();
   for (const std::string& one : failed) {
     write_standard_error(fmt::format("ringside: {}; there are no results of it\n", printable(one)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many steps an analysis missed. Of steps that the ring has overwritten, only the number is known, from their
-// commit_seq; their iterations are assumed to be evenly spaced. python/ringside/analyze.py counts gaps in the same way.
+// The number of steps that an analysis missed. For steps that the ring has overwritten, only their number is known,
+// from commit_seq. Their iterations are assumed to be evenly spaced. python/ringside/analyze.py counts gaps in the same
+// way.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@ struct StepPlace {
   std::uint64_t iteration = 0;
 };
 
-/// How many of the steps after `before`, up to and including `last`, have an iteration that is a multiple of `every`.
+/// The number of steps after `before`, up to and including `last`, whose iteration is a multiple of `every`.
 inline std::uint64_t due_steps(const StepPlace& before, const StepPlace& last, std::uint64_t every) noexcept {
   if (last.commit_seq <= before.commit_seq) return 0;
   const std::uint64_t steps = last.commit_seq - before.commit_seq;

@@ -20,7 +20,7 @@ namespace {
 constexpr int kBusyMs = 5;    // while a reply is due
 constexpr int kIdleMs = 100;
 constexpr std::int64_t kLookNs = 200'000'000;           // between two checks for the end of the run
-constexpr std::int64_t kOwnerlessNs = 5'000'000'000;    // by then a killed analyzer has a successor
+constexpr std::int64_t kOwnerlessNs = 5'000'000'000;    // after this time a killed analyzer has a successor
 
 StepPlace place_of(const KeptSlot& slot) noexcept {
   return {.commit_seq = slot.header.commit_seq, .iteration = slot.header.iteration};
@@ -75,7 +75,7 @@ ExitCode LiveAnalysis::follow(const AnalysisWorker::OnResults& on_results) {
   const auto goes_on = [&] {
     if (workers_.any_running()) return true;
     if (is_over_ || interrupted_) return false;
-    // For a run of ours, what its analyses missed is known only at its end.
+    // For a run that started this process, the steps that its analyses missed are known only at its end.
     return run_.is_ours || (channel_ && !channel_->is_empty() && channel_->refusal().empty());
   };
   while (goes_on()) {
@@ -138,13 +138,13 @@ void LiveAnalysis::begin(const FollowedRun& run) {
   workers_.follow(run);
 }
 
-/// For a run that another process started.
+/// For a run that did not start this process: checks whether the run has ended.
 void LiveAnalysis::look_for_the_end() {
   const std::int64_t now = now_ns();
   if (begun_ && channel_ && channel_->status()) {
     const wire::Status& status = *channel_->status();
     const std::string run_id = hex(status.run().run_id());
-    // The successor of a lost analyzer has not yet served a run.
+    // The successor of a lost analyzer reports no run until a producer attaches to it.
     is_over_ = status.attached() ? run_id != begun_->run_id : !run_id.empty();
   }
   if (is_over_ || now - looked_ns_ < kLookNs) return;
@@ -158,7 +158,7 @@ void LiveAnalysis::look_for_the_end() {
   }
 }
 
-/// After the run: the steps that are still kept are analyzed until the deadline.
+/// After the run: lets the processes analyze the steps that are still kept, until the deadline.
 void LiveAnalysis::finish() {
   const std::int64_t now = now_ns();
   if (deadline_ns_ == 0) {

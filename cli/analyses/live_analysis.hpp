@@ -17,9 +17,9 @@ namespace ringside {
 
 struct LiveRun {
   std::string pool;
-  std::string socket;       // of its analyzer; empty: found none that takes results
+  std::string socket;       // of the run's analyzer; empty: no analyzer that takes results was found
   bool is_ours = false;     // `ringside run` started this process and sends SIGTERM at the end of the run
-  double timeout_s = 10;    // time for the analyses after its end
+  double timeout_s = 10;    // time for the analyses after the run's end
 };
 
 /// The newest step of a pool at some moment, and its run.
@@ -33,17 +33,18 @@ struct NewestKept {
   StepPlace before_run() const noexcept;
 };
 
-/// Empty if the pool cannot be read, or keeps no step.
+/// The newest step that the pool keeps. Empty if the pool cannot be read, or keeps no step.
 std::optional<NewestKept> newest_kept(const std::string& pool);
 
 class LiveAnalysis {
  public:
-  /// before: for a run of ours, what the pool kept before the run began. Keeps the references.
+  /// before: if the run started this process, what the pool kept before the run began. Keeps the references.
   LiveAnalysis(const LiveRun& run, const std::optional<NewestKept>& before, AnalysisWorkers& workers,
                StopSignals& signals);
 
-  /// Returns when all is done: exit code 130 after an interruption (SIGINT), the code of the failure if results could
-  /// not be recorded, else 0. on_results: also gets the results.
+  /// Returns when all steps are analyzed and all results are recorded: exit code 130 after an interruption (SIGINT),
+  /// the code of the failure if results could not be recorded, else 0. on_results: receives all results, in addition to
+  /// the analyzer.
   ExitCode follow(const AnalysisWorker::OnResults& on_results);
 
  private:

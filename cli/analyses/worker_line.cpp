@@ -25,7 +25,7 @@ std::optional<std::uint64_t> word_of(std::string_view digits) {
   return word;
 }
 
-/// 16 bytes, of 32 hexadecimal digits.
+/// The 16 bytes that 32 hexadecimal digits represent; empty for any other text.
 std::optional<std::string> id_of_digits(std::string_view digits) {
   if (digits.size() != kDigitsOfId) return std::nullopt;
   std::string id;

@@ -18,14 +18,14 @@ enum class WorkerSays {
   kHello,    // Python has the package ringside
   kReady,    // the file is imported: `analyses`
   kRefused,  // the file cannot be used: `why`
-  kResult,   // `results`, for the step that they name
+  kResult,   // a function returned `results` for a step
   kNothing,  // a function returned None
   kFailed,   // a function raised
   kStopped,  // the process ends early: `why`
   kEnd       // the process has finished every step: `all_skipped`
 };
 
-/// A function as its file registers it.
+/// A function that the file registered for analysis.
 struct NamedAnalysis {
   std::string name;
   std::uint64_t every = 1;
@@ -36,11 +36,11 @@ struct WorkerLine {
   std::string why;
   std::vector<NamedAnalysis> analyses;
   std::size_t analysis = 0;       // index of the analysis, for kResult, kNothing and kFailed
-  wire::AnalysisResults results;  // for the same three; names and values for kResult only
+  wire::AnalysisResults results;  // for the same three kinds; has names and values only for kResult
   std::vector<std::uint64_t> all_skipped;
 };
 
-/// Empty if `line` has another form.
+/// The content of a line; empty if `line` has another form.
 std::optional<WorkerLine> parse_worker_line(std::string_view line);
 
 }  // namespace ringside

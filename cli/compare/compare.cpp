@@ -17,7 +17,7 @@
 namespace ringside {
 namespace {
 
-constexpr int kMostRuns = 16;  // each has a letter, a column and a line in the chart
+constexpr int kMostRuns = 16;  // each run has a letter, a column and a line in the chart
 
 struct CompareOptions {
   std::vector<std::string> runs;
@@ -49,7 +49,7 @@ void declare_compare(CommandLine& line, CompareOptions& options) {
   line.option("-o,--output", options.output, "write a page with charts; -: to standard output").value_name("FILE.html");
 }
 
-/// Refuses a result that no run has, as a typing error. option: "--result".
+/// Refuses a result that no run has, because it must be a typing error. option: "--result".
 void check_result(const char* option, const std::string& result, const std::vector<ComparedRun>& runs) {
   std::string names;
   for (const ComparedRun& run : runs) {

@@ -117,7 +117,7 @@ void ComparedRun::read_summary(const std::string& text) {
 
 /// The id, 16 bytes, of the run to compare: the newest one, or the one whose id begins with `prefix`.
 std::string ComparedRun::chosen_run(const std::string& prefix, const std::vector<RecordedRun>& journaled) const {
-  std::vector<std::pair<std::int64_t, std::string>> candidates;  // with the time each began
+  std::vector<std::pair<std::int64_t, std::string>> candidates;  // each with the time at which its run began
   for (const RecordedRun& run : journaled) {
     candidates.emplace_back(run.started ? run.started->started_unix_ns() : run.first_unix_ns, hex(run.run_id));
   }
@@ -189,7 +189,7 @@ void ComparedRun::read_pool(const std::string& run_prefix, const std::string& re
   if (last != steps.rend()) last_value = last->point.value;
 }
 
-/// If the pool cannot be opened, the journal still has the steps.
+/// Opens the pool. If that fails, a journal still has the steps.
 void ComparedRun::open_pool(bool has_journal) {
   try {
     reader_.emplace(RingReader::open(path));
@@ -225,8 +225,8 @@ void ComparedRun::describe(const RunDescription& run) {
   started = utc_text(run.started_realtime_ns);
 }
 
-/// Takes one step for each iteration: of several, the one measured last. A run that is resumed from an older iterate
-/// solves iterations again.
+/// Takes one step for each iteration: if there are several, the one that was measured last. A run that is resumed from
+/// an older iterate solves iterations again.
 void ComparedRun::take_steps(const RecordedRun& run, std::vector<ComparedStep> found) {
   const auto by_iteration = [](const ComparedStep& a, const ComparedStep& b) {
     return a.point.iteration < b.point.iteration;
@@ -246,7 +246,7 @@ void ComparedRun::take_steps(const RecordedRun& run, std::vector<ComparedStep> f
   series = run.series.points();
 }
 
-/// Adds the steps that the ring keeps and the journal does not have.
+/// Adds the steps that the ring keeps and that are not in the journal.
 void ComparedRun::add_kept(const std::string& result) {
   KeptResults of_ring(reader_->ring());
   std::vector<ComparedStep> added;

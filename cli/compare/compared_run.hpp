@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One run as `ringside compare` reads it from a pool, a journal or a summary: its facts, how long each side worked and
-// waited, and its steps. Each source is read once; kept iterates are compared in place.
+// One run as `ringside compare` reads it from a pool, a journal or a summary: its facts, how long solver and analyzer
+// worked and waited, and its steps. Each source is read once; kept iterates are compared in place.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,8 @@ struct RunTimes {
   std::optional<double> analyzer_idle_share() const;
 };
 
-/// A time of RunTimes: its key in a summary, its name in a table, and its sum in a journal; null: a journal has none.
+/// A time of RunTimes: its key in a summary, its name in a table, and its sum in a journal; null: a journal has no such
+/// sum.
 struct RunTime {
   const char* key;
   const char* name;
@@ -52,7 +53,7 @@ inline constexpr RunTime kRunTimes[] = {
     {"record_s", "record", &RunTimes::record_s, &StepSums::record_ns},
     {"analyzer_idle_s", "analyzer idle", &RunTimes::analyzer_idle_s, &StepSums::analyzer_idle_ns}};
 
-/// A step: its point in the run's course, and the place of its results.
+/// A step: its point in the run's course, and where its results are.
 struct ComparedStep {
   CoursePoint point;
   bool rebuilt = false;
@@ -63,8 +64,9 @@ struct ComparedStep {
 class ComparedRun {
  public:
   /// name: a pool, a journal's file, or a summary. For the first two, NAME@ID selects the run whose id begins with ID;
-  /// otherwise the newest is taken. result: the course to take; empty: the run's own. Throws Error: exit code 2 if file
-  /// or run do not exist, or the file is of another kind; others as JournalReader and RingReader do.
+  /// otherwise the newest run is taken. result: the name of the result that is taken as the course; empty: the run's
+  /// own course. Throws Error: exit code 2 if the file or the run does not exist, or the file is of another kind; other
+  /// exit codes as JournalReader and RingReader do.
   static ComparedRun read(const std::string& name, const std::string& result);
 
   std::string name;    // as given
@@ -77,13 +79,13 @@ class ComparedRun {
   std::vector<RunFact> facts;
   RunTimes times;
   ShownNames course;
-  std::vector<ComparedStep> steps;   // by iteration, one for each
-  std::vector<CoursePoint> series;   // bounded
+  std::vector<ComparedStep> steps;   // by ascending iteration, one step for each
+  std::vector<CoursePoint> series;   // of bounded length
   std::optional<double> last_value;  // of the course
   std::vector<std::string> notices;
   bool damaged = false;  // its journal is damaged
 
-  /// Null if no pool can be read.
+  /// The pool's ring; null if no pool can be read.
   const RingView* ring() const noexcept { return reader_ ? &reader_->ring() : nullptr; }
   /// The iterates of this run that the pool keeps now, by ascending iteration.
   std::vector<KeptSlot> kept() const;

@@ -111,7 +111,7 @@ Json to_json(const PairComparison& pair, const ComparedRun& first, const Compare
   return object;
 }
 
-/// The powers of ten that the runs reached, at most eight, evenly chosen; none if no course has positive values.
+/// At most eight of the powers of ten that the runs reached, evenly chosen; empty if no course has positive values.
 std::vector<double> default_residuals(const std::vector<ComparedRun>& runs) {
   constexpr int kMost = 8;
   double highest = 0;

@@ -19,7 +19,7 @@ struct Comparison {
   std::vector<ComparedRun> runs;
   FactComparison facts;
   std::vector<double> residuals;
-  std::vector<PairComparison> pairs;  // the first run with each other one
+  std::vector<PairComparison> pairs;  // the first run with each of the other runs
 
   /// Whether all runs with a known problem solve the same one; empty if fewer than two problems are known.
   std::optional<bool> same_problem() const;
@@ -28,17 +28,17 @@ struct Comparison {
   bool are_equal() const;
 };
 
-/// "1e-3,1e-6" -> 1e-3, 1e-6, in descending order. Throws Error (exit code 2) for anything but positive numbers.
+/// "1e-3,1e-6" -> 1e-3, 1e-6, in descending order. Throws Error (exit code 2) if a text contains anything other than
+/// positive numbers.
 std::vector<double> parse_residuals(const std::vector<std::string>& texts);
 
 /// The first point whose value is at most `residual`; empty if there is none.
 std::optional<CoursePoint> reached(const ComparedRun& run, double residual);
 
-/// residuals: as the user requested; empty: powers of ten.
-/// ignored: as in compare_pair.
+/// residuals: the residuals that the user requested; empty: powers of ten. ignored: as in compare_pair.
 Comparison compare(std::vector<ComparedRun> runs, std::vector<double> residuals, const std::set<std::string>& ignored);
 
-/// "A", "B" ...: what a table calls a run.
+/// The name of a run in tables: "A", "B" ...
 std::string letter(std::size_t run);
 
 Json to_json(const Comparison& comparison);

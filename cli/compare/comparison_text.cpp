@@ -19,7 +19,7 @@ using Row = std::vector<std::string>;
 
 constexpr std::size_t kMostCell = 36;
 constexpr std::size_t kMostResults = 4;         // shown for a record that differs; --json has all
-constexpr std::uint64_t kMostUlps = 1'000'000;  // of a result; for larger distances the two values are clearer
+constexpr std::uint64_t kMostUlps = 1'000'000;  // of a result; for larger distances the two values are shown
 
 std::string cell_of(const Json& value) {
   if (value.is_null()) return "-";
@@ -79,7 +79,7 @@ std::string facts_text(const Comparison& comparison) {
   return "\n" + columns_text(rows, {true});
 }
 
-/// The name of the runs' course; a general one if they differ.
+/// The name of the runs' course; a general name if the courses have different names.
 std::string course_name(const Comparison& comparison) {
   std::string name;
   for (const ComparedRun& run : comparison.runs) {

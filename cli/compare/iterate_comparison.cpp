@@ -42,7 +42,8 @@ class Differences {
     for (std::size_t v = 0; v < schema.size(); ++v) found_.entries += schema.place(v).entries;
   }
 
-  /// The bytes of `variable` from byte `begin` on: whole entries, and the padding at the end of a variable.
+  /// a, b: the bytes of `variable` from byte `begin` on: whole entries, and possibly the padding at the end of the
+  /// variable.
   void compare(std::size_t variable, std::uint64_t begin, std::span<const std::byte> a, std::span<const std::byte> b) {
     const Variable& described = schema_.variables()[variable];
     const std::size_t each = bytes_of(described.dtype);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares two kept iterates bit by bit. Chunks with equal hashes are not read: the hashes are those of the committed
-// bytes, and each slot's header confirms its own. Chunks that differ are copied and verified before their values are
-// compared, so that damage is not mistaken for a difference.
+// Compares two kept iterates bit by bit. Chunks with equal hashes are not read: the hashes were computed from the
+// committed bytes, and each slot's header confirms the slot's hashes. Chunks that differ are copied and verified before
+// their values are compared, so that damage is not mistaken for a difference.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace ringside {
 
-/// The iterate of one side.
+/// One of the two iterates.
 struct ComparedIterate {
   const RingView* ring = nullptr;
   KeptSlot kept;
@@ -28,9 +28,9 @@ struct FirstDifference {
   std::string first;                  // the two values as text
   std::string second;
   ValueDistance distance;
-  std::uint64_t entries_differing = 0;  // in all variables
+  std::uint64_t entries_differing = 0;  // the number of differing entries in all variables
   std::uint64_t entries = 0;
-  std::vector<std::string> variables;  // those that differ
+  std::vector<std::string> variables;  // the variables that differ
 };
 
 struct IterateComparison {
@@ -42,7 +42,7 @@ struct IterateComparison {
   };
   Outcome outcome = Outcome::kEqual;
   FirstDifference difference;         // valid if kDiffers
-  bool damaged_second = false;        // valid if kDamaged: the second one is damaged
+  bool damaged_second = false;        // valid if kDamaged: whether the second iterate is the damaged one
 };
 
 /// Both rings must have the same schema.

@@ -12,8 +12,8 @@
 namespace ringside {
 namespace {
 
-/// Whether a result is compared, judged by its name: neither one that the user ignores, nor a measurement that
-/// libringside_mpi publishes as a scalar.
+/// Decides by its name whether a result is compared. Results that the user ignores are not compared, nor are
+/// measurements that libringside_mpi publishes as scalars.
 class Compared {
  public:
   Compared(const std::set<std::string>& ignored, const SharedLayout& layout) : ignored_(ignored) {
@@ -30,8 +30,9 @@ class Compared {
   std::set<std::string> ignored_;
 };
 
-/// The results that both steps have with different values. A value that one step lacks is not compared: a change where
-/// a run begins or continues, or what a record made from the ring does not contain.
+/// The results that both steps have with different values. A value that one step lacks is not compared: for example a
+/// change at the first step of a run or of its continuation, or a value that a record made from the ring does not
+/// contain.
 std::vector<DifferingResult> differing_results(const StepResults& first, const StepResults& second,
                                                const Compared& is_compared) {
   std::vector<DifferingResult> found;
@@ -77,7 +78,7 @@ std::string why_iterates_cannot_be(const ComparedRun& first, const ComparedRun& 
 const Schema* schema_of(const ComparedRun& run) {
   if (run.steps.empty()) return nullptr;
   const SharedLayout layout = run.results(run.steps.back()).layout();
-  return layout ? &layout->schema() : nullptr;  // the run has the same one
+  return layout ? &layout->schema() : nullptr;  // the run has the same schema
 }
 
 /// The outcomes for the iterations that both pools keep, by iteration.
@@ -200,7 +201,7 @@ class Walk {
   const ComparedRun& first_;
   const ComparedRun& second_;
   const std::set<std::string>& ignored_;
-  Compared is_compared_;  // for layouts_.first
+  Compared is_compared_;  // made for layouts_.first
   IterateOutcomes iterates_;
   std::pair<SharedLayout, SharedLayout> layouts_;
   bool share_ = false;

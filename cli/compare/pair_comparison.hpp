@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compares two runs iteration by iteration: where they begin to differ, and what could be checked in which range. An
-// iterate that both pools keep is compared bit by bit. For all other iterations that both have recorded, results of the
-// same name are compared.
+// iterate that both pools keep is compared bit by bit. For every other iteration that both runs have recorded, results
+// of the same name are compared.
 #pragma once
 
 #include <cstdint>
@@ -37,13 +37,13 @@ struct EqualRange {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
   std::uint64_t steps = 0;
-  bool iterates = false;  // checked by the iterates; false: by the records
+  bool iterates = false;  // whether iterates were compared; false: records were
 };
 
 struct PairComparison {
   std::vector<EqualRange> equal;             // up to the first difference
   std::optional<Difference> first;           // the earliest iteration with any difference
-  std::optional<Difference> first_iterate;   // the earliest iteration that both keep, with different iterates
+  std::optional<Difference> first_iterate;   // the earliest iteration whose iterates, kept by both, differ
   std::optional<Difference> first_record;
   std::uint64_t common = 0;  // iterations that both runs have
   std::uint64_t only_first = 0;
@@ -54,12 +54,12 @@ struct PairComparison {
   std::vector<std::uint64_t> overwritten;    // iterations whose iterate was overwritten meanwhile
   std::vector<std::uint64_t> damaged_first;  // iterations whose iterate does not match its hashes
   std::vector<std::uint64_t> damaged_second;
-  bool same_variables = true;         // as far as both sources contain them
-  std::string iterates_not_compared;  // why no iterate was compared, one clause; empty: some were
-  std::string records_not_compared;   // why no record was compared, one clause; empty: some were
+  bool same_variables = true;         // as far as both sources describe them
+  std::string iterates_not_compared;  // why no iterate was compared, in one clause; empty: some were compared
+  std::string records_not_compared;   // why no record was compared, in one clause; empty: some were compared
 
   bool any_damage() const noexcept { return !damaged_first.empty() || !damaged_second.empty(); }
-  /// Whether something was compared, nothing differs, and every iterate that both kept was compared.
+  /// Whether something was compared, nothing differs, and every iterate that both pools kept was compared.
   bool are_equal() const noexcept {
     return !equal.empty() && !first && same_variables && overwritten.empty() && !any_damage();
   }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kGroups = {"problem", "options", "machine", "build"};
 
-/// The facts of one run, without those that its source leaves empty.
+/// Collects the facts of one run. A fact that is empty in its source is left out.
 class Facts {
  public:
   void add(std::string_view group, const std::string& name, Json value) {
@@ -22,7 +22,7 @@ class Facts {
     if (!is_empty) facts_.push_back({std::string(group), name, std::move(value)});
   }
 
-  /// "damping=0.85 every=1" as two facts; any other text as one.
+  /// Adds a text such as "damping=0.85 every=1" as two facts, and any other text as one fact.
   void add_parameters(const std::string& text) {
     std::vector<std::pair<std::string, std::string>> pairs;
     std::istringstream words(text);
@@ -40,7 +40,7 @@ class Facts {
   std::vector<RunFact> facts_;
 };
 
-/// Like to_text(const Variable&): "p f64[4000000] state", from the summary's "schema".
+/// The variables in the summary's "schema", in the form of to_text(const Variable&): "p f64[4000000] state".
 std::string variables_text(const Json& schema) {
   std::string text;
   const auto word = [](const Json& variable, const char* key) {

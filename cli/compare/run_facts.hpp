@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The facts about how a run was started, under the same names from a journal, a ring or a summary, and which of them
-// differ between runs. A fact that a source lacks does not count as different.
+// The facts about how a run was started, under the same names whether they are from a journal, a ring or a summary, and
+// which facts differ between runs. A fact that a source lacks does not count as different.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,19 @@
 
 namespace ringside {
 
-/// A fact about how a run is or was started.
+/// A fact about the way in which a run was started.
 struct RunFact {
   std::string group;  // "problem", "options", "machine", "build"
   std::string name;   // a key of the summary, or one of the solver's parameters
   Json value;
 };
 
-/// version: the analyzer's; empty: unknown.
+/// version: the version of the analyzer; empty: unknown.
 std::vector<RunFact> facts_of(const wire::RunStarted& started, const std::string& version);
 std::vector<RunFact> facts_of(const RunDescription& run, const Schema& schema);
 std::vector<RunFact> facts_of(const Json& summary);
 
-/// Null if there is no fact of that name.
+/// The value of the fact with this name; null if no such fact exists.
 const Json* find_fact(std::span<const RunFact> facts, std::string_view name);
 
 /// A fact that differs: its values in the order of the runs; null if a run's source lacks it.
@@ -39,7 +39,7 @@ struct DifferingFact {
 };
 
 struct FactComparison {
-  std::vector<DifferingFact> differing;  // by group, in the order above
+  std::vector<DifferingFact> differing;  // by group, in the order of RunFact::group
   std::size_t equal = 0;                 // facts of at least two runs, with one value in all of them
   std::size_t single = 0;                // facts of only one run
 };

@@ -21,7 +21,7 @@ Value value_at(const std::byte* entry) {
   return value;
 }
 
-/// Read as integers, the magnitudes of finite numbers count the representable numbers from 0 upwards.
+/// The magnitude of a finite number, read as an integer, is the number of representable numbers between 0 and it.
 template <class Bits, class Real>
 std::optional<std::uint64_t> ulps(Real a, Real b) noexcept {
   if (!std::isfinite(a) || !std::isfinite(b)) return std::nullopt;
@@ -37,7 +37,7 @@ std::optional<std::uint64_t> amount_between(Value a, Value b) noexcept {
   if constexpr (std::is_floating_point_v<Value>) {
     return ulps_between(a, b);
   } else {
-    // Modulo 2^64, the larger minus the smaller value is exact.
+    // In arithmetic modulo 2^64, the difference of the larger and the smaller value is exact.
     return a > b ? static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b)
                  : static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a);
   }

@@ -14,7 +14,8 @@ namespace ringside {
 
 struct ValueDistance {
   bool equal = true;  // bit by bit
-  // For finite numbers; for a complex number, from the first part that differs. +0 and -0 are 0 ulps apart.
+  // Set for finite numbers. For a complex number, the distance is that of the first part that differs. +0 and -0 are 0
+  // ulps apart.
   std::optional<std::uint64_t> amount;
   bool in_ulps = true;  // false: the difference of two integers
   std::string part;     // "real part", "imaginary part"; empty unless the value is complex
@@ -24,7 +25,7 @@ struct ValueDistance {
 std::optional<std::uint64_t> ulps_between(double a, double b) noexcept;
 std::optional<std::uint64_t> ulps_between(float a, float b) noexcept;
 
-/// The distance of two entries of that dtype, bytes_of(dtype) bytes each.
+/// The distance of two entries of type `dtype`, of bytes_of(dtype) bytes each.
 ValueDistance distance(DType dtype, const std::byte* a, const std::byte* b);
 
 /// The entry as text: the shortest digits that read back as the same number; "1.5+2i"; a NaN with its bits.

@@ -37,7 +37,7 @@ Verdict worst(const std::vector<Finding>& findings) {
   return verdict;
 }
 
-constexpr std::size_t kIndent = 22;  // columns before a finding: verdict and topic
+constexpr std::size_t kIndent = 22;  // width of the columns before a finding (verdict and topic)
 
 }  // namespace
 

@@ -14,11 +14,12 @@ namespace ringside {
 /// cli/doctor/probes.hpp. Without persistent memory, the findings about its parts are left out.
 std::vector<Finding> examine_node(const std::string& pool_or_dir, const std::string& root = "");
 
-/// For the user: one line per finding, its advice below, wrapped at `columns` (0: no wrapping). Commands stay whole.
+/// The report for the user: one line per finding, and its advice below it, wrapped at `columns` (0: no wrapping).
+/// Commands are never wrapped.
 std::string doctor_table(const std::vector<Finding>& findings, std::size_t columns = 0);
 
-/// For programs: {"version", "verdict": "ok|note|problem",
-/// "findings": {topic: {"verdict", "found", "advice", facts...}}}.
+/// The report for programs: {"version", "verdict": "ok|note|problem", "findings": {topic: {"verdict", "found",
+/// "advice", facts...}}}.
 std::string doctor_json(const std::vector<Finding>& findings);
 
 }  // namespace ringside

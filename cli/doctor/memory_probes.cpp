@@ -14,7 +14,7 @@ Finding memory_mode_finding(const MemoryModeFacts& facts) {
   Finding finding{"memory_mode", Verdict::kOk, "", "", {{"far_folder", facts.folder}}};
   finding.facts.emplace_back("works", facts.refusal.empty());
   if (!facts.refusal.empty()) {
-    finding.verdict = Verdict::kNote;  // a matrix in DRAM does not need it
+    finding.verdict = Verdict::kNote;  // a matrix in DRAM does not need Memory Mode
     finding.found = fmt::format("--matrix-memory far:{} cannot be used: {}", facts.folder, facts.refusal);
     return finding;
   }
@@ -26,7 +26,7 @@ Finding memory_mode_finding(const MemoryModeFacts& facts) {
                               facts.tmpfs    ? "tmpfs"
                               : facts.mapped ? "mapped persistent memory (DAX)"
                                              : "on a disk");
-  // The defect of move_pages() in these kernels: memory/arena/userfault.cpp.
+  // memory/arena/userfault.cpp describes the defect of move_pages() in these kernels.
   const bool miscounts = facts.moves && !facts.release.empty() && !kernel_before(facts.release, 6, 18);
   finding.facts.emplace_back("moves_may_be_uncounted", miscounts);
   if (miscounts) {

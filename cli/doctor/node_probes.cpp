@@ -14,7 +14,7 @@ namespace ringside {
 namespace {
 
 constexpr std::int64_t kUnlimited = -1;
-// A process opens a few sockets, memfds and pools, and its inputs. 256 leaves room.
+// A process opens its inputs and a few sockets, memfds and pools: 256 descriptors are more than enough.
 constexpr std::int64_t kFewestFiles = 256;
 
 std::optional<std::int64_t> meminfo_bytes(const std::string& root, const std::string& key) {
@@ -154,7 +154,8 @@ Finding probe_kernel(const std::string& root) {
 }
 
 Finding probe_pmdk() {
-  // The versions found at build time: only the storage files of ring and journal may call the libraries.
+  // These are the versions found at build time, because only the storage files of ring and journal may call the
+  // libraries.
   Finding finding{"pmdk",
                   Verdict::kOk,
                   "libpmemobj " RINGSIDE_PMDK_VERSION ", libpmemlog " RINGSIDE_PMEMLOG_VERSION,

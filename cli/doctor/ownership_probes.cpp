@@ -27,7 +27,7 @@ std::optional<struct stat> look_at(const std::string& path) {
   return status;
 }
 
-/// Checks the permissions of the effective user, who will own new files.
+/// Whether the effective user, who will own new files, has the permissions in `mode`.
 bool may(const std::string& path, int mode) {
   return faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS) == 0;
 }
@@ -36,7 +36,8 @@ std::string describe(const std::string& path, const struct stat& status) {
   return fmt::format("{} belongs to {}, mode {:04o}", path, user_name(status.st_uid), status.st_mode & 07777);
 }
 
-/// Without the sticky bit, any user with write access to a folder can replace the pool by another file.
+/// Whether any other user with write access to the folder can replace the pool by another file: the sticky bit would
+/// prevent that.
 bool lets_others_replace(const struct stat& folder) {
   return (folder.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (folder.st_mode & S_ISVTX) == 0;
 }

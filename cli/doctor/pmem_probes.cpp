@@ -20,7 +20,7 @@ std::string devices_of(const std::string& root) {
 
 struct Namespace {
   std::string name;
-  std::string mode;  // in ndctl's words
+  std::string mode;  // as ndctl names it
   std::int64_t bytes = 0;
   std::string numa_node;
 };
@@ -30,7 +30,7 @@ std::vector<Namespace> pmem_namespaces(const std::string& devices) {
   for (const std::string& name : entries_of(devices, "namespace")) {
     const std::string folder = devices + "/" + name;
     const std::int64_t bytes = number_of(first_line(folder + "/size").value_or("0")).value_or(0);
-    if (bytes == 0) continue;  // a seed: its namespace does not exist yet
+    if (bytes == 0) continue;  // a "seed": the device of a namespace that does not exist yet
     found.push_back({name, ndctl_mode(first_line(folder + "/mode").value_or("unknown")), bytes,
                      first_line(folder + "/numa_node").value_or("?")});
   }
@@ -49,7 +49,7 @@ std::int64_t bad_sectors(const std::string& list, std::int64_t first, std::int64
 
 constexpr std::int64_t kWhole = std::int64_t{1} << 60;
 
-/// The count of unsafe shutdowns of `nmem`, for any kind of device; empty if the device does not count them.
+/// The number of unsafe shutdowns of the DIMM `nmem`, for any kind of device; empty if the device does not count them.
 std::optional<std::int64_t> unsafe_shutdowns(const std::string& nmem) {
   for (const char* kind : {"/nfit", "/cxl", "/papr", ""}) {
     if (const auto counted = number_in(nmem + kind + "/dirty_shutdown")) return counted;
@@ -57,7 +57,7 @@ std::optional<std::int64_t> unsafe_shutdowns(const std::string& nmem) {
   return std::nullopt;
 }
 
-/// The flags of a DIMM which report that it may lose, or has lost, data.
+/// Those flags of the DIMM `nmem` that report a loss of data, or a risk of it.
 std::vector<std::string> failures(const std::string& nmem) {
   std::vector<std::string> found;
   for (const std::string& flag : words(first_line(nmem + "/nfit/flags").value_or(""))) {
@@ -148,8 +148,8 @@ Finding probe_bad_blocks(const PoolDevice& device, const std::string& root) {
     of_regions += bad;
     if (bad > 0) affected.push_back(fmt::format("{} in {}", bad, region));
   }
-  // For a plain partition, only its own sectors count. For a device of the device mapper, all sectors of its disks
-  // count, because the mapping is not examined.
+  // For a plain partition, only the partition's sectors count. For a device of the device mapper, all sectors of the
+  // underlying disks count, because the mapping is not examined.
   const bool part = device.start_bytes > 0 && device.disks.size() == 1 && !device.mapped;
   std::int64_t of_pool = 0;
   for (const std::string& disk : device.disks) {

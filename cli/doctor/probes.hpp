@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The probes of `ringside doctor`; each answers one question with one finding. A probe reads only the files that its
-// arguments name, so that a test can give it the files of any node: `root` is the prefix of /sys, /proc and /etc ("" on
+// arguments name, so that a test can supply the files of any node: `root` is the prefix of /sys, /proc and /etc ("" on
 // a real node). `place` is a pool file, a folder, or the name of a file that does not exist yet in a folder.
 #pragma once
 
@@ -17,8 +17,8 @@ namespace ringside {
 
 enum class Verdict {
   kOk,
-  kNote,    // a run works, but the user should read it
-  kProblem  // a run would fail, or could not keep its promises
+  kNote,    // a run works, but the user should read the finding
+  kProblem  // a run would fail, or could not give its guarantees
 };
 
 /// One line of the report. `facts` are the values behind the verdict, for programs; their keys name the units.
@@ -74,16 +74,16 @@ Finding probe_dax(const std::string& place, const std::string& root = "");
 /// The result of starting an arena.
 struct MemoryModeFacts {
   std::string folder{};
-  std::string refusal{};  // the library's line; empty: it started
+  std::string refusal{};  // the library's error message; empty: the arena started
   bool moves = false;     // the kernel moves pages instead of copying them
   bool mapped = false;    // far memory is mapped: tmpfs or DAX
   bool tmpfs = false;
-  std::string release{};  // of the kernel, from /proc/sys/kernel/osrelease
+  std::string release{};  // the kernel's release, from /proc/sys/kernel/osrelease
 };
 
 Finding memory_mode_finding(const MemoryModeFacts& facts);
 
-/// Starts an arena in the folder of `place` (a pool or a folder) and ends it. It leaves nothing there.
+/// Starts an arena in the folder of `place` (a pool or a folder), and removes it. No file remains.
 Finding probe_memory_mode(const std::string& place);
 
 // pmem_probes.cpp: persistent memory through the kernel's nd bus: regions, namespaces and DIMMs.
@@ -99,11 +99,11 @@ Finding probe_persistence(const PoolDevice& device, const std::string& root);
 /// Sectors that the medium lost, in all regions and in the pool's own device.
 Finding probe_bad_blocks(const PoolDevice& device, const std::string& root);
 
-/// The DIMMs' reports: shutdowns that did not save everything, and failures such as a missing energy store.
+/// The reports of the DIMMs: shutdowns that did not save all data, and failures such as a missing energy store.
 Finding probe_dimms(const std::string& root);
 
-// ownership_probes.cpp: owners of a pool and its folder, the process that uses the pool now, and the needs of the
-// services.
+// ownership_probes.cpp: owners of a pool and its folder, the process that uses the pool now, and the requirements of
+// the services.
 
 /// Whether the effective user can keep a pool at `place`, and no other user can read or replace it.
 Finding probe_ownership(const std::string& place);

@@ -15,7 +15,7 @@
 namespace ringside {
 namespace {
 
-// libpmemobj's smallest pool.
+// The size of libpmemobj's smallest pool.
 constexpr std::uint64_t kSmallestPoolBytes = std::uint64_t{8} << 20;
 // Eight slots of a 4,000,000-row iterate take a quarter of this.
 constexpr std::uint64_t kRoomyBytes = std::uint64_t{1} << 30;

@@ -40,7 +40,7 @@ constexpr std::uint64_t kMostRepeats = 1'000'000;
 
 std::string cell_text(const Cell& cell, const Column& column) {
   if (const auto* number = std::get_if<double>(&cell)) {
-    // Counters have many digits, and the column has no unit for them.
+    // Counters have many digits, and their column has no unit that would shorten them.
     if (column.digits == 0 && std::abs(*number) >= 1e7) return fmt::format("{:.4g}", *number);
     return fmt::format("{:.{}f}", *number, column.digits);
   }
@@ -48,7 +48,7 @@ std::string cell_text(const Cell& cell, const Column& column) {
   return "n/a";
 }
 
-/// Why a figure is not available, and the heads of the columns that lack it.
+/// The reason why figures are not available, and the heads of the columns in which they are missing.
 struct Reason {
   std::string text;
   std::vector<std::string> heads;
@@ -60,7 +60,7 @@ void add_reason(std::vector<Reason>& reasons, const std::string& text, const std
   if (std::find(found->heads.begin(), found->heads.end(), head) == found->heads.end()) found->heads.push_back(head);
 }
 
-/// A value that the machine cannot measure is n/a; the reasons are below the table.
+/// The table as text. A value that the machine cannot measure appears as n/a, and the reasons follow below the table.
 std::string to_text(const ResultTable& table) {
   std::vector<std::vector<std::string>> lines(2);
   std::vector<bool> words(table.columns.size(), false);
@@ -80,7 +80,7 @@ std::string to_text(const ResultTable& table) {
     }
   }
   std::string text = table.title + "\n" + columns_text(lines, words);
-  // If there is one reason, or it concerns whole rows, its columns need not be named.
+  // If there is only one reason, or if a reason applies to whole rows, its columns need not be named.
   for (const Reason& reason : reasons) {
     const bool whole = reasons.size() == 1 || reason.heads.size() > 3;
     text += fmt::format("  n/a{}: {}\n", whole ? "" : fmt::format(" ({})", fmt::join(reason.heads, ", ")),
@@ -128,7 +128,7 @@ Json to_json(const Plot& plot) {
 }
 
 /// {cpu, processors_allowed, cores, numa_nodes, last_level_cache_bytes, governor, kernel, huge_pages, isa, version,
-/// load_average, started}: call it before the experiment. A value that cannot be determined is "n/a".
+/// load_average, started}: call this function before the experiment. A value that cannot be determined is "n/a".
 Json machine_of(const Machine& machine) {
   const MachineCounts counts = count(machine);
   utsname names{};
@@ -151,7 +151,7 @@ Json machine_of(const Machine& machine) {
 }
 
 /// {experiment, does, source, machine, options, tiers, remarks, tables, plots, series}. tables: {key: {title, columns,
-/// rows}}; a row has a value for each column's key. series: the seconds of each repeat of each thread.
+/// rows}}; a row has one value for the key of each column. series: for each thread, the seconds of each repeat.
 Json to_json(const Experiment& experiment, const Surroundings& around, const ExperimentResult& result,
              const Json& machine) {
   const ExperimentOptions& options = around.options;
@@ -213,7 +213,7 @@ ExperimentResult run_with_progress(const Experiment& experiment, Surroundings& a
   return result;
 }
 
-/// Refuses options that the experiment would ignore.
+/// Refuses options that belong to other experiments and that this one would ignore.
 void refuse_options_of_others(const CommandLine& line, const Experiment& experiment) {
   if (experiment.name == "apps") {
     if (line.is_given("--memory")) throw usage_error("--memory: found with apps, expected --far DIR");

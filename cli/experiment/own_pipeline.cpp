@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct OwnRun {
-  Json summary;  // null: it failed
+  Json summary;  // null: the run failed
   std::string reason;
 };
 
@@ -72,15 +72,16 @@ ResultTable empty_own_table(int iterations) {
           {}};
 }
 
-/// The largest accepted relative difference between elements of both last iterates. Their bits may differ: ours
-/// multiplies an element with 0.85 / entries before the sum, the published loop with 1 / entries and the sum with 0.85.
-/// Both add positive numbers, so an iteration adds at most 12 roundings (2^-53) to the relative error of element i. It
-/// keeps at most the share 1 - 0.15 / (n x_i) of the largest earlier error: 0.85 if x_i is the mean 1 / n. The sum is
-/// then 12 / 0.15 * 1.1e-16 = 0.9e-14 for each of the two. The limit has a margin; it is not a proven bound.
+/// The largest accepted relative difference between elements of both last iterates. Their bits may differ: our solver
+/// multiplies an element by 0.85 / entries before the sum; the published loop multiplies it by 1 / entries, and the sum
+/// by 0.85. Both add positive numbers, so an iteration adds at most 12 roundings (2^-53) to the relative error of
+/// element i. Of the largest earlier error, an iteration keeps at most the share 1 - 0.15 / (n x_i), which is 0.85 if
+/// x_i is the mean 1 / n. The accumulated error is then at most 12 / 0.15 * 1.1e-16 = 0.9e-14 for each of the two
+/// iterates. The limit has a margin; it is not a proven bound.
 constexpr double kMostDifference = 2e-14;
 
-/// The difference of the newest iterate in the pool, which is in a folder below `parent`. Throws Error: exit code 5 if
-/// the iterate is damaged, is another iteration, or differs too much.
+/// The largest relative difference of the pool's newest iterate from `expected`. The pool is in a folder below
+/// `parent`. Throws Error: exit code 5 if the iterate is damaged, is of another iteration, or differs too much.
 double difference_from(const std::vector<double>& expected, const std::string& pool, const std::string& parent,
                        int iterations) {
   const RingReader reader = RingReader::open(pool);

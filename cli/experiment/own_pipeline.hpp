@@ -7,8 +7,9 @@
 
 namespace ringside {
 
-/// Adds the table "ringside" to the result of the experiment `pipeline`. A run that fails is n/a, with its message.
-/// Leaves no file behind. Throws Error: exit code 130 if a signal asked to stop, 3 if no run can be started.
+/// Adds the table "ringside" to the result of the experiment `pipeline`. The row of a run that fails is n/a, with the
+/// run's message. No file remains. Throws Error: exit code 130 if a signal requested a stop, 3 if no run can be
+/// started.
 void add_own_pipeline(const Surroundings& around, ExperimentResult& result);
 
 }  // namespace ringside

@@ -26,12 +26,12 @@
 #include "common/files/output_file.hpp"
 #include "common/files/own_descriptor.hpp"
 #include "common/files/standard_streams.hpp"
+#include "common/node_rings/ring_set.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/program/stop_signal.hpp"
-#include "common/node_rings/ring_set.hpp"
 #include "common/text/decimal.hpp"
 #include "common/text/printable.hpp"
 #include "common/triggers/pool_freeze.hpp"
@@ -56,7 +56,7 @@ std::string names_of(std::span<const Variable> variables) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// The variables of these names, in the given order; if no names are given, all.
+/// The variables with the given names, in the same order; all variables if no names are given.
 std::vector<std::size_t> named_variables(std::span<const Variable> variables, const std::vector<std::string>& names,
                                          const std::string& pool) {
   std::vector<std::size_t> chosen;
@@ -75,7 +75,8 @@ std::vector<std::size_t> named_variables(std::span<const Variable> variables, co
   return chosen;
 }
 
-/// The variables to write. If the user named none: the first, all, or all with the first one's shape, by format.
+/// The variables to write. If the user named none, the format determines whether these are the first variable, all of
+/// them, or all that have the shape of the first one that has a shape.
 std::vector<std::size_t> chosen_variables(const ExportOptions& options, const ExportFormat& format,
                                           std::span<const Variable> variables) {
   std::vector<std::size_t> chosen = named_variables(variables, options.variables, options.pool);
@@ -96,7 +97,8 @@ std::vector<std::size_t> chosen_variables(const ExportOptions& options, const Ex
   return chosen;
 }
 
-/// The format of this name. If it is empty: the format of the output's ending, else the first one.
+/// The format that --format names. If it names none: the format that matches the output's ending, else the first
+/// format.
 const ExportFormat& chosen_format(const ExportOptions& options) {
   for (const ExportFormat& one : export_formats()) {
     if (options.format == one.name) return one;
@@ -116,12 +118,13 @@ bool is_folder_format(const ExportFormat& format) {
   return format.name.starts_with("zarr");
 }
 
-/// Throws Error (exit code 2) unless the output can be written there, in the format of its ending.
+/// Throws Error (exit code 2) if the output cannot be written to its place, or if its ending is not that of a format.
 void check_place(const ExportOptions& options, const ExportFormat& format, const std::vector<KeptFile>& kept) {
   if (!is_folder_format(format)) check_output(options.output, "--output", kept);
   if (!options.format.empty()) return;
   std::vector<std::string> endings;
-  for (const ExportFormat& one : export_formats()) endings.insert(endings.end(), one.endings.begin(), one.endings.end());
+  for (const ExportFormat& one : export_formats())
+    endings.insert(endings.end(), one.endings.begin(), one.endings.end());
   refuse_other_endings(options.output, "--output", endings, kFormatHint);
 }
 
@@ -168,8 +171,8 @@ std::string what_was_written(const ExportTarget& target) {
   return x_only ? with_separators(first.shape[0]) + " rows" : fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// The pool to which triggers kept steps; empty if it cannot be read or has other variables. A note then gives the
-/// reason.
+/// The archive, to which triggers copied steps of the pool. Empty if it does not exist, cannot be read or has other
+/// variables; in the last two cases, a note gives the reason.
 std::optional<RingReader> archive_of(const RingReader& pool) {
   const std::string path = archive_path(pool.path().string());
   std::string why;
@@ -186,7 +189,7 @@ std::optional<RingReader> archive_of(const RingReader& pool) {
   return std::nullopt;
 }
 
-/// Whether the reader has this iteration of one of these runs.
+/// Whether the reader's pool keeps this iteration, of one of the runs in `of_runs_in`.
 bool holds(const RingReader& reader, std::uint64_t iteration, const Recovery& of_runs_in) {
   const Recovery found = reader.recover();
   return std::any_of(found.kept.begin(), found.kept.end(), [&](const KeptSlot& kept) {
@@ -194,7 +197,7 @@ bool holds(const RingReader& reader, std::uint64_t iteration, const Recovery& of
   });
 }
 
-/// The archive, if it has the requested step and the pool does not.
+/// The archive, if it keeps the requested step and the pool does not.
 std::optional<RingReader> archive_instead_of(const RingReader& pool, const StepOptions& options) {
   const std::optional<std::uint64_t> wanted = whole_number(options.iteration);
   const Recovery found = pool.recover();
@@ -204,7 +207,8 @@ std::optional<RingReader> archive_instead_of(const RingReader& pool, const StepO
   return archive;
 }
 
-/// The checks for both one ring and several nodes. Throws Error (exit code 2) for what the format cannot do.
+/// The chosen format, after the checks that one ring and the rings of several nodes have in common. Throws Error (exit
+/// code 2) for options that the format does not support.
 const ExportFormat& checked_format(const ExportOptions& options) {
   const ExportFormat& format = chosen_format(options);
   if (options.steps.all && !format.series) {
@@ -235,7 +239,7 @@ void export_and_say(const Export& what, const ExportOptions& options, const std:
                                   printable(of), what_was_written(what.target), what.format.name));
 }
 
-/// Exports from the rings of several nodes: arrays of the whole run.
+/// Exports arrays of the whole run from the rings of several nodes.
 int export_rings(const ExportOptions& options) {
   const RingSet set = RingSet::open(options.pool);
   set.expect_all();
@@ -259,8 +263,8 @@ int export_rings(const ExportOptions& options) {
   check_place(options, format, target.kept);
   if (is_standard_output(options.output) || (!is_folder && !is_made_anew(options.output))) {
     throw usage_error(
-        "--output: found '{}' for rings of several nodes, where an output is withdrawn if a step is overwritten while "
-        "it is read; expected the name of a new file or folder",
+        "--output: found '{}', expected the name of a new file or folder: for rings of several nodes, the output is "
+        "removed if a step is overwritten while it is read",
         output_name(options.output));
   }
   format.check(target);
@@ -293,7 +297,7 @@ int export_steps(const ExportOptions& options) {
   return 0;
 }
 
-/// Refuses options that the chosen kind of export does not have.
+/// Refuses options that the chosen kind of export does not support.
 void refuse_combinations(const ExportOptions& options, const CommandLine& line) {
   for (const char* name : {"--iteration", "--all", "--every", "--variable", "--slice", "--points"}) {
     if (options.records && line.is_given(name)) {

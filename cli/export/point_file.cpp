@@ -24,7 +24,7 @@ std::string content_of_points(const std::string& path) {
   return content;
 }
 
-/// In NumPy's header, a Python dictionary: the text between `before` and `after`.
+/// The text between `before` and `after` in NumPy's header, which is a Python dictionary.
 std::string_view between(std::string_view header, std::string_view before, std::string_view after) {
   const std::size_t at = header.find(before);
   if (at == std::string_view::npos) return {};
@@ -107,7 +107,7 @@ std::vector<double> points_of_text(std::string_view text, const std::string& pat
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     ++line_number;
     const std::optional<std::vector<double>> numbers = numbers_of_line(line);
-    if (!numbers && line_number == 1) continue;  // a table head
+    if (!numbers && line_number == 1) continue;  // the head of the table
     if (numbers && numbers->empty()) continue;
     if (!numbers || (numbers->size() != 2 && numbers->size() != 3) || (columns != 0 && numbers->size() != columns)) {
       throw usage_error("--points: {}: line {}: found '{}', expected {} numbers", path, line_number,

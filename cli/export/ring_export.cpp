@@ -14,18 +14,20 @@
 namespace ringside {
 namespace {
 
-constexpr int kRingAttempts = 100;  // as for one ring
+constexpr int kRingAttempts = 100;  // the same number as for one ring
 
-/// A step that is held in every ring if possible. It is read in place, because a copy would need memory for all of it.
+/// A step of several rings, held in every ring if possible. It is read in place, because a copy would need memory for
+/// the whole step.
 class HeldStepOfRings {
  public:
-  /// Empty if a ring has overwritten it. Throws Error (exit code 5) with the node's name if it is damaged.
+  /// Opens and verifies a step. Empty if it was overwritten in a ring. Throws Error (exit code 5) with the node's name
+  /// if the step is damaged.
   static std::optional<HeldStepOfRings> open(const RingSet& set, const StepOfRings& step) {
     HeldStepOfRings held(set, step);
     for (std::size_t n = 0; n < step.slots.size(); ++n) {
       const NodeRing& node = set.nodes()[n];
       const KeptSlot& kept = step.slots[n];
-      (void)node.reader->hold(kept.header.commit_seq, held.held_[n]);  // without leases, still_there detects it
+      (void)node.reader->hold(kept.header.commit_seq, held.held_[n]);  // without leases, still_there detects a loss
       const PayloadCheck check = node.reader->verify(kept);
       if (check.overwritten) return std::nullopt;
       if (check.intact()) continue;
@@ -66,7 +68,7 @@ class HeldStepOfRings {
 bool write(const RingExport& what, ExportSink& sink, const StepOfRings& step, const HeldStepOfRings& held) {
   const SlotHeader& header = step.slots[0].header;
   std::vector<std::byte> buffer;
-  // Without results: a ring's results cover only its node's entries.
+  // No results are exported, because a ring's results cover only its node's entries.
   ExportedStep exported{.iteration = step.iteration,
                         .step = header.step,
                         .run_id = to_string(header.run_id),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes steps of the whole run, which the rings of several nodes keep, to one output. It opens each step verified on
-// all nodes, lets the format write it chunk by chunk, and accepts it only if no ring has overwritten it meanwhile.
+// Writes steps of the whole run, which the rings of several nodes keep, to one output. Each step is verified in all
+// rings, and then written by the format chunk by chunk. It is accepted only if no ring has overwritten it meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,12 @@ struct RingExport {
   const Assembly& assembly;
   const ExportFormat& format;
   const ExportTarget& target;
-  const std::vector<std::size_t>& variables;  // of the run, in the order of the target's
+  const std::vector<std::size_t>& variables;  // indices of the run's variables, in the order of the target's variables
   StopFlag stop;
 };
 
-/// Writes one step, or a newer one if the last is overwritten meanwhile. Returns its iteration. Throws Error.
+/// Writes one step. If the last step is overwritten while it is read, writes a newer one. Returns its iteration. Throws
+/// Error.
 std::uint64_t export_one(const RingExport& what, const StepOptions& options);
 
 /// Writes several steps, one after another. Throws Error; exit code 3 if all of them were overwritten.

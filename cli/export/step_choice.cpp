@@ -33,7 +33,7 @@ std::vector<ChosenStep> all_steps(const Recovery& pool, const Recovery& archive)
   for (const KeptSlot& kept : pool.kept) steps.push_back({kept, false});
   for (const KeptSlot& kept : archive.kept) {
     const SlotHeader& header = kept.header;
-    // The first step of its run with the same or a later iteration.
+    // The first step in the list that belongs to the same run and has the same or a later iteration.
     const auto place = std::find_if(steps.begin(), steps.end(), [&](const ChosenStep& step) {
       return step.kept.header.run_id == header.run_id && step.kept.header.iteration >= header.iteration;
     });

@@ -22,7 +22,8 @@ struct StepOptions {
 /// The step of --iteration. Throws Error (exit code 2) if it is not kept.
 KeptSlot chosen_step(const StepOptions& options, const Recovery& recovery, const std::string& pool);
 
-/// Whether the pool keeps a step of the run of `header`: an archive may have steps of a run that the pool discarded.
+/// Whether the pool keeps a step of the run of `header`: an archive may keep steps of a run whose steps the pool has
+/// discarded.
 bool is_of_a_run_in(const Recovery& pool, const SlotHeader& header) noexcept;
 
 /// A step of the pool or of its archive.
@@ -31,9 +32,9 @@ struct ChosenStep {
   bool archived = false;
 };
 
-/// Of the steps between --from and --to, the first one and every N-th after it. Throws Error (exit code 2) if there are
-/// none. The order is that of their commits in the pool. A step that only the archive has, of a run in the pool,
-/// precedes the next later iteration of its run.
+/// The chosen steps: the first one between --from and --to, and every N-th after it. Throws Error (exit code 2) if
+/// there are none. The steps are in the order of their commits in the pool. A step that only the archive keeps counts
+/// if the pool keeps steps of its run; it precedes the next later iteration of that run.
 std::vector<ChosenStep> chosen_steps(const StepOptions& options, const Recovery& recovery, const Recovery& archive,
                                      const std::string& pool);
 

@@ -22,7 +22,8 @@
 namespace ringside {
 namespace {
 
-/// An older iterate never replaces the last one. The error names the newest intact one, so that the user can decide.
+/// The error for a damaged iterate. It is not replaced by an older one: the error names the newest intact iterate, so
+/// that the user can decide.
 Error damaged(const RingReader& reader, const KeptSlot& kept, std::uint64_t chunk) {
   const std::optional<KeptSlot> intact = newest_intact(reader.ring(), reader.recover());
   return damage_error("{}: iteration {} in slot {} is damaged (chunk {}); {}", reader.path().string(),
@@ -31,17 +32,17 @@ Error damaged(const RingReader& reader, const KeptSlot& kept, std::uint64_t chun
                              : std::string("none of the others is intact"));
 }
 
-/// A kept step of a pool. It is verified before any of it is used, and it detects that an analyzer overwrites it. It is
-/// either read in place, from the mapped pool, without a copy, or is a verified copy in memory.
+/// A kept step of a pool. It is verified before any of its bytes are used. It is either read in place, from the mapped
+/// pool, and detects that an analyzer overwrites it; or it is a verified copy in memory.
 class VerifiedStep {
  public:
   enum class Way {
     kInPlace,  // holds the slot if possible; call `still_there` at the end
-    kCopy      // of the whole step: an overwrite cannot affect it
+    kCopy      // copies the whole step, so that later overwriting has no effect
   };
 
-  /// Empty if the slot took another commit meanwhile. Throws Error (exit code 5) if the step is damaged. If slots
-  /// cannot be held, kInPlace becomes kCopy. The reader outlives the step.
+  /// Holds or copies a step. Empty if the slot took another commit meanwhile. Throws Error (exit code 5) if the step is
+  /// damaged. If slots cannot be held, kInPlace becomes kCopy. The reader outlives the step.
   static std::optional<VerifiedStep> open(const RingReader& reader, const KeptSlot& kept, Way way) {
     VerifiedStep step(reader, kept);
     if (way == Way::kInPlace && reader.hold(kept.header.commit_seq, step.held_) == HoldOutcome::kHeld) {
@@ -137,7 +138,7 @@ class StepWriter {
     return exported;
   }
 
-  /// At most ten times a second.
+  /// Shows the progress on a terminal, at most ten times a second.
   void show_progress(std::uint64_t iteration) {
     if (!line_.on_terminal()) return;
     const auto now = std::chrono::steady_clock::now();
@@ -180,7 +181,7 @@ std::uint64_t export_one(const StepExport& what, const StepOptions& options) {
     const KeptSlot kept = chosen_step(options, recovery, pool);
     std::optional<VerifiedStep> step = VerifiedStep::open(what.reader, kept, way);
     if (step) {
-      // Not earlier: opening an output that is written in place may empty a file.
+      // The output is opened only now, because an output that is written in place may be a file that opening empties.
       const std::unique_ptr<ExportSink> sink = what.format.make(what.target);
       if (writer.write(*sink, *step, false)) {
         sink->accept();

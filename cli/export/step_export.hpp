@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes chosen steps of a pool to one output. It opens each step verified, lets the format write it, and accepts it
+// Writes chosen steps of a pool to one output. Each step is verified and then written by the format. It is accepted
 // only if it was not overwritten meanwhile.
 #pragma once
 
@@ -16,11 +16,11 @@ namespace ringside {
 
 struct StepExport {
   const RingReader& reader;
-  const RingReader* archive;  // the pool's, with the same variables; null: none
+  const RingReader* archive;  // the pool's archive, which has the same variables; null: none
   const ExportFormat& format;
   const ExportTarget& target;
-  const std::vector<std::size_t>& variables;  // of the pool's schema, in the order of the target's
-  bool to_file = true;                        // output can be withdrawn until it is finished
+  const std::vector<std::size_t>& variables;  // indices in the pool's schema, in the order of the target's variables
+  bool to_file = true;                        // whether the output can be withdrawn until it is finished
   StopFlag stop;
 };
 
@@ -29,7 +29,7 @@ struct StepExport {
 std::uint64_t export_one(const StepExport& what, const StepOptions& options);
 
 struct ExportedSeries {
-  std::vector<std::uint64_t> iterations;  // of the steps that were written
+  std::vector<std::uint64_t> iterations;  // iterations of the steps that were written
   std::uint64_t overwritten = 0;          // chosen steps that were overwritten before they could be written
 };
 

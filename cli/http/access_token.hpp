@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The secret that admits a browser or Prometheus. It is read from a file that only its owner may read, and compared in
-// constant time. A browser exchanges it for a cookie that is valid until this process ends.
+// The secret that admits a browser or Prometheus. The secret is read from a file that only the file's owner may read,
+// and is compared in constant time. A browser exchanges it for a cookie that is valid until this process ends.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace ringside {
 
 class AccessToken {
  public:
-  /// Throws Error: exit code 2 for a file that cannot be opened, that others may read, or that does not consist of one
-  /// line of 16 to 512 letters, digits and -._~; 3 if reading it fails.
+  /// Throws Error: exit code 2 if the file cannot be opened, if other users may read it, or if it is not one line of 16
+  /// to 512 letters, digits and -._~; 3 if reading it fails.
   static AccessToken read(const std::string& file);
 
   explicit AccessToken(std::string token);

@@ -20,13 +20,15 @@
 namespace ringside {
 namespace {
 
-// Per turn. It is below the limit of open connections, so that a request is read before later connections displace it.
+// The most connections that one turn of the loop accepts. It is below the limit of open connections, so that a request
+// is read before later connections displace it.
 constexpr int kAcceptedAtOnce = 32;
 
-// How long new connections stay in the kernel's queue while no descriptor is free.
+// The time for which new connections stay in the kernel's queue while no descriptor is free.
 constexpr std::chrono::milliseconds kNoDescriptors{100};
 
-/// The kernel resets a connection that is closed with unread bytes, and the client may lose the answer.
+/// Reads the bytes that have arrived and discards them. The kernel resets a connection that is closed with unread
+/// bytes, and the client may then lose the answer.
 void read_the_rest(int socket) noexcept {
   std::array<char, 4096> rest;
   for (int i = 0; i < 16 && recv(socket, rest.data(), rest.size(), MSG_DONTWAIT) > 0; ++i) {
@@ -59,7 +61,7 @@ void ConnectionLoop::run() {
       if (!wait()) return;
       go_on();
       accept_more();
-    } catch (const std::exception&) {  // too little memory to wait for all of them; it may suffice for fewer
+    } catch (const std::exception&) {  // too little memory to wait for all connections; it may suffice for fewer
       if (close_least_deserving()) continue;
       pollfd stopping{stopping_.get(), POLLIN, 0};
       if (poll(&stopping, 1, static_cast<int>(kNoDescriptors.count())) > 0) return;
@@ -75,7 +77,7 @@ void ConnectionLoop::go_on() {
   for (std::size_t bytes = answers_bytes(); bytes > limits_.answers_bytes; bytes = answers_bytes()) {
     const auto oldest = std::find_if(connections_.begin(), connections_.end(),
                                      [](const Connection& c) { return c.state == State::kAnswered; });
-    if (oldest->answer.size() == bytes) return;  // one answer may always wait
+    if (oldest->answer.size() == bytes) return;  // a single answer may always wait
     connections_.erase(oldest);
   }
 }
@@ -109,7 +111,8 @@ bool ConnectionLoop::continues(Connection& connection) {
   }
 }
 
-/// Reads the bytes that have arrived, without waiting, and answers as soon as the request is complete.
+/// Reads the bytes that have arrived, without waiting. Answers as soon as the request is complete. Returns whether the
+/// connection stays open.
 bool ConnectionLoop::read_some(Connection& connection) {
   std::array<char, 2048> buffer;
   const std::size_t room = std::min(buffer.size(), limits_.request_bytes - connection.request.size());
@@ -132,7 +135,7 @@ void ConnectionLoop::answer(Connection& connection, std::string_view head) {
   connection.until = Clock::now() + limits_.response_time;
 }
 
-/// Returns false once all of the answer is sent, or if it cannot be sent.
+/// Sends a part of the answer, without waiting. Returns false if the whole answer is sent or cannot be sent.
 bool ConnectionLoop::write_some(Connection& connection) {
   const std::string_view rest = std::string_view(connection.answer).substr(connection.sent);
   const int socket = connection.socket.get();
@@ -169,16 +172,16 @@ void ConnectionLoop::accept_more() {
   }
 }
 
-/// Returns false if there is no connection.
+/// Closes the connection whose loss does the least harm. Returns false if no connection exists.
 bool ConnectionLoop::close_least_deserving() {
-  // The request of a remote client arrives shortly after its connection. Without a grace period, if the table is full
-  // of half-sent requests, every new connection would close the one before it.
+  // The request of a remote client arrives shortly after its connection. Without a grace period, when the table is full
+  // of half-sent requests, every new connection would close the previous new one.
   const Clock::time_point silent_before = Clock::now() - limits_.grace;
   const auto rank = [&](const Connection& connection) {
     const bool in_grace = connection.state == State::kSilent && connection.accepted > silent_before;
     return in_grace ? State::kAsking : connection.state;
   };
-  // The oldest connection with the lowest rank.
+  // Among the connections of the lowest rank, the oldest one.
   const auto least = std::min_element(connections_.begin(), connections_.end(),
                                       [&](const Connection& a, const Connection& b) { return rank(a) < rank(b); });
   if (least == connections_.end()) return false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The connections of the HTTP server. One thread waits for all of them at once, so that no connection delays another.
 // It reads a request until its head is complete, sends the whole answer and closes the connection. A client may send
-// nothing, one byte a second or an endless stream, or may not read its answer. It then holds one descriptor and a few
-// KiB; both are bounded, and its connection is closed when a newer one needs the room.
+// nothing, one byte a second or an endless stream, or may not read its answer. Its connection then takes one descriptor
+// and a few KiB of memory. Both are bounded, and the connection is closed when a newer one needs the room.
 #pragma once
 
 #include <chrono>
@@ -18,19 +18,20 @@
 namespace ringside {
 
 struct ConnectionLimits {
-  std::size_t connections = 256;                    // beyond this, the least deserving one is closed
-  std::size_t request_bytes = 8 << 10;              // of a request's head
-  std::size_t answers_bytes = 16 << 20;             // of all unsent answers; one may always wait
-  std::chrono::milliseconds grace{250};             // until a connection without any byte counts as silent
-  std::chrono::milliseconds first_byte_time{1000};  // until the request begins
-  std::chrono::milliseconds request_time{5000};     // until the request is complete
-  std::chrono::milliseconds response_time{10'000};  // until the client has received the answer
+  std::size_t connections = 256;                    // beyond this number, one is closed (close_least_deserving)
+  std::size_t request_bytes = 8 << 10;              // the largest size of a request's head
+  std::size_t answers_bytes = 16 << 20;             // the total of unsent answers; one may always wait
+  std::chrono::milliseconds grace{250};             // after this time, a connection without any byte is silent
+  std::chrono::milliseconds first_byte_time{1000};  // limit for the first byte of the request
+  std::chrono::milliseconds request_time{5000};     // limit for the complete request
+  std::chrono::milliseconds response_time{10'000};  // limit for sending the answer
 };
 
 class ConnectionLoop {
  public:
   /// Returns the bytes of the answer to a request's head. The head is complete, or too long, or can never become
-  /// complete. The loop's thread calls it. If it throws or returns an empty string, the connection is closed.
+  /// complete. The loop's thread calls this function. If the function throws or returns an empty string, the connection
+  /// is closed.
   using Answer = std::function<std::string(std::string_view head)>;
 
   /// Starts the thread, which serves `listening`, a non-blocking listening socket.
@@ -42,7 +43,8 @@ class ConnectionLoop {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // If there is no room, connections are closed in this order: first those that sent nothing within their grace period.
+  // If there is no room, connections are closed in the order of these states. A connection is silent if it sent nothing
+  // within its grace period.
   enum class State { kSilent, kAsking, kAnswered };
   struct Connection {
     UniqueFd socket;
@@ -72,8 +74,8 @@ class ConnectionLoop {
   const Answer answer_;
   const UniqueFd stopping_;  // an eventfd
   Connections connections_;
-  bool no_descriptors_ = false;  // the last attempt to accept found none
-  std::thread thread_;           // last: it uses all of the above
+  bool no_descriptors_ = false;  // the last attempt to accept a connection found no free descriptor
+  std::thread thread_;           // the last member, because it uses all others
 };
 
 }  // namespace ringside

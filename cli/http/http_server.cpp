@@ -31,7 +31,8 @@ constexpr const char* kCookie = "ringside_session";
 
 using Headers = std::map<std::string, std::string>;
 
-// A browser runs only code from this server, connects to no other place, and shows the page in no frame.
+// With these headers, a browser runs only code from this server, connects to no other server, and shows the page in no
+// frame.
 const Headers kHeaders = {
     {"Content-Security-Policy",
      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -78,8 +79,8 @@ void refuse(Response& response, int status, std::string_view why) {
   set_content(response, fmt::format("{}\n", why), "text/plain; charset=utf-8");
 }
 
-/// Always whole and uncompressed: compressing for loopback is not worth a core's time beside the solver. The answer to
-/// HEAD has the length of the text that GET gets.
+/// The bytes of an answer, always whole and uncompressed: compression for loopback is not worth a core's time beside
+/// the solver. The answer to HEAD contains the length of the text that GET would return.
 std::string bytes_of(Response response, bool with_text) {
   response.headers["Content-Length"] = std::to_string(response.text.size());
   std::string bytes = fmt::format("HTTP/1.1 {} {}\r\n", response.status, reason_of(response.status));
@@ -118,7 +119,7 @@ UniqueFd listen_at(const ListenAddress& address) {
                      unknown == 0 ? errno_text(error) : gai_strerror(unknown));
 }
 
-/// The port that the kernel chose.
+/// The port of a socket, which the kernel may have chosen.
 int port_of(const UniqueFd& socket) {
   sockaddr_storage at{};
   socklen_t length = sizeof at;
@@ -127,7 +128,7 @@ int port_of(const UniqueFd& socket) {
                                         : reinterpret_cast<const sockaddr_in&>(at).sin_port);
 }
 
-/// The name in a Host header, without its port, which is digits or empty.
+/// The name in a Host header, without the port. A port consists of digits or is empty.
 std::string_view host_name(std::string_view host) {
   const std::size_t colon = host.rfind(':');
   const bool has_port =
@@ -141,15 +142,17 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-/// Against DNS rebinding: if a page's host name resolves to loopback, its requests still have that name as Host.
+/// Whether the Host header names this server. The check prevents DNS rebinding: if the host name of a foreign page
+/// resolves to loopback, the page's requests still have that name as Host.
 bool is_our_name(std::string_view host, const ListenAddress& address) {
   const std::string name = lower_case(host_name(host));
   return name == "127.0.0.1" || name == "localhost" || name == "[::1]" || name == address.host ||
          std::ranges::find(address.allowed_hosts, name) != address.allowed_hosts.end();
 }
 
-/// Whether a browser requests this for a page of another origin (as a script, an image or a frame), and not because the
-/// user followed a link to us. Programs send neither header; our own pages send no Origin with GET.
+/// Whether a browser makes the request for a page of another origin (for a script, an image or a frame), and not
+/// because the user followed a link to this server. Programs send neither Sec-Fetch-Site nor Origin; our own pages send
+/// no Origin with GET.
 bool is_of_another_origin(const RequestHead& request, const ListenAddress& address) {
   const std::string_view site = request.field("sec-fetch-site");
   if (!site.empty()) {
@@ -160,13 +163,13 @@ bool is_of_another_origin(const RequestHead& request, const ListenAddress& addre
   const std::string_view origin = request.field("origin");
   if (origin.empty()) return false;
   const std::size_t scheme = origin.find("://");
-  if (scheme == std::string_view::npos) return true;  // "null": a file, a sandbox
+  if (scheme == std::string_view::npos) return true;  // "null": the page is a file or in a sandbox
   const std::string host = lower_case(origin.substr(scheme + 3));
   return host != lower_case(request.field("host")) &&
          std::ranges::find(address.allowed_hosts, host_name(host)) == address.allowed_hosts.end();
 }
 
-/// The relative way from a page at `path` to the first page: "./", or "../" below a folder.
+/// The relative address of the first page from a page at `path`: "./", or "../" below a folder.
 std::string way_to_root(std::string_view path) {
   std::string way = "./";
   for (auto slashes = std::ranges::count(path, '/'); slashes > 1; --slashes) way = way == "./" ? "../" : way + "../";
@@ -269,7 +272,8 @@ struct HttpServer::Implementation {
     return !token || shows_token(request, response);
   }
 
-  /// Accepts the token in a header (Prometheus, scripts) or the cookie. Exchanges one in the address for the cookie.
+  /// Accepts the token in a header (Prometheus, scripts), or the cookie. If the token is in the address, the answer
+  /// sets the cookie instead.
   bool shows_token(const RequestHead& request, Response& response) const {
     constexpr std::string_view kBearer = "Bearer ";
     const std::string_view authorization = request.field("authorization");
@@ -282,7 +286,7 @@ struct HttpServer::Implementation {
       response.status = 303;
       const std::string root = way_to_root(request.path);
       response.headers["Location"] = root;
-      // Without a Path, the cookie is valid for the folder of the requested page, even below a proxy's path.
+      // A cookie without Path is valid for the folder of the requested page, even below a proxy's path.
       response.headers["Set-Cookie"] =
           fmt::format("{}={}; {}HttpOnly; SameSite=Strict", kCookie, token->session(), root == "./" ? "" : "Path=/; ");
       return false;

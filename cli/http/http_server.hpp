@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The HTTP side of `ringside serve`: a site, and the assets of its pages. It only reads. It trusts no client: it limits
-// requests, time and connections, accepts only heads that conform to the RFC, and requires a token if one is
-// configured. While it serves only loopback, the Host header must be ours or that of a named proxy. It refuses requests
-// that a browser makes for a page of another origin. All addresses that it sends are relative, so that a proxy may
-// place it below any path.
+// The HTTP server of `ringside serve`: it serves a site, and the assets of the site's pages. It changes nothing. It
+// trusts no client: it limits the size of requests, their time and the connections, accepts only heads that conform to
+// the RFC, and requires a token if one is configured. If it listens only on loopback, the Host header must contain one
+// of the server's own names or that of an allowed proxy. The server refuses requests that a browser makes for a page of
+// another origin. All addresses in its answers are relative, so that a proxy may place the server below any path.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace ringside {
 struct ListenAddress {
   std::string host;                             // a numeric address, or "localhost"
   int port = 0;                                 // 0: any free port
-  std::vector<std::string> allowed_hosts = {};  // other names accepted in a Host header, as allowed_host() returns them
+  std::vector<std::string> allowed_hosts = {};  // further names accepted in a Host header, from allowed_host()
   bool is_loopback() const noexcept;
 };
 
@@ -31,7 +31,7 @@ struct ListenAddress {
 ListenAddress parse_listen_address(const std::string& text);
 
 /// The name under which a proxy forwards requests, in lower case: "monitor.example.org". Throws Error (exit code 2),
-/// which names `option`.
+/// whose text names `option`.
 std::string allowed_host(const std::string& text, std::string_view option);
 
 class HttpServer {

@@ -41,7 +41,8 @@ std::string inlined(std::string_view page, const LoadingTag& tag) {
   return out.append(page);
 }
 
-/// "</script" ends a script element even in a string, so each < is written as its number, which JSON allows.
+/// JSON text for a script element. "</script" ends the element even within a string, so each < is written as its code
+/// point, which JSON allows.
 std::string as_script_data(const Json& object) {
   std::string text;
   for (const char c : dump(object)) {
@@ -54,7 +55,7 @@ std::string as_script_data(const Json& object) {
   return text;
 }
 
-/// The page with `data` in the place of its mark.
+/// The page, with `data` instead of its mark.
 std::string filled(std::string page, std::string_view path, const Json& data) {
   constexpr std::string_view kDataMark = "RINGSIDE_REPORT_DATA";
   const std::size_t mark = page.find(kDataMark);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files of dashboards/page and Chart.js, which the build embeds in this program (cmake/embed_assets.cmake). So the
-// page works without a network, and always matches the program's version.
+// The files of dashboards/page and Chart.js, which the build embeds in this program (cmake/embed_assets.cmake). The
+// page therefore works without a network, and always matches the program's version.
 #pragma once
 
 #include <span>
@@ -22,19 +22,19 @@ struct PageAsset {
 /// All assets: cmake/embed_assets.cmake generates this function.
 std::span<const PageAsset> page_assets() noexcept;
 
-/// Null if no asset has exactly this path.
+/// The asset with exactly this path; null if there is none.
 const PageAsset* find_page_asset(std::string_view path) noexcept;
 
-/// The asset at `path` as the answer to a request. Throws Error (exit code 3) if there is none.
+/// The asset at `path` as the answer to a request. Throws Error (exit code 3) if no asset has this path.
 SiteAnswer page_answer(std::string_view path);
 
 /// The page at `path` as one file: its scripts and style sheets are inlined, and `data` replaces the mark
 /// RINGSIDE_REPORT_DATA in one of its script elements. Figures and names in `data` never become markup or script.
-/// Throws Error (exit code 3) if the page has no mark, or if it or a file that it names is not an asset.
+/// Throws Error (exit code 3) if the page has no mark, or if the page or a file that it loads is not an asset.
 std::string page_with_data(std::string_view path, const Json& data);
 
-/// The same for a page that HttpServer serves. It loads its assets from the server, whose content security policy
-/// allows no inline script.
+/// The page at `path` with `data` in it, for HttpServer. Unlike in page_with_data, nothing is inlined: the page loads
+/// its assets from the server, whose content security policy allows no inline script.
 std::string served_page_with_data(std::string_view path, const Json& data);
 
 }  // namespace ringside

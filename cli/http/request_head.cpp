@@ -37,7 +37,7 @@ std::string_view trimmed(std::string_view value) noexcept {
   return value;
 }
 
-/// What the fields read so far contain about the request's body and host.
+/// The properties of the request's body and host that the fields read so far specify.
 struct Fields {
   int hosts = 0;
   int lengths = 0;
@@ -84,7 +84,7 @@ std::optional<HeadFault> fault_in_field(std::string_view line, Fields& fields) n
   return std::nullopt;
 }
 
-/// Returns the text before the first `separator`, and removes both from `rest`.
+/// Returns the text before the first `separator`. Removes this text and the separator from `rest`.
 std::string_view next_part(std::string_view& rest, std::string_view separator) noexcept {
   const std::string_view part = rest.substr(0, rest.find(separator));
   rest.remove_prefix(std::min(rest.size(), part.size() + separator.size()));
@@ -93,7 +93,7 @@ std::string_view next_part(std::string_view& rest, std::string_view separator) n
 
 enum class Plus { kIsPlus, kIsBlank };  // '+' means a blank in a query (HTML forms), but itself in a path
 
-/// A '%' without two hexadecimal digits after it is kept.
+/// Decodes percent-encoded characters. A '%' that is not followed by two hexadecimal digits is kept.
 std::string percent_decoded(std::string_view text, Plus plus) {
   std::string decoded;
   while (!text.empty()) {

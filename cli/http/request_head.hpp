@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The head of an HTTP request (RFC 9112): what it requests, and whether all parties read it in the same way. Heads that
-// proxies and servers are known to read differently allow request smuggling, and are refused. We do not use a library:
-// the server answers a head as a whole, without body or socket, and no library of the distribution documents an
-// interface for that in all its releases.
+// The head of an HTTP request (RFC 9112): what it requests, and whether every proxy and server interprets it in the
+// same way. Heads that are known to be interpreted differently allow request smuggling, and are refused. We do not use
+// a library: the server answers a head as a whole, without body or socket, and no library of the distribution documents
+// an interface for that in all its releases.
 #pragma once
 
 #include <cstddef>
@@ -16,33 +16,33 @@ namespace ringside {
 
 struct HeadFault {
   int status;            // 400, 413 or 431
-  std::string_view why;  // what was found, and what would be accepted; static text
+  std::string_view why;  // the fault, and what would be accepted; static text
 };
 
-/// bytes: a client's bytes from the first one on. Returns the length of the head, including the empty line after it;
-/// empty until that line has arrived.
+/// bytes: all bytes that have arrived from the client. Returns the length of the head, including the empty line at its
+/// end; empty if that line has not arrived yet.
 std::optional<std::size_t> head_length(std::string_view bytes) noexcept;
 
 /// Whether an incomplete head cannot be completed: one of its lines ends without a carriage return.
 bool cannot_be_completed(std::string_view bytes) noexcept;
 
-/// Returns the first fault of the head; empty if there is none. head: as head_length measured it; any other text counts
-/// as a head without an end.
+/// Returns the first fault of the head; empty if there is none. head: the bytes that head_length measured; any other
+/// text counts as a head without an end.
 std::optional<HeadFault> fault_in(std::string_view head) noexcept;
 
 struct RequestHead {
   std::string_view method;                                            // "GET"
   std::string path;                                                   // percent-decoded, without query and fragment
-  std::vector<std::pair<std::string, std::string>> parameters;        // of the query, percent-decoded, in their order
-  std::vector<std::pair<std::string_view, std::string_view>> fields;  // in their order, without blanks around a value
+  std::vector<std::pair<std::string, std::string>> parameters;        // of the query, percent-decoded, in order
+  std::vector<std::pair<std::string_view, std::string_view>> fields;  // in order, without blanks around a value
 
-  /// The value of the first parameter of that name.
+  /// The value of the first parameter with this name.
   std::optional<std::string> parameter(std::string_view name) const;
-  /// The value of the first field of that name, given in lower case; empty if there is none.
+  /// The value of the first field with this name, which must be in lower case; empty if no such field exists.
   std::string_view field(std::string_view lower_case) const noexcept;
 };
 
-/// head: fault_in found no fault in it. It must outlive the result.
+/// head: a head without fault, according to fault_in. It must outlive the result.
 RequestHead read_head(std::string_view head);
 
 }  // namespace ringside

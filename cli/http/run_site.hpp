@@ -13,7 +13,7 @@ namespace ringside {
 
 class RunSite final : public Site {
  public:
-  /// run and images must outlive this object. images: null: there are none.
+  /// run and images must outlive this object. images: null if no images are drawn.
   explicit RunSite(const WatchedRun& run, FieldImages* images = nullptr) : run_(run), images_(images) {}
   std::optional<SiteAnswer> answer(const SiteRequest& request) const override;
   std::string paths() const override;

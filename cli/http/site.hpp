@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The content of a server, apart from the files of the page. HttpServer decides which clients are admitted; a site
-// decides on the answer, and never turns a part of a request into a path.
+// The content of a server, except for the files of its pages. HttpServer decides which clients are admitted; a site
+// makes the answer, and never uses a part of a request as a path.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace ringside {
 
 struct SiteRequest {
   std::string path;                                                             // "/api/status"
-  std::function<std::optional<std::string>(const std::string& name)> parameter;  // of the query
+  std::function<std::optional<std::string>(const std::string& name)> parameter;  // the value of a query parameter
 };
 
 struct SiteAnswer {
@@ -25,9 +25,9 @@ struct SiteAnswer {
 class Site {
  public:
   virtual ~Site() = default;
-  /// Empty if nothing is at that path. Called by the server's thread.
+  /// The answer to a request; empty if the site has nothing at its path. Called by the server's thread.
   virtual std::optional<SiteAnswer> answer(const SiteRequest& request) const = 0;
-  /// The paths to list when a path is refused: "/, /metrics".
+  /// The existing paths, for the answer to a request with an unknown path: "/, /metrics".
   virtual std::string paths() const = 0;
 };
 

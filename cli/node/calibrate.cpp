@@ -40,7 +40,7 @@ constexpr double kMostBudgetS = 86'400;
 
 struct CalibrateOptions {
   std::vector<std::string> matrices;
-  SolveOptions solve;  // without the matrix
+  SolveOptions solve;  // the options of the solver, without the matrix
   std::vector<std::string> folders;
   std::string threads;
   double budget_s = kCalibrationBudgetS;
@@ -85,7 +85,7 @@ std::vector<SolveOptions> problems_of(const CalibrateOptions& options) {
   return problems;
 }
 
-/// The files that the command reads, and which its output must not replace.
+/// The files that the command reads. Its output must not replace them.
 std::vector<KeptFile> read_files(const CalibrateOptions& options) {
   std::vector<KeptFile> kept;
   for (const std::string& matrix : options.matrices) kept.push_back({"--matrix", named_input(matrix).path});
@@ -107,11 +107,11 @@ void refuse_zero_threads(const std::vector<int>& threads) {
   throw usage_error("--threads: found 0, expected thread counts from 1, such as 1-4,8");
 }
 
-/// The share done, the present measurement, and the time left. Redrawn in place on a terminal; otherwise a new line
-/// every ten seconds.
+/// The progress line: the share of finished work, the present measurement, and the time left. On a terminal it is
+/// redrawn in place; otherwise a new line appears every ten seconds.
 class CalibrationLine {
  public:
-  /// Writes to standard error. `shown` false: never writes.
+  /// Writes to standard error. If `shown` is false, writes nothing.
   explicit CalibrationLine(bool shown) : shown_(shown) {}
 
   void update(const CalibrationProgress& progress) {
@@ -181,7 +181,7 @@ const Series* kernel_of(const Node& node, const ProblemSize& problem, const std:
   return nullptr;
 }
 
-/// One line for each place of the slots.
+/// One line for each memory in which the slots may be, with and without sync.
 std::string problem_lines(const Node& node, const ProblemSize& problem) {
   std::string text =
       fmt::format("  {}: {} rows, {} entries; generate {} ms\n", printable(problem.matrix),
@@ -202,7 +202,7 @@ std::string problem_lines(const Node& node, const ProblemSize& problem) {
   return text;
 }
 
-/// The command's closing text: the figures with one thread and with the most, and the remarks.
+/// The command's closing text: the figures with one thread and with the most threads, and the remarks.
 std::string calibration_table(const Node& node) {
   std::string text = fmt::format("ringside calibrate: {}\n", node.name);
   text += tier_lines(node);

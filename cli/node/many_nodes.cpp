@@ -16,13 +16,13 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kMostSteps = 200;  // to simulate: lags and waits are steady long before
+constexpr std::uint64_t kMostSteps = 200;  // the most steps to simulate: lags and waits are steady long before
 
-// Measured (docs/inside/ranks.md, "Parameters"): a publish, and the test and the start of an exchange.
+// Measured times (docs/inside/ranks.md, "Parameters"): for a publish, and for the test and the start of an exchange.
 constexpr double kPublishS = 25e-6;
 constexpr double kExchangeS = 10e-6;
 
-/// "1.2,24": exactly `count` numbers; empty if the text is anything else.
+/// The numbers in a text such as "1.2,24"; empty unless the text has exactly `count` numbers.
 std::vector<double> numbers_of(std::string_view text, std::size_t count) {
   std::vector<double> numbers;
   while (numbers.size() < count) {
@@ -37,7 +37,7 @@ std::vector<double> numbers_of(std::string_view text, std::size_t count) {
   return numbers.size() == count ? numbers : std::vector<double>();
 }
 
-/// "0.05" or "0.05,0.3": the solver's, and the analyzer's.
+/// Sets the spreads of the solver's and the analyzer's times from "0.05" (both) or "0.05,0.3".
 void take_spread(const std::string& text, NodeFigures& node) {
   std::vector<double> numbers = numbers_of(text, 1);
   if (numbers.empty()) numbers = numbers_of(text, 2);
@@ -160,8 +160,9 @@ void declare(CommandLine& line, ManyNodesOptions& options) {
       .needs(nodes)
       .show_default()
       .value_name("WHEN");
-  set.option("--spread", options.spread,
-             "standard deviation divided by the mean, for an iteration and, if there are two, for the analyzer's work")
+  set.option(
+         "--spread", options.spread,
+         "standard deviation divided by the mean, of an iteration's time; a second value is for the analyzer's work")
       .needs(nodes)
       .show_default()
       .value_name("SHARE[,SHARE]");
@@ -261,7 +262,7 @@ std::string many_nodes_table(const ManyNodes& simulated) {
                        short_text(last.waited_most_s), short_text(last.total_s));
   }
   const auto too_slow = std::ranges::find_if(simulated.rows, [](const ScaleResult& row) {
-    return row.held_steps > row.store_steps || row.collector_core > 1;  // then states accumulate until stores are full
+    return row.held_steps > row.store_steps || row.collector_core > 1;  // then states fill the stores
   });
   if (too_slow != simulated.rows.end()) {
     out += fmt::format("\n  rounds of {} nodes take too long: steps are missing in the results of the whole run\n",

@@ -35,12 +35,13 @@ struct ManyNodes {
 /// The node that --step-figures describes. Throws Error (exit code 2).
 NodeFigures figures_given(const ManyNodesOptions& options, const PublishOptions& publish, const RingOptions& ring);
 
-/// A single number of nodes stands for the powers of 4 up to it, and itself. Throws Error (exit code 2).
+/// If the options have a single number of nodes, it is simulated together with all smaller powers of 4. Throws Error
+/// (exit code 2).
 ManyNodes simulate_many(const ManyNodesOptions& options, const NodeFigures& node, const SolveOptions& solve);
 
 std::string many_nodes_table(const ManyNodes& simulated);
 
-/// One object: request (seconds, bytes) and rows.
+/// One object: the request (in seconds and bytes) and the rows.
 Json to_json(const ManyNodes& simulated);
 
 }  // namespace ringside

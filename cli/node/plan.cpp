@@ -74,7 +74,8 @@ void declare_plan(CommandLine& line, PlanOptions& options) {
   line.declare_config_file();
 }
 
-/// A measured file must be from this machine, unless the user names the file: its figures then count.
+/// The node to plan for. The default file must be from this machine. If the user names a file, its figures are used,
+/// whatever machine it describes.
 Node node_of(const PlanOptions& options) {
   if (!options.node_file.empty()) return read_node(options.node_file);
   const std::string path = default_node_file();
@@ -83,7 +84,7 @@ Node node_of(const PlanOptions& options) {
   return node;
 }
 
-/// The files that the command reads, and which its page must not replace.
+/// The files that the command reads. Its page must not replace them.
 std::vector<KeptFile> files_read(const CommandLine& line, const PlanOptions& options) {
   std::vector<KeptFile> kept = {{"--node", options.node_file.empty() ? default_node_file() : options.node_file},
                                 {"--matrix", named_input(options.solve.matrix).path},
@@ -97,13 +98,14 @@ void print(const Json& object) {
   fmt::print("{}\n", object.dump(2));
 }
 
-/// Plans many nodes that equal a measured one, without a node file or a matrix.
+/// Plans a run on many nodes that equal one with measured figures (--step-figures), without a node file or a matrix.
 int plan_measured(const PlanOptions& options) {
   if (!options.solve.matrix.empty() || options.rows > 0 || !options.output.empty()) {
-    throw usage_error("--step-figures: found it with {}, expected one of them: it describes a measured node",
-                      !options.output.empty()         ? "--output"
-                      : !options.solve.matrix.empty() ? "--matrix"
-                                                      : "--rows");
+    throw usage_error(
+        "--step-figures: found with {}, expected only one of them: these figures replace the plan of a node",
+        !options.output.empty()         ? "--output"
+        : !options.solve.matrix.empty() ? "--matrix"
+                                        : "--rows");
   }
   const ManyNodes simulated =
       simulate_many(options.many, figures_given(options.many, options.publish, options.ring), options.solve);

@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// Several lines: the planned run, a row for each way to run, the choice, the remarks.
+/// Several lines: the planned run, a row for each configuration, the choice, the remarks.
 std::string plan_table(const Node& node, const PlanRequest& request, const Plan& plan);
 
 /// One object: node, origin, problem, run, rows (seconds), best, model, remarks.

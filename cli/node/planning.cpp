@@ -32,13 +32,14 @@ const Tier* tier_of_pool(const Node& node, const std::string& pool) {
   return nullptr;
 }
 
-/// In a file written by hand: the only tier besides DRAM, or DRAM if it is the only one.
+/// In a node file written by hand: the only tier besides DRAM, or DRAM if no other tier exists. Null in any other case.
 const Tier* only_tier(const Node& node) {
   if (node.fingerprint || node.tiers.size() > 2) return nullptr;
   return &node.tiers.back();
 }
 
-/// The tiers that can hold slots: without a folder, a calibration has no copies into DRAM.
+/// The names of the tiers that can hold slots. In a measured file, DRAM cannot: it has no folder, so that copies into
+/// it were not measured.
 std::string names_of_tiers(const Node& node) {
   std::string names;
   for (const Tier& tier : node.tiers) {
@@ -69,7 +70,7 @@ std::optional<int> number_of_cores(const char* flag, const std::string& list) {
   return static_cast<int>(parse_core_list(list, flag).cpus.size());
 }
 
-/// The measured problem, with the name and the file of the requested one.
+/// The measured problem, with the name and the file of the requested problem.
 ProblemSize as_asked(ProblemSize measured, const ProblemSize& asked) {
   measured.matrix = asked.matrix;
   if (asked.file) measured.file = asked.file;
@@ -97,7 +98,7 @@ ProblemSize problem_size(const Node& node, const PlannedOptions& options, std::v
     return size;
   }
   size.file = matrix_file(size.matrix, options.solve.columns);
-  const KernelFigures* before = nullptr;  // the same file, before it was changed
+  const KernelFigures* before = nullptr;  // figures of the same file before it was changed
   for (const KernelFigures& figures : node.kernels) {
     const ProblemSize& known = figures.problem;
     if (known.matrix.empty() || known.solver != size.solver) continue;
@@ -117,7 +118,7 @@ ProblemSize problem_size(const Node& node, const PlannedOptions& options, std::v
     size.nonzeros = grid_links_above(*name.grid_side, *name.grid_side);
     return size;
   }
-  if (name.rmat) {  // its duplicate edges collapse
+  if (name.rmat) {  // of duplicate edges, only one remains
     remarks.emplace_back("the name of the matrix gives its nonzeros only approximately");
     size.rows = std::uint64_t{1} << name.rmat->scale;
     size.nonzeros = size.rows * name.rmat->edge_factor;

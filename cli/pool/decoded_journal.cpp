@@ -33,8 +33,9 @@ DecodedJournal read_from(const std::string& pool, std::uint64_t from) {
   return read;
 }
 
-/// The number of `records` that belong to the followed analyzer. Records up to `newest_known` do; later ones do until
-/// its run has ended or another run begins. told: how many of them were handed out before.
+/// The number of `records` that belong to the followed analyzer. Records up to `newest_known` do. Later records do
+/// until the analyzer's run has ended or another run begins. told: the number of these records that were handed out
+/// before.
 std::size_t before_the_next_run(const std::vector<wire::Record>& records, std::size_t told,
                                 std::uint64_t newest_known) {
   std::string run;
@@ -50,7 +51,7 @@ std::size_t before_the_next_run(const std::vector<wire::Record>& records, std::s
   return records.size();
 }
 
-/// "3 to 7, 9 to 9": the numbers from `next` to the newest that no record in `records` has.
+/// The numbers, from `next` to the newest, of the records that are not in `records`: "3 to 7, 9 to 9".
 std::string holes_in(const std::vector<wire::Record>& records, std::uint64_t next, std::uint64_t newest_known) {
   std::string holes;
   if (next == 0) next = records.empty() ? 1 : records.front().seq();
@@ -63,7 +64,7 @@ std::string holes_in(const std::vector<wire::Record>& records, std::uint64_t nex
   return holes;
 }
 
-/// Adds those of `others` whose seq is not in `records` yet; both must ascend.
+/// Adds to `records` each record of `others` whose seq it lacks. Both lists must be in ascending order.
 void merge(std::vector<wire::Record>& records, std::vector<wire::Record> others) {
   const auto before = [](const wire::Record& one, const wire::Record& other) { return one.seq() < other.seq(); };
   std::vector<wire::Record> all;
@@ -87,7 +88,7 @@ RestOfRun read_rest(StreamEnd end) {
     try {
       DecodedJournal journal = read_from(end.journal_pool, has_last ? end.next_seq - 1 : end.next_seq);
       std::vector<wire::Record>& found = journal.records;
-      // If the last handed-out record is there, this is still the journal from which it came.
+      // If the journal contains the last record that was handed out, it is still the journal that contained it before.
       if (has_last &&
           (found.empty() || found.front().seq() != end.next_seq - 1 || found.front().unix_ns() != end.last_unix_ns)) {
         why = fmt::format("cannot be read: record {} is no longer in the journal of {}, or is another one",
@@ -114,7 +115,7 @@ std::vector<SharedLayout> layouts_in(const std::string& pool) {
   try {
     const RingReader reader = RingReader::open(pool, std::chrono::milliseconds(0));
     for (const KnownRun& run : described_runs(reader.ring())) layouts.push_back(run.layout);
-  } catch (const Error&) {  // without the pool, the journal is still shown
+  } catch (const Error&) {  // if the pool cannot be read, the journal is still shown
   }
   return layouts;
 }

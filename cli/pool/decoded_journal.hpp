@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A journal's records as messages, for commands that show the past without an analyzer or continue after it has ended.
+// A journal's records as messages, for commands that show the past without an analyzer or that continue after an
+// analyzer has ended.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +16,24 @@ namespace ringside {
 
 struct DecodedJournal {
   std::vector<wire::Record> records;
-  std::string damage;  // what could not be read, in words; empty if everything was read
-  std::string torn;    // where the last record is cut off, in words; empty if it is whole
+  std::string damage;  // the part that could not be read, in words; empty if everything was read
+  std::string torn;    // the place at which the last record is cut off, in words; empty if it is whole
 };
 
-/// Reads all records of the journal beside `pool`. Throws Error (exit code 2) if there is none.
+/// Reads all records of the journal beside `pool`. Throws Error (exit code 2) if there is no journal.
 DecodedJournal read_journal(const std::string& pool);
 
 struct RestOfRun {
   std::vector<wire::Record> records;  // ascending, none of them handed out before
-  std::string missing;                // which records are not available, and why, in words; empty if none is missing
+  std::string missing;                // the unavailable records, and the reason, in words; empty if none is missing
 };
 
-/// Reads from the journal what the followed analyzer recorded and the stream did not hand out. It is for an analyzer
-/// that has ended for good: at the end of a `ringside run`, the analyzer does not wait for its readers. Records of a
-/// later run in the same journal are left out. Throws only std::bad_alloc.
+/// Reads from the journal those records of the followed analyzer that the stream did not hand out. Call this function
+/// if the analyzer has ended for good: at the end of a `ringside run`, an analyzer does not wait for the readers of its
+/// stream. Records of a later run in the same journal are left out. Throws only std::bad_alloc.
 RestOfRun read_rest(StreamEnd end);
 
-/// One for each run that the pool describes; none if the pool cannot be read.
+/// The layout of each run that the pool describes; empty if the pool cannot be read.
 std::vector<SharedLayout> layouts_in(const std::string& pool);
 
 }  // namespace ringside

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside gather FOLDER`: copies the rings of all nodes of a run into one folder, for nodes without a shared file
-// system (docs/publish/mpi.md). A ring is copied as a file and then checked like any other. Changes by an analyzer
-// during the copy appear as damage, so every step in an accepted copy is whole.
+// system (docs/publish/mpi.md). A ring is copied as a file, and the copy is then checked like any ring. Changes by an
+// analyzer during the copy appear as damage, so that every step in an accepted copy is whole.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
@@ -51,7 +51,7 @@ struct Source {
   std::string text() const { return host.empty() ? pool : host + ":" + pool; }
 };
 
-/// HOST:POOL, or POOL on this machine.
+/// Parses HOST:POOL, or POOL for a pool on this machine.
 Source source_of(const std::string& text) {
   const std::size_t colon = text.find(':');
   const bool has_host = colon != std::string::npos && text.find('/') > colon;
@@ -62,8 +62,8 @@ Source source_of(const std::string& text) {
   return source;
 }
 
-/// The sources that a ranks file names. Do not trust it: its words become arguments of a command, which may pass them
-/// to a shell.
+/// The sources that a ranks file names. The file is not trusted: its words become arguments of a command, which may
+/// pass them to a shell.
 std::vector<Source> sources_in(const std::string& path) {
   constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
   const RanksFile ranks = read_ranks(path);
@@ -85,7 +85,7 @@ std::vector<Source> sources_in(const std::string& path) {
   return sources;
 }
 
-/// How the rings are copied.
+/// The way in which the rings are copied.
 struct Copier {
   std::string command;  // given by the user
   StopFlag stop;        // stops the copying
@@ -103,9 +103,9 @@ void copy_by(const Copier& copier, const std::string& from, const std::string& t
   }
   const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
   pollfd watched{pidfd.get(), POLLIN, 0};
-  constexpr int kLookMs = 100;  // because a signal just before a wait does not end the wait
+  constexpr int kLookMs = 100;  // limits a wait that a signal did not end, because it came just before
   while (pidfd.valid() && poll(&watched, 1, kLookMs) <= 0) {
-    if (copier.stop.is_set()) kill(child, SIGTERM);  // a Ctrl-C reaches the command directly; other signals do not
+    if (copier.stop.is_set()) kill(child, SIGTERM);  // Ctrl-C also reaches the command itself; other signals do not
   }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -151,7 +151,7 @@ RanksFile gather_one(const Source& source, const Copier& copier, const std::stri
   return ranks;
 }
 
-/// Throws Error unless all steps of all rings are whole.
+/// Throws Error if a step of a ring is not whole.
 void check(const RingSet& set) {
   set.expect_all();
   for (const NodeRing& ring : set.nodes()) {

@@ -76,7 +76,7 @@ Json describe_slot(const RingView& ring, const KeptSlot& kept) {
   return slot;
 }
 
-/// The freeze of the newest step's run, if its ring is frozen.
+/// The freeze of the run of the newest step, if the ring is frozen.
 std::optional<PoolFreeze> freeze_of_newest(const std::string& pool, const Id128& pool_id, const Recovery& recovery) {
   if (recovery.kept.empty()) return std::nullopt;
   return freeze_of(pool, pool_id, recovery.kept.back().header.run_id);
@@ -175,7 +175,7 @@ void print(const RingReader& reader, const Recovery& recovery) {
   }
   for (const RunReading& reading : ring.runs()) {
     const RunDescription& run = reading.run;
-    // A program need not report how much work its problem is.
+    // A program need not report the amount of work of its problem.
     const std::string work = run.nonzeros > 0 ? fmt::format(", {} nonzeros", with_separators(run.nonzeros)) : "";
     fmt::print("run       {} started {}\n          {}{}\n          problem {}\n", to_string(run.run_id),
                utc_text(run.started_realtime_ns),
@@ -207,7 +207,7 @@ std::vector<std::uint64_t> iterations_of(const NodeRing& ring, const Id128& run_
   return iterations;
 }
 
-/// Empty if a ring cannot be read.
+/// The iterations that all rings keep; empty if a ring cannot be read.
 std::optional<std::vector<std::uint64_t>> held_by_all(const RingSet& set) {
   if (set.code() != ExitCode::kDone) return std::nullopt;
   std::vector<std::uint64_t> iterations;
@@ -256,7 +256,7 @@ void print(const RingSet& set) {
   }
 }
 
-/// For the rings of several nodes. Returns the exit code, which is not 0 if a ring cannot be read.
+/// Describes the rings of several nodes. Returns the exit code, which is not 0 if a ring cannot be read.
 int show_rings(const std::string& path, bool json) {
   const RingSet set = RingSet::open(path);
   if (json) {

@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-/// "1.234", without the unit: the line above the table names it.
+/// The time without its unit, "1.234": the line above the table contains the unit.
 std::string milliseconds(std::int64_t ns) {
   return fmt::format("{:.3f}", static_cast<double>(ns) * 1e-6);
 }

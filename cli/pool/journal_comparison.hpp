@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares journal and ring: what the journal recorded about each iterate that `replay` reduces again, and whether the
-// recorded scalars match the bytes in the ring.
+// Compares journal and ring: what the journal contains about each iterate that `replay` reduces again, and whether the
+// recorded results match the bytes in the ring.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,24 @@ class JournalComparison {
 
   /// recomputed: the iterate's results (RingReplay::results), if it could be read.
   void compare(const ReplayedIterate& iterate, const StepResults& recomputed);
-  /// The iterate compared last: its record, `agrees` and `differences`; null if it is not in the journal.
+  /// The record of the iterate that was compared last, with `agrees` and `differences`; null if the journal has no
+  /// record of it.
   Json last_as_json() const;
 
   const JournalSummary& summary() const noexcept { return steps_.summary(); }
-  /// Whether the journal is undamaged and everything compared agrees.
+  /// Whether the journal is undamaged and all compared results agree.
   bool intact() const { return steps_.summary().damage.empty() && differing() == 0; }
   /// Prints a table of all compared iterates, then the journal's other steps, its gaps and its damage.
   void print() const;
-  /// The same as JSON: the summary's keys, and differs, not_in_journal, outside_ring {steps, first_iteration,
-  /// last_iteration}.
+  /// The content of `print` as JSON: the summary's keys, and differs, not_in_journal, outside_ring {steps,
+  /// first_iteration, last_iteration}.
   Json as_json() const;
 
  private:
   struct Row {
     SlotHeader header;
-    const RecordedStep* recorded = nullptr;  // null: not in the journal
-    bool compared = false;                  // there were reductions to compare
+    const RecordedStep* recorded = nullptr;  // null: the journal has no record of the iterate
+    bool compared = false;                  // whether there were reductions to compare
     std::vector<FieldDifference> differences;
   };
   std::uint64_t differing() const;

@@ -52,7 +52,7 @@ class RecordGaps {
 
   /// The number of committed steps without a record.
   std::uint64_t steps() const noexcept { return steps_; }
-  /// Lower and upper bound of their iterations, over all runs; both 0: not known.
+  /// Lower and upper bound of these steps' iterations, over all runs; both 0: not known.
   std::pair<std::uint64_t, std::uint64_t> iterations() const noexcept { return {first_iteration_, last_iteration_}; }
 
  private:
@@ -60,7 +60,7 @@ class RecordGaps {
     std::uint64_t last = 0;            // commit_seq
     std::set<std::uint64_t> recorded;  // commit_seqs of steps that were recorded later
   };
-  std::map<std::string, std::map<std::uint64_t, Gap>> gaps_;  // by run, by first commit_seq
+  std::map<std::string, std::map<std::uint64_t, Gap>> gaps_;  // by run_id, then by first commit_seq
   std::uint64_t steps_ = 0;
   std::uint64_t first_iteration_ = 0;
   std::uint64_t last_iteration_ = 0;
@@ -214,11 +214,11 @@ JournaledSteps::Outside JournaledSteps::outside(const std::vector<KeptSlot>& kep
 std::vector<FieldDifference> differences(const RecordedStep& journaled, const StepResults& recomputed) {
   std::vector<FieldDifference> found;
   const SharedLayout& layout = journaled.results.layout();
-  if (!layout) return found;  // the values have no names
+  if (!layout) return found;  // the names of the values are not known
   for (const RecordedResult& recorded : layout->results()) {
     if (recorded.result->source != ResultSource::kReduction) continue;
     const std::string& name = recorded.result->full_name;
-    if (recomputed.layout()->find(name) == nullptr) continue;  // this release lacks it
+    if (recomputed.layout()->find(name) == nullptr) continue;  // this release does not compute this result
     const StepValue before = journaled.results.value_of(recorded);
     const StepValue now = recomputed.find(name);
     const bool may_be_absent = journaled.figures.rebuilt || (recorded.result->flags & kNeedsPrevious) != 0;

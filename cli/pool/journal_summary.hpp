@@ -18,18 +18,18 @@
 
 namespace ringside {
 
-/// What a journal contains about one result of a user's analyses.
+/// A journal's content about one result of a user's analyses.
 struct AnalysisInJournal {
   std::uint64_t records = 0;
-  std::uint64_t iteration = 0;  // the newest one's
+  std::uint64_t iteration = 0;  // iteration of the newest result
   double value = 0;
 };
 
-/// What a journal contains about the marks of one cause and name.
+/// A journal's content about the marks with one cause and name.
 struct MarksInJournal {
   std::uint64_t records = 0;
-  std::uint64_t first_iteration = 0;  // the oldest one's
-  std::uint64_t last_iteration = 0;   // the newest one's
+  std::uint64_t first_iteration = 0;  // iteration of the oldest mark
+  std::uint64_t last_iteration = 0;   // iteration of the newest mark
 };
 
 /// A journal's kind, size and state, without its records.
@@ -39,33 +39,34 @@ struct JournalSummary {
   std::uint64_t records = 0;
   std::uint64_t oldest_seq = 0;
   std::uint64_t newest_seq = 0;
-  std::uint64_t steps_missing = 0;            // committed steps that the journal lists as missing
-  std::uint64_t first_missing_iteration = 0;  // lower bound of their iterations; 0: not known
+  std::uint64_t steps_missing = 0;            // the number of committed steps that the journal lists as missing
+  std::uint64_t first_missing_iteration = 0;  // lower bound of the missing steps' iterations; 0: not known
   std::uint64_t last_missing_iteration = 0;   // upper bound
   std::string damage;
-  std::string torn;  // no damage: the writer is still writing, or was killed
+  std::string torn;  // how the last record is cut off. This is no damage: its writer is still writing, or was killed
   NamedByJournal named;
   std::map<std::string, AnalysisInJournal> analyses;  // by full name
-  using MarkName = std::pair<std::string, std::string>;  // name of the trigger or plug-in, else empty; the cause
+  using MarkName = std::pair<std::string, std::string>;  // name of the trigger or plug-in, or empty; and the cause
   std::map<MarkName, MarksInJournal> marks;
 };
 
 /// "392 committed steps have no record, iterations 101 to 492"; empty if none is missing.
 std::string missing_text(const JournalSummary& summary);
 
-/// Empty if there is no journal beside `pool`. If the journal is unreadable, only `damage` is set.
+/// The summary of the journal beside `pool`; empty if there is no journal. If the journal is unreadable, only `damage`
+/// is set.
 std::optional<JournalSummary> summarize_journal(const std::string& pool);
 
 /// {kind, file_bytes, records, oldest_seq, newest_seq, records_missing, damage, torn, analyses, marks}
 Json to_json(const JournalSummary& summary);
 
-/// The recorded steps of a journal, by the key that names a commit.
+/// The recorded steps of a journal. Their key identifies a commit.
 class JournaledSteps {
  public:
-  /// Empty if there is no journal beside `pool`.
+  /// Reads the journal beside `pool`. Empty if there is none.
   static std::optional<JournaledSteps> read(const std::string& pool);
 
-  /// What the journal recorded for the commit of `header`; null if it has no record.
+  /// The journal's record of the commit of `header`; null if the journal has none.
   const RecordedStep* find(const SlotHeader& header) const;
 
   /// The recorded steps that are not in `kept`: their number, and their first and last iteration.
@@ -86,7 +87,7 @@ class JournaledSteps {
 };
 
 /// The full names of the recorded reductions that are not bit-equal to the recomputed ones. A change is compared only
-/// if both have one. If the record was rebuilt from the ring, only its own reductions are compared.
+/// if both were computed. If the record was rebuilt from the ring, only the reductions in the record are compared.
 std::vector<FieldDifference> differences(const RecordedStep& journaled, const StepResults& recomputed);
 
 }  // namespace ringside

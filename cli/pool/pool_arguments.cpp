@@ -26,7 +26,7 @@
 namespace ringside {
 namespace {
 
-/// journal: `name` stands for a journal, which may be that of the whole run.
+/// The only pool or journal that `name` stands for. journal: whether the journal of a whole run may be the result.
 std::string one_of(const std::string& name, bool journal) {
   if (!names_rings(name)) return name;
   const RingSet set = RingSet::open(name);
@@ -88,7 +88,7 @@ std::string in_the_archive(const std::string& pool, const Recovery& recovery, co
                                                               found.front().iteration, found.back().iteration);
     return fmt::format("; its archive keeps {}{}: name {} as the pool", which, other_run ? " of another run" : "",
                        path);
-  } catch (const Error&) {  // there is no readable one
+  } catch (const Error&) {  // there is no readable archive
     return {};
   }
 }

@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// Parses `text`. Throws Error (exit code 2), which names `option` and what would be accepted.
+/// Parses `text`. Throws Error (exit code 2), whose text names `option` and what would be accepted.
 std::uint64_t parse_iteration(const std::string& text, const std::string& option,
                               const std::string& accepted = "a number");
 
@@ -30,20 +30,22 @@ IterationRange parse_range(const std::string& from, const std::string& to);
 /// "kept are 3 to 10", for a message about an iteration that is not kept. Requires at least one kept iterate.
 std::string kept_iterations(const Recovery& recovery);
 
-/// For the same message: "; its archive keeps iteration 14: name PATH as the pool" if the pool's archive, to which
-/// triggers kept steps, has some of the range; else "".
+/// Continues that message. If the pool's archive, to which triggers copied steps, has iterations of the range: "; its
+/// archive keeps iteration 14: name PATH as the pool". Else "".
 std::string in_the_archive(const std::string& pool, const Recovery& recovery, const IterationRange& range);
 
 /// `name` itself, or the only pool that it names: the ranks of one node have one pool. Throws Error: exit code 2 for
 /// the rings of several nodes, with the names of their pools; the error of RingSet if they cannot be used.
 std::string one_pool_of(const std::string& name);
 
-/// The same for a journal. The first of several nodes has the whole run's journal.
+/// `name` itself, or the only pool that it names. For the rings of several nodes: the journal of the whole run, which
+/// is beside the pool of the first node. Throws Error like one_pool_of, but for the rings of several nodes only if this
+/// journal does not exist.
 std::string one_journal_of(const std::string& name);
 
-/// The file's text if it begins like a JSON object; else empty, as it may be a pool. expected: the files that the
-/// command accepts, for messages. Throws Error: exit code 2 if the file cannot be opened, or is a text of more than 1
-/// MiB; 3 if reading fails.
+/// The file's text if the file begins like a JSON object; else empty, because the file may be a pool. expected: the
+/// files that the command accepts, for messages. Throws Error: exit code 2 if the file cannot be opened, or is a text
+/// of more than 1 MiB; 3 if reading fails.
 std::optional<std::string> read_json_object(const std::string& path, std::string_view expected);
 
 /// Throws Error (exit code 2) with the file's name if the text is not JSON.

@@ -47,7 +47,7 @@ std::map<Id128, wire::PlugIn> plug_ins_in_journal(const std::string& pool) {
   return found;
 }
 
-/// Why the file's code is not run; empty: only this user and root can have written it.
+/// The reason why the code in the file must not run; empty if only this user and root can have written the file.
 std::string distrust(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return "the file no longer exists";

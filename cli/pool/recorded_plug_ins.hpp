@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The plug-ins that reduced a pool's runs (docs/use/questions.md), loaded again for `replay`. The ring keeps the
-// plug-in's id beside each of its results; the journal keeps the path of its library.
+// The plug-ins that reduced a pool's runs (docs/use/questions.md), loaded again for `replay`. For each result of a
+// plug-in, the ring keeps the plug-in's id; the journal keeps the path of the plug-in's library.
 #pragma once
 
 #include <memory>
@@ -13,13 +13,13 @@
 namespace ringside {
 
 struct RecordedPlugIns {
-  std::unique_ptr<PlugInSet> set;  // those that were loaded and have the recorded id
-  std::vector<std::string> missing;  // one line for each other plug-in: its results, and why it is missing
+  std::unique_ptr<PlugInSet> set;  // the plug-ins that were loaded and have a recorded id
+  std::vector<std::string> missing;  // one line for each plug-in that is missing: its results, and the reason
 };
 
-/// given: --reduce-with; these plug-ins must load, and take precedence over the journal's. A library that only the
-/// journal names runs as this user, so it is loaded only if no other user can have written it. Throws Error as
-/// PlugIn::load does, for the given ones.
+/// given: the plug-ins of --reduce-with. These must load, and take precedence over those in the journal. The code of a
+/// library that only the journal names would run as this user, so the library is loaded only if no other user can have
+/// written it. For the given plug-ins, throws Error as PlugIn::load does.
 RecordedPlugIns load_recorded(const std::string& pool, const RingView& ring, const std::vector<std::string>& given,
                               double timeout_s);
 

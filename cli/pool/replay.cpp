@@ -35,8 +35,8 @@ namespace {
 
 struct VerdictName {
   ReplayVerdict verdict;
-  const char* name;   // for one iterate; with _ for blanks, it is a key of the last JSON object
-  const char* count;  // text after a number of iterates
+  const char* name;   // text for one iterate; with _ for each blank, a key of the last JSON object
+  const char* count;  // text that follows a number of iterates
 };
 constexpr std::array kVerdicts = {
     VerdictName{ReplayVerdict::kEqual, "equal", "equal to what was recorded"},
@@ -51,7 +51,7 @@ const VerdictName& name_of(ReplayVerdict verdict) {
   return kVerdicts[static_cast<std::size_t>(verdict)];
 }
 
-/// The iterates to replay: the kept ones in the range, and, if kept, the one before them.
+/// The iterates to replay: the kept iterates in the range, and the kept iterate before them, if any.
 struct Selection {
   std::optional<KeptSlot> before;
   std::vector<KeptSlot> iterates;
@@ -79,7 +79,7 @@ Selection select(const Recovery& recovery, const std::string& pool, const std::s
 /// Prints one replay: as a table for the user, or as one line of JSON per iterate.
 class Output {
  public:
-  /// node: the ring's node, if there are several; else empty.
+  /// node: the number of the ring's node if there are several nodes; else empty.
   Output(const RingReader& reader, const RingReplay& replay, std::optional<JournalComparison>& journal, bool json,
          std::optional<std::size_t> node)
       : node_(node),
@@ -259,7 +259,7 @@ ExitCode replay_pool(const RingReader& reader, const ReplayOptions& options, std
   const std::string pool = reader.path().string();
   const RecordedPlugIns recorded =
       load_recorded(pool, reader.ring(), options.plug_ins.reduce_with, options.plug_ins.timeout_s);
-  // Allocates first, because beside a running analyzer the reads must follow quickly.
+  // Allocates memory before the reads, because these must follow each other quickly beside a running analyzer.
   RingReplay replay(reader.ring(), recorded.set.get());
   if (recorded.set) {
     for (const std::string& line : recorded.set->without_a_field(reader.ring().geometry().schema())) {

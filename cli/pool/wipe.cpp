@@ -28,7 +28,7 @@
 namespace ringside {
 namespace {
 
-/// What would be lost, as far as it is still readable.
+/// Describes the content that would be lost, if it is still readable.
 std::string describe_content(const std::string& pool) {
   try {
     const Recovery recovery = RingReader::open(pool).recover();
@@ -40,7 +40,7 @@ std::string describe_content(const std::string& pool) {
   }
 }
 
-/// Throws Error (exit code 2) unless the user types yes.
+/// Asks for confirmation. Throws Error (exit code 2) if the user does not type yes.
 void ask(const std::string& pool, std::uint64_t bytes) {
   if (isatty(STDIN_FILENO) != 1) {
     throw usage_error("{}: not wiped: cannot ask: standard input is not a terminal; give --yes", pool);
@@ -64,8 +64,8 @@ class WipedPool {
   std::uint64_t bytes() const { return wipe_.bytes(); }
 
   void wipe() {
-    // The journal goes first. The pool still exists, so that an interrupted wipe can be repeated. The pool is also
-    // locked, so that no analyzer can record anything more.
+    // The journal is wiped first: while the pool exists, an interrupted wipe can be repeated. The pool is locked, so
+    // that no analyzer can record anything more.
     const WipedJournal journal = journal_.overwrite();
     const WipedJournal global_journal = global_journal_.overwrite();
     {
@@ -127,13 +127,14 @@ int wipe_command(int argc, const char* const* argv) {
   }
   const std::string archive = archive_path(pool);
   const Foreign foreign = foreign_pool ? Foreign::kAllowed : Foreign::kRefused;
-  WipedPool whole(pool, foreign);  // may refuse, so it precedes the user's confirmation and any overwriting
+  WipedPool whole(pool, foreign);  // comes before the confirmation and any overwriting, because it may refuse
   std::optional<WipedPool> archived;
   std::error_code error;
   if (std::filesystem::exists(archive, error)) archived.emplace(archive, foreign);
   if (!yes) ask(pool, whole.bytes() + (archived ? archived->bytes() : 0));
-  if (archived) archived->wipe();  // first, while the pool still exists, so that an interrupted wipe can be repeated
-  // Before the pool: wiping it also removes a symbolic link to it, and the names beside it could no longer be found.
+  if (archived) archived->wipe();  // before the pool, so that an interrupted wipe can be repeated
+  // These files are removed before the pool: wiping a pool also removes a symbolic link to it, and then the files
+  // beside the pool could no longer be found.
   remove_freeze(pool);
   remove_ranks(pool);
   whole.wipe();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Draws a two-dimensional field as an image of bounded size: at most 256 x 256 cells of one byte, whatever the field's
 // size. Each cell represents a block of neighbouring entries. A page's panel shows 256 cells per side without scaling
-// down. One byte has 255 levels, more than the eye can distinguish in a colour map. The largest image has 64 KiB.
+// down. One byte represents 255 levels, more than the eye can distinguish in a colour map. The largest image takes 64
+// KiB.
 #pragma once
 
 #include <cstddef>
@@ -28,16 +29,17 @@ struct FieldGrid {
   std::uint64_t columns = 0;
 
   std::uint64_t entries() const noexcept { return rows * columns; }
-  /// A larger field is drawn only on request: reading it takes memory bandwidth from the run.
+  /// A field with more entries is drawn only on request, because reading it takes memory bandwidth from the run.
   static constexpr std::uint64_t kLarge = 4'000'000;
   bool is_large() const noexcept { return entries() > kLarge; }
 };
 
-/// The variables of two dimensions, or of three with one of length 1; if `matrix` is grid:SIDE, also those of SIDE *
-/// SIDE entries in one dimension. Fields first, then states, each in the order of the schema.
+/// The variables with two dimensions, and those with three dimensions of which one has length 1. If `matrix` is
+/// grid:SIDE, also those with SIDE * SIDE entries in one dimension. Fields precede states; both are in the order of the
+/// schema.
 std::vector<FieldGrid> grids_of(const Schema& schema, std::string_view matrix);
 
-/// What a cell shows of its block.
+/// The value of its block that a cell shows.
 enum class CellShows {
   kExtreme,  // the entry that is farthest from the field's mean, so that single outliers stay visible
   kMean
@@ -47,12 +49,12 @@ std::optional<CellShows> cell_shows_named(std::string_view name) noexcept;
 
 struct FieldImage {
   static constexpr std::uint64_t kMostSide = 256;
-  static constexpr std::uint8_t kHighest = 254;     // the level of `max`; that of `min` is 0
+  static constexpr std::uint8_t kHighest = 254;     // the level of `max`; the level of `min` is 0
   static constexpr std::uint8_t kNotFinite = 255;   // the block has an entry that is not finite
 
-  std::uint32_t rows = 0;  // of the image, in cells
+  std::uint32_t rows = 0;  // rows of the image, in cells
   std::uint32_t columns = 0;
-  double min = 0;  // of the field's finite entries; NaN if there is none
+  double min = 0;  // over the field's finite entries; NaN if it has none
   double max = 0;
   std::uint64_t not_finite = 0;     // number of entries
   std::vector<std::uint8_t> cells;  // row-major
@@ -64,7 +66,7 @@ class FieldImageMaker {
   /// Throws Error if the grid has no entry.
   explicit FieldImageMaker(const FieldGrid& grid);
 
-  /// bytes: the next whole entries, row-major. Throws Error if they are more than the grid has.
+  /// bytes: the next entries, each of them whole, in row-major order. Throws Error if the grid has fewer entries.
   void add(std::span<const std::byte> bytes);
 
   /// Throws Error unless all entries were added.
@@ -75,7 +77,7 @@ class FieldImageMaker {
   struct Block {
     double min = std::numeric_limits<double>::infinity();
     double max = -std::numeric_limits<double>::infinity();
-    double mean = 0;  // a sum of shares, so that it cannot overflow
+    double mean = 0;  // computed as a sum of shares, so that no overflow is possible
     std::uint64_t finite = 0;
     std::uint64_t not_finite = 0;
 
@@ -86,16 +88,16 @@ class FieldImageMaker {
   std::uint64_t entries_added() const noexcept { return row_ * grid_.columns + column_; }
 
   FieldGrid grid_;
-  std::uint64_t rows_;  // of the image, in cells
+  std::uint64_t rows_;  // rows of the image, in cells
   std::uint64_t columns_;
   std::vector<Block> blocks_;
-  std::uint64_t row_ = 0;  // of the grid: row of the next entry
+  std::uint64_t row_ = 0;  // row of the next entry in the grid
   std::uint64_t column_ = 0;
-  std::uint64_t cell_row_ = 0;  // of the image: row of the next entry
+  std::uint64_t cell_row_ = 0;  // row of the next entry in the image
   std::uint64_t cell_column_ = 0;
 };
 
-/// bytes: the entries of `grid`, row-major. A complex entry counts with its modulus; if the modulus exceeds a double's
+/// bytes: the entries of `grid`, row-major. For a complex entry, its modulus is used; if the modulus exceeds a double's
 /// range, the entry is not finite.
 FieldImage image_of(const FieldGrid& grid, std::span<const std::byte> bytes, CellShows shows);
 
@@ -107,9 +109,9 @@ struct DrawnField {
   std::string why;  // why there is no image
 };
 
-/// Draws the newest available step: while the analyzer reduces a step, that is the step before it. Holds the step with
-/// a lease, confirms the variable's hashes, and reads in place. If the file system has no leases, reads and confirms
-/// chunk by chunk, without a copy of the field. Neither way makes the analyzer wait.
+/// Draws the newest available step: while the analyzer reduces a step, the step before it. Holds the step with a lease,
+/// confirms the variable's hashes, and reads in place. If the file system has no leases, reads and confirms chunk by
+/// chunk, without a copy of the field. In both cases, the analyzer never waits.
 DrawnField draw_newest(const RingReader& reader, const FieldGrid& grid, CellShows shows);
 
 /// The grids of the pool's newest step.

@@ -25,7 +25,7 @@ std::chrono::nanoseconds processor_time() noexcept {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-/// The grid to draw; null: none.
+/// The grid to draw; null if there is none.
 const FieldGrid* chosen(const std::vector<FieldGrid>& grids, const std::string& name) {
   if (name.empty()) return grids.empty() ? nullptr : &grids.front();
   const auto found = std::find_if(grids.begin(), grids.end(), [&](const FieldGrid& grid) { return grid.name == name; });
@@ -78,8 +78,8 @@ FieldImages::Place FieldImages::place_of(const FieldQuery& query) {
   return std::find_if(asked_.begin(), asked_.end(), [&](const Asked& asked) { return asked.query == query; });
 }
 
-/// If all places are taken, frees those whose requests have stopped; if there are none, a place for a variable that
-/// does not exist. Existing variables thus keep their places.
+/// If all places are taken, frees the places whose requests have stopped. If there is no such place, frees one of a
+/// variable that does not exist. Existing variables thus keep their places. Returns whether a place is free.
 bool FieldImages::make_room(Clock::time_point now) {
   if (asked_.size() < kMostQueries) return true;
   std::erase_if(asked_, [&](const Asked& asked) { return now - asked.last_asked > asked_within_; });
@@ -152,7 +152,7 @@ FieldImages::Asked FieldImages::drawn(Asked asked, const std::string& path, cons
     }
     if (grid->is_large() && !query.large) return without_image("");
     const std::optional<KeptSlot> newest = reader->find(kNewestCommit);
-    // A pool that was replaced may repeat the commit numbers of its predecessor.
+    // The run is compared as well, because a new pool at this path may repeat the commit numbers of the previous pool.
     const bool is_drawn = newest && newest->header.commit_seq == asked.commit_seq && newest->header.run_id == asked.run_id;
     if (is_drawn) return asked;
     const DrawnField drawn = draw_newest(*reader, *grid, query.shows);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Images of a pool's newest step for clients that ask repeatedly, as a page does. A low-priority thread draws them,
-// only while clients ask. It draws the kinds in turn, each at most once a second, and then rests 20 times as long as it
-// worked, at most 30 s. A client gets the newest finished image and never waits. The number of kinds, and so the
-// memory, is bounded. A place in use is never given to another kind: two kinds that took it from each other would both
-// get no image.
+// only while clients ask. It draws the kinds of image in turn, each at most once a second. After each image it rests 20
+// times as long as it worked, at most 30 s. A client gets the newest finished image and never waits. The number of
+// kinds is bounded, and thus the memory. A place in use is never given to another kind, because two kinds could then
+// take it from each other, and neither would get an image.
 #pragma once
 
 #include <chrono>
@@ -21,15 +21,15 @@
 namespace ringside {
 
 struct FieldQuery {
-  std::string variable;  // empty: the first that can be drawn
+  std::string variable;  // empty: the first variable that can be drawn
   CellShows shows = CellShows::kExtreme;
-  bool large = false;  // draw a large field as well
+  bool large = false;  // whether to draw a large field as well
   bool operator==(const FieldQuery&) const = default;
 };
 
 class FieldImages {
  public:
-  static constexpr std::size_t kMostQueries = 16;  // kinds at once, of all pages: 2 MB of images and lists of variables
+  static constexpr std::size_t kMostQueries = 16;  // kinds of all pages together: 2 MB of images and variable lists
   static constexpr std::chrono::seconds kEvery{1};
   static constexpr std::chrono::seconds kAskedWithin{3};
   static constexpr int kRest = 20;  // rests this many times as long as it worked ...
@@ -41,15 +41,16 @@ class FieldImages {
   FieldImages(const FieldImages&) = delete;
   FieldImages& operator=(const FieldImages&) = delete;
 
-  /// From now on draws the newest step of that pool. Empty: no pool is here, and `why` is the answer.
+  /// From now on draws the newest step of `pool`. If `pool` is empty, no pool is available, and `why` is the answer.
   void watch(const std::string& pool, const std::string& why);
 
   /// A JSON object as text: {variables, image, why}; each is null or empty if it does not exist. image is also null if
-  /// its commit_seq is `known_commit`, which the client has. Returns no value while all places are taken: ask again
-  /// after kAskedWithin.
+  /// its commit_seq is `known_commit`, which the client has. Returns no value while all places are taken: the client
+  /// should repeat its request after kAskedWithin.
   std::optional<std::string> answer(const FieldQuery& query, std::uint64_t known_commit);
 
-  /// The rest after so much work. worked: processor time, because a low-priority thread may wait long for a core.
+  /// The duration of the rest after work. worked: the processor time of the work, because a low-priority thread may
+  /// wait long for a core.
   static std::chrono::nanoseconds rest_after(std::chrono::nanoseconds worked) noexcept;
 
  private:
@@ -57,13 +58,13 @@ class FieldImages {
   struct Asked {
     FieldQuery query;
     Clock::time_point last_asked{};
-    Clock::time_point drawn_at{};  // the epoch: never
+    Clock::time_point drawn_at{};  // the epoch: never drawn
     std::string variables = "[]";  // JSON, like `image`
     std::string image{};           // empty: none
     std::string why{};
     std::uint64_t commit_seq = 0;
     Id128 run_id{};              // run of that step
-    bool is_of_nothing = false;  // the pool has no such variable
+    bool is_of_nothing = false;  // whether the pool has no such variable
   };
   using Place = std::vector<Asked>::iterator;
   Place place_of(const FieldQuery& query);

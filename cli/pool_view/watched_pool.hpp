@@ -15,7 +15,7 @@
 
 namespace ringside {
 
-/// Used by one thread.
+/// Only one thread may use an object of this class.
 class WatchedPool {
  public:
   /// The pool at this path; null if it cannot be read: `why` then has the reason. Valid until the next call.
@@ -32,20 +32,20 @@ class WatchedPool {
   std::string why_;
 };
 
-/// A slot at one moment, from its header alone.
+/// The state of a slot at one moment, from its header alone.
 struct RingSlot {
   std::uint32_t slot = 0;
   SlotState state = SlotState::kEmpty;
   std::uint64_t commit_seq = 0;  // this and the iteration are set only if the slot is kCommitted
   std::uint64_t iteration = 0;
-  std::optional<SlotUse> use;  // absent: the file system has no leases
+  std::optional<SlotUse> use;  // empty: the file system has no leases
 };
 
 struct RingSlots {
-  static constexpr std::size_t kMost = 512;  // a page shows at most these
+  static constexpr std::size_t kMost = 512;  // the most slots that a page shows
 
-  std::uint32_t count = 0;      // slots of the ring
-  std::uint32_t used = 0;       // slots that keep an iterate
+  std::uint32_t count = 0;      // number of slots of the ring
+  std::uint32_t used = 0;       // number of slots that keep an iterate
   std::vector<RingSlot> slots;  // the newest kMost, by ascending commit_seq; slots without an iterate are last
 };
 

@@ -24,7 +24,7 @@ std::string text(const Json& object, const char* key) {
   return object[key].is_string() ? object[key].get<std::string>() : "?";
 }
 
-/// The cells of the table of a run that took `total`.
+/// Makes the cells of the table for a run that took `total` seconds.
 class Times {
  public:
   explicit Times(double total) : total_(total) {}
@@ -72,7 +72,7 @@ Json total_seconds(const Json& producer, const Json& analyzer) {
   return end > 0 ? Json(static_cast<double>(end - begun.get<std::int64_t>()) * 1e-9) : Json();
 }
 
-/// The figure that --tolerance bounds; for a solver outside of the table, the change.
+/// The figure that --tolerance bounds; for a solver that is not in the table, the change.
 std::string_view criterion_of(const std::string& solver) {
   for (const SolverEntry* entry : solvers()) {
     if (entry->choice.name == solver) return entry->choice.criterion;
@@ -85,7 +85,7 @@ std::string_view criterion_of(const std::string& solver) {
 Json make_summary(const RunFacts& facts, const Json& producer, const Json& analyzer) {
   const bool dram = facts.mode == "dram";
   const Json run = producer["run"];
-  // The baseline keeps no iterates: figures of the ring are zero, and what does not exist is null.
+  // The baseline keeps no iterates: the figures of the ring are zero, and figures that do not exist are null.
   const auto kept = [&](const char* key) { return dram ? Json(0) : analyzer[key]; };
   Json summary;
   summary["version"] = version();
@@ -103,7 +103,8 @@ Json make_summary(const RunFacts& facts, const Json& producer, const Json& analy
   const Json growth = producer["residual_growth"];
   summary["residual_growth"] = growth.is_number() && growth.get<double>() >= 0 ? growth : Json();
   summary["resumed_from"] = dram ? Json() : producer["resumed_from"];
-  // A killed producer may have published more steps than it reported: the committed ones prove it.
+  // A killed producer may have published more steps than it reported. If more steps are committed than it reported,
+  // their number is used.
   const Json published = producer["steps_published"];
   const Json committed = kept("steps_committed");
   const bool proved = published.is_number() && committed.is_number() &&
@@ -144,8 +145,8 @@ Json make_summary(const RunFacts& facts, const Json& producer, const Json& analy
 
 namespace {
 
-/// For ranks on several nodes: the node whose analyzer delayed its solver most, according to the newest step
-/// (docs/publish/mpi.md).
+/// For ranks on several nodes: a line about the node whose analyzer delayed its solver most, according to the newest
+/// step (docs/publish/mpi.md).
 void add_nodes(const Json& summary, const RunFacts& facts, const std::function<void(const std::string&)>& line) {
   if (facts.nodes == 1 || !summary["last"].is_object() || !summary["last"].contains("results")) return;
   const Json& results = summary["last"]["results"];
@@ -156,7 +157,7 @@ void add_nodes(const Json& summary, const RunFacts& facts, const std::function<v
                                    count(results, "solver.waited_for_node"), run_time(waited_s, waited_s)));
 }
 
-/// A line for each trigger that fired, with its consequences.
+/// A line for each trigger that fired, with the consequences.
 void add_triggers(const Json& summary, const RunFacts& facts, const std::function<void(const std::string&)>& line) {
   if (!summary["triggers"].is_array()) return;
   for (const Json& trigger : summary["triggers"]) {
@@ -199,7 +200,8 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
 
   if (!facts.program.empty()) line(fmt::format("  program    {}", printable(facts.program)));
   const std::string format = summary["matrix_format"].is_string() ? ", format " + text(summary, "matrix_format") : "";
-  // The variables give the size of a program's problem, and a program need not report its amount of work.
+  // For a program, the variables are shown instead of the number of rows, and nonzeros only if the program reported
+  // them.
   const std::uint64_t work = count(summary, "nonzeros");
   const std::string nonzeros =
       work > 0 || facts.program.empty() ? fmt::format(", {} nonzeros", with_separators(work)) : "";
@@ -229,7 +231,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
                                                number(summary, "residual_l1"), number(summary, "residual_linf"));
   line(fmt::format("  solved     {}{}{}{}", counted(count(summary, "iterations"), "iteration"), verdict_on_it, change,
                    reached));
-  // While it lasts, divergence looks like temporary growth, so the line names only the measurement.
+  // In a run that is not finished, divergence looks like temporary growth, so the line reports only the measurement.
   if (const double growth = number(summary, "residual_growth"); !converged && growth > 1.001) {
     line(fmt::format(
         "  growing    the {} grows by a factor of {:.4g} per iteration: it diverges, or has not yet passed its peak",
@@ -254,7 +256,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
                               : !summary["slots"].is_number()
                                   ? std::string("at least; `ringside info` shows what is in")
                               : count(summary, "resumed_from") > 0
-                                  ? std::string("the newest are in")  // among iterates of earlier runs
+                                  ? std::string("the newest are in")  // the pool also keeps iterates of earlier runs
                                   : fmt::format("the last {} are in", std::min(committed, count(summary, "slots")));
     line(fmt::format("  kept       {} committed, {}, {}; {} {}", counted(committed, "step"), persisted, skipped, where,
                      printable(facts.pool)));
@@ -265,7 +267,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
   }
   add_triggers(summary, facts, line);
   for (const Json& analysis : facts.analyses) line("  " + analysis_text(analysis));
-  if (summary["last"].is_object() && summary["last"]["mean"].is_number()) {  // otherwise the run has no field
+  if (summary["last"].is_object() && summary["last"]["mean"].is_number()) {  // a run without a field has no mean
     const Json& last = summary["last"];
     line(
         fmt::format("  last       iteration {}: mean {:.6g}, min {:.6g}, max {:.6g}, L1 {:.6g}, L2 {:.6g}, Linf {:.6g}",
@@ -311,7 +313,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
   row(times.cell("idle", producer_idle, planned("planned_producer_idle_s")),
       times.cell("idle", analyzer_idle, planned("planned_analyzer_idle_s")));
   if (facts.elastic) {
-    // Core-seconds of all waiting cores: with several cores they may exceed the idle time.
+    // These are core-seconds of all waiting cores. With several cores they may exceed the idle time.
     row(times.cell("(lent)", number(summary, "producer_cores_lent_s")),
         times.cell("(lent)", number(summary, "analyzer_cores_lent_s")));
   }

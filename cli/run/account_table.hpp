@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// What `ringside run` itself contributes to the account of a run.
+/// The facts that `ringside run` itself contributes to the account of a run.
 struct RunFacts {
   std::string mode;            // "pipeline", "dram"
   std::string pool;            // path
@@ -18,14 +18,14 @@ struct RunFacts {
   std::string analyzer_cores;  // empty in mode dram
   std::string coordination;
   std::uint32_t buffers = 0;
-  std::string durability;     // as requested
-  bool elastic = false;       // waiting cores work for the other process
-  int analyzer_restarts = 0;  // how many analyzers took over from a lost one
-  bool pool_gone = false;     // deleted or moved away during the run
-  std::string program = {};   // the program of several ranks or the user, with its arguments; empty: a built-in solver
-  int ranks = 0;              // number of ranks started, and their nodes; 0: not started by this process
+  std::string durability;     // the requested durability
+  bool elastic = false;       // whether waiting cores work for the other process
+  int analyzer_restarts = 0;  // the number of analyzers that took over from a lost one
+  bool pool_gone = false;     // whether the pool was deleted or moved away during the run
+  std::string program = {};   // the program of the ranks or of the user, with its arguments; empty: a built-in solver
+  int ranks = 0;              // the number of ranks, and of their nodes; 0: this process did not start ranks
   int nodes = 0;
-  Json analyses = Json::array();  // the value of the summary's key
+  Json analyses = Json::array();  // the value of the summary's key `analyses`
 };
 
 /// One JSON object with the keys of `--summary` (docs/inside/architecture.md lists them), in a fixed order. `producer`

@@ -32,10 +32,11 @@ namespace {
 
 constexpr std::string_view kOption = "--attend=";
 
-/// Closes the program's descriptors: a pipe may have a reader that waits for its end, or a port may be given back.
+/// Closes the descriptors that this process inherited from the program. Otherwise the reader of a pipe would wait for
+/// its end, and a port would stay in use.
 void close_others(int own, int pidfd) {
   std::vector<int> found;
-  std::error_code none;  // without /proc they remain open
+  std::error_code none;  // without /proc, the descriptors remain open
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", none)) {
     if (const auto number = whole_number(entry.path().filename().string())) found.push_back(static_cast<int>(*number));
   }
@@ -53,13 +54,13 @@ void run_on(const CoreList& cores) {
   sched_setaffinity(0, sizeof set, &set);  // the kernel ignores cores that are not allowed
 }
 
-/// The words of a process's command line, each with a NUL after it; empty if the process does not exist.
+/// The words of a process's command line, each followed by NUL; empty if the process does not exist.
 std::string command_of(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Whether that process is an analyzer whose program has ended.
+/// Whether the process `holder` is an analyzer whose program has ended.
 bool outlives_its_program(pid_t holder) {
   constexpr std::string_view kPublisher = "--publisher=";
   const std::string words = command_of(holder);
@@ -98,7 +99,7 @@ Attendance::Attendance(const std::string& value) : program_(getppid()) {
     refuse(system_error("cannot watch process {}: {}; Linux 5.3 or newer is needed", program_, errno_text(errno)));
     _exit(static_cast<int>(ExitCode::kSystem));
   }
-  if (getppid() != program_) _exit(1);  // it has ended, and its number may belong to another process
+  if (getppid() != program_) _exit(1);  // the program has ended, and its number may belong to another process
   const CoreList cores = colon + 1 < value.size() ? parse_core_list(value.substr(colon + 1), "--attend") : CoreList{};
   if (const pid_t child = fork(); child != 0) _exit(child < 0 ? 1 : 0);
   setsid();

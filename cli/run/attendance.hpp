@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside run --attend`: libringside starts this for a program that was started without us (library/own_analyzer.hpp
-// has the other side and the records). This process leaves the program's session, so that it gets no Ctrl-C, and is no
-// longer one of its children. It ends with the program's run, or with the program.
+// `ringside run --attend`: libringside starts this process for a program that was started without `ringside run`
+// (library/own_analyzer.hpp has the other side and the records). This process leaves the program's session, so that it
+// gets no Ctrl-C, and is no longer one of its children. It ends with the program's run, or with the program.
 #pragma once
 
 #include <sys/types.h>
@@ -18,11 +18,11 @@ namespace ringside {
 
 class Attendance {
  public:
-  /// The value of --attend, which must be the first of these arguments; empty if it is not.
+  /// The value of --attend, which must be the first argument; empty if another argument is the first.
   static std::optional<std::string> asked_in(int argc, const char* const* argv);
 
-  /// value: "3:0,1", a descriptor and the program's cores. Leaves the program's process tree: returns in a new process.
-  /// Throws Error (exit code 2) if it was not started by a program.
+  /// value: a descriptor and the program's cores, "3:0,1". Leaves the program's process tree: returns in a new process.
+  /// Throws Error (exit code 2) if libringside did not start this process.
   explicit Attendance(const std::string& value);
 
   /// The program's process number, and its command line in words.
@@ -33,9 +33,9 @@ class Attendance {
   void ready(const Variables& variables) noexcept;
   void refuse(const Error& error) noexcept;
 
-  /// For the Child that represents the program. Call it once.
+  /// The pidfd of the program, for the Child that represents it. Call this function once.
   UniqueFd take_pidfd() noexcept { return std::move(pidfd_); }
-  /// A copy, because this side continues to write.
+  /// For the same Child: a copy of the socket, because this object continues to write to its own.
   UniqueFd copy_of_socket() const;
 
  private:
@@ -46,8 +46,8 @@ class Attendance {
   UniqueFd socket_;
 };
 
-/// Waits if an analyzer whose program has ended still has the pool: it commits the published steps, then ends. So a
-/// killed program can be restarted at once. most_s: the longest wait.
+/// Waits while an analyzer whose program has ended still owns the pool: it commits the published steps, then ends. A
+/// killed program can therefore be restarted at once. most_s: the longest wait in seconds.
 void wait_for_predecessor(const std::string& pool, double most_s);
 
 }  // namespace ringside

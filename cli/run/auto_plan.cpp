@@ -19,9 +19,9 @@
 namespace ringside {
 namespace {
 
-constexpr double kClearly = 0.98;  // of the defaults' expected time
+constexpr double kClearly = 0.98;  // a plan is clearly faster below this share of the defaults' time
 
-/// A plan without the choice.
+/// A plan in which nothing is chosen yet.
 AutoPlan request_with(const PlannedOptions& options, const std::string& file) {
   AutoPlan made;
   made.node_file = file;
@@ -38,7 +38,7 @@ AutoPlan plan_with(const PlannedOptions& options, const std::string& file) {
   return made;
 }
 
-/// Whether both ways to reduce were measured beside the solver, at the requested split.
+/// Whether both values of --reduce were measured beside the solver, with the requested split of cores.
 bool was_paired(const Node& node, const PlanRequest& request) {
   constexpr std::array kSeconds = {KernelKind::kTransfer, KernelKind::kAnalyze, KernelKind::kTransferReduced};
   const std::vector<PairFigures> pairs = model_of(node, request.model).pairs;
@@ -83,12 +83,12 @@ std::optional<AutoPlan> make_mode_plan(const PlannedOptions& options, int produc
     made.request.analyzer_threads = analyzer_threads;
     const Plan plan = make_plan(made.node, made.request);
     if (!plan.remarks.empty() || !was_paired(made.node, made.request)) return std::nullopt;
-    // The first row has the defaults, except where the user set an option.
+    // The first row has the default values of all options that the user did not set.
     const bool clearly = plan.rows[plan.best].expected_s < kClearly * plan.rows.front().expected_s;
     made.chosen = plan.rows[clearly ? plan.best : 0];
     return made;
   } catch (const Error&) {
-    return std::nullopt;  // the user did not request a plan
+    return std::nullopt;  // no error, because the user did not request a plan
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model's choice for a run, and its prediction: cores and modes with `--cores auto`, or only modes if --cores is
-// not given and the machine was calibrated for the problem.
+// The model's choice for a run, and its prediction. With `--cores auto`, the model chooses cores and modes. If
+// --cores is not given and the machine was calibrated for the problem, the model chooses only the modes.
 #pragma once
 
 #include <cstdint>
@@ -25,23 +25,26 @@ struct AutoPlan {
   std::string in_words() const;
 };
 
-/// node_file: empty: the one at the default place. If that file is missing, foreign, damaged or lacks the problem,
-/// returns no plan, and `why_not` is one line with the remedy. Throws Error for a file that the user named.
+/// node_file: the file that the user named; empty: the file at the default place. If the default file is missing,
+/// foreign, damaged or lacks the problem, returns no plan, and `why_not` is one line with the remedy. If the user named
+/// the file, throws Error instead.
 std::optional<AutoPlan> make_auto_plan(const PlannedOptions& options, const std::string& node_file,
                                        std::string& why_not);
 
-/// For a run on the cores of the topology: chooses how to reduce, and whether cores are elastic. The defaults stay
-/// unless another way is predicted to be clearly faster. Empty if the default file lacks this machine's figures for
-/// exactly this problem, memory and split, because figures would then be derived, scaled or assumed.
+/// For a run on the cores that the topology determines: chooses how to reduce, and whether cores are elastic. The
+/// defaults remain, unless another choice is predicted to be clearly faster. Empty if the default file lacks this
+/// machine's figures for exactly this problem, memory and split of cores, because figures would then be derived, scaled
+/// or assumed.
 std::optional<AutoPlan> make_mode_plan(const PlannedOptions& options, int producer_threads, int analyzer_threads);
 
-/// The figures of one step, for the analyzer.
+/// The planned figures of one step, which the analyzer receives.
 PlannedStepOptions planned_step(const AutoPlan& plan, bool adapt);
 
-/// The prediction for `iterations` iterations, as a run may end before its limit.
+/// The prediction for a run of `iterations` iterations. A run may end before its limit.
 PlanRow predicted(const AutoPlan& plan, std::uint64_t iterations);
 
-/// Sets the keys planned_* and node_file of a summary, for its number of iterations; null without a plan.
+/// Sets the keys planned_* and node_file of a summary, for the summary's number of iterations. Without a plan, the
+/// values are null.
 void add_plan(Json& summary, const std::optional<AutoPlan>& plan);
 
 /// "0.530 s, 3.5 % more than planned (0.512 s, 0.490 to 0.540 s)", and whether that is outside the interval; empty

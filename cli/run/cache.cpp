@@ -19,7 +19,7 @@
 namespace ringside {
 namespace {
 
-/// "pagerank sums over in-links, jacobi sums over rows".
+/// The links or rows over which each solver sums: "pagerank sums over in-links, jacobi sums over rows".
 std::string orientations() {
   std::vector<std::string> texts;
   for (const SolverEntry* solver : solvers()) {

@@ -23,16 +23,18 @@
 namespace ringside {
 namespace {
 
-/// Open MPI, MPICH and Intel MPI, MVAPICH, Slurm: the variable of each with a process's number on its node. Slurm's is
-/// last, because programs started from a batch script inherit the script's.
+/// The variables in which launchers pass the number of a process on its node: of Open MPI, of MPICH and Intel MPI, of
+/// MVAPICH, and of Slurm. Slurm's variable is the last, because programs that a batch script starts inherit the
+/// script's value.
 constexpr std::array<const char*, 4> kLocalRankVariables = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                                            "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
 
-/// The same launchers: the process's number in the whole job.
+/// The variables in which the same launchers pass the number of a process in the whole job.
 constexpr std::array<const char*, 4> kJobRankVariables = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
                                                          "SLURM_PROCID"};
 
-/// The cores that this process is bound to, ascending. Afterwards it may run on all cores that the node allows.
+/// Lets this process run on all cores that the node allows. Returns the cores to which it was bound before, in
+/// ascending order.
 std::vector<int> leave_binding() {
   cpu_set_t bound;
   CPU_ZERO(&bound);
@@ -146,8 +148,8 @@ bool is_first_of_job() {
 }
 
 std::string node_folder_name() {
-  // On each node, the launcher's process is the parent of all. A later process may get its number, so the key contains
-  // its start time.
+  // On each node, the launcher's process is the parent of all ranks. A later process may get the number of the
+  // launcher's process, so the key also contains the start time.
   const std::string key = formatted("{} {}", getppid(), start_of(getppid()));
   return to_string(hash128(key.data(), key.size())).substr(0, RuntimeFolder::kNameLetters);
 }

@@ -17,8 +17,8 @@ namespace {
 
 constexpr const char* kThreadsVariable = "OMP_NUM_THREADS";
 
-// Make a launcher (Open MPI 4, then 5) start more ranks than cores, bind none of them, and let waiting ranks yield
-// their core. MPICH's launcher does so by default.
+// With these variables, the launcher of Open MPI (4, then 5) starts more ranks than cores, binds none of them, and lets
+// waiting ranks yield their core. MPICH's launcher does so by default.
 constexpr std::pair<const char*, const char*> kSharedCores[] = {
     {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
     {"OMPI_MCA_hwloc_base_binding_policy", "none"},
@@ -27,7 +27,8 @@ constexpr std::pair<const char*, const char*> kSharedCores[] = {
     {"OMPI_MCA_mpi_yield_when_idle", "1"},
 };
 
-// In addition to all of SolveOptions: options of our producer only, and of predictions for a built-in solver.
+// Further options of a built-in solver, besides all of SolveOptions: those that only our producer has, and those of
+// predictions.
 constexpr const char* kSolverOptions[] = {"--mode", "--when-full", "--elastic", "--cores", "--node", "--adapt"};
 
 }  // namespace
@@ -57,7 +58,7 @@ std::vector<std::pair<std::string, std::string>> rank_environment(const PublishO
                       .pool_use = publish.pool_use(),
                       .on_analyzer_loss = publish.on_analyzer_loss});
   variables.emplace_back(kPoolVariable, std::filesystem::absolute(places.pool).string());
-  // Always set, because this process may have inherited the value of another run.
+  // The variable is always set, because this process may have inherited another run's value.
   variables.emplace_back(kResumeFromVariable,
                          places.resume_from.empty() ? "" : std::filesystem::absolute(places.resume_from).string());
   return variables;

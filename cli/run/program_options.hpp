@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of `ringside run` with a program of the user: those of a built-in solver are refused, and those of the
-// hand-off reach the program through its environment.
+// The options of `ringside run` with a program of the user: options of a built-in solver are refused, and options of
+// the hand-off reach the program through its environment.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 namespace ringside {
 
 /// Throws Error (exit code 2) that names all given options, from the command line or a file, of a built-in solver.
-/// program: as the user gave it.
+/// program: the program's name as the user gave it.
 void refuse_solver_options(const CommandLine& line, const std::string& program);
 
 /// The paths passed to a program, absolute or relative to this process's folder.
@@ -23,15 +23,15 @@ struct ProgramPlaces {
   std::string resume_from = {};  // rings of an earlier job; empty: none
 };
 
-/// The environment variables of the program. cores: the producer's, for `ranks` processes. If there are more ranks than
-/// cores, they share the cores, and variables allow the launcher that. OMP_NUM_THREADS and the launcher's variables
-/// keep their values if they are set.
+/// The environment variables of the program. cores: the producer's cores, for `ranks` processes. If there are more
+/// ranks than cores, the ranks share the cores, and variables allow the launcher to do that. OMP_NUM_THREADS and the
+/// launcher's variables keep their values if they are set.
 std::vector<std::pair<std::string, std::string>> program_environment(const PublishOptions& publish,
                                                                      const PeerOptions& peer, const ProgramPlaces& places,
                                                                      const std::vector<int>& cores, int ranks);
 
-/// The same for one rank of several, whose cores its launcher chose: without RINGSIDE_CORES and OMP_NUM_THREADS. The
-/// pool is the node's.
+/// The environment variables of one of several ranks, without RINGSIDE_CORES and OMP_NUM_THREADS, because the launcher
+/// chose the rank's cores. places.pool is the pool of the node.
 std::vector<std::pair<std::string, std::string>> rank_environment(const PublishOptions& publish, const PeerOptions& peer,
                                                                   const ProgramPlaces& places);
 

@@ -25,14 +25,14 @@
 namespace ringside {
 namespace {
 
-/// All refusals that are possible before a process starts.
+/// Checks everything that can be checked before a process starts.
 void check(const CommandLine& line, const RunOptions& options, const std::vector<KeptFile>& kept) {
   if (!options.built_in_program) refuse_solver_options(line, options.program.front());
   if (!options.summary.empty()) check_output(options.summary, "--summary", kept);
   const PoolUse pool_use = options.publish.pool_use();
   check_analyses(options);
   if (options.ring.require_dax) require_dax(options.ring.pool);
-  // The analyzer decides about the pool when the program attaches. This check comes first.
+  // The analyzer decides about the pool only when the program attaches, so this check comes earlier.
   if (pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring);
 }
 
@@ -41,7 +41,7 @@ std::vector<std::string> analyzer_arguments(const CommandLine& line, const RunOp
   std::vector<std::string> arguments =
       line.arguments_given<RingOptions, JournalOptions, TelemetryOptions, ReduceOptions, PlugInOptions, TriggerOptions,
                                 PeerOptions>();
-  for (std::string& argument : arguments) {  // from `--pool`, with %h replaced
+  for (std::string& argument : arguments) {  // replaces %h in --pool
     if (argument.starts_with("--pool=")) argument = "--pool=" + options.ring.pool;
   }
   arguments.insert(arguments.end(),
@@ -68,12 +68,13 @@ std::string headline(ExitCode code, const AttachmentReport& attachment, const Js
   }
 }
 
-/// The beginning of this command's lines, because the nodes of a job write to one terminal.
+/// The beginning of this command's lines. With --per-node it contains the host, because the nodes of a job write to one
+/// terminal.
 std::string speaker(const RunOptions& options, const char* name) {
   return options.per_node ? fmt::format("{} on {}", name, host_name()) : name;
 }
 
-/// Prints the account and writes the summary, if a step was committed, or the run continued from one.
+/// Prints the account and writes the summary, if a step was committed or the run continued from a kept step.
 void close_account(const RunOptions& options, RunFacts facts, ExitCode code, const ProgramSupervisor& supervisor,
                    const std::vector<KeptFile>& kept, Attendance* attendance) {
   const Json& reported = supervisor.producer().figures;
@@ -85,7 +86,7 @@ void close_account(const RunOptions& options, RunFacts facts, ExitCode code, con
   facts.analyzer_restarts = supervisor.restarts();
   facts.pool_gone = analyzed.value("pool_gone", false);
   const Json summary = make_summary(facts, reported, analyzed);
-  if (attendance != nullptr) attendance->tell("account", summary.dump());  // first, because standard error may be full
+  if (attendance != nullptr) attendance->tell("account", summary.dump());  // first: standard error may be full
   if (!options.quiet) {
     write_beside_output(options.summary,
                         fmt::format("{}: {}\n{}", speaker(options, "ringside run"),
@@ -94,8 +95,8 @@ void close_account(const RunOptions& options, RunFacts facts, ExitCode code, con
   if (!options.summary.empty()) write_summary(options.summary, kept, summary);
 }
 
-/// For an analyzer that ended before it listened. Its message is at most one line, which an attended program reports
-/// itself.
+/// The exit code if the analyzer ended before it listened. The analyzer's message is at most one line. An attended
+/// program receives this line and reports it.
 ExitCode end_unready(const ProgramSupervisor& supervisor, const Child& analyzer, Attendance* attendance) {
   if (supervisor.interrupted()) return ExitCode::kInterrupted;
   const ExitCode code = analyzer.exit_code() > 0 ? analyzer.verdict() : ExitCode::kPeerLost;
@@ -123,7 +124,7 @@ Child start_or_attend(const RunOptions& options, const ProgramPlaces& places, co
       .cpus = cores.producer});
 }
 
-/// attendance: null, unless options.program has started us.
+/// attendance: null, unless options.program has started this process.
 ExitCode run_beside(const CommandLine& line, const RunOptions& options, Attendance* attendance) {
   ensure_descriptors(kRunDescriptors, "ringside run");
   const std::vector<KeptFile> kept = kept_files(line, options);
@@ -195,7 +196,7 @@ ExitCode run_user_program(const CommandLine& line, RunOptions options) {
     options.summary = with_host(options.summary);
   }
   if (options.ranks > 0) options.program = ranks_command(line, options);
-  if (!options.hosts.empty()) become(options.program);  // becomes mpirun, whose ranks are this command with --per-node
+  if (!options.hosts.empty()) become(options.program);  // mpirun starts this command with --per-node for each rank
   return run_beside(line, options, nullptr);
 }
 

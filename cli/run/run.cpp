@@ -40,7 +40,8 @@ PlannedOptions planned_options(const CommandLine& line, const RunOptions& option
           .memory = {}};
 }
 
-/// The modes that the calibration suggests, unless the user gave --cores, or both modes.
+/// The modes that the calibration suggests. Empty if the user chose cores in any way, or gave both --elastic and
+/// --reduce.
 std::optional<AutoPlan> calibrated_modes(const CommandLine& line, const RunOptions& options) {
   if (line.is_given("--cores") || options.mode == Mode::kDram) return std::nullopt;
   if (line.is_given("--elastic") && line.is_given("--reduce")) return std::nullopt;
@@ -70,7 +71,7 @@ std::optional<AutoPlan> plan_for(const CommandLine& line, const RunOptions& opti
   if (options.adapt && line.is_given("--reduce")) {
     throw usage_error("--adapt, --reduce: found both, expected one of them: --adapt chooses how to reduce");
   }
-  // Wrong lists and names are separate errors, not reasons against a plan.
+  // Wrong core lists and wrong names are errors. They must not appear as reasons why no plan was made.
   cores_for(options);
   check_matrix_name(options.solve.matrix, options.solve.columns);
   std::string why_not;
@@ -87,7 +88,7 @@ std::optional<AutoPlan> plan_for(const CommandLine& line, const RunOptions& opti
   return plan;
 }
 
-/// Adds the plan to the analyzer's arguments: how to reduce, unless the user chose it, and the planned time of a step.
+/// Adds the plan to the analyzer's arguments: --reduce, unless the user gave it, and the planned times of a step.
 void add_planned(std::vector<std::string>& arguments, const AutoPlan& plan, const RunOptions& options,
                  bool reduce_given) {
   if (!reduce_given) arguments.push_back("--reduce=" + to_string(options.reduce.at));
@@ -96,8 +97,8 @@ void add_planned(std::vector<std::string>& arguments, const AutoPlan& plan, cons
 }
 
 /// Derives one documented exit code from both processes. A process that exited has reported the reason on standard
-/// error; a killed one has not. A failed disk and a truncated pool take precedence over everything else, because data
-/// may be lost.
+/// error; a killed process has not. A failed disk and a truncated pool take precedence over everything else, because
+/// data may be lost.
 ExitCode judge(const Child& producer, const Child* analyzer, bool interrupted) {
   for (const ExitCode lost : {ExitCode::kSystem, ExitCode::kDamaged}) {
     if (analyzer != nullptr && analyzer->exit_code() == static_cast<int>(lost)) return lost;
@@ -122,7 +123,7 @@ const char* headline(ExitCode code, const Child& producer, const Child* analyzer
   }
 }
 
-/// All refusals that are possible before a process starts or a large matrix is loaded.
+/// Checks everything that can be checked before a process starts or a large matrix is loaded.
 void check_own(const CommandLine& line, const RunOptions& options, const std::vector<KeptFile>& kept) {
   const bool pipeline = options.mode == Mode::kPipeline;
   // Check the summary's place now, not after hours of solving.
@@ -144,11 +145,12 @@ void check_own(const CommandLine& line, const RunOptions& options, const std::ve
     }
   }
   check_analyses(options);
-  // Before the check of the pool: a mistyped matrix must not get advice about discarding another run's iterates.
+  // This check precedes the check of the pool, because a user who mistyped a matrix must not get the advice to discard
+  // another run's iterates.
   check_matrix_name(options.solve.matrix, options.solve.columns);
   check_matrix_memory(options.solve);
   if (options.ring.require_dax) require_dax(options.ring.pool);
-  // The analyzer decides about the pool when the producer attaches. This check comes first.
+  // The analyzer decides about the pool only when the producer attaches, so this check comes earlier.
   if (pipeline && pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring);
 }
 
@@ -205,9 +207,9 @@ class Run {
     facts_.pool_gone = analyzed.is_object() && analyzed.value("pool_gone", false);
     Json summary = make_summary(facts_, reported, analyzed);
     add_plan(summary, plan_);
-    const bool begun = reported["begun_ns"] != 0;  // 0: it was refused and has reported the reason; there is no account
+    const bool begun = reported["begun_ns"] != 0;  // 0: the producer was refused and has reported the reason
     if (!options_.quiet && begun) {
-      // Not fmt::print, which throws: the summary must be written even if standard output fails.
+      // fmt::print would throw, but the summary must be written even if standard output fails.
       write_beside_output(options_.summary,
                           fmt::format("ringside run: {}\n{}", headline(code, producer, analyzer, reported),
                                       account_table(summary, facts_)));

@@ -4,7 +4,7 @@
 namespace ringside {
 namespace {
 
-// In addition to the time for the analyses: their process ends them and writes the journal.
+// The time, after the time limit of the analyses, in which their process ends them and writes the journal.
 constexpr double kEndingS = 30;
 
 /// A path that cannot be mistaken for an option.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside run --analyze`: the process of `ringside analyze` beside a run, from before its start until after its end
-// (docs/use/questions.md).
+// `ringside run --analyze`: the process of `ringside analyze` beside a run, which starts before the run and ends after
+// it (docs/use/questions.md).
 #pragma once
 
 #include <optional>
@@ -13,20 +13,21 @@
 
 namespace ringside {
 
-/// All refusals that are possible before that process starts. Throws Error (exit code 2).
+/// Checks everything that can be checked before that process starts. Throws Error (exit code 2).
 void check_analyses(const RunOptions& options);
 
 class RunAnalyses {
  public:
-  /// Starts it if there are analyses, and waits until it has imported them. socket: the run's analyzer's.
+  /// Starts the process if there are analyses, and waits until it has imported them. socket: that of the run's
+  /// analyzer.
   RunAnalyses(const CommandLine& line, const RunOptions& options, const std::string& socket, const CorePlan& cores,
               Supervisor& supervisor);
 
   /// The exit code if the run cannot begin, after the reason was printed.
   std::optional<ExitCode> refusal() const;
 
-  /// After the run: lets it analyze the steps that are still kept. Returns the outcome of each analysis: the value of
-  /// the summary's key `analyses`.
+  /// After the run: lets the process analyze the steps that are still kept. Returns the outcome of each analysis: the
+  /// value of the summary's key `analyses`.
   Json end();
 
  private:

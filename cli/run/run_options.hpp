@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of `ringside run`, and the common parts of its two ways to run: with a built-in solver, and with a
-// program of the user after `--`.
+// The options of `ringside run`, and what is common to runs with a built-in solver and runs with a program of the user
+// after `--`.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +35,8 @@ struct RunOptions {
   bool adapt = false;
   std::string summary;
   bool quiet = false;
-  int ranks = 0;          // of an MPI program; 0: one process
-  std::string hosts;      // file
+  int ranks = 0;          // the number of ranks of an MPI program; 0: one process
+  std::string hosts;      // path of the host file
   bool per_node = false;  // mpirun or srun started this process as one rank of many
   std::string resume_from;  // the rings of an earlier job of several ranks
   std::vector<std::string> program;  // PROGRAM ARGS...; empty: a built-in solver
@@ -45,21 +45,22 @@ struct RunOptions {
 
 void declare(CommandLine& line, RunOptions& options);
 
-// Descriptors for this process and for the analyzer, which inherits the limit and needs more than we do.
+// The number of descriptors for this process and for the analyzer, which inherits the limit and needs more.
 inline constexpr std::size_t kRunDescriptors = 128;
 
 /// The path of another of our programs, beside this one.
 std::string sibling(const char* program);
 
-/// analyzer_threads: how many cores the analyzer gets if its list is not given; empty: by the topology.
+/// analyzer_threads: the number of cores that the analyzer gets if its list is not given; empty: determined by the
+/// topology.
 CorePlan cores_for(const RunOptions& options, std::optional<int> analyzer_threads = std::nullopt);
 
-/// The files that the run reads or keeps, and which its summary must not replace.
+/// The files that the run reads or keeps. Its summary must not replace them.
 std::vector<KeptFile> kept_files(const CommandLine& line, const RunOptions& options);
 
 void write_summary(const std::string& path, const std::vector<KeptFile>& kept, const Json& summary);
 
-/// Reports how `child` ended if it could not report that itself.
+/// If `child` could not report how it ended, reports that, and returns true.
 bool report_death(const char* name, const Child& child);
 
 }  // namespace ringside

@@ -12,7 +12,7 @@ void CourseSeries::add(const CoursePoint& point) {
     return;
   }
   if (points_.size() >= most_) {
-    // Pairs from the front; the first point stays single, because a chart begins with it.
+    // Merges pairs of points, from the front. The first point remains single, because a chart begins with it.
     std::size_t kept = 1;
     for (std::size_t i = 2; i < points_.size(); i += 2) points_[kept++] = points_[i];
     if (points_.size() % 2 == 0) points_[kept++] = points_.back();

@@ -17,7 +17,7 @@ struct CoursePoint {
   std::uint64_t iteration = 0;
   std::int64_t elapsed_ns = 0;  // from the start of the run's first recorded step
   double value = 0;             // NaN: the step lacks it
-  std::uint64_t seq = 0;        // of its record, in a series from which readers request later points
+  std::uint64_t seq = 0;        // of the step's record, in a series from which readers request later points
 };
 
 class CourseSeries {
@@ -33,22 +33,22 @@ class CourseSeries {
  private:
   std::size_t most_;
   std::vector<CoursePoint> points_;
-  std::uint64_t each_ = 1;     // steps of a full group
-  std::uint64_t in_last_ = 0;  // steps of the last group
+  std::uint64_t each_ = 1;     // the number of steps of a full group
+  std::uint64_t in_last_ = 0;  // the number of steps of the last group
 };
 
-/// The results of users' analyses of a run's steps, by name. They arrive later than the records of their steps, so they
-/// have series of their own.
+/// The results of users' analyses of a run's steps, by name. They arrive later than the records of their steps and are
+/// therefore in separate series.
 class AnalysisSeries {
  public:
   static constexpr std::size_t kMostNames = 64;
 
   struct Course {
     CourseSeries series;        // each point has the seq of its record
-    std::uint64_t skipped = 0;  // steps that the analysis could not follow, so far
+    std::uint64_t skipped = 0;  // the number of steps so far that the analysis had to skip
   };
 
-  /// record: with analysis results. Names beyond the first kMostNames are only counted.
+  /// Adds the results in a record. Names beyond the first kMostNames are only counted.
   void add(const wire::Record& record);
 
   const std::map<std::string, Course>& courses() const noexcept { return courses_; }

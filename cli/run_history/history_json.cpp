@@ -116,7 +116,7 @@ Json to_json(const SeriesPoint& p) {
           {"course_linf", number_or_null(p.shown.course_linf)}};
 }
 
-/// {name: steps that the analysis could not follow}
+/// {name: the number of steps that the analysis had to skip}
 Json analyses_of(const AnalysisSeries& analyses) {
   Json object = Json::object();
   for (const auto& [name, course] : analyses.courses()) object[name] = course.skipped;
@@ -136,13 +136,14 @@ Json units_of(const RunView& run) {
   return object;
 }
 
-/// null if a result is absent; a text if JSON has no such number.
+/// A result's value: null if the result is absent, a text if the value is not a finite number.
 Json value_or_text(const std::optional<double>& value) {
   if (!value || std::isfinite(*value)) return number_or_null(value);
   return std::isnan(*value) ? "NaN" : *value > 0 ? "inf" : "-inf";
 }
 
-/// What a page shows of a run if it cannot show everything: the names of its course, and of the results to choose from.
+/// The names that a page needs if it cannot show all results of a run: those of the run's course, and of the results
+/// from which the user can choose.
 Json shown_by(const RunView& run) {
   const ShownNames names = shown_names(run.last_results);
   const Variable* field = run.layout ? first_field(run.layout->schema()) : nullptr;
@@ -184,7 +185,7 @@ Json to_json(const HandOffTimes& times) {
           {"max", times.max()}};
 }
 
-/// The newest commits, one per slot, oldest first: the content of a ring without damage.
+/// The newest commits, one per slot, from the oldest to the newest. A ring without damage contains these.
 Json ring_of(const RunView& run) {
   constexpr std::size_t kMostSlots = StepSeries::kExact;  // older steps are kept only in groups
   if (!run.started) return {};
@@ -211,7 +212,7 @@ Json describe(const RunHistory& history) {
   const RunView& run = *history.run();
   described["run"] = run.started ? to_json(*run.started) : Json::object();
   described["run"]["run_id"] = hex(run.run_id);
-  if (run.layout && run.layout != unnamed_results()) {  // the unnamed ones do not describe the variables
+  if (run.layout && run.layout != unnamed_results()) {  // the layout of unnamed results does not describe the variables
     described["run"]["schema"] = variables_to_json(run.layout->schema());
     described["run"]["payload_bytes"] = run.layout->schema().payload_bytes();
   }

@@ -14,16 +14,16 @@
 
 namespace ringside {
 
-/// {run, ended, last, totals, hand_off_ns, ring, shown, marks}; each is null before the first run. shown: the existing
-/// results, and those that show the run's course.
+/// {run, ended, last, totals, hand_off_ns, ring, shown, marks}; each is null before the first run. shown: the names of
+/// the existing results, and of those that show the run's course.
 Json describe(const RunHistory& history);
 
-/// An array with one object per point. results: full names; `values` has these results, in this order: null for an
-/// absent one, "NaN", "inf" or "-inf" for one that is not finite.
+/// An array with one object per point. results: full names; `values` contains these results, in this order. An absent
+/// result is null; a value that is not finite is "NaN", "inf" or "-inf".
 Json to_json(const std::vector<SeriesPoint>& points, std::span<const std::string> results = {});
 
-/// [{name, points: [[seq, iteration, value], …]}, …] for the `names` with results from an analysis; values as above.
-/// Only points from `from_seq` on.
+/// [{name, points: [[seq, iteration, value], …]}, …] for those of `names` that are results of an analysis. Values are
+/// represented as above. Contains only points from `from_seq` on.
 Json to_json(const AnalysisSeries& analyses, std::span<const std::string> names, std::uint64_t from_seq);
 std::vector<std::string> analysis_names(const AnalysisSeries& analyses);
 

@@ -34,12 +34,12 @@ class Families {
     add(name, help, MetricType::Gauge, std::move(metric));
   }
 
-  /// A metric; without a value it has no sample.
+  /// Adds a metric. If `value` is empty, the metric has no sample.
   void gauge(const char* name, const char* help, const std::optional<double>& value) {
     if (value) gauge(name, help, *value);
   }
 
-  /// One sample per label.
+  /// Adds a metric with one sample per label.
   void gauge(const char* name, const char* help, std::vector<ClientMetric> samples) {
     families_.push_back({name, help, MetricType::Gauge, std::move(samples)});
   }
@@ -62,7 +62,7 @@ class Families {
     add(name, help, MetricType::Histogram, std::move(metric));
   }
 
-  /// Adds labels to every metric, by which Prometheus distinguishes the nodes of a run.
+  /// Adds labels to every metric. By these, Prometheus distinguishes the nodes of a run.
   void label_all(const std::vector<ClientMetric::Label>& labels) {
     for (MetricFamily& family : families_) {
       for (ClientMetric& metric : family.metric) {
@@ -132,7 +132,7 @@ void add_steps(Families& out, const RunView& run) {
   out.counter("ringside_transferred_bytes_total", "Bytes copied into the ring.", run.sums.bytes_transferred);
 }
 
-/// The newest step's results by name: those with a series that are present.
+/// Adds those results of the newest step that are present and have a series, by name.
 void add_results(Families& out, const StepResults& results, const AnalysisSeries& analyses) {
   std::vector<ClientMetric> samples;
   for (std::size_t i = 0; i < std::min(results.size(), kMostPlotted); ++i) {

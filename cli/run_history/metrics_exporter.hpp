@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The run and its analyzer as Prometheus metrics; prometheus-cpp writes the text. Names follow Prometheus' conventions:
 // base units, and _total for values that only grow during one run. A new run begins at zero, which Prometheus treats as
-// a restart. Only ringside_run_info has the run's id as a label: otherwise each run would add a series to every metric.
+// a restart. Only ringside_run_info has the run's id as a label. If every metric had it, each run would add a series to
+// each of them.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace ringside {
 
-/// The text format, version 0.0.4.
+/// The metrics in Prometheus' text format, version 0.0.4.
 std::string metrics_text(const RunHistory& history, const AnalyzerView& analyzer);
 
 }  // namespace ringside

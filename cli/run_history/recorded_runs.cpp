@@ -13,7 +13,7 @@ const RecordedRun* RecordedRuns::add(const wire::Record& record) {
   const std::string& run_id = run_id_of(record);
   if (run_id.empty()) return nullptr;
   RecordedRun& run = run_of(run_id, record.unix_ns());
-  if (record.has_analysis_results()) return &run;  // may arrive long after the run's end
+  if (record.has_analysis_results()) return &run;  // these records may arrive long after the run's end
   run.last_unix_ns = record.unix_ns();
   if (!version_.empty()) run.version = version_;
   switch (record.what_case()) {
@@ -57,8 +57,9 @@ void RecordedRuns::add(RecordedRun& run, Clock& clock, const wire::StepRecord& s
   }
   if (run.course.course != shown_.course && !shown_.course.empty()) run.course = shown_;
   run.totals.add(step);
-  // From one publication to the next, so that steps without a record count as well. If a record lacks the instant, or
-  // has one of another boot, the producer's durations for its step count.
+  // The total time is measured from one publication to the next, and so includes steps without a record. If a record
+  // lacks the instant of publication, or the instant is of another boot, the producer's durations of this step are
+  // used.
   const std::int64_t worked_ns = step.generate_ns() + step.producer_idle_ns();
   const std::int64_t since_ns = step.published_at_ns() - clock.published_at_ns;
   const bool continues = clock.runs && step.step() > clock.step && since_ns >= 0 && clock.published_at_ns > 0;

@@ -18,37 +18,37 @@ namespace ringside {
 
 struct RecordedRun {
   std::string run_id;                       // 16 bytes
-  std::optional<wire::RunStarted> started;  // of its newest attachment; empty if the record is no longer kept
-  std::optional<wire::RunEnded> ended;      // empty during the run, or if it ended without a record
-  std::string version;                      // of the analyzer that recorded it last; empty: unknown
+  std::optional<wire::RunStarted> started;  // from the newest attachment; empty if that record is no longer kept
+  std::optional<wire::RunEnded> ended;      // empty during the run, or if no record describes its end
+  std::string version;                      // version of the analyzer that wrote the run's last record; empty: unknown
   StepTotals totals;
-  ShownNames course;  // the results that `series` shows; empty names before the first step
+  ShownNames course;  // the names of the results in `series`; empty before the first step
   CourseSeries series;
   std::uint64_t first_iteration = 0;
-  std::int64_t first_unix_ns = 0;  // times of its first and its last record
+  std::int64_t first_unix_ns = 0;  // times of the run's first and last record
   std::int64_t last_unix_ns = 0;
   CoursePoint last;  // of the newest step; iteration 0: none
 };
 
 class RecordedRuns {
  public:
-  /// course: the full name of the result for `series`; empty: that of ShownNames.
+  /// course: the full name of the result for `series`; empty: the result that ShownNames chooses.
   explicit RecordedRuns(std::string course = {}) : wanted_(std::move(course)) {}
 
-  /// As RunHistory::learn.
+  /// Has the same effect as RunHistory::learn.
   void learn(const wire::Record& record) { names_.learn(record); }
   void learn(const SharedLayout& layout) { names_.learn(layout); }
 
-  /// Adds the next record, in ascending order of seq. Returns its run; null if it has none. If the record is a step,
-  /// the run's `last` is then the point of that step.
+  /// Adds the next record, in ascending order of seq. Returns the record's run; null if it belongs to no run. After the
+  /// record of a step, the run's `last` is the point of that step.
   const RecordedRun* add(const wire::Record& record);
 
-  /// In the order of their first records. Pointers to the runs are valid until the next `add`.
+  /// All runs, in the order of their first records. Pointers to the runs are valid until the next `add`.
   const std::vector<RecordedRun>& runs() const noexcept { return runs_; }
   const ResultNames& names() const noexcept { return names_; }
 
  private:
-  struct Clock {  // of a run's newest attachment
+  struct Clock {  // the clock of a run's newest attachment
     std::uint64_t step = 0;
     std::int64_t published_at_ns = 0;
     bool runs = false;
@@ -60,14 +60,14 @@ class RecordedRuns {
   std::string version_;
   ResultNames names_;
   std::vector<RecordedRun> runs_;
-  std::vector<Clock> clocks_;  // of runs_
+  std::vector<Clock> clocks_;  // one for each of runs_
   std::size_t current_ = 0;    // the run of the last record
-  SharedLayout layout_;        // the layout of the names below
+  SharedLayout layout_;        // the layout to which the names below belong
   ShownNames shown_;
   const RecordedResult* result_ = nullptr;
 };
 
-/// "running", "done", "interrupted", "failed" or "lost". is_live: its analyzer is alive.
+/// "running", "done", "interrupted", "failed" or "lost". is_live: whether the run's analyzer is alive.
 std::string state_of(const RecordedRun& run, bool is_live);
 
 }  // namespace ringside

@@ -98,7 +98,7 @@ void RunHistory::add(const wire::Record& record) {
     case wire::Record::kAnalysisResults:
       if (RunView* run = current_run(record.analysis_results().run_id())) run->analyses.add(record);
       break;
-    default:  // a kind that this version lacks
+    default:  // a kind of record that this version does not support
       break;
   }
 }
@@ -107,7 +107,8 @@ void RunHistory::add(const wire::Status& status) {
   names_.learn(status.run());
   if (!run_ || status.run().run_id() != run_->run_id) return;
   if (!run_->started) run_->started = status.run();
-  // Status and record both count per attachment: compare their counts only within the same attachment.
+  // Both the status and the records count steps per attachment, so their counts are compared only within the same
+  // attachment.
   if (status.attached() && !run_->ended) {
     run_->steps_persisted = std::max(run_->steps_persisted, status.steps_persisted());
   }

@@ -20,7 +20,8 @@
 
 namespace ringside {
 
-/// Times from publishing to the first copied byte: percentiles, and counts below fixed bounds, which runs can sum.
+/// Times from publishing to the first copied byte: percentiles, and counts below fixed bounds. The counts of several
+/// runs can be added.
 class HandOffTimes {
  public:
   static constexpr std::array<std::int64_t, 16> kBoundsNs = {
@@ -43,7 +44,7 @@ class HandOffTimes {
 };
 
 struct RunMark {
-  std::uint64_t seq = 0;  // of its record
+  std::uint64_t seq = 0;  // of the mark's record
   std::int64_t unix_ns = 0;
   std::uint64_t step = 0;
   std::uint64_t iteration = 0;
@@ -53,16 +54,16 @@ struct RunMark {
   std::vector<std::string> actions;
 };
 
-/// The marks of a run in bounded memory. The first and the newest ones are kept, because they show what went wrong
-/// first and what happens now. All are counted.
+/// The marks of a run in bounded memory. The first and the newest marks are kept, because they show what went wrong
+/// first and what is happening now. All marks are counted.
 class RunMarks {
  public:
   static constexpr std::size_t kFirst = 64;
   static constexpr std::size_t kNewest = 192;
-  static constexpr std::size_t kMostTextBytes = 512;  // of each text; a journal may contain texts of any length
+  static constexpr std::size_t kMostTextBytes = 512;  // longer texts of a journal are cut
   static constexpr int kMostActions = 16;
 
-  /// record: with a mark.
+  /// record: a record that contains a mark.
   void add(const wire::Record& record);
 
   std::uint64_t count() const noexcept { return count_; }
@@ -78,16 +79,16 @@ class RunMarks {
 /// One run.
 struct RunView : StepTotals {
   std::string run_id;                       // 16 bytes
-  std::optional<wire::RunStarted> started;  // empty if its record is no longer kept
-  SharedLayout layout;                      // of its newest step; null: unknown
+  std::optional<wire::RunStarted> started;  // empty if the record of the start is no longer kept
+  SharedLayout layout;                      // the layout of the newest step; null: unknown
   std::optional<wire::RunEnded> ended;
-  wire::StepRecord last;     // all default before the first step
-  StepResults last_results;  // of that step
+  wire::StepRecord last;     // the newest step's record; before the first step, all fields have default values
+  StepResults last_results;  // the results of that step
   std::int64_t last_unix_ns = 0;
   HandOffTimes hand_off;
   StepSeries series;
   RunMarks marks;
-  std::optional<std::uint64_t> frozen_at_iteration;  // from here on its ring overwrites no slot
+  std::optional<std::uint64_t> frozen_at_iteration;  // from this iteration on, the ring overwrites no slot
   AnalysisSeries analyses;
 };
 
@@ -98,12 +99,12 @@ class RunHistory {
   void learn(const wire::Record& record) { names_.learn(record); }
   void learn(const SharedLayout& layout) { names_.learn(layout); }
 
-  /// Adds the next record, in ascending order of seq. If a seq does not ascend, an analyzer began a new numbering (no
-  /// journal kept the earlier records). The series then restarts; no step is counted twice.
+  /// Adds the next record, in ascending order of seq. If a seq is not greater than the last one, an analyzer began a
+  /// new numbering, because no journal kept the earlier records. The series then restarts; no step is counted twice.
   void add(const wire::Record& record);
 
-  /// Adds the analyzer's report between two steps: the number of persisted steps, and the parameters if their record is
-  /// no longer kept.
+  /// Adds an analyzer's status, which arrives between two steps. It contains the number of persisted steps, and the
+  /// parameters if their record is no longer kept.
   void add(const wire::Status& status);
 
   /// The newest run; empty before the first record of a run.
@@ -113,7 +114,7 @@ class RunHistory {
 
  private:
   RunView& run_of(const std::string& run_id);
-  /// The run of a record that may arrive after the next run has begun; null if that run has begun.
+  /// The run of a record that may arrive late; null if the next run has already begun.
   RunView* current_run(const std::string& run_id) { return run_ && run_->run_id != run_id ? nullptr : &run_of(run_id); }
   void add(const wire::Record& record, const wire::StepRecord& step);
 

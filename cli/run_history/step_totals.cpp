@@ -15,17 +15,17 @@ void StepTotals::add(const wire::RecordsMissing& missing) {
   const std::uint64_t first = missing.first_commit_seq() != 0 ? missing.first_commit_seq() : named_to + 1;
   if (named_to == 0) counted_to = named_to = first - 1;
   const std::uint64_t last = first + missing.steps() - 1;
-  if (last <= named_to) return;  // already counted
+  if (last <= named_to) return;  // these missing steps were already counted
   sums.records_missing += last - named_to;
   named_to = last;
 }
 
 bool StepTotals::add(const wire::StepRecord& step) {
-  if (named_to > 0 && step.commit_seq() <= counted_to) return false;  // a RecordsMissing has already counted it
+  if (named_to > 0 && step.commit_seq() <= counted_to) return false;  // a RecordsMissing has already counted this step
   if (sums.steps == 0) steps_before = step.step();
   if (named_to == 0) counted_to = named_to = step.commit_seq() - 1;
-  // The steps between the last one and this one have no record, whether or not a RecordsMissing named them. Records of
-  // named steps after this one may still arrive.
+  // The steps between the last record and this one have no record, whether or not a RecordsMissing named them. Of the
+  // steps after this one, records may still arrive, even if a RecordsMissing named these steps.
   sums.records_missing -= named_to - counted_to;
   sums.records_missing += step.commit_seq() - counted_to - 1;
   counted_to = step.commit_seq();

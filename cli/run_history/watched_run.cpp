@@ -101,7 +101,7 @@ std::string WatchedRun::status_json() const {
                  {"analyzer", describe(analyzer_)}};
   status.update(ringside::describe(history_));
   if (Json& ring = status["ring"]; ring.is_object()) {
-    if (analyzer_.last) {  // the status may precede the records
+    if (analyzer_.last) {  // the status may arrive before the records
       if (analyzer_.last->has_frozen_at_iteration())
         ring["frozen_at_iteration"] = analyzer_.last->frozen_at_iteration();
       if (const auto guarded = analyzer_.last->guarded_commit_seq()) ring["guarded_commit_seq"] = guarded;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The data that `ringside serve` shows: the run's history, and whether the analyzer is up. One thread writes (it
-// receives the records); any thread may read (the HTTP server answers requests from it).
+// The data that `ringside serve` shows: the run's history, and whether the analyzer is up. One thread, which receives
+// the records, writes an object of this class. Any thread may read it; the HTTP server does so to answer requests.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace ringside {
 /// The analyzer's state in its last report to this process.
 struct AnalyzerView {
   bool up = false;
-  bool was_up = false;               // at any time until now
-  std::int64_t since_unix_ns = 0;    // when `up` took its present value
-  std::uint64_t changes = 0;         // how often another analyzer replaced it
+  bool was_up = false;               // whether `up` was ever true
+  std::int64_t since_unix_ns = 0;    // the time at which `up` took its present value
+  std::uint64_t changes = 0;         // how often another analyzer took the place of the last one
   std::optional<wire::Status> last;  // its last status
 };
 
@@ -27,20 +27,20 @@ class WatchedRun {
  public:
   WatchedRun();
 
-  // For the writing thread.
+  // The functions for the writing thread.
   void take(std::span<const wire::Record> records);
   void take(const wire::Status& status);
   void analyzer_is(bool up);
   void another_analyzer_came();
   /// The present slots of the pool; empty: the pool cannot be read from here.
   void take(std::optional<RingSlots> slots);
-  /// Later records come from another journal, with its own numbering.
+  /// Prepares for records from another journal, which has its own numbering.
   void begin_anew();
 
-  // For any thread: JSON objects as text, and Prometheus' text format.
+  // The functions for any thread. The results are JSON objects as text, and metrics in Prometheus' text format.
   std::string status_json() const;
-  /// The steps from seq `from` on, at most `limit`, with {run_id, newest_seq, more}. results: full names of the values
-  /// that each step gets.
+  /// The steps from seq `from` on, at most `limit`, with {run_id, newest_seq, more}. results: the full names of the
+  /// results that each step contains.
   std::string steps_json(std::uint64_t from, std::size_t limit, std::span<const std::string> results = {}) const;
   std::string metrics_text() const;
 

@@ -25,12 +25,12 @@ std::int64_t began(const RecordedRun& run) {
 
 }  // namespace
 
-/// One journal, up to the last record that was read.
+/// A journal, of which all records up to a certain one have been read.
 class RunFolder::Journal {
  public:
   explicit Journal(std::string pool) : pool_(std::move(pool)) {}
 
-  /// Returns whether anything has changed.
+  /// Reads new records. Returns whether anything has changed.
   bool look() {
     const std::string fault_before = fault_;
     try {
@@ -61,7 +61,7 @@ class RunFolder::Journal {
   }
 
   void take() {
-    // If the numbers restart, another journal has replaced this one.
+    // If the numbers of records restart, another journal has replaced this one.
     if (reader_->newest_seq() < newest_seq_) {
       recorded_ = RecordedRuns();
       newest_seq_ = 0;
@@ -75,7 +75,8 @@ class RunFolder::Journal {
       fresh.push_back(encoded->bytes);
       newest_seq_ = encoded->seq;
     }
-    // The description of a run may follow its first steps. Only the few records other than steps can contain one.
+    // The description of a run may follow its first steps. Only records that are not of steps, which are few, can
+    // contain a description.
     for (const std::string_view bytes : fresh) {
       if (parse(bytes) && !record.has_step()) recorded_.learn(record);
     }
@@ -106,7 +107,7 @@ RunFolder::RunFolder(const std::string& folder) : folder_(folder) {
 
 RunFolder::~RunFolder() = default;
 
-/// The pools that have a journal, whether they still exist or not.
+/// The pools that have a journal, even pools that no longer exist.
 std::vector<std::string> RunFolder::pools_found() {
   std::set<std::string> pools;
   std::error_code error;
@@ -119,7 +120,7 @@ std::vector<std::string> RunFolder::pools_found() {
     // A link's journal is beside the pool to which the link points.
     if (!pool.empty() && fs::symlink_status(pool, ignored).type() != fs::file_type::symlink) pools.insert(pool);
   }
-  // If a log is a link, neither log is read.
+  // If one of a journal's two logs is a link, neither is read.
   std::erase_if(pools, [](const std::string& pool) {
     const std::vector<std::string> logs = journal_files_there(pool);
     return std::any_of(logs.begin(), logs.end(), [](const std::string& log) {

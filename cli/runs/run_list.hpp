@@ -12,7 +12,7 @@ namespace ringside {
 
 Json to_json(const ListedRun& listed);
 
-/// A head, and a line for each run.
+/// The table: a head, and a line for each run.
 std::string runs_table(const std::vector<ListedRun>& runs);
 
 }  // namespace ringside

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes of the PROGRAM that `ringside run` did not start itself: the attached one, which may be a launcher's child,
-// and orphans, which outlive the process that started them and become our children.
+// Processes of the PROGRAM that `ringside run` did not start itself: the attached process, which may be a launcher's
+// child, and orphans, which outlive their parents and become children of `ringside run`.
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +12,8 @@
 
 namespace ringside {
 
-/// The process that an analyzer named. Keeps its identity: a signal never reaches a later process with the same number.
+/// The process that an analyzer reported as attached. Keeps its identity, so that a signal never reaches a later
+/// process with the same number.
 class AttachedProcess {
  public:
   AttachedProcess() = default;
@@ -20,7 +21,7 @@ class AttachedProcess {
 
   bool alive() const noexcept;
   void signal(int number) const noexcept;
-  /// Whether a Ctrl-C that is passed on to the process group reaches it.
+  /// Whether a Ctrl-C that is passed on to this process group reaches the process.
   bool is_in_group(pid_t group) const noexcept { return getpgid(pid_) == group; }
   /// The cores that its threads may run on, ascending; empty if that is not known.
   std::vector<int> cores() const;
@@ -31,7 +32,7 @@ class AttachedProcess {
 };
 
 enum class Handling { kDefault, kIgnored, kCaught };
-/// What a process does with a signal; kDefault if that cannot be read.
+/// The way in which a process handles a signal; kDefault if it cannot be read.
 Handling handling_of(pid_t pid, int number);
 
 /// From now on, this process becomes the parent of descendants whose parents end.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A process that `ringside run` starts and supervises: one of our programs, whose report lines and standard error
 // arrive through pipes; the user's PROGRAM, with the standard streams of `ringside run`; or an interpreter for a user's
-// file (cli/analyses). A pidfd reports its end. The kernel sends it SIGTERM if we die first.
+// file (cli/analyses). A pidfd reports the end of the process. If this process dies first, the kernel sends SIGTERM to
+// the child.
 #pragma once
 
 #include <sys/types.h>
@@ -16,23 +17,23 @@
 
 namespace ringside {
 
-/// A program of the user, which is searched for as a shell does.
+/// A program of the user, which is searched for as by a shell.
 struct UserProgram {
   std::vector<std::string> words;                                // PROGRAM ARGS..., at least one
   std::vector<std::pair<std::string, std::string>> environment;  // variables that are set for it
-  std::vector<int> cpus;                                         // cores to bind it to
+  std::vector<int> cpus;                                         // the cores to which it is bound
 };
 
-/// A program that runs a user's file and communicates with us. Its last arguments are the numbers of two descriptors:
-/// it writes lines to the first (`read_report`) and reads lines from the second (`tell`). `read_stderr` reads both of
-/// its output streams.
+/// A program that runs a user's file and communicates with this process. Its last arguments are the numbers of two
+/// descriptors: it writes lines to the first descriptor (`read_report`) and reads lines from the second (`tell`).
+/// `read_stderr` reads both of its output streams.
 struct Interpreter {
   std::vector<std::string> words;
   std::vector<std::pair<std::string, std::string>> environment;
 };
 
-/// A program that runs already and has started us (cli/run/attendance.hpp). It is not a child: we watch it, never
-/// signal it, and do not learn how it ends.
+/// A program that has started this process (cli/run/attendance.hpp). It is not a child: it is watched, but gets no
+/// signal, and its exit status is not known.
 struct AttendedProgram {
   pid_t pid;
   UniqueFd pidfd;
@@ -41,18 +42,19 @@ struct AttendedProgram {
 
 class Child {
  public:
-  /// Starts `program` (a path) with `arguments`, followed by `--report-fd=N`, in its own process group: the terminal's
-  /// Ctrl-C then reaches only us. Throws Error (exit code 3) if it cannot be started.
+  /// Starts `program` (a path) with `arguments`, followed by `--report-fd=N`, in its own process group: a Ctrl-C in the
+  /// terminal then reaches only this process. Throws Error (exit code 3) if it cannot be started.
   Child(const std::string& program, const std::vector<std::string>& arguments);
   /// Starts a program of the user in its own process group, which `signal` reaches as a whole. If standard input is a
-  /// terminal, the program gets none, because it is not in the terminal's foreground. Throws Error, exit code 2 if the
-  /// program cannot be executed.
+  /// terminal, the program gets no input, because it is not in the terminal's foreground. Throws Error, exit code 2 if
+  /// the program cannot be executed.
   explicit Child(const UserProgram& program);
   /// Starts an interpreter in its own process group, which `signal` reaches as a whole. Throws Error, exit code 3 if it
   /// cannot be executed.
   explicit Child(const Interpreter& interpreter);
   explicit Child(AttendedProgram program);
-  /// Kills the process if it still runs: a user's program with its group, but never an attended program.
+  /// Kills the process if it still runs, except an attended program. A user's program is killed together with its
+  /// group.
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -66,10 +68,11 @@ class Child {
   /// Whether it is stopped by a signal (SIGSTOP) and has not ended.
   bool stopped() const noexcept { return running_ && !is_attended_ && is_stopped(pid_); }
 
-  /// Does nothing after the process has ended, except that the rest of a user program's group still gets the signal.
+  /// Sends a signal to the process. After the process has ended, only the remaining group of a user's program gets the
+  /// signal.
   void signal(int number) noexcept;
 
-  /// Writes a line to an interpreter, without waiting. False if its pipe accepts no more.
+  /// Writes a line to an interpreter, without waiting. Returns false if the pipe is full or closed.
   bool tell(const std::string& line) noexcept;
 
   /// Reads the available bytes without waiting, and passes each whole line to `on_line`. At the end of the stream,
@@ -97,7 +100,7 @@ class Child {
 
   pid_t pid_ = -1;
   bool is_attended_ = false;
-  bool is_group_ = false;  // a user's program: remains a zombie until our end, so that no other group gets its number
+  bool is_group_ = false;  // for a user's program: it remains a zombie, so that no other group gets its number
   UniqueFd pidfd_;
   UniqueFd report_;
   UniqueFd stderr_;

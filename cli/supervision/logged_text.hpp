@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// The text="..." of an event for the user (records_missing, frozen …); empty for any other line.
+/// The text="..." of an event that concerns the user (records_missing, frozen …); empty for any other line.
 inline std::optional<std::string> sentence_of(std::string_view log_line) {
   constexpr std::string_view kEvents[] = {" ringside-analyzer level=warning event=records_missing ",
                                           " ringside-analyzer level=warning event=frozen ",

@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kSettlingSteps = 3;  // until caches are warm and the pace is steady
+constexpr std::uint64_t kSettlingSteps = 3;  // the number of steps until caches are warm and the pace is steady
 
 std::string planned_duration(std::uint64_t ns) {
   return duration_text(static_cast<std::int64_t>(ns));

@@ -18,10 +18,11 @@ class PlanCheck {
 
   explicit PlanCheck(const PlannedStepOptions& planned) : planned_(planned) {}
 
-  /// Another analyzer takes over: observations of the lost one no longer count.
+  /// Call this function when another analyzer takes over: figures of the lost analyzer no longer count.
   void begin_anew() noexcept { from_ns_ = 0; }
 
-  /// analyzer: its newest figures, or null. Returns one line, once, if steps take shorter or longer than planned.
+  /// analyzer: the analyzer's newest figures, or null. Returns one line, once, if steps are faster or slower than
+  /// planned.
   std::optional<std::string> observe(const Json& analyzer);
 
  private:

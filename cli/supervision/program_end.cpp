@@ -16,15 +16,15 @@ bool is_storage_lost(ExitCode code) noexcept {
   return code == ExitCode::kSystem || code == ExitCode::kDamaged;
 }
 
-/// For a program that failed after it had attached. The exit status of a refusal means wrong use; the example programs
-/// and uncaught exceptions of the Python package end with it.
+/// The code for a program that failed after it had attached. The exit status of a refusal means wrong use: the example
+/// programs end with it, and so do uncaught exceptions of the Python package.
 ExitCode code_of_failure(const ProcessEnd& end) noexcept {
   return end.signal == 0 && end.status == static_cast<int>(ExitCode::kUsage) ? ExitCode::kUsage : ExitCode::kPeerLost;
 }
 
-/// PROGRAM has ended and was never attached.
+/// Judges a PROGRAM that has ended and was never attached.
 ProgramVerdict judge_unattached(const ProgramRunEnd& run) {
-  if (run.is_attended) return {};  // it received the reason of a refusal
+  if (run.is_attended) return {};  // the program itself received the reason of a refusal
   const std::string end = run.end.in_words();
   if (run.attachment.refusal) {
     return {run.attachment.refusal->code(),
@@ -45,13 +45,13 @@ std::string when(const AttachmentReport& attachment) {
                                   : std::string("before its first iteration");
 }
 
-/// How the user can continue.
+/// A clause about the way in which the user can continue; empty if no iteration exists to continue from.
 const char* way_on(const ProgramRunEnd& run) noexcept {
   if (run.attachment.iteration == 0) return "";
   return run.is_attended ? "; started again, it continues" : "; ringside run --resume continues";
 }
 
-/// The process that published has ended or left without detaching.
+/// Judges a run whose publishing process ended or left without detaching.
 ProgramVerdict judge_lost(const ProgramRunEnd& run) {
   const AttachmentReport& attachment = run.attachment;
   const bool reported = run.publisher_end.status.has_value();
@@ -68,7 +68,7 @@ ProgramVerdict judge_lost(const ProgramRunEnd& run) {
                       attachment.committed, way_on(run))};
 }
 
-/// PROGRAM detached and ended with status 0, without being asked to end.
+/// Judges a run whose PROGRAM detached and ended with status 0, without being asked to end.
 ProgramVerdict judge_outcome(const ProgramRunEnd& run) {
   const AttachmentReport& attachment = run.attachment;
   const auto line = [&](const char* what, const char* more = "") {
@@ -137,7 +137,7 @@ void count_in_pool(AttachmentReport& attachment, const std::string& pool) {
   if (!attachment.attached || !attachment.how.empty()) return;
   try {
     const RingReader reader = RingReader::open(pool, std::chrono::milliseconds(0));
-    for (const KeptSlot& kept : reader.recover().kept) {  // the newest is the last
+    for (const KeptSlot& kept : reader.recover().kept) {  // the newest step is the last
       if (to_string(kept.header.run_id) != attachment.run_id) continue;
       attachment.iteration = kept.header.iteration;
       attachment.committed = kept.header.step + 1;  // steps count from 0

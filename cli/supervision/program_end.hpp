@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Judges how a run of the user's PROGRAM ended: one exit code and at most one line, from the known facts about its
-// processes and its one attachment (docs/publish/library.md has the table).
+// Judges how a run of the user's PROGRAM ended. The result is one exit code and at most one line, from the known facts
+// about the run's processes and its one attachment (docs/publish/library.md has the table).
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// Both members are unknown for a process with another parent.
+/// The way in which a process ended. If another process is its parent, both members are unknown.
 struct ProcessEnd {
   std::optional<int> status = {};
   int signal = 0;  // 0: no signal killed it
@@ -26,30 +26,30 @@ struct AttachmentReport {
   bool attached = false;
   pid_t pid = 0;    // the process that publishes
   std::string run_id = {};
-  std::string how;           // how it ended: "detached", "producer_lost" ...; empty: not yet
-  std::string outcome = {};  // with "detached", by the program: "finished", "interrupted", "diverged", "failed"
+  std::string how;           // how the attachment ended: "detached", "producer_lost" ...; empty: it has not ended
+  std::string outcome = {};  // with "detached", the program's report: "finished", "interrupted", "diverged", "failed"
   std::uint64_t iteration = 0;
   std::uint64_t committed = 0;
-  bool is_counted = true;  // false: more steps may be committed; the analyzer was killed and the pool is unreadable
-  ExitCode code = ExitCode::kDone;  // with `how`: the code that the process received
+  bool is_counted = true;  // false: more steps may be committed; the analyzer was killed, the pool is unreadable
+  ExitCode code = ExitCode::kDone;  // set together with `how`: the code that the process received
   std::string text = {};
-  std::optional<Error> refusal = {};  // the last refusal before any request was accepted
+  std::optional<Error> refusal = {};  // the last refusal before an attach request was accepted
 };
 
 struct ProgramRunEnd {
-  std::string program;  // as the user gave it
+  std::string program;  // the name as the user gave it
   std::string socket;
   std::string pool = {};
-  bool is_attended = false;  // it started us, and is responsible for its own end
-  ProcessEnd end = {};  // of the process that was started
+  bool is_attended = false;  // whether the program started this process; it is then responsible for its own end
+  ProcessEnd end = {};  // the end of the process that was started
   AttachmentReport attachment = {};
   ProcessEnd publisher_end = {};
   bool publisher_lives = false;
   bool interrupted = false;
   int announced = 0;  // the batch system's signal that was passed on to the program; 0: none
   std::string analyzer_death =
-      {};  // "was killed by signal 9 (Killed)"; empty: it reported its end, or ended after the program
-  ExitCode analyzer_verdict = ExitCode::kDone;  // its exit code, if it reported its end
+      {};  // "was killed by signal 9 (Killed)"; empty: the analyzer reported its end, or ended after the program
+  ExitCode analyzer_verdict = ExitCode::kDone;  // the analyzer's exit code, if it reported its end
 };
 
 struct ProgramVerdict {
@@ -57,17 +57,18 @@ struct ProgramVerdict {
   std::string line;  // for the user; empty: nothing to report
 };
 
-/// A failed disk and a truncated pool take precedence, then an interruption.
+/// Judges a run. A failed disk and a truncated pool take precedence over everything else, and an interruption over the
+/// rest.
 ProgramVerdict judge(const ProgramRunEnd& run);
 
-/// Reminds the user once if a program has not attached for a long time.
+/// Informs the user once if a program has not attached for a long time.
 class AttachmentReminder {
  public:
   static constexpr std::int64_t kAfterS = 60;
 
   explicit AttachmentReminder(std::int64_t begun_ns) : begun_ns_(begun_ns) {}
 
-  /// The line, if it is due. program: as the user gave it; pid: of the process that was started.
+  /// The line for the user, if it is due. program: the name as the user gave it; pid: the process that was started.
   std::optional<std::string> due(std::int64_t now_ns, const std::string& program, pid_t pid, const std::string& socket);
 
  private:
@@ -75,7 +76,7 @@ class AttachmentReminder {
   bool told_ = false;
 };
 
-/// If the end of the attachment was not reported, replaces its reported steps by those in `pool`.
+/// If the end of the attachment was not reported, replaces the reported steps by those that `pool` keeps.
 void count_in_pool(AttachmentReport& attachment, const std::string& pool);
 
 }  // namespace ringside

@@ -14,7 +14,7 @@
 namespace ringside {
 namespace {
 
-// The figures about its steps that each analyzer counts from zero.
+// Figures of the publishing process that each analyzer counts from zero.
 constexpr const char* kPublishingCountedByEach[] = {"generate_s", "producer_idle_s", "steps_skipped"};
 
 }  // namespace
@@ -39,12 +39,12 @@ void ProgramSupervisor::wait_for_program(Child& program, std::optional<Child>& a
     const bool is_served = publisher_may_come(program, *analyzer);
     if (!analyzer->running() && is_served && !is_over() && !told_program) {
       if (replaced(*analyzer, restart_analyzer)) continue;
-      signal_producer(program, SIGINT);  // like Ctrl-C: its next claim finds no analyzer
+      signal_producer(program, SIGINT);  // like Ctrl-C; without an analyzer, the program's next claim would fail
       told_program = true;
       if (analyzer->ended_unexpectedly()) lost_analyzer_ = analyzer->how_it_ended();
       if (analyzer->exit_code() == 0) lost_analyzer_ = "was stopped by another process";
     }
-    // Without a process to serve, the analyzer has no work left. A signal before it is ready would kill it.
+    // Without a process to serve, the analyzer has no work left. A signal before the analyzer is ready would kill it.
     if (!is_served && analyzer_alone_since_ns == 0 && analyzer_.ready) {
       analyzer->signal(SIGTERM);
       analyzer_alone_since_ns = clock_ns_;
@@ -84,7 +84,8 @@ bool ProgramSupervisor::publisher_may_come(const Child& program, const Child& an
   if (!attachment_.attached) return !orphans_.empty();
   if (is_over()) return false;
   if (publisher_.alive()) return true;
-  // The analyzer that it was attached to reports its end, unless that analyzer has died as well.
+  // The analyzer to which the process was attached will report the end of the attachment, unless this analyzer has died
+  // as well.
   return attachment_.how.empty() && is_attached_to_analyzer_ && analyzer.running();
 }
 
@@ -92,7 +93,7 @@ void ProgramSupervisor::analyzer_reported(Json& line) {
   const std::string event = line.value("event", "");
   if (event == "refused") {
     attachment_.refusal.emplace(documented_exit_code(line.value("exit_code", 0)), line.value("text", ""));
-    // It was reported as attached, but left before the analyzer replied.
+    // The process was reported as attached, but left before the analyzer replied.
     if (line.value("pid", 0) == attachment_.pid && attachment_.how.empty()) is_attached_to_analyzer_ = false;
   } else if (event == "attached") {
     begin_attachment(line);
@@ -111,7 +112,8 @@ void ProgramSupervisor::analyzer_reported(Json& line) {
   }
 }
 
-/// A second report comes from the successor of a lost analyzer, or after a signal had stopped the process.
+/// Takes note of an attachment. A second report of it comes from the successor of a lost analyzer, or after a signal
+/// had stopped the process.
 void ProgramSupervisor::begin_attachment(const Json& line) {
   attachment_.how.clear();
   is_attached_to_analyzer_ = true;
@@ -123,7 +125,7 @@ void ProgramSupervisor::begin_attachment(const Json& line) {
   progress_.wait_for(fmt::format("{} has attached (process {}), no step yet", program_.name, attachment_.pid));
   producer_.figures = Json::object();
   for (const char* key : {"run", "resumed_from", "coordination", "buffers"}) producer_.figures[key] = line.at(key);
-  if (program_.is_attended) return;  // the library binds it, and releases it at the end of the run
+  if (program_.is_attended) return;  // the library binds such a program to cores, and releases it at the end of the run
   const CoreList cores{publisher_.cores()};
   if (!cores.cpus.empty() && cores.cpus != program_.cores) {
     say(fmt::format(
@@ -135,7 +137,7 @@ void ProgramSupervisor::begin_attachment(const Json& line) {
 void ProgramSupervisor::take_in_figures(Json figures) {
   if (!producer_.figures.is_object() || !figures.is_object()) return;
   for (const auto& [key, lost] : lost_publishing_.items()) figures[key] = add(figures[key], lost);
-  // A successor knows only the first step that it took itself.
+  // A successor reports the first step that it took itself, so the earlier time is kept.
   if (producer_.figures.value("begun_ns", std::int64_t{0}) != 0) figures["begun_ns"] = producer_.figures["begun_ns"];
   producer_.figures.update(figures);
 }
@@ -149,8 +151,8 @@ void ProgramSupervisor::remember_lost_analyzer() {
   }
 }
 
-// Signals the group. If the process that publishes is outside it (launchers of MPI and Slurm, setsid), only that
-// process gets the first signal, because its launcher would end it in its own way.
+// Signals the process group. If the publishing process is outside the group (launchers of MPI and Slurm, setsid), the
+// first signal goes only to that process, because its launcher would end it in a different way.
 void ProgramSupervisor::signal_producer(Child& program, int number) {
   const bool outside =
       attachment_.attached && !is_over() && publisher_.alive() && !publisher_.is_in_group(program.pid());
@@ -166,8 +168,9 @@ void ProgramSupervisor::signal_producer(Child& program, int number) {
   }
 }
 
-// An attended program got the signal itself, or decides alone when it ends. For one that we started, the handler of the
-// process that publishes decides about an announcement. A launcher that catches it passes it on to its ranks.
+// An attended program got the signal itself, or decides alone when it ends. For a program that this process started, an
+// announcement goes to the publishing process if that has a handler for it. A launcher that catches the signal passes
+// it on to its ranks.
 bool ProgramSupervisor::settle_signal(const Child& program, int number) {
   if (program_.is_attended) return true;
   if (!is_announcement(number)) return false;
@@ -185,7 +188,8 @@ bool ProgramSupervisor::settle_signal(const Child& program, int number) {
   return true;
 }
 
-/// Orphans are children of this process: collecting them reveals how the attached one ended.
+/// Collects orphans that have ended. They are children of this process, so that this reveals how the attached process
+/// ended if it was an orphan.
 void ProgramSupervisor::collect_orphans(const Child& program, const Child& analyzer) {
   orphans_ = orphans({program.pid(), analyzer.pid(), beside_ != nullptr ? beside_->pid() : program.pid()});
   std::erase_if(orphans_, [this](pid_t orphan) {
@@ -202,7 +206,7 @@ void ProgramSupervisor::tell_while_program_runs(const Child& program, const Chil
     if (const auto line = reminder_.due(clock_ns_, program_.name, program.pid(), socket_)) say(*line);
     return;
   }
-  // If PROGRAM itself was attached and has ended, its signal will be known in a moment.
+  // If PROGRAM itself was attached and has ended, no line is due yet: its exit status will be known in a moment.
   const bool lost = attachment_.how == "producer_lost" && (attachment_.pid != program.pid() || publisher_.alive());
   if (lost && !std::exchange(loss_was_told_, true)) say(judge(end(program, analyzer)).line);
 }
@@ -212,7 +216,7 @@ void ProgramSupervisor::tell(Child& program, const Child& analyzer) {
   const bool is_attached = attachment_.attached && attachment_.how.empty() && attachment_.pid != program.pid();
   const bool is_awaited = !attachment_.attached && !orphans_.empty();
   if (!(is_attached && publisher_.alive()) && !is_awaited) return;
-  // It attached after the signal that ended its launcher.
+  // The process attached after the signal that ended its launcher.
   const bool missed = interrupts_ > 0 && is_attached && !publisher_was_signalled_;
   if (missed && !publisher_.is_in_group(program.pid())) signal_producer(program, SIGINT);
   if (std::exchange(waiting_was_told_, true)) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Supervises the user's PROGRAM and its analyzer. PROGRAM reports nothing: all facts about the run come from the
-// analyzer. Any descendant of the started process may attach (docs/publish/library.md).
+// Supervises the user's PROGRAM and its analyzer. PROGRAM itself sends no reports: all facts about the run come from
+// the analyzer. Any descendant of the started process may attach (docs/publish/library.md).
 #pragma once
 
 #include <functional>
@@ -16,27 +16,27 @@ namespace ringside {
 
 struct WatchedProgram {
   std::string name;        // as the user gave it, printable
-  std::vector<int> cores;  // that it was bound to
+  std::vector<int> cores;  // the cores to which it was bound
   double kill_after_s = 30;
   bool show_progress = true;
-  bool is_attended = false;  // it ran before us, and we only attend it
+  bool is_attended = false;  // whether the program started this process, which only attends it
 };
 
 class ProgramSupervisor final : public Supervisor {
  public:
   explicit ProgramSupervisor(const WatchedProgram& program);
 
-  /// socket: the analyzer's, which the program has to find.
+  /// socket: the analyzer's socket, to which the program must attach.
   void expect_at(const std::string& socket) { socket_ = socket; }
 
   /// Waits until PROGRAM has ended, no process is attached, and the analyzer has ended. restart_analyzer: as in
-  /// Supervisor; called only while there is a process to serve.
+  /// Supervisor; it is called only while a process needs the analyzer.
   void wait_for_program(Child& program, std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer);
 
   const AttachmentReport& attachment() const noexcept { return attachment_; }
-  /// The present state; after wait_for_program, how the run ended.
+  /// The present state of the run; after wait_for_program, how the run ended.
   ProgramRunEnd end(const Child& program, const Child& analyzer) const;
-  /// The user was told at once that the publishing process was lost, because PROGRAM continued without it.
+  /// Whether the user was informed at once that the publishing process was lost, because PROGRAM continued without it.
   bool loss_was_told() const noexcept { return loss_was_told_; }
 
  protected:
@@ -60,10 +60,10 @@ class ProgramSupervisor final : public Supervisor {
   AttachmentReport attachment_;
   AttachedProcess publisher_;
   ProcessEnd publisher_end_;
-  std::vector<pid_t> orphans_;            // that still run
+  std::vector<pid_t> orphans_;            // orphans that still run
   Json lost_publishing_;                  // sums of the lost analyzers' reports about the publisher
-  std::string lost_analyzer_;             // how the last one ended, which made us ask the program to end
-  bool is_attached_to_analyzer_ = false;  // the analyzer that runs now, not a predecessor
+  std::string lost_analyzer_;             // how the last analyzer ended, if the program was therefore asked to end
+  bool is_attached_to_analyzer_ = false;  // attached to the present analyzer, not only to a previous one
   bool waiting_was_told_ = false;
   bool loss_was_told_ = false;
   bool publisher_was_signalled_ = false;

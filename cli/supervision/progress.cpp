@@ -44,7 +44,7 @@ std::string ProgressLine::line(const Json& producer, const Json& analyzer, doubl
   const double steps_per_s =
       pipeline ? rate(analyzer, analyzer_before_, "steps_committed") : rate(producer, producer_before_, "iterations");
   std::string text = "iteration " + with_separators(static_cast<std::uint64_t>(number(producer, "iterations")));
-  // A program need not publish its change.
+  // A program need not publish the change of its iterates.
   if (producer.contains("residual_l1") && producer["residual_l1"].is_number()) {
     text += fmt::format("  L1 {:.1e}", number(producer, "residual_l1"));
   }

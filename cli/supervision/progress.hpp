@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The live line of `ringside run`: redrawn in place on a terminal that no other program writes to, otherwise a new line
-// every two seconds. It shows the iteration, L1 change, steps and bytes per second, the idle shares of producer (P) and
-// analyzer (A), and the time left if there is a tolerance. It fits 80 columns.
+// The live line of `ringside run`: it is redrawn in place on a terminal to which no other program writes; otherwise a
+// new line appears every two seconds. It shows the iteration, L1 change, steps and bytes per second, the idle shares of
+// producer (P) and analyzer (A), and the time left if there is a tolerance. It fits 80 columns.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace ringside {
 
 class ProgressLine {
  public:
-  /// Writes to standard error. `shown` false: never writes. in_place: redraws on a terminal; false if another program
-  /// also writes there.
+  /// Writes to standard error. If `shown` is false, writes nothing. in_place: redraws the line on a terminal; false if
+  /// another program also writes there.
   explicit ProgressLine(bool shown, bool in_place = true);
 
-  /// Sets the text to show before the first iteration, with the time since this call.
+  /// Sets the text that is shown before the first iteration, followed by the time since this call.
   void wait_for(const std::string& text);
 
-  /// Takes the newest figures of each process; null if there are none. Draws the line if it is due.
+  /// producer, analyzer: the newest figures of each process, or null. Draws the line if it is due.
   void update(const Json& producer, const Json& analyzer);
 
   /// Removes the line from the terminal, so that other text can be printed.

@@ -37,7 +37,7 @@ constexpr std::string_view kPrefix = "ringside-";
 static_assert(sizeof kPattern - 1 == kPrefix.size() + RuntimeFolder::kNameLetters);
 constexpr char kSocket[] = "analyzer.socket";
 
-/// The variables that name the folder for temporary files; the first that is set counts, as in
+/// The variables that name the folder for temporary files; the first one that is set is used, as in
 /// fs::temp_directory_path().
 constexpr const char* kTemporaryVariables[] = {"TMPDIR", "TMP", "TEMP", "TEMPDIR"};
 
@@ -60,22 +60,23 @@ std::size_t longest_base() {
          std::strlen(kPattern) - 2;  // two slashes
 }
 
-/// Why no folder for sockets can be in `base`, as an errno value; 0: no obstacle is known.
+/// The reason why `base` cannot contain a folder for sockets, as an errno value; 0 if no reason is known.
 int obstacle_in(const fs::path& base) {
   if (base.native().size() > longest_base()) return ENAMETOOLONG;
   return access(base.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
 }
 
-/// Whether the file system reports no room. Only creating a folder would prove room, but searches create none.
+/// Whether the file system reports that it is full. Only the creation of a folder would prove the opposite, but a
+/// search creates none.
 bool is_full(const fs::path& base) {
   struct statvfs status {};
   if (statvfs(base.c_str(), &status) != 0) return false;
   return status.f_bavail == 0 || (status.f_files != 0 && status.f_favail == 0);
 }
 
-/// A run's folder is in the first of these that allows one. The XDG Base Directory Specification says to ignore a
-/// relative XDG_RUNTIME_DIR. A batch system's TMPDIR may be missing, full, or too long for a socket's path: then one of
-/// the last two is used.
+/// The folders that may contain a run's folder. The first of them that allows it is used. The XDG Base Directory
+/// Specification requires that a relative XDG_RUNTIME_DIR is ignored. A batch system's TMPDIR may be missing, full, or
+/// too long for a socket's path: then one of the last two folders is used.
 std::vector<fs::path> bases() {
   std::vector<fs::path> bases;
   if (const char* runtime = environment_value("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime == '/') {
@@ -107,12 +108,13 @@ UniqueFd locked(UniqueFd fd) {
   return fd;
 }
 
-/// Any user may create names of this pattern. O_DIRECTORY refuses a named pipe, whose open would wait for a writer.
+/// The locked folder at `path`. Invalid if it does not exist, or if another process holds its lock. Any user may create
+/// names of this pattern. O_DIRECTORY refuses a named pipe, whose open would wait for a writer.
 UniqueFd locked_folder(const fs::path& path) {
   return locked(UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
 }
 
-/// Invalid if the file does not exist, or if another process holds its lock.
+/// The locked file at `path`. Invalid if it does not exist, or if another process holds its lock.
 UniqueFd locked_file(const fs::path& path) {
   return locked(std::move(open_regular(path.string(), O_RDONLY | O_NOFOLLOW).fd));
 }
@@ -131,8 +133,8 @@ void remove_folder(const fs::path& folder) {
   rmdir(folder.c_str());
 }
 
-/// Removes folders that killed runs left behind. No process may hold the lock of the folder or of its analyzer, and the
-/// folder must be old enough to be complete.
+/// Removes the folders of killed runs: folders that are old enough to be complete, and for which no process holds the
+/// lock of the folder or of its analyzer.
 void remove_abandoned(const fs::path& base) {
   constexpr std::time_t kYoungS = 60;
   for (const fs::path& folder : folders_in(base)) {
@@ -146,7 +148,8 @@ void remove_abandoned(const fs::path& base) {
   }
 }
 
-/// In the first folder that allows it, which is the same for all processes of a user on a node.
+/// The path of the folder with this name, in the first base that allows it. The path is the same for all processes of a
+/// user on a node.
 std::string folder_named(const std::string& name) {
   const std::vector<fs::path> all = bases();
   for (const fs::path& base : all) {
@@ -155,7 +158,7 @@ std::string folder_named(const std::string& name) {
   return (all.back() / (std::string(kPrefix) + name)).string();
 }
 
-/// Prints which variable was passed over. error: why its folder allows none.
+/// Prints a warning that the folder in the variable was not used. error: the reason.
 void tell_other_base(const fs::path& base, int error) {
   const auto [name, folder] = temporary_base();
   write_standard_error(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The folder in which `ringside run` creates the sockets of its analyzer, and in which other subcommands look for them.
-// Each run has its own, mode 0700, and removes it at its end. It is in XDG_RUNTIME_DIR or TMPDIR; if neither allows it,
-// in /tmp or /var/tmp, and a line on standard error reports that.
+// Each run has its own folder, with mode 0700, and removes it at its end. The folder is in XDG_RUNTIME_DIR or TMPDIR.
+// If neither allows a folder, it is in /tmp or /var/tmp, and a line on standard error reports that.
 #pragma once
 
 #include <filesystem>
@@ -17,17 +17,17 @@ class RuntimeFolder {
  public:
   static constexpr std::size_t kNameLetters = 6;
 
-  /// Throws Error (exit code 3) if no folder can be made.
+  /// Throws Error (exit code 3) if no folder can be created.
   RuntimeFolder();
-  /// The folder of that name, of kNameLetters letters, on which the processes of one job agree. Throws Error (exit code
-  /// 3) also if another process has it.
+  /// The folder with this name of kNameLetters letters, which is the same in all processes of a job. Throws Error (exit
+  /// code 3) if no folder can be created, or if another process uses it.
   explicit RuntimeFolder(const std::string& name);
   ~RuntimeFolder();
   RuntimeFolder(const RuntimeFolder&) = delete;
   RuntimeFolder& operator=(const RuntimeFolder&) = delete;
 
-  std::string socket() const;  // the analyzer's
-  /// The path of the socket in the folder of that name, which need not exist yet.
+  std::string socket() const;  // of the analyzer
+  /// The path of the socket in the folder with this name. The folder need not exist yet.
   static std::string socket_named(const std::string& name);
 
  private:
@@ -37,11 +37,11 @@ class RuntimeFolder {
   UniqueFd lock_;
 };
 
-/// kOwn: where runs with this environment have their folders. kAll: also /tmp and /var/tmp, for runs that were started
-/// with another TMPDIR, or with one that allowed no folder.
+/// kOwn: the places where runs with this environment have their folders. kAll: also /tmp and /var/tmp, for runs with
+/// another TMPDIR, or with a TMPDIR that allowed no folder.
 enum class Reach { kOwn, kAll };
 
-/// The analyzer sockets of the runs there, whether alive or not, of any user.
+/// The sockets of the analyzers of all runs in these places, whether alive or not, and of any user.
 std::vector<std::string> sockets_of_runs(Reach reach);
 
 }  // namespace ringside

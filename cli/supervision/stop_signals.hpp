@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the signals that ask this process to end from a descriptor, so that SIGINT (the user interrupts) and SIGTERM
-// (the run is over) can be distinguished.
+// Reads the signals that request the end of this process. They are read from a descriptor, so that SIGINT (the user
+// interrupts) and SIGTERM (the run is over) can be distinguished.
 #pragma once
 
 #include <sys/signalfd.h>
@@ -26,7 +26,7 @@ class StopSignals {
   }
 
   int fd() const noexcept { return fd_.get(); }
-  /// The next signal that arrived; 0: none.
+  /// The next signal that has arrived; 0 if none has.
   int take() noexcept {
     signalfd_siginfo info{};
     const bool came = read(fd_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info);

@@ -18,14 +18,14 @@
 namespace ringside {
 namespace {
 
-// The longest wait for an event; then progress is updated.
+// The longest wait for an event. After each wait, the progress line is updated.
 constexpr int kTickMs = 100;
 
-// No turn of the loop takes this long. If it did, this process was stopped.
+// No turn of the loop takes this long unless this process was stopped.
 constexpr std::int64_t kAbsentNs = 1'000'000'000;
 
-// Time-outs after which a stopped child is killed. Its peer gives up after one of them, and the run ends soon after.
-// This limit is for a peer that is stopped as well, or is not attached yet.
+// The number of time-outs after which a stopped child is killed. Usually the child's peer gives up after one time-out,
+// and the run ends soon after. The limit is for a peer that is stopped as well, or that is not attached yet.
 constexpr int kStoppedPatience = 3;
 
 }  // namespace
@@ -82,20 +82,21 @@ void Supervisor::wait_until_ended(Child& producer, std::optional<Child>& analyze
     if (producer.running() && analyzer && !analyzer->running() && producer_alone_since_ns == 0) {
       // A successor takes over at the next step; the producer waits for it.
       if (replaced(*analyzer, restart_analyzer)) continue;
-      // A producer that is still loading need not continue without an analyzer; an attached one notices the loss.
+      // A producer that is still loading need not continue without an analyzer. A producer that is attached notices the
+      // loss.
       analyzer_reported_cause_ = analyzer->exit_code() > 0 && interrupts_ == 0;
       producer.signal(SIGINT);
       producer_alone_since_ns = clock_ns_;
     }
-    // Without its producer the analyzer has no work left: on SIGTERM it finishes the published steps. The signal must
-    // wait until the analyzer is ready, because it would kill it earlier.
+    // Without its producer, the analyzer has no work left: on SIGTERM it finishes the published steps. The signal is
+    // not sent before the analyzer is ready, because it would kill the analyzer.
     if (!producer.running() && analyzer && analyzer_alone_since_ns == 0) analyzer_alone_since_ns = clock_ns_;
     if (analyzer_alone_since_ns != 0 && analyzer_.ready && !told_analyzer) {
       analyzer->signal(SIGTERM);
       told_analyzer = true;
     }
-    // A stopped child (SIGSTOP) never handles the signal, so it is killed. One that still reports is waiting for the
-    // disk or iterating, and must not be killed.
+    // A stopped child (SIGSTOP) never handles the signal, so it is killed. A child that still reports is waiting for
+    // the disk or iterating, and must not be killed.
     if (analyzer) kill_if_silent(*analyzer, analyzer_, analyzer_alone_since_ns);
     kill_if_silent(producer, producer_, producer_alone_since_ns);
   }
@@ -121,7 +122,8 @@ void Supervisor::advance_clock() noexcept {
   looked_at_ns_ = now;
 }
 
-/// Without this, a run would wait forever for a stopped child if no peer notices it.
+/// Kills a child that was stopped by a signal for a long time. Otherwise a run would wait forever for the child if no
+/// peer notices that it is stopped.
 void Supervisor::kill_if_stopped_for_long(Child& child, const char* name, std::int64_t& stopped_since_ns) {
   if (!child.stopped()) {
     stopped_since_ns = 0;
@@ -149,7 +151,8 @@ bool Supervisor::replaced(const Child& analyzer, const std::function<void()>& re
 }
 
 /// True if the analyzer was killed, or stopped by another process, before or after the producer attached. False if it
-/// ended by itself (and reported why), if the run is to end, or if several in a row died without a committed step.
+/// ended by itself (and reported why), if the run is to end, or if several analyzers in a row died without a committed
+/// step.
 bool Supervisor::analyzer_can_be_replaced(const Child& analyzer) noexcept {
   constexpr int kFutileRestarts = 3;
   const std::string how = analyzer_.figures.is_object() ? analyzer_.figures.value("how", "") : std::string();
@@ -171,7 +174,7 @@ void Supervisor::remember_lost_analyzer() {
   if (plan_) plan_->begin_anew();
   analyzer_.ready = false;
   for (const char* key : kCountedByEach) {
-    // Its figures already include those of its predecessors.
+    // The figures of the lost analyzer already include those of its predecessors.
     if (analyzer_.figures.is_object() && analyzer_.figures.contains(key)) lost_[key] = analyzer_.figures[key];
   }
   if (analyzer_.figures.is_object()) analyzer_.figures.erase("how");
@@ -192,7 +195,7 @@ void Supervisor::wait_once(Child* producer, Child* analyzer) {
   pass_on_signals(producer, analyzer);
   for (Child* child : {producer, analyzer, beside_}) {
     if (child == nullptr) continue;
-    child->reap();  // before reading, so that the reads below get everything it wrote
+    child->reap();  // before reading, so that the reads below get everything that an ended child wrote
     take_in(*child, child == producer ? producer_ : child == analyzer ? analyzer_ : beside_reported_);
   }
   if (plan_) {
@@ -227,7 +230,7 @@ void Supervisor::take_in(Child& child, Reported& reported) {
     reported.figures.update(line);
   });
   child.read_stderr([&](const std::string& text) {
-    // The producer's reply to our own signal; the analyzer has already reported the cause.
+    // This line is the producer's reaction to the signal of this process; the analyzer has already reported the cause.
     if (&reported == &producer_ && analyzer_reported_cause_ && text.starts_with("ringside: interrupted ")) return;
     if (const std::optional<std::string> sentence = sentence_of(text)) return say(*sentence);
     if (&reported == &analyzer_) analyzers_last_line_ = text;
@@ -237,13 +240,13 @@ void Supervisor::take_in(Child& child, Reported& reported) {
   });
 }
 
-// The first signal asks for a clean stop: the producer finishes its iteration and detaches, the analyzer commits the
-// published steps. The second one also sends SIGTERM to the analyzer; the third one kills both. The user's program
-// decides about a batch system's announcement, if it has a handler for it.
+// The first signal requests a clean stop: the producer finishes its iteration and detaches, and the analyzer commits
+// the published steps. After the second signal, the analyzer gets SIGTERM as well; after the third, both are killed. If
+// the user's program has a handler for a batch system's announcement, the program decides what to do.
 void Supervisor::pass_on_signals(Child* producer, Child* analyzer) {
   while (const int number = signals_.take()) {
     if (producer != nullptr && settle_signal(*producer, number)) continue;
-    if (is_announcement(number) && interrupts_ > 0) continue;  // an announcement asks once and never kills
+    if (is_announcement(number) && interrupts_ > 0) continue;  // an announcement requests a stop once and never kills
     ++interrupts_;
     if (producer != nullptr) signal_producer(*producer, interrupts_ > 2 ? SIGKILL : SIGINT);
     if (analyzer != nullptr && interrupts_ > 1) analyzer->signal(interrupts_ > 2 ? SIGKILL : SIGTERM);

@@ -16,14 +16,14 @@
 
 namespace ringside {
 
-/// The sum; two integers give an integer.
+/// The sum of two numbers; the sum of two integers is an integer.
 Json add(const Json& a, const Json& b);
 
 /// The report of a process so far; newer figures replace older ones.
 struct Reported {
   Json figures;                  // null until the first progress line
   bool ready = false;            // the analyzer listens
-  std::int64_t heard_at_ns = 0;  // when its last line arrived, by the supervisor's clock
+  std::int64_t heard_at_ns = 0;  // time of the last line, by the supervisor's clock
 };
 
 class Supervisor {
@@ -40,21 +40,24 @@ class Supervisor {
   /// From now on the analyzer's figures are compared with a plan; a difference is reported once.
   void compare_with(const PlanCheck& plan) { plan_ = plan; }
 
-  /// From now on this child's report and standard error are read as well. It must live as long as this object.
+  /// From now on, the report and standard error of a further child are read as well. The child must live as long as
+  /// this object.
   void watch_beside(Child& child) { beside_ = &child; }
   const Reported& beside() const noexcept { return beside_reported_; }
-  /// Waits until that child is ready; false if it ended first, or if we were interrupted.
+  /// Waits until the further child is ready. Returns false if it ended first, or if this process was interrupted.
   bool wait_until_beside_ready();
-  /// Sends it SIGTERM, because the run is over, and waits until it has ended. kill_after_s: how long that may take.
-  /// After a further Ctrl-C it gets SIGINT.
+  /// At the end of the run: sends SIGTERM to the further child and waits until it has ended. kill_after_s: how long
+  /// that may take. After a further Ctrl-C, the child gets SIGINT.
   void end_beside(double kill_after_s);
 
-  /// Waits until `analyzer` listens; false if it ended first, or if we were interrupted. restart_analyzer: as below.
+  /// Waits until `analyzer` listens. Returns false if it ended first, or if this process was interrupted.
+  /// restart_analyzer: as below.
   bool wait_until_ready(std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer);
 
-  /// Waits until both have ended. `analyzer` is empty for the baseline. restart_analyzer replaces `analyzer` by another
-  /// one. It is called if the analyzer was killed, or stopped by another process, while the producer runs, unless
-  /// several died in a row without a committed step. If it is empty, the producer is asked to end instead.
+  /// Waits until both processes have ended. `analyzer` is empty for the baseline. restart_analyzer replaces `analyzer`
+  /// by another one. It is called if the analyzer was killed, or stopped by another process, while the producer runs,
+  /// unless several analyzers died in a row without a committed step. If it is empty, the producer is asked to end
+  /// instead.
   void wait_until_ended(Child& producer, std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer);
 
   const Reported& producer() const noexcept { return producer_; }
@@ -70,12 +73,13 @@ class Supervisor {
   /// Takes note of a line of the analyzer's report.
   virtual void analyzer_reported(Json& line) { (void)line; }
   virtual void signal_producer(Child& producer, int number) { producer.signal(number); }
-  /// Whether a signal to us needs no more action: the run is not meant, or a batch system's announcement was passed on.
+  /// Whether a signal to this process needs no more action, because it does not concern the run, or because it is a
+  /// batch system's announcement that was passed on.
   virtual bool settle_signal(const Child&, int) { return false; }
   virtual void remember_lost_analyzer();
   std::int64_t alone_for_ns(std::int64_t since_ns, const Reported& reported) const noexcept;
   void kill_if_stopped_for_long(Child& child, const char* name, std::int64_t& stopped_since_ns);
-  /// alone_since_ns: when it was asked to end because its peer had ended; 0: never.
+  /// alone_since_ns: the time at which the child was asked to end because its peer had ended; 0: it was not asked.
   void kill_if_silent(Child& child, const Reported& reported, std::int64_t& alone_since_ns);
   void take_in(Child& child, Reported& reported);
   void pass_on_signals(Child* producer, Child* analyzer);
@@ -89,17 +93,17 @@ class Supervisor {
   std::optional<PlanCheck> plan_;
   Reported producer_;
   Reported analyzer_;
-  Child* beside_ = nullptr;  // the analyses of the run
+  Child* beside_ = nullptr;  // the process of the run's analyses
   Reported beside_reported_;
   std::string analyzers_last_line_;
-  bool attends_ = false;  // the program started us: its calls report a missing analyzer and request the continuation
+  bool attends_ = false;  // the program started this process: its calls report a missing analyzer and request resuming
   Json lost_;  // sums of the lost analyzers' reports, by key
   int restarts_ = 0;
-  int futile_restarts_ = 0;  // in a row, without a step committed
+  int futile_restarts_ = 0;  // the number of successive restarts without a committed step
   double committed_at_restart_ = -1;
   int interrupts_ = 0;
-  bool analyzer_reported_cause_ = false;  // it reported why it ended, so the producer was interrupted
-  // Our clock: CLOCK_MONOTONIC without the time in which this process was stopped.
+  bool analyzer_reported_cause_ = false;  // it reported the reason for its end; the producer was then interrupted
+  // The supervisor's clock: CLOCK_MONOTONIC without the time in which this process was stopped.
   std::int64_t clock_ns_ = 1;
   std::int64_t looked_at_ns_;
 };

@@ -20,7 +20,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kSparks = 8;  // number of lines that a sparkline covers
+constexpr std::size_t kSparks = 8;  // the number of lines whose values a sparkline shows
 constexpr std::size_t kIdle = 10;   // width of an idle share, in columns
 constexpr std::string_view kGreen = "\x1b[32m";
 constexpr std::string_view kYellow = "\x1b[33m";
@@ -86,7 +86,7 @@ std::string sparkline(const std::deque<double>& values, double lowest, double hi
   return text;
 }
 
-/// The cells of a line as text; those of idle shares and sparklines are already as wide as their columns.
+/// The cells of a line as text. Cells of idle shares and sparklines are already as wide as their columns.
 struct RecordTable::Cells {
   std::string time, iteration, steps, change, change_sparks, generate, transfer, commit, analyze, hand_off,
       producer_idle, producer_sparks, analyzer_idle, analyzer_sparks;
@@ -129,14 +129,15 @@ void RecordTable::fit(std::size_t screen_rows, std::size_t screen_columns) {
 void RecordTable::choose_columns() {
   shown_ = {};
   if (options_.screen_columns == 0) return;
-  // Sparklines are dropped first: they only repeat the numbers beside them. The time is last: events also show it.
+  // The columns are dropped in this order: sparklines first, because they only repeat the numbers beside them, and the
+  // time last, because the lines of events show it, too.
   for (bool* shown : {&shown_.sparks, &shown_.scalars, &shown_.commit, &shown_.hand_off, &shown_.time}) {
     if (step_line(head()).size() <= options_.screen_columns) return;
     *shown = false;
   }
 }
 
-/// Chooses the results with columns: the run's course, and further scalars of its solver.
+/// Chooses the results that get columns: the run's course, and further scalars of the solver.
 void RecordTable::name_columns(const StepResults& results) {
   if (results.layout() == layout_) return;
   layout_ = results.layout();
@@ -202,7 +203,7 @@ std::string RecordTable::lines(std::span<const wire::Record> records, const Resu
   const std::size_t together =
       options_.most_lines == 0 ? 1 : (static_cast<std::size_t>(steps) + options_.most_lines - 1) / options_.most_lines;
   std::vector<const wire::Record*> group;
-  std::map<std::string, const wire::Record*> analyses;  // the newest for each first name
+  std::map<std::string, const wire::Record*> analyses;  // the newest record for each name of a first result
   const auto flush = [&] {
     if (!group.empty()) add_steps(out, group, names);
     group.clear();
@@ -214,7 +215,7 @@ std::string RecordTable::lines(std::span<const wire::Record> records, const Resu
     } else if (record.has_analysis_results() && options_.most_lines > 0) {
       const wire::AnalysisResults& results = record.analysis_results();
       analyses[results.name_size() > 0 ? results.name(0) : std::string()] = &record;
-    } else if (!record.has_run_described()) {  // it repeats the description of a run
+    } else if (!record.has_run_described()) {  // such a record repeats the description of a run
       flush();
       add_event(out, record);
     }
@@ -224,7 +225,7 @@ std::string RecordTable::lines(std::span<const wire::Record> records, const Resu
   return out;
 }
 
-/// Adds one line for consecutive steps: the numbers of the newest step and the mean durations of all.
+/// Adds one line for consecutive steps: the numbers of the newest step, and the mean durations of all these steps.
 void RecordTable::add_steps(std::string& out, std::span<const wire::Record* const> steps, const ResultNames& names) {
   const StepResults results = names.results(steps.back()->step());
   const ShownFigures figures = shown_of(results);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records as lines for the user: a table of steps whose header is repeated every screenful, and one line for each other
-// record. It only makes text: the caller chooses the destination and whether colours are allowed.
+// Records as lines for the user: a table of steps whose header is repeated every screenful, and one line for each
+// record of another kind. The table is only text: the caller chooses the destination, and whether colours are allowed.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ std::string sparkline(const std::deque<double>& values, double lowest, double hi
 struct TableOptions {
   bool colours = false;
   std::size_t screen_rows = 0;     // the header is repeated after this many lines; 0: not repeated
-  std::size_t screen_columns = 0;  // columns are left out until a step fits; 0: all are shown
-  std::size_t most_lines = 0;      // per call of `lines`: steps are combined to stay below it; 0: one line per step
+  std::size_t screen_columns = 0;  // columns are left out until a line fits; 0: all columns are shown
+  std::size_t most_lines = 0;      // limit for one call of `lines`, for which steps are combined; 0: one line per step
 };
 
 class RecordTable {
@@ -34,7 +34,7 @@ class RecordTable {
   /// Sets the size of the screen. If it changes, the columns are chosen again, under a new header.
   void fit(std::size_t screen_rows, std::size_t screen_columns);
 
-  /// The lines of `records`, each with its newline. names: for their results.
+  /// The lines of `records`, each with its newline. names: the names of the records' results.
   std::string lines(std::span<const wire::Record> records, const ResultNames& names = {});
 
   /// A highlighted line about the analyzer.
@@ -63,11 +63,11 @@ class RecordTable {
 
   TableOptions options_;
   Shown shown_;
-  std::string course_ = "change";     // the column's head
+  std::string course_ = "change";     // the head of the column
   std::vector<std::string> scalars_;  // full names of the scalars that have columns
-  SharedLayout layout_;               // for which the columns were named
-  std::size_t lines_left_ = 0;        // until the header is repeated
-  std::deque<double> changes_;        // log10, of the newest lines
+  SharedLayout layout_;               // the layout for which the columns were named
+  std::size_t lines_left_ = 0;        // number of lines until the header is repeated
+  std::deque<double> changes_;        // log10 of the changes in the newest lines
   std::deque<double> producer_idle_;
   std::deque<double> analyzer_idle_;
 };

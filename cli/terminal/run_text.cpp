@@ -154,7 +154,7 @@ std::string status_text(const wire::Status& status) {
                                duration_text(status.record_ns()), duration_text(status.analyzer_idle_ns())));
   if (run.has_planned() && status.steps_committed() > run.from_step()) {
     const std::int64_t worked_ns = status.transfer_ns() + status.commit_ns() + status.analyze_ns() + status.record_ns();
-    const auto steps = static_cast<std::int64_t>(status.steps_committed() - run.from_step());  // of this analyzer
+    const auto steps = static_cast<std::int64_t>(status.steps_committed() - run.from_step());  // steps of this analyzer
     line("planned", fmt::format("{}; measured {} a step", planned_text(run.planned()),
                                 duration_text((worked_ns + status.analyzer_idle_ns()) / steps)));
   }

@@ -38,7 +38,7 @@ double share_of(std::int64_t part_ns, std::int64_t whole_ns);
 /// "5.61 ms a step (5.40 ms to 5.90 ms), of it producer idle 0.0 %, analyzer idle 18.1 %".
 std::string planned_text(const wire::PlannedStep& planned);
 
-/// Whether the plug-in has ended an analyzer of this run, or was disabled.
+/// Whether the plug-in has ended an analyzer of this run, or is disabled.
 bool has_failed(const wire::PlugIn& plug_in) noexcept;
 
 /// For a plug-in that has failed: "l3 has ended the analyzer 2 times and is left out: its results are absent".

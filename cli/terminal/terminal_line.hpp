@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One line on standard error that is redrawn in place; writes no text if standard error is not a terminal.
+// A line on standard error that is redrawn in place. If standard error is not a terminal, nothing is written.
 #pragma once
 
 #include <string>

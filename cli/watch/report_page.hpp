@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page of `ringside report`: its content, and how figures and assets are joined into one file.
+// The page of `ringside report`: its content, and the function that joins figures and assets into one file.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace ringside {
 
-/// The page's data for the run in `history`, which must contain one. The caller adds its own data.
+/// The page's data for the run in `history`, which must contain one. The caller adds further data.
 Json report_of(const RunHistory& history);
-/// The page's data for a summary of `ringside run --summary`: an account without steps. Throws Error (exit code 2) with
-/// the file's `name` if `summary` has another form.
+/// The page's data for a summary of `ringside run --summary`: it contains the account, but no steps. Throws Error (exit
+/// code 2) with the file's `name` if `summary` has another form.
 Json report_of_summary(const Json& summary, const std::string& name);
 
 /// Returns the finished page. Figures and names in `report` never become markup or script.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside report`: writes one HTML file with the account of a run, its waiting times, and change and reductions
-// over its iterations. The source is the journal and the ring of a pool, or a summary, which holds no steps.
+// over its iterations. The source is the journal and the ring of a pool, or a summary, which contains no steps.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -33,9 +33,9 @@ namespace {
 
 constexpr std::string_view kExpected = "a pool, or a summary of `ringside run`";
 
-constexpr std::size_t kMostImages = 4;  // each of about 90 kB
+constexpr std::size_t kMostImages = 4;  // each image takes about 90 kB
 
-/// The two-dimensional fields of the newest kept iterate. large: includes large ones.
+/// Images of the two-dimensional fields of the newest kept iterate. large: whether to include large fields.
 Json images_in(const RingReader& reader, bool large, Json& notices) {
   Json images = Json::array();
   for (const FieldGrid& grid : grids_in(reader)) {
@@ -126,7 +126,7 @@ int report_command(int argc, const char* const* argv) {
   report["source"] = input;
   report["version"] = version();
   const std::vector<KeptFile> kept = {{"INPUT", input}, {"INPUT", named}};
-  check_output(output, "--output", kept);  // before the check of its ending: the input as output is the worse mistake
+  check_output(output, "--output", kept);  // before the check of its ending: naming the input is worse
   refuse_other_endings(output, "--output", kPageEndings);
   OutputFile file(output, "--output", kept);
   file.write(report_page(report));

@@ -16,7 +16,7 @@
 namespace ringside {
 namespace {
 
-/// The report of one run of a journal. It does not open the pool, and so lacks what the ring keeps.
+/// The report of one run of a journal. The pool is not opened, so the report does not show what the ring keeps.
 SiteAnswer report_answer(const std::string& pool, const std::string& name, const std::string& run_id) {
   RunHistory history;
   std::string damage;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The site of all runs below a folder: the page that lists them, their courses, and a report of each. One thread reads
-// new runs and records; the server's thread answers. A request names a run only by its key, never by a path.
+// new runs and records; the server's thread answers requests. A request names a run only by its key, never by a path.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside serve`: serves a web page, JSON and Prometheus metrics of a run. It only subscribes and requests the
-// status; the analyzer does not depend on it.
+// `ringside serve`: serves a web page, JSON and Prometheus metrics of a run. This process only subscribes to the
+// records and requests the status; the analyzer does not depend on it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,10 +40,10 @@ namespace {
 
 // Port 9464 is in the range of Prometheus exporters, where no other service of a node is expected.
 constexpr const char* kListen = "127.0.0.1:9464";
-constexpr int kTurnMs = 100;                            // how often the stop flag is checked
-constexpr std::int64_t kStatusEveryNs = 1'000'000'000;  // how often the status is requested (persisted steps)
+constexpr int kTurnMs = 100;                            // time between two checks of the stop flag
+constexpr std::int64_t kStatusEveryNs = 1'000'000'000;  // between two status requests (for persisted steps)
 constexpr int kStatusTimeoutMs = 200;
-constexpr std::int64_t kRunsEveryNs = 2'000'000'000;  // how often journals are read, with --runs
+constexpr std::int64_t kRunsEveryNs = 2'000'000'000;  // between two readings of the journals, with --runs
 
 struct ServeOptions {
   ServiceOptions service;
@@ -54,13 +54,15 @@ struct ServeOptions {
   std::string runs;
 };
 
-/// Chooses the analyzer to follow: the named one, else the analyzer of the named pool, else the only one.
+/// Chooses the analyzer to follow: the analyzer that the options name, else that of the named pool, else the only
+/// analyzer.
 class AnalyzerChoice {
  public:
   AnalyzerChoice(const ServiceOptions& service, const std::string& pool)
       : service_(service), pool_(service.any() ? std::string() : pool) {}
 
-  /// Throws Error if there is none, or more than one. To show the past of a pool, none is needed.
+  /// Throws Error if no analyzer or more than one is alive. If a pool is named, its past can be shown without an
+  /// analyzer: the result is then empty.
   std::optional<FoundService> first() {
     if (!pool_.empty()) return that_of_pool();
     return find_service(service_,
@@ -68,7 +70,7 @@ class AnalyzerChoice {
                         "past of a run that has ended");
   }
 
-  /// The analyzer to follow after `gone`, which will not return; empty while there is none.
+  /// The analyzer to follow after `gone`, which will not return; empty while no such analyzer is found.
   std::optional<FoundService> after(const std::optional<FoundService>& gone) {
     if (!pool_.empty()) {
       if (now_ns() - asked_ns_ < kRunsEveryNs) return std::nullopt;
@@ -77,7 +79,7 @@ class AnalyzerChoice {
     if (!service_.socket.empty() && gone) return is_gone_for_good(*gone) ? std::nullopt : gone;
     try {
       return find_service(service_, {});
-    } catch (const Error&) {  // none is alive, or we cannot choose among several
+    } catch (const Error&) {  // no analyzer is alive, or several are alive and none can be chosen
       return std::nullopt;
     }
   }
@@ -95,13 +97,13 @@ class AnalyzerChoice {
   std::int64_t asked_ns_ = 0;
 };
 
-/// Reads the pool itself once a second: the state of its slots, and the pool to draw images from.
+/// Looks at the pool itself once a second: reads the state of the slots, and names the pool for the images.
 class PoolLook {
  public:
   PoolLook(std::string pool, WatchedRun& watched, FieldImages& images)
       : path_(std::move(pool)), watched_(watched), images_(images) {}
 
-  /// status: from the analyzer at `service`.
+  /// Takes the pool from `status`, which the analyzer at `service` reported.
   void is_that_of(const FoundService& service, const wire::Status& status) {
     is_elsewhere_ = !service.is_here;
     path_ = is_elsewhere_ ? std::string() : status.pool();
@@ -125,8 +127,8 @@ class PoolLook {
   std::int64_t looked_ns_ = 0;
 };
 
-/// Reads the records of one analyzer, and of successors at the same place. Returns when the last one will not return
-/// and all its records are read, or when `stop` is set.
+/// Reads the records of an analyzer, and of its successors at the same socket. Returns when the last analyzer will not
+/// return and all its records are read, or when `stop` is set.
 void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& watched, PoolLook& pool, StopFlag stop,
             Pulse& pulse) {
   ChannelContext context;
@@ -164,7 +166,8 @@ void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& wat
   }
 }
 
-/// Follows one analyzer after another until `stop` is set. service: the first; from_seq: its first record.
+/// Follows one analyzer after another until `stop` is set. service: the first analyzer; from_seq: the first record to
+/// read from it.
 void follow_all(std::optional<FoundService> service, std::uint64_t from_seq, AnalyzerChoice& choice,
                 WatchedRun& watched, PoolLook& pool, StopFlag stop, Pulse& pulse) {
   if (service) follow(*service, from_seq, watched, pool, stop, pulse);
@@ -186,7 +189,8 @@ void follow_all(std::optional<FoundService> service, std::uint64_t from_seq, Ana
 }
 
 ConnectionLimits limits_here() {
-  // In addition to the connections: ZeroMQ's threads and sockets, and the journal's files.
+  // The descriptors needed in addition to those of the connections: for ZeroMQ's threads and sockets, and for the
+  // journal's files.
   constexpr std::size_t kReservedDescriptors = 64;
   constexpr std::size_t kFewestConnections = 64;
   ConnectionLimits limits;

@@ -28,13 +28,14 @@ namespace ringside {
 namespace {
 
 constexpr int kDescriptionPatienceMs = 500;
-// For an analyzer that listens to report its pool: on a busy machine its low-priority recorder may take long.
+// The time for a listening analyzer to report its pool: on a busy machine, the analyzer's low-priority recorder may
+// take long.
 constexpr int kPoolPatienceMs = 3000;
 
 enum class Whose { kOurs, kAnybodys };
 
-/// Whether a live analyzer that can be followed listens at `socket`. Connects to its control socket, because the other
-/// socket expects a producer as its next peer.
+/// Whether a live analyzer that can be followed listens at `socket`. Connects to the control socket, because the
+/// analyzer expects a producer as the next peer of its other socket.
 bool is_served(const std::string& socket, Whose whose) {
   const std::string path = socket + ".control";
   sockaddr_un address{};
@@ -49,8 +50,9 @@ bool is_served(const std::string& socket, Whose whose) {
          (whose == Whose::kAnybodys || peer.uid == geteuid());
 }
 
-/// The sockets of our live analyzers on this machine. For root, also the service's socket, whatever user the service
-/// runs as: only root can have made its folder. Any user may create the folders of runs' sockets.
+/// The sockets of this user's live analyzers on this machine. For root, these include the service's socket, whatever
+/// user the service runs as, because only root can have made the folder of that socket. The folders of other sockets
+/// may have been made by any user.
 std::set<std::string> living(Reach reach) {
   std::set<std::string> found;
   const std::string of_service = ProcessOptions().socket;
@@ -61,7 +63,7 @@ std::set<std::string> living(Reach reach) {
   return found;
 }
 
-/// "/tmp/ringside-x/socket (pagerank of grid:50, pool a.pool)"; only the socket if its analyzer does not answer soon.
+/// "/tmp/ringside-x/socket (pagerank of grid:50, pool a.pool)"; only the socket if the analyzer does not answer soon.
 std::string described(ChannelContext& context, const std::string& socket) {
   RecordStream stream(context, telemetry_at(socket), RecordStream::kNoRecords);
   const std::optional<wire::Status> status = stream.status(kDescriptionPatienceMs);
@@ -115,14 +117,14 @@ FoundService find_service(const ServiceOptions& options, std::string_view otherw
     for (const std::string& socket : sockets) choice.push_back(described(context, socket));
     throw usage_error("--socket: several analyzers are alive, expected one of {}", joined(choice, ", "));
   }
-  // On the first node of a run of several nodes: follow the whole run.
+  // On the first node of a run of several nodes, the whole run is followed.
   const std::string global = *sockets.begin() + kGlobalSuffix;
   const std::string& found = is_served(global, Whose::kAnybodys) ? global : *sockets.begin();
   return {telemetry_at(found), found, true};
 }
 
 std::string socket_of_pool(const std::string& pool) {
-  // The whole run has the journal POOL.global, but no pool.
+  // A whole run has a journal, POOL.global, but no pool.
   const std::string_view of_node = std::string_view(pool).ends_with(kGlobalSuffix)
                                        ? std::string_view(pool).substr(0, pool.size() - std::strlen(kGlobalSuffix))
                                        : std::string_view();

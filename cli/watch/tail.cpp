@@ -42,8 +42,8 @@ namespace {
 
 constexpr int kStatusPatienceMs = 5000;
 constexpr std::int64_t kHeardWithinNs = 5'000'000'000;
-constexpr int kLookMs = 100;           // how often the stop flag is checked
-constexpr std::size_t kMostLines = 8;  // per batch on a terminal: a user cannot read more
+constexpr int kLookMs = 100;           // time between two checks of the stop flag
+constexpr std::size_t kMostLines = 8;  // in one batch on a terminal; a user cannot read more
 constexpr std::size_t kMostAtOnce = 4096;
 
 struct TailOptions {
@@ -64,7 +64,7 @@ TableOptions table_for(int fd) {
   return options;
 }
 
-/// Called for every batch of lines, because the user may resize the window.
+/// Fits the table to the window. Called for every batch of lines, because the user may resize the window.
 void fit_screen(RecordTable& table, int fd) {
   if (isatty(fd) != 1) return;
   winsize size{};
@@ -75,7 +75,7 @@ void fit_screen(RecordTable& table, int fd) {
   table.fit(size.ws_row > 0 ? size.ws_row : 24, columns);
 }
 
-/// Writes to standard error, in addition to the records, even if the records go to a pipe.
+/// Writes a line about the records to standard error, where the user sees it even if the records go to a pipe.
 void note(std::string_view text) {
   write_standard_error(fmt::format("ringside tail: {}\n", printable(text)));
 }
@@ -85,7 +85,7 @@ class Output {
  public:
   Output(bool json, Since since) : json_(json), since_(since), table_(table_for(STDOUT_FILENO)) {}
 
-  /// Takes the names of results from a record or the start of a run, for later steps.
+  /// Takes the names of results from a record or from the start of a run. They apply to later steps.
   void learn(const wire::Record& record) { names_.learn(record); }
   void learn(const wire::RunStarted& started) { names_.learn(started); }
   void learn(const SharedLayout& layout) { names_.learn(layout); }
@@ -96,7 +96,7 @@ class Output {
     });
   }
 
-  /// Returns false if standard output accepts no more; run_program reports why.
+  /// Prints records. Returns false if standard output accepts no more; run_program then reports the reason.
   bool show(std::vector<wire::Record> records) {
     for (const wire::Record& record : records) learn(record);
     std::erase_if(records, [this](const wire::Record& record) { return !since_.holds(record); });
@@ -113,7 +113,7 @@ class Output {
     return write_standard_output(text);
   }
 
-  /// Prints an event of the analyzer: as a line of the table, or on standard error with JSON.
+  /// Prints an event of the analyzer: as a line of the table, or, if the records are JSON, on standard error.
   bool say(std::string_view text) {
     if (!json_) return write_standard_output(table_.notice(text));
     note(text);
@@ -127,8 +127,8 @@ class Output {
   RecordTable table_;
 };
 
-/// Collects the ids in all records of a journal, and the names of results, whose description may follow the first steps
-/// that have them. Rewinds the journal.
+/// Collects the ids in all records of a journal, and the names of results: the description of results may follow the
+/// first steps of their run. Rewinds the journal.
 NamedByJournal named_by(JournalReader& journal, Output& output) {
   NamedByJournal named;
   wire::Record record;
@@ -141,8 +141,8 @@ NamedByJournal named_by(JournalReader& journal, Output& output) {
   return named;
 }
 
-/// Shows only the past, from the journal's files. If the files are not the pool's, a note precedes the records as well,
-/// because the output may be long.
+/// Shows only the past, from the journal's files. If the journal belongs to another pool, the note about that is also
+/// printed before the records, because the output may be long.
 ExitCode show_journal(const std::string& pool, Output& output) {
   JournalReader journal = JournalReader::open(pool);
   const JournalIdentity identity = identify(named_by(journal, output), pool);
@@ -156,7 +156,7 @@ ExitCode show_journal(const std::string& pool, Output& output) {
   while (const std::optional<EncodedRecord> kept = journal.next(from)) {
     from = kept->seq + 1;
     wire::Record& record = records.emplace_back();
-    // A record that verifies but does not parse is not from an analyzer.
+    // A record whose hash is right but that cannot be parsed is not from an analyzer, and is left out.
     if (!record.ParseFromArray(kept->bytes.data(), static_cast<int>(kept->bytes.size()))) records.pop_back();
     if (records.size() < kMostAtOnce) continue;
     read = output.show(std::exchange(records, {}));
@@ -221,7 +221,7 @@ ExitCode follow(const TailOptions& options, const FoundService& found, const Sin
   std::vector<wire::Record> records;
   const std::int64_t begun_ns = now_ns();
   bool lost = false;
-  bool described = false;  // whether the description of its run was requested
+  bool described = false;  // whether the description of the run was requested
   while (!stop.is_set()) {
     const StreamEvent event = stream.next(records, kLookMs);
     bool read = true;
@@ -234,7 +234,7 @@ ExitCode follow(const TailOptions& options, const FoundService& found, const Sin
     }
     if (event != StreamEvent::kNothing) lost = event == StreamEvent::kLost;
     for (const wire::Record& record : records) output.learn(record);
-    // The record that describes the run may precede the first record requested.
+    // The record that describes the run may precede the first record that was requested.
     if (!described && !lost && output.lacks_names(records)) {
       described = true;
       if (const auto status = stream.status(kStatusPatienceMs)) output.learn(status->run());

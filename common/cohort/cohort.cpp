@@ -20,7 +20,7 @@ Cohort::Cohort(std::vector<CohortMember> members, std::uint32_t own, std::uint32
     : Cohort(SharedMapping::create("ringside-cohort", cohort_memory_bytes(members.size(), buffers),
                                    PeerAccess::kReadWrite),
              members, own, buffers, stop) {
-  new (head_) CohortHead;  // the kernel has zeroed the lines, their initial state
+  new (head_) CohortHead;  // the kernel has zeroed the lines, which is their initial state
 }
 
 Cohort::Cohort(UniqueFd memory, std::vector<CohortMember> members, std::uint32_t own, std::uint32_t buffers,
@@ -62,20 +62,21 @@ PartLine& Cohort::line(std::uint64_t step, std::size_t member) noexcept {
   return lines_[step % buffers_ * members_.size() + member];
 }
 
-// A member writes step s + B only after s was released, and so after it was published. Until then the lines and the
-// count of the buffer of s belong to s alone. Step s + 1 is complete only after the member that completed s returns
-// from here: so members publish one at a time, and in step order.
+// A member writes step s + B only after s was released, and so after it was published. Until then, the lines and the
+// part count of its buffer belong to step s alone. Step s + 1 is complete only after the member that completed step s
+// returns from this function. So members publish one at a time, and in step order.
 void Cohort::arrive(const StepDescriptor& step) noexcept {
   line(step.step, own_) = {.iteration = step.iteration,
                            .generate_ns = step.generate_ns,
                            .idle_ns = step.producer_idle_ns,
                            .written_at_ns = step.published_at_ns};
-  // Release: this member's part and line; acquire: those of all members that arrived earlier.
+  // Release publishes this member's part and line; acquire makes visible those of all members that arrived earlier.
   const std::uint64_t parts = head_->arrived[step.step % buffers_].parts.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (parts == members_.size() * (step.step / buffers_ + 1)) publish(step.step);
 }
 
-/// Requires all parts of the step. Publishes neither this step nor a later one if its parts differ in the iteration.
+/// Requires that all parts of the step are written. Publishes neither this step nor a later one if its parts differ in
+/// the iteration.
 void Cohort::publish(std::uint64_t step) noexcept {
   if (control_->published.load(std::memory_order_relaxed) != step || !complete(step)) return;
   // Release: parts and descriptor become visible before the counter that announces them.

@@ -20,28 +20,28 @@
 
 namespace ringside {
 
-/// A process of the cohort, and its name in messages.
+/// A process of the cohort, with the name that messages use for it.
 struct CohortMember {
   pid_t pid = 0;
-  std::string name;  // "rank 3"
+  std::string name;  // for example "rank 3"
 };
 
 /// One process's view of the cohort. One thread uses it.
 class Cohort final : public StepSharing {
  public:
   /// The first member makes the cohort's memory, the others map it. All pass the same members. own: this process's
-  /// index. stop: the caller's flag, ends waits. Throws Error (exit code 3, or as SharedMapping::join).
+  /// index. stop: the caller's flag, which ends waits. Throws Error: exit code 3, or the errors of SharedMapping::join.
   Cohort(std::vector<CohortMember> members, std::uint32_t own, std::uint32_t buffers, StopFlag stop);
   Cohort(UniqueFd memory, std::vector<CohortMember> members, std::uint32_t own, std::uint32_t buffers, StopFlag stop);
 
-  /// File descriptor of the cohort's memory, for the other members.
+  /// The file descriptor of the cohort's memory, to be sent to the other members.
   int fd() const noexcept { return memory_.fd(); }
 
   /// Called by `share` on the first member: sends the memory to the others and waits until all have mapped it. Set it
   /// before attaching. Throws Error.
   std::function<void(const SharedMapping& payload, const SharedMapping& control)> pass_on;
 
-  /// Call before the first `arrive`. This member's mappings of the hand-off's memory, which outlive the cohort.
+  /// Sets this member's mappings of the hand-off's memory, which outlive the cohort. Call it before the first `arrive`.
   void use(const SharedMapping& payload, const SharedMapping& control) noexcept;
 
   void share(const SharedMapping& payload, const SharedMapping& control) override;
@@ -50,16 +50,16 @@ class Cohort final : public StepSharing {
   /// Checks the other processes. If one has ended, the cohort fails.
   void beat(std::int64_t now_ns) noexcept override;
 
-  /// The first failure counts; it ends the waits of all members.
+  /// Records a failure, which ends the waits of all members. Only the first failure is recorded.
   void fail(ExitCode code, std::string_view line) noexcept;
   bool has_failed() const noexcept;
-  /// Requires has_failed().
+  /// The recorded failure. Requires has_failed().
   Error failure() const;
 
   /// The node's total wait for its analyzer: the sum over the descriptors of all published steps.
   std::int64_t idle_ns() const noexcept { return head_->idle_ns.load(std::memory_order_relaxed); }
 
-  /// For the state of the whole run, which the first member writes for the others.
+  /// The memory in which the first member writes the state of the whole run for the others.
   CohortHead& head() const noexcept { return *head_; }
 
  private:
@@ -73,12 +73,12 @@ class Cohort final : public StepSharing {
 
   SharedMapping memory_;
   std::vector<CohortMember> members_;
-  std::vector<UniqueFd> processes_;  // of the members; the own one is invalid
+  std::vector<UniqueFd> processes_;  // of all members, in their order; this process's own is invalid
   std::uint32_t own_;
   std::uint32_t buffers_;
   StopFlag stop_;
   CohortHead* head_;
-  FailureLine* failures_;  // by member
+  FailureLine* failures_;  // one line for each member
   PartLine* lines_;
   StepDescriptor* descriptors_ = nullptr;
   HandoffControl* control_ = nullptr;

@@ -27,7 +27,7 @@ Claim CohortWriter::claim() noexcept {
   const std::uint64_t released_then = next_step_ + 1 - geometry_.buffers;
   if (coordination_.seen() >= released_then) return granted;
   const std::int64_t begin = now_ns();
-  // The first member detects an analyzer that died or hung, and fails the cohort; that ends this wait.
+  // If the analyzer dies or hangs, the first member detects this and fails the cohort, which ends this wait.
   const WaitLimits limits{.spin_ns = spin_ns_, .timeout_ns = kNever, .stop = cohort_.ends_wait(), .pulse = &cohort_};
   const WaitResult result = coordination_.wait_until(released_then, nobody_, limits);
   idle_ns_ += now_ns() - begin;

@@ -17,14 +17,15 @@ namespace ringside {
 /// One thread claims and publishes. Many threads may write to the buffers.
 class CohortWriter {
  public:
-  /// Maps the first member's memory. cohort: outlives this object. Throws Error as SharedMapping::join.
+  /// Maps the first member's memory. `cohort` must outlive this object. Throws the errors of SharedMapping::join.
   CohortWriter(UniqueFd payload, UniqueFd control, const PayloadGeometry& geometry, Cohort& cohort,
                std::int64_t spin_ns);
 
-  /// The buffer for the next step. Waits while the analyzer still copies from it. kOk, kStopped (the caller's flag), or
-  /// kAnalyzerFailed: Cohort::failure() has the reason.
+  /// The buffer for the next step. Waits while the analyzer still copies from it. The status is kOk, kStopped (the
+  /// caller's flag is set), or kAnalyzerFailed, for which Cohort::failure() has the reason.
   Claim claim() noexcept;
-  /// As HandoffWriter::publish. Only the first member publishes scalars.
+  /// Publishes this member's part, like HandoffWriter::publish, but without scalars: only the first member publishes
+  /// those.
   void publish(const StepReport& report) noexcept;
 
   const SharedMapping& payload() const noexcept { return payload_; }
@@ -39,7 +40,7 @@ class CohortWriter {
   Cohort& cohort_;
   std::int64_t spin_ns_;
   FutexCoordination coordination_;
-  const Peer nobody_;  // no process: Cohort::beat checks the members
+  const Peer nobody_;  // represents no process: Cohort::beat checks the members
   bool claimed_ = false;
   std::uint64_t next_step_ = 0;
   std::int64_t idle_ns_ = 0;

@@ -6,8 +6,8 @@
 
 namespace ringside {
 
-/// The pool's name with `ending` appended. A symbolic link is followed, so that every name of a pool leads to the same
-/// files.
+/// The pool's name with `ending` appended. Symbolic links are resolved first, so that every name of a pool gives the
+/// same files.
 std::string beside_pool(const std::string& pool, const std::string& ending);
 
 /// `path` as an absolute path; unchanged if the current folder was deleted.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The mark on a pool file whose creation is under way: a lock of its own (fcntl, of the open file). It is separate
-// from the owner's lock (flock), because libpmemobj takes that lock again while it makes a pool. The mark ends with
-// its process. Other processes query it without taking a lock, so that a reader never delays a creator.
+// The mark on a pool file whose creation is under way: a separate lock (fcntl, held by the open file). It is separate
+// from the owner's lock (flock), because libpmemobj takes that lock again while it makes a pool. The mark ends with its
+// process. Other processes query it without taking a lock, so that a reader never delays a creator.
 #pragma once
 
 namespace ringside {
 
-/// fd: the file, open for writing. On a file system without such locks there is no mark.
+/// Marks a file as being created. fd: the file, open for writing. Does nothing on a file system without such locks.
 void mark_as_being_made(int fd) noexcept;
 void unmark_as_being_made(int fd) noexcept;
 

@@ -10,11 +10,11 @@
 namespace ringside {
 namespace {
 
-/// EROFS or EIO if the file system of `file` has aborted its journal after an error, else 0. On ext4 (Linux 6.18) an
-/// fdatasync that runs during the abort can return 0 although it has lost blocks that were written for the first time.
-/// It does not report that ext4 failed to mark them as written, and its transaction no longer exists. An operation that
-/// starts a transaction fails then. This one removes an attribute that no file has: it changes nothing and takes about
-/// a microsecond.
+/// EROFS or EIO if the file system of `file` has aborted its journal after an error, otherwise 0. On ext4 (Linux 6.18)
+/// an fdatasync that runs during the abort can return 0 although it has lost blocks that were written for the first
+/// time. The fdatasync does not report that ext4 failed to mark these blocks as written, because its transaction no
+/// longer exists. Any operation that starts a new transaction fails from then on. The operation used here removes an
+/// attribute that no file has: it changes nothing and takes about a microsecond.
 int aborted(int file) noexcept {
   if (fremovexattr(file, "user.ringside.never_set") == 0) return 0;
   return errno == EROFS || errno == EIO ? errno : 0;
@@ -25,7 +25,7 @@ int aborted(int file) noexcept {
 int lost_writes(int file) noexcept {
   if (const int error = aborted(file)) return error;
   // The kernel writes dirty pages in the background. A wait for any part of the file reports a failed write of any
-  // page. Devices and network file systems return different errors: EIO, ENOSPC, EDQUOT, ENODATA, ESTALE …
+  // page. The error depends on the device or network file system: EIO, ENOSPC, EDQUOT, ENODATA, ESTALE …
   if (sync_file_range(file, 0, 4096, SYNC_FILE_RANGE_WAIT_BEFORE) == 0) return 0;
   const bool is_of_the_call = errno == EINVAL || errno == ENOSYS || errno == ESPIPE || errno == EBADF || errno == EINTR;
   return is_of_the_call ? 0 : errno;

@@ -16,7 +16,7 @@
 namespace ringside {
 DirectFile::DirectFile(int fd) : fd_(fd) {
   struct statfs system {};
-  if (fstatfs(fd, &system) == 0 && system.f_type == TMPFS_MAGIC) return;  // its files are in memory
+  if (fstatfs(fd, &system) == 0 && system.f_type == TMPFS_MAGIC) return;  // tmpfs keeps its files in memory
   direct_.reset(open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC));
 }
 
@@ -35,7 +35,8 @@ int DirectFile::write(std::uint64_t offset, std::span<const std::byte> bytes,
     std::size_t done = 0;
     if (direct_.valid() && whole > 0) {
       done = write_whole(direct_.get(), aligned(piece.first(whole)), offset);
-      // After any failure, the page cache takes the rest, or fails for the same reason.
+      // After any failure, the rest goes through the page cache, which fails for the same reason if the failure
+      // persists.
       if (done < whole) direct_ = UniqueFd();
     }
     done += write_whole(fd_, piece.subspan(done), offset + done);

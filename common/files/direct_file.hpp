@@ -17,15 +17,15 @@ namespace ringside {
 class DirectFile {
  public:
   static constexpr std::size_t kAlignment = 4096;
-  /// Bytes that one write passes to the disk, at most.
+  /// The largest number of bytes that one write passes to the disk.
   static constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
 
-  /// fd: of a regular file that is open for writing; outlives this object.
+  /// fd: a regular file that is open for writing; it must outlive this object.
   explicit DirectFile(int fd);
 
-  /// Writes all bytes. At an offset that is a multiple of kAlignment, whole multiples of it go straight to the disk,
-  /// and the rest goes through the page cache. Without direct writes, everything goes through the page cache. After
-  /// each piece it calls wrote(bytes), which may throw. Returns 0, or an errno value.
+  /// Writes all bytes. If `offset` is a multiple of kAlignment, all whole blocks of kAlignment bytes go straight to the
+  /// disk, and the rest goes through the page cache. Without direct writes, everything goes through the page cache.
+  /// After each piece, wrote(bytes) is called, which may throw. Returns 0, or an errno value.
   int write(std::uint64_t offset, std::span<const std::byte> bytes,
             const std::function<void(std::uint64_t)>& wrote = {});
 
@@ -37,7 +37,7 @@ class DirectFile {
   std::span<const std::byte> aligned(std::span<const std::byte> piece);
 
   int fd_;
-  UniqueFd direct_;            // the same file; invalid: no direct writes
+  UniqueFd direct_;            // the same file, opened for direct writes; invalid if these are not possible
   std::vector<Page> staging_;  // for bytes that are not aligned in memory
 };
 

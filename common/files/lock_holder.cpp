@@ -12,7 +12,8 @@
 
 namespace ringside {
 
-// "1: FLOCK  ADVISORY  WRITE 4711 fe:00:1048620 0 EOF"; a process that waits for it follows as "1: -> FLOCK ...".
+// A line of /proc/locks: "1: FLOCK  ADVISORY  WRITE 4711 fe:00:1048620 0 EOF"; a process that waits for that lock
+// follows as "1: -> FLOCK ...".
 std::optional<pid_t> flock_holder(const struct stat& file, const std::string& root) {
   const std::string id = formatted("{:02x}:{:02x}:{}", major(file.st_dev), minor(file.st_dev), file.st_ino);
   std::ifstream locks(root + "/proc/locks");
@@ -20,7 +21,7 @@ std::optional<pid_t> flock_holder(const struct stat& file, const std::string& ro
     const std::vector<std::string> parts = words(line);
     if (parts.size() < 6 || parts[1] != "FLOCK" || parts[5] != id) continue;
     const auto pid = number_of(parts[4]);
-    // 0 or -1: the holder is not visible to this process.
+    // 0 or -1: this process cannot see the holder.
     if (pid && *pid > 0) return static_cast<pid_t>(*pid);
   }
   return std::nullopt;
@@ -43,10 +44,10 @@ bool holds_flock_itself(const struct stat& file) {
 
 std::string describe_holder(const std::optional<pid_t>& holder, const std::string& root) {
   if (!holder) return "another process";
-  // The command line, up to the first argument, because "comm" keeps only 15 characters of a name.
+  // Read the name from the command line, up to the first argument, because "comm" has only the first 15 characters.
   std::optional<std::string> name = first_line(formatted("{}/proc/{}/cmdline", root, *holder));
   if (name) name = std::filesystem::path(name->substr(0, name->find('\0'))).filename().string();
-  // Without a command line: the process died after it passed its descriptor on, so it is not the holder.
+  // An empty command line means that the process died after passing its descriptor on, so it is not the holder.
   return name ? formatted("process {} ({})", *holder, *name) : "another process";
 }
 

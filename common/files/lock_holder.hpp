@@ -11,12 +11,12 @@
 
 namespace ringside {
 
-/// The process that took a lock with flock on that file; nothing if there is none, or if it is not visible (another
-/// pid namespace, no /proc). `root` is put before /proc, for tests.
+/// The process that took a lock with flock on that file; nothing if no process holds the lock, or if the holder is not
+/// visible (another pid namespace, no /proc). `root` is put before /proc, for tests.
 std::optional<pid_t> flock_holder(const struct stat& file, const std::string& root = "");
 
-/// Whether a descriptor of this process, opened by it or inherited, holds a flock on that file: flock(1) passes its
-/// own on to the command that it runs.
+/// Whether a descriptor of this process, opened or inherited, has locked that file with flock. For example, flock(1)
+/// passes its locked descriptor on to the command that it runs.
 bool holds_flock_itself(const struct stat& file);
 
 /// "process 4711 (ringside-analyzer)", or "another process" if the holder is not known.

@@ -16,7 +16,8 @@ namespace {
 
 constexpr int kAttempts = 100;
 
-/// Calls `take` with names like `path` until it accepts one. Returns that name, or an empty string with errno set.
+/// Calls `take` with names similar to `path` until `take` accepts one. Returns that name, or an empty string with errno
+/// set.
 template <typename Take>
 std::string take_name_beside(const std::string& path, const Take& take) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {

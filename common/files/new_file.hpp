@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A file that appears under its name only when it is complete and on its disk: after a crash, a kill or a power cut,
-// the old file or the new one is there. Where the file system supports it (O_TMPFILE), the file has no name until
-// then, and a process that is killed leaves nothing.
+// the name leads either to the old file or to the complete new one. Where the file system supports it (O_TMPFILE), the
+// file has no name until then, and a process that is killed leaves nothing.
 #pragma once
 
 #include <sys/types.h>
@@ -15,22 +15,22 @@ namespace ringside {
 /// The folder of the file `path`, without a slash at its end; "." for a bare name.
 std::string folder_of(const std::string& path);
 
-/// A file in the folder of `path` that has no name. Invalid, with errno set, if it cannot be made.
+/// A file in the folder of `path` that has no name. If it cannot be made, the result is invalid and errno is set.
 UniqueFd make_nameless_file(const std::string& path, mode_t mode);
 
 /// Gives a nameless file the name `path`. False, with errno set, if that fails; EEXIST: the name is taken.
 bool give_name(int fd, const std::string& path);
 
-/// Makes the names of files in the folder of `path` survive a power cut. Returns 0, or an errno value. A folder that
-/// may be written but not read, or whose file system needs no sync, counts as synced.
+/// Makes the names of files in the folder of `path` survive a power cut. Returns 0, or an errno value. A folder counts
+/// as synced if this process may write but not read it, or if its file system needs no sync.
 int sync_folder_of(const std::string& path);
 
 class NewFile {
  public:
-  /// kNamed is for a library that opens files by name. A killed process then leaves the file there.
+  /// kNamed is for a library that opens files by name. If the process is killed, that file remains.
   enum class Until { kNameless, kNamed };
 
-  /// Makes the file, open for reading and writing; if that fails, fd() is invalid and errno holds the reason. Its
+  /// Makes the file and opens it for reading and writing. If that fails, fd() is invalid and errno is set. Its
   /// permissions are at most `mode`.
   NewFile(std::string path, mode_t mode, Until until_published = Until::kNameless);
   /// Removes a file that was not published.
@@ -39,7 +39,7 @@ class NewFile {
   NewFile& operator=(const NewFile&) = delete;
 
   const UniqueFd& fd() const noexcept { return fd_; }
-  /// Its name until it is published; empty: none.
+  /// The file's name until it is published; empty if it has none.
   const std::string& name_beside() const noexcept { return beside_; }
 
   /// Syncs the file and gives it its name, replacing any file of that name. Returns 0, or an errno value.
@@ -47,7 +47,7 @@ class NewFile {
 
  private:
   const std::string path_;
-  std::string beside_;  // its name until it is published; empty: none
+  std::string beside_;  // the file's name until it is published; empty if it has none
   UniqueFd fd_;
 };
 

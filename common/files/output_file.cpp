@@ -45,7 +45,7 @@ void check_output(const std::string& path, const std::string& option, const std:
     if (flags < 0) refuse(errno, "or a descriptor that is open");
     return;
   }
-  // ENOENT: no file yet, or a link that leads to none; opening will make it.
+  // ENOENT: there is no file yet, or a link to a file that does not exist; opening will make it.
   if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0 && errno != ENOENT) {
     refuse(errno, "that can be written");
   }

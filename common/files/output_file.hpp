@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Output files. All are made here, so that one place sets their permissions: other users can never read them, whatever
-// the umask. A file appears under its name only when it is complete.
+// Output files. Every output file is made here, so that one place sets the permissions: other users can never read an
+// output file, whatever the umask is. A file appears under its name only when it is complete.
 #pragma once
 
 #include <sys/types.h>
@@ -24,8 +24,8 @@ namespace ringside {
 inline constexpr mode_t kPrivateMode = 0600;  // for files that only the owner's programs read: a pool, a cache
 inline constexpr mode_t kOutputMode = 0640;   // for a user's outputs: the group may read them if the umask allows it
 
-/// Throws Error if an OutputFile with these arguments would, as far as this can be checked in advance. For commands
-/// that work for hours before they write. Leaves nothing behind.
+/// Throws the Error that an OutputFile with these arguments would throw, as far as this can be checked in advance.
+/// Meant for commands that work for hours before they write. Leaves no file behind.
 void check_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept);
 
 /// Throws Error (exit code 2) if the name has an ending (a dot after the first character, a letter, letters and digits)
@@ -46,21 +46,21 @@ bool is_made_anew(const std::string& path);
 /// std::system_error is thrown; run_program reports it or, if the reader has gone, ends by SIGPIPE.
 class OutputFile {
  public:
-  /// option: messages begin with it ("--output"). kept: the files that the command reads or keeps. Throws Error (exit
-  /// code 3), as do all functions below; also throws as refuse_output does.
+  /// option: the beginning of messages ("--output"). kept: the files that the command reads or keeps. Throws Error
+  /// (exit code 3), as do all functions below, and also the errors of refuse_output.
   OutputFile(std::string path, std::string option, std::vector<KeptFile> kept = {},
              NewFile::Until until_finished = NewFile::Until::kNameless);
-  /// Many bytes of a new file go straight to the disk (DirectFile).
+  /// Writes bytes. In a new file, large blocks go straight to the disk (DirectFile).
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
 
-  /// For a library that opens the output by name; empty if it is nameless, or no new file.
+  /// The name under which a library can open the output; empty if the output is nameless or written in place.
   std::string name_beside() const { return new_file_ ? new_file_->name_beside() : std::string(); }
-  /// For a child process that writes the output itself. Flushes earlier writes.
+  /// The descriptor through which a child process can write the output. Flushes earlier writes first.
   int descriptor();
 
-  /// The file is complete: gives it its name, unless that name now leads to a pool, journal or cache (refuse_output).
-  /// Without this call a NewFile is removed.
+  /// Call it when the file is complete: gives the file its name, unless that name now leads to a pool, journal or cache
+  /// (refuse_output). Without this call a NewFile is removed.
   void finish();
 
  private:
@@ -81,9 +81,9 @@ class OutputFile {
       if (file != stdout) std::fclose(file);
     }
   };
-  std::optional<NewFile> new_file_;  // none: written in place or through a descriptor
+  std::optional<NewFile> new_file_;  // empty if the output is written in place or through a descriptor
   std::unique_ptr<std::FILE, Close> file_;
-  std::optional<DirectFile> direct_;  // of a new file
+  std::optional<DirectFile> direct_;  // for large blocks of a new file
 };
 
 }  // namespace ringside

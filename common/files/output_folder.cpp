@@ -24,10 +24,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr mode_t kFolderMode = 0750;  // as kOutputMode, for folders
+constexpr mode_t kFolderMode = 0750;  // like kOutputMode, but for folders
 constexpr std::string_view kMark = ".ringside-";
 
-/// Without slashes at its end, which would make folder_of return the folder itself.
+/// `path` without slashes at its end: with them, folder_of would return the folder itself.
 std::string without_slash(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return path;
@@ -46,7 +46,7 @@ void remove_tree(const std::string& path) noexcept {
   fs::remove_all(path, ignored);
 }
 
-/// Removes the unfinished folders of killed processes, which nothing locks any more.
+/// Removes the unfinished folders of killed processes, which are no longer locked.
 void remove_left_over(const std::string& path) noexcept {
   const std::string prefix = "." + last_part(path) + std::string(kMark);
   std::error_code error;
@@ -165,7 +165,7 @@ void OutputFolder::publish() {
   }
   if (error) fail(path_, error.value());
   if (const int failed = sync_by_name(beside_, O_DIRECTORY)) fail(path_, failed);
-  // rename refuses a name that was taken meanwhile, unless that is an empty folder.
+  // rename fails if the name has been taken meanwhile, unless it is now the name of an empty folder.
   if (rename(beside_.c_str(), path_.c_str()) != 0) fail(path_, errno);
   beside_.clear();
   if (const int failed = sync_folder_of(path_)) fail(path_, failed);

@@ -15,15 +15,16 @@
 
 namespace ringside {
 
-/// Throws Error, which begins with `option`, if an OutputFolder of that name could not be made: exit code 2 if the name
-/// is taken (a folder is never replaced, unless it is empty) or leads to what refuse_output protects, 3 if the parent
-/// folder may not be written to. what: the kind of output, for messages ("a zarr store").
+/// Throws Error, whose message begins with `option`, if an OutputFolder of that name could not be made. Exit code 2:
+/// the name is taken (only an empty folder is ever replaced) or leads to a file that refuse_output protects. Exit code
+/// 3: the parent folder may not be written to. what: the kind of output, for messages ("a zarr store").
 void check_output_folder(const std::string& path, const std::string& option, const std::string& what,
                          const std::vector<KeptFile>& kept);
 
 class OutputFolder {
  public:
-  /// Throws as check_output_folder does. All functions throw Error (exit code 3) if the file system refuses something.
+  /// Throws the errors of check_output_folder. All functions throw Error (exit code 3) if the file system refuses
+  /// something.
   OutputFolder(std::string path, std::string option, std::string what, std::vector<KeptFile> kept = {});
   /// Removes the folder unless it was published.
   ~OutputFolder();
@@ -33,15 +34,16 @@ class OutputFolder {
   /// The folder's name until it is published.
   const std::string& beside() const noexcept { return beside_; }
 
-  /// Writes the parts one after the other. name: relative; its folders are made, and a file of that name is replaced.
+  /// Writes the parts one after the other. name: a relative path, whose folders are made; an existing file of that name
+  /// is replaced.
   void write(const std::string& name, std::span<const std::span<const std::byte>> parts);
   void write(const std::string& name, std::string_view text);
-  /// Removes a file, if it is there.
+  /// Removes a file if it exists.
   void remove(const std::string& name);
 
   /// Syncs all files and gives the folder its name.
   void publish();
-  /// Removes the folder again, after publish.
+  /// Removes the published folder again.
   void withdraw() noexcept;
 
  private:
@@ -52,9 +54,9 @@ class OutputFolder {
   const std::string option_;
   const std::string what_;
   const std::vector<KeptFile> kept_;
-  std::string beside_;  // empty: published
+  std::string beside_;  // the folder's name until it is published, then empty
   UniqueFd lock_;
-  std::vector<std::string> folders_;  // made inside, the outer ones first
+  std::vector<std::string> folders_;  // folders that were made inside it, the outer ones first
 };
 
 }  // namespace ringside

@@ -30,7 +30,7 @@ struct Signature {
 
 // The formats' own constants cannot be included here; tests/unit/common/files/output_guard_test.cpp checks a file of
 // each format.
-constexpr std::size_t kSignatureBytes = 16;  // of the longest
+constexpr std::size_t kSignatureBytes = 16;  // the length of the longest signature
 constexpr Signature kSignatures[] = {
     {"PMEMOBJ\0"sv, "a pool, whose iterates would be lost"},
     {"PMEMLOG\0"sv, "a journal, whose records would be lost"},
@@ -46,7 +46,7 @@ const char* content_of(std::string_view begin) {
   return found == std::end(kSignatures) ? nullptr : found->what;
 }
 
-/// The file's first bytes, at most as many as a signature has.
+/// The file's first bytes, at most as many as the longest signature has.
 std::string beginning_of(const RegularFile& file) {
   std::string begin(kSignatureBytes, '\0');
   const ssize_t bytes = pread(file.fd.get(), begin.data(), begin.size(), 0);
@@ -55,7 +55,7 @@ std::string beginning_of(const RegularFile& file) {
 }
 
 /// Whether another process is making a pool or a journal here: the file is empty or zeros, and locked or marked by its
-/// creator. A lock on any other content is a user's own (flock(1)), as is one that this process holds.
+/// creator. A lock on a file with other content, or a lock that this process holds, was taken by a user (flock(1)).
 bool is_being_made_elsewhere(const RegularFile& file, const std::string& begin) {
   if (begin.find_first_not_of('\0') != std::string::npos || holds_flock_itself(file.status)) return false;
   return is_being_made(file.fd.get()) || flock_holder(file.status);
@@ -111,7 +111,7 @@ bool same_file(const std::string& a, const std::string& b) {
 }
 
 void refuse_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept) {
-  if (is_standard_output(path)) {  // a terminal, a pipe or a socket holds nothing that could be lost
+  if (is_standard_output(path)) {  // a terminal, a pipe or a socket has no content to lose
     struct stat open {};
     const bool is_file = fstat(STDOUT_FILENO, &open) == 0 && S_ISREG(open.st_mode);
     if (is_file) refuse_output("/proc/self/fd/1", option, kept);

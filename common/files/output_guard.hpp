@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files that no output may replace, whatever their names and whatever link leads to them: a file that the same
-// command reads or keeps, and any pool, journal or matrix cache, recognised by its first bytes.
+// The files that no output may replace, no matter what their names are and which links lead to them: a file that the
+// same command reads or keeps, and any pool, journal or matrix cache, recognised by its first bytes.
 #pragma once
 
 #include <sys/stat.h>
@@ -10,20 +10,20 @@
 
 namespace ringside {
 
-/// A file that a command reads, or keeps under a name of its own; it need not exist yet.
+/// A file that a command reads, or keeps under another name than the output's; it need not exist yet.
 struct KeptFile {
   std::string role;  // the user's name for it: "--matrix", "--pool", "the journal of --pool"
-  std::string path;  // empty: none
+  std::string path;  // empty if there is no such file
 };
 
-/// Whether both names lead to one file (device and inode), or will once it is made.
+/// Whether both names lead to one file (device and inode), or will lead to one file once that is made.
 bool same_file(const std::string& a, const std::string& b);
 
 /// Throws Error, whose message begins with `option`. Exit code 2: `path` leads to one of `kept`, to a pool, a journal
 /// or a matrix cache, or has the name of the journal of a pool beside it. Exit code 3: it leads to a file that cannot
 /// be inspected or that another process is making (empty or zeros, and locked); to a folder or a socket; or to a link
-/// or named pipe that another user has put into a folder where anyone may make files (the kernel's
-/// fs.protected_symlinks refuses the same; this holds even if it is off).
+/// or named pipe that another user has put into a folder where anyone may make files (the kernel refuses these if
+/// fs.protected_symlinks is on; this function always does).
 void refuse_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept);
 
 }  // namespace ringside

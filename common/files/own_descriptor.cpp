@@ -21,7 +21,7 @@ bool is_one_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino && (S_ISREG(a.st_mode) || S_ISFIFO(a.st_mode));
 }
 
-/// Whether an output to `path` goes where `descriptor` goes.
+/// Whether an output to `path` goes to the file or pipe that `descriptor` has open.
 bool goes_to(const std::string& path, int descriptor) {
   const std::optional<int> through = descriptor_of_output(path);
   if (!through) return false;
@@ -63,7 +63,7 @@ std::optional<int> descriptor_of_output(const std::string& path) {
   struct stat there {};
   const bool exists = stat(path.c_str(), &there) == 0;
   if (const std::optional<int> named = descriptor_named(path)) {
-    // A device has no offset and nothing to truncate.
+    // Only a regular file or a pipe is written through the descriptor: a device has no offset and nothing to truncate.
     if (!exists || S_ISREG(there.st_mode) || S_ISFIFO(there.st_mode)) return named;
     return std::nullopt;
   }
@@ -81,7 +81,7 @@ void write_beside_output(const std::string& path, std::string_view text) noexcep
     } else if (!goes_to(path, STDERR_FILENO)) {
       write_standard_error(text);
     }
-  } catch (const std::bad_alloc&) {  // only the user's line is lost
+  } catch (const std::bad_alloc&) {  // this loses only a line for the user
   }
 }
 

@@ -3,7 +3,7 @@
 // name opens its file anew, with an offset of its own and without O_APPEND; the descriptor itself has the offset and
 // flags that its user set up.
 //
-// As an output, `-` is standard output. A file of that name is `./-`.
+// As an output, the name `-` means standard output. A file that is called `-` must be given as `./-`.
 #pragma once
 
 #include <optional>
@@ -13,22 +13,22 @@
 namespace ringside {
 
 /// The number of the descriptor that `path` names, directly or through links, whether it is open or not. Nothing if
-/// `path` names none: a file's own name does not name a descriptor.
+/// `path` names no descriptor; the ordinary name of a file does not name one, even if the file is open.
 std::optional<int> descriptor_named(const std::string& path);
 
 /// The descriptor that an output to `path` is written through: the one that `path` names (unless it is a device), or
-/// standard output or standard error if that has the same regular file or pipe (device and inode) open. Nothing: the
-/// output is opened by its name.
+/// standard output or standard error if that has the same regular file or pipe (device and inode) open. Nothing if the
+/// output must be opened by its name.
 std::optional<int> descriptor_of_output(const std::string& path);
 
-/// Whether an output to `path` is standard output by the name `-`.
+/// Whether `path` is `-`, and the output therefore standard output.
 bool is_standard_output(std::string_view path) noexcept;
 
 /// The output's name for messages: `path`, or "standard output".
 std::string output_name(const std::string& path);
 
-/// Writes `text`, a line about an output to `path`, to standard output. If the output goes there, `text` goes to
-/// standard error; if the output goes to both, `text` is not written.
+/// Writes `text`, a line about an output to `path`. It goes to standard output, or to standard error if the output
+/// itself goes to standard output. If the output goes to both, `text` is not written.
 void write_beside_output(const std::string& path, std::string_view text) noexcept;
 
 }  // namespace ringside

@@ -34,7 +34,7 @@ RegularFile open_regular(const std::string& path, int flags, mode_t mode) {
     opened.fd.reset();
     opened.kind = kind_of(found);
   };
-  // Check first: merely opening a device may act on it (rewind a tape, arm a watchdog).
+  // Check the kind of file first: merely opening a device may act on it (rewind a tape, arm a watchdog).
   const bool follow = (flags & O_NOFOLLOW) == 0;
   const int looked = follow ? stat(path.c_str(), &opened.status) : lstat(path.c_str(), &opened.status);
   if (looked == 0 && !S_ISREG(opened.status.st_mode)) {
@@ -53,7 +53,7 @@ RegularFile open_regular(const std::string& path, int flags, mode_t mode) {
 }
 
 UniqueFd open_without_waiting(const std::string& path, int flags, mode_t mode) {
-  // The kernel asks the holder to give up its lease; until then, this call fails with EWOULDBLOCK.
+  // The kernel asks the holder to release its lease; until then, this call fails with EWOULDBLOCK.
   constexpr auto kPatience = std::chrono::seconds(1);
   constexpr auto kPause = std::chrono::milliseconds(10);
   const auto give_up = std::chrono::steady_clock::now() + kPatience;

@@ -16,7 +16,7 @@
 
 namespace ringside {
 
-/// The result of `open_regular`: a descriptor with its status, or the reason why there is none.
+/// The result of `open_regular`: a descriptor with its status, or the reason why the file was not opened.
 struct RegularFile {
   UniqueFd fd;
   struct stat status {};
@@ -28,28 +28,29 @@ struct RegularFile {
   std::string why() const;
 };
 
-/// Opens a regular file without waiting for another process. Only if a process has leased the file (fcntl F_SETLEASE: a
-/// Samba oplock, an NFS delegation), the open is repeated for up to a second. flags, mode: as for open(2); O_CLOEXEC,
-/// O_NONBLOCK and O_NOCTTY are added. Follows symbolic links unless `flags` contains O_NOFOLLOW. Throws only
-/// std::bad_alloc.
+/// Opens a regular file without waiting for another process, with one exception: if a process has leased the file
+/// (fcntl F_SETLEASE: a Samba oplock, an NFS delegation), the open is repeated for up to a second. flags, mode: as for
+/// open(2); O_CLOEXEC, O_NONBLOCK and O_NOCTTY are added. Follows symbolic links unless `flags` contains O_NOFOLLOW.
+/// Throws only std::bad_alloc.
 RegularFile open_regular(const std::string& path, int flags, mode_t mode = 0);
 
-/// open(2) with the same flags added and repeated in the same way, for a file of any kind. Invalid, with errno set, if
-/// it fails.
+/// open(2) with the same flags added and repeated in the same way, for a file of any kind. If it fails, the result is
+/// invalid and errno is set.
 UniqueFd open_without_waiting(const std::string& path, int flags, mode_t mode = 0);
 
-/// As open_regular for reading; also opens a pipe that is one of this process's own descriptors (`<(COMMAND)`,
-/// /dev/stdin), because the user made it, not a stranger. Reading from it waits for its writer.
+/// Like open_regular for reading, but also opens a pipe that is one of this process's own descriptors (`<(COMMAND)`,
+/// /dev/stdin), because such a pipe was made by the user and not by a stranger. Reading from the pipe waits for its
+/// writer.
 RegularFile open_input(const std::string& path);
 
 /// The word for a kind of file: "regular file", "folder", "named pipe", "socket", "device", "symbolic link".
 const char* kind_of(mode_t mode) noexcept;
 
 /// Reads from `offset` on until `to` is full or the file ends, and continues after a signal. Returns the number of
-/// bytes read; if there are too few, errno is 0 at the end of the file, or has the reason.
+/// bytes read. If these do not fill `to`, errno is 0 at the end of the file, otherwise the reason.
 std::size_t read_whole(int fd, std::span<std::byte> to, std::uint64_t offset) noexcept;
-/// Writes all bytes from `offset` on, and continues after a signal. Returns the number of bytes written; if there are
-/// too few, errno has the reason.
+/// Writes the bytes from `offset` on, and continues after a signal. Returns the number of bytes written; errno has the
+/// reason if these are not all.
 std::size_t write_whole(int fd, std::span<const std::byte> bytes, std::uint64_t offset) noexcept;
 
 }  // namespace ringside

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The lease of a slot: a lock of one byte of the pool file, 2^62 + slot (docs/publish/library.md). A reader that works
-// on a slot's bytes in place holds it shared; the analyzer takes it exclusively while it overwrites the slot. These
-// bytes are beyond the end of every file, so that the locks cover no content. The locks belong to the open file
-// description (F_OFD_SETLK): the kernel drops them when its last user closes it or dies, and two locks of the same
+// on a slot's bytes in place holds a shared lease; the analyzer holds an exclusive one while it overwrites the slot.
+// The locked bytes are beyond the end of every file, so that the locks cover no content. The locks belong to the open
+// file description (F_OFD_SETLK): the kernel drops them when its last user closes it or dies, and two locks of the same
 // description never conflict. No call here waits.
 #pragma once
 
@@ -11,8 +11,8 @@
 namespace ringside {
 
 enum class Lease {
-  kShared,    // of a reader; fd is open for reading
-  kExclusive  // of the analyzer; fd is open for writing
+  kShared,    // for a reader; the file is open for reading
+  kExclusive  // for the analyzer; the file is open for writing
 };
 
 enum class LeaseStatus {
@@ -24,11 +24,11 @@ enum class LeaseStatus {
 LeaseStatus take_lease(int fd, std::uint32_t slot, Lease lease) noexcept;
 void end_lease(int fd, std::uint32_t slot) noexcept;
 
-/// The other open file descriptions that use a slot now.
+/// Whether other open file descriptions use a slot now.
 enum class SlotUse {
   kFree,
-  kHeld,    // readers have it
-  kWritten  // the analyzer has it
+  kHeld,    // by readers
+  kWritten  // by the analyzer
 };
 /// Takes no lock. The result has no meaning for a file without leases.
 SlotUse use_of(int fd, std::uint32_t slot) noexcept;

@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-// The C library discards both the reason of a failure and the text it could not write.
+// The errno value of the first failed write: the C library discards this value and the text it could not write.
 std::atomic<int> first_error{0};
 
 void note_error(int error) noexcept {
@@ -45,7 +45,7 @@ NotedOutput::~NotedOutput() {
 void hold_standard_descriptors() noexcept {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-    // open returns the lowest free number, which is `fd`. Read-only for standard output, so that writes fail.
+    // open returns the lowest free number, which is `fd`. Standard output is opened read-only, so that writes fail.
     [[maybe_unused]] const int held = open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
   }
 }

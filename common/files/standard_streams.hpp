@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The standard streams. Standard output carries a program's answer: an answer that did not arrive is a failure, which
-// run_program detects for all subcommands at their end. Standard error is for people: if it accepts nothing (a full
-// disk under `2> log`), the program must continue.
+// The standard streams. Standard output carries a program's answer: if it does not arrive, the program has failed,
+// which run_program detects at the end of every subcommand. Standard error is for people: if writing to it fails (a
+// full disk with `2> log`), the program must continue.
 #pragma once
 
 #include <streambuf>
@@ -13,14 +13,15 @@ namespace ringside {
 /// receives output. Writing to a closed standard output fails (EBADF). Call first thing in main.
 void hold_standard_descriptors() noexcept;
 
-/// Writes and flushes. False once standard output has refused anything.
+/// Writes and flushes. Returns false once any write to standard output has failed.
 bool write_standard_output(std::string_view text) noexcept;
 
-/// Flushes everything printed, by whatever means. 0 if standard output has accepted everything since the program began,
-/// else the errno value of a refused write; EIO if that is not known.
+/// Flushes everything printed, by whatever means. Returns 0 if no write to standard output has failed since the program
+/// began, otherwise the errno value of a failed write, or EIO if that value is not known.
 int finish_standard_output() noexcept;
 
-/// While it exists, output to std::cout goes through write_standard_output, which keeps the reason of a failure.
+/// While this object exists, output to std::cout goes through write_standard_output, which keeps the reason of a
+/// failure.
 class NotedOutput {
  public:
   NotedOutput();
@@ -35,8 +36,8 @@ class NotedOutput {
 /// Writes to standard error; ignores errors.
 void write_standard_error(std::string_view text) noexcept;
 
-/// Ends the process as the kernel ends one that writes to a pipe without a reader; a shell expects that of `PROGRAM |
-/// head`. Returns only if SIGPIPE cannot be raised.
+/// Ends the process as the kernel ends one that writes to a pipe without a reader; a shell expects a program in
+/// `PROGRAM | head` to end this way. Returns only if SIGPIPE cannot be raised.
 void end_by_broken_pipe() noexcept;
 
 }  // namespace ringside

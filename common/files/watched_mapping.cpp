@@ -25,17 +25,18 @@ namespace ringside {
 constexpr std::uintptr_t kFaultPageBytes = 4096;
 constexpr std::size_t kMaxNameBytes = 1024;
 
-/// Never freed, but reused after its mapping. Written under the mutex, read by the handler.
+/// An entry is never freed, but reused after its mapping is removed. It is written under the mutex and read by the
+/// handler.
 struct WatchedMapping::Entry {
   Entry* next = nullptr;
   std::atomic<std::uintptr_t> begin{0};
-  std::atomic<std::uintptr_t> end{0};  // stored last, cleared first; 0: free
-  std::atomic<pid_t> thread{0};        // 0: any thread
+  std::atomic<std::uintptr_t> end{0};  // stored last and cleared first; 0: the entry is free
+  std::atomic<pid_t> thread{0};        // the thread whose faults are meant; 0: any thread
   std::atomic<bool> survives{false};
   std::atomic<bool> survives_truncation{false};
   std::atomic<int> error{0};
-  std::atomic<std::int64_t> failed_at{-1};     // the first fault's offset
-  std::atomic<std::int64_t> truncated_to{-1};  // the file's size, where a fault found it truncated
+  std::atomic<std::int64_t> failed_at{-1};     // the offset of the first fault
+  std::atomic<std::int64_t> truncated_to{-1};  // the file's size at the first fault that found it truncated
   int fd = -1;
   char name[kMaxNameBytes] = {};
 };
@@ -74,20 +75,20 @@ class Line {
   std::size_t used_ = 0;
 };
 
-/// The mapping that holds the address, or the library call that this thread has registered.
+/// The entry of the mapping that holds the address, or else of the library call that this thread has registered.
 Entry* entry_of(std::uintptr_t address) noexcept {
   Entry* of_thread = nullptr;
   for (Entry* entry = entries.load(std::memory_order_acquire); entry != nullptr; entry = entry->next) {
     if (address >= entry->end.load(std::memory_order_acquire) || address < entry->begin.load()) continue;
     const pid_t thread = entry->thread.load();
-    if (address >= entry->end.load(std::memory_order_acquire)) continue;  // reused for another mapping meanwhile
+    if (address >= entry->end.load(std::memory_order_acquire)) continue;  // the entry was reused meanwhile
     if (thread == 0) return entry;
     if (thread == this_thread()) of_thread = entry;
   }
   return of_thread;
 }
 
-/// Replaces the failed page by a private one, with the content that can still be read.
+/// Replaces the failed page by a private one with the content that can still be read.
 bool replace_page(const Entry& entry, std::uintptr_t page) noexcept {
   char content[kFaultPageBytes];
   const ssize_t count = pread(entry.fd, content, sizeof content, static_cast<off_t>(page - entry.begin.load()));
@@ -124,10 +125,10 @@ bool replace_page(const Entry& entry, std::uintptr_t page) noexcept {
 void on_bus_error(int, siginfo_t* info, void*) {
   const int errno_before = errno;
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  Entry* const entry = info->si_code > 0 ? entry_of(address) : nullptr;  // <= 0: sent by a process
+  Entry* const entry = info->si_code > 0 ? entry_of(address) : nullptr;  // a code <= 0: a process sent the signal
   if (entry == nullptr) {
     sigaction(SIGBUS, &action_before, nullptr);
-    if (info->si_code <= 0) raise(SIGBUS);  // pending until this returns; a fault needs no raise
+    if (info->si_code <= 0) raise(SIGBUS);  // pending until this function returns; a fault needs no raise
     errno = errno_before;
     return;
   }
@@ -139,7 +140,7 @@ void on_bus_error(int, siginfo_t* info, void*) {
   const std::int64_t truncated_to = truncated ? status.st_size : -1;
   const bool survives = truncated ? entry->survives_truncation.load() : entry->survives.load();
   if (!known_place || !survives) end_process(*entry, offset, truncated_to);
-  // Note the fault before mapping the new page: a thread that reads its zeros can then detect the fault.
+  // Record the fault before mapping the new page, so that a thread that reads zeros there can detect the fault.
   std::int64_t none = -1;
   if (truncated) entry->truncated_to.compare_exchange_strong(none, truncated_to);
   none = -1;
@@ -245,7 +246,7 @@ bool WatchedMapping::intact_or_noted() noexcept {
   return false;
 }
 
-/// -1 if it cannot be determined.
+/// The file's size; -1 if it cannot be determined.
 std::int64_t WatchedMapping::file_bytes() const noexcept {
   struct stat status {};
   return fstat(entry_->fd, &status) == 0 ? status.st_size : -1;

@@ -14,7 +14,8 @@
 namespace ringside {
 namespace {
 
-// Per turn: far fewer than may wait, so that a peer's message is read before other peers displace it.
+// The connections accepted in one turn: far fewer than may wait, so that a peer's message is read before later peers
+// displace that peer.
 constexpr std::size_t kAcceptedAtOnce = 16;
 
 // How long connections stay in the kernel's queue while there is no descriptor for them.
@@ -22,7 +23,7 @@ constexpr int kNoDescriptorsMs = 100;
 
 enum class FirstMessage { kNotYet, kThere, kNever };
 
-/// kNever: the peer hung up, or its message is empty.
+/// The state of a peer's first message. kNever: the peer hung up, or its message is empty.
 FirstMessage look_for_message(int socket) noexcept {
   std::byte first;
   ssize_t length;
@@ -54,14 +55,14 @@ std::optional<Peer> Acceptor::next(int timeout_ms, int wake_fd) {
   }
 }
 
-/// Longest time to sleep: until a deadline passes or descriptors may be free again.
+/// How long the next sleep may last: until a deadline passes, or until descriptors may be free again.
 int Acceptor::slice_ms(int left_ms) const noexcept {
   std::int64_t slice = no_descriptors_ ? std::min(left_ms, kNoDescriptorsMs) : left_ms;
   if (!waiting_.empty()) slice = std::min(slice, (waiting_.front().until_ns - now_ns()) / 1'000'000 + 1);
   return static_cast<int>(std::max<std::int64_t>(slice, 0));
 }
 
-/// Also drops peers that have left or whose time is over.
+/// Takes the first peer whose message has arrived. Also drops peers that have left or whose deadline has passed.
 std::optional<Peer> Acceptor::take_ready() {
   const std::int64_t now = now_ns();
   for (auto peer = waiting_.begin(); peer != waiting_.end();) {
@@ -87,7 +88,7 @@ void Acceptor::accept_more() {
       no_descriptors_ = !turn_away_oldest();
       if (no_descriptors_) return;
       accepted = listener_.accept_socket();
-      i = at_once;  // read from the peer with the last descriptor before accepting another
+      i = at_once;  // first read from the peer that has the last descriptor, then accept another
     }
     if (accepted.none) return;
     if (accepted.stranger) ++turned_away_;
@@ -98,7 +99,7 @@ void Acceptor::accept_more() {
   }
 }
 
-/// False if no peer waits.
+/// Returns false if no peer waits.
 bool Acceptor::turn_away_oldest() noexcept {
   if (waiting_.empty()) return false;
   waiting_.pop_front();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Peers that have connected to the analyzer's socket but not yet sent a request. They wait here together, each with its
-// own deadline, so that a silent peer delays no other. Other users' peers never wait: the kernel reports a peer's user
-// when it connects.
+// Peers that have connected to the analyzer's socket but not yet sent a request. All of them wait here at the same
+// time, each with its own deadline, so that a silent peer delays no other. Other users' peers never wait: the kernel
+// reports a peer's user when it connects.
 #pragma once
 
 #include <chrono>
@@ -17,21 +17,22 @@
 namespace ringside {
 
 struct AcceptorLimits {
-  std::size_t waiting = 64;                       // number of peers; for one more, the oldest is turned away
+  std::size_t waiting = 64;                       // how many peers may wait; one more displaces the oldest
   std::chrono::milliseconds first_message{5000};  // a peer's deadline for its first message
 };
 
-/// For use by one thread.
+/// Used by one thread.
 class Acceptor {
  public:
-  /// listener: must outlive this object.
+  /// `listener` must outlive this object.
   explicit Acceptor(Listener& listener, const AcceptorLimits& limits = {});
 
-  /// The next peer whose first message has arrived, in the order of connecting; empty if none does within `timeout_ms`,
-  /// or after a signal. wake_fd: another descriptor that ends the wait once it is readable; -1: none.
+  /// The next peer whose first message has arrived, in the order in which they connected. Empty if no message arrives
+  /// within `timeout_ms`, or after a signal. wake_fd: another descriptor that ends the wait once it is readable; -1:
+  /// none.
   std::optional<Peer> next(int timeout_ms, int wake_fd = -1);
 
-  /// Peers turned away since the last call: other users' peers, and those that sent nothing in time.
+  /// The number of peers turned away since the last call: peers of other users, and peers that sent nothing in time.
   std::uint64_t take_turned_away() noexcept { return std::exchange(turned_away_, 0); }
 
  private:
@@ -46,8 +47,8 @@ class Acceptor {
 
   Listener& listener_;
   const AcceptorLimits limits_;
-  std::deque<Waiting> waiting_;  // oldest first
-  bool no_descriptors_ = false;  // at the last attempt to accept
+  std::deque<Waiting> waiting_;  // the oldest first
+  bool no_descriptors_ = false;  // whether no descriptor was free at the last attempt to accept
   std::uint64_t turned_away_ = 0;
 };
 

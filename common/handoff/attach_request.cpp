@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::string_view kWhere = "attach request";
 
-/// The scalars that the descriptions name. Throws Error, like Catalogue::decode, for scalars that no producer sends.
+/// The scalars that the descriptions name. Throws Error, like Catalogue::decode, for scalars that no real producer
+/// would send.
 std::vector<Scalar> checked_scalars(const Schema& schema, std::span<const ResultDescription> descriptions,
                                     std::string_view where) {
   for (const ResultDescription& description : descriptions) {
@@ -70,7 +71,7 @@ void check_head(const AttachRequestHead& head, std::size_t descriptors) {
 template <class T>
 std::vector<T> take(std::span<const std::byte>& rest, std::size_t count) {
   std::vector<T> taken(count);
-  if (count > 0) std::memcpy(taken.data(), rest.data(), count * sizeof(T));  // an empty vector has no memory
+  if (count > 0) std::memcpy(taken.data(), rest.data(), count * sizeof(T));  // data() of an empty vector may be null
   rest = rest.subspan(count * sizeof(T));
   return taken;
 }

@@ -20,12 +20,12 @@ struct AttachRequestHead {
   std::uint32_t buffers = 0;
   PoolUse pool_use = PoolUse::kFresh;
   CoordinationKind coordination = CoordinationKind::kLocks;
-  std::uint32_t elastic = 0;  // 1: waiting cores are lent to the other side
-  Id128 name;                 // with messages: the producer's name, which is in each of its messages
-  RunDescription run;         // its schema_id and entries are those of the variables
+  std::uint32_t elastic = 0;  // 1: each side lends its waiting cores to the other
+  Id128 name;                 // with messages: the producer's name, which each of its messages carries
+  RunDescription run;         // its schema_id and its number of entries come from the variables
   std::uint32_t variables = 0;
   std::uint32_t scalars = 0;
-  // With PoolUse::kResume: the iteration to continue from (newer steps of the run are discarded); 0: the newest one.
+  // With PoolUse::kResume: the iteration to continue from (newer steps of the run are discarded), or 0 for the newest.
   std::uint64_t resume_from = 0;
   // The absolute path of the pool that the producer requests; an analyzer of another pool refuses. Empty: any pool, or
   // the path is too long for this field.
@@ -33,7 +33,7 @@ struct AttachRequestHead {
 };
 static_assert(sizeof(AttachRequestHead) == 2096);
 
-/// The largest request.
+/// The size of the largest request.
 inline constexpr std::size_t kMostRequestBytes =
     sizeof(AttachRequestHead) + kMostVariables * sizeof(VariableDescription) + kMostScalars * sizeof(ResultDescription);
 static_assert(kMostRequestBytes == 53'296);
@@ -44,15 +44,15 @@ struct AttachRequest {
   std::vector<Scalar> scalars;
 
   /// run: its entries, schema_id and problem_id are set from these variables, which are a part of the problem. Throws
-  /// Error (exit code 2) for scalars that docs/publish/variables.md refuses.
+  /// Error (exit code 2) for scalars that violate docs/publish/variables.md.
   AttachRequest(const RunDescription& run, Schema variables, std::vector<Scalar> published_scalars);
 
   /// The message. It is sent with two descriptors, the payload memfd and the control memfd, and for
   /// a run of several nodes with a third one: a memfd with the text of a ranks file.
   std::vector<std::byte> encode() const;
 
-  /// Reads the bytes of a peer, which may be hostile. descriptors: how many came with them. Throws Error (exit code 2)
-  /// for anything that no producer sends.
+  /// Decodes a request from a peer, which may be hostile. descriptors: how many came with the request. Throws Error
+  /// (exit code 2) if no real producer would send such a request.
   static AttachRequest decode(std::span<const std::byte> message, std::size_t descriptors);
 
  private:

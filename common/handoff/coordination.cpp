@@ -9,10 +9,10 @@
 namespace ringside {
 namespace {
 
-// 50 ms: the longest time that a death goes unnoticed.
+// 50 ms: the longest time for which the peer's death goes unnoticed.
 constexpr std::int64_t kSliceNs = 50'000'000;
 
-// Longer than any check of the peer. If a check takes as long, this process itself was stopped.
+// Longer than any check of the peer. If a check seems to take longer, this process itself was stopped meanwhile.
 constexpr std::int64_t kAbsentNs = 1'000'000'000;
 
 }  // namespace
@@ -31,7 +31,7 @@ WaitResult Coordination::wait_until(std::uint64_t target, const Peer& peer, cons
 
   std::int64_t grown_at = now_ns();
   std::int64_t looked_at = grown_at;
-  std::int64_t stopped_since = 0;  // 0: the peer is not stopped
+  std::int64_t stopped_since = 0;  // when the peer was first found stopped; 0: it is not stopped
   bool spun = limits.spin_ns == 0;
   for (;;) {
     const std::int64_t early_ns = limits.not_before_ns - now_ns();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a side of the hand-off notifies the other one that its counter has grown, and waits for the other's counter to
-// grow. Both kinds of notification share these rules of waiting; the kinds are in futex_coordination and
+// How a side of the hand-off notifies the other one that its counter has grown, and how it waits for the other's
+// counter to grow. These rules of waiting are common to both kinds of notification, which are in futex_coordination and
 // message_coordination (docs/formats/handoff_protocol.md, "Waiting").
 #pragma once
 
@@ -27,39 +27,41 @@ struct WaitLimits {
   std::int64_t spin_ns = 0;
   // No growth is expected before this instant (CLOCK_MONOTONIC): sleep until then, and only then spin. 0: spin at once.
   std::int64_t not_before_ns = 0;
-  std::int64_t timeout_ns = 0;  // without any growth of the counter
-  // The limit while a signal has stopped the peer's process: it cannot make the counter grow.
+  std::int64_t timeout_ns = 0;  // how long the counter may stand still
+  // The time-out while the peer's process is stopped by a signal, because it then cannot make the counter grow.
   std::int64_t stopped_timeout_ns = kNever;
-  // The peer's state word ends the wait once it has this value: it detached, or it failed. The peer announces each
-  // change. May be null.
+  // The peer's state word, or null. The wait ends when the word has the value `state_that_ends`, because the peer has
+  // detached or failed. The peer announces each change.
   const std::atomic<std::uint32_t>* state = nullptr;
   std::uint32_t state_that_ends = 0;
   StopFlag stop = {};                       // ends the wait
-  Pulse* pulse = nullptr;                   // called after each sleep, some twenty times a second; may be null
+  Pulse* pulse = nullptr;                   // called after each sleep, about twenty times a second; may be null
 };
 
-/// For use by one thread at a time.
+/// Used by one thread at a time.
 class Coordination {
  public:
-  /// own: the counter of this side; other: the peer's. Both outlive this object.
+  /// own: this side's counter; other: the peer's counter. Both must outlive this object.
   Coordination(const std::atomic<std::uint64_t>& own, const std::atomic<std::uint64_t>& other) noexcept
       : own_(own), other_(other) {}
   virtual ~Coordination() = default;
   Coordination(const Coordination&) = delete;
   Coordination& operator=(const Coordination&) = delete;
 
-  /// Notifies the peer. Call it after the own counter has grown, or the own state word has changed.
+  /// Notifies the peer. Call it after this side's counter has grown or its state word has changed.
   virtual void announce() noexcept = 0;
 
-  /// The peer's counter, as far as notifications have shown. The peer's earlier stores are visible (acquire).
+  /// The peer's counter, as far as notifications have reported it. The peer's earlier stores are visible (acquire).
   virtual std::uint64_t seen() noexcept = 0;
 
-  /// Waits until `seen() >= target`. kTimedOut only if the counter did not grow at all for one of the two time-outs.
-  /// Steps that the peer published before it left, was lost or stopped count even if no notification arrived.
+  /// Waits until `seen() >= target`. Returns kTimedOut only if the counter did not grow at all for one of the two
+  /// time-outs. Steps that the peer published before it left, was lost or was stopped count even if their notifications
+  /// did not arrive.
   WaitResult wait_until(std::uint64_t target, const Peer& peer, const WaitLimits& limits) noexcept;
 
  protected:
-  /// The peer's counter, when no more notifications can come. From then on `seen` returns at least this value.
+  /// The final value of the peer's counter, when no more notifications can come. From then on, `seen` returns at least
+  /// this value.
   virtual std::uint64_t seen_at_last() noexcept = 0;
   /// Sleeps until the counter may have grown, at most `at_most_ns`.
   virtual void sleep(std::uint64_t seen, std::int64_t at_most_ns) noexcept = 0;
@@ -77,23 +79,23 @@ enum class Side { kProducer, kAnalyzer };
 
 /// Identifies one attachment of one side, for `--coordination messages`.
 struct MessageAddress {
-  std::string socket;       // the analyzer's
-  Id128 name;               // the producer's, drawn anew for each attachment: other senders are ignored
-  std::uint64_t epoch = 0;  // the attachment's: a message with another epoch is ignored
+  std::string socket;       // the path of the analyzer's socket
+  Id128 name;               // the producer's name, random for each attachment: messages of other senders are ignored
+  std::uint64_t epoch = 0;  // the number of the attachment: messages of other attachments are ignored
 };
 
-/// Makes the coordination of each attachment of a process. The implementation is in a separate room (common/messages)
-/// because it needs ZeroMQ; a program that coordinates only by locks does not link it.
+/// Makes the coordination of each attachment of a process. The implementation is in a separate folder (common/messages)
+/// because it needs ZeroMQ; a program that coordinates only by locks links neither.
 class Messages {
  public:
   virtual ~Messages() = default;
-  /// Throws Error as in common/messages/message_coordination.hpp. own, other: as for Coordination.
+  /// Throws the errors of common/messages/message_coordination.hpp. own, other: as in the constructor of Coordination.
   virtual std::unique_ptr<Coordination> coordinate(Side side, const MessageAddress& address,
                                                    const std::atomic<std::uint64_t>& own,
                                                    const std::atomic<std::uint64_t>& other) = 0;
 };
 
-/// socket: the analyzer's. Throws Error (exit code 3) if the endpoint's name would be too long.
+/// socket: the path of the analyzer's socket. Throws Error (exit code 3) if the endpoint's name would be too long.
 using MakeMessages = std::unique_ptr<Messages> (*)(const std::string& socket);
 
 /// Calls `make`. Throws Error (exit code 2) if it is null: the program was built without messages.

@@ -9,7 +9,8 @@
 namespace ringside {
 namespace {
 
-// A futex is a 32-bit word. The low half of the counter changes with every step, and no sleep lasts 2^32 steps.
+// A futex is a 32-bit word. The low half of the counter changes with every step, and no sleep lasts as long as 2^32
+// steps.
 static_assert(std::endian::native == std::endian::little, "the low half of a counter is taken to come first");
 const std::uint32_t* futex_word(const std::atomic<std::uint64_t>& counter) noexcept {
   return reinterpret_cast<const std::uint32_t*>(&counter);

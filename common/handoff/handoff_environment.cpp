@@ -20,7 +20,7 @@ constexpr const char* kPeerTimeoutVariable = "RINGSIDE_PEER_TIMEOUT";
 constexpr const char* kOnAnalyzerLossVariable = "RINGSIDE_ON_ANALYZER_LOSS";
 constexpr const char* kCoordinationVariable = "RINGSIDE_COORDINATION";
 
-// The same limits as those of --peer-timeout.
+// The lower and upper limits are those of --peer-timeout.
 constexpr double kLeastTimeoutS = 0.1;
 constexpr double kMostTimeoutS = 1e6;
 
@@ -45,7 +45,7 @@ std::optional<std::string> value_of(const char* variable, const Variables& other
   return std::nullopt;
 }
 
-/// The same, but nothing in a setuid program: it would act on the user's variable with more rights than the user has.
+/// The variable's value, but nothing in a setuid program, which would act on it with more rights than the user has.
 std::optional<std::string> trusted_value_of(const char* variable) {
   return secure_getenv(variable) != nullptr ? value_of(variable) : std::nullopt;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The variables in which `ringside run -- PROGRAM` passes the analyzer's place and the options of publishing to a
-// program (docs/publish/library.md), and which analyzer a program attaches to. Only this file defines the names, the
-// values and their precedence, for the side that sets them and the side that reads them.
+// The environment variables with which `ringside run -- PROGRAM` passes the analyzer's socket and pool and the
+// publishing options to a program (docs/publish/library.md), and the choice of the analyzer to attach to. Only this
+// file defines the variables' names, values and precedence, both for setting and for reading them.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ namespace ringside {
 
 inline constexpr const char* kSocketVariable = "RINGSIDE_SOCKET";
 inline constexpr const char* kCoresVariable = "RINGSIDE_CORES";
-/// The path of the analyzer's pool. Without RINGSIDE_SOCKET: of the pool for which the program starts an analyzer itself.
+/// The path of the analyzer's pool. Without RINGSIDE_SOCKET, the program itself starts an analyzer for this pool.
 inline constexpr const char* kPoolVariable = "RINGSIDE_POOL";
-/// The rings of an earlier job, from which ranks continue: a folder, or a ranks file.
+/// The rings of an earlier job, from which the ranks continue: the path of a folder or of a ranks file.
 inline constexpr const char* kResumeFromVariable = "RINGSIDE_RESUME_FROM";
-/// Options of `ringside run`, as words of a shell, for an analyzer that the program starts itself.
+/// Options of `ringside run`, written as words of a shell, for an analyzer that the program itself starts.
 inline constexpr const char* kRunOptionsVariable = "RINGSIDE_RUN_OPTIONS";
-/// Where the analyzer of the service listens.
+/// The socket on which the service's analyzer listens.
 inline constexpr const char* kServiceSocket = "/run/ringside/analyzer.socket";
 
-/// What a program decides itself.
+/// Options that the program itself sets.
 struct HandoffChoices {
   std::optional<std::string> socket = {};
   std::optional<std::string> pool = {};
@@ -40,22 +40,23 @@ struct HandoffChoices {
 /// Names of variables and their values.
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// The analyzer that a program attaches to. In this order: at the chosen socket or RINGSIDE_SOCKET; one that it starts
-/// itself for the chosen pool or RINGSIDE_POOL; the service's.
+/// The analyzer that a program attaches to. The first of these that applies: the analyzer at the chosen socket or at
+/// RINGSIDE_SOCKET; an analyzer that the program itself starts for the chosen pool or for RINGSIDE_POOL; the analyzer
+/// of the service.
 struct AnalyzerPlace {
   std::string socket;  // empty: the program starts the analyzer
   std::string pool;    // the pool that the analyzer must have, an absolute path; empty: any
-  std::string given_pool = {};  // as it was given, if the program starts the analyzer
+  std::string given_pool = {};  // the pool's path as it was given, if the program starts the analyzer
   bool is_service = false;
 };
 /// Throws Error (exit code 2) for an empty name.
 AnalyzerPlace analyzer_place(const HandoffChoices& chosen = {});
-/// RINGSIDE_RUN_OPTIONS, or nothing.
+/// The value of RINGSIDE_RUN_OPTIONS, or an empty string.
 std::string run_options_of_environment();
 
 /// The chosen options, completed from the environment. A variable that is unset or empty has the value in `otherwise`,
-/// or the default. The socket and the pool are those of `analyzer_place`. If a variable that is needed has a wrong
-/// value, throws Error (exit code 2), which names it.
+/// or the default. The socket and the pool are those of `analyzer_place`. Throws Error (exit code 2), with the
+/// variable's name, if a variable that is needed has a wrong value.
 HandoffOptions handoff_options_of_environment(const HandoffChoices& chosen = {}, const Variables& otherwise = {});
 
 /// The chosen use of the pool, or RINGSIDE_POOL_USE; nothing if neither is given. Throws Error (exit code 2).

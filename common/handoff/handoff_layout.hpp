@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bytes that both processes share while a run is attached: docs/formats/handoff_protocol.md as code. They last no
-// longer than the attachment. The version is needed because the two sides may be built at different times.
+// The bytes that both processes share while a run is attached: docs/formats/handoff_protocol.md as code. These bytes
+// last no longer than the attachment. They have a version number because the two sides may be built at different times.
 #pragma once
 
 #include <atomic>
@@ -17,12 +17,12 @@ namespace ringside {
 inline constexpr std::uint64_t kHandoffMagic = 0x3146464f44485352;  // "RSHDOFF1", little-endian
 inline constexpr std::uint32_t kHandoffVersion = 7;
 
-// 2: x_{k-1} is read from the buffer published last, while x_k is written into another. 64: their descriptors fill a
-// page.
+// At least 2: x_{k-1} is read from the buffer published last, while x_k is written into another buffer. At most 64: the
+// descriptors of 64 buffers fill a page.
 inline constexpr std::uint32_t kMinBuffers = 2;
 inline constexpr std::uint32_t kMaxBuffers = 64;
 
-// Buffers begin at multiples of a huge page; the memfd is sparse, so that this costs small iterates nothing.
+// Buffers begin at multiples of a huge page; the memfd is sparse, so that small iterates use no extra memory.
 inline constexpr std::size_t kBufferAlignmentBytes = std::size_t{2} << 20;
 
 // The state words. A side that waits for the other's counter also stops waiting when the other's state changes.
@@ -38,22 +38,23 @@ struct HandoffControl {
   std::uint64_t payload_bytes = 0;
 
   // Written by the producer.
-  alignas(64) std::atomic<std::uint64_t> published{0};  // steps published: step s is visible once this is > s
+  alignas(64) std::atomic<std::uint64_t> published{0};  // number of steps published: step s is visible once it is > s
   std::atomic<std::uint32_t> producer_state{kProducerAttaching};
 
   // Written by the analyzer.
-  alignas(64) std::atomic<std::uint64_t> released{0};  // steps committed: buffer s mod B is free again once this is > s
-  std::atomic<std::uint64_t> epoch{0};                 // attachments of this producer so far, this one included
+  alignas(64) std::atomic<std::uint64_t> released{0};  // steps committed: buffer s mod B is free once this is > s
+  std::atomic<std::uint64_t> epoch{0};                 // attachments of this producer so far, including this one
   std::atomic<std::uint32_t> analyzer_state{kAnalyzerAbsent};
-  // 1: a trigger ends the run: the producer gets no further buffer, then the farewell. A successor also ends the run.
+  // 1: a trigger ends the run. The producer then gets no further buffer, but the farewell. A successor also ends the
+  // run.
   std::atomic<std::uint32_t> run_ends{0};
-  // The triggers' replies (docs/use/questions.md): the newest number, as a double's bits, and their count. Versions
-  // that send no replies leave both 0.
+  // The triggers' replies (docs/use/questions.md): the bits of the newest one, a double, and the number of replies.
+  // Versions that send no replies leave both 0.
   std::atomic<std::uint64_t> reply{0};
   std::atomic<std::uint64_t> replies{0};
-  std::atomic<std::uint64_t> persisted{0};  // steps on the medium, if persistence was requested
+  std::atomic<std::uint64_t> persisted{0};  // the number of steps on the medium, if persistence was requested
 
-  // With `elastic`: the cores of each side, and whether the other one may use them (docs/inside/architecture.md).
+  // With `elastic`: the cores of each side, and whether the other side may use them (docs/inside/architecture.md).
   LentCores producer_cores;
   LentCores analyzer_cores;
 };
@@ -66,7 +67,7 @@ static_assert(kMaxBuffers * sizeof(StepDescriptor) == 4096 &&
               kMaxBuffers * (sizeof(StepDescriptor) + kMostFurtherScalars * 8) <= kBufferAlignmentBytes);
 
 /// The layout of the payload memfd: a step descriptor and further scalars for each buffer, then the buffers. A buffer
-/// holds the variables at the offsets that they have in a slot of the ring (Schema::place).
+/// contains the variables at the same offsets as a slot of the ring (Schema::place).
 struct PayloadGeometry {
   std::uint32_t buffers = 0;
   std::uint64_t payload_bytes = 0;
@@ -75,7 +76,7 @@ struct PayloadGeometry {
     return (payload_bytes + kBufferAlignmentBytes - 1) / kBufferAlignmentBytes * kBufferAlignmentBytes;
   }
   static constexpr std::size_t descriptors_offset() noexcept { return 0; }
-  /// kMostFurtherScalars words for each buffer.
+  /// The words for further scalars: kMostFurtherScalars for each buffer.
   static constexpr std::size_t further_scalars_offset() noexcept { return kMaxBuffers * sizeof(StepDescriptor); }
   std::size_t buffer_offset(std::uint64_t step) const noexcept {
     return kBufferAlignmentBytes + (step % buffers) * stride_bytes();
@@ -96,31 +97,31 @@ struct MessageHeader {
   MessageKind kind{};
 };
 
-/// What a run may do with iterates of other runs that it finds in the pool. It always continues from its own.
+/// What a run may do with iterates of other runs that it finds in the pool. It always continues from its own iterates.
 enum class PoolUse : std::uint32_t {
-  kFresh = 0,      // nothing: the run is refused
-  kOverwrite = 1,  // discard them
-  kResume = 2,     // continue from the newest, if it is of the same problem
-  kFreshAgain = 3  // as kFresh; an analyzer died during this request, so an unfinished pool belongs to this run
+  kFresh = 0,      // nothing: if there are any, the run is refused
+  kOverwrite = 1,  // discard those iterates
+  kResume = 2,     // continue from the newest iterate, if it is of the same problem
+  kFreshAgain = 3  // like kFresh, after an analyzer died during this request: an unfinished pool belongs to this run
 };
 
 /// How a side notifies the other that its counter has grown.
 enum class CoordinationKind : std::uint32_t {
-  kLocks = 0,    // a futex on the counter
-  kMessages = 1  // ZeroMQ
+  kLocks = 0,    // a futex on the counter itself
+  kMessages = 1  // ZeroMQ messages
 };
 
-// The request of a producer: attach_request.hpp.
+// The request of a producer is in attach_request.hpp.
 
-/// With a descriptor if `resumed`: a memfd with the step to continue from (KeptScalars).
+/// If `resumed`, a descriptor comes with the reply: a memfd with the step to continue from (KeptScalars).
 struct AttachReply {
   MessageHeader header{.kind = MessageKind::kAttachReply};
-  std::uint32_t exit_code = 0;  // 0: accepted; else an ExitCode, and `message` is the line for the user
-  std::uint32_t resumed = 0;    // 1: a kept run continues
+  std::uint32_t exit_code = 0;  // 0: accepted; otherwise an ExitCode, and `message` is the line for the user
+  std::uint32_t resumed = 0;    // 1: a run in the pool continues
   std::uint64_t epoch = 0;
-  Id128 run_id;            // if `resumed`: of the run that continues
-  StepDescriptor kept;     // if `resumed`: of the step to continue from
-  char message[912] = {};  // if accepted: a note for the user, or nothing
+  Id128 run_id;            // if `resumed`: the id of the run that continues
+  StepDescriptor kept;     // if `resumed`: the descriptor of the step to continue from
+  char message[912] = {};  // if accepted: a note for the user, or an empty string
 };
 
 struct Detach {
@@ -132,17 +133,17 @@ struct Detach {
 
 struct Farewell {
   MessageHeader header{.kind = MessageKind::kFarewell};
-  std::uint32_t exit_code = 0;  // 0: everything published was committed (and persisted, if requested)
-  std::uint32_t stopping = 0;   // 1: the analyzer was asked to stop; another one may take over
+  std::uint32_t exit_code = 0;  // 0: all published steps were committed (and persisted, if requested)
+  std::uint32_t stopping = 0;   // 1: the analyzer was asked to stop, and another one may take over
   std::uint64_t steps_committed = 0;
   char message[992] = {};
 };
 static_assert(sizeof(AttachReply) == 1024 && sizeof(Detach) == 32 && sizeof(Farewell) == 1024);
 
-/// In the memfd with the step to continue from. The payload comes first. From the next page on come the scalars that
-/// the request names, in its order; those that the kept step lacks are absent.
+/// This struct follows the payload in the memfd with the step to continue from, and begins at the next page. It has the
+/// scalars in the request's list, in its order; scalars that the kept step lacks are marked as absent.
 struct KeptScalars {
-  std::uint64_t present = 0;  // bits
+  std::uint64_t present = 0;  // bit i: scalar i is present
   std::uint64_t words[kMostFurtherScalars] = {};
 };
 static_assert(sizeof(KeptScalars) == 520);

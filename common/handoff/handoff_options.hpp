@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a solver may choose when it publishes: the number of buffers, what may happen to iterates that it finds, and
-// what to do when the analyzer is gone (docs/formats/handoff_protocol.md).
+// what to do when the analyzer is lost (docs/formats/handoff_protocol.md).
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace ringside {
 
-/// What to do when the analyzer is gone.
+/// What to do when the analyzer has been lost.
 enum class OnAnalyzerLoss {
-  kWait,      // for another one, up to peer_timeout_s
-  kContinue,  // continue; steps are skipped until another one is there
-  kStop       // end
+  kWait,      // wait for another analyzer, up to peer_timeout_s
+  kContinue,  // continue; steps are skipped until another analyzer is available
+  kStop       // end the run
 };
 
 struct HandoffOptions {
@@ -26,18 +26,18 @@ struct HandoffOptions {
   CoordinationKind coordination = CoordinationKind::kLocks;
   MakeMessages messages = nullptr;  // for CoordinationKind::kMessages: make_messages (common/messages), if it is linked
   std::uint32_t buffers = 2;        // 2..64; 2 is the double buffer
-  double peer_timeout_s = 30;       // how long a peer may be absent, or make no progress, before it counts as lost
+  double peer_timeout_s = 30;       // how long a peer may be absent or make no progress before it counts as lost
   PoolUse pool_use = PoolUse::kFresh;  // what may happen to iterates of other runs in the pool
   OnAnalyzerLoss on_analyzer_loss = OnAnalyzerLoss::kWait;
-  std::int64_t spin_ns = 50'000;   // before a wait sleeps; 0 where producer and analyzer share a core
-  bool elastic = false;            // lend waiting cores, and borrow the analyzer's: then neither side spins
-  std::vector<int> cores = {};     // with `elastic`: the cores that are lent
-  StopFlag stop = {};              // ends a wait early
-  std::string while_waiting = {};  // a line for standard error, if no analyzer listens soon; empty: none
+  std::int64_t spin_ns = 50'000;   // how long a wait spins before it sleeps; 0 if producer and analyzer share a core
+  bool elastic = false;            // lend waiting cores and borrow the analyzer's; then neither side spins
+  std::vector<int> cores = {};     // with `elastic`: the cores to lend
+  StopFlag stop = {};              // the flag that ends a wait early
+  std::string while_waiting = {};  // a line for standard error, if no analyzer listens at first; empty: none
   std::string pool = {};           // the pool that the analyzer must have, an absolute path; empty: any
   std::uint64_t resume_from = 0;   // with PoolUse::kResume: the iteration to continue from; 0: the newest
-  StepSharing* sharing = nullptr;  // if several processes write the parts of a step; outlives the attachment
-  std::string ranks = {};          // of a run of several nodes: the text of its ranks file (docs/formats/files.md)
+  StepSharing* sharing = nullptr;  // for several processes that write parts; null, or outlives the attachment
+  std::string ranks = {};          // for a run of several nodes: the text of its ranks file (docs/formats/files.md)
 };
 
 }  // namespace ringside

@@ -40,7 +40,7 @@ std::string text_in(UniqueFd memfd) {
 HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_ms, double peer_timeout_s,
                              MakeMessages messages)
     : peer_timeout_ns_(static_cast<std::int64_t>(peer_timeout_s * 1e9)), peer_(std::move(peer)) {
-  std::vector<std::byte> buffer(kMostRequestBytes + 1);  // one byte more detects a message that is too long
+  std::vector<std::byte> buffer(kMostRequestBytes + 1);  // one extra byte, to detect a message that is too long
   auto received = peer_.receive(buffer, timeout_ms);
   if (!received) throw usage_error("the peer (pid {}) sent no attach request within {} ms", peer_.pid(), timeout_ms);
   if (received->bytes == 0 && !peer_.alive())
@@ -56,7 +56,7 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
       control_->buffers != geometry_.buffers || control_->payload_bytes != geometry_.payload_bytes) {
     throw usage_error("the control memory of the peer (pid {}) does not match its attach request", peer_.pid());
   }
-  // Where an earlier analyzer stopped; 0 and 0 if there was none.
+  // Start where an earlier analyzer stopped; both values are 0 without one.
   next_step_ = control_->released.load(std::memory_order_acquire);
   const std::uint64_t published = control_->published.load(std::memory_order_acquire);
   if (next_step_ > published || published - next_step_ > geometry_.buffers) {
@@ -74,7 +74,7 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
   }
 }
 
-/// With messages: listens before the reply, after which the producer connects.
+/// With messages: this side listens before it sends the reply, because the producer connects when it has the reply.
 void HandoffReader::coordinate(const std::string& socket, MakeMessages messages) {
   if (coordination() == CoordinationKind::kLocks) {
     coordination_ = std::make_unique<FutexCoordination>(control_->released, control_->published);
@@ -110,7 +110,7 @@ void HandoffReader::accept(const Continuation& from, const std::vector<int>& cor
     reply.kept = from.last.value().descriptor;
     fds.push_back(from.kept.fd());
   }
-  // If the producer is gone, the steps that it published before it died remain to be taken.
+  // Even if the producer has gone, the steps that it published before are still to be taken.
   if (!peer_.send(std::as_bytes(std::span(&reply, 1)), fds) && !wanted()) {
     throw peer_error("the producer (pid {}) hung up while attaching", peer_.pid());
   }
@@ -143,12 +143,13 @@ NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, StopFlag stop
 
 bool HandoffReader::all_taken_at_stop(StopFlag stop) noexcept {
   if (!stop.is_set()) return false;
-  // A run that ends gets no further buffer; a buffer claimed earlier is still taken.
+  // In a run that ends, the producer gets no further buffer, but a step in a buffer that it claimed earlier is still
+  // taken.
   if (!stop_at_ || ends_) stop_at_ = control_->published.load(std::memory_order_acquire);
   return next_step_ >= *stop_at_;
 }
 
-/// Takes the next step, if the producer kept to the protocol: the contents of its memory are not trusted.
+/// Takes the next step, unless the producer's memory, which is not trusted, violates the protocol.
 bool HandoffReader::take(PublishedStep& step) noexcept {
   const StepWithScalars copy = step_at(next_step_);
   const StepDescriptor& descriptor = copy.descriptor;

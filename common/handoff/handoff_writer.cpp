@@ -23,8 +23,8 @@ std::int64_t seconds_to_ns(double seconds) noexcept {
   return static_cast<std::int64_t>(seconds * 1e9);
 }
 
-// Attaching (a pool may have to be made) and detaching (all must be on the disk) take longer than a step does. They may
-// take this many times the peer's time-out.
+// Attaching (a pool may have to be made) and detaching (everything must reach the disk) take longer than a step. They
+// may take this many times the peer's time-out.
 constexpr int kDiskPatience = 20;
 constexpr int kReceiveSliceMs = 200;
 
@@ -47,10 +47,10 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
     throw usage_error("--buffers: found {}, expected {} to {}", options.buffers, kMinBuffers, kMaxBuffers);
   }
   if (options.coordination == CoordinationKind::kMessages) {
-    // Throws now if the name is too long, not only when an analyzer listens.
+    // Throws at once if the name is too long, instead of only when an analyzer listens.
     messages_.reset(make_messages_with(options.messages, options.socket).release());
   }
-  // Connect before allocating memory: without an analyzer there is no use for it.
+  // Connect before allocating memory, which is not needed without an analyzer.
   Peer peer = Peer::connect(options.socket, options.peer_timeout_s, options.stop, options.while_waiting);
   payload_ = SharedMapping::create_for_cohort("ringside-payload", geometry_.total_bytes());
   control_mapping_ = SharedMapping::create("ringside-control", sizeof(HandoffControl), PeerAccess::kReadWrite);
@@ -74,7 +74,7 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
 
 // --- finding an analyzer -----------------------------------------------------------------------------------------
 
-/// Sends the request to attach. If the peer is already gone, the wait for its answer detects it.
+/// Sends the request to attach. If the peer has already gone, the wait for its answer detects this.
 void HandoffWriter::ask(Peer peer) {
   peer_ = std::move(peer);
   farewell_.reset();
@@ -85,7 +85,7 @@ void HandoffWriter::ask(Peer peer) {
   head.elastic = options_.elastic ? 1 : 0;
   head.resume_from = head.pool_use == PoolUse::kResume ? options_.resume_from : 0;
   head.name = name_ = random_id();
-  assign(head.pool, options_.pool.size() < sizeof head.pool ? options_.pool : "");  // a part of a path is another path
+  assign(head.pool, options_.pool.size() < sizeof head.pool ? options_.pool : "");  // a part would name another pool
   const std::array<int, 3> fds = {payload_.fd(), control_mapping_.fd(), ranks_.fd()};
   peer_.send(request_.encode(), std::span(fds).first(ranks_.fd() >= 0 ? 3 : 2));
   link_ = Link::kAsked;
@@ -93,14 +93,14 @@ void HandoffWriter::ask(Peer peer) {
 }
 
 PoolUse HandoffWriter::pool_use() const noexcept {
-  // Once a step of this run is committed, the pool holds this run's iterates. Other iterates came later: they are not
-  // those that the user wanted to discard or to continue from.
+  // Once a step of this run is committed, the pool contains this run's iterates. If it contains other iterates now,
+  // these came later: they are not the iterates that the user wanted to discard or to continue from.
   if (committed_any()) return PoolUse::kFresh;
   return asked_before_ && options_.pool_use == PoolUse::kFresh ? PoolUse::kFreshAgain : options_.pool_use;
 }
 
 /// True once the analyzer has accepted the request. Throws Error if it refuses, or closes the connection without an
-/// answer. If it died during the request, the writer is back in the state before it.
+/// answer. If the analyzer died during the request, the writer returns to its state before the request.
 bool HandoffWriter::answered(int timeout_ms) {
   std::array<std::byte, sizeof(AttachReply)> buffer;
   std::optional<Peer::Received> received = peer_.receive(buffer, timeout_ms);
@@ -108,7 +108,7 @@ bool HandoffWriter::answered(int timeout_ms) {
   link_ = Link::kNone;
   AttachReply reply;
   if (!parse(std::span(buffer).first(received->bytes), MessageKind::kAttachReply, reply)) {
-    constexpr int kDyingMs = 250;  // a process hangs up first, and has exited once its memory is freed
+    constexpr int kDyingMs = 250;  // a dying process hangs up first, and counts as exited only when its memory is freed
     if (peer_.exited(kDyingMs)) return false;
     throw peer_error("the analyzer at '{}' closed the connection while attaching; see its log", options_.socket);
   }
@@ -142,7 +142,7 @@ void HandoffWriter::take_in(const AttachReply& reply, Peer::Received& received) 
   control_->producer_state.store(kProducerRunning, std::memory_order_release);
 }
 
-/// With messages: connects to this attachment's analyzer.
+/// With messages: connects to the analyzer of this attachment.
 void HandoffWriter::coordinate(std::uint64_t epoch) {
   if (options_.coordination == CoordinationKind::kLocks) {
     coordination_.reset(new FutexCoordination(control_->published, control_->released));
@@ -154,8 +154,9 @@ void HandoffWriter::coordinate(std::uint64_t epoch) {
   coordination_->announce();
 }
 
-/// Waits until an analyzer has accepted the request: connect_s seconds for one that listens, answer_s for its answer.
-/// Throws Error: exit code 4 when the time is over, 130 once `stop` is set, the analyzer's own if it refuses.
+/// Waits until an analyzer has accepted the request: connect_s seconds until one listens, answer_s seconds for its
+/// answer. Throws Error: exit code 4 when the time is over, 130 once `stop` is set, or the analyzer's own code if it
+/// refuses.
 void HandoffWriter::attach(double connect_s, double answer_s) {
   const std::int64_t connect_by = now_ns() + seconds_to_ns(connect_s);
   const std::int64_t answer_by = now_ns() + seconds_to_ns(answer_s);
@@ -174,7 +175,7 @@ void HandoffWriter::attach(double connect_s, double answer_s) {
   }
 }
 
-/// The analyzer is gone: acts as `policy` requires. kOk: another analyzer took over.
+/// Called when the analyzer has been lost: acts as `policy` requires. kOk: another analyzer took over.
 ClaimStatus HandoffWriter::reattach(OnAnalyzerLoss policy) noexcept {
   // The causes of an earlier failure do not explain the next one.
   no_memory_ = false;
@@ -199,7 +200,7 @@ ClaimStatus HandoffWriter::reattach(OnAnalyzerLoss policy) noexcept {
     status = ClaimStatus::kAnalyzerFailed;
   }
   if (status != ClaimStatus::kOk) {
-    // Give up the attempt: hanging up frees this analyzer for other producers, and a later claim begins anew.
+    // Give up the attempt: hanging up frees the analyzer for other producers, and a later claim starts a new attempt.
     link_ = Link::kNone;
     peer_ = Peer();
   }
@@ -208,7 +209,7 @@ ClaimStatus HandoffWriter::reattach(OnAnalyzerLoss policy) noexcept {
 }
 
 bool HandoffWriter::try_reattach() {
-  constexpr std::int64_t kBetweenAttemptsNs = 10'000'000;  // a step may take microseconds, and so does a connect
+  constexpr std::int64_t kBetweenAttemptsNs = 10'000'000;  // a step may take microseconds, as does a connect
   if (link_ == Link::kNone) {
     if (now_ns() < next_attempt_ns_) return false;
     next_attempt_ns_ = now_ns() + kBetweenAttemptsNs;
@@ -228,7 +229,8 @@ Claim HandoffWriter::claim(When when, OnAnalyzerLoss policy, StopFlag stop) noex
     Claim claim{ClaimStatus::kAnalyzerLost, nullptr};
     if (link_ == Link::kAttached) {
       claim = when == When::kNow || (stalled_ && continues) ? look_for_buffer() : wait_for_buffer(stop);
-      // A stalled analyzer counts as stalled until it frees a buffer, however often the buffers are checked.
+      // A stalled analyzer counts as stalled until it frees a buffer, no matter how often the buffers are checked
+      // meanwhile.
       const bool still = stalled_ && claim.status == ClaimStatus::kFull;
       stalled_ = continues && (still || claim.status == ClaimStatus::kAnalyzerStalled);
       if (stalled_) claim.status = ClaimStatus::kFull;
@@ -291,8 +293,8 @@ Claim HandoffWriter::wait_for_buffer(StopFlag stop) noexcept {
   return {lost_or_failed(), nullptr};
 }
 
-/// True if, for at least a part of the time, the analyzer had nothing to commit because parts that other processes
-/// write were missing. published: the counter when the time began.
+/// True if, for at least a part of the time, the analyzer had nothing to commit because other processes had not yet
+/// written their parts. published: the counter at the beginning of that time.
 bool HandoffWriter::lacked_parts(std::uint64_t published) const noexcept {
   if (options_.sharing == nullptr) return false;
   const std::uint64_t released = control_->released.load(std::memory_order_acquire);
@@ -310,7 +312,8 @@ Claim HandoffWriter::look_for_buffer() noexcept {
   return {now - full_since_ns_ > timeout_ns() ? ClaimStatus::kAnalyzerStalled : ClaimStatus::kFull, nullptr};
 }
 
-/// A trigger has ended the run. The farewell names it, and comes once every published step is on its disk.
+/// A trigger has ended the run. The farewell names that trigger, and is sent when every published step is on the
+/// analyzer's disk.
 Claim HandoffWriter::wait_for_end(bool waits) noexcept {
   const std::int64_t begin = now_ns();
   bool answered = farewell_ || receive_farewell(0);
@@ -322,7 +325,7 @@ Claim HandoffWriter::wait_for_end(bool waits) noexcept {
   return {waits ? ClaimStatus::kAnalyzerStalled : ClaimStatus::kFull, nullptr};
 }
 
-/// The analyzer has left: kAnalyzerFailed if with an error, kAnalyzerLost if another one may take over.
+/// The analyzer has left: kAnalyzerFailed if it left with an error, kAnalyzerLost if another one may take over.
 ClaimStatus HandoffWriter::lost_or_failed() noexcept {
   if (!farewell_) receive_farewell(0);
   const bool failed = farewell_ && farewell_->exit_code != 0 && farewell_->stopping == 0;
@@ -375,7 +378,7 @@ void HandoffWriter::detach(Outcome outcome) {
   }
 }
 
-/// Detaches from the present analyzer and waits for its farewell; false if the analyzer was lost before.
+/// Detaches from the present analyzer and waits for its farewell; false if the analyzer was lost first.
 bool HandoffWriter::leave(Outcome outcome) {
   if (link_ != Link::kAttached) return false;
   control_->producer_state.store(kProducerDetached, std::memory_order_release);
@@ -385,8 +388,8 @@ bool HandoffWriter::leave(Outcome outcome) {
   peer_.send(std::as_bytes(std::span(&detach, 1)));
   coordination_->announce();  // a sleeping analyzer wakes and finds the message at once
 
-  // First wait for the copies, during which a lack of progress shows a stalled analyzer; then for the disk, which may
-  // take long.
+  // First wait for the analyzer to copy the steps: if the counter stands still, the analyzer is stalled. Then wait for
+  // the disk, which may take long.
   if (!farewell_) {
     const WaitLimits limits{
         .timeout_ns = timeout_ns(), .state = &control_->analyzer_state, .state_that_ends = kAnalyzerFailed};

@@ -26,20 +26,20 @@ namespace ringside {
 
 enum class ClaimStatus {
   kOk,
-  kFull,             // no buffer is free now (try_claim), or no analyzer is there (OnAnalyzerLoss::kContinue)
-  kAnalyzerLost,     // it exited or hung up, and no other analyzer took over
-  kAnalyzerStalled,  // it made no progress for peer_timeout_s
-  kAnalyzerFailed,   // it left with an error, or its successor refused the request; or a child of fork() claimed
-  kStopped           // `stop` was set while waiting
+  kFull,             // no buffer is free now (try_claim), or there is no analyzer (OnAnalyzerLoss::kContinue)
+  kAnalyzerLost,     // the analyzer exited or hung up, and no other one took over
+  kAnalyzerStalled,  // the analyzer made no progress for peer_timeout_s
+  kAnalyzerFailed,   // the analyzer left with an error, its successor refused the request, or a child of fork() claimed
+  kStopped           // `stop` was set during the wait
 };
 
-/// A claim's result: a buffer, or the reason why there is none. Check it before writing to `payload`:
+/// The result of a claim: a buffer, or the reason why none was given. Check it before writing to `payload`:
 ///   if (!claim) throw handoff.failure(claim.status);
 struct [[nodiscard]] Claim {
   ClaimStatus status = ClaimStatus::kOk;
-  std::byte* payload = nullptr;  // all variables, 2 MiB-aligned, the caller's until the next publish; null unless kOk
+  std::byte* payload = nullptr;  // all variables, 2 MiB-aligned; the caller's until the next publish; null unless kOk
   explicit operator bool() const noexcept { return status == ClaimStatus::kOk; }
-  /// Of a run whose first variable is f64: that variable.
+  /// The first variable, for a run in which that is f64.
   double* x() const noexcept { return reinterpret_cast<double*>(payload); }
 };
 
@@ -51,15 +51,15 @@ struct StepReport {
 
 /// The step that a run continues from.
 struct KeptStep {
-  Id128 run_id;  // of the run that continues: replaces the run_id of the request
+  Id128 run_id;  // the id of the run that continues, which replaces the run_id of the request
   std::uint64_t iteration = 0;
-  SharedMapping memory;  // the variables at its beginning, as in a buffer
-  KeptScalars scalars;   // in the order in which this run declares them
+  SharedMapping memory;  // begins with the variables, laid out as in a buffer
+  KeptScalars scalars;   // the scalars, in the order in which this run declares them
 
   const std::byte* payload() const noexcept { return memory.data(); }
-  /// Of a run whose first variable is f64: that variable.
+  /// The first variable, for a run in which that is f64.
   const double* x() const noexcept { return reinterpret_cast<const double*>(payload()); }
-  /// False for a scalar that the kept step does not have, because the run that kept it did not declare it.
+  /// Whether the kept step has this scalar. It does not if the run that kept it did not declare the scalar.
   bool has_scalar(std::size_t index) const noexcept { return (scalars.present >> index & 1) != 0; }
   ScalarValue scalar(std::size_t index) const noexcept {
     ScalarValue value;
@@ -74,62 +74,64 @@ class RefusedError : public Error {
   using Error::Error;
 };
 
-/// The words in shared memory from which a CoreBorrower of the analyzer's cores is made.
+/// The words in shared memory from which a CoreBorrower for the analyzer's cores is made.
 struct CoreLoan {
   LentCores* cores = nullptr;
   const std::atomic<std::uint64_t>* published = nullptr;
 };
 
-/// Not thread-safe: one thread attaches, claims, publishes and detaches. Many threads may write to the buffers. It
-/// belongs to the process that made it. In a child of fork(), a claim gives no buffer, publishing does nothing,
+/// Not thread-safe: one thread attaches, claims, publishes and detaches. Many threads may write to the buffers. The
+/// object belongs to the process that made it. In a child of fork(), a claim gives no buffer, publishing does nothing,
 /// detaching throws Error (exit code 2), and the destructor leaves the attachment alone.
 class HandoffWriter {
  public:
-  /// Connects, passes the buffers on, and waits until the analyzer accepts. A step of the run has these variables and
-  /// scalars. Sets run.entries, run.schema_id and run.problem_id from the variables. Throws RefusedError if the
+  /// Connects, passes the buffers on, and waits until the analyzer accepts. `variables` and `scalars` are those of
+  /// every step. Sets run.entries, run.schema_id and run.problem_id from the variables. Throws RefusedError if the
   /// analyzer refuses. Throws Error: exit code 4 if there is no analyzer, 2 if `buffers` is out of range or the scalars
   /// are refused.
   HandoffWriter(const HandoffOptions& options, const RunDescription& run, Schema variables,
                 std::vector<Scalar> scalars = {});
 
-  /// The run as the analyzer records it: its problem_id covers the variables; a resumed run has the run_id of the kept
-  /// one.
+  /// The run as the analyzer records it: its problem_id covers the variables; a resumed run has the run_id of the run
+  /// that the pool kept.
   const RunDescription& run() const noexcept { return request_.head.run; }
   const Schema& schema() const noexcept { return request_.schema; }
 
-  /// With PoolUse::kResume: the step to continue from, once; nothing if there was none.
+  /// With PoolUse::kResume: the step to continue from, at the first call; nothing later, or if there was no such step.
   std::optional<KeptStep> take_kept() { return std::exchange(kept_, std::nullopt); }
   /// The analyzer's note for the user about the attachment; usually empty.
   const std::string& note() const noexcept { return note_; }
 
-  /// The analyzer's cores, which it lends with `elastic` while it waits for a step. Must not outlive this object.
+  /// The analyzer's cores, which it lends with `elastic` while it waits for a step. The result must not outlive this
+  /// object.
   CoreLoan loan() noexcept { return {&control_->analyzer_cores, &control_->published}; }
 
   /// The buffer for the next step, waiting while the analyzer still copies from it. The wait counts as producer idle.
   /// If the analyzer is lost meanwhile, the options decide what happens; a successor takes over at the first step that
-  /// is not committed. Any status but kOk comes without a buffer, for instance if no other analyzer came within
-  /// peer_timeout_s. kAnalyzerFailed: a successor is there but cannot be attached to, for lack of memory or
-  /// descriptors; a later claim tries again.
+  /// is not committed. Only kOk comes with a buffer; kAnalyzerLost, for instance, means that no other analyzer came
+  /// within peer_timeout_s. kAnalyzerFailed can also mean that this process lacks the memory or the descriptors to
+  /// attach to a successor; a later claim tries again.
   Claim claim() noexcept { return claim(When::kFree, options_.on_analyzer_loss, options_.stop); }
 
-  /// The same without waiting for a buffer. kAnalyzerStalled once nothing was released for peer_timeout_s.
+  /// Like `claim`, but does not wait for a buffer. kAnalyzerStalled: nothing has been released for peer_timeout_s.
   Claim try_claim() noexcept { return claim(When::kNow, options_.on_analyzer_loss, options_.stop); }
 
-  /// The buffer for the last iterate of a run: ignores `stop`, which may be why it is the last. Waits for another
-  /// analyzer if this one is gone, unless the run is to stop.
+  /// The buffer for the last iterate of a run: ignores `stop`, which may be the reason why this iterate is the last. If
+  /// the analyzer has been lost, waits for another one, unless the run is to stop.
   Claim claim_last() noexcept { return claim(When::kFree, loss_at_the_end(), nullptr); }
 
-  /// Call it for a step that the solver does not publish, for instance after kFull; a claim does not count it.
+  /// Call it for a step that the solver does not publish, for instance after kFull, because a claim without a buffer is
+  /// not counted as a skipped step.
   void count_skip() noexcept { ++skipped_; }
 
-  /// Hands the claimed buffer over. Its bytes may still be read (x_{k-1}), but not written, until B - 1 more claims.
-  /// Publishes nothing unless a claim has given a buffer since the last publish. scalars: of the step, in the declared
-  /// order; those that are missing are 0.
+  /// Hands the claimed buffer over. Its bytes may still be read (x_{k-1}), but not written, until after B - 1 more
+  /// claims. Publishes nothing unless a claim has given a buffer since the last publish. scalars: the step's values in
+  /// the declared order; missing ones become 0.
   void publish(const StepReport& report, std::span<const ScalarValue> scalars = {}) noexcept;
 
-  /// Detaches and waits until the analyzer has committed everything published (and persisted it, if requested). If the
-  /// analyzer is lost meanwhile, waits for another one as claim_last does. Throws Error with the analyzer's exit code
-  /// and line if it failed, 4 if it was lost or stalled, or left without having committed all.
+  /// Detaches and waits until the analyzer has committed all published steps (and persisted them, if requested). If the
+  /// analyzer is lost meanwhile, waits for another one as claim_last does. Throws Error: with the analyzer's exit code
+  /// and line if it failed; with exit code 4 if it was lost, stalled, or left without having committed all.
   void detach(Outcome outcome);
 
   /// The reason why a claim gave no buffer, in the analyzer's own words if it sent any.
@@ -137,14 +139,14 @@ class HandoffWriter {
 
   /// The replies of the run's triggers, as of the last claim.
   struct Replies {
-    std::uint64_t count = 0;  // of this run; 0: none yet
+    std::uint64_t count = 0;  // the number of replies in this run; 0: none yet
     double last = 0;
   };
   const Replies& replies() const noexcept { return replies_; }
 
   std::uint64_t published() const noexcept { return next_step_; }
-  /// The number of published steps that the analyzer has committed; and of those on its medium, if persistence was
-  /// requested.
+  /// The number of published steps that the analyzer has committed; and the number that are on its medium, if
+  /// persistence was requested.
   std::uint64_t committed() const noexcept { return control_->released.load(std::memory_order_acquire); }
   std::uint64_t persisted() const noexcept { return control_->persisted.load(std::memory_order_relaxed); }
   std::uint64_t skipped() const noexcept { return skipped_; }
@@ -191,26 +193,26 @@ class HandoffWriter {
   bool asked_before_ = false;
   SharedMapping payload_;
   SharedMapping control_mapping_;
-  SharedMapping ranks_;  // with HandoffOptions::ranks: that text
+  SharedMapping ranks_;  // the text in HandoffOptions::ranks, if it is set
   HandoffControl* control_ = nullptr;
-  CoreLender lender_;  // with `elastic`
-  Id128 name_;         // marks this side's messages for this attachment's analyzer
-  // A child of fork() must not end ZeroMQ's threads, which it does not have.
-  std::unique_ptr<Messages, OwnersDelete<Messages>> messages_;  // for CoordinationKind::kMessages
+  CoreLender lender_;  // used with `elastic`
+  Id128 name_;         // identifies this side's messages to the analyzer of this attachment
+  // A child of fork() must not end ZeroMQ's threads, because they exist only in its parent.
+  std::unique_ptr<Messages, OwnersDelete<Messages>> messages_;  // used with CoordinationKind::kMessages
   std::unique_ptr<Coordination, OwnersDelete<Coordination>> coordination_;
   std::optional<KeptStep> kept_;
   std::string note_;
   std::optional<Farewell> farewell_;
-  std::optional<Error> refusal_;  // of a successor
-  bool no_memory_ = false;        // for attaching to a successor: a flag, because an error text would need memory
+  std::optional<Error> refusal_;  // the reason why a successor refused
+  bool no_memory_ = false;        // too little memory to attach to a successor, and for an error text about it
   Replies replies_;
-  bool claimed_ = false;          // a buffer is claimed and not yet published
+  bool claimed_ = false;          // whether a buffer is claimed and not yet published
   std::uint64_t next_step_ = 0;
   std::uint64_t skipped_ = 0;
   std::uint64_t skipped_reported_ = 0;
-  std::int64_t full_since_ns_ = 0;    // when all buffers were first found taken; 0: one was free
-  std::int64_t next_attempt_ns_ = 0;  // when to look for a successor again, without waiting for one
-  bool stalled_ = false;              // the analyzer is there but makes no progress; claims do not wait for it
+  std::int64_t full_since_ns_ = 0;    // the time at which all buffers were first found in use; 0: one was free
+  std::int64_t next_attempt_ns_ = 0;  // the time of the next attempt to find a successor without waiting for one
+  bool stalled_ = false;              // whether the analyzer is alive but makes no progress; claims do not wait for it
   std::int64_t idle_ns_ = 0;
   std::int64_t idle_reported_ns_ = 0;
 };

@@ -26,7 +26,7 @@
 namespace ringside {
 namespace {
 
-// Connections that the kernel queues until they are accepted, mostly while a run is served.
+// How many connections the kernel queues until they are accepted. They mostly wait there while a run is served.
 constexpr int kMostInQueue = 64;
 
 sockaddr_un address_of(const std::string& path) {
@@ -59,7 +59,8 @@ Peer::Peer(UniqueFd socket) : socket_(std::move(socket)) {
   if (getsockopt(socket_.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0) {
     pid_ = credentials.pid;
     uid_ = credentials.uid;
-    // Without a pidfd (an old kernel, another pid namespace) only the socket's hang-up shows the peer's end.
+    // Without a pidfd (an old kernel, another pid namespace) only a hang-up of the socket shows that the peer has
+    // ended.
     pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
   }
 }
@@ -69,7 +70,7 @@ namespace {
 /// One attempt; `error` is the errno value if it returns nothing.
 std::optional<Peer> connect_once(const std::string& path, int& error) {
   const sockaddr_un address = address_of(path);
-  // Not blocking: if the listener's queue is full, a blocking connect would wait without limit.
+  // Not blocking, because a blocking connect would wait without limit if the listener's queue is full.
   UniqueFd fd = new_socket(SOCK_NONBLOCK);
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     error = errno;
@@ -160,8 +161,8 @@ std::optional<Peer::Received> Peer::receive(std::span<std::byte> buffer, int tim
   bool was_reset = false;
   do {
     length = recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC);
-    // A peer that leaves without having read our last message resets the connection. The kernel reports that once; the
-    // messages that the peer sent before it left (its farewell) come after.
+    // If a peer leaves without reading our last message, the connection is reset. The kernel reports this once; the
+    // messages that the peer sent before it left (its farewell) can be read after that.
     const bool reset = length < 0 && errno == ECONNRESET && !was_reset;
     again = (length < 0 && errno == EINTR) || reset;
     was_reset = was_reset || reset;
@@ -216,7 +217,7 @@ Listener::Listener(const std::string& path) : path_(path) {
   if (!folder.empty() && mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     throw system_error("cannot create the folder '{}' for the socket: {}", folder.string(), errno_text(errno));
   }
-  // The lock first: a second listener would otherwise replace the live socket.
+  // Take the lock first: otherwise a second listener would replace the socket of a living one.
   const std::string lock_path = path + std::string(kLockSuffix);
   RegularFile lock = open_regular(lock_path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
   if (!lock.valid()) throw system_error("cannot open the lock file '{}': {}", lock_path, lock.why());
@@ -227,7 +228,7 @@ Listener::Listener(const std::string& path) : path_(path) {
     throw system_error("another analyzer serves '{}': {}; stop it, or choose another --socket", path,
                        describe_holder(holder));
   }
-  // A dead listener's socket is removed; a user's file is not.
+  // The socket of a dead listener is removed, but never a user's file.
   struct stat found {};
   if (lstat(path.c_str(), &found) == 0 && !S_ISSOCK(found.st_mode)) {
     throw system_error("cannot listen at '{}': there is a file that is not a socket; choose another --socket", path);
@@ -235,7 +236,7 @@ Listener::Listener(const std::string& path) : path_(path) {
   unlink(path.c_str());
   remove_sockets_beside(path);
   socket_ = new_socket(SOCK_NONBLOCK);
-  // Without rights for others from the first moment on: no one else can connect.
+  // The socket has no rights for others from the first moment on, so that no other user can connect.
   if (const int error = bind_for_owner(socket_.get(), address); error != 0) {
     throw system_error("cannot listen at '{}': {}", path, errno_text(error));
   }
@@ -243,8 +244,8 @@ Listener::Listener(const std::string& path) : path_(path) {
     throw system_error("cannot listen at '{}': {}", path, errno_text(errno));
 }
 
-// The lock file stays: removing it would let a third process lock a new file of that name while a second one holds the
-// old file.
+// The lock file stays. If it were removed, a third process could lock a new file of that name while a second process
+// holds the lock on the old file.
 Listener::~Listener() {
   unlink(path_.c_str());
   remove_sockets_beside(path_);
@@ -264,8 +265,8 @@ Listener::Accepted Listener::accept_socket() noexcept {
   pollfd waiting{socket_.get(), POLLIN, 0};
   accepted.none = poll(&waiting, 1, 0) <= 0;
   if (accepted.none) return accepted;
-  // The listening socket is non-blocking, so that a connection withdrawn meanwhile does not block us; the accepted one
-  // is blocking.
+  // The listening socket is non-blocking, so that accept does not block if the connection was withdrawn meanwhile; the
+  // accepted socket is blocking.
   accepted.socket.reset(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!accepted.socket.valid()) {
     accepted.no_descriptors = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The other process: an AF_UNIX connection that carries the few messages of attach and detach (with file descriptors),
-// and, together with a pidfd, shows at any moment whether the peer is still there.
+// and, together with a pidfd, shows at any moment whether the peer is still running.
 #pragma once
 
 #include <sys/types.h>
@@ -18,8 +18,8 @@
 
 namespace ringside {
 
-/// File descriptors that came with a message. They need no allocation, because code that may not throw receives them,
-/// too.
+/// File descriptors that came with a message. The object allocates nothing, because code that may not throw receives
+/// descriptors, too.
 class PassedFds {
  public:
   static constexpr std::size_t kMost = 3;  // a message with more is a protocol error
@@ -41,25 +41,26 @@ class Peer {
   explicit Peer(UniqueFd socket);
 
   /// Connects to the SOCK_SEQPACKET socket at `path`, repeating the attempt for `timeout_s` seconds while no process
-  /// listens there. Throws Error: exit code 4 when the time is over, 3 for a path that is too long, not permitted, or
-  /// another user's, 130 once `stop` (may be null) is set. while_waiting: a line for standard error, after a moment.
+  /// listens there. Throws Error: exit code 4 when the time is over; 3 if the path is too long, access is denied, or
+  /// another user listens; 130 once `stop` (may be null) is set. while_waiting: a line for standard error, written
+  /// after a moment.
   static Peer connect(const std::string& path, double timeout_s, StopFlag stop = {}, const std::string& while_waiting = {});
 
-  /// The same without waiting: nothing while no process listens there.
+  /// Like `connect`, but does not wait: nothing if no process listens there.
   static std::optional<Peer> try_connect(const std::string& path);
 
-  /// Sends one message with up to three file descriptors (the caller still owns them). False if the peer is gone.
+  /// Sends one message with up to three file descriptors (which the caller keeps). Returns false if the peer has gone.
   bool send(std::span<const std::byte> message, std::span<const int> fds = {}) noexcept;
 
   struct Received {
-    std::size_t bytes = 0;  // 0: the peer hung up
+    std::size_t bytes = 0;  // 0 means that the peer hung up
     PassedFds fds;
   };
-  /// Waits up to `timeout_ms` (-1: without limit) for one message of at most `buffer.size()` bytes; a longer one is a
-  /// protocol error and reads as a hang-up. Empty when the time is over.
+  /// Waits up to `timeout_ms` (-1: without limit) for one message of at most `buffer.size()` bytes. A longer message
+  /// violates the protocol and counts as a hang-up. Empty when the time is over.
   std::optional<Received> receive(std::span<std::byte> buffer, int timeout_ms) noexcept;
 
-  /// False once the peer has hung up or exited. A system call, for the slow path of a wait.
+  /// False once the peer has hung up or exited. It makes a system call, and so is meant for the slow path of a wait.
   bool alive() const noexcept;
 
   /// True once the process has exited; waits for that up to `timeout_ms`, because a dying process hangs up first.
@@ -81,13 +82,13 @@ class Peer {
 /// The listening end. Only the owner can connect: the socket is created 0600 and the peer's user id is checked.
 class Listener {
  public:
-  /// Endings of the socket's path: for the lock file, and for the analyzer's other sockets (docs/use/live.md,
-  /// docs/formats/handoff_protocol.md).
+  /// The names of the files beside the socket are its path with these endings: the lock file, and the analyzer's other
+  /// sockets (docs/use/live.md, docs/formats/handoff_protocol.md).
   static constexpr std::string_view kLockSuffix = ".lock";
   static constexpr std::array<std::string_view, 3> kSocketSuffixes = {".control", ".telemetry", ".steps"};
 
   /// Binds `path` (its folder is made 0700 if missing). A lock file beside the socket keeps a second listener away
-  /// (Error, exit code 3); a socket file left by a dead one is replaced.
+  /// (Error, exit code 3); the socket file of a dead listener is replaced.
   explicit Listener(const std::string& path);
   ~Listener();
   Listener(const Listener&) = delete;
@@ -98,13 +99,13 @@ class Listener {
 
   /// The result of one look at the queue of connections, without waiting.
   struct Accepted {
-    UniqueFd socket;              // of a peer of this user; if invalid, one of the flags below is set
-    bool none = false;            // no connection waits
-    bool stranger = false;        // a peer of another user was turned away
-    bool no_descriptors = false;  // the connection stays in the queue
+    UniqueFd socket;              // the peer's connection; if it is invalid, one of the flags below is set
+    bool none = false;            // whether no connection waits
+    bool stranger = false;        // whether a peer of another user was turned away
+    bool no_descriptors = false;  // whether no descriptor was free; the connection stays in the queue
   };
   Accepted accept_socket() noexcept;
-  /// Readable while a connection waits.
+  /// A descriptor that is readable while a connection waits.
   int fd() const noexcept { return socket_.get(); }
 
  private:

@@ -11,10 +11,10 @@
 #include "common/platform/error.hpp"
 
 #ifndef F_SEAL_FUTURE_WRITE
-#define F_SEAL_FUTURE_WRITE 0x0010  // Linux 5.1; older C library headers lack it
+#define F_SEAL_FUTURE_WRITE 0x0010  // new in Linux 5.1; headers of older C libraries lack it
 #endif
 #ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22  // Linux 5.14
+#define MADV_POPULATE_READ 22  // new in Linux 5.14
 #define MADV_POPULATE_WRITE 23
 #endif
 
@@ -30,7 +30,7 @@ int seals_for(PeerAccess access) {
 std::byte* map(int fd, std::size_t bytes, int protection) {
   void* data = mmap(nullptr, bytes, protection, MAP_SHARED, fd, 0);
   if (data == MAP_FAILED) throw system_error("cannot map {} bytes of shared memory: {}", bytes, errno_text(errno));
-  // Advice only: transparent huge pages for shared memory are often off, and then nothing happens.
+  // Only advice: transparent huge pages for shared memory are often off, in which case it has no effect.
   madvise(data, bytes, MADV_HUGEPAGE);
   return static_cast<std::byte*>(data);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A sealed memfd and its mapping: memory that two processes share. It disappears with the last of them, and neither can
-// shrink it while the other uses it. memfd_create(2) and fcntl(2) describe the seals.
+// A sealed memfd and its mapping: memory that two processes share. The memory disappears with the last process that
+// uses it, and neither process can shrink it while the other uses it. memfd_create(2) and fcntl(2) describe the seals.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +21,14 @@ class SharedMapping {
   /// against any later writable mapping. /proc shows `name`. Throws Error (exit code 3).
   static SharedMapping create(const std::string& name, std::size_t bytes, PeerAccess peer_access);
 
-  /// The same, but not sealed against writable mappings yet: other processes of a cohort map it with `join`, and `seal`
-  /// comes before a peer gets it.
+  /// Like `create`, but not yet sealed against writable mappings: the other processes of a cohort first map the memory
+  /// with `join`; call `seal` before a peer gets it.
   static SharedMapping create_for_cohort(const std::string& name, std::size_t bytes);
-  /// Throws Error (exit code 3).
+  /// Adds the seals that `create` sets for `peer_access`. Throws Error (exit code 3).
   void seal(PeerAccess peer_access) const;
 
   /// Maps, read-write, memory that another process of the same cohort has made. Refuses (Error, exit code 2) what
-  /// `adopt` refuses, except that the seals may come later.
+  /// `adopt` refuses, except that the seals may still be missing.
   static SharedMapping join(UniqueFd memfd, std::size_t bytes);
 
   /// Maps the memfd that a peer sent. Refuses (Error, exit code 2) a descriptor that is not a memfd of exactly `bytes`
@@ -40,8 +40,8 @@ class SharedMapping {
   SharedMapping& operator=(SharedMapping&& other) noexcept;
   ~SharedMapping();
 
-  /// Takes the page faults of a part now instead of in the first step. Only a hint: nothing happens if the kernel does
-  /// not support it (before Linux 5.14) or memory is short.
+  /// Touches the pages of a part now, so that the first step has no page faults. Only a hint: nothing happens if the
+  /// kernel does not support it (before Linux 5.14) or memory is short.
   void populate(std::size_t offset, std::size_t bytes) const noexcept;
 
   std::byte* data() const noexcept { return data_; }

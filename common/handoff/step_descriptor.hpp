@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The producer's description of one published step. It crosses the process boundary beside the iterate
-// (docs/formats/handoff_protocol.md) and stays beside it in the ring (docs/formats/ring_format.md). It is one cache
-// line, so that it costs only one.
+// (docs/formats/handoff_protocol.md) and stays beside it in the ring (docs/formats/ring_format.md). It fits one cache
+// line, so that only one is transferred.
 #pragma once
 
 #include <bit>
@@ -12,16 +12,16 @@
 namespace ringside {
 
 struct StepDescriptor {
-  std::uint64_t step = 0;  // publish sequence number within one attachment
+  std::uint64_t step = 0;  // the number of the step within one attachment, from 0
   std::uint64_t iteration = 0;
-  double residual_l1 = 0;  // scalars 0 and 1: with the built-in solvers, the change in this iteration
+  double residual_l1 = 0;  // scalars 0 and 1: for the built-in solvers, the change in this iteration
   double residual_linf = 0;
-  std::int64_t generate_ns = 0;       // making the iterates since the previous step
-  std::int64_t producer_idle_ns = 0;  // waiting for this step's buffer
+  std::int64_t generate_ns = 0;       // the time taken to make the iterates since the previous step
+  std::int64_t producer_idle_ns = 0;  // the time spent waiting for this step's buffer
   std::int64_t published_at_ns = 0;   // CLOCK_MONOTONIC, just before `published` was stored
-  std::uint64_t skipped_before = 0;   // steps dropped since the previous step, because no buffer was free
+  std::uint64_t skipped_before = 0;   // the number of steps dropped since the previous step, because no buffer was free
 };
-/// A solver's first two scalars are in the descriptor, the others after it.
+/// A step's first two scalars are in the descriptor, the others follow it.
 inline constexpr std::uint32_t kDescriptorScalars = 2;
 inline constexpr std::uint32_t kMostFurtherScalars = 64;
 
@@ -29,7 +29,7 @@ static_assert(sizeof(StepDescriptor) == 64 && std::is_trivially_copyable_v<StepD
 static_assert(offsetof(StepDescriptor, iteration) == 8 && offsetof(StepDescriptor, residual_l1) == 16);
 static_assert(offsetof(StepDescriptor, skipped_before) == 56);
 
-/// With all scalars. Words that no scalar needs are 0; the ring stores as many as it has room for.
+/// A step with all of its scalars. Words without a scalar are 0; the ring stores as many words as it has room for.
 struct StepWithScalars {
   StepDescriptor descriptor;
   std::uint64_t further[kMostFurtherScalars] = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a HandoffWriter does differently when several processes write the parts of a step: sharing the memory, and
-// publishing (common/cohort, docs/publish/mpi.md).
+// The operations of a HandoffWriter that differ when several processes write the parts of a step: sharing the memory,
+// and publishing (common/cohort, docs/publish/mpi.md).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// Also the pulse of the writer's waits, which checks the other processes.
+/// It is also the pulse of the writer's waits, in which it checks the other processes.
 class StepSharing : public Pulse {
  public:
   /// Called when the memory is made but not yet sealed against writable mappings. On return, every process of the
@@ -23,7 +23,7 @@ class StepSharing : public Pulse {
   /// Called when this process has written its part of the step. Publishes the step if this part is the last.
   virtual void arrive(const StepDescriptor& step) noexcept = 0;
 
-  /// Set once a wait is to end: the caller's stop flag is set, or the cohort has failed.
+  /// The flag that ends waits: it is set when the caller's stop flag is set or the cohort has failed.
   virtual StopFlag ends_wait() const noexcept = 0;
 };
 

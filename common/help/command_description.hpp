@@ -21,57 +21,58 @@ struct CommandSummary {
 /// The value of an option, or an argument.
 struct OptionValue {
   enum class Kind { kNone, kText, kFile, kFolder } kind = Kind::kText;
-  bool optional = false;             // the option may be given without a value
-  std::vector<std::string> choices;  // the accepted words: locks, messages
+  bool optional = false;             // whether the option may be given without a value
+  std::vector<std::string> choices;  // the accepted words, for instance: locks, messages
 };
 
 struct OptionDescription {
-  std::string name;                      // for messages: "--output"; of an argument: "POOL"
-  std::vector<std::string> short_names;  // without dashes: "o"
-  std::vector<std::string> long_names;   // without dashes: "output"; the first is the key of the settings file
-  std::string meaning;                   // what it does
-  std::string value_name;                // FILE, locks|messages; empty for a flag
+  std::string name;                      // the name for messages: "--output"; for an argument: "POOL"
+  std::vector<std::string> short_names;  // names without dashes: "o"
+  std::vector<std::string> long_names;   // names without dashes: "output"; the first is the key in the settings file
+  std::string meaning;                   // what the option does
+  std::string value_name;                // the value's name: FILE, locks|messages; empty for a flag
   std::string default_text;              // empty: none
-  std::string environment;               // the variable that gives the value if no option does; empty: none
-  std::string group;                     // heading in --help; empty: none
-  bool is_argument = false;              // positional
-  bool is_flag = false;                  // takes no value
-  bool may_stand_alone = false;          // a flag, or an option whose value is optional
+  std::string environment;               // the variable that provides the value if no option does; empty: none
+  std::string group;                     // its heading in --help; empty: none
+  bool is_argument = false;              // whether it is positional
+  bool is_flag = false;                  // whether it takes no value
+  bool may_stand_alone = false;          // whether it is a flag, or an option whose value is optional
   bool is_required = false;
   bool is_for_own_work = false;  // required unless a program is given
-  bool is_listed = true;         // --help shows it
+  bool is_listed = true;         // whether --help shows it
   bool is_setting = true;        // false for --help, --version and --config
   std::size_t most_values = 1;
-  std::optional<std::string> given;  // the value; of a flag "true" or "false"; empty text: the option stood alone
+  std::optional<std::string> given;  // the value; "true" or "false" for a flag; empty if the option had no value
 };
 
 struct CommandDescription {
-  std::string name;  // "ringside run"
+  std::string name;  // for example "ringside run"
   std::string description;
   std::string footer;
-  std::vector<OptionDescription> options;  // and arguments, in the order of declaration
-  bool has_settings_file = false;          // --config
-  bool takes_program = false;              // -- PROGRAM [ARGS...]
+  std::vector<OptionDescription> options;  // options and arguments, in the order of declaration
+  bool has_settings_file = false;          // whether it has --config
+  bool takes_program = false;              // whether it takes -- PROGRAM [ARGS...]
 
-  bool has(std::string_view option) const;  // "--pool"
+  bool has(std::string_view option) const;  // Whether the command has this option, for example "--pool".
 };
 
-/// Derived from the value's name in --help: `locks|messages` are words, FILE and POOL files, FOLDER and DIR folders.
+/// What the option accepts, derived from the value's name in --help: `locks|messages` are words, FILE and POOL are
+/// files, FOLDER and DIR are folders.
 OptionValue value_of(const OptionDescription& option);
 
-/// What follows the options of a command that takes a program.
+/// What follows the options in the usage of a command that takes a program.
 inline constexpr std::string_view kProgramUsage = "-- PROGRAM [ARGS...]";
 
-/// "what it does (required) (default: X)".
+/// The option's text in --help: "what it does (required) (default: X)".
 std::string description_of(const OptionDescription& option);
 
-/// What an error message names as accepted: "locks|messages".
+/// The values that an error message lists as accepted: "locks|messages".
 std::string accepted_by(const OptionDescription& option);
 
-/// Every name with its dashes: "-o", "--output".
+/// All names with their dashes: "-o", "--output".
 std::vector<std::string> names_of(const OptionDescription& option);
 
-/// The positional arguments: "POOL".
+/// The positional arguments, for example "POOL".
 std::vector<OptionDescription> arguments_of(const CommandDescription& command);
 
 /// The options that --help shows, by group in the order of declaration; options without a group come first.

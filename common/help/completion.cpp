@@ -7,10 +7,10 @@
 namespace ringside {
 namespace {
 
-/// "ringside run": the program and its subcommand.
+/// The parts of a name like "ringside run": the program and its subcommand.
 struct CommandName {
   std::string program;
-  std::string subcommand;  // empty: the program has none
+  std::string subcommand;  // empty if the program has no subcommands
   explicit CommandName(const std::string& name)
       : program(name.substr(0, name.find(' '))),
         subcommand(name.size() > program.size() ? name.substr(program.size() + 1) : "") {}
@@ -158,7 +158,7 @@ std::string zsh_of(const CommandDescription& command) {
                      fmt::join(specifications, " \\\n        "));
 }
 
-// ---- fish: one line for each option, with the condition under which fish offers it.
+// ---- fish: one line for each option, with the condition under which fish offers the option.
 
 std::string fish_condition(const CommandName& name) {
   return name.subcommand.empty() ? "" : fmt::format(" -n '__fish_seen_subcommand_from {}'", name.subcommand);

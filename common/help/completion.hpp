@@ -19,9 +19,9 @@ enum class Shell { kBash, kZsh, kFish };
 
 std::optional<Shell> shell_named(std::string_view name);
 
-/// subcommands: empty for a program without subcommands.
+/// subcommands: empty for a program that has none.
 std::string completion_begin(Shell shell, std::string_view program, std::span<const CommandSummary> subcommands);
-/// The piece of a program, or of a subcommand ("ringside run").
+/// The piece for a program, or for a subcommand ("ringside run").
 std::string completion_of(Shell shell, const CommandDescription& command);
 std::string completion_end(Shell shell, std::string_view program);
 

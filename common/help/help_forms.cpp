@@ -77,7 +77,7 @@ std::string config_template(const CommandDescription& command) {
 }  // namespace
 
 std::optional<std::string> take_help_form(std::vector<std::string>& arguments) {
-  const auto end = std::find(arguments.begin(), arguments.end(), "--");  // what follows belongs to the program
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");  // from `--` on: the program's arguments
   const auto given =
       std::find_if(arguments.begin(), end, [](const std::string& argument) { return argument.starts_with(kFlag); });
   if (given == end) return std::nullopt;

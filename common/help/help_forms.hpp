@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The other forms in which a program prints its options, for its installation: `--help-as=man|bash|zsh|fish|toml`.
-// --help does not list this option. With toml, the other given options become the settings of the printed file.
-// `ringside-analyzer --config FILE --help-as=toml` thus checks an existing file.
+// The forms other than --help in which a program prints its options, for use when it is installed:
+// `--help-as=man|bash|zsh|fish|toml`. --help does not list this option. With toml, the other given options become the
+// settings of the printed file. `ringside-analyzer --config FILE --help-as=toml` thus checks an existing file.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,12 @@ namespace ringside {
 
 inline constexpr std::string_view kSettingsForm = "toml";
 
-/// Removes --help-as=FORM from `arguments` and returns FORM; empty if it is not there.
+/// Removes --help-as=FORM from `arguments` and returns FORM; nothing if there is no such argument.
 std::optional<std::string> take_help_form(std::vector<std::string>& arguments);
 
-/// The options of `command` in the given form. For a subcommand ("ringside run") and a shell: its piece of the script.
-/// For kSettingsForm, `command` must have been parsed. Throws Error (exit code 2) for an unknown form.
+/// The options of `command` in the given form. For a shell and a subcommand ("ringside run"), this is the subcommand's
+/// piece of the script. For kSettingsForm, `command` must have been parsed. Throws Error (exit code 2) for an unknown
+/// form.
 std::string help_as(const std::string& form, const CommandDescription& command);
 
 /// Prints the given form of a program that consists of subcommands only. print_subcommand prints one subcommand's

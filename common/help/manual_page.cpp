@@ -22,7 +22,7 @@ constexpr std::array kServiceSettings = {
     SettingsFile{"ringside serve", "/etc/ringside/serve.toml"},
 };
 
-/// Escapes text for troff: a terminal shows each hyphen as a hyphen, and no line reads as a request. Text in
+/// Escapes text for troff: a terminal shows each hyphen as a hyphen, and no line begins a request of troff. Text in
 /// backquotes becomes bold.
 std::string prose(std::string_view text) {
   std::string out;
@@ -51,7 +51,7 @@ std::string italic(std::string_view text) {
   return "\\fI" + prose(text) + "\\fR";
 }
 
-/// "ringside run" has the page ringside-run.
+/// The name of a page: "ringside-run" for "ringside run".
 std::string page_name(std::string_view program) {
   return replaced(std::string(program), " ", "-");
 }
@@ -70,12 +70,12 @@ std::string title(std::string_view program, std::string_view description) {
   const std::string page = page_name(program);
   std::string upper = page;
   for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  // .nh: no hyphenation of options' names; .ad l: no gaps between the words of short lines.
+  // .nh: no hyphenation of option names; .ad l: no gaps between the words of short lines.
   return fmt::format(".TH {} 1 \"\" \"ringside {}\" \"Ringside\"\n.nh\n.ad l\n.SH NAME\n{} \\- {}\n", prose(upper),
                      version(), prose(page), prose(in_short(description)));
 }
 
-/// `--name VALUE`, `-n VALUE`: as in --help.
+/// How the synopsis shows an option: `--name VALUE`, `-n VALUE`, as in --help.
 std::string synopsis_of(const OptionDescription& option) {
   std::string text;
   for (const std::string& name : names_of(option)) text += (text.empty() ? "" : ", ") + bold(name);

@@ -21,7 +21,7 @@ void encode_frame(std::byte* to, std::uint64_t seq, std::string_view payload, st
   header.payload_bytes = static_cast<std::uint32_t>(payload.size());
   header.seq = seq;
   const std::size_t bytes = frame_bytes(payload.size());
-  std::memset(to + bytes - kFrameAlignment, 0, kFrameAlignment);  // its padding
+  std::memset(to + bytes - kFrameAlignment, 0, kFrameAlignment);  // zeros for the padding
   std::memcpy(to, &header, sizeof(header));
   std::memcpy(to + sizeof(header), payload.data(), payload.size());
   header.hash = frame_hash(to, bytes, log_seed);

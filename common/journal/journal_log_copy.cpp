@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30;
 
-/// Reads up to `bytes` bytes: as many as the file has.
+/// Reads up to `bytes` bytes, fewer if the file ends before.
 std::size_t read_at(int fd, std::byte* to, std::size_t bytes, std::uint64_t from, const std::string& name) {
   const std::size_t done = read_whole(fd, {to, bytes}, from);
   if (done < bytes && errno != 0) throw system_error("{}: cannot be read: {}", name, errno_text(errno));
@@ -32,7 +32,7 @@ LogPlace place_of_log(std::span<const std::byte> head, std::uint64_t file_bytes)
       std::memcmp(head.data(), kPmemlogSignature.data(), kPmemlogSignature.size()) != 0) {
     return {JournalKind::kFile, 0, file_bytes};
   }
-  std::array<std::uint64_t, 3> offsets{};  // little-endian, like x86-64
+  std::array<std::uint64_t, 3> offsets{};  // stored as little-endian, the byte order of x86-64
   std::memcpy(offsets.data(), head.data() + kPmemlogOffsetsAt, sizeof(offsets));
   const auto [begin, most, end] = offsets;
   const bool possible = begin >= kPmemlogHeadBytes && begin <= end && end <= most && most <= file_bytes;

@@ -15,7 +15,8 @@
 namespace ringside {
 namespace {
 
-// A writer appends tens of thousands of records before it empties a log again, so even a second attempt is rare.
+// The attempts to read both logs while a writer empties them. Even a second attempt is rare, because a writer appends
+// tens of thousands of records before it empties a log again.
 constexpr int kAttempts = 20;
 
 using Logs = std::array<std::optional<LogCopy>, kJournalLogs>;
@@ -41,8 +42,8 @@ Beginning peek(const std::string& path) {
 }
 
 /// Reads both logs so that they fit together. It reads the older one first, so that the newer one can only have grown
-/// meanwhile. If either was emptied meanwhile, it reads both again: the emptied log is now the newer one, and the other
-/// one may be emptied, too, before it is read.
+/// meanwhile. If either log was emptied meanwhile, both are read again: the emptied log is now the newer one, and the
+/// other log may also have been emptied before it was read.
 Logs read_logs(const std::string& pool) {
   Logs logs;
   const std::array<std::string, kJournalLogs> paths = {journal_log_path(pool, 0), journal_log_path(pool, 1)};
@@ -67,14 +68,14 @@ struct JournalReader::Implementation {
     Beginning beginning{std::nullopt};
     LogScan scan;
     std::uint64_t file_bytes = 0;
-    std::uint64_t end = 0;  // of the log's bytes in the file
+    std::uint64_t end = 0;  // the end of the log's bytes in the file
   };
 
   std::string pool;
   JournalKind kind = JournalKind::kFile;
   std::array<Log, kJournalLogs> logs;
   std::vector<LogCopy> copies;         // the bytes of the records
-  std::vector<EncodedRecord> records;  // ascending
+  std::vector<EncodedRecord> records;  // by ascending seq
   std::uint64_t newest = 0;
   std::size_t next = 0;
   std::string damage;
@@ -101,7 +102,7 @@ void JournalReader::Implementation::check_first_record(const Log& log) {
 void JournalReader::Implementation::take(const Log& log, LogCopy copy) {
   const std::uint64_t last = newest;
   for (const ScannedRecord& record : log.scan.records) {
-    if (record.seq <= last) continue;  // a number reused after a power cut: the first record is kept
+    if (record.seq <= last) continue;  // a seq that was reused after a power cut: the first record is kept
     const void* payload = copy.copied.get() + (record.offset - copy.from);
     records.push_back({record.seq, {static_cast<const char*>(payload), record.bytes}});
     newest = record.seq;
@@ -118,7 +119,7 @@ void JournalReader::Implementation::describe_torn() {
   }
 }
 
-/// Reads both logs whole.
+/// Reads both logs completely.
 void JournalReader::Implementation::read() {
   Logs read = read_logs(pool);
   if (!read[0] && !read[1]) {
@@ -163,7 +164,8 @@ std::optional<bool> JournalReader::Implementation::read_appended() {
     const Log& log = logs[number];
     if (log.scan.state == LogState::kValid) appended[number] = copy_log(log.path, log.scan.end);
   }
-  // An emptied log never gets its former header again. If the header is the same, the bytes above are of the same log.
+  // An emptied log never gets its former header again. If the header is unchanged, the new bytes continue the log that
+  // was read before.
   for (const Log& log : logs) {
     if (!(peek(log.path) == log.beginning)) return std::nullopt;
   }
@@ -173,7 +175,7 @@ std::optional<bool> JournalReader::Implementation::read_appended() {
     Log& log = logs[number];
     if (!appended[number]) continue;
     LogCopy& copy = *appended[number];
-    if (!log.scan.damage.empty()) {  // further bytes would change its description
+    if (!log.scan.damage.empty()) {  // further bytes would change the description of the damage
       if (copy.place.end != log.end) return std::nullopt;
       continue;
     }

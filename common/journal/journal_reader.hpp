@@ -12,8 +12,8 @@
 
 namespace ringside {
 
-/// The reading side, for any process, even while another one writes. It has the records that were complete when it was
-/// opened or last refreshed.
+/// Reads a journal in any process, even while another one writes it. The reader has the records that were complete when
+/// it was opened or last refreshed.
 class JournalReader {
  public:
   /// Throws Error: exit code 2 if there is no journal beside `pool`.
@@ -25,26 +25,26 @@ class JournalReader {
   std::uint64_t oldest_seq() const noexcept;
   std::uint64_t newest_seq() const noexcept;
 
-  /// kPmemlog or kFile: the kind of the first existing log.
+  /// The kind of the first existing log: kPmemlog or kFile.
   JournalKind kind() const noexcept;
-  /// Number of readable records, and bytes of both logs' files.
+  /// The number of readable records, and the size of both logs' files in bytes.
   std::uint64_t records() const noexcept;
   std::uint64_t file_bytes() const noexcept;
 
-  /// Reads what was appended since; true if there was anything. If a log was emptied or there is damage, it reads both
-  /// logs anew, and `next` begins with the oldest record again. Throws as open.
+  /// Reads the records that were appended meanwhile, and returns whether there were any. If a log was emptied or is
+  /// damaged, both logs are read anew, and `next` begins with the oldest record again. Throws the errors of `open`.
   bool refresh();
 
   /// The next record whose seq is at least `from`, in ascending order; nothing after the last one. The bytes are valid
   /// until the next refresh or forget, or the reader's end.
   std::optional<EncodedRecord> next(std::uint64_t from);
-  /// `next` begins with the oldest record again.
+  /// Lets `next` begin with the oldest record again.
   void rewind() noexcept;
   /// Frees all records, for a follower that does not need them again.
   void forget() noexcept;
 
   /// The unreadable parts of the logs, in one line for a user: "FILE: byte 4096: ..."; empty: none. Records after
-  /// damage are still read if they verify. A torn tail is not damage: its writer is at work, or was killed.
+  /// damage are still read if they verify. A torn tail is not damage: its writer is still writing, or was killed.
   const std::string& damage() const noexcept;
 
   /// Where a torn tail begins, in one line for a user: "FILE: ends within a record at byte 4096: ..."; empty: none.

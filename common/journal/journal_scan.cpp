@@ -10,11 +10,11 @@
 namespace ringside {
 namespace {
 
-/// The content of a place in a log.
+/// What was found at a place in a log.
 enum class Found {
   kRecord,
-  kCut,   // the beginning of a record, which the log's end cuts off
-  kOther  // no record, or a damaged one
+  kCut,   // the beginning of a record that the log's end cuts off
+  kOther  // anything else, for instance a damaged record
 };
 
 struct Place {
@@ -55,7 +55,7 @@ bool is_zero(std::span<const std::byte> bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-/// Fills in state, header and, unless kEmpty or kValid, damage.
+/// Sets state and header, and also damage, except for kEmpty and kValid.
 void read_header(std::span<const std::byte> bytes, std::uint32_t log, std::uint64_t file_offset, LogScan& scan) {
   const auto damaged = [&](LogState state, const std::string& text) {
     scan.state = state;
@@ -66,7 +66,7 @@ void read_header(std::span<const std::byte> bytes, std::uint32_t log, std::uint6
   std::memcpy(&header, bytes.data(), there);
   constexpr std::size_t kVersionEnd = offsetof(JournalHeader, log);
   if (std::memcmp(&header.magic, &kJournalMagic, std::min(there, sizeof(kJournalMagic))) != 0) {
-    // Zeros: the power failed after the file had grown and before its bytes were written.
+    // Zeros: the power failed after the file had grown but before its bytes were written.
     if (is_zero(bytes.first(there))) return damaged(LogState::kDamaged, "zeros where a journal's header was");
     return damaged(LogState::kForeign, "not a Ringside journal");
   }
@@ -74,7 +74,7 @@ void read_header(std::span<const std::byte> bytes, std::uint32_t log, std::uint6
     return damaged(LogState::kNewer,
                    formatted("a journal of format {}; this program reads format {}", header.version, kJournalVersion));
   }
-  if (there < sizeof(header)) {  // torn: kEmpty
+  if (there < sizeof(header)) {  // a torn header: the state stays kEmpty
     scan.torn_at = file_offset;
     return;
   }
@@ -111,9 +111,9 @@ void continue_scan(LogScan& scan, std::span<const std::byte> appended, std::uint
   scan.damage.clear();
   scan.torn_at.reset();
   int impostors = 0;
-  int places = 0;          // damaged ones
-  bool in_damage = false;  // between a damaged place and the next record
-  bool first_cut = false;  // the first place of this damage looks like a record that is cut off
+  int places = 0;          // the number of damaged places
+  bool in_damage = false;  // whether the scan is between a damaged place and the next record
+  bool first_cut = false;  // whether the damage begins with what looks like a record that is cut off
   std::uint64_t damage_begin = 0;
   std::string damage_text;
   std::uint64_t at = scan.end;

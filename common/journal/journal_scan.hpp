@@ -14,42 +14,42 @@
 
 namespace ringside {
 
-/// A search for a record ends after this many places that look like a record but do not verify, so that forged bytes
+/// The search for records ends after this many places that look like a record but do not verify, so that forged bytes
 /// cannot keep a reader busy indefinitely.
 inline constexpr int kMaxFalseFrames = 1000;
 
 enum class LogState {
-  kEmpty,    // no bytes, or a torn header: its writer was killed after it had emptied the log
+  kEmpty,    // no bytes, or a torn header: its writer was killed after emptying the log
   kValid,    // the header verifies
-  kDamaged,  // a log whose header does not verify, or is the other log's
-  kForeign,  // not a log
-  kNewer     // a log of another version of the format
+  kDamaged,  // the header does not verify, or is that of the other log
+  kForeign,  // the file is not a log
+  kNewer     // the log has another version of the format
 };
 
 struct ScannedRecord {
   std::uint64_t seq = 0;
-  std::uint64_t offset = 0;  // of its payload, in the log's bytes
+  std::uint64_t offset = 0;  // the beginning of the record's payload in the log's bytes
   std::uint32_t bytes = 0;
 };
 
 struct LogScan {
   LogState state = LogState::kEmpty;
-  JournalHeader header;                // where kValid
+  JournalHeader header;                // if state is kValid
   std::vector<ScannedRecord> records;  // by ascending seq
-  std::uint64_t last_seq = 0;          // where kValid: of the last record so far; without one, first_seq - 1
-  std::uint64_t end = 0;               // after the last record that verifies, or after the header
-  std::string damage;  // one line that names bytes of the file; empty: none. A torn tail is not damage.
-  std::optional<std::uint64_t> torn_at;  // where in the file a record or header begins that the end cuts off
+  std::uint64_t last_seq = 0;          // if state is kValid: the seq of the last record, at first first_seq - 1
+  std::uint64_t end = 0;               // where the last record that verifies ends, or the header if there is none
+  std::string damage;  // one line that gives the place in the file; empty: none. A torn tail is not damage
+  std::optional<std::uint64_t> torn_at;  // the place in the file of a record or header that the file's end cuts off
 
   std::uint64_t oldest_seq() const noexcept { return records.empty() ? 0 : records.front().seq; }
   std::uint64_t newest_seq() const noexcept { return records.empty() ? 0 : records.back().seq; }
 };
 
-/// log: the number that its file's name has. file_offset: of bytes[0] in its file, for messages.
+/// log: the log's number in the name of its file. file_offset: the offset of bytes[0] in the file, for messages.
 LogScan scan_log(std::span<const std::byte> bytes, std::uint32_t log, std::uint64_t file_offset);
 
-/// Continues a scan at its end: `records`, torn_at and damage then describe the appended bytes. Requires kValid, and
-/// that the log still has the same header. appended: the log's bytes from scan.end on.
+/// Continues a scan at scan.end: `records`, torn_at and damage then describe the appended bytes. Requires that the
+/// state is kValid and that the log still has the same header. appended: the log's bytes from scan.end on.
 void continue_scan(LogScan& scan, std::span<const std::byte> appended, std::uint64_t file_offset);
 
 }  // namespace ringside

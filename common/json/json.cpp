@@ -12,13 +12,13 @@
 
 namespace ringside {
 
-/// Builds the value that nlohmann's parser reads. Open containers are on an explicit stack, without recursion, so that
-/// no text is too deep.
+/// Builds the value that nlohmann's parser reads. Open containers are kept on an explicit stack instead of by
+/// recursion, so that no text is nested too deeply.
 class JsonReader {
  public:
   explicit JsonReader(JsonFlaws* flaws) : flaws_(flaws) {}
 
-  // What the parser calls; false ends it.
+  // These functions are called by the parser, which stops when one returns false.
   bool null() { return add(Json()); }
   bool boolean(bool value) { return add(value); }
   bool number_integer(std::int64_t value) { return add(value); }
@@ -44,7 +44,7 @@ class JsonReader {
     return false;
   }
 
-  /// Of equal keys, the last one stays.
+  /// Of equal keys, the last one is kept.
   static void sort(Json::Object& object) {
     std::vector<std::size_t> order(object.keys.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -70,7 +70,7 @@ class JsonReader {
  private:
   struct Open {
     Json container;
-    std::set<std::string> seen;  // keys, if flaws are watched
+    std::set<std::string> seen;  // the keys so far, if the caller wants to detect flaws
   };
 
   bool fits() {
@@ -108,7 +108,7 @@ class JsonReader {
   std::string error_;
 };
 
-/// As a value of nlohmann's, with the keys in their order.
+/// Converts a value to one of nlohmann's, with the keys in their order.
 struct JsonPrinter {
   static nlohmann::ordered_json printed(const Json& json) {
     using Printed = nlohmann::ordered_json;
@@ -119,7 +119,7 @@ struct JsonPrinter {
     }
     if (const auto* object = std::get_if<Json::Object>(&json.value_)) {
       Printed all = Printed::object();
-      // As a vector: the object's own functions would search for an equal key first.
+      // Appends to the underlying vector: the object's own functions would first search for an equal key.
       auto& members = static_cast<Printed::object_t::Container&>(all.get_ref<Printed::object_t&>());
       members.reserve(object->keys.size());
       for (std::size_t i = 0; i < object->keys.size(); ++i) {
@@ -169,7 +169,7 @@ Json& Json::operator=(Json other) noexcept {
 }
 
 Json::~Json() {
-  // One level at a time: a recursive destructor would need a stack as deep as the value.
+  // Frees one level at a time: a recursive destructor would need a stack as deep as the value.
   std::vector<Json>* own = children();
   if (own == nullptr) return;
   std::vector<Json> pending = std::move(*own);
@@ -339,7 +339,8 @@ void Json::update(const Json& object) {
 bool operator==(const Json& a, const Json& b) noexcept {
   if (a.is_number() && b.is_number()) {
     if (a.is_number_float() || b.is_number_float()) return a.number<double>() == b.number<double>();
-    // Like nlohmann: compares as signed numbers if either is signed. Of one kind: by their bits.
+    // Like nlohmann: if the numbers differ in signedness, the unsigned one is read as signed. For equal signedness this
+    // compares the bits.
     return a.number<std::int64_t>() == b.number<std::int64_t>();
   }
   if (a.value_.index() != b.value_.index() || a.size() != b.size()) return false;

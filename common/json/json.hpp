@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A JSON value: null, true or false, a number, a text, an array or an object. The names and their meaning are those of
-// nlohmann/json, which reads and prints the text (json.cpp). This header replaces that library's, with which every file
-// would take two seconds more to compile.
+// nlohmann/json, which reads and prints the text (json.cpp). This header replaces that library's header, which would
+// add two seconds to the compilation of every file.
 #pragma once
 
 #include <compare>
@@ -23,16 +23,16 @@ namespace ringside {
 
 class Json;
 
-/// A value has another type, a key or an index is missing, or a text is not JSON.
+/// Thrown when a value has another type, a key or an index is missing, or a text is not JSON.
 class JsonError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What `Json::try_parse` checks in a text that it may refuse.
+/// What `Json::try_parse` also checks in a text, and what it found.
 struct JsonFlaws {
-  std::size_t deepest = std::numeric_limits<std::size_t>::max();  // containers around a value, at most
-  bool too_deep = false;                    // found: a value in more of them; the text is discarded
-  std::optional<std::string> repeated_key;  // found: the first key that an object has twice
+  std::size_t deepest = std::numeric_limits<std::size_t>::max();  // input: the most containers around a value
+  bool too_deep = false;                    // result: whether a value is in more containers; the text is then discarded
+  std::optional<std::string> repeated_key;  // result: the first key that occurs twice in one object
 };
 
 template <class T>
@@ -45,7 +45,7 @@ concept JsonRange =
 
 class Json {
  public:
-  /// A member of an object, as `items` returns it.
+  /// A member of an object: an element of what `items` returns.
   template <class Value>
   struct Item {
     const std::string& key;
@@ -70,28 +70,29 @@ class Json {
   Json(const std::pair<First, Second>& pair) : Json(array({pair.first, pair.second})) {}
   template <class T, std::size_t count>
   requires(!std::is_same_v<T, char>) Json(const T (&values)[count]) : Json(std::vector<T>(values, values + count)) {}
-  /// An object if every element is an array of a text and a value, as in {{"a", 1}, {"b", 2}}; else an array.
+  /// An object if every element is an array of a text and a value, as in {{"a", 1}, {"b", 2}}; otherwise an array.
   Json(std::initializer_list<Json> list);
 
   Json(const Json& other);
   Json(Json&& other) noexcept;
   Json& operator=(Json other) noexcept;
-  ~Json();  // of any depth
+  ~Json();  // also works for deeply nested values
 
   static Json array(std::initializer_list<Json> list = {});
   static Json object(std::initializer_list<Json> list = {});
 
-  /// The value of a text. The keys of objects are sorted and unique: of equal ones the last stays. Throws JsonError.
+  /// Parses a text. The keys of objects are sorted and unique: of equal keys the last one is kept. Throws JsonError.
   static Json parse(std::string_view text);
   static Json parse(std::istream& text);
-  /// The same, or a discarded value if the text is not JSON.
+  /// Like `parse`, but returns a discarded value if the text is not JSON.
   static Json try_parse(std::string_view text, JsonFlaws* flaws = nullptr);
   static Json try_parse(std::istream& text);
   bool is_discarded() const noexcept { return holds<Discarded>(); }
 
-  /// As text. indent: blanks for each level; below 0: one line. Invalid UTF-8 is replaced by U+FFFD.
+  /// The value as text. indent: the number of blanks for each level; if it is below 0, the text is one line. Invalid
+  /// UTF-8 is replaced by U+FFFD.
   std::string dump(int indent = -1) const;
-  std::string dump_ascii() const;                  // one line; other characters are escaped
+  std::string dump_ascii() const;                  // one line; characters that are not ASCII are escaped
   std::string dump_sorted(int indent = -1) const;  // with the keys of all objects sorted
   /// A copy with the keys of all objects sorted.
   Json sorted() const;
@@ -100,7 +101,7 @@ class Json {
   bool is_boolean() const noexcept { return holds<bool>(); }
   bool is_number() const noexcept { return is_number_integer() || is_number_float(); }
   bool is_number_integer() const noexcept { return holds<std::int64_t>() || is_number_unsigned(); }
-  bool is_number_unsigned() const noexcept { return holds<std::uint64_t>(); }  // a parsed number without a sign, too
+  bool is_number_unsigned() const noexcept { return holds<std::uint64_t>(); }  // true for parsed numbers without a sign
   bool is_number_float() const noexcept { return holds<double>(); }
   bool is_string() const noexcept { return holds<std::string>(); }
   bool is_array() const noexcept { return holds<Array>(); }
@@ -117,16 +118,17 @@ class Json {
   std::size_t size() const noexcept;  // 0 for null, 1 for a text or number
   bool empty() const noexcept { return size() == 0; }
 
-  bool contains(std::string_view key) const noexcept;  // an object with that key
-  /// Throw JsonError if it is not there.
+  bool contains(std::string_view key) const noexcept;  // whether this is an object with that key
+  /// These functions throw JsonError if the element does not exist.
   Json& at(std::string_view key) { return const_cast<Json&>(std::as_const(*this).at(key)); }
   const Json& at(std::string_view key) const;
   Json& at(std::size_t index) { return const_cast<Json&>(std::as_const(*this).at(index)); }
   const Json& at(std::size_t index) const;
-  /// Null becomes an object or an array; a missing element is added. Throw JsonError for any other type.
+  /// A null becomes an object or an array, and a missing element is added. Both functions throw JsonError for a value
+  /// of any other type.
   Json& operator[](std::string_view key);
   Json& operator[](std::size_t index);
-  /// Null if it is not there.
+  /// Null if the element does not exist.
   const Json& operator[](std::string_view key) const noexcept;
   const Json& operator[](std::size_t index) const noexcept;
   /// The value of a key, or `otherwise` if it is missing. Throws JsonError if this is not an object, or the value has
@@ -140,22 +142,22 @@ class Json {
   Json* end() noexcept { return begin() + size(); }
   const Json* begin() const noexcept { return const_cast<Json*>(this)->begin(); }
   const Json* end() const noexcept { return begin() + size(); }
-  /// end() if it is not there.
+  /// Returns end() if the key does not exist.
   Json* find(std::string_view key) noexcept { return const_cast<Json*>(std::as_const(*this).find(key)); }
   const Json* find(std::string_view key) const noexcept;
   /// The members of an object: for (const auto& [key, value] : json.items()).
   Items<Json> items() noexcept;
   Items<const Json> items() const noexcept;
 
-  /// The first and the last value of an array. Throw JsonError if there is none.
+  /// The first and the last value of an array. Both functions throw JsonError if the array is empty.
   const Json& front() const { return at(0); }
   const Json& back() const { return at(size() - 1); }
   Json& back() { return at(size() - 1); }
 
   void push_back(Json value) { emplace_back(std::move(value)); }
-  Json& emplace_back(Json value);  // null becomes an array
+  Json& emplace_back(Json value);  // a null becomes an array first
   void erase(std::string_view key);
-  void erase(std::size_t index);  // of an array; does nothing beyond its end
+  void erase(std::size_t index);  // for an array; does nothing beyond its end
   /// Adds the members of another object, in its order, or replaces those with equal keys.
   void update(const Json& object);
 
@@ -169,7 +171,7 @@ class Json {
   struct Discarded {};
   using Array = std::vector<Json>;
   struct Object {
-    std::vector<std::string> keys;  // of the values at the same index
+    std::vector<std::string> keys;  // the keys of the values at the same index
     std::vector<Json> values;
   };
   template <class Number>

@@ -10,16 +10,16 @@
 
 namespace ringside {
 
-/// The bytes that one call copies and hashes: enough to make the cost of the call negligible, few enough to locate
-/// damage.
+/// The number of bytes that one call copies and hashes: enough to make the cost of the call negligible, but few enough
+/// to locate damage.
 inline constexpr std::size_t kCopyChunkBytes = std::size_t{16} << 10;
 
 /// Copies `bytes` (a multiple of 8) from `from` (8-byte aligned) to `to` (64-byte aligned) with non-temporal stores
-/// only, so the caller need not flush. There is no fence: the calling thread drains its own stores (sfence) before it
-/// announces them. Only prefetch hints go beyond `from + bytes`: no memory need exist there.
+/// only, so the caller need not flush. There is no fence: the calling thread must drain its own stores (sfence) before
+/// it announces them. Only prefetch hints reach beyond `from + bytes`, so no memory needs to exist there.
 void copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept;
 
-/// The same, and returns `hash64(from, bytes)`. Fast if `bytes` is a multiple of 1 KiB.
+/// Copies like copy_nontemporal, and returns `hash64(from, bytes)`. Fast if `bytes` is a multiple of 1 KiB.
 std::uint64_t copy_nontemporal_hashed(void* to, const void* from, std::size_t bytes) noexcept;
 
 }  // namespace ringside

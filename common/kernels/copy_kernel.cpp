@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The hashed copy stores each line right after hashing it (common/kernels/line_hash.hpp): one pass, in which the
-// processor hashes while it waits for memory. The alternatives with XXH3's public functions are slower, as measured:
-// hashing each chunk before copying it takes up to 1.5 times as long (bench/protocol_cost), the streaming interface,
-// block by block, 1.33 times.
+// processor hashes while it waits for memory. Measurements show that XXH3's public functions are slower: hashing each
+// chunk before copying it takes up to 1.5 times as long (bench/protocol_cost), and the streaming interface, block by
+// block, 1.33 times as long.
 #include "common/kernels/copy_kernel.hpp"
 
 #include <immintrin.h>
@@ -13,7 +13,7 @@
 namespace ringside::RINGSIDE_ISA {
 namespace {
 
-/// Stores one cache line in as few stores as the instruction set allows: a whole line becomes one memory write.
+/// Stores one cache line in as few stores as the instruction set allows, so that a whole line becomes one memory write.
 void stream_line(char* to, const char* from) noexcept {
 #if defined(__AVX512F__)
   _mm512_stream_si512(reinterpret_cast<__m512i*>(to), _mm512_loadu_si512(from));
@@ -43,7 +43,7 @@ void copy_reading_ahead(char* to, const char* from, std::size_t bytes) noexcept 
   }
 }
 
-/// bytes: whole blocks of the hash, at least one.
+/// bytes: a multiple of the hash's block, at least one block.
 std::uint64_t copy_blocks_hashed(char* to, const char* from, std::size_t bytes) noexcept {
   LineHash hash;
   for (std::size_t block = 0; block < bytes; block += kHashBlockBytes) {
@@ -73,7 +73,7 @@ std::uint64_t copy_nontemporal_hashed(void* to, const void* from, std::size_t by
   if (bytes > 0 && bytes % kHashBlockBytes == 0) {
     return copy_blocks_hashed(static_cast<char*>(to), static_cast<const char*>(from), bytes);
   }
-  // The end of an iterate, or a very short range: hashing first brings it into the cache.
+  // The rest of an iterate, or a very short range: hashing it first brings it into the cache.
   const std::uint64_t hash = hash64(from, bytes, 0);
   copy_reading_ahead(static_cast<char*>(to), static_cast<const char*>(from), bytes);
   return hash;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The variants of common/kernels/copy.hpp's copies, once per instruction set (cmake/isa_variants.cmake).
+// The functions of common/kernels/copy.hpp, compiled once for each instruction set (cmake/isa_variants.cmake).
 #pragma once
 
 #include <cstddef>

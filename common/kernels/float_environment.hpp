@@ -19,13 +19,14 @@ inline void set_default_floats() noexcept {
   std::fesetenv(FE_DFL_ENV);
 }
 
-/// Sets the default if the environment differs. Returns whether it differed. Costs a few cycles if not, on x86-64 and
-/// AArch64. Elsewhere only the rounding mode is compared; the rest is restored without being reported.
+/// Sets the default if the environment differs. Returns whether it differed. If it did not, this takes only a few
+/// cycles on x86-64 and AArch64. On other processors only the rounding mode is compared; the other settings are
+/// restored, but a difference in them is not reported.
 inline bool restore_default_floats() noexcept {
 #if defined(__x86_64__)
-  constexpr unsigned kExceptions = 0x3f;  // flags that arithmetic raises: not a setting
+  constexpr unsigned kExceptions = 0x3f;  // the flags that arithmetic raises, which are not settings
   constexpr unsigned kSseDefault = 0x1f80;
-  constexpr std::uint16_t kX87Set = 0x0f3f;  // masks, precision, rounding
+  constexpr std::uint16_t kX87Set = 0x0f3f;  // the bits for masks, precision and rounding
   constexpr std::uint16_t kX87Default = 0x033f;
   std::uint16_t x87 = 0;
   asm volatile("fnstcw %0" : "=m"(x87));

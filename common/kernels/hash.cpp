@@ -44,8 +44,8 @@ Id128 hash128_parallel(const void* data, std::size_t bytes, std::uint64_t seed) 
 
 Id128 random_id() {
   Id128 id;
-  // The kernel returns up to 256 bytes completely or not at all. Only a signal at boot can interrupt the call, while
-  // the kernel still gathers randomness.
+  // The kernel returns up to 256 bytes completely or not at all. A signal can interrupt the call only shortly after
+  // boot, while the kernel still gathers randomness.
   while (getrandom(&id, sizeof id, 0) != static_cast<ssize_t>(sizeof id)) {
     if (errno != EINTR) throw system_error("cannot get random bytes from the kernel: getrandom: {}", errno_text(errno));
   }

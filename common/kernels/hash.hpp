@@ -10,14 +10,15 @@
 
 namespace ringside {
 
-/// A 128-bit id: of a run (random) or of content (XXH3-128). Trivially copyable: pools and messages store it.
+/// A 128-bit id: random (for a run), or a hash of content (XXH3-128). Trivially copyable, because pools and messages
+/// contain it.
 struct Id128 {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
   auto operator<=>(const Id128&) const = default;
 };
 
-/// 32 lower-case hexadecimal digits.
+/// The id as 32 lower-case hexadecimal digits.
 std::string to_string(const Id128& id);
 
 /// XXH3-64 of `bytes` bytes at `data`.

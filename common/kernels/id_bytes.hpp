@@ -11,7 +11,7 @@ namespace ringside {
 
 inline constexpr std::size_t kIdBytes = 16;
 
-/// to: room for kIdBytes.
+/// Writes kIdBytes bytes to `to`.
 inline void put_id(unsigned char* to, const Id128& id) noexcept {
   for (std::size_t i = 0; i < 8; ++i) {
     to[i] = static_cast<unsigned char>(id.high >> (56 - 8 * i));
@@ -19,7 +19,7 @@ inline void put_id(unsigned char* to, const Id128& id) noexcept {
   }
 }
 
-/// from: kIdBytes.
+/// Reads kIdBytes bytes from `from`.
 inline Id128 id_at(const unsigned char* from) noexcept {
   Id128 id;
   for (std::size_t i = 0; i < 8; ++i) {

@@ -10,13 +10,14 @@ namespace ringside {
 
 enum class Isa { kPlain, kAvx2, kAvx512 };
 
-/// The widest variant that this processor supports. The environment variable RINGSIDE_ISA (plain, avx2, avx512)
-/// narrows it, for tests and comparisons; an unknown name or an unsupported set is ignored. The first call decides.
+/// The widest variant that this processor supports. The environment variable RINGSIDE_ISA (plain, avx2, avx512) can
+/// select a narrower one, for tests and comparisons; an unknown name or an unsupported set is ignored. The first call
+/// makes the choice for the whole process.
 Isa selected_isa() noexcept;
 
 std::string_view to_string(Isa isa) noexcept;
 
-/// The function, or the table of functions, of a variant: `select(plain::f, avx2::f, avx512::f)`.
+/// The function, or the table of functions, of the selected variant: `select(plain::f, avx2::f, avx512::f)`.
 template <class Variant>
 Variant* select(Variant* plain, Variant* avx2, Variant* avx512, Isa isa = selected_isa()) noexcept {
   switch (isa) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// XXH3 of a chunk, line by line, so that other work can use each line while it is in registers. XXH3 adds 64 bytes at
-// a time to running sums of the same size. This file repeats the library's loop with its internal functions. They may
-// change between versions: tests/unit/common/kernels/copy_test compares with the library's public function.
-// Compiled once per instruction set (cmake/isa_variants.cmake).
+// XXH3 of a chunk, line by line, so that other work can use each line while it is in registers. XXH3 adds 64 bytes at a
+// time to running sums of the same size. This file repeats the library's loop with its internal functions. These
+// functions may change between versions of the library, so tests/unit/common/kernels/copy_test compares the result with
+// that of the public function. Compiled once per instruction set (cmake/isa_variants.cmake).
 #pragma once
 
-#define XXH_INLINE_ALL  // for the internal functions, in the instruction set of this variant
+#define XXH_INLINE_ALL  // makes the internal functions available, for the instruction set of this variant
 
 // gcc 12 warns about its own AVX-512 intrinsics, which begin from a deliberately undefined register (gcc bug 105593).
 #if defined(__GNUC__) && !defined(__clang__)
@@ -28,8 +28,8 @@ static_assert(kLineBytes == XXH_STRIPE_LEN);
 // The prefetch distance ahead of the stores: enough to cover the memory's latency; a longer distance is not faster.
 inline constexpr std::size_t kAheadBytes = 2048;
 
-// Each line of a block uses 64 bytes of the secret (192 bytes), beginning 8 bytes after those of the line before. When
-// the secret ends, so does the block, and the sums are scrambled. The very last line uses its own place in the secret.
+// Each line of a block uses 64 of the 192 bytes of the secret, and the next line begins 8 bytes further on. The block
+// ends where the secret ends; then the sums are scrambled. The last line of all uses a place of its own in the secret.
 inline constexpr std::size_t kHashBlockLines = (sizeof(XXH3_kSecret) - kLineBytes) / XXH_SECRET_CONSUME_RATE;
 inline constexpr std::size_t kHashBlockBytes = kHashBlockLines * kLineBytes;
 static_assert(kHashBlockBytes == 1024 && kCopyChunkBytes % kHashBlockBytes == 0);
@@ -38,7 +38,7 @@ static_assert(kHashBlockBytes == 1024 && kCopyChunkBytes % kHashBlockBytes == 0)
 /// last, and `take_last` instead of `take` for the last line of the last block.
 class LineHash {
  public:
-  /// place: of the line in its block.
+  /// place: the index of the line in its block.
   void take(const void* line, std::size_t place) noexcept {
     XXH3_accumulate_512(sums_, line, XXH3_kSecret + place * XXH_SECRET_CONSUME_RATE);
   }
@@ -47,7 +47,7 @@ class LineHash {
   }
   void end_block() noexcept { XXH3_scrambleAcc(sums_, kLastSecret); }
 
-  /// hash64 of all lines, `bytes` bytes together.
+  /// The value of hash64 for all lines, which have `bytes` bytes together.
   std::uint64_t value(std::size_t bytes) const noexcept {
     return XXH3_mergeAccs(sums_, XXH3_kSecret + XXH_SECRET_MERGEACCS_START, bytes * XXH_PRIME64_1);
   }

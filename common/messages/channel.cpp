@@ -30,10 +30,11 @@ constexpr std::string_view kIpc = "ipc://";
 constexpr std::string_view kAbstractIpc = "ipc://@";
 constexpr std::size_t kMostChannelsWaitedFor = 8;
 constexpr std::size_t kMostFrames = 16;
-// For ZeroMQ's threads, their mailboxes and a channel. Without descriptors, ZeroMQ aborts the process.
+// The descriptors for ZeroMQ's threads, their mailboxes and a channel. If these cannot be opened, ZeroMQ aborts the
+// process.
 constexpr std::size_t kDescriptorsToStart = 12;
-constexpr std::size_t kThreadsToStart = 2;  // it also aborts if it cannot start these
-constexpr int kZapEnforceDomain = 93;  // zmq.h names it in builds with drafts only; every library since 4.3 has it
+constexpr std::size_t kThreadsToStart = 2;  // ZeroMQ also aborts if it cannot start these
+constexpr int kZapEnforceDomain = 93;  // zmq.h has it only in builds with drafts, but every library since 4.3 does
 
 zmq::socket_type type_of(ChannelKind kind) {
   switch (kind) {
@@ -50,7 +51,8 @@ zmq::socket_type type_of(ChannelKind kind) {
   throw system_error("cannot {} '{}': {}", what, endpoint, error.what());
 }
 
-/// A socket left by a dead process may be deleted, a user's file may not.
+/// Throws if a file other than a socket has this name: the socket of a dead process may be deleted, a user's file may
+/// not.
 void refuse_to_replace_file(const std::string& path) {
   struct stat found {};
   if (lstat(path.c_str(), &found) == 0 && !S_ISSOCK(found.st_mode)) {
@@ -58,9 +60,10 @@ void refuse_to_replace_file(const std::string& path) {
   }
 }
 
-/// A socket that listens at the path, for its owner only. ZeroMQ's own would admit all users that the umask admits.
+/// A socket that listens at the path and admits only its owner. A socket made by ZeroMQ would admit all users that the
+/// umask admits.
 UniqueFd listen_at(const std::string& path) {
-  constexpr int kMostInQueue = 100;  // ZeroMQ's value
+  constexpr int kMostInQueue = 100;  // the value that ZeroMQ uses
   sockaddr_un address{};
   if (path.size() >= sizeof address.sun_path) throw system_error("cannot listen at '{}{}': too long", kIpc, path);
   address.sun_family = AF_UNIX;
@@ -73,7 +76,7 @@ UniqueFd listen_at(const std::string& path) {
   return fd;
 }
 
-/// Stores frame `number`, counted from 1. False if there is no memory for it.
+/// Stores frame `number`, counted from 1. Returns false if memory is short.
 bool keep_frame(std::vector<std::string>& frames, std::size_t number, std::string_view frame) noexcept {
   try {
     if (number > frames.size()) frames.emplace_back();
@@ -104,7 +107,7 @@ std::string ipc_endpoint(const std::string& path) {
 
 struct ChannelContext::Implementation {
   zmq::context_t context{1};
-  std::atomic<bool> has_threads{false};  // the first socket starts them
+  std::atomic<bool> has_threads{false};  // whether the context's first socket has started its threads
 };
 
 ChannelContext::ChannelContext() try : implementation_(std::make_unique<Implementation>()) {
@@ -146,9 +149,9 @@ struct Channel::Implementation {
 
   zmq::socket_t socket;
   zmq::message_t incoming;
-  int event_fd = -1;    // ZeroMQ's descriptor: readable after a possible event
-  bool is_far = false;  // encrypted: its peers are on other machines, whatever the transport
-  std::vector<std::string> paths;  // of the sockets that it listens at
+  int event_fd = -1;    // ZeroMQ's descriptor, which becomes readable after a possible event
+  bool is_far = false;  // whether it is encrypted; its peers are then on other machines, even without tcp
+  std::vector<std::string> paths;  // the paths of the sockets at which it listens
 };
 
 Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions& options) try
@@ -162,14 +165,14 @@ Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions
   socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(options.max_message_bytes));
   socket.set(zmq::sockopt::sndhwm, options.high_water_mark);
   socket.set(zmq::sockopt::rcvhwm, options.high_water_mark);
-  // Also closes connections whose peer sends nothing.
+  // Also closes connections whose peer sends nothing at first.
   socket.set(zmq::sockopt::handshake_ivl, 5000);
   // Reconnects soon to a peer that restarts.
   socket.set(zmq::sockopt::reconnect_ivl, 20);
   socket.set(zmq::sockopt::reconnect_ivl_max, 500);
   if (!options.name.empty()) socket.set(zmq::sockopt::routing_id, options.name);
   if (kind == ChannelKind::kSubscriber) socket.set(zmq::sockopt::subscribe, "");
-  if (kind == ChannelKind::kRouter) socket.set(zmq::sockopt::router_mandatory, true);  // reports unreachable peers
+  if (kind == ChannelKind::kRouter) socket.set(zmq::sockopt::router_mandatory, true);  // unreachable peer: error
   implementation_->event_fd = socket.get(zmq::sockopt::fd);
   implementation_->is_far = options.curve.has_value();
   if (!options.curve) return;
@@ -177,7 +180,7 @@ Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions
   socket.set(zmq::sockopt::curve_secretkey, options.curve->own.secret_key);
   if (options.curve_server) {
     socket.set(zmq::sockopt::curve_server, true);
-    // Unless a domain is set and enforced, ZeroMQ accepts every key when no handler listens.
+    // Require a ZAP handler: if no domain is set and enforced, ZeroMQ accepts every key when no handler listens.
     socket.set(zmq::sockopt::zap_domain, "ringside");
     const int enforce = 1;
     if (zmq_setsockopt(socket.handle(), kZapEnforceDomain, &enforce, sizeof enforce) != 0) throw zmq::error_t();
@@ -200,7 +203,7 @@ void Channel::bind(const std::string& endpoint) {
     if (!is_ipc) return socket.bind(endpoint);
     const std::string path = endpoint.starts_with(kAbstractIpc) ? std::string() : endpoint.substr(kIpc.size());
     if (!path.empty()) refuse_to_replace_file(path);
-    // Root may read everything anyway. This lets an administrator follow a service without becoming its user.
+    // Root may read everything anyway. Admitting root lets an administrator follow a service without becoming its user.
     for (const uid_t is_admitted : {geteuid(), uid_t{0}}) {
       if (zmq_setsockopt(socket.handle(), ZMQ_IPC_FILTER_UID, &is_admitted, sizeof is_admitted) != 0)
         throw zmq::error_t();
@@ -209,7 +212,7 @@ void Channel::bind(const std::string& endpoint) {
     UniqueFd listening = listen_at(path);
     implementation_->paths.push_back(path);
     socket.set(zmq::sockopt::use_fd, listening.get());
-    socket.bind(endpoint);  // ZeroMQ now has its own copy of the address and the descriptor
+    socket.bind(endpoint);  // ZeroMQ makes its own copy of the address and the descriptor
     [[maybe_unused]] const int given = listening.release();
     socket.set(zmq::sockopt::use_fd, -1);
   } catch (const zmq::error_t& error) {
@@ -233,15 +236,15 @@ bool Channel::send(std::span<const std::string_view> frames) noexcept {
     int sent;
     do {
       sent = zmq_send(socket, frames[i].data(), frames[i].size(), ZMQ_DONTWAIT | more);
-    } while (sent < 0 && zmq_errno() == EINTR);  // a signal interrupted ZeroMQ's own work
-    // Once ZeroMQ has taken the first frame, it takes the others.
+    } while (sent < 0 && zmq_errno() == EINTR);  // repeated if a signal interrupted ZeroMQ's own work
+    // Once ZeroMQ has accepted the first frame, it also accepts the others.
     if (sent < 0) return false;
   }
   return true;
 }
 
 bool Channel::receive(std::vector<std::string>& frames) noexcept {
-  bool kept;  // false: no memory for one of the message's frames
+  bool kept;  // false if memory for one of the message's frames was short
   zmq_msg_t* message = implementation_->incoming.handle();
   void* socket = implementation_->socket.handle();
   std::size_t count;
@@ -263,7 +266,7 @@ bool Channel::receive(std::vector<std::string>& frames) noexcept {
 }
 
 void Channel::wait_ns(std::int64_t at_most_ns) noexcept {
-  // ZeroMQ signals only changes, not messages that are still there: check for those that have already come.
+  // ZeroMQ signals only changes, not messages that arrived earlier and are still unread: check for these first.
   int events = 0;
   std::size_t size = sizeof events;
   zmq_getsockopt(implementation_->socket.handle(), ZMQ_EVENTS, &events, &size);

@@ -17,11 +17,11 @@ namespace {
 
 // Two varints of at most ten bytes, each after a tag of one byte.
 constexpr std::size_t kMostBytes = 22;
-// A longer message ends its connection. ZeroMQ's own greeting, which contains the name, must fit, too.
+// A longer message ends its connection. ZeroMQ's own greeting, which contains the name, must also fit.
 constexpr std::size_t kMaxMessageBytes = 256;
 // Only the newest of a side's messages matters, so few are held.
 constexpr int kMessagesHeld = 256;
-// A flood of messages must not keep this side from checking the time.
+// The number of messages received at once, so that a flood of them cannot keep this side from checking the time.
 constexpr int kMessagesAtOnce = 64;
 // A waiting side repeats its count, so that a message lost with its connection costs a second, not the run.
 constexpr std::int64_t kRepeatNs = 1'000'000'000;
@@ -46,7 +46,7 @@ std::string_view serialise(const Message& message, std::span<char> buffer) noexc
   return {buffer.data(), bytes};
 }
 
-/// Also false if memory for unknown fields is short: the peer repeats the count.
+/// Parses a message. Also returns false if memory for unknown fields is short, because the peer repeats its count.
 template <class Message>
 bool parse(std::string_view bytes, Message& message) noexcept {
   try {
@@ -82,7 +82,7 @@ MessageCoordination::MessageCoordination(ChannelContext& context, Side side, con
 }
 
 MessageCoordination::~MessageCoordination() {
-  if (!bound_.empty()) unlink(bound_.c_str());  // ZeroMQ does not remove it
+  if (!bound_.empty()) unlink(bound_.c_str());  // ZeroMQ does not remove this file
 }
 
 void MessageCoordination::announce() noexcept {
@@ -95,14 +95,15 @@ void MessageCoordination::announce() noexcept {
     message.set_published(count);
     channel_.send(serialise(message, buffer));
   } else {
-    if (!heard_) return;  // the producer's first message will be answered
+    if (!heard_) return;  // the producer's first message will be answered instead
     wire::BufferReleased message;
     message.set_epoch(epoch_);
     message.set_released(count);
     const std::array<std::string_view, 2> frames = {name_, serialise(message, buffer)};
     channel_.send(frames);
   }
-  // ZeroMQ's own thread, which may share this core, now has work; this thread would keep the core for milliseconds.
+  // ZeroMQ's own thread, which may share this core, now has work. Without this call, the calling thread would keep the
+  // core for milliseconds.
   sched_yield();
 }
 
@@ -114,7 +115,7 @@ std::uint64_t MessageCoordination::seen() noexcept {
 /// Accepts the message in `frames_` if it comes from the peer, belongs to this attachment, and the peer's shared
 /// counter confirms it.
 void MessageCoordination::take_message() noexcept {
-  const bool named = side_ == Side::kAnalyzer;  // the sender's name precedes its messages
+  const bool named = side_ == Side::kAnalyzer;  // on the analyzer's side, the sender's name precedes each message
   if (frames_.size() != (named ? 2u : 1u) || (named && frames_[0] != name_)) return;
   std::uint64_t epoch = 0;
   std::uint64_t count = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `--coordination messages`: StepPublished and BufferReleased (proto/ringside.proto) over ZeroMQ. A side waits only for
-// messages. The counters are still in shared memory: they confirm each message, and they remain after its sender has
+// messages. The counters are still in shared memory: they confirm each message, and they remain when the sender has
 // gone.
 #pragma once
 
@@ -13,17 +13,18 @@
 
 namespace ringside {
 
-/// The endpoint for the messages of the analyzer at `socket`. Throws Error (exit code 3) if that name is too long.
+/// The endpoint for messages to the analyzer at `socket`. Throws Error (exit code 3) if the endpoint's name is too
+/// long.
 std::string steps_endpoint(const std::string& socket);
 
-/// The messages of this process, for HandoffOptions and HandoffReader. Throws Error as steps_endpoint.
+/// Makes the Messages of this process, for HandoffOptions and HandoffReader. Throws the errors of steps_endpoint.
 std::unique_ptr<Messages> make_messages(const std::string& socket);
 
 class MessageCoordination final : public Coordination {
  public:
-  /// The analyzer listens, for the producer of that name only; construct its side first. The producer connects and
-  /// sends a hello, because an analyzer can send only to a producer from which it has received a message. ZeroMQ's
-  /// thread starts with the context's first channel, on the cores of the thread that calls. Throws Error.
+  /// The analyzer's side listens, only for the producer of the given name; construct it first. The producer's side
+  /// connects and sends a hello, because an analyzer can send only to a producer from which it has received a message.
+  /// ZeroMQ's thread starts with the context's first channel, on the cores of the calling thread. Throws Error.
   MessageCoordination(ChannelContext& context, Side side, const MessageAddress& address,
                       const std::atomic<std::uint64_t>& own, const std::atomic<std::uint64_t>& other);
   ~MessageCoordination() override;
@@ -38,14 +39,14 @@ class MessageCoordination final : public Coordination {
   void take_message() noexcept;
 
   Side side_;
-  std::string bound_;  // the analyzer's: the socket file
-  std::string name_;   // on the wire
+  std::string bound_;  // the path of the analyzer's socket file
+  std::string name_;   // the name as it is sent
   std::uint64_t epoch_;
   Channel channel_;
-  std::vector<std::string> frames_;  // of the current message; keeps its memory
+  std::vector<std::string> frames_;  // the frames of the current message; the memory is reused
   std::uint64_t seen_ = 0;
   std::int64_t announced_at_ns_ = 0;
-  bool heard_ = false;  // whether the analyzer has received a message of the producer
+  bool heard_ = false;  // whether the analyzer has received a message from the producer
 };
 
 }  // namespace ringside

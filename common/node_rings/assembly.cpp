@@ -6,14 +6,14 @@
 
 namespace ringside {
 
-/// The wanted indices that a box has in one dimension.
+/// The wanted indices of one dimension that are in a box.
 struct Assembly::Overlap {
-  std::uint64_t begin = 0;   // position of the first one among the wanted indices
+  std::uint64_t begin = 0;   // the position of the first of these among all wanted indices
   std::uint64_t count = 0;
-  std::uint64_t step = 1;    // in the box
-  std::uint64_t inside = 0;  // position of the first one in the box
-  std::uint64_t extent = 0;  // of the box
-  std::uint64_t wanted = 0;  // number of all wanted indices
+  std::uint64_t step = 1;    // the distance of these indices in the box
+  std::uint64_t inside = 0;  // the position of the first of these in the box
+  std::uint64_t extent = 0;  // the extent of the box
+  std::uint64_t wanted = 0;  // the number of all wanted indices
 
   bool is_whole() const noexcept { return step == 1 && count == extent && count == wanted; }
 };
@@ -25,7 +25,7 @@ Assembly::Assembly(const RanksFile& ranks) : ranks_(ranks), pieces_(ranks.variab
       std::uint64_t offset = 0;
       for (const RanksFile::Rank& rank : ranks.nodes[n].ranks) {
         Box box = rank.boxes[v];
-        if (box.distribution == Distribution::kReplicated) {  // each node keeps all entries: the first node's are read
+        if (box.distribution == Distribution::kReplicated) {  // each node has all entries: use the first node's
           std::ranges::copy(shape, box.extent.begin());
           if (pieces_[v].empty()) pieces_[v].push_back({box, n, 0});
           continue;
@@ -38,18 +38,18 @@ Assembly::Assembly(const RanksFile& ranks) : ranks_(ranks), pieces_(ranks.variab
   }
 }
 
-/// The wanted entries of a box, as runs that are contiguous both in the box and among the wanted entries. A run spans
-/// the last dimensions that are whole in both, and the range in the dimension before them.
+/// The wanted entries of a box, as runs that are contiguous both in the box and among the wanted entries. A run covers
+/// the last dimensions that are complete in both, and the range in the dimension before these.
 class Assembly::Runs {
  public:
-  /// False if the box has no wanted entry.
+  /// Returns false if the box has no wanted entry.
   bool find(const Piece& piece, std::span<const IndexRange> wanted, std::uint64_t entry_bytes) {
     overlaps_.clear();
     for (std::size_t d = 0; d < wanted.size(); ++d) {
       const auto [first, count, step, dropped] = wanted[d];
       const std::uint64_t begin = piece.box.offset[d];
       const std::uint64_t end = begin + piece.box.extent[d];
-      // Rounded up without a sum: a step may be any 64-bit number.
+      // The division rounds up without adding first, because a step may be any 64-bit number.
       const std::uint64_t from = first >= begin ? 0 : (begin - first - 1) / step + 1;
       const std::uint64_t to = first >= end ? 0 : std::min(count, (end - first - 1) / step + 1);
       if (from >= to) return false;
@@ -91,7 +91,7 @@ class Assembly::Runs {
     return at * entry_bytes_;
   }
 
-  /// Advances to the next run. False after the last one.
+  /// Advances to the next run. Returns false after the last one.
   bool next() noexcept {
     for (std::size_t d = outer_; d-- > 0;) {
       if (++index_[d] < overlaps_[d].count) return true;
@@ -113,7 +113,7 @@ class Assembly::Runs {
 
   std::vector<Overlap> overlaps_;
   std::vector<std::uint64_t> index_;
-  std::size_t outer_ = 0;  // next() iterates over the dimensions before this one
+  std::size_t outer_ = 0;  // next() iterates over the dimensions with a smaller index
   std::uint64_t run_bytes_ = 0;
   std::uint64_t entry_bytes_ = 0;
 };
@@ -127,7 +127,7 @@ std::span<const std::byte> Assembly::part(std::size_t variable, std::span<const 
   for (const Piece& piece : pieces_[variable]) {
     if (!runs.find(piece, wanted, entry)) continue;
     if (runs.run_bytes() != bytes) break;
-    // No other box has a wanted entry.
+    // All wanted entries are in this box.
     return {bytes_of_node(piece.node).data() + piece.offset * entry + runs.offset_in_box(), bytes};
   }
   buffer.resize(bytes);

@@ -22,7 +22,8 @@ std::string pool_of(const std::string& ranks_file) {
   return ranks_file.substr(0, ranks_file.size() - kRanksEnding.size());
 }
 
-/// False if unknown, as in an unreadable folder: opening the file then reports the reason.
+/// Whether the file does not exist. False if that is unknown, as in an unreadable folder: opening the file then reports
+/// the reason.
 bool is_absent(const std::string& path) {
   std::error_code error;
   return fs::status(path, error).type() == fs::file_type::not_found;
@@ -49,8 +50,8 @@ std::vector<std::string> ranks_files_in(const std::string& folder) {
 
 /// The ranks files of one run, by node.
 struct OneRun {
-  RanksFile ranks;                           // of the first
-  std::map<std::size_t, std::string> files;  // by node
+  RanksFile ranks;                           // read from the first of the files
+  std::map<std::size_t, std::string> files;  // the path of each node's file
 };
 
 OneRun one_run_of(const std::string& folder) {
@@ -82,8 +83,8 @@ OneRun one_run_of(const std::string& folder) {
   return std::move(*run);
 }
 
-/// Possible places of a node's pool that is not beside its own ranks file: its place during the run (`recorded`), or
-/// `folder`.
+/// Where the pool of a node may be if it is not beside the node's own ranks file: at its place during the run
+/// (`recorded`), or in `folder`.
 std::vector<std::string> recorded_places(const std::string& recorded, const fs::path& folder) {
   if (recorded.empty()) return {};
   const fs::path path(recorded);

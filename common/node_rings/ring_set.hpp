@@ -22,33 +22,35 @@ namespace ringside {
 inline constexpr const char* kPoolOrRings =
     "pool file; or a folder with the rings of several nodes, or their ranks file";
 
-/// Whether the POOL of a command names rings of several nodes: a folder, or a name that ends with .ranks.
+/// Whether the POOL of a command means rings of several nodes: a folder, or a name that ends with .ranks.
 bool names_rings(const std::string& pool);
 
-/// Combines the exit codes of several rings: kDamaged if any ring has it, else the first that is not kDone.
+/// Combines the exit codes of several rings: kDamaged if any ring has this code, otherwise the first code that is not
+/// kDone.
 ExitCode code_with(ExitCode so_far, ExitCode next) noexcept;
 
-/// A step of the whole run: an iteration that every ring holds, and its slot in each ring.
+/// A step of the whole run: an iteration that is in every ring, and its slot in each ring.
 struct StepOfRings {
   std::uint64_t iteration = 0;
-  std::vector<KeptSlot> slots;  // by node
+  std::vector<KeptSlot> slots;  // one slot for each node
 };
 
 struct NodeRing {
-  std::string name;                  // "node 1 (ranks 2 to 3)"
-  std::string path;                  // of the pool
-  std::optional<RingReader> reader;  // nothing: `why` has the reason
+  std::string name;                  // for example "node 1 (ranks 2 to 3)"
+  std::string path;                  // the path of the pool
+  std::optional<RingReader> reader;  // empty if the ring cannot be used; `why` has the reason
   std::optional<Error> why;
   NodeLayout layout;
 
-  /// The steps of the run that the ring holds, by iteration. Requires a reader.
+  /// The steps of that run in this ring, by iteration. Requires a reader.
   std::map<std::uint64_t, KeptSlot> kept(const Id128& run_id) const;
 };
 
 class RingSet {
  public:
-  /// path: a folder, or a ranks file. Rings that cannot be used are in `nodes` with the reason. Throws Error if the set
-  /// of rings is unknown: exit code 2 for no ranks file, an invalid one, or those of several runs.
+  /// path: a folder, or a ranks file. `nodes` also contains the rings that cannot be used, with the reason. Throws
+  /// Error if the set of rings cannot be determined: exit code 2 if there is no ranks file, if it is invalid, or if the
+  /// files are of several runs.
   static RingSet open(const std::string& path);
 
   const std::string& path() const noexcept { return path_; }
@@ -57,12 +59,12 @@ class RingSet {
 
   /// One line for each ring that cannot be used.
   std::vector<std::string> failures() const;
-  /// The combined exit code of the rings that cannot be used; kDone if all can.
+  /// The combined exit code of the rings that cannot be used; kDone if all rings can be used.
   ExitCode code() const noexcept;
-  /// Throws Error, which names each ring that cannot be used.
+  /// Throws Error, with the name of each ring that cannot be used, if there is any.
   void expect_all() const;
 
-  /// The steps that all rings hold now, by ascending iteration. Requires that all rings can be used.
+  /// The steps that are in all rings now, by ascending iteration. Requires that all rings can be used.
   std::vector<StepOfRings> steps() const;
   /// The iterations of each ring, for a message about a step that a ring lacks: "node 0 (rank 0) holds 3 to 10; ...".
   std::string what_each_holds() const;

@@ -28,7 +28,7 @@ struct DeclaredOption {
 
 struct Declarations {
   CLI::App app;
-  std::deque<DeclaredOption> options;  // a deque, because an Option points into it
+  std::deque<DeclaredOption> options;  // a deque, because each Option has a pointer to an element
   std::vector<std::string>* program = nullptr;
 
   Declarations(const std::string& description, const std::string& name) : app(description, name) {}
@@ -40,12 +40,12 @@ struct Declarations {
 
 namespace {
 
-/// The exception that a Check or a Store throws through CLI11.
+/// The exception with which a Check or a Store reports a refusal through CLI11.
 struct Refusal {
   std::string text;
 };
 
-/// "--output", or "POOL". CLI11's get_name() has none for an option that --help does not list.
+/// "--output", or "POOL". CLI11's get_name() is empty for an option that --help does not list.
 std::string name_of(const CLI::Option& option) {
   const char* dashes = !option.get_lnames().empty() ? "--" : !option.get_snames().empty() ? "-" : "";
   return dashes + option.get_single_name();
@@ -61,7 +61,7 @@ OptionDescription described(const DeclaredOption& declared) {
   d.value_name = option.get_type_name();
   d.default_text = option.get_default_str();
   d.environment = option.get_envname();
-  d.group = option.get_group() == "Options" ? "" : option.get_group();  // CLI11's default group
+  d.group = option.get_group() == "Options" ? "" : option.get_group();  // "Options" is CLI11's default group
   d.is_argument = option.get_positional();
   d.is_flag = option.get_expected_max() == 0;
   d.may_stand_alone = option.get_expected_min() == 0;
@@ -74,7 +74,7 @@ OptionDescription described(const DeclaredOption& declared) {
   return d;
 }
 
-constexpr std::size_t kHelpColumn = 34;  // where the descriptions of options begin
+constexpr std::size_t kHelpColumn = 34;  // the column where the descriptions of options begin
 
 /// Formats help as `--flag VALUE   description (default: X)`.
 class HelpFormatter : public CLI::Formatter {
@@ -104,7 +104,7 @@ class HelpFormatter : public CLI::Formatter {
   const Declarations& declarations_;
 };
 
-/// The type of the number in a value: int for int and for std::vector<int>.
+/// The type of a single number: int for int and for std::vector<int>.
 template <class Value>
 struct Element {
   using type = Value;
@@ -243,7 +243,7 @@ Option OptionSet::added(Option option) const {
 template <class Value>
 Option OptionSet::option(const std::string& names, Value& value, const std::string& description) {
   Option option = added(declarations_->add(declarations_->app.add_option(names, value, description), owner_));
-  // Numbers are decimal. CLI11 also reads signs, octal and hexadecimal numbers.
+  // Accept only decimal numbers. CLI11 itself would also read signs, octal and hexadecimal numbers.
   using limits = std::numeric_limits<NumberIn<Value>>;
   if constexpr (std::is_integral_v<NumberIn<Value>>) option.check(whole_number_within(0, limits::max()));
   if constexpr (std::is_floating_point_v<NumberIn<Value>>) option.check(number_within(0, limits::max()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a program's options get their values: first from its arguments, then from the file that --config names, then
-// from an environment variable. CLI11 does not parse the words, because it accepts any value for a flag and has its own
+// Determines the values of a program's options: the arguments come first, then the file given by --config, then
+// environment variables. CLI11 does not parse the words, because it accepts any value for a flag and has its own
 // wording for errors.
 #include <fmt/format.h>
 
@@ -20,14 +20,14 @@
 namespace ringside {
 namespace {
 
-// Every value may be passed on to a child process, and the kernel accepts no argument beyond 128 KiB. Paths and lists
-// of cores are shorter than this limit.
+// The largest value. A value may be passed on to a child process, and the kernel accepts no argument beyond 128 KiB.
+// Paths and lists of cores are shorter than this limit.
 constexpr std::size_t kMostValueBytes = 16384;
 
 /// The final value of an option; empty if it has none.
 std::string effective_value(const OptionDescription& option) {
   if (!option.given) return option.default_text;
-  return option.given->empty() ? "on" : *option.given;  // empty: the option stood alone
+  return option.given->empty() ? "on" : *option.given;  // empty: the option was given without a value
 }
 
 bool is_off(const OptionDescription& option) {
@@ -35,7 +35,7 @@ bool is_off(const OptionDescription& option) {
   return value.empty() || value == "false" || value == "off";
 }
 
-/// An option, and the values that the arguments gave it.
+/// An option, and the values that the arguments gave for it.
 struct Slot {
   Option option;
   OptionDescription declared;
@@ -72,7 +72,7 @@ class Parser {
   }
 
  private:
-  /// name: "--slots", "-h".
+  /// name: for example "--slots" or "-h".
   Slot* find(std::string_view name) {
     for (Slot& slot : slots_) {
       const std::vector<std::string> names = names_of(slot.declared);
@@ -118,7 +118,7 @@ class Parser {
                       program_ != nullptr ? ", or a program and its arguments after --" : "");
   }
 
-  /// --name, --name=value, --name value, -n, -nvalue, -n value.
+  /// Takes an option in one of these forms: --name, --name=value, --name value, -n, -nvalue, -n value.
   void take_option(std::vector<std::string>::const_iterator& word, std::vector<std::string>::const_iterator end) {
     const bool is_long = word->starts_with("--");
     const std::size_t name_end = is_long ? std::min(word->find('='), word->size()) : 2;
@@ -132,7 +132,7 @@ class Parser {
     const std::string value = has_value ? word->substr(name_end + (is_long ? 1 : 0)) : "";
     if (option.is_flag) {
       if (has_value) check_flag(option, value, "");
-      slot->values = {has_value ? value : "true"};  // the last one counts
+      slot->values = {has_value ? value : "true"};  // of several, the last one counts
       return;
     }
     if (has_value) {
@@ -150,13 +150,14 @@ class Parser {
     }
   }
 
-  /// A number below 0 counts as a value, though it will be refused; a word that begins like an option does not.
+  /// Whether a word may be the value of the option before it. A negative number may (it is refused later); a word that
+  /// begins like an option may not.
   static bool can_be_value(const std::string& word, bool optional) {
     return !word.starts_with(optional ? "-" : "--") || word == "-";
   }
 
   static void check_value(const OptionDescription& option, const std::string& value, const std::string& where) {
-    // An empty value comes from an unset variable, and would not reach a child process.
+    // An empty value often comes from an unset variable, and would not reach a child process.
     if (value.empty()) {
       throw usage_error("{}: found an empty value, expected {}{}", option.name, accepted_by(option), where);
     }

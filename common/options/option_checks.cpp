@@ -63,7 +63,7 @@ Check number_between(double above, double below) {
 }
 
 Check journal_size() {
-  // At least twice libpmemlog's smallest pool.
+  // The lower limit is at least twice libpmemlog's smallest pool.
   return size_within(std::uint64_t{4} << 20, std::uint64_t{1} << 30, "4M to 1G");
 }
 

@@ -12,24 +12,26 @@
 
 namespace ringside {
 
-/// One of these words. former: former spellings, which are accepted and replaced; help and refusals do not list them.
+/// Accepts one of these words. former: former spellings, which are accepted and replaced, but not listed in help and
+/// refusals.
 Check one_of(const std::vector<std::string>& accepted, const std::map<std::string, std::string>& former = {});
 
-/// `word`, or `prefix` followed by the name of a folder.
+/// Accepts `word`, or `prefix` followed by the name of a folder.
 Check word_or_folder(const std::string& word, const std::string& prefix);
 
-/// A whole number. Leading zeros are removed from the option's value.
+/// Accepts a whole number. Leading zeros are removed from the option's value.
 Check whole_number_within(std::uint64_t low, std::uint64_t high);
 
-/// A number that may have a fraction or an exponent.
+/// Accepts a number that may have a fraction or an exponent.
 Check number_within(double low, double high);
-Check number_between(double above, double below);  // both exclusive
+Check number_between(double above, double below);  // both limits are exclusive
 
-/// Bytes, as 67108864 or 64M, with K, M and G for powers of 1024; rewritten as digits. Not CLI::AsSizeValue: it reads
-/// 010M as 8M, accepts 0x8M, +8M, " 8M", M and numbers beyond 64 bits, and its errors name neither limit.
+/// Accepts a number of bytes, such as 67108864 or 64M (K, M and G are powers of 1024), and rewrites it as digits. It
+/// does not use CLI::AsSizeValue, which reads 010M as 8M, accepts 0x8M, +8M, " 8M", M and numbers beyond 64 bits, and
+/// whose errors name neither limit.
 Check journal_size();
 
-/// The same from `low` to `high` bytes. limits: both in words, "4K to 1024G".
+/// Accepts a size from `low` to `high` bytes in the same form. limits: both limits in words, "4K to 1024G".
 Check size_within(std::uint64_t low, std::uint64_t high, const std::string& limits);
 
 }  // namespace ringside

@@ -48,7 +48,8 @@ std::string name_of(const std::map<std::string, Value>& names, Value value) {
   return {};
 }
 
-/// Accepts what `parse` accepts. Removes the option's name from its refusal, because the command line puts it there.
+/// Makes a Check that accepts the texts that `parse` accepts. It removes the option's name from the refusal, because
+/// the command line adds the name itself.
 template <class Parse>
 Check parsed_by(const Parse& parse) {
   return [parse](const std::string& text) -> std::string {
@@ -62,8 +63,8 @@ Check parsed_by(const Parse& parse) {
   };
 }
 
-/// An option whose value is one of the names; help and errors list them. alone: what the flag means without a value;
-/// empty if the flag requires one.
+/// Declares an option whose value is one of `names`, which help and errors list. alone: the meaning of the flag without
+/// a value; empty if the flag requires a value.
 template <class Value>
 Option add_choice(OptionSet& set, const std::string& flag, Value& value, const std::map<std::string, Value>& names,
                   const std::string& description, const std::string& alone = {}) {
@@ -76,7 +77,7 @@ Option add_choice(OptionSet& set, const std::string& flag, Value& value, const s
     return {};
   };
   Option option = set.option_function(flag, store, description).value_name(choices);
-  // CLI11 would also print the default for the flag without a value, which the description already gives.
+  // For a flag without a value, CLI11 would also print the default, which the description already gives.
   return alone.empty() ? option.show_default(name_of(names, value)) : option.may_stand_alone();
 }
 
@@ -97,10 +98,12 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
     criteria += fmt::format("{}the {} ({})", criteria.empty() ? "" : ", or ", criterion, fmt::join(those, ", "));
   }
   OptionSet set = line.options_of<SolveOptions>("Problem and solver");
-  Option matrix_option = set.option("--matrix", options.matrix,
-                                    "matrix or graph: FILE (.mtx, edge list; .gz, .xz, .bz2, .zst, .tar, .zip), ARCHIVE:MEMBER, grid:SIDE, "
-                                    "rmat:SCALE[:EDGEFACTOR[:SEED]]")
-                             .value_name("FILE|grid:SIDE|rmat:SCALE");
+  Option matrix_option =
+      set.option(
+             "--matrix", options.matrix,
+             "matrix or graph: FILE (.mtx, edge list; .gz, .xz, .bz2, .zst, .tar, .zip), ARCHIVE:MEMBER, grid:SIDE, "
+             "rmat:SCALE[:EDGEFACTOR[:SEED]]")
+          .value_name("FILE|grid:SIDE|rmat:SCALE");
   if (matrix == MatrixOption::kRequired) matrix_option.required();
   if (matrix == MatrixOption::kRequiredWithoutProgram) matrix_option.required_without_program();
   set.option("--columns", options.columns,
@@ -165,9 +168,10 @@ void declare(CommandLine& line, PublishOptions& options) {
              "while no buffer is free: wait for one, or skip the step and count it");
   add_choice(set, "--on-analyzer-loss", options.on_analyzer_loss, kOnAnalyzerLoss,
              "wait for another analyzer, continue (skip steps until one is there), or stop");
-  add_choice(set, "--elastic", options.elastic, kOnOff,
-             "let waiting cores work for the other process, on rows or on the copy (default: off; without a value: on)",
-             "on");
+  add_choice(
+      set, "--elastic", options.elastic, kOnOff,
+      "let waiting cores compute rows, or copy and reduce, for the other process (default: off; without a value: on)",
+      "on");
   set.flag("--resume", options.resume,
            "continue from the newest iterate in the pool, or from the start if it holds none");
   set.flag("--overwrite", options.overwrite, "discard the iterates of another run in the pool");
@@ -221,8 +225,8 @@ void declare(CommandLine& line, JournalOptions& options) {
 
 void declare(CommandLine& line, TelemetryOptions& options) {
   OptionSet set = line.options_of<TelemetryOptions>("Telemetry");
-  Option telemetry =
-      add_choice(set, "--telemetry", options.on, kOnOff, "let this user's programs follow: `ringside tail`");
+  Option telemetry = add_choice(set, "--telemetry", options.on, kOnOff,
+                                "let this user's programs follow the run, as `ringside tail` does");
   Option tcp = set.option("--telemetry-tcp", options.tcp,
                           "let others follow over the network as well, at PORT and PORT + 1, encrypted (with "
                           "--telemetry-keys); a whole run of several nodes at PORT + 2")
@@ -233,7 +237,8 @@ void declare(CommandLine& line, TelemetryOptions& options) {
       .needs(tcp)
       .value_name("FOLDER");
   set.option("--node-address", options.node_address,
-             "where the analyzers of other nodes reach this one (by IPv4), encrypted, for the results of a whole run of MPI ranks on "
+             "where the analyzers of other nodes reach this one (by IPv4), encrypted, for the results of a whole run "
+             "of MPI ranks on "
              "several nodes; %h: this node's name")
       .value_name("HOST[:PORT]");
 }
@@ -275,8 +280,8 @@ void declare(CommandLine& line, TriggerOptions& options) {
       .table(named_trigger)
       .value_name("CONDITION:ACTION");
   set.option("--on-non-finite", options.on_non_finite,
-             "actions when a field has NaN or infinite entries: mark, freeze, stop, keep, or several, which also "
-             "protect the last finite step from being overwritten; or keep-going for none")
+             "actions when a field has NaN or infinite entries: mark, freeze, stop, keep, or several of them, "
+             "each of which protects the last finite step from being overwritten; or keep-going for none")
       .check(parsed_by([](const std::string& text) { parse_on_non_finite(text); }))
       .value_name("ACTIONS")
       .show_default();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every option of a run. Its default and meaning are beside the field here; its flag, file key and help text are
-// declared once, in options.cpp. `ringside run` declares all and passes each process its own.
+// All options of a run. The default and the meaning of each option are beside its field here; its flag, file key and
+// help text are declared once, in options.cpp. `ringside run` declares all options and passes to each process the
+// options of that process.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ namespace ringside {
 class CommandLine;
 
 enum class Mode {
-  kPipeline,  // producer and analyzer, every iterate kept
-  kDram       // the baseline: one process, same solver, same reductions, nothing kept
+  kPipeline,  // a producer and an analyzer; every iterate is stored
+  kDram       // the baseline: one process, the same solver and reductions; no iterate is stored
 };
 enum class WhenFull { kWait, kSkip };
 enum class ReduceAt {
@@ -27,21 +28,21 @@ enum class ReduceAt {
   kTransfer  // during the copy into the slot
 };
 
-// Limits without --iterations: few, so that a first try ends soon; with a tolerance many, so that the tolerance usually
-// ends the run.
+// The largest number of iterations if --iterations is not given: without a tolerance few, so that a first try ends
+// soon; with a tolerance many, so that the tolerance usually ends the run.
 inline constexpr std::uint64_t kFewIterations = 100;
 inline constexpr std::uint64_t kMostIterations = 1'000'000;
 
 /// The producer's options for the problem and the solver.
 struct SolveOptions {
   std::string matrix;               // FILE, grid:SIDE or rmat:SCALE[:EDGEFACTOR[:SEED]]
-  std::string solver = "pagerank";  // a name of producer/solver/solver_table.cpp
-  std::string columns;              // of an edge list: from, to, weight, skip; empty: `u v` or `u v weight`
-  std::string rhs;                  // b, an n-by-1 MatrixMarket file or ARCHIVE:MEMBER; empty: all ones
-  double damping = 0.85;            // d
+  std::string solver = "pagerank";  // the name of a solver in producer/solver/solver_table.cpp
+  std::string columns;              // for an edge list: from, to, weight, skip; empty: `u v` or `u v weight`
+  std::string rhs;                  // b: the path of an n-by-1 MatrixMarket file, or ARCHIVE:MEMBER; empty: all ones
+  double damping = 0.85;            // the damping factor d
   bool damping_given = false;
   double tolerance = 0;                // stop when the L1 change is at most this; 0: never
-  std::uint64_t iterations = 0;        // stop after so many; 0: 100, or with a tolerance kMostIterations
+  std::uint64_t iterations = 0;        // the limit of iterations; 0: 100, or kMostIterations if there is a tolerance
   std::uint64_t every = 1;             // publish every N-th iterate, and the last one
   std::string matrix_format = "auto";  // one of kMatrixFormatNames
   std::uint64_t last_iteration() const noexcept {
@@ -49,30 +50,30 @@ struct SolveOptions {
     return tolerance > 0 ? kMostIterations : kFewIterations;
   }
 
-  bool cache = false;     // map the matrix from a binary cache, written on first use
-  std::string cache_dir;  // folder of that cache; empty: beside the file
+  bool cache = false;     // whether to map the matrix from a binary cache, which the first use writes
+  std::string cache_dir;  // the folder of that cache; empty: beside the file
 
-  std::string matrix_memory = "dram";  // or far:DIR: the matrix is in a file there
+  std::string matrix_memory = "dram";  // dram, or far:DIR: the matrix is in a file in DIR
   std::uint64_t dram_limit_bytes = 0;  // with far:DIR: the DRAM that the matrix may use; 0: not given
 };
 
 /// The producer's options for the hand-off.
 struct PublishOptions {
   CoordinationKind coordination = CoordinationKind::kLocks;
-  std::uint32_t buffers = 2;  // 2: the double buffer
+  std::uint32_t buffers = 2;  // 2 is the double buffer
   WhenFull when_full = WhenFull::kWait;
   OnAnalyzerLoss on_analyzer_loss = OnAnalyzerLoss::kWait;
-  bool elastic = false;    // waiting cores work for the other process
-  bool resume = false;     // continue from the newest iterate in the pool
-  bool overwrite = false;  // the pool may lose another run's iterates
+  bool elastic = false;    // whether waiting cores work for the other process
+  bool resume = false;     // whether to continue from the newest iterate in the pool
+  bool overwrite = false;  // whether the pool may lose the iterates of another run
 
   /// Throws Error (exit code 2) if both `resume` and `overwrite` are set.
   PoolUse pool_use() const;
 };
 
-/// When each side considers the other one lost.
+/// When each of the two processes considers the other one lost.
 struct PeerOptions {
-  double timeout_s = 30;  // how long it may be absent, stopped, or make no progress
+  double timeout_s = 30;  // how long the other process may be absent, stopped, or without progress
 };
 
 /// The analyzer's options for the ring.
@@ -81,19 +82,19 @@ struct RingOptions {
   std::uint32_t slots = 8;  // at least 3
   bool slots_given = false;
   Durability durability = Durability::kPower;
-  bool require_dax = false;   // refuse storage where stores do not persist in place
-  bool foreign_pool = false;  // pool and journal may belong to another user
+  bool require_dax = false;   // whether to refuse storage where stores do not persist in place
+  bool foreign_pool = false;  // whether pool and journal may belong to another user
 };
 
 /// The analyzer's options for telemetry.
 struct TelemetryOptions {
-  bool on = true;    // sockets for records and control beside the analyzer's
-  std::string tcp;   // HOST:PORT, and PORT + 1 for control; empty: not over the network
-  std::string keys;  // folder of the server's keys and of the list of clients (`ringside keygen`): with `tcp`
-  std::string node_address;  // HOST[:PORT], where the analyzers of other nodes reach this one; empty: not reachable
+  bool on = true;    // whether there are sockets for records and control beside the analyzer's
+  std::string tcp;   // HOST:PORT for records, and PORT + 1 for control; empty: no access over the network
+  std::string keys;  // with `tcp`: the folder of the server's keys and of the list of clients (`ringside keygen`)
+  std::string node_address;  // HOST[:PORT] at which the analyzers of other nodes reach this one; empty: not reachable
 };
 
-/// The options for the reductions, of the analyzer and of the baseline.
+/// The options for the reductions, both in the analyzer and in the baseline.
 struct ReduceOptions {
   ReduceAt at = ReduceAt::kSlot;
   int passes = 1;
@@ -101,26 +102,28 @@ struct ReduceOptions {
 
 /// The user's own reductions (docs/use/questions.md), for the analyzer and `ringside replay`.
 struct PlugInOptions {
-  std::vector<std::string> reduce_with;  // FILE.so:NAME[:KEY=VALUE]...
+  std::vector<std::string> reduce_with;  // each FILE.so:NAME[:KEY=VALUE]...
   double timeout_s = 10;                 // how long a call may take
 };
 
 /// The analyzer's conditions over the results of each step, and their actions (docs/use/questions.md).
 struct TriggerOptions {
   std::vector<std::string> triggers;   // 'CONDITION: ACTION[, ACTION]'
-  std::string on_non_finite = "mark";  // or some of freeze, stop, keep, or keep-going
-  std::vector<std::string> global_triggers;  // over the results of the whole run, of several nodes: mark, stop
-  std::uint64_t archive_bytes = 0;     // limit for the steps that `keep` copies; 0: as many steps as the ring has slots
+  std::string on_non_finite = "mark";  // mark, some of freeze, stop and keep, or keep-going
+  std::vector<std::string> global_triggers;  // conditions over a whole run of several nodes; actions: mark, stop
+  std::uint64_t archive_bytes = 0;     // limit for the steps that `keep` copies; 0: as many steps as the ring has
 };
 
-/// Where and how long the user's Python functions run during a run (docs/use/questions.md).
+/// On which cores, with which Python and for how long the user's Python functions run during a run
+/// (docs/use/questions.md).
 struct AnalysisOptions {
-  std::string cores;      // "0-3"; empty: the analyzer's, but only while it does not use them
-  std::string python;     // empty: python3 in PATH, or Debian's
-  double timeout_s = 10;  // after the end of the run
+  std::string cores;      // "0-3"; empty: the analyzer's cores, but only while the analyzer does not use them
+  std::string python;     // the path of Python; empty: python3 in PATH, or Debian's
+  double timeout_s = 10;  // how long they may run after the end of the run
 };
 
-/// The prediction of `ringside run --cores auto` for a step, which the analyzer reports to followers. step_ns 0: none.
+/// The prediction of `ringside run --cores auto` for a step, which the analyzer reports to followers. If step_ns is 0,
+/// there is no prediction.
 struct PlannedStepOptions {
   std::uint64_t step_ns = 0;
   std::uint64_t low_ns = 0;
@@ -132,22 +135,22 @@ struct PlannedStepOptions {
 
 enum class CoreChoice {
   kTopology,  // a quarter of the cores for the analyzer
-  kAuto       // what the model predicts to be the fastest (docs/inside/model.md)
+  kAuto       // the choice that the model predicts to be the fastest (docs/inside/model.md)
 };
 
-/// Which cores each process is pinned to, as "0-3,8"; empty: chosen.
+/// The cores to which each process is pinned, as "0-3,8"; empty: Ringside chooses.
 struct CoreOptions {
   CoreChoice choice = CoreChoice::kTopology;
   std::string producer_cores;
   std::string analyzer_cores;
 };
 
-/// The options that both processes of a run have.
+/// The options that both processes of a run accept.
 struct ProcessOptions {
-  std::string cores;         // "0-3,8"; empty: not pinned
-  bool shared_core = false;  // the peer runs on the same core: never spin
+  std::string cores;         // "0-3,8"; empty: the process is not pinned
+  bool shared_core = false;  // whether the peer runs on the same core: then never spin
   std::string socket = kServiceSocket;
-  int report_fd = -1;  // where reports go; below 0: nowhere
+  int report_fd = -1;  // the descriptor to which reports go; below 0: no reports
   std::string log_level = "warning";
 };
 
@@ -170,7 +173,7 @@ void declare(CommandLine& line, CoreOptions& options);
 void declare(CommandLine& line, ProcessOptions& options);
 void declare(CommandLine& line, Mode& mode);
 
-/// The option value that declares it.
+/// The value of the option that declares this prediction.
 std::string to_string(const PlannedStepOptions& planned);
 std::string to_string(Mode mode);
 std::string to_string(ReduceAt at);

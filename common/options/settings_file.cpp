@@ -22,7 +22,7 @@ constexpr std::size_t kMostBytes = 1u << 20;
 constexpr std::string_view kBlanks = " \t";
 constexpr std::string_view kExpected = "KEY = VALUE, as in `slots = 8`";
 
-/// Errors which mean that the file is missing or not a file. The system causes all others.
+/// Whether the error means that the file is missing or not a file. The system is the cause of all other errors.
 bool is_users_mistake(int error) {
   constexpr std::array kMistakes = {ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP, ENXIO, EINVAL};
   return std::find(kMistakes.begin(), kMistakes.end(), error) != kMistakes.end();
@@ -46,7 +46,7 @@ std::string content_of(const std::string& path, const std::string& name) {
   return content;
 }
 
-/// One line, read from the left.
+/// One line of the file, parsed from the left.
 class Line {
  public:
   Line(std::string_view rest, std::size_t number, const std::string& name)
@@ -80,7 +80,7 @@ class Line {
   }
 
  private:
-  /// [NAME]: a table whose values are in the following lines.
+  /// Parses [NAME]: a table whose values are in the following lines.
   Setting table() {
     rest_.remove_prefix(1);
     skip_blanks();
@@ -136,7 +136,7 @@ class Line {
            (!value.empty() && value.find_first_not_of("0123456789.") == std::string_view::npos);
   }
 
-  /// Digits, words and paths need no quotes.
+  /// Parses a value without quotes: digits, words and paths need none.
   std::string bare_value(const std::string& key) {
     if (rest_.front() == '{') {
       throw refuse(fmt::format("'{}' for '{}'", shortened(rest_), shortened(key)), "one value, no table");
@@ -157,7 +157,7 @@ class Line {
 
   bool is_quote() const { return !rest_.empty() && (rest_.front() == '"' || rest_.front() == '\''); }
 
-  /// ["...", '...'] on one line: at least one text. A comma may follow the last one.
+  /// Parses ["...", '...'] on one line, with at least one text. A comma may follow the last one.
   std::vector<std::string> array_of_texts(const std::string& key) {
     const auto refused = [&] {
       return refuse(fmt::format("'{}' for '{}'", shortened(whole_), shortened(key)),
@@ -180,7 +180,7 @@ class Line {
     return texts;
   }
 
-  /// "..." with escapes, '...' verbatim.
+  /// Parses "..." with escapes, or '...' verbatim.
   std::string quoted_text() {
     const char quote = rest_.front();
     if (rest_.starts_with(std::string(3, quote))) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files that --config names: one `key = value` a line, and tables of texts, in the part of TOML that options need.
-// CLI11 does not parse them: it misreads invalid TOML, drops the text after a # in quotes, and treats an unreadable
-// file as an empty one. docs/use/run.md defines what is accepted.
+// The files that are given by --config: one `key = value` a line, and tables of texts, in the part of TOML that options
+// need. CLI11 does not parse them: it misreads invalid TOML, drops the text after a # in quotes, and treats an
+// unreadable file as an empty one. docs/use/run.md defines what is accepted.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@ namespace ringside {
 
 struct Setting {
   std::string key;
-  std::string value;  // without quotes, escapes resolved
+  std::string value;  // without quotes, and with escapes resolved
   bool quoted = false;
   std::vector<std::string> more = {};  // of an array: the values after the first
   bool is_array = false;
   bool is_table = false;
-  std::vector<std::string> names = {};  // of a table: the name of each value, `value` first
-  std::size_t line = 0;  // from 1
+  std::vector<std::string> names = {};  // of a table: the names of the values, beginning with that of `value`
+  std::size_t line = 0;  // counted from 1
 };
 
-/// The file may also be a pipe that is one of this process's own descriptors (open_input). Throws Error, whose text
-/// begins with `name`. Exit code 2: the file is missing, is of another kind, is larger than 1 MiB, or contains anything
-/// but settings with distinct keys. Exit code 3: it may not be, or cannot be, read.
+/// Reads a settings file. The file may also be a pipe that is one of this process's own descriptors (open_input).
+/// Throws Error, whose text begins with `name`. Exit code 2: the file is missing, is of another kind, is larger than 1
+/// MiB, or contains anything but settings with distinct keys. Exit code 3: reading is not permitted or fails.
 std::vector<Setting> read_settings(const std::string& path, const std::string& name);
 
 /// The settings in `text`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The values of `--solver`, and the options that only some of them accept. Help, checks and refusals are made from this
-// list. The list is a parameter here, because producer/solver/solver_table.cpp, which has the solvers, is above this
-// folder.
+// list. The list is a parameter here, because the solvers are in producer/solver/solver_table.cpp, which this folder
+// must not include.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +12,17 @@
 
 namespace ringside {
 
-/// The criterion of a solver that declares no other, as "the ..." in help and messages.
+/// The criterion of a solver that declares none, in the form of "the ..." in help and messages.
 inline constexpr std::string_view kChangeCriterion = "L1 change";
 
 struct SolverChoice {
   std::string_view name;                          // the value of --solver
-  std::string_view help;                          // what it computes, in a few words
+  std::string_view help;                          // what the solver computes, in a few words
   std::string_view criterion = kChangeCriterion;  // what --tolerance bounds
-  bool damping = false;                           // takes --damping
-  bool rhs = false;                               // takes --rhs
-  bool ranked = false;  // takes --matrix-format ranked: it can read its vector in another order than it publishes it
+  bool damping = false;                           // whether it accepts --damping
+  bool rhs = false;                               // whether it accepts --rhs
+  bool ranked = false;  // whether it accepts --matrix-format ranked: it can read and publish its vector in different
+                        // orders
 };
 
 using SolverChoices = std::vector<SolverChoice>;
@@ -36,7 +37,7 @@ std::vector<std::string> names_where(const SolverChoices& solvers, const Chosen&
   return names;
 }
 
-/// What --tolerance bounds, each text once.
+/// The different criteria that --tolerance may bound.
 inline std::vector<std::string_view> criteria_of(const SolverChoices& solvers) {
   std::vector<std::string_view> criteria;
   for (const SolverChoice& solver : solvers) {
@@ -54,14 +55,14 @@ inline std::vector<std::string> names_of(const SolverChoices& solvers) {
 /// The values of `--matrix-format`: the storage formats of the matrix, all of which give the same bits
 /// (docs/inside/kernels.md). producer/kernels/row_layout.hpp converts to them.
 enum class MatrixFormat {
-  kAuto,    // by the computed cost of an iteration and of the conversion (producer/kernels/format_choice.hpp)
-  kCsr,     // rows as in the matrix
-  kBands,   // rows in bands stored separately, the others as in the matrix
-  kPacked,  // rows in bands stored separately, the others packed
+  kAuto,    // chosen by the computed cost of an iteration and of the conversion (producer/kernels/format_choice.hpp)
+  kCsr,     // rows stored as in the matrix
+  kBands,   // the rows of bands stored separately, all others as in the matrix
+  kPacked,  // the rows of bands stored separately, all others packed
   kRanked   // all rows packed, and the vector ordered by how often its elements are read
 };
 
-/// In the order of the enumerators.
+/// The names, in the order of the enumerators.
 inline constexpr std::array<std::string_view, 5> kMatrixFormatNames = {"auto", "csr", "bands", "packed", "ranked"};
 
 inline std::string_view to_string(MatrixFormat format) noexcept {

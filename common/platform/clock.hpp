@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one clock of the account: CLOCK_MONOTONIC in integer nanoseconds. It is the same clock in both processes, so a
-// time taken by the producer can be subtracted from one taken by the analyzer.
+// The only clock for all measured times: CLOCK_MONOTONIC in integer nanoseconds. It is the same clock in both
+// processes, so a time taken by the producer can be subtracted from one taken by the analyzer.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ inline std::int64_t now_ns() noexcept {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-/// Wall clock, only for the time at which a run started: never subtracted.
+/// The wall clock, only for the time at which a run started; these times are never subtracted.
 inline std::int64_t realtime_ns() noexcept {
   timespec time{};
   clock_gettime(CLOCK_REALTIME, &time);

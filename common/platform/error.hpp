@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How set-up fails: one exception type, one line of text, one exit code. The per-step path returns enums and never
-// throws.
+// How errors during set-up are reported: one exception type, one line of text, one exit code. The per-step path returns
+// enums and never throws.
 #pragma once
 
 #include <stdexcept>
@@ -15,12 +15,12 @@ enum class ExitCode : int {
   kDone = 0,
   kUsage = 2,         // usage or bad input
   kSystem = 3,        // the system lacks something: space, permission, cores
-  kPeerLost = 4,      // the other process went away
+  kPeerLost = 4,      // the other process ended or no longer responds
   kDamaged = 5,       // data failed verification
-  kInterrupted = 130  // stopped by a signal, after a clean stop
+  kInterrupted = 130  // a signal stopped the program, which ended cleanly
 };
 
-/// `what()` is one line that names the file, line or option, what was found and what would be accepted.
+/// `what()` is one line with the file, line or option, the value that was found and the values that would be accepted.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -36,25 +36,25 @@ Error usage_error(FormatText<std::type_identity_t<Args>...> format, const Args&.
   return Error(ExitCode::kUsage, formatted(format, args...));
 }
 
-/// The system lacks something, exit code 3. The caller adds the text of `errno` (`errno_text`).
+/// An Error for what the system lacks, exit code 3. The caller adds the text of `errno` (`errno_text`).
 template <class... Args>
 Error system_error(FormatText<std::type_identity_t<Args>...> format, const Args&... args) {
   return Error(ExitCode::kSystem, formatted(format, args...));
 }
 
-/// Data failed verification, exit code 5.
+/// An Error for data that failed verification, exit code 5.
 template <class... Args>
 Error damage_error(FormatText<std::type_identity_t<Args>...> format, const Args&... args) {
   return Error(ExitCode::kDamaged, formatted(format, args...));
 }
 
-/// The other process went away, exit code 4.
+/// An Error for another process that ended or no longer responds, exit code 4.
 template <class... Args>
 Error peer_error(FormatText<std::type_identity_t<Args>...> format, const Args&... args) {
   return Error(ExitCode::kPeerLost, formatted(format, args...));
 }
 
-/// The text of `error`, an errno value: "No space left on device".
+/// The text of an errno value: "No space left on device".
 std::string errno_text(int error);
 
 }  // namespace ringside

@@ -16,7 +16,8 @@ inline void futex_wake(const void* word, int most) noexcept {
   syscall(SYS_futex, word, FUTEX_WAKE, most, nullptr, nullptr, 0);
 }
 
-/// If the word holds `expected`, sleeps until it is woken, at most `at_most_ns`. May return early without a cause.
+/// If the word has the value `expected`, sleeps until it is woken, at most `at_most_ns`. May return early without a
+/// cause.
 inline void futex_sleep(const void* word, std::uint32_t expected, std::int64_t at_most_ns) noexcept {
   const timespec time{at_most_ns / 1'000'000'000, at_most_ns % 1'000'000'000};
   syscall(SYS_futex, word, FUTEX_WAIT, expected, &time, nullptr, 0);

@@ -21,10 +21,10 @@
 namespace ringside {
 namespace {
 
-// More than any of our programs opens; a cap on what clients can use.
+// More descriptors than any of our programs opens. The value limits how many clients can occupy.
 constexpr rlim_t kMostDescriptors = 16384;
 
-// Further memory for the threads and their libraries; unused memory costs nothing.
+// Memory that must remain for the threads and their libraries; it costs nothing unless it is used.
 constexpr std::size_t kMemoryBytes = std::size_t{32} << 20;
 
 }  // namespace
@@ -54,7 +54,7 @@ void require_free_descriptors(std::size_t count, const char* what_for) {
       if (error == 0) ++free;
     }
   }
-  // The probes are closed by now, because the message may itself need a descriptor.
+  // The probes have ended by now, because the message may itself need a descriptor.
   if (error != 0) {
     throw system_error("{} needs {} descriptors, found {} that are free: {}; raise the limit with `ulimit -n`",
                        what_for, count, free, errno_text(error));
@@ -68,7 +68,7 @@ void require_threads(std::size_t count, const char* what_for) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);  // the probes inherit it and take no signals of this process
+  pthread_sigmask(SIG_BLOCK, &all, &before);  // the probes inherit this mask and take no signals of this process
   try {
     probes.reserve(count);
     while (probes.size() < count) probes.emplace_back([&done] { done.wait(false); });

@@ -10,10 +10,10 @@
 namespace ringside {
 
 /// Raises the soft limit of descriptors as far as the hard limit allows, and returns the new value. Throws Error (exit
-/// code 3) if that is less than `needed`. program: the program that needs them.
+/// code 3) if that is less than `needed`. program: the name of the program that needs the descriptors.
 std::size_t ensure_descriptors(std::size_t needed, const char* program);
 
-/// Throws Error (exit code 3) unless that many more descriptors can be opened now.
+/// Throws Error (exit code 3) unless `count` more descriptors can be opened now.
 void require_free_descriptors(std::size_t count, const char* what_for);
 
 /// The advice for a user if a thread cannot be started.
@@ -22,8 +22,8 @@ inline constexpr std::string_view kNoMoreThreads =
     "stack "
     "of `ulimit -s`)";
 
-/// Throws Error (exit code 3), which begins with `what_for`, unless `count` threads can be started at once now and some
-/// memory is left for them.
+/// Throws Error (exit code 3), whose text begins with `what_for`, unless `count` threads can be started now and some
+/// memory then remains for them.
 void require_threads(std::size_t count, const char* what_for);
 
 }  // namespace ringside

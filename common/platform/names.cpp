@@ -30,7 +30,7 @@ std::string with_host(const std::string& text) {
 }
 
 std::string user_name(uid_t uid) {
-  constexpr std::size_t kEntryBytes = 16384;  // the usual size for getpwuid_r
+  constexpr std::size_t kEntryBytes = 16384;  // the usual buffer size for getpwuid_r
   std::vector<char> buffer(kEntryBytes);
   passwd entry{};
   passwd* found = nullptr;

@@ -13,7 +13,7 @@
 #include <cstring>
 
 #ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18  // Linux 4.14
+#define MADV_WIPEONFORK 18  // new in Linux 4.14
 #endif
 
 namespace ringside {
@@ -23,11 +23,12 @@ std::size_t page_bytes() noexcept {
   return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// "PID (NAME) STATE ..." of /proc/PID/stat.
+/// The line "PID (NAME) STATE ..." in /proc/PID/stat.
 struct StatLine {
   char text[512] = {};
 
-  /// From the state on; null where /proc cannot be read. The name may contain any character, but has at most 16 bytes.
+  /// The line from the state on; null if /proc cannot be read. The name may contain any character, but has at most 16
+  /// bytes.
   const char* read(pid_t pid) noexcept {
     char path[32];
     std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid));
@@ -67,7 +68,7 @@ bool is_stopped(pid_t pid) noexcept {
 }
 
 std::uint64_t start_of(pid_t pid) noexcept {
-  constexpr int kFromStateToStart = 22 - 3;  // fields of proc(5)
+  constexpr int kFromStateToStart = 22 - 3;  // the numbers of the two fields in proc(5)
   StatLine line;
   const char* field = line.read(pid);
   for (int i = 0; i < kFromStateToStart && field != nullptr; ++i) {

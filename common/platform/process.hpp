@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes: whether this one is a forked child of an object's owner, whether another one is stopped, and which exit
-// code it reports; their environment and the pipes between them.
+// Functions for processes: whether this process is a forked child of an object's owner, whether another process is
+// stopped, which exit code a process reports, and the environment and pipes of processes.
 #pragma once
 
 #include <sys/types.h>
@@ -22,7 +22,7 @@ namespace ringside {
 /// each child (MADV_WIPEONFORK), so a check is a load, without a system call.
 class ForkMark {
  public:
-  /// Marks the calling process. Without memory or on an old kernel, each check calls getpid.
+  /// Marks the calling process. If memory is short or the kernel is old, each check calls getpid instead.
   ForkMark() noexcept;
   ~ForkMark();
   ForkMark(ForkMark&& other) noexcept : owner_(other.owner_), page_(std::exchange(other.page_, nullptr)) {}
@@ -32,9 +32,9 @@ class ForkMark {
     return *this;
   }
 
-  /// True in the process that made the mark, false in its children. For any thread.
+  /// True in the process that made the mark, false in its children. Any thread may call it.
   bool is_owner() const noexcept { return page_ != nullptr ? *page_ != 0 : getpid() == owner_; }
-  /// The error of a child that uses what belongs to its parent (exit code 2). Requires that this process is not the
+  /// The error for a child that uses an object of its parent (exit code 2). Requires that this process is not the
   /// owner.
   Error misuse() const;
 
@@ -43,8 +43,8 @@ class ForkMark {
   const volatile unsigned char* page_ = nullptr;
 };
 
-/// Deletes in the process that made the pointer, and does nothing in its children: for objects whose destructor would
-/// use threads and descriptors of the parent.
+/// A deleter that does nothing in children of the process that made the pointer. It is for objects whose destructor
+/// would use threads and descriptors of the parent.
 template <class T>
 struct OwnersDelete {
   pid_t owner = getpid();
@@ -53,14 +53,15 @@ struct OwnersDelete {
   }
 };
 
-/// True while a signal (SIGSTOP, SIGTSTP) has stopped that process, which neither a hang-up nor a pidfd shows. False if
-/// /proc cannot be read.
+/// True while a signal (SIGSTOP, SIGTSTP) has stopped that process: a state that neither a hang-up nor a pidfd reveals.
+/// False if /proc cannot be read.
 bool is_stopped(pid_t pid) noexcept;
 
-/// When that process started, in clock ticks since the machine's start; 0 if /proc cannot be read.
+/// The time at which that process started, in clock ticks since the machine's start; 0 if /proc cannot be read.
 std::uint64_t start_of(pid_t pid) noexcept;
 
-/// The arguments or the variables that exec takes: the texts, then a null pointer. Valid while `texts` is unchanged.
+/// The list of arguments or variables in the form that exec takes: pointers to the texts, then a null pointer. It is
+/// valid while `texts` is unchanged.
 std::vector<char*> exec_list(std::vector<std::string>& texts);
 
 /// The variable's value in the environment; null if it is unset or empty.
@@ -71,15 +72,15 @@ struct Pipe {
   UniqueFd write_end;
 };
 
-/// A pipe whose ends exec closes. Throws Error (exit code 3).
+/// A pipe whose two ends are closed by exec. Throws Error (exit code 3).
 Pipe new_pipe();
 
-/// Appends to `text` what a pipe or a file gives until its end, or until `text` has more than `most` bytes. Returns 0,
-/// or why reading failed (an errno value).
+/// Appends the content of a pipe or a file to `text`, until its end or until `text` has more than `most` bytes. Returns
+/// 0, or the errno value of a failed read.
 int read_to_end(int fd, std::string& text, std::size_t most = std::string::npos);
 
-/// The exit code that a process, or a peer's message, reports. An undocumented number comes from a program that crashed
-/// in its own way, or from a hostile one. It counts as a lost peer and is never passed on.
+/// The exit code that a process, or a peer's message, reports. A number that is not documented comes from a program
+/// that crashed in its own way, or from a hostile one. It counts as kPeerLost and is never passed on.
 constexpr ExitCode documented_exit_code(std::int64_t number) noexcept {
   for (const ExitCode code : {ExitCode::kDone, ExitCode::kUsage, ExitCode::kSystem, ExitCode::kPeerLost,
                               ExitCode::kDamaged, ExitCode::kInterrupted}) {

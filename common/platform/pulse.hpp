@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Receives a thread's signs of progress. The thread calls `beat` while it waits and between two waits, with an instant
-// that it has read anyway. The receiver decides how often it passes them on.
+// Receives a thread's signs of progress. The thread calls `beat` during its waits and between them, with a time that it
+// has read anyway. The receiver decides how often it passes these signs on.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace ringside {
 class Pulse {
  public:
   virtual ~Pulse() = default;
-  /// now_ns: of CLOCK_MONOTONIC. Cheap: in most calls only a comparison.
+  /// now_ns: a time of CLOCK_MONOTONIC. The call is cheap: usually only a comparison.
   virtual void beat(std::int64_t now_ns) noexcept = 0;
 };
 

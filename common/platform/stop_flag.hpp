@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A flag of the caller that ends a wait early: another thread or a signal handler sets it. In C it is an int.
+// A flag of the caller that ends a wait early: another thread or a signal handler sets the flag. In the C interface it
+// is an int.
 #pragma once
 
 #include <atomic>
@@ -7,10 +8,10 @@
 
 namespace ringside {
 
-/// Refers to the caller's flag, which outlives it; a value.
+/// A value type that refers to the caller's flag, which must outlive it.
 class StopFlag {
  public:
-  StopFlag() = default;  // is never set
+  StopFlag() = default;  // refers to a flag that is never set
   StopFlag(std::nullptr_t) noexcept {}
   StopFlag(const std::atomic<bool>* flag) noexcept : atomic_(flag) {}
   StopFlag(const volatile int* flag) noexcept : plain_(flag) {}

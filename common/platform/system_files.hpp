@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small text files of /proc and /sys: one value a line, words between blanks. A value that cannot be read is absent,
-// never guessed.
+// Small text files of /proc and /sys: one value a line, words between blanks. A value that cannot be read is reported
+// as absent, never guessed.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace ringside {
 
-/// The first line of a file, without its newline; nothing where it cannot be read.
+/// The first line of a file, without its newline; nothing if the file cannot be read.
 std::optional<std::string> first_line(const std::string& path);
 
-/// The decimal number `text` begins with.
+/// The decimal number at the beginning of `text`.
 std::optional<std::int64_t> number_of(std::string_view text);
 
-/// The number the file begins with.
+/// The decimal number at the beginning of the file.
 std::optional<std::int64_t> number_in(const std::string& path);
 
 std::vector<std::string> words(const std::string& text);
 
-/// The names in `folder` that begin with `prefix`, sorted; none where there is no such folder.
+/// The names in `folder` that begin with `prefix`, sorted; empty if there is no such folder.
 std::vector<std::string> entries_of(const std::string& folder, std::string_view prefix);
 
 /// Whether the kernel of that release ("4.19.0-20-amd64") is older than MAJOR.MINOR.

@@ -29,7 +29,7 @@ int bind_calling_thread(int cpu) noexcept {
 
 void lower_thread_priority() noexcept {
   constexpr int kNice = 10;
-  [[maybe_unused]] const int now = nice(kNice);  // on Linux: of this thread; raising it is always allowed
+  [[maybe_unused]] const int now = nice(kNice);  // on Linux, this thread's nice value; raising it is always allowed
 }
 
 }  // namespace ringside

@@ -14,22 +14,22 @@ namespace ringside {
 /// or none of them is allowed.
 int bind_calling_thread(std::span<const int> cpus) noexcept;
 
-/// The same for one CPU.
+/// Binds the calling thread to one logical CPU.
 int bind_calling_thread(int cpu) noexcept;
 
 /// Lowers the priority of this thread, and of the threads that it starts, to a tenth of the weight of an analyzer's
-/// main thread, which shares its cores. Recording needs only a fraction of that.
+/// main thread, which shares its cores. Recording needs only a fraction of that share.
 void lower_thread_priority() noexcept;
 
-/// Starts a thread that takes no signal except its own SIGBUS: other threads wait for signals. run: as for
-/// std::jthread.
+/// Starts a thread in which all signals are blocked except its own SIGBUS, because other threads wait for signals. run:
+/// the function, as for std::jthread.
 template <class Run>
 std::jthread quiet_thread(Run&& run) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   sigdelset(&all, SIGBUS);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // a thread inherits the mask of the one that makes it
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // a thread inherits the signal mask of the thread that starts it
   struct Restored {
     const sigset_t& before;
     ~Restored() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }

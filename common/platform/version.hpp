@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ringside's version. version.cpp alone is compiled with it, so that a new version recompiles one file.
+// Ringside's version. Only version.cpp is compiled with the version, so that a new version recompiles one file.
 #pragma once
 
 namespace ringside {
 
-/// "0.2.0": the version that the top CMakeLists.txt names.
+/// The version in the top CMakeLists.txt, for example "0.2.0".
 const char* version() noexcept;
 
 }  // namespace ringside

@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kChunksInPiece = 64;  // 1 MiB in chunks of 16 KiB
+constexpr std::uint64_t kChunksInPiece = 64;  // a piece of 1 MiB has 64 chunks of 16 KiB
 
 }  // namespace
 

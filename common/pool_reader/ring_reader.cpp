@@ -39,7 +39,7 @@ UniqueFd open_for_reading(const std::string& name) {
   throw system_error("{}: cannot be read: {}{}", name, errno_text(error), owner_and_mode(name));
 }
 
-/// Of the committed slots that `matches` accepts, the one that `precedes` all others.
+/// The slot that `precedes` all others, among the committed slots that `matches` accepts.
 template <class Matches, class Precedes>
 std::optional<KeptSlot> first_of(const RingView& ring, const Matches& matches, const Precedes& precedes) noexcept {
   std::optional<KeptSlot> first;
@@ -72,13 +72,13 @@ bool same_file(const struct stat& a, const struct stat& b) {
 
 }  // namespace
 
-// A reader may look at a pool at any moment of its creation by another process. Therefore the result counts only if no
-// process was making the file before the look began. A file is made only once.
+// A reader may look at a pool at any moment while another process creates it. Therefore the result counts only if no
+// process was making the file when the look began. A file is made only once.
 RingReader RingReader::open(const std::filesystem::path& path, std::chrono::milliseconds patience, StopFlag stop) {
   constexpr std::chrono::milliseconds kBetweenLooks{5};
   const std::string name = path.string();
   const auto give_up = std::chrono::steady_clock::now() + patience;
-  UniqueFd made;  // the file whose creation has ended; open, so that its inode number is not reused
+  UniqueFd made;  // the file whose creation has ended; kept open, so that its inode number is not reused
   for (;;) {
     UniqueFd fd = open_for_reading(name);
     const bool is_final = made.valid() && same_file(status_of(fd.get(), name), status_of(made.get(), name));
@@ -149,8 +149,8 @@ std::optional<KeptSlot> RingReader::find(std::uint64_t commit_seq) const noexcep
 
 HoldOutcome RingReader::hold(std::uint64_t commit_seq, HeldStep& step) const noexcept {
   // After a commit, the analyzer keeps the slot of the newest step until it has released the producer's buffer: for
-  // microseconds, or longer if it is interrupted. A follower that gave up would miss the step. (If the reader is slow,
-  // the step may also be overwritten meanwhile, and another one is the newest.)
+  // microseconds, or longer if it is interrupted. A follower that gave up at once would miss the step. (If the reader
+  // is slow, the step may also be overwritten meanwhile, so that another step is the newest.)
   constexpr std::chrono::microseconds kFirstPause{20}, kLastPause{1000};
   const auto give_up = std::chrono::steady_clock::now() + kMostHoldWait;
   for (std::chrono::microseconds pause = kFirstPause;; pause = std::min(2 * pause, kLastPause)) {
@@ -188,7 +188,7 @@ HeldStatus RingReader::read_through(const KeptSlot& kept, std::size_t variable, 
   const std::vector<std::uint64_t> expected(stored.begin(), stored.end());
   bool intact = payload_hash(expected, ring_->step(kept.slot), geometry.step_bytes()) == kept.header.payload_hash;
 
-  // Through a buffer, because the hashed bytes of a variable may exceed it by up to 7.
+  // Read through a buffer, because the hashed bytes may exceed the variable by up to 7 bytes.
   std::vector<std::byte> chunk(geometry.chunk_bytes);
   for (std::uint64_t c = geometry.chunks.first_of(variable); c < geometry.chunks.end_of(variable) && intact; ++c) {
     const PayloadParts::Part part = geometry.chunks[c];

@@ -20,7 +20,7 @@
 namespace ringside {
 namespace {
 
-/// syslog's priority, as systemd's journal reads it at the beginning of a line (sd-daemon(3)).
+/// The priority of syslog at the beginning of a line, where systemd's journal reads it (sd-daemon(3)).
 class Priority final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& line) override {
@@ -41,7 +41,7 @@ class Priority final : public spdlog::custom_flag_formatter {
   }
 };
 
-/// The text of a line: file names in it must not control a terminal or start a new line.
+/// The text of a line, escaped: file names in it must not control a terminal or start a new line.
 class Payload final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& line) override {
@@ -51,7 +51,7 @@ class Payload final : public spdlog::custom_flag_formatter {
   std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<Payload>(); }
 };
 
-/// The value of a key: in quotes, on one line.
+/// The value of a key, in quotes and on one line.
 std::string quoted(std::string_view text) {
   std::string value = "\"";
   for (const char c : printable(text)) {
@@ -82,7 +82,7 @@ void write_log(LogLevel level, fmt::string_view format, fmt::format_args argumen
   const spdlog::level::level_enum of_line = kLevels[static_cast<int>(level)];
   try {
     if (spdlog::should_log(of_line)) spdlog::log(of_line, std::string_view(fmt::vformat(format, arguments)));
-  } catch (const std::exception&) {  // memory is short: the line is lost, and the program continues
+  } catch (const std::exception&) {  // memory is short: this line is lost, and the program continues
   }
 }
 
@@ -107,7 +107,7 @@ void print_failure(std::string_view program, int exit_code, std::string_view tex
     } else {
       fmt::print(stderr, "{}: {}\n", program, printable(text));
     }
-  } catch (const std::exception&) {  // standard error fails, or memory is short
+  } catch (const std::exception&) {  // writing to standard error failed, or memory is short
     for (const char c : text) std::fputc(c >= ' ' && c < 0x7f ? c : '?', stderr);
     std::fputc('\n', stderr);
   }

@@ -12,13 +12,13 @@
 
 namespace ringside {
 
-/// Sets up the process's logger. `program` begins each line; `level` is trace, debug, info, warning, error or off.
+/// Sets up the process's logger. program: the beginning of each line. level: trace, debug, info, warning, error or off.
 /// Throws Error (exit code 2) for any other level.
 void start_log(const std::string& program, const std::string& level);
 
 enum class LogLevel { kInfo, kWarning, kError };
 
-/// Writes a line if the level is on; never throws. From any thread.
+/// Writes a line if `level` is enabled; never throws. May be called from any thread.
 void write_log(LogLevel level, fmt::string_view format, fmt::format_args arguments) noexcept;
 
 template <class... T>
@@ -41,7 +41,8 @@ void log_error(fmt::format_string<T...> format, T&&... arguments) noexcept {
 /// Whether standard error goes to systemd's journal, according to the variable JOURNAL_STREAM.
 bool logs_to_journal() noexcept;
 
-/// The last line of a program that fails: "PROGRAM: TEXT", or in systemd's journal a key=value line of priority err.
+/// Prints the last line of a program that fails: "PROGRAM: TEXT", or in systemd's journal a key=value line of priority
+/// err.
 void print_failure(std::string_view program, int exit_code, std::string_view text) noexcept;
 
 /// Prints a notice for the user: `text` on `stream`, or `event` in systemd's journal.

@@ -30,16 +30,16 @@ namespace ringside {
 namespace {
 
 // If variables of a job script require it, OpenMP's run-time library binds the main thread while the library is loaded.
-// These variables are meant for the user's solver. Ringside chooses its cores among all that the kernel allows, and
-// every thread would inherit the main thread's one core. So the names are hidden from this process's libraries and
-// restored before main, for programs started later.
+// These variables are meant for the user's solver. Ringside chooses its cores among all that the kernel allows, but
+// every thread would inherit the single core of the main thread. So the names are hidden from this process's libraries
+// and restored before main, for programs started later.
 constexpr const char* kBindingVariables[] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"};
 
-// GCC and clang have this attribute under one spelling only.
+// GCC and clang have only this spelling of the attribute in common.
 #define RINGSIDE_BEFORE_SANITIZERS __attribute__((no_sanitize("address", "undefined", "thread")))
 
 struct HiddenVariable {
-  char* text;  // in the environment
+  char* text;  // a variable in the environment
   char first;
 };
 constexpr int kMostHidden = 16;
@@ -63,8 +63,9 @@ RINGSIDE_BEFORE_SANITIZERS void hide_binding_variables(char** variables) noexcep
   }
 }
 
-/// The limit of the main thread's stack is also every other thread's stack size. Below this, constructors and threads
-/// of libraries die of SIGSEGV. System calls by number: a sanitizer's replacements of libc's functions do not work yet.
+/// The limit of the main thread's stack is also the stack size of every other thread. With a smaller stack,
+/// constructors and threads of libraries die of SIGSEGV. System calls are made by number, because a sanitizer's
+/// replacements of libc's functions do not work yet.
 RINGSIDE_BEFORE_SANITIZERS void check_stack() noexcept {
   constexpr rlim_t kLeastBytes = rlim_t{256} << 10;
   rlimit limit{};
@@ -83,7 +84,7 @@ extern "C" [[gnu::used]] RINGSIDE_BEFORE_SANITIZERS void ringside_before_librari
   check_stack();
   hide_binding_variables(variables);
 }
-// Not a C++ array: AddressSanitizer would append zeros to it, which would be called as well.
+// This is not a C++ array, because AddressSanitizer would append zeros to it, which would be called as functions.
 asm(".pushsection .preinit_array,\"aw\",@preinit_array\n.balign 8\n.quad ringside_before_libraries\n.popsection");
 
 namespace {
@@ -108,7 +109,7 @@ void check_isa_variable() {
                     shortened(wanted));
 }
 
-/// output_error: standard output's error, if it ended the body.
+/// output_error: the error of standard output, if this error ended `body`.
 int run_body(const std::function<int()>& body, int& output_error) noexcept {
   try {
     check_isa_variable();
@@ -137,7 +138,7 @@ int fail_with_caught() noexcept {
     const std::string path = error.path1().empty() ? "a path" : error.path1().string();
     return fail(ExitCode::kSystem, path + ": cannot be used (" + error.code().message() + ")");
   } catch (const std::system_error& error) {
-    if (error.code() == std::errc::resource_unavailable_try_again) {  // std::thread's
+    if (error.code() == std::errc::resource_unavailable_try_again) {  // thrown by std::thread
       return fail(ExitCode::kSystem,
                   "cannot start a thread (" + error.code().message() + "); " + std::string(kNoMoreThreads));
     }
@@ -158,7 +159,7 @@ int run_program(const std::function<int()>& body) noexcept {
   const int found = finish_standard_output();
   if (output_error == 0) output_error = found;
   if (output_error == 0) return code;
-  // A failure of the work itself has been reported; it matters more to the caller than a failed print.
+  // A failure of the work itself has been reported already, and is more important to the caller than a failed print.
   const bool is_done = code == static_cast<int>(ExitCode::kDone);
   if (output_error == EPIPE) {
     if (!is_done) return code;

@@ -35,7 +35,7 @@ void Report::stop() {
 
 void Report::write(const Json& line) {
   if (fd_ < 0) return;
-  // Names of files may hold any byte. Invalid UTF-8 is replaced, so that the account is still written.
+  // File names may contain any byte. Invalid UTF-8 is replaced, so that the line can still be written.
   const std::string text = line.dump_sorted() + "\n";
   for (std::size_t written = 0; written < text.size();) {
     const ssize_t count = ::write(fd_, text.data() + written, text.size() - written);

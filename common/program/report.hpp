@@ -30,7 +30,7 @@ class Report {
   /// Ends the lines of progress; returns when the thread has ended.
   void stop();
 
-  /// Writes one line now. A reader that has gone is not an error here; other code acts on its death.
+  /// Writes one line now. If the reader has gone, this is not an error: other code acts on its death.
   void write(const Json& line);
 
  private:

@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// [{"name": "x", "dtype": "f64", "shape": [1000], "role": "field", "unit": ""}]
+/// For example [{"name": "x", "dtype": "f64", "shape": [1000], "role": "field", "unit": ""}].
 inline Json variables_to_json(std::span<const Variable> variables) {
   Json described = Json::array();
   for (const Variable& variable : variables) {

@@ -22,13 +22,13 @@
 namespace ringside {
 namespace {
 
-// Often enough for a user of the status.
+// The interval between two statuses: short enough for a user.
 constexpr std::int64_t kStatusIntervalNs = 5'000'000'000;
 // Four beats per watchdog time: three may be late before it acts.
 constexpr std::int64_t kBeatsPerWatchdog = 4;
-// The bytes that the slowest usable disk writes in a microsecond (20 MB/s).
+// The number of bytes that the slowest usable disk writes in a microsecond (20 MB/s).
 constexpr std::uint64_t kSlowBytesPerUs = 20;
-// The longest wait, with a message that must arrive, for a manager that does not read.
+// For a message that must arrive: the longest wait for a manager that does not read.
 constexpr timeval kPatience{5, 0};
 
 std::string_view variable(const char* name) noexcept {
@@ -36,15 +36,15 @@ std::string_view variable(const char* name) noexcept {
   return value == nullptr ? std::string_view() : value;
 }
 
-/// 0 if `text` is not a number, or is too large for a time.
+/// Returns 0 if `text` is not a number, or is too large for a time.
 std::uint64_t number(std::string_view text) noexcept {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 52;
   const std::uint64_t number = whole_number(text).value_or(0);
   return number < kMost ? number : 0;
 }
 
-/// A message to the manager that contains a number. It needs no allocation, because the watchdog must get its messages
-/// even when memory is short.
+/// A message to the manager that contains a number. It allocates no memory, because the watchdog must receive its
+/// messages even when memory is short.
 class Assignments {
  public:
   Assignments(std::string_view before, std::uint64_t number, std::string_view behind = "") noexcept {
@@ -56,7 +56,7 @@ class Assignments {
   std::string_view view() const noexcept { return {buffer_.data(), size_}; }
 
  private:
-  std::array<char, 96> buffer_;  // the longest text and a number of 20 digits
+  std::array<char, 96> buffer_;  // room for the longest text and a number of 20 digits
   std::size_t size_ = 0;
 };
 
@@ -69,7 +69,7 @@ std::string on_one_line(std::string text) noexcept {
   return text;
 }
 
-/// path: of a socket; "@..." is an abstract one.
+/// path: the path of a socket; "@..." is an abstract one.
 UniqueFd connected(std::string_view path) noexcept {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -121,7 +121,7 @@ void ServiceManager::describe(const std::string& text) noexcept {
   if (!socket_.valid()) return;
   try {
     describe([text] { return text; });
-  } catch (const std::exception&) {  // no memory for a copy: the status stays as it was
+  } catch (const std::exception&) {  // too little memory for a copy: the status stays as it was
   }
 }
 
@@ -138,8 +138,9 @@ void ServiceManager::expect_work_on(std::uint64_t bytes) noexcept {
   send(Assignments("WATCHDOG_USEC=", expected_us, "\nWATCHDOG=1").view(), true);
 }
 
-/// Sends the assignments, with the status if there is one. may_wait: for a message that must arrive; any other is
-/// repeated soon, and is dropped while the manager does not read. Other failures, even a lack of memory, are ignored.
+/// Sends the assignments, with the status if there is one. may_wait: whether the message must arrive. Any other message
+/// is repeated soon, and therefore dropped if the manager does not read. Other failures, even a lack of memory, are
+/// ignored.
 void ServiceManager::send(std::string_view assignments, bool may_wait) noexcept {
   if (!socket_.valid()) return;
   std::string with_status;
@@ -151,7 +152,7 @@ void ServiceManager::send(std::string_view assignments, bool may_wait) noexcept 
           .append(on_one_line(text_()));
       message = with_status;
     }
-  } catch (const std::exception&) {  // send without the status
+  } catch (const std::exception&) {  // sent without the status
   }
   if (message.empty()) return;
   ssize_t sent;

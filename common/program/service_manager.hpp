@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A service's reports to systemd: that it is ready, what it does, that its main thread makes progress, that it stops
-// (docs/use/operations.md). They are datagrams to a socket (NOTIFY_SOCKET), as sd_notify(3) describes. libsystemd is
-// not used, because its call waits while the manager does not read, which would delay a step. Without a manager every
-// function here does nothing.
+// (docs/use/operations.md). The reports are datagrams to a socket (NOTIFY_SOCKET), as sd_notify(3) describes.
+// libsystemd is not used, because its function waits while the manager does not read, which would delay a step. Without
+// a manager, no function here does anything.
 //
 // Only `beat` and `expect_work_on` feed the watchdog. The main thread calls them where it makes progress; a separate
-// thread would continue while the main thread hangs. `beat` makes one system call every 5 s, or in a quarter of the
-// watchdog's time if that is shorter, by the clock it is given.
+// thread would continue to call them while the main thread hangs. `beat` makes one system call every 5 s, or every
+// quarter of the watchdog's time if that is shorter, according to the times that it is given.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ class ServiceManager final : public Pulse {
   /// Reports that the service was asked to end and will do so. Only the first call sends anything.
   void stopping() noexcept;
 
-  /// Sets the status that `systemctl status` shows: `text` is called and sent now, and again with each beat that is
-  /// passed on. Everything that `text` refers to must outlive the next call of either function.
+  /// Sets the status that `systemctl status` shows: the result of `text` is sent now, and again with each beat that is
+  /// passed on. Everything that `text` refers to must exist until the next call of either overload.
   void describe(std::function<std::string()> text) noexcept;
   void describe(const std::string& text) noexcept;
 
@@ -45,10 +45,10 @@ class ServiceManager final : public Pulse {
  private:
   void send(std::string_view assignments, bool may_wait) noexcept;
 
-  UniqueFd socket_;                // connected to the manager's; invalid: there is no manager
+  UniqueFd socket_;                // connected to the manager's socket; invalid if there is no manager
   std::uint64_t watchdog_us_ = 0;  // 0: there is no watchdog
-  std::uint64_t expected_us_ = 0;  // how long the watchdog waits now
-  std::int64_t interval_ns_ = 0;   // between two beats that are passed on
+  std::uint64_t expected_us_ = 0;  // how long the watchdog waits at present
+  std::int64_t interval_ns_ = 0;   // the time between two beats that are passed on
   std::int64_t next_beat_ns_ = std::numeric_limits<std::int64_t>::max();
   bool stopping_sent_ = false;
   std::function<std::string()> text_;

@@ -13,7 +13,7 @@ static_assert(std::atomic<bool>::is_always_lock_free && __atomic_always_lock_fre
               "a signal handler may only touch lock-free atomics");
 
 extern "C" void request_stop(int) {
-  __atomic_store_n(&stop_requested, 1, __ATOMIC_RELAXED);  // as StopFlag reads it
+  __atomic_store_n(&stop_requested, 1, __ATOMIC_RELAXED);  // atomically, because StopFlag reads it atomically
   if (std::atomic<bool>* const flag = also_set.load(std::memory_order_relaxed); flag != nullptr) {
     flag->store(true, std::memory_order_relaxed);
   }
@@ -30,7 +30,7 @@ sigset_t stop_signals() noexcept {
   sigaddset(&set, SIGTERM);
   for (const int number : kIgnorable) {
     struct sigaction present {};
-    // A blocked signal is queued for a signalfd even if it is ignored.
+    // A signal that is blocked is queued for a signalfd even if it is ignored, so ignored signals are left out.
     if (sigaction(number, nullptr, &present) == 0 && present.sa_handler != SIG_IGN) sigaddset(&set, number);
   }
   return set;
@@ -43,7 +43,7 @@ void leave_stop_signals_to_parent() noexcept {
 const volatile int* catch_stop_signals() {
   struct sigaction action {};
   action.sa_handler = request_stop;
-  // No SA_RESTART: a sleeping futex or poll then returns, and the caller checks the flag at once.
+  // SA_RESTART is not set, so that a sleeping futex or poll returns and the caller checks the flag at once.
   const sigset_t set = stop_signals();
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU}) {
     if (sigismember(&set, number) == 1) sigaction(number, &action, nullptr);

@@ -26,13 +26,13 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kMostAnalyzerCores = 4;  // where Optane's write bandwidth saturates
-// A larger number is a typing error; its range must not fill the memory.
+constexpr std::size_t kMostAnalyzerCores = 4;  // the number of threads that saturate Optane's write bandwidth
+// A larger number is a typing error, and a range up to it must not fill the memory.
 constexpr std::uint64_t kLargestCpu = 65535;
 
 using Cpus = std::vector<int>;
 
-// One physical core's usable hardware threads, ascending.
+// The usable hardware threads of one physical core, ascending.
 struct Core {
   int numa_node = 0;
   Cpus cpus;
@@ -89,8 +89,8 @@ void require_usable(const Machine& machine, const CoreList& list, std::string_vi
   }
 }
 
-// The cores without a hardware thread in `taken`; if there are none, the free siblings on the other cores. taker: the
-// process with those cores; other: the process that needs some of the rest.
+// The cores that have no hardware thread in `taken`. If there are no such cores, the free siblings on the other cores.
+// taker: the process that has the taken cores; other: the process that needs some of the rest.
 std::vector<Core> cores_beside(const Machine& machine, const std::vector<Core>& cores, const Cpus& taken,
                                std::string_view taker, std::string_view other) {
   std::vector<Core> untouched;
@@ -111,8 +111,8 @@ std::vector<Core> cores_beside(const Machine& machine, const std::vector<Core>& 
       taker, to_string(CoreList{taken}), other, other, to_string(CoreList{available_cpus(machine)}));
 }
 
-// The last `most` of the cores on the NUMA node with the largest `weight` (node -> number); if weights are equal, on
-// the lowest node.
+// The last cores, at most `most`, of the NUMA node with the largest `weight` (node -> number), or of the lowest such
+// node if weights are equal.
 Cpus last_cores_of_best_node(const std::vector<Core>& cores, const std::map<int, std::size_t>& weight,
                              std::size_t most) {
   std::map<int, std::vector<Core>> by_node;
@@ -126,7 +126,7 @@ Cpus last_cores_of_best_node(const std::vector<Core>& cores, const std::map<int,
   return cpus;
 }
 
-/// The same; if no node has so many cores, the last ones of all nodes.
+/// The last `wanted` cores of that node; if no node has that many cores, the last ones of all nodes.
 Cpus last_cores(const std::vector<Core>& cores, const std::map<int, std::size_t>& weight, std::size_t wanted) {
   Cpus cpus = last_cores_of_best_node(cores, weight, wanted);
   if (cpus.size() >= std::min(wanted, cores.size())) return cpus;
@@ -185,9 +185,9 @@ struct TopologyDeleter {
 };
 using Topology = std::unique_ptr<hwloc_topology, TopologyDeleter>;
 
-/// While it exists, hwloc finds none of the variables that replace this machine by a stored or synthetic one: a
-/// launcher or an earlier test may have left them. The environment itself stays; only the list that is searched
-/// changes, so programs started later inherit all of it.
+/// While an object of this class exists, hwloc finds none of the variables that replace this machine by a stored or
+/// synthetic one: a launcher or an earlier test may have left them. The environment itself stays unchanged: only the
+/// list that is searched is replaced, so that programs started later inherit all variables.
 class OwnMachineOnly {
  public:
   OwnMachineOnly() {
@@ -229,7 +229,7 @@ Topology load_topology(const char* synthetic) {
 
 int numa_node_of(hwloc_topology_t topology, int cpu) {
   hwloc_obj_t node = nullptr;
-  // The first node that covers the CPU: memory-only nodes (NVDIMM as memory) come after the processor's own.
+  // Take the first node that covers the CPU: memory-only nodes (NVDIMM as memory) come after the processor's own.
   while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
     if (hwloc_bitmap_isset(node->cpuset, static_cast<unsigned>(cpu))) return static_cast<int>(node->os_index);
   }
@@ -249,7 +249,7 @@ std::set<int> allowed_by_kernel() {
     const std::size_t bytes = CPU_ALLOC_SIZE(bits);
     if (set == nullptr) throw std::bad_alloc();
     if (sched_getaffinity(0, bytes, set.get()) != 0) {
-      if (errno == EINVAL) continue;  // the kernel's own mask is larger
+      if (errno == EINVAL) continue;  // the kernel's own mask is larger than this one
       break;
     }
     std::set<int> cpus;
@@ -381,9 +381,9 @@ CorePlan plan_cores(const std::optional<CoreList>& producer, const std::optional
 
 void pin_openmp_threads(const std::vector<int>& cpus) {
   if (cpus.empty()) throw system_error("no core given to run on");
-  // OpenMP ends the process if it cannot start a thread.
+  // Check this first, because OpenMP ends the process if it cannot start a thread.
   if (cpus.size() > 1) require_threads(cpus.size() - 1, "OpenMP");
-  omp_set_dynamic(0);  // else the runtime may start fewer threads than requested
+  omp_set_dynamic(0);  // otherwise the runtime may start fewer threads than requested
   omp_set_num_threads(static_cast<int>(cpus.size()));
   std::vector<int> errors(cpus.size(), 0);
   std::size_t started = 0;

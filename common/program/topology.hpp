@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The choice of the cores that the two processes run on, and the only user of hwloc. Reading the machine is separate
-// from planning, so that the plan can be tested for other machines.
+// Chooses the cores on which the two processes run. No other file uses hwloc. Reading the machine is separate from
+// planning, so that plans for other machines can be tested.
 //
 // The plan, when no cores are given: one hardware thread of each physical core is used (siblings share the load ports
 // that the kernels saturate). The analyzer gets a quarter of the cores, at least one and at most four (about four
-// threads saturate the writes of Optane; more make it slower). Its cores are on one NUMA node, and are the
-// highest-numbered there (the kernel's own work gathers on the lowest). All others go to the producer: 2 cores become
-// 1 + 1, 16 become 12 + 4. A given list is used unchanged, and the other list is chosen around it: the analyzer of a
-// given producer goes to the NUMA node with most of the producer's cores.
+// threads saturate the writes of Optane; more make it slower). Its cores are the highest-numbered ones of one NUMA node
+// (the kernel's own work gathers on the lowest). All other cores go to the producer: 2 cores become 1 + 1, 16 become 12
+// + 4. If one list is given, it is used unchanged, and the other list is chosen to fit it: with a given producer, the
+// analyzer goes to the NUMA node that has most of the producer's cores.
 #pragma once
 
 #include <cstdint>
@@ -18,30 +18,30 @@
 
 namespace ringside {
 
-/// Logical CPUs by the kernel's numbers, ascending, each once.
+/// A list of logical CPUs by the kernel's numbers: ascending, each once.
 struct CoreList {
   std::vector<int> cpus;
   bool operator==(const CoreList&) const = default;
 };
 
-/// Reads "0-3,8,10-11". Throws Error (exit code 2), which names `option` and the offending piece.
+/// Parses a text such as "0-3,8,10-11". Throws Error (exit code 2), which contains `option` and the offending piece.
 CoreList parse_core_list(std::string_view text, std::string_view option);
 
 /// The shortest text that `parse_core_list` reads as the same list; "none" for an empty one.
 std::string to_string(const CoreList& list);
 
 struct HardwareThread {
-  int cpu = 0;          // the kernel's number
-  int core = 0;         // physical core, unique in the machine
-  int package = 0;      // socket
-  int numa_node = 0;    // the node of its memory
-  bool allowed = true;  // by the affinity and the cpuset (taskset, cgroup, container) of the process
+  int cpu = 0;          // the kernel's number of the logical CPU
+  int core = 0;         // the physical core, a number that is unique in the machine
+  int package = 0;      // the socket
+  int numa_node = 0;    // the NUMA node of its memory
+  bool allowed = true;  // whether the affinity and the cpuset (taskset, cgroup, container) of the process allow it
 };
 
 struct Machine {
   std::vector<HardwareThread> threads;  // by ascending cpu
-  std::string model;                    // processor, "" where unknown
-  std::uint64_t l3_bytes = 0;           // one last-level cache, 0 where unknown
+  std::string model;                    // the processor's name; "" if unknown
+  std::uint64_t l3_bytes = 0;           // the size of one last-level cache; 0 if unknown
   int l3_caches = 0;
   int numa_nodes = 1;
 };
@@ -60,25 +60,25 @@ struct MachineCounts {
   int cores = 0;
   int threads = 0;
   int allowed_threads = 0;
-  bool smt = false;  // some core has more than one hardware thread
+  bool smt = false;  // whether some core has more than one hardware thread
 };
 MachineCounts count(const Machine& machine);
 
 struct CorePlan {
   std::vector<int> producer;             // logical CPUs, one thread each
-  std::vector<int> analyzer;             // shares no core with `producer`, unless:
-  bool oversubscribed_one_core = false;  // both run on the only logical CPU: deserves a warning
-  std::string reason;                    // one line for the user: why these cores
+  std::vector<int> analyzer;             // shares no core with `producer`, except in this case:
+  bool oversubscribed_one_core = false;  // both run on the only logical CPU, which deserves a warning
+  std::string reason;                    // one line for the user: why these cores were chosen
 };
 
 /// Decides the cores of both processes on `machine` (see the top of this file). Throws `Error`: exit code 3 for a core
 /// that does not exist or is not allowed, 2 for lists that overlap or leave no core for the other process.
-/// analyzer_cores: replaces the rule for the analyzer's number of cores if its list is not given; at least 1, and less
-/// than there are.
+/// analyzer_cores: the number of the analyzer's cores, instead of that of the rule, if its list is not given; at least
+/// 1, and less than the number of all cores.
 CorePlan plan_cores(const Machine& machine, const std::optional<CoreList>& producer,
                     const std::optional<CoreList>& analyzer, std::optional<int> analyzer_cores = std::nullopt);
 
-/// The same on this machine.
+/// Decides the cores of both processes on this machine.
 CorePlan plan_cores(const std::optional<CoreList>& producer, const std::optional<CoreList>& analyzer,
                     std::optional<int> analyzer_cores = std::nullopt);
 

@@ -25,7 +25,7 @@ bool is_empty(const Box& box, std::size_t dims) {
   return std::ranges::any_of(first(box.extent, dims), [](std::uint64_t extent) { return extent == 0; });
 }
 
-/// Requires both within the variable: then no sum overflows.
+/// Requires that both boxes are within the variable, so that no sum overflows.
 bool overlap(const Box& a, const Box& b, std::size_t dims) {
   for (std::size_t d = 0; d < dims; ++d) {
     if (a.offset[d] >= b.offset[d] + b.extent[d] || b.offset[d] >= a.offset[d] + a.extent[d]) return false;
@@ -33,7 +33,7 @@ bool overlap(const Box& a, const Box& b, std::size_t dims) {
   return true;
 }
 
-/// The dimension in which the boxes have the most distinct offsets; the first of equals.
+/// The dimension in which the boxes have the most distinct offsets; if several have as many, the first of these.
 std::size_t most_divided(std::span<const Box> of_rank, const std::vector<std::size_t>& ranks, std::size_t dims) {
   std::size_t best = 0;
   std::size_t most = 0;
@@ -52,7 +52,7 @@ std::string box_text(const Box& box, std::size_t dims) {
   return formatted("offset {} extent {}", in_brackets(first(box.offset, dims)), in_brackets(first(box.extent, dims)));
 }
 
-/// Whether each box has whole rows that follow the rows of the box before without a gap.
+/// Whether each box has whole rows that follow the previous box's rows without a gap.
 bool are_rows_in_order(const Variable& global, std::span<const Box> of_rank) {
   if (global.shape.empty()) return false;
   const std::size_t dims = global.shape.size();
@@ -108,7 +108,7 @@ void check_cover(const Variable& variable, std::span<const Box> of_rank) {
   if (of_rank[0].distribution == Distribution::kReplicated) return;
   const std::size_t dims = variable.shape.size();
   std::vector<std::size_t> by_begin;
-  std::uint64_t covered = 0;  // overflows only if boxes overlap, which is refused below
+  std::uint64_t covered = 0;  // this sum overflows only if boxes overlap, which is refused below
   for (std::size_t r = 0; r < of_rank.size(); ++r) {
     if (is_empty(of_rank[r], dims)) continue;
     by_begin.push_back(r);

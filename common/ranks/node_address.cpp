@@ -28,14 +28,14 @@ std::string content_of(const RegularFile& file) {
 
 }  // namespace
 
-// Three lines: the address, the public key, the secret key.
+// The file has three lines: the address, the public key, the secret key.
 std::optional<NodeAddress> read_node_address(const std::string& socket) {
   const std::string path = socket + kNodeAddressSuffix;
   const RegularFile file = open_regular(path, O_RDONLY | O_NOFOLLOW);
   if (!file.valid() && file.error == ENOENT) return std::nullopt;
   constexpr const char* kExpected = "what ringside-analyzer writes there";
   if (!file.valid()) throw system_error("{}: cannot be read: {}; expected {}", shortened(path), file.why(), kExpected);
-  // Another user could have written known keys.
+  // Refuse the file of another user, who could have written known keys.
   if (file.status.st_uid != geteuid() || (file.status.st_mode & 0077) != 0) {
     throw system_error("{}: found permissions {:03o} of user {}, expected a file of this user alone", shortened(path),
                        file.status.st_mode & 0777u, file.status.st_uid);
@@ -60,7 +60,7 @@ void write_node_address(const std::string& socket, const NodeAddress& address) {
   const std::string path = socket + kNodeAddressSuffix;
   const std::string text = formatted("{}\n{}\n{}\n", address.address, address.public_key, address.secret_key);
   NewFile file(path, 0600);
-  errno = ENOSPC;  // for a short write, which sets no errno
+  errno = ENOSPC;  // a short write sets no errno
   if (!file.fd().valid() || write(file.fd().get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
     throw system_error("{}: cannot be written: {}", shortened(path), errno_text(errno));
   }

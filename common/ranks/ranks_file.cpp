@@ -40,7 +40,7 @@ Json to_json(const Variable& variable, const Box& box) {
   return {{"offset", list_of(box.offset, dims)}, {"extent", list_of(box.extent, dims)}};
 }
 
-/// A value of the file; a refusal names its place ("nodes[1].ranks[0].boxes[2]").
+/// A value in the file. Refusals name its place ("nodes[1].ranks[0].boxes[2]").
 class Value {
  public:
   Value(const Json& value, const std::string& where, std::string place = {})
@@ -81,7 +81,7 @@ class Value {
     const bool are_hexadecimal = digits.find_first_not_of("0123456789abcdef") == std::string::npos;
     if (digits.size() != 32 || !are_hexadecimal) refuse("32 hexadecimal digits");
     Id128 id;
-    // In the form of to_string(Id128).
+    // The digits have the form of to_string(Id128).
     id.high = std::stoull(digits.substr(0, 16), nullptr, 16);
     id.low = std::stoull(digits.substr(16), nullptr, 16);
     return id;
@@ -101,7 +101,8 @@ class Value {
   }
 
  private:
-  /// Prints only scalars in full: other values print recursively, and a hostile file may nest them too deep.
+  /// The value for a refusal. Only scalars are printed in full: printing other values is recursive, and a hostile file
+  /// may nest them too deeply.
   std::string found() const {
     if (value_.is_object()) return "an object";
     if (value_.is_array()) return formatted("a list of {}", value_.size());
@@ -182,7 +183,7 @@ std::vector<Box> boxes_of_all(const RanksFile& file, const std::string& where) {
   return boxes;
 }
 
-/// The same checks as those of the ranks when they attach.
+/// Makes the checks that the ranks make when they attach.
 void check(const RanksFile& file, const std::string& where) {
   const std::size_t variables = file.variables.size();
   const std::vector<Box> boxes = boxes_of_all(file, where);
@@ -310,7 +311,7 @@ RanksOfOtherNodes::RanksOfOtherNodes(const RanksFile& file) : nodes_(static_cast
   RanksFile first = file;
   first.node = 0;
   text_ = to_text(first);
-  // The first match is the right one: before it are only the version and two hexadecimal numbers.
+  // The first match is the right one, because only the version and two hexadecimal numbers precede it.
   constexpr std::string_view kNode = "\"node\":";
   place_ = text_.find(kNode) + kNode.size();
 }
@@ -323,7 +324,7 @@ std::optional<std::uint32_t> RanksOfOtherNodes::node_of(std::string_view text) c
   std::uint32_t node = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), node);
   const bool is_number = error == std::errc() && end == digits.data() + digits.size();
-  // JSON allows no leading 0.
+  // JSON allows no leading 0 in a number.
   if (!is_number || node >= nodes_ || (digits.size() > 1 && digits.front() == '0')) return {};
   return node;
 }

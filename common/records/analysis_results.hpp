@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The results of a user's analysis beside the run (docs/use/questions.md), as a record carries them: which names and
-// how many a record may have. Whoever takes such results from a process of the user's checks them here.
+// The results of a user's analysis beside the run (docs/use/questions.md), as a record carries them: their permitted
+// names, and their largest number in a record. Code that receives such results from a user's process checks them here.
 #pragma once
 
 #include <algorithm>
@@ -12,18 +12,19 @@
 
 namespace ringside {
 
-/// What the full name of each such result begins with.
+/// The beginning of the full name of each such result.
 inline constexpr std::string_view kAnalysisPrefix = "analysis.";
-inline constexpr std::size_t kMostAnalysisResults = 64;  // of one analysis and step
+inline constexpr std::size_t kMostAnalysisResults = 64;  // the largest number for one analysis and step
 
-/// Whether `name` may be that of an analysis or of one of its results: 1 to 63 letters, digits, _, . or -, and a letter or
-/// _ first.
+/// Whether `name` may be the name of an analysis or of one of its results: 1 to 63 letters, digits, _, . or -, with a
+/// letter or _ first.
 bool is_analysis_name(std::string_view name) noexcept;
 
 /// Whether `name` is the full name of such a result: analysis.NAME, or analysis.NAME.KEY.
 bool is_analysis_result(std::string_view name) noexcept;
 
-/// Calls use(name, value) for each result of a record that has such a name: a journal may come from somebody else.
+/// Calls use(name, value) for each result of a record that has a permitted name: the journal may come from another
+/// user.
 template <class Use>
 void for_each_result(const wire::AnalysisResults& results, const Use& use) {
   for (int i = 0; i < std::min(results.name_size(), results.value_size()); ++i) {
@@ -31,7 +32,7 @@ void for_each_result(const wire::AnalysisResults& results, const Use& use) {
   }
 }
 
-/// Why these results may not be recorded, in words; empty: they may.
+/// The reason why these results may not be recorded, in words; empty if they may.
 std::string problem_of(const wire::AnalysisResults& results);
 
 }  // namespace ringside

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The numbers of the cases are those of the fields in proto/ringside.proto.
+// The case labels are the field numbers in proto/ringside.proto.
 #include "common/records/plain_record.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace ringside {
 namespace {
 
-/// Calls take(field) for each field of a message; false if the message is damaged or `take` returned false.
+/// Calls take(field) for each field of a message; returns false if the message is damaged or `take` returned false.
 template <class Take>
 bool for_each_field(std::string_view message, const Take& take) {
   WireFields fields(message);
@@ -25,7 +25,7 @@ bool for_each_field(std::string_view message, const Take& take) {
   return fields.intact();
 }
 
-/// A repeated number, packed or alone.
+/// Stores the values of a repeated number, which may be packed or not.
 template <class Store>
 bool take_varints(const WireField& field, const Store& store) {
   if (!field.is_bytes) {
@@ -53,12 +53,12 @@ bool take_words(const WireField& field, std::vector<std::uint64_t>& words) {
   return true;
 }
 
-/// The integer of a sint64.
+/// Decodes a sint64.
 std::uint64_t from_zigzag(std::uint64_t value) noexcept {
   return (value >> 1) ^ (~(value & 1) + 1);
 }
 
-/// The enumerator whose name this is, of those numbered 1 to `last`.
+/// The enumerator of that name, among those with the numbers 1 to `last`.
 template <class Enumeration>
 std::optional<Enumeration> named(std::string_view text, std::uint8_t last) {
   for (std::uint8_t number = 1; number <= last; ++number) {
@@ -67,26 +67,28 @@ std::optional<Enumeration> named(std::string_view text, std::uint8_t last) {
   return std::nullopt;
 }
 
-/// As many results as a run's entry in the ring has room for. More would let one small record describe millions.
+/// The largest number of descriptions: as many results as a run's entry in the ring has room for. With more, one small
+/// record could describe millions.
 constexpr std::size_t kMostDescriptions = 128;
 
-/// What a run says once of its variables and results.
+/// A run's description of its variables and results, which is recorded once.
 class Description {
  public:
-  /// field: of the message; schema, results: the numbers of the two repeated fields. False if the message is damaged.
+  /// field: a field of the message; schema, results: the numbers of the two repeated fields. Returns false if the
+  /// message is damaged.
   bool take(const WireField& field, std::uint32_t schema, std::uint32_t results) {
     if (field.number == schema) return take_variable(field.bytes);
     return field.number != results || take_result(field.bytes);
   }
 
-  /// Null if it describes nothing, or nothing that can be.
+  /// Null if there is no description, or an invalid one.
   SharedLayout layout() {
     if (!can_be_ || variables_.empty()) return nullptr;
     try {
-      Schema made = Schema::of_whole(std::move(variables_));  // a journal may be that of a whole run
+      Schema made = Schema::of_whole(std::move(variables_));  // the journal may be that of a whole run
       Catalogue catalogue = Catalogue::decode(made, results_, "record");
       return std::make_shared<const RecordLayout>(std::move(made), std::move(catalogue));
-    } catch (const Error&) {  // no analyzer writes it
+    } catch (const Error&) {  // no analyzer writes such a description
       return nullptr;
     }
   }
@@ -116,7 +118,7 @@ class Description {
   bool take_result(std::string_view message) {
     std::string_view name;
     std::string_view unit;
-    std::string_view origin;  // the bytes of a plug-in's id; else empty
+    std::string_view origin;  // the bytes of a plug-in's id; otherwise empty
     std::optional<ValueType> type;
     std::optional<ResultSource> source;
     std::uint32_t classes = 0;
@@ -177,7 +179,7 @@ bool take_results(std::string_view message, PlainStep& step) {
   return true;
 }
 
-/// The numbers of its fields are those of for_each_scalar.
+/// Its field numbers are those of for_each_scalar.
 bool take_reductions(std::string_view message, Reductions& reductions) {
   return for_each_field(message, [&](const WireField& field) {
     std::uint32_t number = 0;
@@ -196,7 +198,7 @@ bool take_reductions(std::string_view message, Reductions& reductions) {
 bool take_step(std::string_view message, PlainRecord& record) {
   PlainStep& step = record.step;
   bool has_results = false;
-  std::optional<Reductions> reductions;  // of an older step, like the residuals
+  std::optional<Reductions> reductions;  // for a step of an older release, like the residuals
   double residual_l1 = 0;
   double residual_linf = 0;
   const bool intact = for_each_field(message, [&](const WireField& field) {

@@ -14,7 +14,7 @@
 
 namespace ringside {
 
-/// The numbers of the fields of wire::Record.
+/// The field numbers of wire::Record.
 enum class RecordKind : std::uint32_t {
   kNone = 0,
   kStep = 3,
@@ -27,7 +27,7 @@ enum class RecordKind : std::uint32_t {
   kAnalysisResults = 10
 };
 
-/// The fields of a step, as proto/ringside.proto names them.
+/// The fields of a step, with the names in proto/ringside.proto.
 struct PlainStep {
   std::uint64_t step = 0;
   std::uint64_t iteration = 0;
@@ -45,32 +45,32 @@ struct PlainStep {
   std::uint64_t skipped_before = 0;
   bool rebuilt = false;
   bool broke_lease = false;
-  StepResults results;          // without names; of a step from before there were any: older_results
-  std::uint64_t catalogue = 0;  // RecordLayout::hash of the names
+  StepResults results;          // without names; for a step that is older than named results: older_results
+  std::uint64_t catalogue = 0;  // the RecordLayout::hash of the names
 };
 
 struct PlainRecord {
   std::uint64_t seq = 0;
   std::int64_t unix_ns = 0;
-  RecordKind kind = RecordKind::kNone;  // kNone: of a later release
+  RecordKind kind = RecordKind::kNone;  // kNone: a kind that a later release added
   std::string run_id;                   // 16 bytes, or none
-  PlainStep step;                       // where kStep; its first three fields where kMark or kAnalysisResults
-  std::vector<std::string> names;       // where kAnalysisResults: full names of results
-  std::vector<std::uint64_t> values;    // of these, the bits of each double
-  SharedLayout layout;                  // where kRunStarted or kRunDescribed; null: none, or none that can be
-  std::string solver;                   // where kRunStarted, like the next two
+  PlainStep step;                       // for kStep; for kMark and kAnalysisResults, only its first three fields
+  std::vector<std::string> names;       // for kAnalysisResults: the full names of results
+  std::vector<std::uint64_t> values;    // for kAnalysisResults: the bits of each result, a double
+  SharedLayout layout;                  // for kRunStarted and kRunDescribed; null if there is no valid layout
+  std::string solver;                   // for kRunStarted, like the next two members
   std::string problem;
   std::string parameters;
-  std::string how;      // where kRunEnded, like the next three
+  std::string how;      // for kRunEnded, like the next three members
   std::string outcome;  // "finished", "interrupted", "diverged", "failed"
-  std::string text;     // also where kMark, like the next three
-  std::string cause;    // "trigger", "non_finite" ...
-  std::string name;     // of the trigger or the plug-in
+  std::string text;     // also for kMark, like the next three members
+  std::string cause;    // for example "trigger" or "non_finite"
+  std::string name;     // the name of the trigger or the plug-in
   std::string actions;  // separated by ", "
   std::uint32_t exit_code = 0;
 };
 
-/// Nothing if the bytes are no record. Fields that it does not know are skipped.
+/// Returns nothing if the bytes are not a record. Unknown fields are skipped.
 std::optional<PlainRecord> decode_record(std::string_view bytes);
 
 }  // namespace ringside

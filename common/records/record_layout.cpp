@@ -69,7 +69,7 @@ std::vector<KnownRun> described_runs(const RingView& ring) {
       Catalogue catalogue = Catalogue::decode(ring.geometry().schema(), reading.catalogue, "catalogue");
       runs.push_back(
           {reading.run.run_id, std::make_shared<const RecordLayout>(ring.geometry().schema(), std::move(catalogue))});
-    } catch (const Error&) {  // its hash holds, but a program that can write the file can also write its hash
+    } catch (const Error&) {  // the hash is correct, but a program that can write the file can also write the hash
     }
   }
   return runs;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which results of a run its records carry, and where their values lie. A record carries the results that are numbers
-// (count 1), the solver's scalars included: first all f64, then all i64, then all i128, each in the order of the
-// catalogue. The words of a step in the recorder's queue have this order, and so have the columns of wire::Results.
+// The results of a run that its records contain, and the places of their values. A record contains the results that are
+// numbers (count 1), including the solver's scalars: first all f64, then all i64, then all i128, each in the order of
+// the catalogue. The words of a step in the recorder's queue have this order, and so have the columns of wire::Results.
 #pragma once
 
 #include <cstddef>
@@ -21,61 +21,62 @@ namespace ringside {
 
 class RingView;
 
-/// How many values of each type a step has.
+/// The number of a step's values of each type.
 struct ColumnCounts {
   std::size_t f64 = 0;
   std::size_t i64 = 0;
   std::size_t i128 = 0;
 
   constexpr std::size_t values() const noexcept { return f64 + i64 + i128; }
-  /// A bit for each value that is absent, by its number; these words come first.
+  /// The number of words that mark absent values, with one bit for each value. They come before all other words.
   constexpr std::size_t absence_words() const noexcept { return (values() + 63) / 64; }
   constexpr std::size_t words() const noexcept { return absence_words() + f64 + i64 + 2 * i128; }
 
-  /// Of the value with this number: its place when the columns follow each other.
+  /// The type and the first word of the value with this number, when the columns follow each other.
   constexpr ValueType type(std::size_t number) const noexcept {
     return number < f64 ? ValueType::kF64 : number < f64 + i64 ? ValueType::kI64 : ValueType::kI128;
   }
   constexpr std::size_t first_word(std::size_t number) const noexcept {
-    const std::size_t wide = number > f64 + i64 ? number - f64 - i64 : 0;  // values of two words before it
+    const std::size_t wide = number > f64 + i64 ? number - f64 - i64 : 0;  // earlier values that take two words
     return absence_words() + number + wide;
   }
   bool operator==(const ColumnCounts&) const = default;
 };
 
-/// A result that records carry.
+/// A result that records contain.
 struct RecordedResult {
-  const Result* result = nullptr;  // of the layout's catalogue
+  const Result* result = nullptr;  // an element of the layout's catalogue
   std::size_t number = 0;
-  std::size_t word = 0;  // its first word among those of the step
+  std::size_t word = 0;  // the index of its first word among the words of the step
 };
 
-/// Made once per run. Immutable; shared by the steps that have it.
+/// Made once per run. Immutable, and shared by the steps of the run.
 class RecordLayout {
  public:
   RecordLayout(Schema schema, Catalogue catalogue);
 
   const Schema& schema() const noexcept { return schema_; }
   const Catalogue& catalogue() const noexcept { return catalogue_; }
-  /// Names this layout in records: the hash of schema and catalogue, as in the ring.
+  /// Identifies this layout in records: the hash of schema and catalogue, as in the ring.
   std::uint64_t hash() const noexcept { return hash_; }
   const ColumnCounts& counts() const noexcept { return counts_; }
-  /// Words of a step.
+  /// The number of words of a step.
   std::size_t words() const noexcept { return counts_.words(); }
 
-  /// In the order of the catalogue: the reductions of each field, then other results, then the scalars.
+  /// The results, in the order of the catalogue: the reductions of each field, then other results, then the scalars.
   std::span<const RecordedResult> results() const noexcept { return results_; }
-  /// Null if records carry no such result.
+  /// Null if records do not contain this result.
   const RecordedResult* find(std::string_view full_name) const noexcept;
 
-  /// Copies a step's values to `words`, which has words() of them. results: the words of the step as the catalogue
-  /// places them; empty: there are none, they are absent. step: its scalars; null: they are absent. Allocates nothing.
+  /// Copies a step's values to `words`, which has words() of them. results: the words of the step in the catalogue's
+  /// layout; if empty, all results are absent. step: contains the scalars; if null, these are absent. Allocates no
+  /// memory.
   void gather(std::span<const std::uint64_t> results, const StepWithScalars* step,
               std::span<std::uint64_t> words) const noexcept;
 
  private:
   Schema schema_;
-  Catalogue catalogue_;  // owns what `results_` points to
+  Catalogue catalogue_;  // owns the elements to which `results_` points
   std::uint64_t hash_;
   ColumnCounts counts_;
   std::vector<RecordedResult> results_;
@@ -84,13 +85,13 @@ class RecordLayout {
 
 using SharedLayout = std::shared_ptr<const RecordLayout>;
 
-/// What a run records of its steps.
+/// The description of a run's results that the ring's run table contains.
 struct KnownRun {
   Id128 run_id;
   SharedLayout layout;
 };
 
-/// Every run that the ring's run table describes, by ascending record_seq.
+/// All runs that the ring's run table describes, by ascending record_seq.
 std::vector<KnownRun> described_runs(const RingView& ring);
 
 }  // namespace ringside

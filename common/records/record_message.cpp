@@ -19,7 +19,7 @@ void put_id(std::string& bytes, const Id128& id) {
   put_id(reinterpret_cast<unsigned char*>(bytes.data()), id);
 }
 
-/// Calls visit(figure, getter, setter) for each field of a step, apart from the run's id and the results.
+/// Calls visit(figure, getter, setter) for each field of a step except the run's id and the results.
 template <class Figures, class Visit>
 void for_each_figure(Figures& figures, const Visit& visit) {
   using Record = wire::StepRecord;
@@ -49,7 +49,7 @@ void fill_figures(wire::StepRecord& record, const StepFigures& figures) {
   for_each_figure(figures, [&](const auto& figure, auto, auto set) { (record.*set)(figure); });
 }
 
-/// The marks of absence as bytes, the lowest bit first; empty if there is none.
+/// Writes the marks of absence as bytes, the lowest bit first; empty if no value is absent.
 void fill_absent(std::string& bytes, const ColumnCounts& counts, std::span<const std::uint64_t> words) {
   bytes.clear();
   const auto marks = words.first(counts.absence_words());
@@ -140,7 +140,7 @@ void fill(wire::StepRecord& record, const RecordedStep& step) {
     return;
   }
   fill_figures(record, step.figures);
-  record.mutable_results()->Clear();  // present: so the record is not from before results had names
+  record.mutable_results()->Clear();  // present even if empty, as in all records that have results by name
 }
 
 void fill(wire::RecordsMissing& record, const MissingSteps& missing) {
@@ -206,7 +206,7 @@ SharedLayout layout_of(const wire::RunStarted& message) {
   return layout_of(described);
 }
 
-/// Encodes the message again, so that there is one decoder of descriptions. A run has few of them.
+/// Encodes the message again, so that only one function decodes descriptions. A run has few of them.
 SharedLayout layout_of(const wire::RunDescribed& message) {
   wire::Record record;
   *record.mutable_run_described() = message;

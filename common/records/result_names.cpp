@@ -12,8 +12,8 @@
 namespace ringside {
 namespace {
 
-/// Min and max over no entries are infinite: apart from a step of zeros, only figures that were never filled in are
-/// all 0.
+/// Whether the reductions were never filled in, in which case all of them are 0. A step of zeros looks the same, but a
+/// step without finite values does not: its min and max are infinite.
 bool was_never_reduced(const std::optional<Reductions>& r, bool rebuilt) {
   return !r || (rebuilt && r->linf == 0 && r->non_finite == 0 && r->min == 0 && r->max == 0);
 }

@@ -16,13 +16,13 @@ std::optional<double> number(const StepValue& value) {
   return value.present ? std::optional(value.as_double()) : std::nullopt;
 }
 
-/// Nothing unless one of them is there.
+/// Nothing unless at least one of the reductions is present.
 std::optional<ReductionScalars> reductions_of(const StepResults& results, const std::string& field) {
   ReductionScalars scalars;
   bool any = false;
   for_each_scalar([&](const char* name, auto to, auto) {
     using Value = std::remove_reference_t<decltype(scalars.*to)>;
-    // The change is there if its norms are.
+    // The flag `has_change` is true if the norms of the change are present.
     const bool is_change = std::is_same_v<Value, bool>;
     const StepValue value = results.find(field + "." + (is_change ? "change_l1" : name));
     if (!value.present) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The fields of a message of Protocol Buffers, one after the other, without that library: libringside reads records and
-// must not depend on it. Every length is checked before it is used. The format is documented at
-// https://protobuf.dev/programming-guides/encoding/.
+// Iterates over the fields of a Protocol Buffers message without the Protocol Buffers library, because libringside
+// reads records and must not depend on that library. Every length is checked before it is used. The format is
+// documented at https://protobuf.dev/programming-guides/encoding/.
 #pragma once
 
 #include <bit>
@@ -11,11 +11,11 @@
 
 namespace ringside {
 
-/// A field as it stands in the message; the value of a type that it does not have is 0 or empty.
+/// A field of the message. Of `integer` and `bytes`, the member that does not belong to the field's type is 0 or empty.
 struct WireField {
   std::uint32_t number = 0;
-  std::uint64_t integer = 0;  // varint, fixed64 or fixed32
-  std::string_view bytes;     // text, bytes, a message, or packed numbers
+  std::uint64_t integer = 0;  // the value of a varint, fixed64 or fixed32
+  std::string_view bytes;     // the content of a text, bytes, a message, or packed numbers
   bool is_bytes = false;
 
   double f64() const noexcept { return std::bit_cast<double>(integer); }
@@ -26,10 +26,10 @@ struct WireField {
 
 class WireFields {
  public:
-  /// message: outlives this object.
+  /// `message` must outlive this object.
   explicit WireFields(std::string_view message) noexcept : rest_(message) {}
 
-  /// False at the end, and where the bytes are no field: then `intact` is false.
+  /// Reads the next field. Returns false at the end, and also if the bytes are not a field; then `intact` is false.
   bool next(WireField& field) noexcept {
     if (rest_.empty()) return false;
     std::uint64_t key = 0;
@@ -41,7 +41,7 @@ class WireFields {
   }
   bool intact() const noexcept { return intact_; }
 
-  /// Takes a varint off the front. False if there is none of at most 10 bytes.
+  /// Reads a varint from the front. Returns false if there is no valid one of at most 10 bytes.
   bool take_varint(std::uint64_t& value) noexcept {
     value = 0;
     for (unsigned shift = 0; shift < 70 && !rest_.empty(); shift += 7) {
@@ -61,7 +61,7 @@ class WireFields {
       case 1: return take_fixed(8, field.integer);
       case 5: return take_fixed(4, field.integer);
       case 2: break;
-      default: return false;  // groups, which proto3 does not have
+      default: return false;  // groups, which do not exist in proto3
     }
     std::uint64_t bytes = 0;
     if (!take_varint(bytes) || bytes > rest_.size()) return false;
@@ -72,7 +72,7 @@ class WireFields {
   }
   bool take_fixed(std::size_t bytes, std::uint64_t& value) noexcept {
     if (rest_.size() < bytes) return false;
-    std::memcpy(&value, rest_.data(), bytes);  // little-endian, like x86-64
+    std::memcpy(&value, rest_.data(), bytes);  // stored as little-endian, the byte order of x86-64
     rest_.remove_prefix(bytes);
     return true;
   }

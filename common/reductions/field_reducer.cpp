@@ -37,7 +37,7 @@ void FieldReducer::begin(const void* previous) noexcept {
   }
 }
 
-/// From here on the thread's state is this field's.
+/// Assigns the thread's state to this field.
 void FieldReducer::enter(std::size_t thread) noexcept {
   FieldReducer*& field = scratch_.field(thread);
   if (field == this) return;
@@ -47,7 +47,7 @@ void FieldReducer::enter(std::size_t thread) noexcept {
   field = this;
 }
 
-/// Folds the thread's state. It may then be cleared.
+/// Folds the thread's state into this field's results. The state may then be cleared.
 void FieldReducer::leave(std::size_t thread) noexcept {
   Left& left = left_[thread];
   if (left.step != steps_) {
@@ -95,7 +95,7 @@ void FieldReducer::begin_again() noexcept {
   }
 }
 
-/// The state of thread 0 takes in what the others have found.
+/// Combines the results of all other threads into the state of thread 0.
 std::uint64_t FieldReducer::finish(std::uint64_t* values) noexcept {
   enter(0);
   ExactReductions exact = scratch_.exact(0);

@@ -13,23 +13,25 @@
 
 namespace ringside {
 
-/// Of all, in the order of the results of a field. One that differs in type between classes stands once for each type.
+/// The descriptions of all reductions, in the order of the results of a field. A reduction whose type depends on the
+/// class of the dtype occurs once for each type.
 std::span<const ResultDescription> reduction_descriptions();
 
-/// The results of a run with these variables: of every field every reduction of our own, then those of plug-ins
-/// (PlugInSet::descriptions); then the scalars. Throws Error (exit code 2): a full name twice, for instance.
+/// The results of a run with these variables: for every field first our own reductions, then those of plug-ins
+/// (PlugInSet::descriptions); after all fields the scalars. Throws Error (exit code 2), for instance if two results
+/// have the same full name.
 Catalogue catalogue_of(const Schema& schema, std::span<const Scalar> scalars = {},
                        std::span<const ResultDescription> plug_ins = {});
 
-/// residual_l1 and residual_linf (f64): what the built-in solvers publish with each step.
+/// residual_l1 and residual_linf (f64), which the built-in solvers publish with each step.
 std::span<const Scalar> residual_scalars();
 
-/// The results that the record `Reductions` holds: of one f64 field `x` of `entries` entries; and residual_scalars. Runs
-/// of the built-in solvers of older releases have these.
+/// The results that the record `Reductions` contains, for one f64 field `x` of `entries` entries, and also
+/// residual_scalars. Runs of the built-in solvers of older releases have these results.
 Catalogue x_only_catalogue(std::uint64_t entries);
 
-/// What runs of the built-in solvers record, by this release or by older ones, if it has that hash: for a run whose
-/// description is lost.
+/// For a run whose description is lost: the results that the built-in solvers of this release or of older ones record,
+/// if their hash is `hash`.
 std::optional<Catalogue> usual_catalogue(const Schema& schema, std::uint64_t hash);
 
 }  // namespace ringside

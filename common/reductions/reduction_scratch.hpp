@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory that each thread reduces with: the state of the kernels, which holds 256 KiB of pairs for the histogram,
-// and staging for a chunk. The fields of a step share it. A thread works for one field at a time; before it continues
-// with another one, the field that it leaves folds the state into a compact one (FieldReducer::leave).
+// The memory in which each thread reduces: the state of the kernels, which includes 256 KiB of pairs for the histogram,
+// and staging for a chunk. All fields of a step share it. A thread works for one field at a time. When the thread
+// changes to another field, the previous field first folds the state into a compact form (FieldReducer::leave).
 #pragma once
 
 #include <cstddef>
@@ -22,17 +22,17 @@ class ReductionScratch {
   std::size_t threads() const noexcept { return threads_.size(); }
   const ReductionKernel& kernel() const noexcept { return kernel_; }
 
-  /// States of consecutive threads are consecutive in memory.
+  /// The state of a thread. States of consecutive threads are consecutive in memory.
   void* state(std::size_t thread) noexcept { return lines_of(states_, thread); }
   ExactReductions& exact(std::size_t thread) noexcept { return threads_[thread].exact; }
-  /// kCopyChunkBytes bytes, 64-byte aligned.
+  /// The staging of a thread: kCopyChunkBytes bytes, 64-byte aligned.
   void* staging(std::size_t thread) noexcept { return lines_of(staging_, thread); }
 
-  /// For whom the thread works; null: its state is nobody's, and not cleared.
+  /// The field for which the thread works. Null: its state belongs to no field and has not been cleared.
   FieldReducer*& field(std::size_t thread) noexcept { return threads_[thread].field; }
 
  private:
-  // 64: one cache line, the alignment that the kernel's states require; no two threads write to the same one.
+  // 64: one cache line, the alignment that the kernel's states require; so that no two threads write to the same line.
   struct alignas(64) Line {
     std::byte bytes[64];
   };

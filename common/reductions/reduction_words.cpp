@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::uint64_t kUnfilledRow = ~std::uint64_t{0};  // -1
 
-/// Of a result: its presence bit, and where its values begin; the presence bits come first.
+/// The place of a result: its presence bit, and the word at which its values begin. The presence bits come before all
+/// values.
 struct Place {
   std::uint64_t bit;
   std::size_t word;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The record `Reductions` and its words, which say the same: presence bits, then values, in the order of
-// x_only_catalogue (common/reductions/reduction_catalogue.hpp). Words of newer releases begin like these.
+// Converts between the record `Reductions` and words of the same content: presence bits, then values, in the order of
+// x_only_catalogue (common/reductions/reduction_catalogue.hpp). Words of newer releases begin with the same values.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace ringside {
 
-/// words: at least kXOnlyWords of them. A top row that is not filled is -1.
+/// words: at least kXOnlyWords words. A top row without an entry becomes -1.
 void to_words(const Reductions& reductions, std::span<std::uint64_t> words) noexcept;
 
-/// The reverse. words: at least kXOnlyWords of them, which may be hostile; rows: entries of x.
+/// The reverse of to_words. words: at least kXOnlyWords words, which may be hostile; rows: the number of entries of x.
 Reductions to_reductions(std::span<const std::uint64_t> words, std::uint64_t rows) noexcept;
 
 }  // namespace ringside

@@ -16,7 +16,7 @@ const void* at(const void* payload, std::uint64_t offset) noexcept {
   return payload != nullptr ? static_cast<const std::byte*>(payload) + offset : nullptr;
 }
 
-/// presence: at most 64 bits, which may reach into the next word.
+/// presence: at most 64 bits. They may extend into the next word.
 void set_presence(std::uint64_t* words, std::uint64_t first_bit, std::uint64_t presence) noexcept {
   const std::uint64_t shift = first_bit % 64;
   words[first_bit / 64] |= presence << shift;
@@ -48,7 +48,7 @@ StepReducer::StepReducer(const Schema& schema, std::unique_ptr<Team> own_team, T
       plug_ins_of_(schema.size(), nullptr),
       words_(catalogue_.words(), 0) {
   for (const Result& result : catalogue_.results()) {
-    if (field_of_[result.variable] != nullptr) continue;  // not the first result of its field
+    if (field_of_[result.variable] != nullptr) continue;  // skip all but the first result of each field
     const DType dtype = schema_.variables()[result.variable].dtype;
     const VariablePlace& place = schema_.place(result.variable);
     Field& field = fields_.emplace_back();
@@ -82,7 +82,7 @@ void StepReducer::begin(const void* previous) noexcept {
   }
 }
 
-/// Through memory of the thread's own, where the plug-ins find in the cache what is then stored.
+/// Copies through memory of the thread's own, so that the plug-ins find in the cache the bytes that are then stored.
 std::uint64_t StepReducer::copy_staged(std::size_t thread, std::size_t variable, void* to, const void* from,
                                        std::uint64_t first_byte, std::size_t bytes) noexcept {
   const StagedBytes staged = stage(thread, variable, from, first_byte, bytes);
@@ -109,7 +109,8 @@ void StepReducer::sweep(std::size_t thread, std::size_t variable, const void* pa
                (first_byte + bytes + block_bytes - 1) / block_bytes);
 }
 
-/// With plug-ins, block by block: they find in the first-level cache what our own reductions have read.
+/// With plug-ins, sweeps block by block, so that they find in the first-level cache the block that our own reductions
+/// have just read.
 void StepReducer::sweep_blocks(std::size_t thread, std::size_t variable, const void* field, std::uint64_t first_block,
                                std::uint64_t end_block) noexcept {
   FieldReducer& reducer = *field_of_[variable];
@@ -125,7 +126,7 @@ void StepReducer::sweep_blocks(std::size_t thread, std::size_t variable, const v
   }
 }
 
-/// One job for the team: the blocks of all fields, one field after the other.
+/// Runs one job of the team over the blocks of all fields, one field after the other.
 void StepReducer::sweep_all(const void* payload) noexcept {
   const std::uint64_t pieces = team_.pieces(blocks_, kReductionBlocksInPiece);
   team_.share(pieces, [&](std::uint64_t piece, int thread) noexcept {
@@ -144,7 +145,7 @@ void StepReducer::sweep_all(const void* payload) noexcept {
 }
 
 std::span<const std::uint64_t> StepReducer::finish(const void* payload, int passes) noexcept {
-  plug_ins_run_ = false;  // their results are complete
+  plug_ins_run_ = false;  // the results of the plug-ins are complete
   for (int pass = 1; pass < passes; ++pass) {
     for (Field& field : fields_) field.reducer->begin_again();
     sweep_all(payload);

@@ -15,7 +15,7 @@ struct Catalogue::Content {
   std::vector<ResultDescription> descriptions;
   std::vector<Result> results;
   std::vector<Scalar> scalars;
-  std::unordered_map<std::string_view, std::size_t> by_name;  // keys point into `results`, whose names do not move
+  std::unordered_map<std::string_view, std::size_t> by_name;  // the keys refer to names in `results`, which do not move
   std::uint64_t words = 0;
   std::uint64_t presence_words = 0;
 };
@@ -34,7 +34,7 @@ bool is_padded(const char (&field)[N]) noexcept {
   return std::all_of(field + text_of(field).size(), field + N, [](char c) { return c == 0; });
 }
 
-/// All checks that need only this description.
+/// Makes all checks for which this description is sufficient.
 void check_description(const ResultDescription& result, std::size_t index, std::string_view where) {
   const char* kind = result.source == ResultSource::kScalar ? "scalar" : "result";
   check_name(text_of(result.name), where, kind, index);
@@ -72,7 +72,7 @@ Result result_of(const ResultDescription& description, std::size_t index) {
           .description = static_cast<std::uint32_t>(index)};
 }
 
-/// Full names, without places: reductions by field, then other results, then scalars.
+/// The results with their full names, but without places: reductions by field, then other results, then scalars.
 std::vector<Result> expanded(const Schema& schema, std::span<const ResultDescription> descriptions) {
   std::vector<Result> results;
   for (std::size_t v = 0; v < schema.size(); ++v) {
@@ -152,7 +152,7 @@ Catalogue Catalogue::of(const Schema& schema, std::span<const ResultDescription>
     }
   }
   for (std::size_t s = 0; s < scalars.size(); ++s) {
-    check_name(scalars[s].name, where, "scalar", s);  // before description_of truncates the name
+    check_name(scalars[s].name, where, "scalar", s);  // checked first, because description_of would truncate the name
     check_unit(scalars[s].unit, where, "scalar", scalars[s].name);
     descriptions.push_back(description_of(scalars[s]));
   }

@@ -19,46 +19,48 @@ namespace ringside {
 
 /// One result of a run.
 struct Result {
-  std::string full_name;  // "x.l2"
+  std::string full_name;  // for example "x.l2"
   std::string unit;
   ValueType type = ValueType::kF64;
   ResultSource source = ResultSource::kOther;
   std::uint32_t count = 1;
   std::uint32_t flags = 0;
-  Id128 origin{};                 // of a plug-in's reduction: its id; else 0
-  std::uint32_t description = 0;  // its index
-  std::uint32_t variable = 0;     // of a reduction: the index of its variable
+  Id128 origin{};                 // for a plug-in's reduction: its id; otherwise 0
+  std::uint32_t description = 0;  // the index of its description
+  std::uint32_t variable = 0;     // for a reduction: the index of its variable
   std::uint64_t bit = 0;          // its presence bit, counted from the first word; unused by a scalar
-  std::uint64_t word = 0;         // the index of its first word in the step; of a scalar: its index among the scalars
+  std::uint64_t word = 0;         // the index of its first word in the step; for a scalar: its index among the scalars
 };
 
-/// A copy shares the content.
+/// Copies share the content.
 class Catalogue {
  public:
-  /// The results of a run with these variables: every reduction of every field, then the scalars, then `others`.
-  /// Throws Error (exit code 2), which begins with `where`: an invalid name, a repeated full name, more than 64
-  /// scalars, more words than kMostResultWords.
+  /// The results of a run with these variables: every reduction of every field, then the scalars, then `others`. Throws
+  /// Error (exit code 2), whose text begins with `where`, for an invalid name, a repeated full name, more than 64
+  /// scalars, or more words than kMostResultWords.
   static Catalogue of(const Schema& schema, std::span<const ResultDescription> reductions,
                       std::span<const Scalar> scalars = {}, std::span<const ResultDescription> others = {},
                       std::string_view where = "results");
 
   /// Rebuilds a catalogue from its `descriptions()`, which come from a file or a peer and may be hostile. Throws Error
-  /// (exit code 2), which begins with `where`.
+  /// (exit code 2), whose text begins with `where`.
   static Catalogue decode(const Schema& schema, std::span<const ResultDescription> descriptions,
                           std::string_view where);
 
   std::span<const ResultDescription> descriptions() const noexcept;
 
-  /// In the order of their words. The scalars, which have no words here, are last.
+  /// The results, in the order of their words. The scalars, which have no words here, are last.
   std::span<const Result> results() const noexcept;
   const Result* find(std::string_view full_name) const noexcept;
 
-  /// The result of description `description` for variable `variable`; null if that variable has none.
+  /// The result of the description with index `description` for the variable with index `variable`; null if there is
+  /// none.
   const Result* find(std::size_t description, std::size_t variable) const noexcept;
 
   std::span<const Scalar> scalars() const noexcept;
 
-  /// The number of words of a step, and how many of the first ones are presence bits. Scalars have no words here.
+  /// The number of words of a step, and the number of words at the beginning that are presence bits. Scalars have no
+  /// words here.
   std::uint64_t words() const noexcept;
   std::uint64_t presence_words() const noexcept;
 

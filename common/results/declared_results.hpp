@@ -13,15 +13,15 @@
 
 namespace ringside {
 
-/// The classes of a declaration, as bits of DTypeClass; real and complex if it names none.
+/// The classes of a declaration, as bits of DTypeClass; real and complex if the declaration states none.
 std::uint16_t classes_of(const ringside_reduction& declared) noexcept;
 
-/// REDUCTION or REDUCTION.NAME, of any length.
+/// The name of a result: REDUCTION or REDUCTION.NAME, of any length.
 std::string name_of(const std::string& reduction, const ringside_reduction_result& result);
 std::string unit_of(const ringside_reduction_result& result);
 
-/// A description of each of the `declared.result_count` results. It is for the classes of the result, or for those of
-/// the declaration if the result names none. name: of the reduction.
+/// Describes each of the `declared.result_count` results. A description has the classes of the result, or those of the
+/// declaration if the result states none. name: the name of the reduction.
 std::vector<ResultDescription> describe(const std::string& name, const ringside_reduction& declared,
                                         const ringside_reduction_result* results);
 

@@ -23,12 +23,12 @@ enum class ValueType : std::uint8_t { kF64 = 1, kI64 = 2, kI128 = 3 };
 enum class ResultSource : std::uint8_t {
   kReduction = 1,  // computed for every field of the described classes: "x.l2"
   kScalar = 2,     // published by the solver with each step: "solver.residual_l1"
-  kOther = 3       // all else: the name is the full name
+  kOther = 3       // any other result: the name is the full name
 };
 
 inline constexpr std::uint32_t kNeedsPrevious = 1;  // flag: absent in the first step of a run
 
-/// The most words of a step's results, presence bits included: 8 MiB.
+/// The largest number of words of a step's results, including presence bits: 8 MiB.
 inline constexpr std::uint64_t kMostResultWords = std::uint64_t{1} << 20;
 
 constexpr std::string_view to_string(ValueType type) noexcept {
@@ -46,14 +46,14 @@ constexpr std::uint32_t words_of(ValueType type) noexcept {
 }
 
 struct ResultDescription {
-  char name[kNameBytes] = {};  // of a reduction or a scalar: the last part of its full name
-  char unit[kUnitBytes] = {};  // of a reduction: empty for the unit of its variable
+  char name[kNameBytes] = {};  // for a reduction or a scalar: the last part of its full name
+  char unit[kUnitBytes] = {};  // for a reduction: empty if the unit is that of its variable
   ValueType type = ValueType::kF64;
   ResultSource source = ResultSource::kOther;
   std::uint16_t classes = 0;  // bits of DTypeClass; 0 unless the source is a reduction
   std::uint32_t count = 1;    // 1: a number; more: an array
   std::uint32_t flags = 0;
-  unsigned char origin[16] = {};  // of a plug-in's reduction: its id, most significant byte first; else 0
+  unsigned char origin[16] = {};  // for a plug-in's reduction: its id, most significant byte first; otherwise 0
   unsigned char reserved[4] = {};
 };
 static_assert(sizeof(ResultDescription) == 128 && std::is_trivially_copyable_v<ResultDescription>);
@@ -61,9 +61,9 @@ static_assert(offsetof(ResultDescription, unit) == 64 && offsetof(ResultDescript
               offsetof(ResultDescription, classes) == 98 && offsetof(ResultDescription, count) == 100 &&
               offsetof(ResultDescription, flags) == 104 && offsetof(ResultDescription, origin) == 108);
 
-/// id: of the plug-in that computes the result (PlugIn::id).
+/// Sets the origin. id: that of the plug-in that computes the result (PlugIn::id).
 void set_origin(ResultDescription& description, const Id128& id) noexcept;
-/// 0 if no plug-in computes the result.
+/// The id of the plug-in that computes the result; 0 if no plug-in does.
 Id128 origin_of(const ResultDescription& description) noexcept;
 
 /// A number that a solver publishes with each step. The ring keeps it in the step descriptor.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The values of a step's results: words in the order of the catalogue, the presence bits first. A slot and the
-// recorder's queue hold the same words.
+// recorder's queue contain the same words.
 #pragma once
 
 #include <bit>
@@ -13,14 +13,14 @@
 
 namespace ringside {
 
-/// GCC's and clang's 128-bit integers. `__extension__`, because the standard has none.
+/// The 128-bit integers of GCC and clang. `__extension__` is needed because the standard has no such type.
 __extension__ typedef __int128 Int128;
 __extension__ typedef unsigned __int128 UInt128;
 
-/// Decimal digits.
+/// The value in decimal digits.
 std::string to_string(Int128 value);
 
-/// Reads the values of a step. words: as many as Catalogue::words(). Scalars lie in the step descriptor.
+/// Reads the values of a step. words: as many as Catalogue::words(). Scalars are in the step descriptor.
 class ResultValues {
  public:
   explicit ResultValues(std::span<const std::uint64_t> words) noexcept : words_(words) {}
@@ -80,15 +80,15 @@ std::string to_text(const ResultValues& values, const Result& result, std::uint3
 /// 0 up to release 0.2, and is NaN now. Both arguments are the bits of an f64.
 bool is_of_earlier_release(const Result& result, std::uint64_t recorded, std::uint64_t recomputed) noexcept;
 
-/// A value that differs, as texts; with the bits if the digits of two doubles are equal.
+/// A value that differs, as texts; if the digits of two doubles are equal, the texts also contain the bits.
 struct ResultDifference {
-  std::string name;  // "x.l1", "x.histogram[40]"
+  std::string name;  // for example "x.l1" or "x.histogram[40]"
   std::string recorded;
   std::string recomputed;
 };
 
-/// The values that differ, in the order of the words. Skips scalars, and values for which is_of_earlier_release holds.
-/// Compares doubles by their bits: -0 differs from 0, and a NaN equals itself.
+/// The values that differ, in the order of the words. Skips scalars, and values for which is_of_earlier_release returns
+/// true. Compares doubles by their bits: -0 differs from 0, and a NaN equals itself.
 std::vector<ResultDifference> differences(const Catalogue& catalogue, const ResultValues& recorded,
                                           const ResultValues& recomputed);
 

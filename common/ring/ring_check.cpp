@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-/// True for a copy that lost only its record_seq and otherwise equals its valid twin.
+/// Whether the copy lacks only its record_seq and otherwise equals its valid twin.
 bool lost_its_sequence_number(const EntryReading& copy, const EntryReading& twin) {
   return copy.state == EntryState::kEmpty && twin.state == EntryState::kValid && copy.tail.hash == twin.tail.hash &&
          std::memcmp(&copy.run, &twin.run, sizeof(copy.run)) == 0 &&

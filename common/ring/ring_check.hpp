@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks the whole content of a ring against its hashes, which cover each bit that the format uses. `verify` reports
-// the results. The check of a slot describes the slot at one instant, even while an analyzer writes.
+// Checks the whole content of a ring against its hashes, which cover each bit that the format uses. `ringside verify`
+// reports the results. The check of a slot describes its state at one instant, even while an analyzer writes.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,11 @@
 
 namespace ringside {
 
-/// The parts that are stored twice. If one copy is damaged, readers use its twin, and the next owner repairs it.
+/// The result for the parts that are stored twice. If one copy is damaged, readers use the other copy, and the next
+/// owner repairs the damaged one.
 struct TwinsCheck {
   struct DamagedEntry {
-    std::uint32_t index = 0;  // in the run table
+    std::uint32_t index = 0;  // the entry's index in the run table
     bool copy_damaged[2] = {false, false};
   };
 
@@ -25,7 +26,7 @@ struct TwinsCheck {
   bool intact() const noexcept { return superblocks_intact() && run_entries.empty(); }
 };
 
-/// An unfinished second copy of an entry, left by an interrupted run, is not damage: one copy suffices.
+/// If an interrupted run has left an unfinished second copy of an entry, this is not damage: one copy is sufficient.
 TwinsCheck check_twins(const RingView& ring);
 
 struct SlotCheck {
@@ -37,7 +38,7 @@ struct SlotCheck {
   bool results_damaged() const noexcept { return results == ResultsState::kDamaged; }
 };
 
-/// Hashes a slot's payload and its stored results. Uses all OpenMP threads.
+/// Hashes the payload and the stored results of a slot. Uses all OpenMP threads.
 SlotCheck check_slot(const RingView& ring, const KeptSlot& kept);
 
 }  // namespace ringside

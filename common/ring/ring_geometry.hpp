@@ -14,22 +14,22 @@
 
 namespace ringside {
 
-/// The data that a ring is made for.
+/// The data for which a ring is made.
 struct RingShape {
   Schema schema;
   std::uint32_t scalar_words = kDescriptorScalars;
   std::uint64_t results_bytes = 0;
   std::uint32_t catalogue_entries = kCatalogueEntries;
 
-  /// Room for the results of `catalogue`, and spare room for results of later releases.
+  /// A shape with room for the results of `catalogue`, and spare room for results of later releases.
   static RingShape of(const Schema& schema, const Catalogue& catalogue);
 
-  /// For the built-in solvers with one variable: `rows` doubles and their reductions.
+  /// The shape for the built-in solvers with one variable: `rows` doubles and their reductions.
   static RingShape x_only(std::uint64_t rows);
 };
 
-/// Equal parts of each variable, numbered through all variables of a payload. No part holds bytes of two variables;
-/// the last part of a variable may be shorter.
+/// Divides each variable of a payload into equal parts, which are numbered through all variables. No part contains
+/// bytes of two variables; the last part of a variable may be shorter.
 class PayloadParts {
  public:
   struct Part {
@@ -47,7 +47,7 @@ class PayloadParts {
   std::uint64_t first_of(std::size_t variable) const noexcept {
     return variable == 0 ? 0 : variables_[variable - 1].end;
   }
-  /// The number of its last part, plus 1.
+  /// The number of the variable's last part, plus 1.
   std::uint64_t end_of(std::size_t variable) const noexcept { return variables_[variable].end; }
 
   /// index: below count().
@@ -55,7 +55,7 @@ class PayloadParts {
 
  private:
   struct Variable {
-    std::uint64_t end = 0;  // the number of its last part, plus 1
+    std::uint64_t end = 0;  // the number of the variable's last part, plus 1
     std::uint64_t offset = 0;
     std::uint64_t stored_bytes = 0;
   };
@@ -63,7 +63,7 @@ class PayloadParts {
   std::vector<Variable> variables_;
 };
 
-/// A superblock's content.
+/// The content of a superblock.
 struct RingGeometry {
   explicit RingGeometry(RingShape ring_shape, std::uint64_t bytes_of_chunk = kChunkBytes,
                         std::uint32_t ring_version = kRingVersion)
@@ -85,31 +85,31 @@ struct RingGeometry {
   std::vector<SlotPlace> slots;
 
   const Schema& schema() const noexcept { return shape.schema; }
-  /// Entries of the first variable.
+  /// The number of entries of the first variable.
   std::uint64_t entries() const noexcept { return shape.schema.place(0).entries; }
   std::uint32_t slot_count() const noexcept { return static_cast<std::uint32_t>(slots.size()); }
-  std::uint32_t run_entries() const noexcept { return slot_count() + 2; }  // per slot; the newest; the next to write
+  std::uint32_t run_entries() const noexcept { return slot_count() + 2; }  // 1 per slot, 1 newest, 1 to write next
   std::uint64_t payload_bytes() const noexcept { return shape.schema.payload_bytes(); }
   std::uint64_t chunk_count() const noexcept { return chunks.count(); }
 
-  /// Bytes of the step descriptor with all scalars.
+  /// The size of the step descriptor with all scalars, in bytes.
   std::uint64_t step_bytes() const noexcept {
     return sizeof(StepDescriptor) + (shape.scalar_words - kDescriptorScalars) * sizeof(std::uint64_t);
   }
-  // In a slot's meta area:
+  // Offsets in a slot's meta area:
   std::uint64_t results_offset() const noexcept { return kStepOffset + step_bytes(); }
   std::uint64_t chunk_hashes_offset() const noexcept { return results_offset() + shape.results_bytes; }
   std::uint64_t meta_bytes() const noexcept {
     return chunk_hashes_offset() + round_up(chunk_count() * sizeof(std::uint64_t), kLineBytes);
   }
 
-  /// The number of words of results that a slot can hold.
+  /// The number of words of results for which a slot has room.
   std::uint64_t most_result_words() const noexcept {
     return (shape.results_bytes - sizeof(ResultsHead)) / sizeof(std::uint64_t);
   }
 
   std::uint64_t superblock_bytes() const noexcept;
-  /// Bytes of one copy of the superblock: whole pages. Their last line holds the formatted word.
+  /// The size of one copy of the superblock in bytes: whole pages, whose last line contains the formatted word.
   std::uint64_t superblock_area_bytes() const noexcept { return round_up(superblock_bytes() + kLineBytes, kPageBytes); }
   std::uint64_t formatted_word_offset() const noexcept { return superblock_area_bytes() - kLineBytes; }
 
@@ -117,22 +117,22 @@ struct RingGeometry {
   std::uint64_t run_tail_offset() const noexcept { return run_entry_bytes() - sizeof(RunEntryTail); }
   std::uint64_t run_table_bytes() const noexcept { return run_entries() * run_entry_bytes(); }
 
-  /// Empty if each slot has room for the results of `catalogue`, else what it lacks: "room for 2 scalars, this run has
-  /// 5".
+  /// Empty if each slot has room for the results of `catalogue`, otherwise a text about the missing room: "room for 2
+  /// scalars, this run has 5".
   std::string lacks_room_for(const Catalogue& catalogue) const;
 
   /// The value of SlotHeader::payload_bytes in this ring: payload_bytes(); in format 2, rows.
   std::uint64_t header_size() const noexcept;
 };
 
-/// The bytes of the superblock, hash included. geometry: of the newest version.
+/// The bytes of the superblock, including its hash. geometry: must have the newest version.
 std::vector<std::uint64_t> encode_superblock(const RingGeometry& geometry);
 
-/// Seed of the hashes of slot `slot`, from version, index, place, size, chunk size, pool and schema: a header that is
-/// read with another layout, or was copied to another slot, does not verify.
+/// The seed of the hashes of slot `slot`. It depends on version, index, place, size, chunk size, pool and schema, so
+/// that a header does not verify if it is read with another layout or was copied to another slot.
 std::uint64_t slot_seed(const RingGeometry& geometry, std::uint32_t slot) noexcept;
 
-/// Seed of the hash of entry `index` of the run table, the same for both copies.
+/// The seed of the hash of entry `index` of the run table; it is the same for both copies.
 std::uint64_t run_seed(const RingGeometry& geometry, std::uint32_t index) noexcept;
 
 }  // namespace ringside

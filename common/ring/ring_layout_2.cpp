@@ -7,7 +7,7 @@
 namespace ringside {
 
 RingShape shape_2(std::uint64_t rows) {
-  // Puts the results where format 3 would have them.
+  // Puts the results at the places that they would have in format 3.
   return {.schema = Schema::x_only(rows),
           .scalar_words = kDescriptorScalars,
           .results_bytes = sizeof(StoredReductions2),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bytes of ring format 2 that differ from format 3 (docs/formats/ring_format.md). Release 0.2 wrote it; this
-// release reads it. It never changes: tests/unit/analyzer/ring/ring_layout_2_test.cpp has golden bytes, and
-// tests/data/format_2.tar.xz has pools. A ring of format 2 has one variable `x f64[rows]`, two scalars per step (the
-// residuals), and the reductions of x.
+// The parts of ring format 2 that differ from format 3 (docs/formats/ring_format.md). Release 0.2 wrote format 2, and
+// this release still reads it. The format never changes: tests/unit/analyzer/ring/ring_layout_2_test.cpp has golden
+// bytes, and tests/data/format_2.tar.xz has pools. A ring of format 2 has one variable `x f64[rows]`, two scalars per
+// step (the residuals), and the reductions of x.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace ringside {
 
 inline constexpr std::uint32_t kRingVersion2 = 2;
 
-/// `slots` SlotPlaces follow it.
+/// `slots` SlotPlaces follow this struct.
 struct Superblock2 {
   SuperblockHead head;
   std::uint64_t file_bytes = 0;
@@ -42,7 +42,7 @@ static_assert(offsetof(Superblock2, rows) == 72 && offsetof(Superblock2, pool_id
 struct StoredReductions2 {
   Reductions reductions;
   std::uint64_t header_hash = 0;
-  std::uint64_t hash = 0;  // of all before it
+  std::uint64_t hash = 0;  // the hash of all members before this one
 };
 static_assert(sizeof(Reductions) == 2416 && offsetof(Reductions, top) == 112 && offsetof(Reductions, histogram) == 368);
 static_assert(sizeof(StoredReductions2) == 38 * kLineBytes && offsetof(StoredReductions2, hash) == 2424);
@@ -61,7 +61,7 @@ static_assert(sizeof(RunDescription2) == 1008 && std::is_trivially_copyable_v<Ru
 
 struct RunTableEntry2 {
   RunDescription2 run;
-  std::uint64_t hash = 0;  // of the whole entry with this word as 0, seeded by the entry's index
+  std::uint64_t hash = 0;  // the hash of the whole entry with this word as 0, seeded by the entry's index
   std::uint64_t record_seq = 0;
 };
 static_assert(sizeof(RunTableEntry2) == 1024 && offsetof(RunTableEntry2, hash) == 1008);
@@ -80,8 +80,8 @@ std::uint64_t slot_seed_2(const RingGeometry& geometry, std::uint32_t slot) noex
 std::uint64_t reductions_hash(const StoredReductions2& stored) noexcept;
 std::uint64_t run_hash_2(const RunTableEntry2& entry, std::uint64_t seed) noexcept;
 
-/// The same run in today's form. A matrix name that is too long loses bytes at its beginning. schema_id: of the ring.
-/// run: may be damaged.
+/// Converts the description of a run to its present form. If the matrix name is too long, its beginning is removed.
+/// schema_id: that of the ring. run: may be damaged.
 RunDescription run_of(const RunDescription2& run, const Id128& schema_id);
 
 }  // namespace ringside

@@ -63,7 +63,7 @@ ReadResult read_payload(const RingView& ring, std::uint32_t slot, const SlotHead
   const StepWithScalars step = ring.step(slot);
   std::uint64_t first_damaged = chunks;
 
-  // Hashes the copy, not the slot: the returned bytes are the verified bytes.
+  // Hash the copy, not the slot, so that exactly the returned bytes are verified.
 #pragma omp parallel for schedule(static) reduction(min : first_damaged)
   for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) {
     const PayloadParts::Part part = geometry.chunks[chunk];
@@ -74,8 +74,8 @@ ReadResult read_payload(const RingView& ring, std::uint32_t slot, const SlotHead
   const bool table_intact = payload_hash(expected, step, geometry.step_bytes()) == header.payload_hash;
   if (!ring.still_holds(slot, header)) return {ReadStatus::kOverwritten, 0, {}};
   if (first_damaged < chunks) return {ReadStatus::kDamaged, first_damaged, {}};
-  // Every chunk matches the table, but the table is not the header's: a power loss can leave an older payload with its
-  // own table in a plain file. This header committed none of it.
+  // Every chunk matches the table, but the table does not belong to the header: a power loss can leave an older payload
+  // with its own table in a plain file. This header's commit does not include them.
   if (!table_intact) return {ReadStatus::kDamaged, 0, {}};
   return {ReadStatus::kOk, 0, step};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The content of a ring after any crash. The writer and the readers use this same recovery, so their results agree.
-// Recovery only reads: repeated, even after an interruption, it gives the same result.
+// Recovery only reads, so that it gives the same result if it is repeated, even after an interruption.
 #pragma once
 
 #include <cstddef>
@@ -18,28 +18,28 @@ struct KeptSlot {
 };
 
 struct Recovery {
-  std::vector<KeptSlot> kept;          // slots whose header verifies, by ascending commit_seq
-  std::size_t contiguous = 0;          // the number of last kept slots with consecutive commit_seqs
-  std::vector<std::uint32_t> damaged;  // slots whose header does not verify
+  std::vector<KeptSlot> kept;          // the slots whose header verifies, by ascending commit_seq
+  std::size_t contiguous = 0;          // how many of the last kept slots have consecutive commit_seqs
+  std::vector<std::uint32_t> damaged;  // the slots whose header does not verify
 
   std::uint64_t newest_seq() const noexcept { return kept.empty() ? 0 : kept.back().header.commit_seq; }
   std::uint64_t newest_iteration() const noexcept { return kept.empty() ? 0 : kept.back().header.iteration; }
 };
 
-/// Reads the slots' headers, not their payloads.
+/// Reads only the slots' headers, not their payloads.
 Recovery recover(const RingView& ring);
 
 /// The result of checking one payload against its hashes.
 struct PayloadCheck {
-  bool table_intact = true;  // the header confirms the chunk hashes and the step descriptor
+  bool table_intact = true;  // whether the header confirms the chunk hashes and the step descriptor
   std::vector<std::uint64_t>
-      damaged_chunks;        // those that differ from the table, intact or not; ascending, through all variables
-  bool overwritten = false;  // the slot received another commit meanwhile: the other members have no meaning
+      damaged_chunks;        // chunks that differ from the table, intact or not; ascending, across all variables
+  bool overwritten = false;  // whether the slot received another commit: then the other members have no meaning
 
   bool intact() const noexcept { return table_intact && damaged_chunks.empty() && !overwritten; }
 };
 
-/// Hashes the payload of `header`, which is a reading of this slot. Uses all OpenMP threads.
+/// Hashes the payload that belongs to `header`, an earlier reading of this slot. Uses all OpenMP threads.
 PayloadCheck check_payload(const RingView& ring, std::uint32_t slot, const SlotHeader& header);
 
 /// The step of a slot, if the header confirms its descriptor and scalars. Nothing if they are damaged, or the slot
@@ -54,18 +54,18 @@ enum class ReadStatus {
 
 struct ReadResult {
   ReadStatus status = ReadStatus::kOk;
-  std::uint64_t damaged_chunk = 0;  // if kDamaged: the first one
-  StepWithScalars step;             // if kOk: as the producer published it
+  std::uint64_t damaged_chunk = 0;  // for kDamaged: the first damaged chunk
+  StepWithScalars step;             // for kOk: the step as the producer published it
 };
 
-/// Copies the payload of `header`, which is a reading of this slot, into `out`, and verifies the copy. out: room for
-/// payload_bytes; the bytes between two variables are not written. Use it only if the status is kOk. Uses all OpenMP
-/// threads.
+/// Copies the payload that belongs to `header`, an earlier reading of this slot, into `out`, and verifies the copy.
+/// out: has room for payload_bytes; the bytes between two variables are not written. Use the copy only if the status is
+/// kOk. Uses all OpenMP threads.
 ReadResult read_payload(const RingView& ring, std::uint32_t slot, const SlotHeader& header, void* out);
 
-/// The newest kept slot whose payload verifies. Usually reads one payload; more after a power loss on a plain file,
-/// where headers may reach the disk before their payloads. payload: receives the verified copy (payload_bytes); may be
-/// null.
+/// The newest kept slot whose payload verifies. Usually this reads only one payload. It may read several after a power
+/// loss on a plain file, where headers may reach the disk before their payloads. payload: receives the verified copy
+/// (payload_bytes); may be null.
 std::optional<KeptSlot> newest_intact(const RingView& ring, const Recovery& recovery, void* payload = nullptr);
 
 }  // namespace ringside

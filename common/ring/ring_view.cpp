@@ -19,8 +19,8 @@ namespace ringside {
 namespace {
 
 /// Copies words, the last of which is a sequence number, from a line that its owner may be changing. The owner stores 0
-/// there, changes the line, then stores a number that it never used before. So the same number before and after means
-/// that no word changed, unless the owner changed too (see RingView::slot).
+/// as the number, changes the line, then stores a number that it never used before. So if the number is the same before
+/// and after the copy, no word has changed, unless another owner took over meanwhile (see RingView::slot).
 template <std::size_t kWords>
 void copy_unchanged(const std::uint64_t* words, std::uint64_t (&copy)[kWords]) noexcept {
   constexpr std::size_t kSeqWord = kWords - 1;
@@ -39,12 +39,13 @@ void copy_words(void* to, const std::uint64_t* words, std::size_t bytes) noexcep
   }
 }
 
-/// The state that the stored name (header_hash) and hash of a slot's results show; nothing: read them again. The writer
-/// stores the name last. named: the name is this commit's. complete: the hash holds for this commit.
+/// The state of a slot's results, according to their stored name (header_hash) and hash; nothing if they must be read
+/// again. The writer stores the name last. named: whether the name is that of this commit. has_name: whether there is
+/// any name. complete: whether the hash matches for this commit.
 std::optional<ResultsState> settled(bool named, bool has_name, bool complete) noexcept {
   if (named && complete) return ResultsState::kRecorded;
-  // Results without a name are unfinished. With another name, they are another commit's if the hash does not hold for
-  // this commit. If it does, they are damaged: no writer stores that.
+  // Results without a name are unfinished. Results with another name belong to another commit if the hash does not
+  // match for this commit. If the hash matches, they are damaged, because no writer stores this combination.
   if (!named && (!has_name || !complete)) return ResultsState::kNotRecorded;
   return std::nullopt;
 }
@@ -62,7 +63,7 @@ bool begins_with_reductions_of_x(const Catalogue& catalogue) noexcept {
   return true;
 }
 
-constexpr int kAttempts = 2;  // a second reading, under an unchanged header, confirms damage
+constexpr int kAttempts = 2;  // a second reading with an unchanged header confirms damage
 
 }  // namespace
 
@@ -106,15 +107,17 @@ SlotReading RingView::read_slot(std::uint32_t slot) const noexcept {
 }
 
 SlotReading RingView::slot(std::uint32_t slot) const noexcept {
-  // An owner that empties the ring and the next owner both count from 1: a reader delayed in between can read the same
-  // number around words of two headers. A second reading confirms real damage.
+  // An owner that empties the ring counts from 1, and so may the next owner. A reader that is delayed meanwhile can
+  // therefore read the same number before and after a copy that mixes words of two headers. A second reading confirms
+  // real damage.
   const SlotReading reading = read_slot(slot);
   return reading.state == SlotState::kDamagedHeader ? read_slot(slot) : reading;
 }
 
 bool RingView::still_holds(std::uint32_t slot, const SlotHeader& header) const noexcept {
   std::atomic_thread_fence(std::memory_order_acquire);  // orders all earlier reads of the slot before the next ones
-  // All eight words: after the ring is cleared, a commit_seq can recur; a whole header recurs only with the same step.
+  // Compare all eight words: after the ring is cleared, a commit_seq can recur, but a whole header recurs only with the
+  // same step.
   std::uint64_t expected[sizeof(SlotHeader) / sizeof(std::uint64_t)];
   std::memcpy(expected, &header, sizeof(expected));
   const auto* words = at<std::uint64_t>(geometry_.slots[slot].meta_offset);
@@ -195,7 +198,7 @@ ResultsState RingView::reductions(std::uint32_t slot, const SlotHeader& header, 
   const ResultsState state = results(slot, header, found);
   if (state != ResultsState::kRecorded) return state;
   const std::uint64_t expected = catalogue_hash(catalogue_2().descriptions(), geometry_.schema().id());
-  if (found.catalogue_hash != expected) {  // perhaps only other scalars, which have no words here
+  if (found.catalogue_hash != expected) {  // the difference may be only in the scalars, which have no words here
     const std::optional<Catalogue> recorded = catalogue(header.run_id, found.catalogue_hash);
     if (!recorded || !begins_with_reductions_of_x(*recorded)) return ResultsState::kNotRecorded;
   }
@@ -210,7 +213,7 @@ std::optional<Catalogue> RingView::catalogue(const Id128& run_id, std::uint64_t 
     if (reading->run.run_id != run_id || catalogue_hash(reading->catalogue, geometry_.schema().id()) != hash) continue;
     try {
       return Catalogue::decode(geometry_.schema(), reading->catalogue, "catalogue");
-    } catch (const Error&) {  // possible although the hash holds: a program may have written both
+    } catch (const Error&) {  // possible with a matching hash: a program may have written both
     }
   }
   return std::nullopt;
@@ -222,7 +225,7 @@ EntryReading RingView::run_entry_copy(int copy, std::uint32_t index) const {
   const auto* tail = at<RunEntryTail>(offset + geometry_.run_tail_offset());
   EntryReading reading;
   RunEntryHead head;
-  do {  // as copy_unchanged, but the first words determine the number of words
+  do {  // like copy_unchanged, but the first words determine the number of words
     reading.tail.record_seq = __atomic_load_n(&tail->record_seq, __ATOMIC_ACQUIRE);
     copy_words(&head, at<std::uint64_t>(offset), sizeof(head));
     reading.catalogue.resize(std::min(head.results, geometry_.shape.catalogue_entries));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring in memory, found and checked. The bytes may be a pool's mapping, a read-only file mapping or a test's image;
-// every offset is bounds-checked before a view exists. Only ring_view.cpp and superblock_search.cpp decide which bytes
-// are valid. A ring of format 2 looks like one with the schema `x f64[rows]`. A RingView changes no byte.
+// A ring in memory that was found and checked. The bytes may be a pool's mapping, a read-only file mapping or a test's
+// image; every offset is bounds-checked before a view exists. Only ring_view.cpp and superblock_search.cpp decide which
+// bytes are valid. A ring of format 2 looks like one with the schema `x f64[rows]`. A RingView changes no byte.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@
 
 namespace ringside {
 
-/// Exit code 5: the ring in this pool can be read, but no analyzer can own it: libpmemobj's own data is damaged. A run
-/// with --overwrite may replace it.
+/// The Error with exit code 5 for a pool whose ring can be read, but not owned by an analyzer, because libpmemobj's own
+/// data is damaged. A run with --overwrite may replace it.
 class UnownablePoolError : public Error {
  public:
   explicit UnownablePoolError(const std::string& message) : Error(ExitCode::kDamaged, message) {}
 };
 
-/// Exit code 2: the ring has a format that this release reads but does not write. A run with --overwrite may replace
-/// it.
+/// The Error with exit code 2 for a ring in a format that this release reads but does not write. A run with --overwrite
+/// may replace the ring.
 class OlderPoolError : public Error {
  public:
   explicit OlderPoolError(const std::string& message) : Error(ExitCode::kUsage, message) {}
@@ -37,7 +37,7 @@ class OlderPoolError : public Error {
 enum class SlotState {
   kEmpty,         // never committed, or being overwritten
   kCommitted,     // the header verifies; the payload's hashes were not checked
-  kDamagedHeader  // it has a commit_seq, but its hash does not hold
+  kDamagedHeader  // it has a commit_seq, but its hash does not match
 };
 
 struct SlotReading {
@@ -47,8 +47,8 @@ struct SlotReading {
 
 enum class ResultsState {
   kRecorded,
-  kNotRecorded,  // none, or of another commit
-  kDamaged       // of this commit, but torn by a crash or damaged: compute them again
+  kNotRecorded,  // there are no results, or those of another commit
+  kDamaged       // the results belong to this commit, but were torn by a crash or damaged: compute them again
 };
 
 /// The results of a slot: presence bits and values, in the order of the catalogue with that hash.
@@ -61,24 +61,24 @@ struct RunReading {
   RunDescription run;
   std::vector<ResultDescription> catalogue;  // unchecked: Catalogue::decode checks it
   std::uint64_t record_seq = 0;
-  std::uint32_t index = 0;  // in the run table
+  std::uint32_t index = 0;  // the entry's index in the run table
 };
 
 enum class EntryState {
   kEmpty,  // never written, or being written
   kValid,
-  kDamaged  // it has a record_seq, but its hash does not hold
+  kDamaged  // it has a record_seq, but its hash does not match
 };
 
 /// One of the two copies of a run table entry.
 struct EntryReading {
   EntryState state = EntryState::kEmpty;
-  RunDescription run;  // meaningful if kValid, like the members below
+  RunDescription run;  // meaningful if the state is kValid, like the members below
   std::vector<ResultDescription> catalogue;
   RunEntryTail tail;
 };
 
-/// The error of a writer for a ring of an older format.
+/// The error with which a writer refuses a ring of an older format.
 OlderPoolError older_pool(std::uint32_t version, std::string_view name);
 
 class RingView {
@@ -89,20 +89,20 @@ class RingView {
   static RingView parse(std::span<const std::byte> file, std::string_view name);
 
   const RingGeometry& geometry() const noexcept { return geometry_; }
-  /// True if the hash of this copy holds and its formatted word is present.
+  /// Whether the hash of this copy matches and its formatted word is present.
   bool superblock_intact(int copy) const noexcept { return superblock_intact_[copy]; }
 
-  /// True if libpmemobj's own data in the file is unchanged since the pool's creation. Reads a few MB.
+  /// Whether libpmemobj's own data in the file is unchanged since the pool's creation. Reads a few MB.
   bool pmdk_metadata_intact() const noexcept;
 
-  /// Reads a slot's header consistently, also while another process writes it.
+  /// Reads a slot's header consistently, even while another process writes it.
   SlotReading slot(std::uint32_t slot) const noexcept;
-  /// True while the slot still holds `header`, an earlier reading of it: then all that was read of the slot since that
-  /// reading belongs to its commit (docs/publish/library.md).
+  /// Whether the slot still has the header `header`, which was read earlier. If so, everything that was read from the
+  /// slot since then belongs to the commit of that header (docs/publish/library.md).
   bool still_holds(std::uint32_t slot, const SlotHeader& header) const noexcept;
 
-  const std::byte* payload(std::uint32_t slot) const noexcept;  // payload_bytes: all variables
-  /// The entries of variable `variable`. T: the type of its dtype.
+  const std::byte* payload(std::uint32_t slot) const noexcept;  // payload_bytes bytes: all variables
+  /// The entries of the variable with index `variable`. T: the type of its dtype.
   template <class T>
   const T* values(std::uint32_t slot, std::size_t variable = 0) const noexcept {
     return at<T>(geometry_.slots[slot].payload_offset + geometry_.schema().place(variable).offset);
@@ -112,22 +112,22 @@ class RingView {
   /// (ring_recovery.hpp).
   StepWithScalars step(std::uint32_t slot) const noexcept;
 
-  /// Copies the results of the commit `header` to `results`, if there are any and the slot still holds that commit. The
-  /// copy is consistent even while another process writes. Allocates.
+  /// Copies the results of the commit `header` to `results`, if there are any and the slot still has that commit. The
+  /// copy is consistent even while another process writes. Allocates memory.
   ResultsState results(std::uint32_t slot, const SlotHeader& header, SlotResults& results) const;
 
-  /// The same in the form of Reductions. Requires an x-only schema. Results whose catalogue does not begin with the
-  /// reductions of x_only_catalogue count as not recorded.
+  /// Like `results`, but in the form of Reductions. Requires an x-only schema. Results whose catalogue does not begin
+  /// with the reductions of x_only_catalogue count as not recorded.
   ResultsState reductions(std::uint32_t slot, const SlotHeader& header, Reductions& reductions) const;
 
-  /// The run's catalogue with that hash; nothing if no valid entry of the run has it.
+  /// The catalogue of the run that has this hash; nothing if no valid entry of the run has it.
   std::optional<Catalogue> catalogue(const Id128& run_id, std::uint64_t catalogue_hash) const;
 
   /// Entry `index` of copy `copy` (0, 1) of the run table; consistent even while another process writes it.
   EntryReading run_entry_copy(int copy, std::uint32_t index) const;
-  /// Every valid run description, by ascending record_seq: the last is the newest.
+  /// All valid run descriptions, by ascending record_seq: the last is the newest.
   std::vector<RunReading> runs() const;
-  /// The newest description of that run.
+  /// The newest description of that run; nothing if there is none.
   std::optional<RunDescription> run(const Id128& run_id) const;
 
  protected:
@@ -155,12 +155,12 @@ class RingView {
 /// A view with writable bytes, for the writer.
 class WritableRing : public RingView {
  public:
-  /// Throws Error as RingView::parse, and OlderPoolError if the ring does not have the newest format.
+  /// Throws the errors of RingView::parse, and OlderPoolError if the ring does not have the newest format.
   static WritableRing parse(std::span<std::byte> file, std::string_view name);
 
   SlotHeader* header(std::uint32_t slot) const noexcept;
   StepWithScalars* slot_step(std::uint32_t slot) const noexcept;  // only its first geometry().step_bytes() bytes exist
-  ResultsHead* results_head(std::uint32_t slot) const noexcept;   // the words follow it
+  ResultsHead* results_head(std::uint32_t slot) const noexcept;   // followed by the words
   std::uint64_t* chunk_hash_table(std::uint32_t slot) const noexcept;
   std::byte* writable_payload(std::uint32_t slot) const noexcept;
   /// Entry `index` of copy `copy` (0, 1) of the run table.

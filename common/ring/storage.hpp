@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The storage of a pool file: persistent memory mapped directly (DAX), or the page cache. It determines what a commit
-// needs to survive power loss. Only this header defines its effects; other code calls these predicates.
+// The storage of a pool file: persistent memory mapped directly (DAX), or the page cache. The storage determines what
+// is needed for a commit to survive power loss. Only this header defines these effects; other code calls its
+// predicates.
 #pragma once
 
 #include <string_view>
 
 namespace ringside {
 
-/// The values of `--durability`: what a kept iterate survives. The options and the ring share them.
+/// The values of `--durability`: the failures that a kept iterate survives. Both the options and the ring use them.
 enum class Durability {
   kPower,   // persisted steps survive power loss
   kProcess  // commits survive the death of any process, but not power loss; no step counts as persisted
@@ -22,37 +23,38 @@ enum class Storage {
   kFile  // stores reach the page cache: only a sync persists
 };
 
-/// True if flush and drain make a store persist.
+/// Whether flush and drain make a store persist.
 constexpr bool persists_in_place(Storage storage) noexcept {
   return storage == Storage::kDax;
 }
 
-/// True if the pages of the file are copies in memory: they use memory, and the system writes them back in any order.
+/// Whether the pages of the file are copies in memory: they use memory, and the system writes them back in any order.
 constexpr bool uses_page_cache(Storage storage) noexcept {
   return storage == Storage::kFile;
 }
 
-/// True if a commit must be synced before it counts as persisted. False with `process`, where no commit counts as
-/// persisted.
+/// Whether a commit must be synced before it counts as persisted. False with `process`, because then no commit counts
+/// as persisted.
 constexpr bool needs_sync(Storage storage, Durability durability) noexcept {
   return durability == Durability::kPower && !persists_in_place(storage);
 }
 
 std::string_view to_string(Storage storage) noexcept;
 
-/// Determined by mapping the file with MAP_SYNC. fd: an open regular file of at least one page. Throws Error (exit code
-/// 2) if PMEM_IS_PMEM_FORCE=1 declares a plain file persistent memory, unless RINGSIDE_ALLOW_FORCED_PMEM=1 (tests)
-/// makes it kDax. With PMEM_IS_PMEM_FORCE=0 every file is kFile: libpmem then treats no file as persistent memory. The
-/// message begins with `name`.
+/// The storage of a file, determined by mapping the file with MAP_SYNC. fd: an open regular file of at least one page.
+/// Throws Error (exit code 2) if PMEM_IS_PMEM_FORCE=1 declares a plain file to be persistent memory, unless
+/// RINGSIDE_ALLOW_FORCED_PMEM=1 (tests) makes it kDax. With PMEM_IS_PMEM_FORCE=0 every file is kFile: libpmem then
+/// treats no file as persistent memory. The message begins with `name`.
 Storage storage_of(int fd, std::string_view name);
 
 /// The result of mapping with MAP_SYNC: 0, or the kernel's errno. The file may be empty.
 int map_sync_error(int fd) noexcept;
 
-/// True if the environment makes a plain file kDax, as above: for tests of the code for persistent memory.
+/// Whether the environment makes a plain file kDax, as storage_of describes. This is for tests of the code for
+/// persistent memory.
 bool forced_dax_allowed() noexcept;
 
-/// True if PMEM_IS_PMEM_FORCE=0 disables persistent memory.
+/// Whether PMEM_IS_PMEM_FORCE=0 disables persistent memory.
 bool dax_denied() noexcept;
 
 }  // namespace ringside

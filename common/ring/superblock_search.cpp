@@ -15,8 +15,8 @@ namespace ringside {
 namespace {
 
 constexpr std::string_view kPoolSignature = "PMEMOBJ";  // the beginning of every libpmemobj pool
-constexpr std::uint64_t kPoolDescriptorOffset = 4096;   // of libpmemobj's description of the pool:
-constexpr std::uint64_t kPoolDescriptorBytes = 2048;    // the layout's name and, at the end of its creation, a checksum
+constexpr std::uint64_t kPoolDescriptorOffset = 4096;   // the place of libpmemobj's descriptor of the pool, which has
+constexpr std::uint64_t kPoolDescriptorBytes = 2048;    // the layout's name and, when creation is complete, a checksum
 constexpr std::uint64_t kMinChunkBytes = 256;           // the write granule of persistent memory
 constexpr std::uint64_t kMaxChunkBytes = 1 << 30;
 constexpr std::uint64_t kMostSuperblockBytes =
@@ -29,8 +29,8 @@ T load(std::span<const std::byte> file, std::uint64_t offset) {
   return value;
 }
 
-/// True for every state in which an interrupted creation may leave the file: empty; zeros; a libpmemobj pool without a
-/// descriptor (layout name, checksum) yet; a pool of our layout. False for a file of another program.
+/// Whether the file is in a state in which an interrupted creation may leave the file: empty; zeros; a libpmemobj pool
+/// without a descriptor (layout name, checksum) yet; or a pool of our layout. False for files of other programs.
 bool is_begun_pool(std::span<const std::byte> file) {
   const auto zeros = [](std::span<const std::byte> bytes) {
     return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
@@ -61,8 +61,8 @@ Error other_version(std::uint32_t version, std::string_view name) {
                              : "read it with the release that made it");
 }
 
-/// A superblock whose hash holds. A program that can write the file can also write its hash, so every number may still
-/// be hostile: the checks throw at the first impossible number.
+/// A superblock whose hash matches. A program that can write the file can also write the hash, so every number may
+/// still be hostile. The checks throw at the first impossible number.
 class SuperblockCheck {
  public:
   SuperblockCheck(std::span<const std::byte> file, std::uint64_t offset, std::string_view name)
@@ -132,7 +132,8 @@ class SuperblockCheck {
     return geometry;
   }
 
-  /// Also checks that the superblock lies in the file: another process may have changed it after the hash was computed.
+  /// Also checks that the superblock is within the file, because another process may have changed its size after the
+  /// hash was computed.
   void check_size(std::uint64_t stated, std::uint64_t expected) const {
     if (stated != expected || stated > file_.size() - offset_) throw damaged("its size", stated);
   }
@@ -170,7 +171,7 @@ class SuperblockCheck {
     geometry.slots.resize(fixed.slots);
     std::memcpy(geometry.slots.data(), file_.data() + places, fixed.slots * sizeof(SlotPlace));
 
-    // Every part as [begin, end). All must lie in the file, without overlaps.
+    // The range [begin, end) of every part. All must be within the file, without overlaps.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;
     const auto add_part = [&](std::string_view what, std::uint64_t begin, std::uint64_t bytes,
                               std::uint64_t alignment) {
@@ -214,7 +215,7 @@ struct Candidate {
   bool hash_holds = false;
 };
 
-/// The bytes at `offset` as a superblock, if they begin like one. Do not use its content unless its hash holds.
+/// The bytes at `offset` as a superblock, if they begin like one. Use its content only if its hash matches.
 std::optional<Candidate> candidate_at(std::span<const std::byte> file, std::uint64_t offset) {
   if (load<std::uint64_t>(file, offset) != kRingMagic) return std::nullopt;
   Candidate candidate{load<SuperblockHead>(file, offset), false};
@@ -225,7 +226,7 @@ std::optional<Candidate> candidate_at(std::span<const std::byte> file, std::uint
   return candidate;
 }
 
-/// The offsets of both copies and the pool's id. Each version has the id at another place.
+/// The offsets of both copies and the pool's id. The place of the id depends on the version.
 struct Identity {
   std::uint64_t superblock_offset[2];
   Id128 pool_id;
@@ -240,9 +241,9 @@ Identity identity_of(std::span<const std::byte> file, std::uint64_t offset, std:
 
 /// The result of a search in the first kScanBytes of the file.
 struct Superblocks {
-  std::optional<RingGeometry> geometry;  // of the first superblock whose hash holds
-  bool intact[2] = {false, false};       // the copy's hash holds, and it belongs to that pool
-  bool saw_damaged = false;              // a block begins like a superblock, but its hash does not hold
+  std::optional<RingGeometry> geometry;  // that of the first superblock whose hash matches
+  bool intact[2] = {false, false};       // whether the hash of the copy matches and the copy belongs to that pool
+  bool saw_damaged = false;              // whether a block begins like a superblock, but its hash does not match
 
   bool complete() const noexcept { return intact[0] && intact[1]; }
 };
@@ -295,8 +296,9 @@ FoundRing find_ring_in(std::span<const std::byte> file, std::string_view name) {
   Superblocks found = find_superblocks(file, name);
   bool was_formatted = true;
   if (!found.complete()) {
-    // The creator stores the formatted words last. If one is present now, a superblock that the next search does not
-    // find is damaged; otherwise it may have been written during the first search.
+    // The creator stores the formatted words last. So if one is present now, all superblocks are already written, and
+    // one that the next search does not find is damaged. Otherwise, superblocks may still have been written during the
+    // first search.
     was_formatted = was_ever_formatted(file);
     std::atomic_thread_fence(std::memory_order_acquire);
     found = find_superblocks(file, name);
@@ -320,7 +322,7 @@ FoundRing find_ring_in(std::span<const std::byte> file, std::string_view name) {
            kFormattedWord;
   };
   if (!is_formatted(0) && !is_formatted(1)) throw unfinished(name);
-  if (!was_formatted) {  // so the creator formatted it during the search
+  if (!was_formatted) {  // formatted now, so the creator was at work during the search
     std::atomic_thread_fence(std::memory_order_acquire);
     found = find_superblocks(file, name);
   }

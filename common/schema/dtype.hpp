@@ -25,10 +25,11 @@ enum class DType : std::uint16_t {
   kU64
 };
 
-/// Determines which reductions a dtype has. Bits, because a description may name several classes.
+/// The class of a dtype, which determines its reductions. The values are bits, because a description may contain
+/// several classes.
 enum class DTypeClass : std::uint8_t { kReal = 1, kComplex = 2, kInteger = 4 };
 
-/// All names, in the order of the numbers: "f32, f64, … u64".
+/// All names, in the order of the dtypes' numbers: "f32, f64, … u64".
 inline constexpr std::string_view kDTypeNames[] = {"f32", "f64", "c64", "c128", "i8",  "i16",
                                                    "i32", "i64", "u8",  "u16",  "u32", "u64"};
 
@@ -47,7 +48,7 @@ constexpr std::optional<DType> dtype_named(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-/// Bytes of one entry.
+/// The size of one entry in bytes.
 constexpr std::size_t bytes_of(DType dtype) noexcept {
   constexpr std::size_t kBytes[] = {4, 8, 8, 16, 1, 2, 4, 8, 1, 2, 4, 8};
   return kBytes[static_cast<std::uint16_t>(dtype) - 1];
@@ -63,7 +64,7 @@ constexpr DTypeClass class_of(DType dtype) noexcept {
   }
 }
 
-/// Calls with(value) with a zero of the type of an entry, or of one part of a complex entry.
+/// Calls with(value), where `value` is a zero of the type of an entry, or of one part of a complex entry.
 template <class With>
 constexpr auto with_type(DType dtype, const With& with) {
   switch (dtype) {

@@ -8,7 +8,7 @@
 namespace ringside {
 
 /// Throws Error (exit code 2) unless `name` has 1 to 63 bytes of A-Z a-z 0-9 _ . - and begins with a letter or _. The
-/// message begins with `where`, then `what` ("variable") and `index`.
+/// message begins with `where`, followed by `what` ("variable") and `index`.
 void check_name(std::string_view name, std::string_view where, std::string_view what, std::size_t index);
 
 /// Throws Error (exit code 2) unless `unit` has at most 31 printable ASCII characters.

@@ -25,7 +25,7 @@ constexpr std::uint64_t round_up_to(std::uint64_t value, std::uint64_t unit) noe
   return (value + unit - 1) / unit * unit;
 }
 
-/// First parts of names that are not variables: "solver.l2" would be ambiguous.
+/// A reserved first part of a name, which no variable may have: "solver.l2" would be ambiguous.
 struct ReservedPart {
   std::string_view part;
   std::string_view names;
@@ -57,7 +57,7 @@ void check_shape(const Variable& variable, std::string_view where) {
   }
 }
 
-/// Requires a checked shape.
+/// Requires that the shape was checked.
 VariablePlace place_of(const Variable& variable, std::uint64_t offset, std::string_view where, std::uint64_t most_bytes) {
   const std::uint64_t most_entries = most_bytes / bytes_of(variable.dtype);
   std::uint64_t entries = 1;
@@ -77,7 +77,7 @@ VariablePlace place_of(const Variable& variable, std::uint64_t offset, std::stri
 
 void check_total(const std::vector<Variable>& variables, const std::vector<VariablePlace>& places,
                  std::string_view where, std::uint64_t most_bytes) {
-  const std::uint64_t total = places.back().offset + places.back().stored_bytes;  // 256 terms below 2^55: no overflow
+  const std::uint64_t total = places.back().offset + places.back().stored_bytes;  // at most 256 terms below 2^55
   if (total <= most_bytes) return;
   const auto less = [](const VariablePlace& a, const VariablePlace& b) { return a.bytes < b.bytes; };
   const auto largest = std::max_element(places.begin(), places.end(), less);
@@ -126,12 +126,12 @@ VariableDescription encoded(const Variable& variable) noexcept {
   return description;
 }
 
-/// The text of a padded field. what: which field ("name").
+/// The text of a padded field. what: the name of the field.
 template <std::size_t N>
 std::string decoded_text(const char (&field)[N], std::string_view where, std::size_t variable, std::string_view what) {
   const std::string_view text = text_of(field);
   const bool padded = std::all_of(field + text.size(), field + N, [](char c) { return c == 0; });
-  if (padded) return std::string(text);  // without a NUL, N bytes: refused later as too long
+  if (padded) return std::string(text);  // N bytes without a NUL: refused later as too long
   throw usage_error("{}: variable {}: bytes after its {} are not 0", where, variable, what);
 }
 
@@ -233,7 +233,7 @@ std::string to_text(const Variable& variable) {
 
 namespace {
 
-/// Shortens long lists: a message stays readable and fits a reply to a producer.
+/// Shortens long lists, so that a message stays readable and fits a reply to a producer.
 std::string listed(std::vector<std::string> texts) {
   constexpr std::size_t kMostListed = 8;
   if (texts.size() > kMostListed) {

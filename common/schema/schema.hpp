@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The schema: the variables of a run, in order, and the place of each in the payload of a step
-// (docs/publish/variables.md). It comes from a caller's variables or from the bytes of a peer or a file. It is checked
-// when it is made, and immutable.
+// (docs/publish/variables.md). It comes from a caller's variables or from the bytes of a peer or a file. A schema is
+// checked when it is made, and does not change later.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace ringside {
 
-/// Every variable begins at a multiple of this in the payload.
+/// The offset of every variable in the payload is a multiple of this.
 inline constexpr std::uint64_t kVariableAlignment = 4096;
 
 /// The largest payload of a step: the largest object of libpmemobj minus the meta area of its slot, for one f64
@@ -34,23 +34,23 @@ struct VariablePlace {
   std::uint64_t offset = 0;
   std::uint64_t entries = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t stored_bytes = 0;  // `bytes` rounded up to 8: what is copied and hashed
+  std::uint64_t stored_bytes = 0;  // `bytes` rounded up to a multiple of 8: the bytes that are copied and hashed
 };
 
-/// A copy shares the content.
+/// Copies share the content.
 class Schema {
  public:
-  /// Throws Error (exit code 2), which begins with `where`, in the cases of docs/publish/variables.md (section 9).
+  /// Throws Error (exit code 2), whose text begins with `where`, in the cases of docs/publish/variables.md (section 9).
   static Schema of(std::vector<Variable> variables, std::string_view where = "variables");
 
-  /// The same for a run of several nodes: at most kMostWholeBytes a step, more than one ring may take.
+  /// Like `of`, but for a run of several nodes: a step may have up to kMostWholeBytes, more than fit one ring.
   static Schema of_whole(std::vector<Variable> variables, std::string_view where = "variables");
 
-  /// One f64 field `x` of `entries` entries: what the solvers of format 2 publish.
+  /// A schema with one f64 field `x` of `entries` entries, as the solvers of format 2 published it.
   static Schema x_only(std::uint64_t entries);
 
-  /// From the bytes of a peer or a file, which may be hostile. Throws Error (exit code 2), which begins with `where`,
-  /// for padding that is not 0, and wherever `of` does.
+  /// Decodes the bytes of a peer or a file, which may be hostile. Throws Error (exit code 2), whose text begins with
+  /// `where`, for padding that is not 0, and in the cases of `of`.
   static Schema decode(std::span<const VariableDescription> descriptions, std::string_view where);
   std::vector<VariableDescription> encode() const;
 
@@ -58,13 +58,14 @@ class Schema {
   std::size_t size() const noexcept { return variables().size(); }
   const VariablePlace& place(std::size_t variable) const noexcept;
 
-  /// From the first byte of the first variable to the last stored byte of the last one.
+  /// The size of the payload, from the first byte of the first variable to the last stored byte of the last variable.
   std::uint64_t payload_bytes() const noexcept;
 
-  /// hash128 of the encoded descriptions: the names, dtypes, shapes, roles and units, and their order.
+  /// The hash128 of the encoded descriptions: it covers names, dtypes, shapes, roles and units, and the order of the
+  /// variables.
   Id128 id() const noexcept;
 
-  /// True for exactly one f64 field `x` of one dimension without a unit.
+  /// Whether the only variable is an f64 field `x` with one dimension and no unit.
   bool is_x_only() const noexcept;
 
   bool operator==(const Schema& other) const noexcept { return id() == other.id(); }
@@ -76,14 +77,15 @@ class Schema {
   std::shared_ptr<const Content> content_;
 };
 
-/// "x f64[4000000], p f64[4000000] state". From more than eight variables, the first seven: "..., and 249 more".
+/// A text such as "x f64[4000000], p f64[4000000] state". If there are more than eight variables, the first seven:
+/// "..., and 249 more".
 std::string to_text(const Schema& schema);
 
-/// How `here` differs from `kept`: "x f32[8] instead of x f64[8]", "no p f64[8] state", "q f64[8] more". Empty if they
-/// are equal; shortened like a schema's text.
+/// The differences between `here` and `kept`: "x f32[8] instead of x f64[8]", "no p f64[8] state", "q f64[8] more".
+/// Empty if they are equal; shortened like a schema's text.
 std::string difference(const Schema& kept, const Schema& here);
 
-/// The id of the problem with these variables. solver_problem: the id of everything else.
+/// The id of the problem with these variables. solver_problem: the id of everything else in the problem.
 Id128 problem_id_with(const Id128& solver_problem, const Schema& schema) noexcept;
 
 }  // namespace ringside

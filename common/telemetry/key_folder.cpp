@@ -39,12 +39,12 @@ void write_new(const std::string& path, const std::string& text) {
   try {
     write_to(fd, path, text);
   } catch (const Error&) {
-    if (fd.valid()) unlink(path.c_str());  // a partial key would block the next attempt
+    if (fd.valid()) unlink(path.c_str());  // an incomplete key file would block the next attempt
     throw;
   }
 }
 
-/// Begins a new line, even if an editor left the last line without its newline.
+/// Appends a line as a new line, even if an editor has left the last line without a newline.
 void append_line(const std::string& path, const std::string& line) {
   const RegularFile list = open_regular(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
   if (!list.valid()) throw system_error("{}: cannot write: {}", path, list.why());
@@ -81,7 +81,7 @@ std::string read_file(const std::string& folder, const char* name, mode_t forbid
   };
   if (!in.valid() || fstat(in.get(), &found) != 0) refuse(errno);
   check_owner(found, folder, 0022, "a folder");
-  // O_NONBLOCK: a pipe in the file's place must not block us.
+  // O_NONBLOCK: a pipe of this name must not block us.
   const UniqueFd fd(openat(in.get(), name + 1, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!fd.valid() || fstat(fd.get(), &found) != 0) refuse(errno);
   if (!S_ISREG(found.st_mode)) throw usage_error("{}: found no file, expected {}", path, accepted);
@@ -100,7 +100,7 @@ std::string secret_text(const KeyPair& pair) {
                      pair.secret_key);
 }
 
-/// The key in a line `word KEY`.
+/// The key in a line of the form `word KEY`.
 std::string key_behind(const std::string& text, const std::string& word, const std::string& path) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -142,7 +142,7 @@ void make_client_keys(const std::string& folder, const std::string& name) {
   const KeyPair pair = make_key_pair();
   write_new(own + kClientSecret, secret_text(pair));
   write_new(own + kServerPublic, fmt::format("public {}\n", server));
-  // Last, so that every client on the list has its keys.
+  // Append the client last, so that every client on the list has its keys.
   append_line(folder + kAllowed, pair.public_key + " " + name);
 }
 

@@ -14,22 +14,23 @@
 
 namespace ringside {
 
-/// Makes FOLDER (0700) with a server's key pair and an empty list. Throws Error: exit code 2 if it holds keys already,
-/// 3 if it cannot be written.
+/// Makes FOLDER (0700) with a server's key pair and an empty list. Throws Error: exit code 2 if it already contains
+/// keys, 3 if it cannot be written.
 void make_server_keys(const std::string& folder);
 
 /// Makes a client's folder below FOLDER and adds the client to the list. Throws Error: exit code 2 if the name is
 /// taken or invalid, or if FOLDER has no server's keys.
 void make_client_keys(const std::string& folder, const std::string& name);
 
-/// The keys of an analyzer. Throws Error (exit code 2) if a file is missing or holds no key, or if other users can read
-/// a secret or write to the folder.
+/// The keys of an analyzer. Throws Error (exit code 2) if a file is missing or contains no key, or if other users can
+/// read a secret or write to the folder.
 CurveKeys read_server_keys(const std::string& folder);
 
-/// The keys of a client. folder: the client's, made by `make_client_keys`. Throws Error, as above.
+/// The keys of a client. folder: the client's folder, made by `make_client_keys`. Throws the errors of
+/// read_server_keys.
 CurveKeys read_client_keys(const std::string& folder);
 
-/// The files of FOLDER that an analyzer reads.
+/// The names of the files in FOLDER that an analyzer reads.
 std::vector<std::string> server_key_files(const std::string& folder);
 
 /// The public keys of the allowed clients. Throws Error (exit code 2) if the list is missing or empty, contains

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Percentiles of a time measured once a step, without keeping the samples: 64 linear bins in each power of two, so a
-// percentile is at most 1.6 % above the measured value. The maximum is exact. (As in HdrHistogram.)
+// Percentiles of a time that is measured once a step, without storing the samples. As in HdrHistogram, each power of
+// two has 64 linear bins, so that a percentile is at most 1.6 % above the measured value. The maximum is exact.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ class LatencyHistogram {
   static constexpr unsigned kPartsLog2 = 6;
   static constexpr std::uint64_t kParts = 1u << kPartsLog2;
 
-  // Each value below 64 has a bin; each octave [2^e, 2^(e+1)) above has 64 bins.
+  // Each value below 64 has a bin of its own; each higher octave [2^e, 2^(e+1)) has 64 bins.
   static std::size_t bin_of(std::uint64_t value) noexcept {
     if (value < kParts) return value;
     const unsigned octave = static_cast<unsigned>(std::bit_width(value)) - 1 - kPartsLog2;

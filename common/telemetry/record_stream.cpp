@@ -16,11 +16,11 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kLostNs = 1'000'000'000;  // without a message; beats come ten times a second
-constexpr std::int64_t kRetryNs = 500'000'000;   // after this, a request or its answer counts as lost
-constexpr std::size_t kMostAhead = 16384;        // later records kept while missing ones are fetched
-constexpr std::size_t kMostAtOnce = 65536;       // records handed out by one call
-constexpr std::size_t kReplyBytes = 2u << 20;    // an analyzer's reply: at most 1 MiB, plus framing
+constexpr std::int64_t kLostNs = 1'000'000'000;  // silence that counts as a loss; beats come ten times a second
+constexpr std::int64_t kRetryNs = 500'000'000;   // after this time, a request or its answer counts as lost
+constexpr std::size_t kMostAhead = 16384;        // the most records kept in advance while missing ones are fetched
+constexpr std::size_t kMostAtOnce = 65536;       // the most records that one call returns
+constexpr std::size_t kReplyBytes = 2u << 20;    // the largest reply of an analyzer: 1 MiB, plus framing
 
 }  // namespace
 
@@ -55,20 +55,20 @@ struct RecordStream::Implementation {
   std::uint64_t wanted;      // the number of the next record to hand out; 0: the oldest, not known yet
   std::uint64_t newest = 0;  // the newest known number
   bool newest_known = false;
-  std::int64_t last_unix_ns = 0;  // of the record before `wanted`, if it was handed out
+  std::int64_t last_unix_ns = 0;  // the time of the record before `wanted`, if that record was returned
   std::string journal_pool;
   std::vector<wire::Record> ready;
-  std::map<std::uint64_t, wire::Record> ahead;  // beyond `wanted`
+  std::map<std::uint64_t, wire::Record> ahead;  // records after `wanted`
   std::uint64_t analyzer_id = 0;
   std::int64_t heard_ns = now_ns();
-  bool heard = false;  // from any analyzer so far
+  bool heard = false;  // whether any analyzer has sent a message so far
   bool lost = false;
-  StreamEvent event = StreamEvent::kNothing;  // to be returned next
-  std::deque<RecordRange> skipped;            // to be returned after `event`
+  StreamEvent event = StreamEvent::kNothing;  // returned by the next call
+  std::deque<RecordRange> skipped;            // returned after `event`
   RecordRange told;                           // the skipped range returned last
   std::int64_t asked_ns = 0;                  // 0: no request for records is pending
   std::uint64_t denied = 0;                   // the number that the last reply lacked although newer records exist
-  std::optional<wire::ControlReply> answer;   // to a request other than for records
+  std::optional<wire::ControlReply> answer;   // for requests other than those for records
   std::vector<std::string> frames;
 
   bool request(const wire::ControlRequest& request) {
@@ -76,7 +76,7 @@ struct RecordStream::Implementation {
     return control.send(bytes);
   }
 
-  /// Call for each message of an analyzer with this numbering.
+  /// Call it for each message of an analyzer, with the numbering in that message.
   void take(const wire::Numbering& numbering) {
     heard_ns = now_ns();
     if (numbering.analyzer_id() != analyzer_id) {
@@ -95,7 +95,7 @@ struct RecordStream::Implementation {
     heard = true;
     journal_pool = numbering.journal_pool();
     if (go_back && numbering.first_seq() != 0) {
-      // Records already handed out with these numbers came from another analyzer and are in no journal.
+      // Records that were already returned with these numbers came from another analyzer and are in no journal.
       if (wanted > numbering.first_seq() && handed_out) {
         wanted = numbering.first_seq();
         last_unix_ns = 0;
@@ -165,7 +165,7 @@ struct RecordStream::Implementation {
     asked_ns = 0;
     take(reply.numbering());
     take_newest(reply.newest_seq());
-    // Older records are no longer kept: the stream begins at the oldest.
+    // If older records are no longer kept, the stream begins at the oldest.
     if (wanted < reply.oldest_seq()) continue_at(reply.oldest_seq());
     if (wanted == 0) wanted = reply.newest_seq() + 1;
     check_for_gap(reply);
@@ -204,7 +204,7 @@ struct RecordStream::Implementation {
 
   bool behind() const { return !newest_known || wanted == 0 || wanted <= newest; }
 
-  /// Sends a request only while the analyzer is alive: otherwise requests would accumulate for its successor.
+  /// Sends a request only while the analyzer is alive, because otherwise requests would accumulate for its successor.
   void ask_for_missing() {
     const std::int64_t now = now_ns();
     if (!heard || lost || !behind() || (asked_ns != 0 && now - asked_ns < kRetryNs)) return;
@@ -217,7 +217,7 @@ struct RecordStream::Implementation {
   void turn(int timeout_ms) {
     const std::array<Channel*, 2> channels = {&subscriber, &control};
     Channel::wait(channels, timeout_ms);
-    // In this order: messages published by a dead analyzer are older than its successor's replies.
+    // The order matters: messages that a dead analyzer published are older than the replies of its successor.
     take_published();
     take_answers();
     if (!lost && now_ns() - heard_ns > kLostNs) {
@@ -239,8 +239,8 @@ struct RecordStream::Implementation {
     return std::exchange(answer, std::nullopt);
   }
 
-  bool handed_out = false;  // any record so far
-  bool go_back = true;      // first_seq of this analyzer is not checked yet
+  bool handed_out = false;  // whether any record has been returned so far
+  bool go_back = true;      // whether first_seq of this analyzer must still be checked
 };
 
 RecordStream::RecordStream(ChannelContext& context, const TelemetryAddress& address, std::uint64_t from_seq)

@@ -16,20 +16,20 @@ namespace ringside {
 
 /// The addresses of an analyzer's telemetry.
 struct TelemetryAddress {
-  std::string publisher;           // "ipc://…", "tcp://HOST:PORT"
-  std::string control;             // the same with another name, or PORT + 1
-  std::optional<CurveKeys> curve;  // with tcp
+  std::string publisher;           // "ipc://…" or "tcp://HOST:PORT"
+  std::string control;             // the same address with another name, or with PORT + 1
+  std::optional<CurveKeys> curve;  // the keys, if tcp is used
 };
 
 /// The address of the analyzer that listens at `socket` (--socket).
 TelemetryAddress telemetry_at(const std::string& socket);
 
 /// The address of the analyzer with telemetry on "HOST:PORT": PORT for records, PORT + 1 for control. Throws Error
-/// (exit code 2), which names `option`.
+/// (exit code 2), whose text contains `option`.
 TelemetryAddress telemetry_at_tcp(const std::string& host_and_port, const std::string& option, const CurveKeys& keys);
 
 enum class StreamEvent {
-  kNothing,      // nothing new within the time
+  kNothing,      // nothing new arrived within the time
   kRecords,      // there are records
   kLost,         // the analyzer sent nothing for a second (returned once)
   kBack,         // the same analyzer sends again (returned once)
@@ -45,48 +45,49 @@ struct RecordRange {
 
 /// The final position of a stream, for a reader that continues in the journal after the analyzer ended.
 struct StreamEnd {
-  std::uint64_t next_seq = 0;        // of the next record; 0: the oldest
-  std::int64_t last_unix_ns = 0;     // of the record before it; 0: there was none
+  std::uint64_t next_seq = 0;        // the number of the next record; 0: the oldest
+  std::int64_t last_unix_ns = 0;     // the time of the record before it; 0: there was none
   std::uint64_t newest_known = 0;    // number of the newest known record
-  std::string journal_pool;          // the pool beside the journal; empty: no journal, or not known
-  std::vector<wire::Record> beyond;  // ascending, all after `next_seq`: received live while that record was missing
+  std::string journal_pool;          // the pool to which the journal belongs; empty: no journal, or unknown
+  std::vector<wire::Record> beyond;  // ascending, all after `next_seq`, received live while record `next_seq` was
+                                     // missing
 };
 
 enum class StopAnswer {
   kStopping,
   kRefused,  // no run is being served
-  kNone      // no answer in time
+  kNone      // no answer arrived in time
 };
 
 /// Used by one thread.
 class RecordStream {
  public:
-  /// from_seq: the first record wanted; 0: the oldest available; kNoRecords: no records, only status() and stop().
-  /// Connects in the background.
+  /// from_seq: the first record wanted; 0: the oldest available one; kNoRecords: no records, only status() and stop().
+  /// The constructor connects in the background.
   static constexpr std::uint64_t kNoRecords = ~std::uint64_t{0};
   RecordStream(ChannelContext& context, const TelemetryAddress& address, std::uint64_t from_seq);
   ~RecordStream();
 
-  /// Waits up to timeout_ms. With every event, `records` then holds the new records, in ascending order of seq,
-  /// without duplicates and without gaps (except those that kNoLongerKept reports).
+  /// Waits up to timeout_ms. After every event, `records` contains the new records, in ascending order of seq, without
+  /// duplicates and without gaps (except those that kNoLongerKept reports).
   StreamEvent next(std::vector<wire::Record>& records, int timeout_ms);
 
-  /// The records that `next` last reported with kNoLongerKept.
+  /// The range of records that the last kNoLongerKept event reported.
   RecordRange no_longer_kept() const noexcept;
 
-  /// Requests the analyzer's status; nothing without an answer in time. Records received meanwhile are kept for
+  /// Requests the analyzer's status; nothing if no answer arrives in time. Records received meanwhile are kept for
   /// `next`.
   std::optional<wire::Status> status(int timeout_ms);
   /// Requests that the analyzer end the run.
   StopAnswer stop(int timeout_ms);
 
-  /// Whether any analyzer has sent a message so far.
+  /// Whether a message of any analyzer has arrived so far.
   bool has_heard() const noexcept;
 
-  /// The position after the records that `next` last handed out. Call it last.
+  /// The position after the records that the last call of `next` returned. Call it last.
   StreamEnd end();
 
-  /// Whether `next` has handed out the newest known record.
+  /// Whether `next` has returned the newest known record.
   bool caught_up() const noexcept;
 
  private:

@@ -44,7 +44,7 @@ class Writer {
     if (field.has_presence() && !reflection.HasField(message, &field)) return {};
     switch (field.cpp_type()) {
       case FieldDescriptor::CPPTYPE_UINT64:
-        // 64 random bits: a number would lose digits in JavaScript and jq.
+        // The id is 64 random bits: as a number it would lose digits in JavaScript and jq.
         if (field.name() == "analyzer_id") return fmt::format("{:016x}", reflection.GetUInt64(message, &field));
         return reflection.GetUInt64(message, &field);
       case FieldDescriptor::CPPTYPE_INT64: return reflection.GetInt64(message, &field);
@@ -56,7 +56,7 @@ class Writer {
         return field.type() == FieldDescriptor::TYPE_BYTES ? hex(text) : text;
       }
       case FieldDescriptor::CPPTYPE_MESSAGE:
-        if (field.message_type() == wire::Results::descriptor()) return {};  // add_results writes them by name
+        if (field.message_type() == wire::Results::descriptor()) return {};  // written by add_results, with names
         return fields_of(reflection.GetMessage(message, &field));
       default: return {};
     }
@@ -83,7 +83,7 @@ class Writer {
   void add_results(Json& object, const wire::StepRecord& step) const {
     const StepResults results = names_.results(step);
     object["results"] = to_json(results);
-    if (!step.has_results()) return;  // an old record: it has values for the older keys
+    if (!step.has_results()) return;  // a record of an older release, which has values for the older keys
     const ShownFigures shown = shown_of(results);
     object["residual_l1"] = number_or_null(shown.residual_l1);
     object["residual_linf"] = number_or_null(shown.residual_linf);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Numbers as people write them, for every option, argument and setting: decimal digits, with '.' and an exponent where
-// a fraction is accepted. Leading zeros change nothing (0100 is a hundred). No sign, blank, digit separator, "inf" or
-// "nan", and no hexadecimal, octal or binary prefix.
+// a fraction is accepted. Leading zeros change nothing (0100 is a hundred). A sign, a blank, a digit separator, "inf",
+// "nan", and a hexadecimal, octal or binary prefix are not accepted.
 #pragma once
 
 #include <cstdint>

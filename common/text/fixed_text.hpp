@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Text in fields of fixed size, which cross process boundaries and outlive the process: the matrix's name, a message.
+// Texts in fields of fixed size, for example a matrix's name or a message. Such fields cross process boundaries and
+// outlive the process.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +8,9 @@
 
 namespace ringside {
 
-/// Copies `text` into a fixed field, NUL-terminated and zero-padded. A text that is too long loses its beginning,
-/// because the end of a path is more informative. No UTF-8 character is cut: its continuation bytes (10xxxxxx, at most
-/// three) are removed, too.
+/// Copies `text` into a fixed field, NUL-terminated and zero-padded. If a text is too long, its beginning is removed,
+/// because the end of a path is more informative. No UTF-8 character is cut: if its first byte is removed, its
+/// continuation bytes (10xxxxxx, at most three) are also removed.
 template <std::size_t N>
 void assign(char (&field)[N], std::string_view text) noexcept {
   if (text.size() > N - 1) {
@@ -19,7 +20,7 @@ void assign(char (&field)[N], std::string_view text) noexcept {
   for (std::size_t i = 0; i < N; ++i) field[i] = i < text.size() ? text[i] : '\0';
 }
 
-/// The content of a fixed field, up to its NUL; without a NUL (from a hostile peer) the whole field.
+/// The content of a fixed field, up to its NUL. Without a NUL (from a hostile peer), the content is the whole field.
 template <std::size_t N>
 std::string_view text_of(const char (&field)[N]) noexcept {
   std::size_t length = 0;

@@ -10,7 +10,7 @@ namespace {
 /// A number's form: the part of "{:#018x}" after the colon.
 struct Form {
   bool prefix = false;
-  std::size_t width = 0;  // filled with zeros
+  std::size_t width = 0;  // padded with zeros
   int base = 10;
 };
 
@@ -26,7 +26,7 @@ Form form_of(std::string_view spec) noexcept {
 
 template <class Integer>
 void append_integer(std::string& out, Integer value, const Form& form) {
-  char digits[24];  // 2^64 in octal has 22
+  char digits[24];  // room for the 22 octal digits of 2^64
   const char* end = std::to_chars(digits, digits + sizeof(digits), value, form.base).ptr;
   const std::string_view written(digits, static_cast<std::size_t>(end - digits));
   const std::string_view prefix = form.prefix ? (form.base == 16 ? "0x" : "0") : "";
@@ -36,7 +36,8 @@ void append_integer(std::string& out, Integer value, const Form& form) {
   out += written;
 }
 
-/// The fewest digits that are read as the same double; with an exponent below 1e-4 and from 1e16 on.
+/// Appends the fewest digits that read back as the same double, with an exponent for numbers below 1e-4 and from 1e16
+/// on.
 void append_double(std::string& out, double value) {
   const double size = std::abs(value);
   const bool plain = size == 0 || (size >= 1e-4 && size < 1e16);
@@ -68,7 +69,7 @@ std::string formatted(std::string_view text, std::span<const FormatArgument> arg
       out += c;
       continue;
     }
-    ++i;  // FormatText has checked what follows
+    ++i;  // FormatText has checked the characters that follow
     if (text[i] == c) {
       out += c;
       continue;

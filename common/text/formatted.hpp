@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Text for people with values in it: formatted("{}: found {}, expected {}", …). It supports the few forms that
+// Text for people that contains values: formatted("{}: found {}, expected {}", …). It supports only the few forms that
 // Ringside's messages use, so that libringside needs no library for them. Everything is checked at compile time.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace ringside {
 
-/// One value to be formatted. It refers to text and does not keep it.
+/// One value to be formatted. It refers to a text, which it does not copy.
 class FormatArgument {
  public:
   FormatArgument(bool value) noexcept : kind_(Kind::kText), text_(value ? "true" : "false") {}
@@ -48,7 +48,7 @@ class FormatText {
  public:
   /// Does not compile if the number of places differs from that of the values, or if a place is not {} or, for
   /// integers, {:x}, {:o}, {:#x} or {:02x} (any width up to 99; # writes 0x and counts as two characters). {{ and }}
-  /// are braces.
+  /// stand for braces.
   template <class Text>
   requires std::convertible_to<const Text&, std::string_view>
   consteval FormatText(const Text& text) : text_(text) {
@@ -73,7 +73,7 @@ class FormatText {
   std::string_view view() const noexcept { return text_; }
 
  private:
-  static void wrong(const char*) {}  // not constexpr, so a call does not compile
+  static void wrong(const char*) {}  // not constexpr, so that a call of it does not compile
 
   static consteval bool is_number_form(std::string_view spec) {
     if (!spec.starts_with(':')) return false;
@@ -90,7 +90,8 @@ class FormatText {
 
 std::string formatted(std::string_view text, std::span<const FormatArgument> arguments);
 
-/// Integers are decimal unless their place has another form; a double has the fewest digits that give it back.
+/// Integers are decimal unless their place has another form; a double has the fewest digits that read back as the same
+/// value.
 template <class... Arguments>
 std::string formatted(FormatText<std::type_identity_t<Arguments>...> text, const Arguments&... arguments) {
   const std::initializer_list<FormatArgument> values = {FormatArgument(arguments)...};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bytes as hexadecimal digits, the form in which users see the 16-byte ids of runs and problems.
+// Bytes as hexadecimal digits. Users see the 16-byte ids of runs and problems in this form.
 #pragma once
 
 #include <string>

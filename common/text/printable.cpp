@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kMostContinuations = 3;  // of a character
+constexpr std::size_t kMostContinuations = 3;  // the most continuation bytes in one character
 
 unsigned char byte_at(std::string_view text, std::size_t i) {
   return static_cast<unsigned char>(text[i]);
@@ -18,7 +18,7 @@ bool is_continuation(char byte) noexcept {
   return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
 }
 
-/// Bytes of the UTF-8 character that begins at `at`; 0 if none does (Unicode, table 3-7).
+/// The length in bytes of the UTF-8 character that begins at `at`; 0 if none begins there (Unicode, table 3-7).
 std::size_t length_of_character(std::string_view text, std::size_t at) {
   const unsigned char lead = byte_at(text, at);
   if (lead < 0x80) return 1;
@@ -35,7 +35,7 @@ std::size_t length_of_character(std::string_view text, std::size_t at) {
   return overlong || surrogate || too_large ? 0 : length;
 }
 
-/// C0, DEL, and C1 (U+0080 to U+009F), which terminals read as ESC and a letter.
+/// Control characters: C0, DEL, and C1 (U+0080 to U+009F), which terminals interpret as ESC and a letter.
 bool is_control(std::string_view character) {
   const unsigned char first = byte_at(character, 0);
   if (character.size() == 1) return first < 0x20 || first == 0x7f;
@@ -69,7 +69,7 @@ struct Piece {
   std::size_t size = 0;
 
   void add(char c) { text[size++] = c; }
-  /// The last hexadecimal digits of the number.
+  /// Adds the last hexadecimal digits of a number.
   void add(char32_t number, int digits) {
     for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) add("0123456789abcdef"[(number >> shift) & 0xfU]);
   }
@@ -95,7 +95,7 @@ Piece escaped(char32_t code) {
   return piece;
 }
 
-/// append(std::string_view): the printable text, piece by piece.
+/// Calls append(std::string_view) for each piece of the printable text.
 template <class Append>
 void for_each_piece(std::string_view text, const Append& append) {
   for (std::size_t at = 0; at < text.size();) {

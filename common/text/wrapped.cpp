@@ -10,9 +10,9 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kFewestColumns = 60;  // with fewer, indentation would fill most of a line
+constexpr std::size_t kFewestColumns = 60;  // with fewer columns, indentation would fill most of a line
 
-/// Splits `text` at blanks. A command between backticks stays whole, so that a user can copy it in one piece.
+/// Splits `text` at blanks. A command between backticks is not divided, so that a user can copy it in one piece.
 std::vector<std::string_view> pieces_of(std::string_view text) {
   std::vector<std::string_view> pieces;
   bool in_command = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Long texts on a terminal, in lines of its width. Without a terminal, a text stays on one line, so that `grep` finds
-// all of it.
+// Wraps long texts to the width of the terminal. Without a terminal, a text stays on one line, so that `grep` finds all
+// of it.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace ringside {
 
-/// `text` in lines of at most `columns`. The first line begins after `indent` columns; further lines are indented by as
-/// many. A command between backticks stays whole. 0 columns: one line.
+/// `text` in lines of at most `columns`. The first line begins at column `indent`; further lines are indented by that
+/// many blanks. A command between backticks is not divided. If `columns` is 0, the result is one line.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns);
 
 /// The width of the terminal on standard output; 0 if standard output is not a terminal.

@@ -11,8 +11,8 @@
 namespace ringside {
 namespace {
 
-// The time that a guest needs to finish its piece, if it has one (docs/inside/architecture.md). A guest that takes
-// longer was preempted, or its process is gone.
+// The time that a guest needs to finish its piece, if it has one (docs/inside/architecture.md). If a guest takes
+// longer, it was preempted or its process has ended.
 constexpr std::int64_t kGuestsLeaveNs = 200'000;
 
 void ring_bell(LentCores& cores, int guests) noexcept {
@@ -33,8 +33,8 @@ CoreLender::CoreLender(LentCores& shared, const std::vector<int>& cpus) noexcept
   shared.generation.fetch_add(1, std::memory_order_release);
 }
 
-// Both sides store and load `until` and `inside` in sequentially consistent order. If a guest enters while the lender
-// takes the cores back, at least one of the two detects the other.
+// Both sides access `until` and `inside` in sequentially consistent order. If a guest enters while the lender takes the
+// cores back, at least one of the two detects the other.
 void CoreLender::lend(std::uint64_t until) noexcept {
   if (shared_ == nullptr) return;
   lent_ = true;

@@ -17,7 +17,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kSliceNs = 1'000'000'000;  // a missed bell delays a guest by at most this
+constexpr std::int64_t kSliceNs = 1'000'000'000;  // the longest delay of a guest that missed a bell
 
 // How often `share_out` checks whether other threads have done the last pieces, before it begins to yield its core.
 constexpr int kLooksBeforeYield = 2000;
@@ -91,25 +91,26 @@ void ElasticTeam::start_guests() {
     for (; threads_ < static_cast<int>(home_.size() + usable.size()); ++threads_) {
       thread_.emplace_back([this, thread = threads_] { run_guest(thread); });
     }
-  } catch (const std::system_error&) {  // the team works with fewer guests
+  } catch (const std::system_error&) {  // the team then works with fewer guests
   }
 }
 
 std::uint64_t ElasticTeam::pieces(std::uint64_t units, std::uint64_t grain) const noexcept {
-  // Four for each thread: with little work, pieces become smaller, so that no thread waits long for the last one.
+  // Four pieces for each thread. With little work, pieces become smaller, so that no thread waits long for the last
+  // one.
   const std::uint64_t worth_it = (units + grain - 1) / grain;
   const std::uint64_t fair = std::min(units, 4 * static_cast<std::uint64_t>(threads_));
   return std::clamp<std::uint64_t>(std::max(worth_it, fair), 1, std::uint64_t{1} << 20);
 }
 
 void ElasticTeam::share_out(std::uint64_t pieces, Job job) noexcept {
-  if (pieces <= 1) {  // nothing to share
+  if (pieces <= 1) {  // there is nothing to share
     if (pieces == 1) job.call(job.work, 0, 0);
     return;
   }
   job_ = job;
   done_.store(0, std::memory_order_relaxed);
-  range_.store(range_of(0, pieces));  // the job and all earlier stores are visible to a thread that takes a piece
+  range_.store(range_of(0, pieces));  // a thread that takes a piece also sees the job and all earlier stores
   if (home_.size() > 1) {
     jobs_.fetch_add(1);
     jobs_.notify_all();
@@ -133,7 +134,7 @@ bool ElasticTeam::take(End end, std::uint32_t& piece) noexcept {
     const std::uint64_t first = range & 0xffff'ffff;
     const std::uint64_t last = range >> 32;
     if (first >= last) return false;
-    // If another job's range is there at the exchange, the piece belongs to that job, which is also correct.
+    // If the exchange finds the range of another job, the piece belongs to that job, which is also correct.
     const bool front = end == End::kFront;
     const std::uint64_t rest = front ? range_of(first + 1, last) : range_of(first, last - 1);
     if (range_.compare_exchange_weak(range, rest, std::memory_order_acq_rel, std::memory_order_acquire)) {
@@ -143,7 +144,7 @@ bool ElasticTeam::take(End end, std::uint32_t& piece) noexcept {
   }
 }
 
-/// Takes pieces until none is left, or `continues` returns false. True if it took any.
+/// Takes pieces until none is left or `continues` returns false. Returns whether it took any.
 template <class Continues>
 bool ElasticTeam::work(End end, int thread, const Continues& continues) noexcept {
   bool worked = false;
@@ -167,13 +168,13 @@ void ElasticTeam::be_home_thread(int thread, int& error, std::latch& started) no
 
 void ElasticTeam::run_guest(int thread) noexcept {
   set_default_floats();
-  std::uint32_t generation = 0;  // of the list of cores that placed this guest; the first is 1
+  std::uint32_t generation = 0;  // the generation of the list of cores that placed this guest; the first is 1
   bool placed = false;
   while (!ended_.load()) {
     const std::uint32_t bell_seen = borrower_.bell();
     bool worked = false;
     if (borrower_.enter()) {
-      if (generation != borrower_.generation()) {  // another owner, on other cores
+      if (generation != borrower_.generation()) {  // the owner has changed, and with it the cores
         generation = borrower_.generation();
         placed = move_to_lent_core(static_cast<std::size_t>(thread) - home_.size());
       }

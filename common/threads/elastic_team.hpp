@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A team that grows while the other process waits: home threads on this process's cores, and guests on the cores that
-// the other process lends (common/threads/core_loan, docs/inside/architecture.md). All of them take pieces from one
-// range, home threads from its front, guests from its back.
+// the other process lends (common/threads/core_loan, docs/inside/architecture.md). All threads take pieces from one
+// range: home threads from its front, guests from its back.
 #pragma once
 
 #include <atomic>
@@ -17,11 +17,10 @@ namespace ringside {
 
 class ElasticTeam final : public Team {
  public:
-  /// home: this process's cores, at least one; the calling thread runs on home[0] and must be the one that calls
+  /// home: this process's cores, at least one; the calling thread runs on home[0], and only this thread may call
   /// `share`. Starts a thread on each other home core, and a guest on each of the lender's cores that is not a home
   /// core and that this process may run on. If a guest cannot be started, the team works without it. Throws Error (exit
-  /// code 3) if a home thread cannot be started on its core.
-  /// lent_ns: grows by the time that guests are at work, summed over them.
+  /// code 3) if a home thread cannot be started on its core. lent_ns: grows by the working time of all guests.
   ElasticTeam(const std::vector<int>& home, CoreBorrower borrower, std::atomic<std::int64_t>& lent_ns);
   ~ElasticTeam() override;
   ElasticTeam(const ElasticTeam&) = delete;
@@ -52,12 +51,12 @@ class ElasticTeam final : public Team {
   std::atomic<std::int64_t>& lent_ns_;
   int threads_;
 
-  Job job_;  // changes only while no piece is left or in progress
+  Job job_;  // changes only when no piece is left or in progress
   // 64: many threads write each of the words below.
   alignas(64) std::atomic<std::uint64_t> range_{
-      0};  // pieces that no thread has taken: low half the first, high half past the last
-  alignas(64) std::atomic<std::uint64_t> done_{0};  // pieces of the job that are done
-  alignas(64) std::atomic<std::uint32_t> jobs_{0};  // home threads sleep on it
+      0};  // pieces that no thread has taken: the low half is the first, the high half past the last
+  alignas(64) std::atomic<std::uint64_t> done_{0};  // the number of completed pieces of the job
+  alignas(64) std::atomic<std::uint32_t> jobs_{0};  // home threads sleep on this word
   std::atomic<bool> ended_{false};
   std::vector<std::thread> thread_;
 };

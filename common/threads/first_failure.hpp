@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exception of a parallel region. An exception that leaves a region or a loop of OpenMP aborts the process: the
-// user would get no line about a lack of memory.
+// Keeps the first exception of a parallel region. If an exception leaves a region or a loop of OpenMP, the process
+// aborts, and the user would see no message, for example about a lack of memory.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@ namespace ringside {
 
 class FirstFailure {
  public:
-  /// Does the work, unless some thread has failed already, and keeps the first exception. From any thread.
+  /// Does the work, unless some thread has failed already, and keeps the first exception. Any thread may call it.
   template <class Work>
   void guard(const Work& work) noexcept {
     if (failed_.load(std::memory_order_relaxed)) return;
@@ -21,7 +21,7 @@ class FirstFailure {
     }
   }
 
-  /// After the region: throws the exception that was kept, if there is one.
+  /// Call it after the region: throws the exception that was kept, if there is one.
   void rethrow() const {
     if (exception_) std::rethrow_exception(exception_);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The team of a program that uses OpenMP. libringside does not.
+// The team for programs that use OpenMP, which libringside does not.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace ringside {
 
-/// As many threads as OpenMP has when the team is made, and as many pieces as threads. Thread p takes piece p, so that
-/// each thread finds its data in its caches and on its NUMA node.
+/// Has as many threads as OpenMP has when the team is made, and divides work into as many pieces as threads. Thread p
+/// takes piece p, so that each thread finds its data in its caches and on its NUMA node.
 class OpenMpTeam final : public Team {
  public:
   OpenMpTeam() noexcept;

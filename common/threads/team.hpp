@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the threads of a process share one job: cut it into pieces, take the pieces, wait until all are done. No result
-// depends on which thread took which piece.
+// How the threads of a process share one job: it is divided into pieces, the threads take pieces, and the caller waits
+// until all are done. No result depends on which thread took which piece.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace ringside {
 
-/// For use by one thread at a time, which also takes pieces.
+/// Used by one thread at a time, which also takes pieces.
 class Team {
  public:
   virtual ~Team() = default;
 
-  /// Threads are numbered from 0; the one that calls `share` is 0.
+  /// The number of threads. Threads are numbered from 0; the thread that calls `share` is 0.
   virtual int threads() const noexcept = 0;
 
-  /// The number of pieces into which to cut `units` of work, if a piece of `grain` units is worth taking: at least 1,
-  /// at most `units` (1 if `units` is 0).
+  /// The number of pieces into which `units` of work are divided, if a piece of `grain` units is worth taking: at least
+  /// 1, at most `units` (1 if `units` is 0).
   virtual std::uint64_t pieces(std::uint64_t units, std::uint64_t grain) const noexcept = 0;
 
   /// Calls work(piece, thread) once for each piece below `pieces`, in any order and in several threads at once, and
@@ -38,12 +38,12 @@ class Team {
   virtual void share_out(std::uint64_t pieces, Job job) noexcept = 0;
 };
 
-/// Where piece `piece` of `pieces` begins among `units`; it ends where the next one begins.
+/// The first of the `units` that belong to piece `piece` of `pieces`. A piece ends where the next one begins.
 constexpr std::uint64_t piece_begin(std::uint64_t units, std::uint64_t piece, std::uint64_t pieces) noexcept {
   return units / pieces * piece + units % pieces * piece / pieces;
 }
 
-/// The calling thread alone.
+/// A team that consists of the calling thread only.
 class SingleThread final : public Team {
  public:
   int threads() const noexcept override { return 1; }

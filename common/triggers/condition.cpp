@@ -37,7 +37,7 @@ double negation_of(double truth) {
   return truth == 0 ? 1 : 0;
 }
 
-constexpr std::size_t kMostInexact = 4;  // inputs whose combinations are all tried
+constexpr std::size_t kMostInexact = 4;  // the number of inexact inputs whose combinations are all tried
 // Functions that are monotonic between two neighbouring doubles.
 constexpr std::string_view kSteady[] = {"abs", "min", "max", "sqrt", "exp", "log", "log2", "log10", "ln", "sum", "avg"};
 
@@ -78,7 +78,7 @@ class Translation {
     if (c == '=') throw fail("has a single '=', expected '=='");
     if (c == '!') {
       rest_.remove_prefix(1);
-      expression += " ! ";  // separated from neighbouring operators
+      expression += " ! ";  // with blanks, to separate it from neighbouring operators
       return;
     }
     if (std::string_view("+-*/%^()?:, \t").find(c) == std::string_view::npos) {
@@ -98,7 +98,7 @@ class Translation {
     rest_.remove_prefix(bytes);
   }
 
-  /// Includes an exponent, so that its letter does not begin a name.
+  /// Takes a number with its exponent, so that the exponent's letter does not begin a name.
   void take_number() {
     std::size_t end = 0;
     const auto skip_digits = [&] {
@@ -139,13 +139,13 @@ class Translation {
     rest_.remove_prefix(bytes);
   }
 
-  /// `a-b` is a name if the run has that name, else a difference.
+  /// Takes the longest known name: `a-b` is a name if the run has that name, otherwise a difference.
   std::pair<std::size_t, ConditionInputs::Input*> longest_known(std::string_view name) {
     std::string why_not;
     std::string why_not_longest;
     for (std::size_t bytes = name.size(); bytes != 0 && bytes != name.npos; bytes = name.substr(0, bytes).rfind('-')) {
       if (ConditionInputs::Input* input = inputs_.find(name.substr(0, bytes), why_not)) return {bytes, input};
-      why_not_longest = why_not;  // finally of the shortest: the others contain a minus
+      why_not_longest = why_not;  // at the end that of the shortest name: the longer ones contain a minus
     }
     throw fail(fmt::format("cannot be used: {}", why_not_longest));
   }
@@ -173,7 +173,7 @@ class Translation {
   std::string_view rest_;
   ConditionInputs& inputs_;
   const std::string& where_;
-  // For the whole text and each open bracket, the last comparison: another comparison after it would make a chain.
+  // The last comparison of the whole text and of each open bracket: another comparison after it would make a chain.
   std::vector<std::string_view> brackets_ = std::vector<std::string_view>(1);
   bool compares_ = false;
 };
@@ -191,7 +191,7 @@ Condition::Condition(std::string_view text, ConditionInputs& inputs, const std::
   numbers_.resize(used_.size());
   jumps_ = translation.jumps;
   try {
-    parser_->parser.EnableOptimizer(false);  // the optimizer would fold 1/0 now, and no step would set the flag
+    parser_->parser.EnableOptimizer(false);  // optimizing would compute 1/0 now, and no later step would set the flag
     parser_->parser.DefineOprt("%", remainder_of, mu::prMUL_DIV, mu::oaLEFT, true);
     parser_->parser.DefineInfixOprt("!", negation_of);
     for (std::size_t v = 0; v < used_.size(); ++v) {
@@ -199,11 +199,11 @@ Condition::Condition(std::string_view text, ConditionInputs& inputs, const std::
     }
     parser_->parser.SetExpr(translation.expression);
     int results = 0;
-    parser_->parser.Eval(results);  // compiles
+    parser_->parser.Eval(results);  // this compiles the expression
     if (results != 1) throw usage_error("{}: found {} conditions separated by commas, expected one", where, results);
   } catch (const mu::ParserError& error) {
     std::string why = error.GetMsg();
-    for (std::size_t v = used_.size(); v-- > 0;) {  // our names v0, v1 … mean nothing to a user
+    for (std::size_t v = used_.size(); v-- > 0;) {  // our names v0, v1 … have no meaning for a user
       const std::string ours = fmt::format("\"v{}\"", v);
       if (const std::size_t at = why.find(ours); at != why.npos) why.replace(at, ours.size(), "name");
     }
@@ -215,7 +215,7 @@ Condition::~Condition() = default;
 Condition::Condition(Condition&&) noexcept = default;
 
 // The processor sets a flag for a division by zero, and one for an invalid operation; muParser continues with infinity
-// and NaN. A comparison with NaN sets the second flag too, so that flag counts only if all inputs are finite.
+// and NaN. A comparison with NaN also sets the second flag, so that flag counts only if all inputs are finite.
 Truth Condition::evaluate_at_numbers(bool finite) noexcept {
   std::feclearexcept(FE_DIVBYZERO | FE_INVALID);
   double result = 0;

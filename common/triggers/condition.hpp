@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A condition over the results of a step (docs/use/questions.md), evaluated by muParser. Names are replaced before
-// muParser parses the text: names of results may contain dots and minus signs, and `prev(NAME)` is not a function of a
-// number.
+// muParser parses the text: result names may contain dots and minus signs, and `prev(NAME)` takes a name, not a number.
 #pragma once
 
 #include <memory>
@@ -16,30 +15,31 @@ namespace ringside {
 enum class Truth {
   kFalse,
   kTrue,
-  // The condition divides by zero, takes a root or logarithm that does not exist, or has an integer beyond 2^53 between
-  // two doubles that may give different truths.
+  // The condition divides by zero, takes a root or logarithm that does not exist, or uses an integer beyond 2^53 that
+  // lies between two doubles for which the condition may have different truth values.
   kUndefined
 };
 
-/// Used by one thread. Reads the values of `inputs`, which outlive this object.
+/// Used by one thread. Reads the values of `inputs`, which must outlive this object.
 class Condition {
  public:
-  /// Throws Error (exit code 2), which begins with `where`, if the text is not a condition or has an unknown name.
+  /// Throws Error (exit code 2), whose text begins with `where`, if `text` is not a condition or contains an unknown
+  /// name.
   Condition(std::string_view text, ConditionInputs& inputs, const std::string& where);
   ~Condition();
   Condition(Condition&&) noexcept;
 
-  /// For the last values that the inputs took. kFalse if any of them is absent.
+  /// The truth for the last values that the inputs took. kFalse if any of these values is absent.
   Truth evaluate() noexcept;
 
  private:
   Truth evaluate_at_numbers(bool finite) noexcept;
 
   struct Parser;
-  std::unique_ptr<Parser> parser_;  // muParser's header stays out of this one
+  std::unique_ptr<Parser> parser_;  // a pointer, so that this header does not include muParser's
   std::vector<const ConditionInputs::Value*> used_;
-  std::vector<double> numbers_;  // of used_; muParser holds their addresses
-  bool jumps_ = false;           // its truth between two neighbouring inputs may differ from that at both
+  std::vector<double> numbers_;  // the numbers in used_; muParser has their addresses
+  bool jumps_ = false;           // whether its truth between two neighbouring inputs may differ from that at both
 };
 
 }  // namespace ringside

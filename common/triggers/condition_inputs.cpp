@@ -18,8 +18,8 @@ namespace ringside {
 namespace {
 
 constexpr std::string_view kNonFinite = "non_finite";
-constexpr std::string_view kOfRun = "run.";  // prefix of a fact, in case a result has the same name
-constexpr std::size_t kMostListed = 60;  // names in a message
+constexpr std::string_view kOfRun = "run.";  // the prefix of a fact, needed if a result has the same name
+constexpr std::size_t kMostListed = 60;  // the most names in a message
 
 std::string_view without_first_part(std::string_view full_name) {
   return full_name.substr(full_name.find('.') + 1);
@@ -32,7 +32,7 @@ ConditionInputs::Value value_of(double number) noexcept {
 ConditionInputs::Value value_of(Int128 number) noexcept {
   const auto nearest = static_cast<double>(number);
   constexpr double kEnd = 0x1p126, kInfinity = std::numeric_limits<double>::infinity();
-  const bool is_small = -kEnd < nearest && nearest < kEnd;  // else converting back would overflow
+  const bool is_small = -kEnd < nearest && nearest < kEnd;  // otherwise converting back would overflow
   if (is_small && static_cast<Int128>(nearest) == number) return value_of(nearest);
   const bool is_above = is_small && number > static_cast<Int128>(nearest);
   return {nearest, true, is_above ? nearest : std::nextafter(nearest, -kInfinity),
@@ -98,8 +98,8 @@ ConditionInputs::Input* ConditionInputs::find(std::string_view name, std::string
   return &sources_.emplace_back(std::move(source)).input;
 }
 
-/// The result with that full name; else the only result with that name after its first part; for `non_finite`, all of
-/// these.
+/// The result with that full name. If there is none, the only result whose name without its first part is `name`; for
+/// `non_finite`, all results with that name.
 std::vector<RecordedResult> ConditionInputs::results_named(std::string_view name, std::string& why_not) const {
   if (const RecordedResult* exact = layout_->find(name)) return {*exact};
   std::vector<RecordedResult> found;

@@ -80,7 +80,7 @@ FreezeFile::FreezeFile(const std::string& pool) : name_(freeze_path(pool)), file
     error_ = errno;
     return;
   }
-  // Writes, because fallocate does not guarantee space on every file system.
+  // Write blanks, because fallocate does not guarantee space on every file system.
   error_ = write_at_begin(file_.fd().get(), std::string(kMostBytes, ' '));
   if (error_ == 0 && fsync(file_.fd().get()) != 0) error_ = errno;
 }

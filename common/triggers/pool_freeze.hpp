@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// POOL.freeze, the file that marks a pool's ring as frozen: no analyzer overwrites a slot (format:
+// POOL.freeze, the file that marks a pool's ring as frozen: then no analyzer overwrites a slot (format:
 // docs/use/questions.md). The file outlives the analyzer that wrote it.
 #pragma once
 
@@ -12,23 +12,26 @@
 
 namespace ringside {
 
-/// The names of this file and of the pool to which triggers copy steps: beside the pool. Both follow a link.
+/// The paths of this file and of the pool to which triggers copy steps, both beside the pool. If `pool` is a link, it
+/// is resolved first.
 std::string freeze_path(const std::string& pool);
 std::string archive_path(const std::string& pool);
 
 struct PoolFreeze {
   std::string pool_id;           // in the form of to_string(Id128)
   std::string run_id;
-  std::uint64_t iteration = 0;   // of the newest step in the ring
+  std::uint64_t iteration = 0;   // that of the newest step in the ring
   std::uint64_t step = 0;
   std::uint64_t commit_seq = 0;
   std::string trigger;           // the trigger's name
   std::int64_t unix_ns = 0;
 };
 
-/// Nothing if the pool has no such file. Throws Error: exit code 5 if the content is invalid, 3 if it cannot be read.
+/// Reads the file. Returns nothing if the pool has no such file. Throws Error: exit code 5 if the content is invalid, 3
+/// if it cannot be read.
 std::optional<PoolFreeze> read_freeze(const std::string& pool);
-/// The same, but nothing if the file names another pool or run. run_id: of the ring's newest step.
+/// Like read_freeze, but returns nothing if the file is for another pool or run. run_id: that of the ring's newest
+/// step.
 std::optional<PoolFreeze> freeze_of(const std::string& pool, const Id128& pool_id, const Id128& run_id);
 
 /// Reserves disk space for the file in advance: the disk may be full when a trigger freezes the ring. Until `write`,
@@ -39,7 +42,7 @@ class FreezeFile {
 
   /// 0, or an errno value if the space could not be reserved.
   int error() const noexcept { return error_; }
-  /// Call once. Returns 0 when the file is on its disk, under its name; or an errno value.
+  /// Writes the file; call it once. Returns 0 when the file is on its disk, under its name; otherwise an errno value.
   int write(const PoolFreeze& freeze);
 
  private:
@@ -48,7 +51,7 @@ class FreezeFile {
   int error_ = 0;
 };
 
-/// Returns whether there was such a file. Throws Error (exit code 3).
+/// Removes the file and returns whether it existed. Throws Error (exit code 3).
 bool remove_freeze(const std::string& pool);
 
 }  // namespace ringside

@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-/// Calls `visit` with the number of each bit that is set.
+/// Calls `visit` with the index of each bit that is set.
 template <class Visit>
 void for_each_bit(std::uint64_t bits, const Visit& visit) {
   for (; bits != 0; bits &= bits - 1) visit(static_cast<std::size_t>(std::countr_zero(bits)));
@@ -35,7 +35,7 @@ TriggerSet::TriggerSet(std::vector<TriggerSpec> specs, const SharedLayout& layou
     std::optional<Trigger>& trigger = triggers_.emplace_back();
     if (spec.actions == 0) continue;
     if (spec.on_non_finite) {
-      std::string none;  // a run of states and integers only has no such input
+      std::string none;  // needed because a run of only states and integers has no such input
       non_finite_ = inputs_.find("non_finite", none);
       if (non_finite_ != nullptr) trigger.emplace();
     } else {

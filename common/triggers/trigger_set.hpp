@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All triggers of a run, evaluated once a step: which of them fired, and their actions.
+// All triggers of a run. They are evaluated once a step, which gives the triggers that fire and their actions.
 #pragma once
 
 #include <array>
@@ -27,13 +27,13 @@ class TriggerSet {
   /// Throws Error (exit code 2) if a condition cannot be used with the results of `layout`.
   TriggerSet(std::vector<TriggerSpec> specs, const SharedLayout& layout);
 
-  TriggerSet(const TriggerSet&) = delete;  // its conditions read its inputs
+  TriggerSet(const TriggerSet&) = delete;  // not copyable, because its conditions refer to its inputs
   TriggerSet& operator=(const TriggerSet&) = delete;
 
   const std::vector<TriggerSpec>& specs() const noexcept { return specs_; }
 
-  /// Evaluates all conditions for the next step. values: of the step, in the order of the layout. figures: of the step,
-  /// with the times of producer and analyzer so far.
+  /// Evaluates all conditions for the next step. values: the step's values, in the order of the layout. figures: the
+  /// step's figures, with the times of producer and analyzer so far.
   StepMarks evaluate(std::span<const std::uint64_t> values, const StepFigures& figures) noexcept;
 
   /// The TriggerActions of all triggers that fired.
@@ -46,15 +46,16 @@ class TriggerSet {
   std::uint64_t non_finite_count() const noexcept {
     return non_finite() ? static_cast<std::uint64_t>(non_finite_->now.number) : 0;
   }
-  /// Whether a step with these values has such entries.
+  /// Whether a step with these values has entries that are NaN or infinite.
   bool non_finite_in(std::span<const std::uint64_t> values) const noexcept {
     return non_finite_ != nullptr && inputs_.of(*non_finite_, values).number > 0;
   }
-  /// Whether to keep the last finite step (--on-non-finite is not keep-going, and a result counts such entries).
+  /// Whether to keep the last finite step: --on-non-finite is not keep-going, and a result counts entries that are NaN
+  /// or infinite.
   bool guards_finite() const noexcept { return non_finite_ != nullptr; }
 
  private:
-  /// The share of time spent waiting, over the last kSteps steps.
+  /// Computes the share of time spent waiting, over the last kSteps steps.
   class Waiting {
    public:
     void add(std::int64_t idle_ns, std::int64_t work_ns) noexcept;
@@ -72,7 +73,7 @@ class TriggerSet {
     std::int64_t total_ns_ = 0;
   };
   struct Trigger {
-    std::optional<Condition> condition;  // none for --on-non-finite: every run evaluates it, so without the parser
+    std::optional<Condition> condition;  // empty for --on-non-finite: every run evaluates it, so without the parser
     bool was_true = false;
     bool was_undefined = false;
   };
@@ -80,7 +81,7 @@ class TriggerSet {
   std::vector<TriggerSpec> specs_;
   ConditionInputs inputs_;
   const ConditionInputs::Input* non_finite_ = nullptr;
-  std::vector<std::optional<Trigger>> triggers_;  // nothing for a trigger that is not evaluated
+  std::vector<std::optional<Trigger>> triggers_;  // empty for a trigger that is not evaluated
   Waiting producer_;
   Waiting analyzer_;
   std::int64_t begun_ns_ = 0;

@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kActions = "expected freeze, stop, keep, mark[:NAME] or reply:VALUE";
 constexpr const char* kForm = "expected 'CONDITION: ACTION[, ACTION]', as in 'non_finite > 0: freeze, stop'";
 constexpr std::size_t kMostNameBytes = 63;
-constexpr std::size_t kMostConditionBytes = 500;  // marks store the condition in the journal
+constexpr std::size_t kMostConditionBytes = 500;  // limited because marks store the condition in the journal
 
 constexpr std::array<std::pair<std::string_view, std::uint32_t>, 5> kWords = {
     {{"freeze", kFreeze}, {"stop", kStop}, {"keep", kKeep}, {"mark", kMark}, {"reply", kReply}}};
@@ -35,7 +35,7 @@ std::uint32_t action_of(std::string_view word) {
   return 0;
 }
 
-/// The two texts around the colon of "mark:NAME".
+/// The two texts around the colon in "mark:NAME".
 std::pair<std::string_view, std::optional<std::string_view>> around_colon(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == text.npos) return {text, std::nullopt};
@@ -52,7 +52,7 @@ std::vector<std::string_view> words_between_commas(std::string_view text) {
   return words;
 }
 
-/// Adds the action `word` to `spec`. Returns the reason if the word is invalid, else an empty text.
+/// Adds the action `word` to `spec`. Returns the reason if the word is invalid, otherwise an empty text.
 std::string add_action(std::string_view word, TriggerSpec& spec) {
   const auto [name, value] = around_colon(word);
   const std::uint32_t action = action_of(name);
@@ -83,8 +83,8 @@ bool begins_with_action(std::string_view text) {
   return action_of(around_colon(words_between_commas(text).front()).first) != 0;
 }
 
-/// The colon between condition and actions: the first colon before an action, because a condition may have colons too
-/// (`a ? b : c`). The first colon of all if no action follows any.
+/// The colon between condition and actions: the first colon that is followed by an action, because a condition may also
+/// contain colons (`a ? b : c`). If no colon is followed by an action, the first colon.
 std::size_t dividing_colon(std::string_view text) {
   for (std::size_t colon = text.find(':'); colon != text.npos; colon = text.find(':', colon + 1)) {
     if (begins_with_action(text.substr(colon + 1))) return colon;
@@ -122,7 +122,7 @@ TriggerSpec parse_global_trigger(std::string_view text) {
 }
 
 std::string named_trigger(const std::string& name, const std::string& text) {
-  // parse_trigger refuses an invalid text later, and quotes it as the user wrote it.
+  // Here an invalid text is accepted: parse_trigger refuses it later, and quotes it as the user wrote it.
   const std::size_t colon = dividing_colon(text);
   if (colon == text.npos) return text;
   std::string named = text.substr(0, colon) + ": mark:" + name;

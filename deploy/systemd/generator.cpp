@@ -72,7 +72,8 @@ bool holds_all(const std::vector<int>& list, const std::vector<int>& wanted) {
 }
 
 /// CPUAffinity= and, if the cores are on only some of the machine's nodes, a memory policy, because other nodes are
-/// farther away. With one node, memory comes from it while it lasts; with several, only from them.
+/// farther away. If the cores are on one node, memory comes from that node until it is used up; if on several, only
+/// from those nodes.
 std::string placement(const std::string& cores, const fs::path& system) {
   if (cores.empty()) return {};
   const std::vector<int> cpus = parse_core_list(cores, "cores").cpus;

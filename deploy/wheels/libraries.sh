@@ -155,7 +155,7 @@ build_hwloc() {
 build_protobuf() {
   by_cmake protobuf -Dprotobuf_BUILD_{TESTS,PROTOC_BINARIES}=OFF -Dprotobuf_WITH_ZLIB=OFF
 }
-# Without libndctl, which needs kmod, udev and json-c: the wheel's programs do not check for bad blocks.
+# PMDK is built without libndctl, which needs kmod, udev and json-c: the wheel's programs do not check for bad blocks.
 build_pmdk() {
   local flags="$CFLAGS -Wno-error"
   logged pmdk make -C src -j "$jobs" NDCTL_ENABLE=n EXTRA_CFLAGS="$flags" BUILD_RPMEM=n DOC=n BUILD_EXAMPLES=n BUILD_BENCHMARKS=n \

@@ -24,7 +24,7 @@ from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tu
 
 DPKG_STATUS = pathlib.Path("/var/lib/dpkg/status")
 FIELDS = {"Package", "Architecture", "Depends", "Pre-Depends", "Provides"}
-# A package name, before any ":any", "(>= 1.0)" or "[amd64]".
+# The name of a package, without a following ":any", "(>= 1.0)" or "[amd64]".
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.\-_]*")
 
 
@@ -38,9 +38,9 @@ class Package(NamedTuple):
 
 
 class Graph(NamedTuple):
-    names: List[str]  # of node i
-    edges: List[Tuple[int, int]]  # (u, v): u needs v; ascending, each once
-    unresolved: int  # dependencies on names that nothing provides
+    names: List[str]  # names[i]: the name of node i
+    edges: List[Tuple[int, int]]  # (u, v) if u needs v; ascending, without duplicates
+    unresolved: int  # the number of dependencies on names that no package provides
 
 
 def names_in(text: str, separator: str) -> List[str]:
@@ -92,7 +92,7 @@ def build_graph(packages: Iterable[Package]) -> Graph:
     names = sorted(by_name)
     number = {name: i for i, name in enumerate(names)}
     provider: Dict[str, str] = {}
-    for name in names:  # alphabetical, so the first one found is the one wanted
+    for name in names:  # in alphabetical order, of which the first provider is taken
         for virtual in by_name[name].provides:
             provider.setdefault(virtual, name)
 
@@ -132,7 +132,8 @@ def local_package_lists() -> Tuple[List[Package], str]:
     if DPKG_STATUS.exists():
         with open(DPKG_STATUS, encoding="utf-8", errors="replace") as lines:
             installed = one_architecture(read_packages(lines))
-    # Without package lists apt-cache knows only what is installed: the same graph, but it must not be called more.
+    # Without package lists, apt-cache lists only the installed packages: the graph is then the same, but must be
+    # described as such.
     if len(known) > len(installed):
         return known, "apt's package lists"
     if installed:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A reduction of one's own in C: norms of a field that Ringside does not compute. `l3` is (sum |x|^3)^(1/3); `lp` takes
- * its exponent as a setting, and counts what it adds:
+/* Two user-defined reductions in C: norms of a field that Ringside does not compute. `l3` is (sum |x|^3)^(1/3). `lp`
+ * takes its exponent as a setting, and counts the finite entries that it adds:
  *
  *     cc -O3 -shared -fPIC l3.c -o libl3.so -lm
  *     ringside run --matrix grid:500 --reduce-with ./libl3.so:l3 --reduce-with ./libl3.so:lp:p=4
@@ -20,8 +20,8 @@ static void l3_init(void* self, void* state) {
   *(double*)state = 0;
 }
 
-/* Eight running sums: a compiler may keep them in registers, and the order of additions is still the one written here,
- * whatever it makes of it. */
+/* Eight running sums, which a compiler may keep in registers. However it compiles the loop, the order of the additions
+ * is the one written here. */
 static void l3_block(void* self, void* state, const ringside_reduction_block* block) {
   const double* x = block->values;
   double sums[8] = {0};

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Eigen's iterative solvers as kept runs: ConjugateGradient, BiCGSTAB and LeastSquaresConjugateGradient with Eigen's
-// interface, in another namespace. A header only, for Eigen 3.4.
+// interface, in another namespace. Header-only, for Eigen 3.4.
 //
 //     ringside::eigen::ConjugateGradient<Eigen::SparseMatrix<double>> cg;  // was Eigen::ConjugateGradient
 //     x = cg.compute(A).solve(b);                                          // as before
 //
-// The program is started by `ringside run -- PROGRAM`.
+// `ringside run -- PROGRAM` starts the program.
 //
 // Eigen's own solvers have no callback, and a further call with the last x as its guess forgets the search directions.
-// So the recurrences are written here anew, from Y. Saad, Iterative Methods for Sparse Linear Systems, 2003: algorithm
-// 9.1 (CG), the same on the normal equations, and 7.7 (BiCGSTAB), in Eigen's order of operations. A step has all that
-// its recurrence needs to continue, and is computed straight into the claimed buffer.
+// This file therefore implements the recurrences anew, from Y. Saad, Iterative Methods for Sparse Linear Systems, 2003:
+// algorithm 9.1 (CG), the same algorithm on the normal equations, and 7.7 (BiCGSTAB), in Eigen's order of operations. A
+// step contains all that its recurrence needs to continue, and is computed directly in the claimed buffer.
 #ifndef RINGSIDE_EIGEN_HPP
 #define RINGSIDE_EIGEN_HPP
 
@@ -39,7 +39,7 @@ namespace ringside::eigen {
 template <class Scalar>
 using Vector = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
 
-/// The arrays of a step: x, then the method's states. Entry is const for the step before.
+/// The arrays of a step: x, then the method's states. Entry is const for the previous step.
 template <class Entry>
 using Step = std::vector<std::span<Entry>>;
 
@@ -52,8 +52,8 @@ Eigen::Map<Vector<Scalar>> written(std::span<Scalar> array) {
   return {array.data(), static_cast<Eigen::Index>(array.size())};
 }
 
-/// Conjugate gradients for A x = b, or with LeastSquares for A'A x = A'b. States: r = b - A x, the direction p, and
-/// rho.
+/// The conjugate gradient method for A x = b, or, with LeastSquares, for A'A x = A'b. States: r = b - A x, the
+/// direction p, and rho.
 template <class Scalar, bool LeastSquares>
 class ConjugateGradientSteps {
  public:
@@ -63,7 +63,7 @@ class ConjugateGradientSteps {
     return {state<Scalar>("r", {rows}), state<Scalar>("p", {columns}), state<Scalar>("rho", {1})};
   }
 
-  /// |b|^2, or |A'b|^2.
+  /// |b|^2, or |A'b|^2 with LeastSquares.
   template <class Matrix>
   static auto norm2_of_right(const Matrix& A, const Vector<Scalar>& b) {
     if constexpr (LeastSquares) {
@@ -73,14 +73,14 @@ class ConjugateGradientSteps {
     }
   }
 
-  /// |g|^2 of a step; g = r, or A'r.
+  /// |g|^2 of a step, where g = r, or A'r with LeastSquares.
   template <class Matrix>
   auto norm2(const Matrix& A, const Step<const Scalar>& step) {
     if constexpr (LeastSquares) g_ = A.adjoint() * seen(step[1]);
     return gradient(step).squaredNorm();
   }
 
-  /// Step 0 from its x; its other arrays are 0.
+  /// Computes r of step 0 from its x; its other arrays are 0.
   template <class Matrix>
   static void begin(const Matrix& A, const Vector<Scalar>& b, const Step<Scalar>& start) {
     written(start[1]) = b - A * written(start[0]);
@@ -162,7 +162,7 @@ class BiCGSTABSteps {
     auto r = seen(before[1]);
     r0 = seen(before[2]);
     Scalar rho = r0.dot(r);
-    if (std::abs(rho) < epsilon * epsilon * r0.squaredNorm()) {  // r is orthogonal to r0: the true r takes its place
+    if (std::abs(rho) < epsilon * epsilon * r0.squaredNorm()) {  // r is orthogonal to r0: restart with the true r as r0
       r0 = b - A * seen(before[0]);
       ::new (&r) Eigen::Map<const Vector<Scalar>>(r0.data(), r0.size());
       rho = r0.squaredNorm();
@@ -186,7 +186,7 @@ class BiCGSTABSteps {
   Vector<Scalar> y_, z_, s_, t_;
 };
 
-/// A hash of what is solved.
+/// A hash of the problem that is solved.
 class Digest {
  public:
   void add(const void* data, std::size_t bytes) noexcept {
@@ -201,7 +201,7 @@ class Digest {
       bytes -= taken;
     }
   }
-  /// Rows, columns, and the index and value of each entry in the order of storage.
+  /// Adds the numbers of rows and columns, and the index and value of each entry in the order of storage.
   template <class Matrix>
   void add_entries(const Matrix& A) noexcept {
     const std::int64_t shape[] = {A.rows(), A.cols()};
@@ -226,7 +226,7 @@ class KeptSolver;
 
 }  // namespace ringside::eigen
 
-// What Eigen asks of a class that is an IterativeSolverBase.
+// The traits that Eigen requires of a class derived from IterativeSolverBase.
 template <template <class> class Steps, class MatrixType_, int UpLo, class Preconditioner_>
 struct Eigen::internal::traits<ringside::eigen::KeptSolver<Steps, MatrixType_, UpLo, Preconditioner_>> {
   using MatrixType = MatrixType_;
@@ -236,9 +236,9 @@ struct Eigen::internal::traits<ringside::eigen::KeptSolver<Steps, MatrixType_, U
 namespace ringside::eigen {
 
 /// An iterative solver with Eigen's interface. A solve() is one run: it attaches, publishes each iterate with the
-/// scalar `residual` (the norm that the tolerance bounds), and detaches. It solves one right-hand side, and throws
-/// Error. iterations() is the number of the last iterate: Eigen's ConjugateGradient does not count the one that
-/// converges, and its BiCGSTAB counts from 0 again when it takes another r0.
+/// scalar `residual` (the norm that the tolerance bounds), and detaches. It solves for one right-hand side, and throws
+/// Error. iterations() is the number of the last iterate. It may differ from Eigen's number: Eigen's ConjugateGradient
+/// does not count the iteration that converges, and its BiCGSTAB restarts the count from 0 when it takes another r0.
 template <template <class> class Steps_, class Matrix, int UpLo, class Preconditioner>
 class KeptSolver : public Eigen::IterativeSolverBase<KeptSolver<Steps_, Matrix, UpLo, Preconditioner>> {
   using Base = Eigen::IterativeSolverBase<KeptSolver>;
@@ -251,15 +251,16 @@ class KeptSolver : public Eigen::IterativeSolverBase<KeptSolver<Steps_, Matrix, 
   template <class Derived>
   explicit KeptSolver(const Eigen::EigenBase<Derived>& A) : Base(A.derived()) {}
 
-  /// Names and waits of the run. A run is resumed only with the same entries of A, b and first guess, type of the
-  /// preconditioner, `problem` and `parameters`. Tolerance and number of iterations may change. Name in `parameters`
-  /// how the preconditioner is set, and in `problem` a matrix-free A. `problem_bytes` replaces the hash of A's entries.
+  /// Sets the options of the run, such as its names and time-outs. A run is resumed only with the same entries of A, b
+  /// and first guess, the same type of the preconditioner, and the same `problem` and `parameters`. Tolerance and
+  /// number of iterations may change. State the preconditioner's settings in `parameters`, and name a matrix-free A in
+  /// `problem`. `problem_bytes` replaces the hash of A's entries.
   KeptSolver& setWriter(WriterOptions options) {
     options_ = std::move(options);
     return *this;
   }
 
-  /// What Eigen calls for solve() and solveWithGuess(). x: the guess, then the solution.
+  /// Eigen calls this function for solve() and solveWithGuess(). x: on entry the guess, on return the solution.
   template <class Right, class Solution>
   void _solve_with_guess_impl(const Right& right, Solution& x) const {
     if (right.cols() != 1) {
@@ -300,14 +301,14 @@ class KeptSolver : public Eigen::IterativeSolverBase<KeptSolver<Steps_, Matrix, 
     while (of_right > 0 && norm2 > limit && k < last && run.claim()) {
       for (std::uint32_t v = 0; v < after.size(); ++v) after[v] = run.template buffer<Scalar>(v);
       steps.advance(A, this->preconditioner(), b, k == 0, before, after);
-      std::ranges::copy(after, before.begin());  // its bytes stay as they are until the next claim but one
+      std::ranges::copy(after, before.begin());  // its bytes remain unchanged until the claim after the next one
       norm2 = steps.norm2(A, before);
       run.publish(++k, {value(static_cast<double>(sqrt(norm2)))});
     }
     if (of_right > 0) {
       x = seen(before[0]);
     } else {
-      x.setZero();  // as Eigen's, whatever the guess is
+      x.setZero();  // as in Eigen, whatever the guess is
       norm2 = 0;
     }
     const bool finite = norm2 <= std::numeric_limits<RealScalar>::max();
@@ -315,7 +316,7 @@ class KeptSolver : public Eigen::IterativeSolverBase<KeptSolver<Steps_, Matrix, 
     this->m_iterations = static_cast<Eigen::Index>(k);
     this->m_error = of_right > 0 ? sqrt(norm2 / of_right) : RealScalar(0);
     this->m_info = converged ? Eigen::Success : finite ? Eigen::NoConvergence : Eigen::NumericalIssue;
-    run.detach(finite ? RINGSIDE_OUTCOME_FINISHED : RINGSIDE_OUTCOME_DIVERGED);  // also at the most iterations
+    run.detach(finite ? RINGSIDE_OUTCOME_FINISHED : RINGSIDE_OUTCOME_DIVERGED);  // even at the iteration limit
   }
 
  private:
@@ -324,8 +325,8 @@ class KeptSolver : public Eigen::IterativeSolverBase<KeptSolver<Steps_, Matrix, 
 
   static std::uint64_t size(const Vector<Scalar>& array) { return static_cast<std::uint64_t>(array.size()); }
 
-  /// A as it is multiplied. Eigen multiplies a row-major matrix faster; a symmetric one's transpose is such a view of
-  /// it.
+  /// A in the form in which it is multiplied. Eigen multiplies row-major matrices faster; the transpose of a symmetric
+  /// matrix is a row-major view of it.
   decltype(auto) operand() const {
     constexpr bool kWhole = UpLo == 0 || UpLo == (Eigen::Lower | Eigen::Upper);
     if constexpr (!kWhole) {
@@ -351,7 +352,7 @@ class KeptSolver : public Eigen::IterativeSolverBase<KeptSolver<Steps_, Matrix, 
     }
     digest.add_entries(b);
     digest.add_entries(guess);
-    const std::string type = typeid(KeptSolver).name();  // method, scalar, UpLo, preconditioner
+    const std::string type = typeid(KeptSolver).name();  // names the method, scalar, UpLo and preconditioner
     digest.add(type.data(), type.size());
     if (options.solver.empty()) options.solver = solver;
     options.problem_bytes = digest.bytes();

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ginkgo's iterative solvers as kept runs: a logger that publishes the iterates of the solver that it is added to. A
-// header only, for Ginkgo 1.11.
+// Ginkgo's iterative solvers as kept runs: a logger that publishes the iterates of the solver to which it is added.
+// Header-only, for Ginkgo 1.11.
 //
 //     ringside::Writer run = ringside::ginkgo::attach(x.get(), {.solver = "ginkgo cg"});
 //     solver->add_logger(ringside::ginkgo::Logger<double>::create(run));
 //     solver->apply(b, x);
 //     run.detach();
 //
-// If there is a kept iterate, x is it after the call of attach.
+// After the call of attach, x is the kept iterate, if there is one.
 //
-// The method's own state is not kept: a resumed Krylov method begins anew from the kept iterate. A stationary one (Ir)
-// continues with the same bits. An x on a device is copied to the host; one in distributed memory is refused.
+// The method's own state is not kept: a resumed Krylov method begins anew from the kept iterate. A stationary method
+// (Ir) continues with the same bits. An x on a device is copied to the host; an x in distributed memory is refused.
 #ifndef RINGSIDE_GINKGO_HPP
 #define RINGSIDE_GINKGO_HPP
 
@@ -30,8 +30,8 @@
 
 namespace ringside::ginkgo {
 
-/// A run whose iterates are like x: one field, and the scalar `residual`, its norm. If the run continues from a kept
-/// iterate, x takes it. Throws Error.
+/// A run whose iterates have the shape of x: one field, and the scalar `residual`, the norm of the residual. If the run
+/// continues from a kept iterate, x is set to that iterate. Throws Error.
 template <class T>
 Writer attach(gko::matrix::Dense<T>* x, const WriterOptions& options = {}) {
   const gko::dim<2> size = x->get_size();
@@ -47,9 +47,9 @@ Writer attach(gko::matrix::Dense<T>* x, const WriterOptions& options = {}) {
   return run;
 }
 
-/// Publishes each iterate of the solver that it is added to; the first guess is not one. T is the solver's value type.
-/// x is as Ginkgo has it: GMRES computes it at a restart and at the end. `residual` is not a number where Ginkgo gives
-/// none. The Writer outlives the logger. apply() throws Error, with RINGSIDE_INTERRUPTED if the run is to stop.
+/// Publishes each iterate of the solver to which it is added, but not the first guess. T is the solver's value type. x
+/// is what Ginkgo provides: GMRES computes x only at a restart and at the end. `residual` is NaN if Ginkgo provides
+/// none. The Writer must outlive the logger. apply() throws Error, with RINGSIDE_INTERRUPTED if the run is to stop.
 template <class T>
 class Logger : public gko::log::Logger {
  public:
@@ -67,8 +67,8 @@ class Logger : public gko::log::Logger {
                              const gko::array<gko::stopping_status>*, bool stopped) const override {
     if (std::exchange(at_guess_, false)) return;
     std::uint64_t number = before_ + iteration;
-    if (stopped && number == last_) ++number;  // BiCGSTAB may end half an iteration after the last x
-    if (number == last_) return;               // the same x once more, half an iteration later
+    if (stopped && number == last_) ++number;  // BiCGSTAB may end half an iteration after the last published x
+    if (number == last_) return;               // the same x is reported again, half an iteration later
     residual_ = norm(residual, residual_norm);
     if (stopped && has_last_x_) {
       final_ = number;
@@ -91,7 +91,7 @@ class Logger : public gko::log::Logger {
         run_(run),
         last_(run.next_iteration() - 1) {}
 
-  // A further apply() counts on. With x = alpha A^-1 b + beta x the last iterate is not what x is in the end.
+  // A further apply() continues the count. In x = alpha A^-1 b + beta x, the last iterate is not the final x.
   void begin(bool has_last_x) const {
     before_ = last_;
     at_guess_ = true;
@@ -117,7 +117,7 @@ class Logger : public gko::log::Logger {
     last_ = number;
   }
 
-  /// The norm of all columns' residuals.
+  /// The norm of the residuals of all columns.
   static double norm(const gko::LinOp* residual, const gko::LinOp* residual_norm) {
     std::unique_ptr<Norms> made;
     const auto* norms = dynamic_cast<const Norms*>(residual_norm);
@@ -135,7 +135,7 @@ class Logger : public gko::log::Logger {
 
   Writer& run_;
   mutable std::uint64_t last_;        // the number of the last published iterate
-  mutable std::uint64_t before_ = 0;  // the same when apply() began
+  mutable std::uint64_t before_ = 0;  // the value of last_ when apply() began
   mutable std::uint64_t final_ = 0;   // the number of the x that apply() returns
   mutable bool at_guess_ = false;
   mutable bool has_last_x_ = false;

@@ -21,7 +21,7 @@ KINDS = {"int32_t": "integer(c_int32_t)", "uint32_t": "integer(c_int32_t)", "rin
          "size_t": "integer(c_size_t)", "double": "real(c_double)", "unsigned char": "integer(c_int8_t)", "char": "character(kind=c_char)"}
 ZEROS = {"integer(c_int8_t)": "0_c_int8_t", "integer(c_int16_t)": "0_c_int16_t", "character(kind=c_char)": "c_null_char",
          "type(c_ptr)": "c_null_ptr"}
-# An integer of Fortran holds the bits of an unsigned one, too.
+# Fortran has no unsigned integers: its integers also hold the bits of unsigned values.
 POINTEES = {"f32": ("real(c_float)", "RINGSIDE_F32"), "f64": ("real(c_double)", "RINGSIDE_F64"),
             "c64": ("complex(c_float_complex)", "RINGSIDE_C64"), "c128": ("complex(c_double_complex)", "RINGSIDE_C128"),
             "i8": ("integer(c_int8_t)", "RINGSIDE_I8, RINGSIDE_U8"), "i16": ("integer(c_int16_t)", "RINGSIDE_I16, RINGSIDE_U16"),
@@ -67,7 +67,7 @@ def argument(header, kind, name, names):
     listed = "(*)" if f"{name.removesuffix('s')}_count" in names or (name == "out" and "room" in names) or name == "arrays" else ""
     if pointers == 2:
         return f"type(c_ptr), intent({'in' if listed else 'out'}) :: {name}{listed}"
-    if kind == "ringside_value":  # eight bytes of either type
+    if kind == "ringside_value":  # eight bytes that contain one of two types
         return f"real(c_double), intent(in), optional :: {name}(*)" if constant else f"integer(c_int64_t), intent(inout) :: {name}"
     if kind in header.structs:
         kind = f"type({own_name(kind, PUBLIC_STRUCTS)})"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ringside_add_reduction(NAME SOURCE...) makes libNAME.so, a plug-in for `ringside run --reduce-with` (docs/use/questions.md).
-# It is optimised unless the project chose otherwise, and rounds each operation by itself, so that its results have the
-# same bits whatever the processor offers.
+# The plug-in is optimised unless the project has chosen otherwise. Each operation is rounded separately, so that
+# results have the same bits on all processors.
 function(ringside_add_reduction name)
   add_library(${name} MODULE ${ARGN})
   target_include_directories(${name} PRIVATE $<TARGET_PROPERTY:Ringside::ringside,INTERFACE_INCLUDE_DIRECTORIES>)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What libringside-messages exports: its version, and how messages are made. Errors are thrown as exceptions through
-// libringside, which catches them: libstdc++ compares the types of two libraries by their names.
+// The struct that libringside-messages exports: its version, and the function that makes messages. Exceptions pass from
+// here into libringside, which can catch them because libstdc++ compares the types of two libraries by their names.
 #include "common/messages/message_coordination.hpp"
 #include "common/platform/version.hpp"
 #include "library/messages.hpp"

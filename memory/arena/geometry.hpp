@@ -12,8 +12,8 @@ inline constexpr uint64_t kPage = uint64_t{1} << kPageShift, kPiece = uint64_t{1
 inline constexpr uint32_t kPagesPerPiece = uint32_t{1} << (kPieceShift - kPageShift);
 inline constexpr uint32_t kKinds = kPieceShift - kPageShift + 1;  // granules of 4 KiB to 1 MiB
 inline constexpr uint32_t kBatch = 64;                            // the most granules that move together
-inline constexpr uint64_t kMostAlignment = uint64_t{1} << 30;     // of an allocation
-/// Of a granule.
+inline constexpr uint64_t kMostAlignment = uint64_t{1} << 30;     // the largest alignment of an allocation
+/// The size of a granule.
 inline constexpr uint64_t bytes_of(uint32_t kind) noexcept {
   return kPage << kind;
 }
@@ -28,8 +28,8 @@ enum State : Word {
   kFree = 0,       // not allocated
   kZero = 1,       // never written: reads return zeros
   kAbsent = 2,     // the content is in far memory only
-  kLoading = 3,    // one thread is changing the granule; others wait
-  kLeaving = 4,    // as kLoading, but on its way out of DRAM
+  kLoading = 3,    // one thread is changing the granule; other threads wait
+  kLeaving = 4,    // as kLoading, but the granule leaves DRAM
   kResident = 5,   // mapped
   kProbation = 6,  // not mapped, but still in DRAM
   kInPlace = 7,    // always mapped: the address is far memory itself, or a promoted chunk
@@ -40,7 +40,7 @@ inline constexpr Word kChanged = 1u << 3;    // certainly differs from far memor
 inline constexpr Word kProtected = 1u << 4;  // write-protected: equal to far memory
 inline constexpr Word kWaiters = 1u << 5;    // threads sleep on the word
 inline constexpr Word kFromZero = 1u << 6;   // far memory holds zeros for the granule
-inline constexpr Word kCleaned = 1u << 7;    // protected shortly before eviction, not since its load
+inline constexpr Word kCleaned = 1u << 7;    // protected by an eviction, not by the granule's load
 inline constexpr Word kFlags = kChanged | kProtected | kFromZero;
 inline constexpr int kPinShift = 8, kNodeShift = 24;
 inline constexpr Word kOnePin = Word{1} << kPinShift, kPins = Word{0xffff} << kPinShift;

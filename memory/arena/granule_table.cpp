@@ -12,8 +12,8 @@ constinit GranuleTable table;
 
 namespace {
 
-// Far from the addresses that the kernel gives to programs, heaps and libraries, so that address traces repeat exactly.
-// ThreadSanitizer accepts no address there: then the kernel chooses.
+// The address is far from those that the kernel gives to programs, heaps and libraries, so that address traces repeat
+// exactly. ThreadSanitizer accepts no address there, so in its builds the kernel chooses the address.
 constexpr uint64_t kFixedAddress = uint64_t{0x2000'0000'0000};
 constexpr uint64_t kPlaceBytes = uint64_t{1} << 44;  // the largest arena; the last place ends at 0x5000'0000'0000
 

@@ -17,7 +17,7 @@ enum Advice : uint8_t { kAdviceNormal, kAdviceRandom, kAdviceSequential };
 
 class GranuleTable {
  public:
-  /// Selects another of the kPlaces addresses for the arena. Before start.
+  /// Selects another of the kPlaces addresses for the arena. Call it before start.
   void place_at(uint32_t number) noexcept { place_ = number % kPlaces; }
   static constexpr uint32_t kPlaces = 48;
 
@@ -52,18 +52,19 @@ class GranuleTable {
   bool claim(uint32_t granule, Word seen, State owned) const noexcept {
     return words_[granule].compare_exchange_strong(seen, in_state(seen, owned));
   }
-  /// The owner's last store; wakes the waiting threads.
+  /// Stores the word, as the owner's last action, and wakes the waiting threads.
   void close(uint32_t granule, Word word) const noexcept;
   /// Waits until the word, seen as owned by another thread, has changed.
   void wait(uint32_t granule, Word seen) const noexcept;
   /// Claims a granule in any state but free; waits for other owners. Returns the earlier word, or kFree if it is free.
   Word claim_surely(uint32_t granule, State owned) const noexcept;
 
-  /// After a wild access: makes the page inaccessible, so that the next try of the access raises SIGSEGV.
+  /// After an access to a page that is not allocated: makes the page inaccessible, so that the repeated access raises
+  /// SIGSEGV.
   void wall(uint32_t page) noexcept;
   /// Maps anonymous memory where a file was mapped, and watches it before any thread can touch it. 0 or -errno.
   long restore(uint32_t page, uint32_t pages, const UserFault& userfault) noexcept;
-  /// Before an allocation of the range: removes its walls.
+  /// Removes the walls of a range before its allocation.
   void open_walls(uint32_t page, uint32_t pages) noexcept;
 
   static constexpr uint8_t kMoving = 0x80;

@@ -10,7 +10,7 @@ constinit Parking parking;
 
 namespace {
 
-constexpr uint32_t kWordsLookedAt = 32;  // words to search before the best run is taken: bounds the time
+constexpr uint32_t kWordsLookedAt = 32;  // the search ends after this many words if it has found a run: bounds the time
 
 /// The longest run of zero bits, at most `wanted` long: its first bit and its length.
 uint32_t longest_run(uint64_t taken, uint32_t wanted, uint32_t* first) {
@@ -35,7 +35,7 @@ uint32_t longest_run(uint64_t taken, uint32_t wanted, uint32_t* first) {
 
 long Parking::start(const UserFault& userfault, uint64_t bytes, uint32_t partitions) noexcept {
   partitions_ = partitions;
-  const uint64_t unit = uint64_t{64} * partitions << (kPageShift + kKinds - 1);  // whole bitmap words at every size
+  const uint64_t unit = uint64_t{64} * partitions << (kPageShift + kKinds - 1);  // whole words for every granule size
   bytes_ = (bytes + unit - 1) / unit * unit;
   bitmap_bytes_ = bytes_ >> kPageShift >> 3;
   for (uint32_t kind = 0; kind < kKinds; ++kind) {
@@ -50,7 +50,7 @@ long Parking::start(const UserFault& userfault, uint64_t bytes, uint32_t partiti
     }
     keep_movable(here.base, bytes_);
     divide(here.base, bytes_, bytes_ / partitions);
-    if (!userfault.moves) continue;  // never used
+    if (!userfault.moves) continue;  // without MOVE, no page enters a slot
     const long result = userfault.watch(here.base, bytes_);
     if (result < 0) return result;
   }
@@ -74,7 +74,7 @@ void Parking::forget() noexcept {
 uint32_t Parking::take(uint32_t kind, uint32_t partition, uint32_t wanted, uint32_t* taken) noexcept {
   Kind& here = kinds_[kind];
   for (uint32_t offset = 0;; ++offset) {
-    if (offset == partitions_) offset = 0;  // a free slot appears: there are twice as many slots as pages
+    if (offset == partitions_) offset = 0;  // a slot must become free: there are twice as many slots as pages
     const uint32_t which = (partition + offset) % partitions_;
     Section& section = here.sections[which];
     const Held held(section.lock);
@@ -99,7 +99,7 @@ uint32_t Parking::take(uint32_t kind, uint32_t partition, uint32_t wanted, uint3
       }
     }
     if (best == 0) continue;
-    if (section.rover > 0 && best_word == which * here.words + section.rover - 1) --section.rover;  // more may be here
+    if (section.rover > 0 && best_word == which * here.words + section.rover - 1) --section.rover;  // it may have more
     const uint64_t mask = (best == 64 ? ~uint64_t{0} : (uint64_t{1} << best) - 1) << best_bit;
     here.taken[best_word].fetch_or(mask, std::memory_order_relaxed);
     *taken = best;

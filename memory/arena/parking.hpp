@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // DRAM pages that are not mapped in the arena wait in slots: one range of addresses for each granule size. A single
-// page that leaves the arena takes any empty slot. A batch takes neighbouring slots, so that one MOVE takes it out and
-// another one brings it back.
+// page that leaves the arena takes any empty slot. A batch takes neighbouring slots, so that one MOVE takes the batch
+// out and one MOVE brings it back.
 #pragma once
 
 #include <stdint.h>
@@ -27,7 +27,8 @@ class Parking {
   char* address(uint32_t kind, uint32_t slot) const noexcept {
     return kinds_[kind].base + (static_cast<uint64_t>(slot) << (kPageShift + kind));
   }
-  /// Takes `taken` neighbouring empty slots near a partition's: at least one, up to `wanted` (at most 64).
+  /// Takes neighbouring empty slots, of the partition if possible, and returns the first. `taken` becomes their number:
+  /// at least one, at most `wanted` (which is at most 64).
   uint32_t take(uint32_t kind, uint32_t partition, uint32_t wanted, uint32_t* taken) noexcept;
   void give(uint32_t kind, uint32_t slot) noexcept;
   /// Gives the pages of slots back to the kernel. The slots stay taken.
@@ -40,9 +41,9 @@ class Parking {
   };
   struct Kind {
     char* base = nullptr;
-    std::atomic<uint64_t>* taken = nullptr;  // a bit a slot
+    std::atomic<uint64_t>* taken = nullptr;  // one bit for each slot
     Section* sections = nullptr;
-    uint32_t words = 0;  // of the bitmap, for each partition
+    uint32_t words = 0;  // of the bitmap: the number for each partition
   };
   Kind kinds_[kKinds];
   uint64_t bytes_ = 0, bitmap_bytes_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records which addresses of the arena are allocated. A large allocation has its own whole pieces of 1 MiB. Small ones
-// share pieces and take at least a page each. The tables are flat and populated on use; faults never read them.
+// Records which addresses of the arena are allocated. A large allocation has its own whole pieces of 1 MiB. Small
+// allocations share pieces and take at least a page each. The tables are flat and populated on use; faults never read
+// them.
 #pragma once
 
 #include <stddef.h>
@@ -11,7 +12,7 @@
 namespace ringside::memory {
 
 struct Region {
-  uint32_t page = 0, pages = 0;  // pages: of its bytes, rounded up
+  uint32_t page = 0, pages = 0;  // pages: the bytes of the region as pages, rounded up
   uint64_t bytes = 0;
   bool whole_pieces = false;
   explicit operator bool() const noexcept { return pages != 0; }
@@ -38,10 +39,10 @@ class Regions {
 
   Lock lock_;
   uint32_t pieces_ = 0, first_free_ = 0, shared_rover_ = 0;
-  uint32_t* owner_ = nullptr;    // of a piece: 0 free, kShared, or 1 + the first piece of its region
-  uint64_t* lengths_ = nullptr;  // of a page: 1 + the bytes of the region that starts there
+  uint32_t* owner_ = nullptr;    // for each piece: 0 (free), kShared, or 1 + the first piece of its region
+  uint64_t* lengths_ = nullptr;  // for each page: 1 + the bytes of the region that starts there
   struct Pages {
-    uint64_t taken[4];  // a bit a page
+    uint64_t taken[4];  // one bit for each page
   };
   Pages* shared_ = nullptr;
 };

@@ -51,8 +51,8 @@ long new_descriptor(bool user_mode_only) {
   return got;
 }
 
-// Since Linux 6.13, a process may use process_madvise(2) with MADV_DONTNEED on itself. One call without any page tests
-// for it.
+// Since Linux 6.13, a process may use process_madvise(2) with MADV_DONTNEED on itself. A call for a page that is not
+// present tests whether this kernel permits it.
 int descriptor_for_drops() {
   const long process = raw(SYS_pidfd_open, raw(SYS_getpid), 0);
   if (process < 0) return -1;
@@ -127,7 +127,7 @@ void UserFault::copy_in(char* to, const char* from, size_t bytes, bool protect) 
     if (order.copy > 0) {
       done += static_cast<size_t>(order.copy);
     } else if (result == -ENOMEM) {
-      yield_core();  // the kernel reclaims memory; at its limit the library cannot free more
+      yield_core();  // waits for the kernel to reclaim memory; the library can free none here
     } else if (result == -EFAULT) {
       die("cannot read far memory (UFFDIO_COPY)", result);  // its device failed, or the page has a memory error
     } else if (result != -EAGAIN) {
@@ -148,9 +148,9 @@ size_t UserFault::move(char* to, char* from, size_t bytes) const noexcept {
     } else if (order.moved > 0) {
       done += static_cast<size_t>(order.moved);
     } else if (result == -EINVAL && most > kPage) {
-      most = kPage;  // the range lies in two mappings (divide)
+      most = kPage;  // the range may lie in two mappings (see divide)
     } else if (result == -EBUSY || result == -EAGAIN || result == -ENOMEM) {
-      // EBUSY may also come from a very short reference: try a few times before another victim is taken.
+      // A very short reference to the page also causes EBUSY: tries a few times before the caller takes another victim.
       if (++refused == 8) return done;
       if (refused > 2) yield_core();
     } else if (result == -EEXIST || result == -ENOENT) {
@@ -168,8 +168,8 @@ size_t UserFault::move(char* to, char* from, size_t bytes) const noexcept {
 
 // Linux 6.18 (move_pages in mm/userfaultfd.c) can move a page without counting it. It keeps the EAGAIN of a migrating
 // page although the next try moves that page and others. A third try returns EEXIST, or ENOENT if the emptied page
-// table is gone. So a page absent at its source counts as moved only if it is at its destination: it may also be
-// swapped out. EEXIST proves this for the first page, even one swapped out since.
+// table is gone. So a page absent at its source counts as moved only if it is present at its destination; otherwise it
+// may be swapped out. EEXIST proves that the first page was moved, even if it has been swapped out since.
 size_t UserFault::moved_uncounted(const char* to, const char* from, size_t bytes, bool first_is_there) const noexcept {
   constexpr size_t kAtOnce = 64;
   unsigned char at_source[kAtOnce], at_destination[kAtOnce];
@@ -222,8 +222,7 @@ void UserFault::drop(const iovec* ranges, uint32_t count) const noexcept {
   uint32_t done = 0;
   if (self >= 0 && count > 1) {
     const long dropped = raw(SYS_process_madvise, self, as_long(ranges), count, MADV_DONTNEED, 0);
-    // Drops the remaining ranges singly. To drop a range twice is safe until its word becomes absent, which happens
-    // later.
+    // Drops the remaining ranges singly. A range may be dropped twice, because its word becomes absent only later.
     for (auto left = dropped > 0 ? static_cast<size_t>(dropped) : 0; done < count && left >= ranges[done].iov_len;)
       left -= ranges[done++].iov_len;
   }

@@ -10,7 +10,7 @@
 
 namespace ringside::memory {
 
-/// The calls below whose results decide the next action. Results are as of raw(). Tests replace them.
+/// The kernel calls whose results decide the next action. Each returns what raw() returns. Tests replace the calls.
 struct KernelCalls {
   long (*control)(int descriptor, unsigned long request, void* argument) noexcept;      // ioctl(2)
   long (*resident)(const void* at, size_t bytes, unsigned char* of_each_page) noexcept;  // mincore(2)
@@ -23,12 +23,12 @@ struct UserFault {
   int descriptor = -1;
   bool moves = false;          // UFFDIO_MOVE exists and is wanted
   bool kernel_faults = false;  // accesses by the kernel itself may be served (faults=thread)
-  int self = -1;               // this process, if the kernel can drop several ranges at once; else -1
+  int self = -1;               // a pidfd of this process, if the kernel can drop several ranges at once; else -1
 
-  /// Opens it. `signals`: a fault raises SIGBUS in its thread. 0 or -errno; `why` is then what to change.
+  /// Opens userfaultfd. `signals`: a fault raises SIGBUS in its thread. 0 or -errno; `why` is then what to change.
   long open(bool signals, bool copy_only, const char** why) noexcept;
   void close() noexcept;
-  /// Registers a range of anonymous memory: missing pages and stores to protected ones then fault.
+  /// Registers a range of anonymous memory: accesses to missing pages and stores to protected pages then fault.
   long watch(void* at, size_t bytes) const noexcept;
 
   /// Fills the absent range at `to` with a copy of `from`, write-protected from the first instant if `protect`.
@@ -39,7 +39,7 @@ struct UserFault {
   void move_all(char* to, char* from, size_t bytes) const noexcept;
   void protect(char* at, size_t bytes, bool on) const noexcept;
   /// Discards the content of present pages and returns them to the kernel. Linux 6.16 interrupts the other cores once
-  /// for all ranges; before 6.13 each range is a call.
+  /// for all ranges; before Linux 6.13, each range needs a call.
   void drop(const iovec* ranges, uint32_t count) const noexcept;
   /// Wakes the threads that sleep on the range; they repeat the access (faults=thread).
   void wake(char* at, size_t bytes) const noexcept;
@@ -48,7 +48,7 @@ struct UserFault {
   size_t moved_uncounted(const char* to, const char* from, size_t bytes, bool first_is_there) const noexcept;
 };
 
-/// Returns the pages of a range to the kernel; they are absent then.
+/// Returns the pages of a range to the kernel; the pages are then absent.
 void drop_range(void* at, size_t bytes, const KernelCalls& kernel = kernel_calls) noexcept;
 
 }  // namespace ringside::memory

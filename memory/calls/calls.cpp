@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The handler never makes the program's call itself. It leaves a frame on the thread's stack and returns into a stub
-// (stubs.cpp), so the call runs outside any handler. A signal interrupts it as usual; its mask and stack are the
-// program's; longjmp and cancellation work; and a call that changes the signal mask takes effect.
+// (stubs.cpp), so the call runs outside any handler. A signal interrupts the call as usual; the signal mask and the
+// stack are the program's; longjmp and cancellation work; and a call that changes the signal mask takes effect.
 #include "memory/calls/calls.hpp"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ constinit Calls calls;
 
 namespace {
 
-constinit uint16_t place_in_table[kMostNumber] = {};  // 1 + the place
+constinit uint16_t place_in_table[kMostNumber] = {};  // for each number: 1 + its place in calls_table, or 0
 constinit Stubs stub{};
 
 constexpr int kFromSeccomp = 1;  // SYS_SECCOMP: older headers of the C library lack it
@@ -67,17 +67,19 @@ uint64_t place_of_frame(const ucontext_t& context, uint64_t stack_pointer, uint6
 }
 
 // Copies word by word, as the last action: a call would overwrite memory below the stack pointer. (AddressSanitizer
-// takes it for a dead frame.)
+// takes that memory for a dead frame.)
 __attribute__((noinline, no_sanitize("address"))) void leave(const Frame& frame, uint64_t at) {
   const auto* const from = reinterpret_cast<const uint64_t*>(&frame);
   auto* const to = reinterpret_cast<volatile uint64_t*>(static_cast<uintptr_t>(at));
   for (size_t i = 0; i < sizeof(Frame) / sizeof(uint64_t); ++i) to[i] = from[i];
 }
 
-// A child of vfork shares the variables of its parent's thread.
+// The process whose tracing begins at its exec, or 0. A flag is not enough: a child of vfork shares this variable with
+// its parent's thread.
 thread_local long traced_at_exec = 0;
 
-// An exec that fails ends in a trap (`pinned`), and each further attempt is a trap: for these the child stays untraced.
+// A failed exec ends in a trap (`pinned`), and each further attempt is a trap. A traced child would stop at these
+// traps, so the trace does not begin if the file cannot be executed.
 void begin_trace(long number, const uint64_t* arguments) {
   if (traced_at_exec == 0 || traced_at_exec != raw(SYS_getpid)) return;
   if (number == SYS_execve && raw(SYS_access, static_cast<long>(arguments[0]), X_OK) != 0) return;
@@ -251,7 +253,7 @@ void Calls::finish(void* context) noexcept {
   auto& frame = *reinterpret_cast<Frame*>(static_cast<uintptr_t>(at));
   auto result = static_cast<long>(frame.result);
   Record* const record = core.ready() ? records.at(frame.record) : nullptr;
-  // Not in a child of fork, which returns here too if a handler forked.
+  // Skipped in a child of fork: if a handler forked during the call, the child also returns here.
   if (record != nullptr && record->taken.load() == 1 && record->frame == at &&
       record->thread == static_cast<int32_t>(raw(SYS_gettid))) {
     uint64_t arguments[6];
@@ -282,7 +284,7 @@ void Calls::pass_on(int signal, siginfo_t* info, void* context) noexcept {
     raw(SYS_tgkill, raw(SYS_getpid), raw(SYS_gettid), signal);
     return;
   }
-  // Only once: if the handler returns, the process is to end.
+  // SA_RESETHAND: the handler is called only once. If it returns, the next error ends the process.
   if ((static_cast<unsigned>(action.sa_flags) & SA_RESETHAND) != 0) previous_ = {};
   // Calls the handler as the kernel would: its mask is added to the thread's blocked signals.
   sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;

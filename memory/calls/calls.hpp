@@ -10,7 +10,7 @@ namespace ringside::memory {
 
 class Calls {
  public:
-  /// To be called first: under an inherited filter the library's own calls must pass. 0 or -errno.
+  /// Call this first: under an inherited filter, it lets the library's own calls pass. 0 or -errno.
   long before_start(const char** why) noexcept;
   /// `wanted`: whether to serve calls. 0 or -errno; `why` is then what failed. The filter stays for the rest of the
   /// process, harmless after stop.
@@ -24,10 +24,11 @@ class Calls {
   bool handling() const noexcept { return handling_; }
 
   /// For a child of vfork(2) that requests tracing (PTRACE_TRACEME). Each trap would stop it for its tracer, which
-  /// sleeps until the exec; so tracing begins with the exec. false: its calls are not trapped, so it can begin at once.
+  /// sleeps until the exec; so tracing begins with the exec. false: the child's calls are not trapped, so the tracing
+  /// can begin at once.
   bool trace_at_exec() noexcept;
 
-  /// In a forked child that has an arena.
+  /// For a forked child that has an arena: the child is now the process that has the arena.
   void adopt() noexcept;
   /// The process that has the arena.
   long process() const noexcept { return process_; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The filter's program: a search tree over the call numbers, then, for each set of pointer arguments, a block that
-// compares their upper halves. Numbers without pointers end in the tree. For them the kernel detects that the result is
-// constant and skips the program (Linux 5.11).
+// compares their upper halves. For numbers without pointers, the program ends in the tree. The kernel detects that
+// their result is constant and skips the program (Linux 5.11).
 #include "memory/calls/filter.hpp"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ struct Builder {
   void load(size_t offset) noexcept { put(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(offset)); }
   void end(uint32_t action) noexcept { put(BPF_RET | BPF_K, action); }
 
-  // Returns `action` if the call was made from there.
+  // Makes the filter return `action` if the call was made from `address`.
   void from(uint64_t address, uint32_t action) noexcept {
     load(offsetof(seccomp_data, instruction_pointer));
     put(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(address), 0, 3);
@@ -119,7 +119,8 @@ struct Builder {
   uint16_t block_for(const Call& call) noexcept {
     if (covered && !is_nested(call)) return kAllowed;
     if (call.action == Action::kRefused) return kNoSys;
-    // Without sites, the child of posix_spawn that makes this call may have SIGSYS blocked or reset: EFAULT is safer.
+    // Without sites, exec is not trapped and may fail with EFAULT. That is safer than a trap, because the child of
+    // posix_spawn may have SIGSYS blocked or reset.
     const bool never = call.action == Action::kExecute && sites.count() == 0;
     const uint32_t arguments = never || covered ? 0 : arguments_of(call);
     const uint32_t sites_of = is_nested(call) ? call.number : kMostNumber;
@@ -190,11 +191,12 @@ long install_filter(uint64_t first, uint64_t end, bool covered, const char** why
       raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
       result = install(program);
     }
-    // The ancestors' filters trap the arena's addresses. Without an own filter, only calls with structures are missed.
     if (result > 0) {
       *why = "a thread of the program has a filter of system calls of its own";
       result = -EBUSY;
     }
+    // The ancestors' filters trap the arena's addresses. Without a filter of its own, this process misses only calls
+    // with structures.
     if (result == -ENOMEM && covered) result = kOnlyOfAncestors;
   }
   unmap_table(builder, sizeof(Builder));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The seccomp filter: a system call with an argument in the arena raises SIGSYS in its thread, every other call runs.
+// The seccomp filter: a system call with an argument in the arena raises SIGSYS in its thread; every other call runs.
 #pragma once
 
 #include <stdint.h>
@@ -12,11 +12,11 @@ inline constexpr uint32_t kTrapMark = 0x5253;
 /// Whether the process already has a filter, its own or an inherited one.
 bool has_filter() noexcept;
 
-/// Only the ancestors' filters are in use: there is no room for another one.
+/// The result of install_filter if only the ancestors' filters are in use, because there is no room for another filter.
 inline constexpr long kOnlyOfAncestors = 1;
 
 /// Installs the filter for all threads; it traps [first, end). 0, kOnlyOfAncestors, or -errno with the failure in
-/// `why`. `covered`: an ancestor's filter already traps the range, so this one adds only the calls with structures.
+/// `why`. `covered`: an ancestor's filter already traps the range, so this filter adds only the calls with structures.
 long install_filter(uint64_t first, uint64_t end, bool covered, const char** why) noexcept;
 
 }  // namespace ringside::memory

@@ -26,18 +26,18 @@ uint64_t address_of(const void* pointer) {
   return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(pointer));
 }
 
-constexpr uint64_t kMostEntries = 1024;  // of an array of iovec or of messages: the kernel's limit
+constexpr uint64_t kMostEntries = 1024;  // the kernel's limit for an array of iovec or of messages
 
-// The pins of io_submit end when the call returns, possibly before the device is done. The kernel's own reference to a
-// page then stops MOVE; the eviction without MOVE ignores it.
+// The pins of io_submit end when the call returns, possibly before the device is done. After that, the kernel's own
+// reference to a page prevents a MOVE. An eviction without MOVE ignores that reference.
 long let_device_store() {
   if (!core.userfault.moves) return -EINVAL;
   caches.devices_store.store(true);
   return 0;
 }
 
-// Pins at first as much as one call may hold: the kernel stops at absent memory and returns a short count. `left`
-// counts down.
+// Pins the first segments, up to `left` bytes, the most that one call may pin. The kernel stops at absent memory and
+// returns a short count. Reduces `left` accordingly.
 long pin_segments(Record& record, uint64_t array, uint64_t count, bool changes, uint64_t* left,
                   bool by_device = false) {
   if (count > kMostEntries) return 0;
@@ -81,9 +81,9 @@ long pin_messages(Record& record, const uint64_t* arguments, bool changes) {
 }
 
 long pin_submitted(Record& record, const uint64_t* arguments) {
-  uint64_t left = piece_bytes();  // bytes of the arena
+  uint64_t left = piece_bytes();  // the bytes that may still be pinned
   for (uint64_t i = 0; i < arguments[1]; ++i) {
-    // The kernel takes all orders. One that was not examined may read into the arena.
+    // The kernel executes all orders. An order that was not examined may read data into the arena.
     if (i == kMostEntries || left == 0) return let_device_store();
     const uint64_t link = arguments[2] + i * sizeof(uint64_t);
     uint64_t at = 0;
@@ -173,7 +173,7 @@ void pin_texts(Record& record, uint64_t array) {
   }
 }
 
-// From now on, the kernel may push a handler's frame there at any time.
+// Pins the new alternate stack, because from now on the kernel may push a handler's frame there at any time.
 long pin_signal_stack(Record& record, const uint64_t* arguments) {
   if (arguments[0] == 0) return 0;
   stack_t wanted{}, now{};
@@ -247,7 +247,7 @@ long answer_mapping(long number, const uint64_t* arguments) noexcept {
     case SYS_msync: return 0;  // no other process reads far memory
     case SYS_mprotect:
     case SYS_pkey_mprotect: return arguments[2] == kReadWrite ? 0 : -EINVAL;
-    case SYS_madvise: return is_only_advice(static_cast<int>(arguments[2])) ? 0 : -EINVAL;  // else pages are lost
+    case SYS_madvise: return is_only_advice(static_cast<int>(arguments[2])) ? 0 : -EINVAL;  // other advice loses pages
     default: return -EINVAL;
   }
 }

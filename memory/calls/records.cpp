@@ -15,7 +15,7 @@ constinit Records records;
 
 namespace {
 
-// 1 + the place of the thread's newest record. Initial-exec, as every thread-local variable here.
+// 1 + the place of the thread's newest record. Initial-exec, as all thread-local variables of the library.
 thread_local uint32_t newest = 0;
 
 char* pointer_to(uint64_t address) {
@@ -60,10 +60,11 @@ long Record::pin_text(uint64_t address, uint64_t most) noexcept {
 }
 
 void Record::unpin() noexcept {
-  // Reduces the count first: if an interruption here never returns, a pin is left over, never missing.
+  // Reduces the count first: if a handler interrupts here and never returns, a pin remains, but no pin is released
+  // twice.
   while (ranges > 0) {
     const Range here = range[--ranges];
-    if (core.ready()) resolve.unpin_range(here.first, here.last);  // what was freed meanwhile has no pins left
+    if (core.ready()) resolve.unpin_range(here.first, here.last);  // memory freed meanwhile has no pins left
   }
 }
 
@@ -93,7 +94,8 @@ void Records::drop_left(uint64_t stack_pointer, bool on_other_stack) noexcept {
 Record* Records::take(uint64_t stack_pointer, bool on_other_stack) noexcept {
   if (records_ == nullptr) return nullptr;
   const auto thread = static_cast<int32_t>(raw(SYS_gettid));
-  // A child of fork inherits its parent's variable and a copy of its records, which do not belong to it.
+  // A child of fork inherits its parent's variable and a copy of the parent's records, which are not valid in the
+  // child.
   if (newest != 0 && (records_[newest - 1].thread != thread || records_[newest - 1].taken.load() == 0)) newest = 0;
   drop_left(stack_pointer, on_other_stack);
   for (int round = 0; round < 2; ++round) {

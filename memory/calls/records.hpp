@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a trapped system call holds while the kernel executes it: its pins, and the progress of a transfer in pieces. A
-// record belongs to one thread. A thread has several if a handler of the program interrupts a call and makes another
-// one.
+// The state of a trapped system call while the kernel executes it: its pins, and the progress of a transfer in pieces.
+// A record belongs to one thread. A thread has several records if a handler of the program interrupts a call and makes
+// another call.
 #pragma once
 
 #include <stdint.h>
@@ -17,12 +17,12 @@ struct Record {
   uint32_t next;        // the same thread's next record: 1 + its place, 0 if none
   int32_t thread;
   bool on_other_stack;  // the call was made on the alternate signal stack
-  uint64_t frame;       // where its Frame lies
+  uint64_t frame;       // the address of the call's Frame
   long number;
   const Call* call;
   // A transfer in pieces.
   uint64_t done, piece, left;
-  uint64_t segment, offset;  // of a vector
+  uint64_t segment, offset;  // the position in a vector
   bool in_pieces;
   // sigaltstack: the range to unpin after success, and whether the first range is a stack that stays pinned.
   uint64_t stack_old, stack_old_bytes;
@@ -36,10 +36,11 @@ struct Record {
   uint32_t ranges;
   Range range[kMostRanges];
 
-  /// Pins the part in the arena: 0, -EFAULT (a part is not allocated; the memory before it is pinned), -ENOMEM (the
-  /// limit), -E2BIG (too many ranges). `pinned`, if not null: how many bytes from the start are usable now.
+  /// Pins the part of the range that is in the arena. Returns 0, -EFAULT (a part is not allocated; the memory before it
+  /// is pinned), -ENOMEM (the limit), -E2BIG (too many ranges). `pinned`, if not null: how many bytes from the start
+  /// are usable now.
   long pin(uint64_t address, uint64_t bytes, bool changes, uint64_t* pinned = nullptr) noexcept;
-  /// As pin, up to a NUL, or `most` bytes and a page.
+  /// Pins a text, as pin does: up to its NUL, or `most` bytes and a page.
   long pin_text(uint64_t address, uint64_t most = 8192) noexcept;
   void unpin() noexcept;
 };

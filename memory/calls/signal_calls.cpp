@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program's signal calls. SIGBUS and SIGSYS belong to the library: if one is blocked, a fault or a trap ends the
-// process. This includes the places where the C library blocks all signals (pthread_create, posix_spawn).
+// The program's signal calls. SIGBUS and SIGSYS belong to the library: if one of them is blocked, a fault or a trap
+// ends the process. This includes the places where the C library blocks all signals (pthread_create, posix_spawn).
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -53,7 +53,8 @@ KernelAction for_program(const struct sigaction& action) {
   return same;
 }
 
-// The result of sigaction(SIGBUS) or sigaction(SIGSYS): it concerns the program's own handler, which the library calls.
+// Executes sigaction(SIGBUS) or sigaction(SIGSYS) and returns its result. The call concerns the program's own handler,
+// which the library calls.
 long answer(int signal, Record* record, const uint64_t* arguments) {
   struct sigaction set {
   }, before{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The addresses where the C library makes calls whose pointers lie in structures. A filter cannot read a structure, so
-// it traps such a call by the address of its instruction. It is limited to the instructions of this process, because
-// later programs inherit the filter but not the handler.
+// it traps such a call by the address of its instruction. The trap is limited to the instructions of this process,
+// because later programs inherit the filter but not the handler.
 #pragma once
 
 #include <stdint.h>
@@ -10,7 +10,7 @@ namespace ringside::memory {
 
 struct Site {
   uint32_t number;
-  uint64_t address;  // after the instruction
+  uint64_t address;  // the address after the `syscall` instruction
 };
 
 class Sites {

@@ -22,7 +22,8 @@ static_assert(offsetof(Frame, result) == 8 && offsetof(Frame, arguments) == 16 &
   ".cfi_escape 0x10, 16, 2, 0x77, 0\n"
 
 // To the unwinder, a stub is a function that the interrupted one called: cancellation and exceptions from a handler
-// pass through it. The stubs change no flags. rcx and r11 are free: the instruction `syscall` overwrites them.
+// pass through it. The stubs change no flags. They may use rcx and r11, because the instruction `syscall` overwrites
+// these.
 __asm__(
     ".text\n"
     ".p2align 4\n"
@@ -79,7 +80,7 @@ extern const char ringside_memory_plain[], ringside_memory_plain_site[], ringsid
 
 namespace {
 
-// Just below the arena.
+// The copy of the stubs is just below the arena.
 constexpr uint64_t kFixedPage = uint64_t{0x1fff'ffff'0000}, kRawAt = kFixedPage + 512;
 
 constinit bool fixed_in_use = false;
@@ -88,7 +89,7 @@ uint64_t address_of_label(const char* label) {
   return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(label));
 }
 
-// The addresses in the library, or in the copy.
+// The addresses of the stubs, in the library or in the copy.
 Stubs stubs_at(uint64_t first, uint64_t raw_first) {
   const auto at = [first](const char* label) {
     return first + (address_of_label(label) - address_of_label(ringside_memory_stubs_first));

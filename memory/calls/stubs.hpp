@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The few instructions for system calls that the filter always permits or always traps. Each address is the one after
-// the instruction `syscall`, as the kernel reports it.
+// The few instructions for system calls that the filter always permits or always traps. Each address is that after the
+// instruction `syscall`, as the kernel reports it.
 #pragma once
 
 #include <stdint.h>
 
 namespace ringside::memory {
 
-/// The handler leaves this frame on the thread's stack for a stub. The stub runs with the stack pointer at the frame
-/// and raises it at its end. The frame lies below all data of the kernel and the handler until the handler returns.
+/// The handler leaves this frame on the thread's stack for a stub. The stub runs with the stack pointer at the frame,
+/// and raises the stack pointer at its end. The frame lies below all data of the kernel and the handler until the
+/// handler returns.
 struct Frame {
   uint64_t back;           // 0: where the interrupted function continues
   uint64_t result;         // 8
   uint64_t arguments[6];   // 16: rdi, rsi, rdx, r10, r8, r9 as the program had them
   uint64_t stack_pointer;  // 64: of the interrupted function
-  uint64_t record;         // of the pins
-  uint64_t scratch[6];     // 80: a structure in place of the program's
+  uint64_t record;         // the place of the record with the pins
+  uint64_t scratch[6];     // 80: space for a structure that replaces the program's
 };
 inline constexpr uint64_t kFrameBytes = 128;
 static_assert(sizeof(Frame) == kFrameBytes);
@@ -25,16 +26,16 @@ inline constexpr uint32_t kFinishNumber = 29287;
 
 struct Stubs {
   uint64_t plain;          // the call, then back to the program
-  uint64_t plain_site;     // passes
+  uint64_t plain_site;     // the filter permits it
   uint64_t pinned;         // the call, then a trap that ends it
-  uint64_t pinned_site;    // passes
-  uint64_t finish_site;    // always traps
-  uint64_t raw_site;       // the library's own calls: pass
+  uint64_t pinned_site;    // the filter permits it
+  uint64_t finish_site;    // the filter always traps it
+  uint64_t raw_site;       // the library's own calls, which the filter permits
 };
 /// The stubs in the library; after use_fixed_stubs, those at the fixed address.
 Stubs stubs() noexcept;
 /// The stubs at an address that is the same in every process. A child program inherits the filter and may have its own
-/// arena: its calls from there pass, too.
+/// arena: the filter also permits the child's calls from this address.
 Stubs fixed_stubs() noexcept;
 /// Copies the stubs to that address, and uses them for all calls of the library, too. 0 or -errno.
 long use_fixed_stubs() noexcept;

@@ -50,7 +50,7 @@ using enum Action;
 struct Alike {
   Action action;
   Pointer pointers[5];
-  std::initializer_list<uint16_t> numbers;  // newer ones than some headers name: by number
+  std::initializer_list<uint16_t> numbers;  // calls that older headers do not name are given as numbers
 };
 
 constexpr Alike kAlike[] = {
@@ -202,8 +202,8 @@ constexpr Alike kAlike[] = {
     {kExecute, {text(1), in(2, 8), in(3, 8)}, {SYS_execveat}},
     {kPin, {text(1), out(4, 256)}, {SYS_statx}},
     {kPin, {out_array(3, 2, 32), in(4, 16), in(5, 16)}, {SYS_io_pgetevents}},
-    // From glibc 2.38 on, posix_spawn clears all handlers with clone3, even that of SIGSYS. Its child, which shares
-    // this process's code, then makes trapped calls. After ENOSYS glibc uses clone, and resets handlers singly.
+    // From glibc 2.38 on, posix_spawn uses clone3, which clears all handlers, even that of SIGSYS. The child shares
+    // this process's code and then makes trapped calls. After ENOSYS, glibc uses clone and resets the handlers singly.
     {kRefused, {}, {SYS_io_uring_setup, SYS_io_uring_register, SYS_clone3}},
     {kPin, {text(2), in(3, 4096)}, {SYS_fsconfig}},
     {kPin, {in_array(1, 2, 16)}, {SYS_process_madvise}},

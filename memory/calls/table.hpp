@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory that the kernel reads and writes for each system call that takes pointers; table.cpp lists together the
-// calls that are alike in this. The filter is built from the table, the handler pins memory according to it, and a test
-// covers it.
+// The memory that the kernel reads and writes for each system call that takes pointers; table.cpp groups calls that are
+// alike in this. The filter is built from the table, the handler pins memory according to it, and a test covers it.
 #pragma once
 
 #include <stddef.h>
@@ -9,7 +8,7 @@
 
 namespace ringside::memory {
 
-/// The number of bytes at a pointer argument. Upper bounds are safe: they only bring in a page more.
+/// The number of bytes at a pointer argument. An upper bound is safe: it may only bring in more pages.
 enum class Size : uint8_t {
   kNone,
   kFixed,     // `unit` bytes
@@ -23,7 +22,7 @@ enum class Size : uint8_t {
 
 struct Pointer {
   uint8_t argument = 0;
-  bool changes = false;  // the kernel writes it
+  bool changes = false;  // whether the kernel writes to the memory
   Size size = Size::kNone;
   uint8_t other = 0;
   uint32_t unit = 0;
@@ -45,8 +44,8 @@ enum class Action : uint8_t {
   kRegisters,    // ptrace: argument 3 may be a struct iovec
   kValue,        // setxattrat, getxattrat: struct xattr_args
   kSignalStack,  // sigaltstack
-  kSignalMask,   // rt_sigprocmask: SIGBUS and SIGSYS stay open
-  kSignalAction, // rt_sigaction: SIGBUS and SIGSYS stay open in handlers, and keep the library's action
+  kSignalMask,   // rt_sigprocmask: SIGBUS and SIGSYS stay unblocked
+  kSignalAction, // rt_sigaction: SIGBUS and SIGSYS stay unblocked in handlers, and keep the library's action
   kExecute,      // execve: arrays of texts
   kMapping,      // changes a mapping: refused for the arena
   kRefused,      // never possible with an arena

@@ -33,8 +33,8 @@ uint64_t bytes_meant(Record& record, const Pointer& pointer, const uint64_t* arg
   }
 }
 
-// Another call may temporarily hold the remaining DRAM. If a part of the range is missing, the kernel decides about a
-// call that writes there: it seldom writes the whole range.
+// Pins a range, and waits for a while if other calls hold the remaining DRAM. If the kernel writes to the range and
+// only its beginning can be pinned, the call is made nevertheless: the kernel seldom writes the whole range.
 long pin_patiently(Record& record, uint64_t address, uint64_t bytes, bool changes) {
   constexpr uint64_t kPatienceNs = 500'000'000;
   const uint64_t started = now_ns();
@@ -235,7 +235,7 @@ long prepare(Record& record, Frame& frame, uint64_t* arguments) noexcept {
   switch (record.call->action) {
     case Action::kPieces: return prepare_pieces(record, frame, arguments);
     case Action::kVector: return prepare_vector(record, frame, arguments);
-    case Action::kSignalStack: {  // before the stack's pins, which stay
+    case Action::kSignalStack: {  // the stack is pinned first, because its pins stay
       const long result = pin_nested(record, arguments);
       return result != 0 ? result : pin_pointers(record, arguments, 0);
     }

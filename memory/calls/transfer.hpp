@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prepares a trapped call for the kernel: pins, and for a long transfer a shorter length. Also answers the calls that change
+// Prepares a trapped call for the kernel: pins memory, and shortens a long transfer. Also answers the calls that change
 // mappings or signals.
 #pragma once
 
@@ -45,16 +45,16 @@ class Segments {
   iovec part_[kAtOnce];
 };
 
-/// The most bytes that a call holds at once.
+/// The most bytes that a call pins at once.
 uint64_t piece_bytes() noexcept;
 
 /// Pins the memory that the call reads and writes, and shortens the transfer in `arguments` if necessary. `frame` has
-/// space for a structure in place of the program's. 0, or -errno: the call's result then.
+/// space for a structure in place of the program's. 0, or -errno, which is then the call's result.
 long prepare(Record& record, Frame& frame, uint64_t* arguments) noexcept;
 
-/// Calls whose pointers lie in structures: pins the memory that these point to. 0 or -errno.
+/// For calls whose pointers lie in structures: pins the memory at these pointers. 0 or -errno.
 long pin_nested(Record& record, const uint64_t* arguments) noexcept;
-/// After a successful sigaltstack: keeps the new stack's pins, drops the old one's.
+/// After a successful sigaltstack: keeps the pins of the new stack, and drops those of the old stack.
 void end_signal_stack(Record& record) noexcept;
 
 /// The result of mmap, munmap and similar calls for addresses in the arena.

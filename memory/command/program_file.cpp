@@ -130,7 +130,7 @@ void refuse_sanitizers(const std::string& libraries) {
   std::replace(words.begin(), words.end(), ':', ' ');
   std::istringstream names(words);
   for (std::string name; names >> name;) {
-    // The loader searches its own folders for a name without a path.
+    // A name without a path cannot be opened here, because the loader searches its own folders for it.
     const UniqueFd fd(open(name.c_str(), O_RDONLY | O_CLOEXEC));
     const bool found = name.find('/') == std::string::npos ? name.find("san.so") != std::string::npos
                                                            : fd.valid() && memory::sanitizer_of(fd.get()) != nullptr;

@@ -63,7 +63,7 @@ Json to_json(const MemoryFigures& figures) {
           {"forks_without_copy", figures.forks_without_copy}};
 }
 
-/// The entry as its process last completed it; false if the process never did.
+/// Reads the entry as its process last completed it; false if the process never completed it.
 bool read_entry(const memory::AccountEntry& entry, MemoryFigures& figures) {
   for (int tries = 0; tries < 1000; ++tries) {
     const std::uint32_t version = entry.version.load(std::memory_order_acquire);
@@ -114,7 +114,7 @@ MemoryFigures sum(const MemoryRun& run) {
     to.read_ahead += from.read_ahead;
     to.read_ahead_used += from.read_ahead_used;
     to.mapped = from.mapped;
-    to.moves = std::max(to.moves, from.moves);  // a child that has not started its arena has none
+    to.moves = std::max(to.moves, from.moves);  // 0 in a child that has not started its arena
     total.large_allocations += one.large_allocations;
     total.refused += one.refused;
     total.small_allocations += one.small_allocations;

@@ -35,7 +35,8 @@
 namespace ringside {
 namespace {
 
-/// A fault costs a tenth of one handled by a thread, and system calls work without a permission.
+/// With signals, a fault costs a tenth of what it costs with a thread, and system calls on absent memory need no
+/// permission.
 constexpr char kDefaultFaults[] = "signal";
 
 struct MemoryRunOptions {
@@ -51,12 +52,12 @@ class SharedPage {
  public:
   SharedPage() : fd_(memfd_create("ringside-memory-account", MFD_CLOEXEC)) {
     if (const std::uint64_t most = memory::process_limit(RLIMIT_FSIZE); most < sizeof(memory::AccountPage))
-      throw system_error("ulimit -f permits files of {} bytes, expected at least {}: the account is such a file", most,
-                         sizeof(memory::AccountPage));
+      throw system_error(
+          "ulimit -f permits files of {} bytes, expected at least {}: the account is a file of that size", most,
+          sizeof(memory::AccountPage));
     if (!fd_.valid() || ftruncate(fd_.get(), sizeof(memory::AccountPage)) != 0)
       throw system_error("cannot make memory for the account: {}", errno_text(errno));
-    void* const at =
-        mmap(nullptr, sizeof(memory::AccountPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
+    void* const at = mmap(nullptr, sizeof(memory::AccountPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
     if (at == MAP_FAILED) throw system_error("cannot map memory for the account: {}", errno_text(errno));
     page_ = static_cast<memory::AccountPage*>(at);  // its initial state is all zeros
     page_->mark = memory::kAccountMark;
@@ -73,7 +74,8 @@ class SharedPage {
   memory::AccountPage* page_ = nullptr;
 };
 
-/// Relative to this program: ../lib in a build, the private folder of the libraries if installed.
+/// The path of the preload library, relative to this program: in ../lib in a build, else in the installed private
+/// folder.
 std::string preload_library() {
   std::error_code error;
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
@@ -119,8 +121,8 @@ std::vector<std::string> environment_for(const MemoryRunOptions& options, const 
 
 std::atomic<pid_t> running{0};
 
-/// Ctrl-C reaches the program directly: the terminal sends it to the whole group. This handler passes on signals that
-/// another process sends.
+/// Ctrl-C reaches the program directly, because the terminal signals the whole process group. This handler passes on
+/// signals that another process sends.
 void pass_on(int number, siginfo_t* info, void* /*context*/) {
   const int kept = errno;
   const pid_t child = running.load();
@@ -145,7 +147,7 @@ class SignalsPassedOn {
   /// In the child, between fork and exec.
   void undo() const noexcept {
     for (std::size_t i = 0; i < kPassedOn.size(); ++i) sigaction(kPassedOn[i], &before_[i], nullptr);
-    for (const int ignored : {SIGPIPE, SIGXFSZ}) ::signal(ignored, SIG_DFL);  // this program ignores them
+    for (const int ignored : {SIGPIPE, SIGXFSZ}) ::signal(ignored, SIG_DFL);  // ringside-memory itself ignores them
   }
 
  private:
@@ -167,7 +169,7 @@ double seconds(const timeval& time) {
 void run_to_end(const std::string& file, std::vector<std::string> environment, MemoryRun& run) {
   std::vector<std::string> words = run.program;
   const std::vector<char*> arguments = pointers(words), variables = pointers(environment);
-  std::array<int, 2> failure{};  // exec closes it on success, else it carries the error
+  std::array<int, 2> failure{};  // exec closes the pipe if it succeeds; otherwise the pipe carries the error
   if (pipe2(failure.data(), O_CLOEXEC) != 0) throw system_error("cannot create a pipe: {}", errno_text(errno));
   UniqueFd read_end(failure[0]), write_end(failure[1]);
   const SignalsPassedOn signals;
@@ -176,8 +178,9 @@ void run_to_end(const std::string& file, std::vector<std::string> environment, M
   const pid_t child = fork();
   if (child < 0) throw system_error("cannot start {}: {}", shortened(file), errno_text(errno));
   if (child == 0) {
-    // Without this process, no account is printed. The request concerns this process's only thread, which forked. When
-    // the program changes its user, the kernel drops the request; memory/preload/process.cpp repeats it.
+    // If the command dies, nothing prints the account, so the kernel kills the program. The request refers to the
+    // command's only thread, which forked. When the program changes its user, the kernel drops the request;
+    // memory/preload/process.cpp repeats it.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);  // the parent died before prctl took effect
     signals.undo();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Far memory: an unnamed file with the arena's content at the arena's offsets. On tmpfs and DAX it is mapped, so that
-// granules are compared and copied without a system call. On a disk it bypasses the page cache, which would otherwise
-// hold a second copy in DRAM in addition to the limit.
+// Far memory: an unnamed file with the arena's content at the arena's offsets. On tmpfs and DAX, the file is mapped, so
+// that granules are compared and copied without a system call. On a disk, transfers bypass the page cache, which would
+// otherwise hold a second copy in DRAM in addition to the limit.
 #pragma once
 
 #include <stddef.h>
@@ -15,17 +15,17 @@ namespace ringside::memory {
 class FarFile {
  public:
   using Writes = WriteBehind::Orders;
-  /// 0 or -1 with the failure kept.
+  /// Returns 0, or -1 after recording the failure.
   int start(const char* folder, uint64_t arena_bytes) noexcept;
   void stop() noexcept;
   /// In a forked child: replaces the parent's file by one that write_copy made. 0 or -errno.
   long adopt(int descriptor) noexcept;
 
   /// From now on every transfer takes as long as on a slower memory: `latency_ns` for the first byte, then the given
-  /// bytes a second. Zeros end the emulation. Before start.
+  /// bytes a second. Zeros end the emulation. Call it before start.
   void emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s) noexcept;
   enum Transfer { kRead, kWrite };
-  /// For users of map(): returns when a transfer that began at `begin_ns` may end.
+  /// For users of map(): waits until the emulated transfer that began at `begin_ns` ends.
   void pace(Transfer transfer, uint64_t begin_ns, size_t bytes) const noexcept {
     if (latency_ns_ > 0) wait_until_emulated(transfer, begin_ns, bytes);
   }
@@ -33,17 +33,17 @@ class FarFile {
   int descriptor() const noexcept { return descriptor_; }
   bool mapped() const noexcept { return map_ != nullptr; }
   char* map() const noexcept { return map_; }
-  /// Mapped, but not DRAM: NVDIMM or similar.
+  /// Whether the file is mapped but is not in DRAM: NVDIMM or similar.
   bool is_dax() const noexcept { return dax_; }
-  /// The bytes that the folder's file system has free; 0 with the failure kept.
+  /// The free bytes of the folder's file system; 0 after recording a failure.
   static uint64_t free_bytes(const char* folder) noexcept;
 
   /// Reserves the range, so that later writes cannot fail on a full disk. 0 or -errno.
   long reserve(uint64_t offset, uint64_t bytes) const noexcept;
   /// Frees the range; it reads as zeros afterwards.
   void punch(uint64_t offset, uint64_t bytes) noexcept;
-  /// Both end the process if the device fails, because a load or a store cannot return an error. Ranges are whole
-  /// pages. After write, the caller may change its copy, but a disk may receive the data later: see flush.
+  /// read and write end the process if the device fails, because a load or a store cannot return an error. Ranges are
+  /// whole pages. After write, the caller may change its copy, but a disk may receive the data later: see flush.
   void read(uint64_t offset, char* to, size_t bytes) noexcept;
   void write(uint64_t offset, const char* from, size_t bytes) noexcept {
     Writes one;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads a far file on a disk ahead of a stream: blocks of 512 KiB, several in flight (io_submit(2), which bypasses the
 // page cache and needs no thread). A stage is a copy that may be discarded at any time, so no granule waits for it. A
-// write to the file makes that part of a stage stale before the granule's word becomes absent. So a thread that finds
-// an absent granule also finds the stale mark.
+// write to the file marks that part of a stage as stale before the granule's word becomes absent. So a thread that
+// finds an absent granule also finds the stale mark.
 #pragma once
 
 #include <stddef.h>
@@ -42,9 +42,9 @@ class Stages {
     std::atomic<uint32_t> phase{kEmpty};
     std::atomic<uint32_t> block{kNoBlock};
     std::atomic<uint64_t> stale{0};  // a bit for each 64th of the block
-    unsigned long context = 0;       // of the kernel's queue for this stage only
+    unsigned long context = 0;       // the kernel's queue for this stage only
     char* buffer = nullptr;
-    uint64_t taken = 0;    // in bytes: when all were taken, the stream has finished the stage
+    uint64_t taken = 0;    // the bytes taken: once all are, the stream has finished the stage
     std::atomic<uint64_t> used_ns{0};  // the time of its start or of the last take
   };
   static constexpr uint32_t kStages = 16;  // four streams

@@ -127,7 +127,7 @@ void WriteBehind::copy_part(uint64_t offset, const char* from, uint32_t bytes, O
       if (overlapping(offset, bytes) == kNone) number = take_slot(offset, bytes);
     }
     if (number != kNone) break;
-    submit(orders);  // a thread must not wait while it holds unsubmitted writes that others need
+    submit(orders);  // a thread must not wait while it holds unsubmitted writes that other threads need
     if (collect(false) == 0) wait_for_any();
   }
   memcpy(buffer(slots_[number]), from, bytes);
@@ -160,7 +160,7 @@ void WriteBehind::submit(Orders& orders) noexcept {
     const Held held(lock_);
     submitted_ += static_cast<int32_t>(got);
   }
-  for (; done < orders.count; ++done) {  // writes at once what the kernel does not take; that write reports any error
+  for (; done < orders.count; ++done) {  // the kernel refused these: each is written at once, which reports any error
     const Slot& slot = slots_[orders.numbers[done]];
     write_now(descriptor_, slot.offset, buffer(slot), slot.bytes);
     written(orders.numbers[done]);
@@ -187,7 +187,7 @@ void WriteBehind::complete(const io_event& event) noexcept {
   written(number);
 }
 
-// Returns how many writes it found complete; 0 also if another thread is collecting.
+// Returns the number of writes found complete, or 0 if another thread is collecting.
 uint32_t WriteBehind::collect(bool wait) noexcept {
   {
     const Held held(lock_);

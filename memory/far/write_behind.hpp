@@ -3,8 +3,8 @@
 // the limit, and submitted (io_submit(2), past the page cache). Until the write is complete, this copy is the valid
 // content: reads use it, and a second write or a hole of that range waits.
 //
-// Two threads never read or write the same range at once, because they own its granules' words. The ranges here come
-// from earlier owners.
+// Two threads never read or write the same range at once, because a thread first takes the words of the range's
+// granules. The ranges in the buffer come from earlier owners of those words.
 #pragma once
 
 #include <linux/aio_abi.h>
@@ -44,9 +44,9 @@ class WriteBehind {
   bool take(uint64_t offset, char* to, size_t bytes) noexcept;
   /// Returns when the file has all copied data of a range.
   void wait(uint64_t offset, uint64_t bytes) noexcept;
-  /// Whether the file may still lack a part of a range.
+  /// Whether a part of a range may not be in the file yet.
   bool holds(uint64_t offset, uint64_t bytes) noexcept;
-  /// The parts that the file may still lack: a bit for each of 64 parts of 2^part_shift bytes from `offset` on.
+  /// The parts that may not be in the file yet: a bit for each of 64 parts of 2^part_shift bytes from `offset` on.
   uint64_t held_parts(uint64_t offset, uint32_t part_shift) noexcept;
 
  private:
@@ -58,7 +58,7 @@ class WriteBehind {
     Phase phase = kFilling;
     iocb order{};
   };
-  // 128 writes, together 2 MiB: a run of up to 64 pages lies within the pages of one word.
+  // 128 writes, in a buffer of 2 MiB. A write's run of up to 64 pages lies within the pages of one bitmap word.
   static constexpr uint32_t kSlots = 128, kWords = 8;
   static constexpr uint64_t kBytes = uint64_t{kWords} * 64 * kPage;
   static constexpr uint64_t kMostBytes = 64 * kPage;
@@ -80,10 +80,10 @@ class WriteBehind {
   Slot slots_[kSlots];
   uint64_t used_slots_[kSlots / 64] = {};
   uint64_t used_pages_[kWords] = {};
-  int32_t submitted_ = 0;   // and not collected; briefly below 0
+  int32_t submitted_ = 0;   // the number of writes submitted and not collected; briefly below 0
   bool collecting_ = false;  // only one thread collects, so no two threads wait for the same event
   std::atomic<uint32_t> collected_{0};  // a futex: changes after each collection
-  std::atomic<uint32_t> in_use_{0};     // slots
+  std::atomic<uint32_t> in_use_{0};     // the number of slots in use
   unsigned long context_ = 0;
   char* memory_ = nullptr;
   int descriptor_ = -1;

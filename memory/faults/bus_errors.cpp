@@ -25,7 +25,7 @@ bool is_store(void* context) {
   return registers[REG_TRAPNO] == 14 && (registers[REG_ERR] & 2) != 0;  // 14: page fault; 2: by a store
 #else
   (void)context;
-  return true;  // unknown: the eviction then writes the granule even if it did not change
+  return true;  // unknown; a store is assumed, so the eviction writes the granule even if it did not change
 #endif
 }
 
@@ -69,7 +69,7 @@ void BusErrors::handle(int signal, siginfo_t* info, void* context) noexcept {
 int BusErrors::install(int signal) noexcept {
   struct sigaction action {};
   action.sa_sigaction = handle;
-  // ONSTACK: a program with an alternate stack may have no space on the other one. All signals are blocked: if a
+  // ONSTACK: a program with an alternate stack may have no space on its normal stack. All signals are blocked: if a
   // handler of the program touched the arena during a fault, it would wait for this thread.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   fill_mask(&action.sa_mask);
@@ -108,10 +108,10 @@ void BusErrors::pass_on(int signal, siginfo_t* info, void* context) noexcept {
     if (!from_kernel) raw(SYS_tgkill, raw(SYS_getpid), raw(SYS_gettid), signal);
     return;
   }
-  // Only once: if the handler returns, the process is to end.
+  // SA_RESETHAND: the handler is called only once. If it returns, the next error ends the process.
   if ((static_cast<unsigned>(action.sa_flags) & SA_RESETHAND) != 0) of(signal).previous = {};
-  // Calls the handler as the kernel would: its mask is added to the thread's blocked signals. Faults of the arena stay
-  // open, because the handler may touch it.
+  // Calls the handler as the kernel would: its mask is added to the thread's blocked signals. The signals of arena
+  // faults stay unblocked, because the handler may touch the arena.
   sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;
   for (int other = 1; other < 65; ++other) {
     const bool stays_open = handles(other) || other == SIGBUS || other == SIGSYS;

@@ -9,12 +9,14 @@ namespace ringside::memory {
 
 class BusErrors {
  public:
-  /// `absent`: handles absent memory; `copied`: chunks that are being copied. 0 or an error number.
+  /// `absent`: whether to handle absent memory; `copied`: whether to handle chunks that are being copied. 0 or an error
+  /// number.
   int start(bool absent, bool copied) noexcept;
   void stop() noexcept;
   /// Whether the library handles a signal.
   bool handles(int signal) const noexcept { return (signal == SIGBUS || signal == SIGSEGV) && of(signal).started; }
-  /// For a wrapped sigaction of a handled signal: the program's handler, which is called for other faults.
+  /// For a wrapped sigaction of a handled signal: sets and returns the program's handler, which is called for other
+  /// faults.
   void program_handler(int signal, const struct sigaction* set, struct sigaction* before) noexcept;
 
   static void handle(int signal, siginfo_t* info, void* context) noexcept;
@@ -36,8 +38,8 @@ extern BusErrors bus_errors;
 /// Called after each fault, possibly in a signal handler: the preload library's account uses it. nullptr: none.
 extern void (*after_fault)() noexcept;
 
-/// The common part of both ways to handle faults: makes the page accessible. If it is not allocated, makes it
-/// permanently inaccessible, so that the next try raises SIGSEGV.
+/// The common part of both ways to handle faults: makes the page accessible. If the page is not allocated, makes it
+/// permanently inaccessible, so that the repeated access raises SIGSEGV.
 void serve_fault(const void* address, bool store) noexcept;
 
 }  // namespace ringside::memory

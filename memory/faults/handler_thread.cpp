@@ -21,11 +21,11 @@ int HandlerThread::start(const UserFault& userfault) noexcept {
   if (made < 0) return static_cast<int>(-made);
   wake_ = static_cast<int>(made);
   raw(SYS_fcntl, userfault.descriptor, F_SETFL, O_NONBLOCK);  // another reader may take the event after poll
-  const SignalsBlocked blocked;                               // the new thread inherits this: it handles no signals
+  const SignalsBlocked blocked;                               // inherited by the new thread, which handles no signals
   running_.store(0);
   const int error = pthread_create(&thread_, nullptr, run, this);
-  // Waits until the thread has set its signal mask. It begins with all signals blocked: if a system call filter were
-  // installed before that, the call that sets the mask would end the process.
+  // Waits until the thread has set its signal mask. The thread begins with all signals blocked. If a system call filter
+  // were installed before the thread sets its mask, that call would end the process.
   while (error == 0 && running_.load() == 0) sleep_while(&running_, 0);
   if (error != 0) forget();
   return error;
@@ -69,7 +69,7 @@ void HandlerThread::serve() noexcept {
           reinterpret_cast<char*>(static_cast<uintptr_t>(message.arg.pagefault.address & ~(kPage - 1)));
       const auto flags = message.arg.pagefault.flags;
       serve_fault(address, (flags & (UFFD_PAGEFAULT_FLAG_WRITE | UFFD_PAGEFAULT_FLAG_WP)) != 0);
-      userfault_->wake(address, kPage);  // even if nothing had to be moved
+      userfault_->wake(address, kPage);  // even if no page was missing
     }
   }
 }

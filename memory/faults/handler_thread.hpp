@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handles faults in a thread of the library, which reads them from userfaultfd. This adds the wake-up of another core,
-// but also serves the kernel's own accesses, if the process has the permission.
+// Handles faults in a thread of the library, which reads them from userfaultfd. Each fault then needs the wake-up of
+// another core, but the thread also serves the kernel's own accesses, if the process has the permission.
 #pragma once
 
 #include <pthread.h>
@@ -17,9 +17,9 @@ class HandlerThread {
   /// 0 or an error number.
   int start(const UserFault& userfault) noexcept;
   void stop() noexcept;
-  /// In a forked child, which did not inherit the thread.
+  /// For a forked child, which did not inherit the thread.
   void forget() noexcept;
-  /// The descriptor that the library keeps open for it; -1: none.
+  /// The descriptor that the library keeps open for the thread; -1: none.
   int descriptor() const noexcept { return wake_; }
 
  private:

@@ -17,13 +17,13 @@ constinit Resolve resolve;
 
 namespace {
 
-constexpr uint32_t kBounces = 8;  // of 1 MiB each, populated on use
+constexpr uint32_t kBounces = 8;  // buffers of 1 MiB each, populated on use
 
 uint64_t offset_of(uint32_t page) {
   return static_cast<uint64_t>(page) << kPageShift;
 }
 
-// The page behind the granule that holds a page, or behind a piece that was never allocated.
+// The first page after the granule that holds `page`, or after its piece if that was never allocated.
 uint32_t behind(uint32_t page) {
   uint32_t granule = 0, kind = 0;
   if (!Resolve::granule_of(page, &granule, &kind)) return (page / kPagesPerPiece + 1) * kPagesPerPiece;
@@ -80,7 +80,8 @@ bool Resolve::page(uint32_t page, bool store) noexcept {
     }
     if (state == kInPlace || (state == kResident && (!store || (seen & kProtected) == 0))) return true;
     if (!table.claim(granule, seen, kLoading)) continue;
-    // A thread that changes the granule size marks the piece before it claims words: one of the two sees the other.
+    // A thread that changes the granule size marks the piece before it claims words: one of the two threads sees the
+    // other's store.
     if (table.size_of_piece(page / kPagesPerPiece).load() != kind + 1) {
       table.close(granule, seen);
       continue;
@@ -105,12 +106,13 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
   run.keep(page_supply::acquire(cache, run.count(), pages));
 
   // If a store waits, the content certainly changes. Otherwise write-protection detects changes: for a single granule,
-  // if this has paid, and for a stream on a disk. Without it, an eviction compares the granule where far memory is
-  // mapped, and writes it on a disk. A granule that came from zeros is compared with zeros.
+  // if this has paid, and for a stream on a disk. Without protection, an eviction compares the granule with far memory
+  // if that is mapped, and always writes it if far memory is on a disk. A granule that came from zeros is compared with
+  // zeros.
   const bool can_protect = !far.mapped() || (!run.in_stream() && pages[run.own()].slot == kNoSlot);
   const bool protects = can_protect && (run.in_stream() || protection::wanted(granule));
   // On a disk, a stream whose faults are stores counts as storing to every granule. Second faults for each granule
-  // would cost more than writing those that did not change.
+  // would cost more than writing the unchanged granules.
   const auto changes = [&](uint32_t i) {
     return store && (i == run.own() || (run.stored() && !far.mapped() && state_of(run.before(i)) == kAbsent));
   };
@@ -162,7 +164,8 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
 
 namespace {
 
-// If an eighth of a block is absent, the whole block costs the disk less than single granules. `span`: pages of one.
+// If an eighth of a block is absent, the whole block costs the disk less than single granules. `span`: the pages of a
+// granule.
 bool worth_reading(uint32_t page, uint32_t span) {
   constexpr uint32_t kPages = kStageBytes >> kPageShift;
   uint32_t absent = 0;
@@ -173,8 +176,8 @@ bool worth_reading(uint32_t page, uint32_t span) {
 
 }  // namespace
 
-// The disk reads the stream's next blocks while the program works on this one. A block that begins here is also read
-// into a stage, which is faster for the disk than single pages.
+// The disk reads the stream's next blocks while the program works on the present block. A block that begins here is
+// also read into a stage, which is faster for the disk than single pages.
 void Resolve::read_blocks_ahead(uint32_t granule, const Run& run) const noexcept {
   if (!far.reads_ahead() || !run.is_long()) return;
   const uint64_t offset = offset_of(granule);
@@ -240,7 +243,7 @@ void Resolve::come_back(uint32_t granule, uint32_t kind, Word seen, bool store) 
   read_blocks_ahead(granule, run);
   Word flags[kBatch];
   for (uint32_t i = 0, end = 0; i < run.count(); i = end) {
-    // The granule stays unchanged in most cases, unless a store waits.
+    // A protected granule mostly stays unchanged, unless a store waits for it.
     const auto stays_protected = [&](uint32_t j) {
       return (run.before(j) & kProtected) != 0 && !(store && j == run.own());
     };
@@ -282,8 +285,8 @@ void Resolve::come_back(uint32_t granule, uint32_t kind, Word seen, bool store) 
   run.expect_next(store);
 }
 
-// Stores that pass through memory in order would fault at each granule. So this opens as many granules on one side as
-// are changed on the other side. At most half of the granules marked as changed are then unchanged.
+// Stores that pass through memory in order would fault at each granule. So this function unprotects as many granules on
+// one side as are changed on the other side. At most half of the granules marked as changed are then unchanged.
 void Resolve::allow_stores(uint32_t granule, uint32_t kind, Word seen) noexcept {
   const uint32_t span = 1u << kind, chunk = granule & ~(chunk_pages(kind) - 1), chunk_end = chunk + chunk_pages(kind);
   Word before[kBatch];
@@ -307,7 +310,7 @@ void Resolve::allow_stores(uint32_t granule, uint32_t kind, Word seen) noexcept 
   {
     const Held held(cache.lock);
     ++cache.counters.faults_write;
-    if ((seen & kCleaned) != 0) {  // counts as a touch, as in probation
+    if ((seen & kCleaned) != 0) {  // the store counts as a touch, like a touch in probation
       cache.stored_after_cleaning();
       caches.unlink(cache, node_of(seen));
       caches.push(cache, kMain, node_of(seen), stamp_now());
@@ -337,15 +340,15 @@ void Resolve::give_bounce(char* buffer) noexcept {
   bounces_taken_.fetch_and(~(1u << which), std::memory_order_release);
 }
 
-// A pin keeps the word resident, so an eviction never claims a pinned granule. An owner of the word (a first store, a
-// flush) keeps the pins.
+// A pin keeps the word resident, so an eviction never claims a pinned granule. A thread that owns the word (for a first
+// store or a flush) preserves the pins.
 long Resolve::pin(uint32_t page, bool changes) noexcept {
   for (;;) {
     if (!this->page(page, changes)) return -EFAULT;
     uint32_t granule = 0, kind = 0;
     if (!granule_of(page, &granule, &kind)) return -EFAULT;
     Word seen = table.word(granule).load(std::memory_order_acquire);
-    const bool takes_dram = state_of(seen) == kResident;  // in place, a pin only keeps the chunk in its present memory
+    const bool takes_dram = state_of(seen) == kResident;  // in place, a pin only keeps the chunk where it is now
     if ((!takes_dram && state_of(seen) != kInPlace) || (changes && (seen & kProtected) != 0)) continue;
     if ((seen & kPins) == kPins) return -EAGAIN;
     const bool first = (seen & kPins) == 0 && takes_dram;
@@ -369,7 +372,7 @@ long Resolve::pin_range(uint32_t* page, uint32_t last, bool changes) noexcept {
   while (*page <= last) {
     const long result = pin(*page, changes);
     if (result != 0) return result;
-    *page = behind(*page);  // a pin fixes the size
+    *page = behind(*page);  // the size of a pinned granule cannot change
   }
   return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Resolves a fault, in whichever thread: makes the granule of an address accessible.
+// Resolves a fault in any thread: makes the granule of an address accessible.
 #pragma once
 
 #include <stdint.h>
@@ -20,11 +20,12 @@ class Resolve {
 
   /// Makes the page accessible for loads, and with `store` for stores. false: it is not allocated.
   bool page(uint32_t page, bool store) noexcept;
-  /// As page, and adds a pin. `changes`: the kernel will store into it. 0 or -errno.
+  /// Makes the page accessible, as `page` does, and adds a pin. `changes`: the kernel will store into the page. 0 or
+  /// -errno.
   long pin(uint32_t page, bool changes) noexcept;
   /// Pins the granules from `page` to `last`. `page` becomes the first one that is not pinned. 0 or -errno.
   long pin_range(uint32_t* page, uint32_t last, bool changes) noexcept;
-  /// Takes a pin from each granule; passes over pieces that were never allocated.
+  /// Takes a pin from each granule; skips pieces that were never allocated.
   void unpin_range(uint32_t page, uint32_t last) noexcept;
   /// The first page of the granule that holds a page, and its kind; false: it is not allocated. Waits while the granule
   /// size changes.
@@ -33,7 +34,7 @@ class Resolve {
  private:
   void unpin(uint32_t page) noexcept;
   void load(uint32_t granule, uint32_t kind, Word seen, bool store) noexcept;
-  /// Puts neighbouring granules in. Returns whether they are write-protected and therefore unchanged.
+  /// Maps neighbouring granules with their content. Returns whether they are write-protected and therefore unchanged.
   bool fill(uint32_t granule, uint32_t kind, bool zero, const Page* pages, uint32_t count, bool protect) noexcept;
   void read_blocks_ahead(uint32_t granule, const Run& run) const noexcept;
   void come_back(uint32_t granule, uint32_t kind, Word seen, bool store) noexcept;

@@ -12,7 +12,7 @@ constinit ReadAhead read_ahead;
 
 namespace {
 
-constexpr uint64_t kMostAhead = uint64_t{1} << 18;  // bytes of a stream at once: more had no benefit
+constexpr uint64_t kMostAhead = uint64_t{1} << 18;  // the most bytes of a stream at once: more had no benefit
 
 }  // namespace
 
@@ -23,7 +23,7 @@ Run::Run(uint32_t granule, uint32_t kind, Word seen) noexcept
       begin_(granule),
       end_(granule + (1u << kind)) {
   words_[place(granule)] = seen;
-  uint64_t most = caches.limit.load(std::memory_order_relaxed) / 16;  // of the DRAM
+  uint64_t most = caches.limit.load(std::memory_order_relaxed) / 16;  // a sixteenth of the DRAM
   if (most > kMostAhead) most = kMostAhead;
   most >>= kPageShift + kind;
   if (most > kBatch) most = kBatch;
@@ -80,7 +80,7 @@ void Run::expect_next(bool store) const noexcept {
     const State state = state_of(table.word(next).load(std::memory_order_relaxed));
     if (state == kZero || state == kAbsent || state == kProbation || state == kFree) break;
   }
-  // The accesses do not show which granules of a neighbourhood were needed: it counts as one.
+  // The accesses do not show which granules of a neighbourhood were needed, so a neighbourhood counts as one granule.
   read_ahead.expect(next, around_ ? neighbourhood::kPages : planned_, around_ ? 1 : count(), store);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The granules that one fault brings in: neighbours in one cache and piece. This thread owns them until it closes their
-// words. In a stream they follow the touched granule; in a neighbourhood they surround it.
+// The granules that one fault brings in: neighbours in one cache and piece. This thread owns the granules until it
+// closes their words. In a stream, they follow the touched granule; in a neighbourhood, they surround it.
 #pragma once
 
 #include <stdint.h>
@@ -14,7 +14,7 @@ class Run {
  public:
   /// Begins with the granule, whose word was `seen` before this thread claimed it.
   Run(uint32_t granule, uint32_t kind, Word seen) noexcept;
-  /// Claims as many planned neighbours as have one of two states.
+  /// Claims the planned neighbours, up to the first one whose state is neither `one` nor `other`.
   void take(State one, State other) noexcept;
   /// Releases granules from the ends until `count` remain; keeps the touched one.
   void keep(uint32_t count) noexcept;
@@ -32,11 +32,12 @@ class Run {
   bool is_long() const noexcept;
   /// Whether the last fault of this stream was a store.
   bool stored() const noexcept { return stored_; }
-  /// The stream's granules that come in before they are touched; those of its last fault that were touched since.
+  /// ahead: the stream's granules that this fault brings in before they are touched. confirmed: those that the stream's
+  /// last fault brought in before.
   uint32_t ahead() const noexcept { return in_stream() ? count() - 1 : 0; }
   uint32_t confirmed() const noexcept { return confirmed_; }
 
-  /// The value for the nodes (Node::came_alone). Call it once all have come in, with the cache's lock held.
+  /// The value for the nodes (Node::came_alone). Call it with the cache's lock held, once all granules have come in.
   uint32_t came_alone(Cache& cache) const noexcept;
   /// Call it once all words are closed.
   void expect_next(bool store) const noexcept;
@@ -46,7 +47,7 @@ class Run {
   uint32_t kind_, chunk_, granule_, begin_, end_;
   uint32_t planned_ = 1, confirmed_ = 0;
   bool expected_ = false, stored_ = false, around_ = false;
-  Word words_[kBatch];  // at their places in the chunk
+  Word words_[kBatch];  // the words before the claims, at their places in the chunk
 };
 
 }  // namespace ringside::memory

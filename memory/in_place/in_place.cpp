@@ -88,7 +88,7 @@ void InPlace::stop() noexcept {
   for (auto* counter : {&bytes, &promoted_bytes, &promotions, &demotions, &sampled, &touched}) counter->store(0);
 }
 
-// While everything fits into DRAM, a cache is as fast as DRAM after the first touch of a page.
+// While all memory fits into DRAM, regions are cached: after the first touch of a page, the cache is as fast as DRAM.
 bool InPlace::wanted(uint64_t size) const noexcept {
   if (!possible() || size < kPiece) return false;
   return placement_ == RINGSIDE_MEMORY_IN_PLACE_AS_ASKED || core.far_bytes.load() + size > caches.limit.load();
@@ -152,7 +152,7 @@ void InPlace::disown_page(uint32_t page) noexcept {
 // --- moving a chunk
 
 bool InPlace::protect(uint32_t chunk, int protection) noexcept {
-  // Before any thread can fault because of the move: see explains.
+  // Counts the move before any thread can fault because of it: see explains.
   chunks_[chunk].generation.fetch_add(1);
   return raw(SYS_mprotect, as_long(address(chunk)), static_cast<long>(chunk_bytes()), protection) == 0;
 }
@@ -190,7 +190,8 @@ bool InPlace::promote(uint32_t chunk) noexcept {
   }
   bool done = false;
   if (may_move() && protect(chunk, PROT_READ)) {
-    // A system call copies, so the frame needs no second mapping, which would count as resident twice.
+    // A system call makes the copy, so that the frame needs no second mapping, which would count as resident a second
+    // time.
     const uint64_t begin = far.begin_ns();
     const auto size = static_cast<long>(chunk_bytes());
     const long copied = raw(SYS_pwrite64, frames_file_, as_long(far.map() + offset(chunk)), size,
@@ -294,7 +295,8 @@ bool InPlace::explains(uint32_t page) noexcept {
     table.wait(page, word);
     return true;
   }
-  // The move may have ended before this thread looked, but not if none followed this thread's last fault here.
+  // The move may have ended before this thread looked. That explains the fault only if the mapping has changed since
+  // this thread's last fault at this page.
   const auto me = reinterpret_cast<uintptr_t>(__builtin_thread_pointer());
   std::atomic<uint64_t>& last = seen_[(me >> 6) * 0x9E3779B97F4A7C15u >> 56];
   const uint64_t now = (static_cast<uint64_t>(page) << 16 | chunks_[page >> shift_].generation.load()) + 1;

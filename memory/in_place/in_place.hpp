@@ -26,9 +26,9 @@ const char* reason(Placement placement) noexcept;
 
 class InPlace {
  public:
-  /// `limit`: of DRAM; `most_dram`: its possible maximum. 0 or -errno.
+  /// `limit`: the DRAM limit; `most_dram`: its possible maximum. 0 or -errno.
   long start(uint32_t asked, uint64_t limit, uint64_t most_dram) noexcept;
-  /// Also in a forked child, whose regions are all cached.
+  /// Also called in a forked child, whose regions are all cached.
   void stop() noexcept;
 
   Placement placement() const noexcept { return placement_; }
@@ -40,16 +40,16 @@ class InPlace {
     return possible() && pieces_[page / kPagesPerPiece].load(std::memory_order_relaxed) != 0;
   }
 
-  /// Maps far memory at pages whose words the caller owns (and so gives up), or at new pages. 0 or -errno.
+  /// Maps far memory at pages whose words the caller owns (and gives up by this call), or at new pages. 0 or -errno.
   long map(uint32_t page, uint32_t pages) noexcept;
-  /// Takes a range of words out of in-place use: see expel of core.hpp. false: some are pinned.
+  /// Takes a range of words out of in-place use: see expel of core.hpp. false: some pages are pinned.
   bool expel(uint32_t page, uint32_t pages, Expel how) noexcept;
   /// Makes a whole region cached and keeps its content. false: a part is pinned, or the kernel has no mapping left.
   bool cache(uint32_t page, uint32_t pages) noexcept;
-  /// Writes promoted chunks that changed; they stay promoted.
+  /// Writes promoted chunks that changed to far memory; the chunks stay promoted.
   void write_back(uint32_t page, uint32_t pages) noexcept;
-  /// For a fault of a permitted access: the chunk is or was being copied. Waits until the copy ends. false: it is the
-  /// second fault there without a move in between, so it is the program's fault.
+  /// For a fault of a permitted access: the chunk is or was being copied. Waits until the copy ends. false: the mapping
+  /// has not changed since this thread's last fault there, so the program caused the fault.
   bool explains(uint32_t page) noexcept;
 
   /// Limits the DRAM of promoted chunks to `bytes`; false if pins prevent it.
@@ -65,7 +65,8 @@ class InPlace {
   bool promoted(uint32_t chunk) const noexcept { return chunks_[chunk].frame.load(std::memory_order_relaxed) != 0; }
   /// The last eight samples of a chunk, the newest in bit 0.
   std::atomic<uint8_t>& history(uint32_t chunk) noexcept { return chunks_[chunk].history; }
-  /// Both: false if a page of the chunk is pinned, freed or owned, or no DRAM or no mapping is left.
+  /// promote and demote return false if a page of the chunk is pinned, freed or owned, or no DRAM or no mapping is
+  /// left.
   bool promote(uint32_t chunk) noexcept;
   bool demote(uint32_t chunk) noexcept;
   /// Whether another chunk may be promoted.
@@ -78,18 +79,19 @@ class InPlace {
 
  private:
   struct Chunk {
-    std::atomic<uint32_t> frame{0};       // 1 + its number; 0: in place
-    std::atomic<uint16_t> generation{0};  // of its mapping
+    std::atomic<uint32_t> frame{0};       // 1 + the number of its frame; 0: in place
+    std::atomic<uint16_t> generation{0};  // counts the changes of its mapping
     std::atomic<uint8_t> history{0};
   };
-  /// Owns the words of a chunk: all or none. false unless every page is in place and without pins.
+  /// Takes all words of a chunk, or none. false unless every page is in place and without pins.
   bool own(uint32_t chunk) noexcept;
-  /// Waits for other owners; leaves out pages that are not allocated. false: the chunk is no longer in place.
+  /// As own, but waits for other owners, and leaves out pages that are not allocated. false: the chunk is no longer in
+  /// place.
   bool own_surely(uint32_t chunk, bool* pinned) noexcept;
   bool own_unpinned(uint32_t chunk) noexcept;
   void disown(uint32_t chunk) noexcept;
   void disown_page(uint32_t page) noexcept;
-  /// For an owned chunk. false: the kernel has no mapping left, and nothing changed.
+  /// Changes the access to an owned chunk. false: the kernel has no mapping left, and nothing changed.
   bool protect(uint32_t chunk, int protection) noexcept;
   void copy_back(uint32_t chunk) noexcept;
   bool back_to_far(uint32_t chunk) noexcept;
@@ -114,7 +116,7 @@ class InPlace {
   // Held during the system calls that free a piece or remove its page table entries, so that they exclude each other.
   Lock sampling_lock_;
   static constexpr uint32_t kSeen = 256;
-  std::atomic<uint64_t> seen_[kSeen];  // for each thread: the chunk of its last fault, and its generation then
+  std::atomic<uint64_t> seen_[kSeen];  // for each thread: the page of its last fault, and the generation of its chunk
 };
 
 extern InPlace in_place;

@@ -11,7 +11,7 @@
 
 namespace ringside::memory {
 
-// Before a free or clear: owns the chunk once no system call uses its frame, if it has one.
+// Before a free or clear: takes the chunk's words, once no system call uses its frame (if it has one).
 bool InPlace::own_unpinned(uint32_t chunk) noexcept {
   bool pinned = false;
   while (own_surely(chunk, &pinned)) {
@@ -59,7 +59,7 @@ void InPlace::forget(uint32_t page, uint32_t pages) noexcept {
       own_surely(chunk, &ignored);
       continue;
     }
-    own_unpinned(chunk);  // a part of the chunk stays
+    own_unpinned(chunk);  // a part of the chunk is not freed
     while (!back_to_far(chunk)) yield_core();
     for (uint32_t i = first; i < next; ++i) {
       if (i < page || i >= end) disown_page(i);

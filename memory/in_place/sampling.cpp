@@ -36,7 +36,7 @@ int Sampling::start() noexcept {
     return static_cast<int>(-made);
   }
   wake_ = static_cast<int>(made);
-  const SignalsBlocked blocked;  // the new thread inherits this: it handles no signals
+  const SignalsBlocked blocked;  // the new thread inherits this mask, so it handles no signals
   const int error = pthread_create(&thread_, nullptr, run, this);
   if (error != 0) forget();
   return error;
@@ -64,7 +64,7 @@ void* Sampling::run(void* self) noexcept {
   return nullptr;
 }
 
-// false: the thread ends. Below 0: sleeps until it is woken.
+// Returns false if the thread must end. `ns` below 0: sleeps until the thread is woken.
 bool Sampling::sleep_for(int64_t ns) noexcept {
   pollfd ready{wake_, POLLIN, 0};
   timespec time{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
@@ -104,7 +104,7 @@ void Sampling::serve() noexcept {
   }
 }
 
-// Chooses the next pieces in place, at most one round.
+// Chooses the next pieces in place, each at most once.
 uint32_t Sampling::choose() noexcept {
   uint32_t found = 0;
   const uint32_t pieces = table.pieces();
@@ -151,7 +151,7 @@ bool Sampling::make_room() noexcept {
   return true;
 }
 
-// For the case that the cached part has grown, or the limit is lower.
+// Needed if the cached part has grown, or the limit is lower than before.
 void Sampling::keep_to_share() noexcept {
   while (colds_ > 0 && in_place.over_share()) in_place.demote(cold_[--colds_]);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the chunks in place that are worth DRAM. A thread removes the page table entries of some pieces, and later
-// reads which the kernel recreated (/proc/self/pagemap). It promotes chunks touched in two of their last four samples,
-// and takes the DRAM of those touched in none. It sleeps fifty times as long as a sample takes.
+// reads which entries the kernel has recreated (/proc/self/pagemap). It promotes chunks that were touched in two of
+// their last four samples, and takes their DRAM from chunks that were touched in none. The thread sleeps fifty times as
+// long as a sample takes.
 #pragma once
 
 #include <pthread.h>
@@ -14,9 +15,9 @@ class Sampling {
   /// 0 or an error number.
   int start() noexcept;
   void stop() noexcept;
-  /// In a forked child, which did not inherit the thread.
+  /// For a forked child, which did not inherit the thread.
   void forget() noexcept;
-  /// Call it when there is something to sample.
+  /// Call it when regions in place exist that can be sampled.
   void wake() noexcept;
 
  private:
@@ -31,7 +32,7 @@ class Sampling {
 
   pthread_t thread_{};
   int wake_ = -1;     // an eventfd: wakes the thread, or ends it with kEnd
-  int pagemap_ = -1;  // of this process
+  int pagemap_ = -1;  // /proc/self/pagemap
   bool ended_ = false;
   uint32_t rover_ = 0, pieces_[kPieces]{};
   uint32_t cold_[256]{};  // promoted chunks that were not touched in four samples

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// This process's account for `ringside-memory run`: it copies its counters to its entry of the account page, after a
-// few faults each and at its end. Each thread first counts its own small allocations: threads share no cache line.
+// This process's account for `ringside-memory run`: the process copies its counters to its entry of the account page,
+// after every 256 faults and at its end. Each thread first counts its own small allocations, so that threads share no
+// cache line.
 #pragma once
 
 #include <stddef.h>
@@ -19,17 +20,17 @@ class Account {
 
   /// Copies the counters to the entry. Callable from a signal handler.
   void publish() noexcept;
-  /// At the end of the process: adds this thread's own counts.
+  /// Call it at the end of the process: adds this thread's own counts, and publishes.
   void finish() noexcept;
 
   void count_large() noexcept { large_.fetch_add(1, std::memory_order_relaxed); }
   void count_refused() noexcept { refused_.fetch_add(1, std::memory_order_relaxed); }
   void count_fork(bool copied, uint64_t bytes) noexcept;
 
-  /// A small allocation or its end; `bytes`: its size with malloc's overhead.
+  /// Count a small allocation or its release; `bytes`: its size with malloc's overhead.
   static void count_small(size_t bytes) noexcept;
   static void count_small_freed(size_t bytes) noexcept;
-  /// An allocation that changed its size.
+  /// A small allocation whose size changed.
   static void count_small_change(size_t before, size_t after) noexcept;
 
  private:

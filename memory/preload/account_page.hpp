@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The preload library of every process writes this file and `ringside-memory run` reads it: one entry a process. It
-// outlives the processes, so that the account exists even if one was killed. Only a process itself writes its entry.
+// The preload library of every process writes this file and `ringside-memory run` reads it: one entry for each process.
+// The file outlives the processes, so that the account exists even if a process was killed. Only a process itself
+// writes its entry.
 #pragma once
 
 #include <stdint.h>
@@ -33,7 +34,7 @@ struct AccountEntry {
 
 struct AccountPage {
   uint64_t mark;
-  std::atomic<uint32_t> taken;  // entries; beyond kAccountEntries, processes are not listed
+  std::atomic<uint32_t> taken;  // the entries taken; processes beyond kAccountEntries are not listed
   uint32_t unused;
   AccountEntry entries[kAccountEntries];
 };

@@ -25,8 +25,8 @@ constinit Gate gate;
 
 namespace {
 
-// --- the addresses that this library's malloc returned: a bit for each page. Another malloc may map its memory in the
-// arena, too, and frees its blocks itself: an address alone does not show which malloc must free it.
+// --- the addresses that this library's malloc returned: a bit for each page. Another malloc may also map its memory in
+// the arena, and must free its own blocks. So an address alone does not show which malloc must free a block.
 
 using BitWord = std::atomic<uint64_t>;
 constinit Lock bits_lock;
@@ -46,7 +46,7 @@ BitWord* made_bits() {
   return made;
 }
 
-// Call it behind the gate. false: there is no memory for the bits.
+// The caller has entered the gate. false: there is no memory for the bits.
 bool add_large_block(const void* memory) {
   BitWord* words = bits.load();
   if (words == nullptr) words = made_bits();
@@ -69,7 +69,7 @@ bool is_large_block(const void* memory) {
   return words != nullptr && (words[page / 64].load() & mask_of(page)) != 0;
 }
 
-// --- the functions' parts
+// --- common parts of the functions
 
 bool is_large(size_t bytes) {
   return bytes >= settings.min_size && (core.ready() || starts_now());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Protects the library's descriptors (far memory, userfaultfd). Daemons, and children before exec, often close all
-// descriptors that they did not open; absent pages would then read as zeros. So the library's have high numbers, and
-// the functions that close descriptors skip them.
+// descriptors that they did not open; absent pages would then read as zeros. So the library's descriptors have high
+// numbers, and the functions that close descriptors skip them.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -19,10 +19,10 @@
 namespace ringside::memory {
 namespace {
 
-constexpr unsigned kHigh = 900;  // below what select(2) can take and the usual limit of 1024
+constexpr unsigned kHigh = 900;  // below 1024, the limit of select(2) and the usual limit of a process
 constexpr int kOwn = 3;
 
-/// A child of vfork may close its copies of the descriptors: its exec closes them anyway.
+/// Not in a child of vfork, which may close its copies of the descriptors, because its exec closes them anyway.
 bool is_guarded() {
   return core.ready() && raw(SYS_getpid) == own_process();
 }
@@ -89,7 +89,7 @@ RINGSIDE_MEMORY_INTERPOSED void closefrom(int first) {
 RINGSIDE_MEMORY_INTERPOSED int dup2(int from, int to) {
   if (is_own(to)) return result_of(-EBADF);
   if (from != to) return result_of(raw(SYS_dup3, from, to, 0));
-  const long open = raw(SYS_fcntl, from, F_GETFD);  // dup3 refuses equal numbers; some processors lack dup2
+  const long open = raw(SYS_fcntl, from, F_GETFD);  // dup3 refuses equal numbers; not every processor has dup2
   return result_of(open < 0 ? open : from);
 }
 

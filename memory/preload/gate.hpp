@@ -26,7 +26,7 @@ class Gate {
   void leave() noexcept {
     if (word_.fetch_sub(1, std::memory_order_release) == (kClosed | 1)) wake_all(&word_);
   }
-  /// Waits until all threads have left; others wait until open().
+  /// Waits until all threads have left the gate; threads that enter then wait until open().
   void close() noexcept {
     for (;;) {  // two threads may fork at a time
       uint32_t now = word_.load(std::memory_order_relaxed);
@@ -50,8 +50,8 @@ class Gate {
 
 extern Gate gate;
 
-/// Blocks signals meanwhile: a handler that allocates would wait for a fork that waits for this thread. The code in
-/// between may not touch the arena.
+/// Enters the gate and leaves it at its end. Signals are blocked meanwhile, because a handler that allocates would wait
+/// for a fork that waits for this thread. In between, the thread may not touch the arena.
 class ThroughGate {
  public:
   ThroughGate() noexcept { gate.enter(); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program's anonymous private mappings. Large ones with read and write access are regions of the arena. All others
 // go to the kernel unchanged: files, shared memory, fixed addresses, reservations (PROT_NONE, and NORESERVE without the
-// user's option, as jemalloc maps all its memory so), stacks, huge pages. A later call's range may cover both kinds:
-// each part is handled separately.
+// user's option, because jemalloc maps all its memory in this way), stacks, huge pages. A later call's range may cover
+// both kinds: each part is handled separately.
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -52,8 +52,8 @@ bool part_in_arena(const void* address, uint64_t bytes, uint32_t* page, uint32_t
   return *pages > 0;
 }
 
-/// A call on whole pages: `kernel` (from, length) makes it outside the arena, `inside` (page, pages) within it, first.
-/// Both return 0 or -errno; after a failure there are no further calls.
+/// A call on whole pages: first `inside` (page, pages) makes it for the part in the arena, then `kernel` (from, length)
+/// for the parts outside. Both return 0 or -errno; after a failure there are no further calls.
 template <class Kernel, class Inside>
 long on_both_sides(const void* address, size_t bytes, Kernel kernel, Inside inside) {
   uint32_t page = 0, pages = 0;
@@ -183,11 +183,11 @@ RINGSIDE_MEMORY_INTERPOSED void* mmap(void* address, size_t bytes, int protectio
       return memory;
     }
     account.count_refused();
-    // An unreserved one may exceed far memory and be hardly used: it goes to the kernel.
+    // An unreserved mapping may exceed far memory and be little used, so it goes to the kernel.
     if (!unreserved) return address_of(-ENOMEM);
   }
   if ((flags & MAP_FIXED) != 0 && part_in_arena(address, whole_pages(bytes), &page, &pages)) {
-    // Over a part of a region only zeros can be mapped.
+    // In a part of a region, a fixed mapping can only replace the content by zeros.
     const bool same = static_cast<uint64_t>(pages) << kPageShift == whole_pages(bytes) && starts_page(address) &&
                       (flags & MAP_ANONYMOUS) != 0 && (flags & MAP_SHARED) == 0 &&
                       protection == (PROT_READ | PROT_WRITE) && all_allocated(page, pages);
@@ -232,7 +232,7 @@ RINGSIDE_MEMORY_INTERPOSED int madvise(void* address, size_t bytes, int advice) 
         has_holes = !all_allocated(page, pages);
         return static_cast<long>(advise_in_arena(page, pages, advice));
       });
-  return result_of(result == 0 && has_holes ? -ENOMEM : result);  // as the kernel: it advises the rest
+  return result_of(result == 0 && has_holes ? -ENOMEM : result);  // as the kernel does: it advises the rest
 }
 
 RINGSIDE_MEMORY_INTERPOSED int posix_madvise(void* address, size_t bytes, int advice) {
@@ -243,7 +243,8 @@ RINGSIDE_MEMORY_INTERPOSED int posix_madvise(void* address, size_t bytes, int ad
   return result;
 }
 
-// Pages that leave and return always have read and write access. So less access is refused, and more (execution), too.
+// Pages that return to DRAM always have read and write access. So a request for less access is refused, and so is one
+// for more (execution).
 RINGSIDE_MEMORY_INTERPOSED int mprotect(void* address, size_t bytes, int protection) {
   return result_of(on_both_sides(
       address, bytes, [=](long from, long length) { return raw(SYS_mprotect, from, length, protection); },
@@ -253,7 +254,7 @@ RINGSIDE_MEMORY_INTERPOSED int mprotect(void* address, size_t bytes, int protect
       }));
 }
 
-// A lock is a pin within the limit. mlock does not count: one munlock undoes any number of locks.
+// A lock is a pin within the limit. Locks are not counted: one munlock undoes any number of mlock calls.
 RINGSIDE_MEMORY_INTERPOSED int mlock(const void* address, size_t bytes) {
   const size_t inside_page = reinterpret_cast<uintptr_t>(address) & (kPage - 1);  // the kernel rounds in the same way
   return result_of(on_both_sides(
@@ -281,7 +282,7 @@ RINGSIDE_MEMORY_INTERPOSED int munlock(const void* address, size_t bytes) {
       }));
 }
 
-// Refused: it would lock all memory of the process, the arena beyond its DRAM limit included.
+// mlockall is refused, because it would lock all memory of the process, and so the arena beyond its DRAM limit.
 RINGSIDE_MEMORY_INTERPOSED int mlockall(int flags) {
   return result_of(core.ready() ? -ENOMEM : raw(SYS_mlockall, flags));
 }

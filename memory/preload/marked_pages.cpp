@@ -11,8 +11,8 @@
 namespace ringside::memory {
 namespace {
 
-/// A bit a page, in memory that the first page allocates. All but is_empty and clear are called behind the gate with
-/// the lock held; a forked child, which has one thread, needs neither.
+/// One bit for each page, in memory that is_ready allocates. The caller has entered the gate and holds the lock, except
+/// for is_empty and clear, and in a forked child, which has one thread.
 class PageSet {
  public:
   /// false: no memory is left. Before add().
@@ -102,7 +102,7 @@ void keep_on_fork(uint32_t page, uint32_t pages) noexcept {
   for (uint32_t at = page; at < page + pages; ++at) wiped.remove(at);
 }
 
-// The mark remains, as with the kernel's.
+// The pages stay marked, as they do in the kernel.
 void wipe_in_child() noexcept {
   if (wiped.is_empty()) return;
   const auto end = static_cast<uint32_t>(table.bytes() >> kPageShift);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pages of the arena that the program locked (mlock, a stack in the arena): pins that do not count. And those that
-// are to be zero in a forked child: madvise(2) with MADV_WIPEONFORK.
+// Two sets of pages of the arena. The first has the pages that the program locked (mlock, a stack in the arena): each
+// has one pin, however often it was locked. The second has the pages that must be zero in a forked child: madvise(2)
+// with MADV_WIPEONFORK.
 #pragma once
 
 #include <stdint.h>
@@ -12,14 +13,14 @@ bool lock_pages(uint32_t page, uint32_t pages) noexcept;
 void unlock_pages(uint32_t page, uint32_t pages) noexcept;
 /// Whether any of the pages is locked.
 bool are_locked(uint32_t page, uint32_t pages) noexcept;
-/// In a forked child, where no lock is inherited.
+/// For a forked child, which inherits no locks.
 void forget_locks() noexcept;
 
 /// false: there is no memory for the record.
 bool wipe_on_fork(uint32_t page, uint32_t pages) noexcept;
-/// For MADV_KEEPONFORK, or pages that are released.
+/// Unmarks pages, for MADV_KEEPONFORK or because they are released.
 void keep_on_fork(uint32_t page, uint32_t pages) noexcept;
-/// In a forked child, once it has its copy of the arena.
+/// Clears the marked pages in a forked child, once it has its copy of the arena.
 void wipe_in_child() noexcept;
 
 }  // namespace ringside::memory

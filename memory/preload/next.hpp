@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions behind this library's: those of the next library with the symbol, the C library or another malloc.
-// dlsym(3) finds them, and may allocate itself. Until then, memory comes from a small buffer that is never released.
+// The functions that this library replaces: for each symbol, that of the next library, which is the C library or
+// another malloc. dlsym(3) finds them, and may allocate itself. Until then, memory comes from a small buffer that is
+// never released.
 #pragma once
 
 #include <malloc.h>
@@ -35,7 +36,7 @@ struct Next {
 /// The functions; nullptr while this thread searches for them.
 const Next* next() noexcept;
 
-/// The buffer for the time before they are found.
+/// Allocates from the buffer that serves until the functions are found.
 void* early_alloc(size_t alignment, size_t bytes) noexcept;
 bool is_early(const void* memory) noexcept;
 size_t early_bytes(const void* memory) noexcept;

@@ -28,15 +28,16 @@
 namespace ringside::memory {
 namespace {
 
-constinit long copy_for_child = -1;  // a descriptor; between prepare and the end of fork
+constinit long copy_for_child = -1;  // a descriptor, from the preparation of a fork to its end
 constinit uint64_t mask_before_fork = 0;
 // If a parent had no allocations, its child starts its arena at the first allocation: most children call exec instead.
 constinit std::atomic<uint32_t> starts_late{0};
 constinit Lock late_lock;
 
-constinit long command = 0;  // `ringside-memory run`, if it is the parent
+constinit long command = 0;  // the process of `ringside-memory run`, if it is the parent
 
-// Ends PROGRAM with its command (PR_SET_PDEATHSIG). The kernel drops this request when a process changes its user.
+// Makes the kernel end PROGRAM when its command ends (PR_SET_PDEATHSIG). The kernel drops this request when a process
+// changes its user.
 void end_with_command() {
   if (command == 0 || raw(SYS_getppid) != command) return;
   raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -55,8 +56,8 @@ void adopt(int copy) {
   }
 }
 
-// Until the fork is complete, no handler of the program runs. In the child it would find no arena, and one that
-// allocates would wait for the gate that this thread has closed. SIGSYS and SIGBUS stay open, as always.
+// Until the fork is complete, no handler of the program runs. In the child, a handler would find no arena; a handler
+// that allocates would wait for the gate that this thread has closed. SIGSYS and SIGBUS stay unblocked, as always.
 void before_fork() {
   const uint64_t all = ~(uint64_t{1} << (SIGBUS - 1) | uint64_t{1} << (SIGSYS - 1));
   uint64_t before = 0;
@@ -84,7 +85,7 @@ void start_in_child() {
   note_process();
   account.start_in_child();
   gate.open();
-  if (table.bytes() == 0) return;  // this process never had an arena
+  if (table.bytes() == 0) return;  // neither this process nor its parent had an arena
   forget_locks();
   if (starts_late.load() != 0) return;
   if (copy_for_child < 0) {
@@ -100,7 +101,7 @@ void after_fork_in_child() {
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&mask_before_fork), 0, sizeof mask_before_fork);
 }
 
-/// Children of the program run without the library: removes our words from the environment.
+/// Children of the program run without the library: removes the library's entries from the environment.
 void leave_environment() {
   const char* const loaded = getenv("LD_PRELOAD");
   const char* const at = loaded == nullptr ? nullptr : strstr(loaded, kPreloadName);
@@ -135,7 +136,7 @@ __attribute__((constructor(101))) void start() {
   next();
   if (!read_settings()) end_at_once(2);
   if (settings.dram_bytes == 0) return;
-  // A signal that the program blocked before exec stays blocked: opens both.
+  // A signal that was blocked before exec stays blocked, so this unblocks both.
   const uint64_t open = uint64_t{1} << (SIGBUS - 1) | uint64_t{1} << (SIGSYS - 1);
   raw(SYS_rt_sigprocmask, SIG_UNBLOCK, as_long(&open), 0, sizeof open);
   struct ringside_memory_options options {};
@@ -200,8 +201,8 @@ RINGSIDE_MEMORY_INTERPOSED void _Exit(int code) {
   _exit(code);
 }
 
-// A debugger starts its program by vfork, and the child requests tracing. (Without its header, whose enumeration cannot
-// be the last parameter before variable ones.)
+// A debugger starts its program by vfork, and the child requests tracing. (The header of ptrace is not included: its
+// enumeration cannot be the last parameter before variable arguments.)
 RINGSIDE_MEMORY_INTERPOSED long ptrace(int request, ...) noexcept {
   constexpr int kTraceMe = 0;  // PTRACE_TRACEME
   va_list rest;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// This process: the preload library's settings from the environment, and what start, fork and end need of its parts.
+// This process: the preload library's settings from the environment, and the functions for its start, forks and end.
 #pragma once
 
 #include <limits.h>
@@ -35,10 +35,10 @@ bool starts_now() noexcept;
 int start_threads() noexcept;
 /// The process to which the handlers belong.
 pid_t own_process() noexcept;
-/// Call it in a forked child.
+/// Makes the calling process the one to which the handlers belong. Call it in a forked child.
 void note_process() noexcept;
 
-/// Gives the library's descriptors high numbers. Before the arena is started.
+/// Gives the library's descriptors high numbers. Call it before the arena is started.
 void keep_descriptors() noexcept;
 
 /// Prints "ringside-memory: TEXT" to standard error, without allocating.

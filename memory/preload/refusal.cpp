@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ends a program that cannot have this library with one line, before other code runs: the loader calls the resolver of
-// an indirect function while it links. Neither the C library has started then, nor a sanitizer's run-time library,
-// which would end the process itself. `ringside-memory run` checks PROGRAM; this checks the programs that it starts.
+// Ends a program that cannot use this library, with one line and before other code runs: the loader calls the resolver
+// of an indirect function while it links. At that time, neither the C library nor a sanitizer's run-time library has
+// started. (The sanitizer's library would end the process itself.) `ringside-memory run` checks PROGRAM; this code
+// checks the programs that PROGRAM starts.
 #include <fcntl.h>
 
 #include "memory/preload/process.hpp"
@@ -40,7 +41,7 @@ __attribute__((visibility("hidden"), used)) void (*ringside_memory_look_first() 
 __attribute__((visibility("hidden"), ifunc("ringside_memory_look_first"))) void ringside_memory_first() noexcept;
 }
 
-// A use of the function: without one, the loader has nothing to resolve.
+// A use of the function: without a use, the loader has nothing to resolve.
 __attribute__((constructor(101))) void use_first() {
   ringside_memory_first();
 }

@@ -32,7 +32,7 @@ bool read_number(const char* variable, uint64_t& value) {
   return true;
 }
 
-/// Sets `chosen` to the index of the variable's word among the two.
+/// Sets `chosen` to 0 if the variable's word is `first`, to 1 if it is `second`.
 bool read_word(const char* variable, const char* first, const char* second, uint32_t& chosen) {
   const char* const text = getenv(variable);
   if (text == nullptr) return true;

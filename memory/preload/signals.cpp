@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SIGBUS (a fault of the arena) and SIGSYS (a trap of a system call) are never blocked, because a blocked one ends the
-// process. So every mask that the program sets leaves them out. The program's own handlers of them are called for other
-// causes.
+// SIGBUS (a fault of the arena) and SIGSYS (a trap of a system call) are never blocked, because a blocked one would end
+// the process at a fault or a trap. So this file removes them from every mask that the program sets. The program's own
+// handlers of these signals are called for other causes.
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -35,7 +35,7 @@ uint64_t kernel_mask(const sigset_t* set) {
   return mask;
 }
 
-/// The set without the signals that must stay open; nullptr stays nullptr.
+/// The set without the signals that must stay unblocked; nullptr stays nullptr.
 class Opened {
  public:
   explicit Opened(const sigset_t* set) : given_(set != nullptr) {
@@ -64,7 +64,8 @@ int set_mask(int how, const sigset_t* set, sigset_t* before) {
   return 0;
 }
 
-/// A child of vfork(2) shares our memory, but not our handlers. A forked child has them before its arena starts.
+/// A child of vfork(2) shares this process's memory, but not its handlers. A forked child has them before its arena
+/// starts.
 bool is_ours(int number) {
   if (raw(SYS_getpid) != own_process()) return false;
   return (number == SIGBUS && bus_errors.handles(SIGBUS)) || (number == SIGSYS && calls.handling());
@@ -109,7 +110,7 @@ RINGSIDE_MEMORY_INTERPOSED int sigaction(int number, const struct sigaction* set
   return real->sigaction(number, set == nullptr ? nullptr : &open, before);
 }
 
-// The C library's functions below do not call sigaction through its symbol.
+// The C library's versions of the following functions do not call sigaction through its symbol.
 RINGSIDE_MEMORY_INTERPOSED Handler signal(int number, Handler handler) {
   return set_handler(number, handler, SA_RESTART);
 }
@@ -136,7 +137,7 @@ RINGSIDE_MEMORY_INTERPOSED int pthread_attr_setsigmask_np(pthread_attr_t* attrib
   return next()->pthread_attr_setsigmask_np(attributes, Opened(set));
 }
 
-// Waits with another mask, which also applies to a handler that runs meanwhile.
+// The wait has another mask, which also applies to a handler that runs meanwhile.
 RINGSIDE_MEMORY_INTERPOSED int sigsuspend(const sigset_t* set) {
   return next()->sigsuspend(Opened(set));
 }

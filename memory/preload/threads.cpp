@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A fault is handled on an alternate stack of the thread. So a small stack needs no space for it, and a stack in the
-// arena may be absent. Every thread of pthread_create gets one here.
+// arena may be absent. This file gives an alternate stack to every thread of pthread_create.
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -19,7 +19,8 @@
 namespace ringside::memory {
 namespace {
 
-// Space for the kernel's frame (up to 3.5 KiB with AVX-512, more with AMX), ours, and that of a program's handler.
+// Space for the kernel's frame (up to 3.5 KiB with AVX-512, more with AMX), the library's frames, and those of a
+// program's handler.
 constexpr size_t kStackBytes = size_t{1} << 16;
 constexpr size_t kLeastStackBytes = 2048;  // the kernel's minimum
 
@@ -114,7 +115,7 @@ RINGSIDE_MEMORY_INTERPOSED int pthread_attr_setstack(pthread_attr_t* attributes,
   return next()->pthread_attr_setstack(attributes, stack, bytes);
 }
 
-// A program's alternate stack replaces ours if it also has space for a fault.
+// A program's alternate stack replaces the library's if it also has space for a fault.
 RINGSIDE_MEMORY_INTERPOSED int sigaltstack(const stack_t* set, stack_t* before) {
   if (!core.ready() || !settings.signals()) return result_of(raw(SYS_sigaltstack, as_long(set), as_long(before)));
   stack_t now{};
@@ -136,7 +137,7 @@ RINGSIDE_MEMORY_INTERPOSED int sigaltstack(const stack_t* set, stack_t* before) 
     keep_stack(set->ss_sp, set->ss_size);
     error = use(set->ss_sp, set->ss_size, set->ss_flags & ~SS_ONSTACK);
   } else {
-    error = use_own_stack();  // a larger stack in its place
+    error = use_own_stack();  // a larger stack than the requested one
   }
   if (error != 0) return result_of(-error);
   given = {*set, !off};

@@ -18,7 +18,7 @@ struct Answer {
   std::string answer = kUndetermined;
   std::uint64_t value = 0;  // bytes or ways; 0 for other questions
   double confidence = 0;    // 0 to 1
-  std::string evidence;     // or the reason if it is undetermined
+  std::string evidence;     // or the reason if the answer is undetermined
 
   bool determined() const { return answer != kUndetermined; }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A hierarchy of caches before a memory, as text and as a plain struct: it defines a simulated memory, and the true
-// answers for checking a probe.
+// A hierarchy of caches before a memory, as text and as a plain struct. It defines a simulated memory and the true
+// answers with which a probe is checked.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 namespace ringside::probe {
 
 enum class Prefetch { kNone, kNextLine, kStride };
-enum class Index { kPlain, kXor };  // selects the set of a line: its number modulo the sets, or its digits xor-ed
+enum class Index { kPlain, kXor };  // the set of a line: its number modulo the sets, or the XOR of groups of its digits
 
 inline constexpr std::array<std::string_view, 3> kPrefetchNames = {"none", "next-line", "stride"};
 
@@ -38,7 +38,7 @@ struct CacheLevel {
 struct CacheSpec {
   std::vector<CacheLevel> levels{CacheLevel{}};  // nearest first
   double memory_read_ns = 80;
-  double memory_write_ns = 80;  // of a write for which the processor waits
+  double memory_write_ns = 80;  // the cost of a write for which the processor waits
   bool posted_writes = false;   // no access waits for a write to the memory
   double noise = 0.03;          // standard deviation of a cost, as a share of it
   double spikes = 0;            // share of accesses that an interrupt lengthens by 1 to 5 memory accesses

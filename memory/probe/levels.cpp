@@ -12,7 +12,7 @@ namespace ringside::probe {
 namespace {
 
 /// Distance -> the costs of the second access of a pair in untouched memory: first at base + x, then at base.
-/// Descending, because a next-line prefetcher would make the ascending pair fast.
+/// The order is descending, because a next-line prefetcher would make an ascending pair fast.
 using PairCosts = std::map<std::uint64_t, std::vector<double>>;
 
 /// The distance between the trials of pairs.
@@ -96,13 +96,14 @@ std::uint64_t step_for(Walks& walks, const PairCosts& pairs, double hit_ns, std:
   return largest;
 }
 
-/// The largest walk that fits, in bytes, to a line or 1/48, from `least` to `most` or above. 0: `least` does not fit.
+/// The bytes of the largest walk that fits, exact to a line or 1/48, between `least` and `most` or above. 0: `least`
+/// does not fit.
 std::uint64_t largest_fit(Walks& walks, const LevelCosts& costs, std::uint64_t line, std::uint64_t least,
                           std::uint64_t most) {
   const auto fits = [&](std::uint64_t bytes) {
     return walks.fit(walks.lines_at(walks.memory().fresh(bytes), line, bytes / line), costs);
   };
-  // The bounds are guesses of the coarse search, which a few disturbed laps can mislead: tests both.
+  // The bounds come from the coarse search, which a few disturbed laps can mislead, so both are tested.
   least = std::max(line, least / line * line);
   most = std::max(2 * line, most / line * line);
   if (!fits(least)) return 0;
@@ -120,7 +121,7 @@ std::uint64_t largest_fit(Walks& walks, const LevelCosts& costs, std::uint64_t l
 }
 
 /// The share of accesses that miss the level in a walk of 1.3 times its size. On real memory with arbitrary pages it is
-/// small: some sets fill long before the level does. Elsewhere 1.
+/// small: some sets fill long before the level does. On other memories the share is 1.
 double share_beyond(Walks& walks, const Level& level) {
   if (!walks.memory().pages_lie_anywhere()) return 1;
   const std::uint64_t lines = level.size_bytes * 13 / 10 / level.line_bytes;
@@ -135,7 +136,8 @@ void answer_size(Walks& walks, Level& level, int number, std::uint64_t coarse) {
   std::vector<std::uint64_t> sizes;
   std::uint64_t middle = 0;
   std::size_t agreeing = 0;
-  // On real memory, more trials cost too much, and a disturbance of the first ones would also disturb them.
+  // On real memory, more trials cost too much, and whatever disturbed the first trials would also disturb the next
+  // ones.
   const std::size_t most = walks.memory().resolution_ns() > 0 ? 7 : 13;
   while (sizes.size() < 5 || (sizes.size() < most && (agreeing + 1) * 5 < (sizes.size() + 2) * 4)) {
     sizes.push_back(largest_fit(walks, level.costs, level.line_bytes, coarse / 4, coarse * 5 / 4));
@@ -211,7 +213,7 @@ Levels find_levels(Walks& walks) {
     level.costs.past_ns = walks.settled_cost(beyond);
     if (walks.single_touches_tell({hit_ns, level.costs.past_ns})) {
       const double slow_ns = walks.cost_past(beyond, 1.4 * hit_ns);
-      if (slow_ns == 0 && coarse < walks.memory().most_bytes() / 8) {  // it was slower only until it settled
+      if (slow_ns == 0 && coarse < walks.memory().most_bytes() / 8) {  // the walk was slower only until it settled
         from = coarse * 2;
         --number;
         continue;

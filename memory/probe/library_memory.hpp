@@ -18,7 +18,8 @@ struct LibraryChoice {
   bool read_ahead = true;
 };
 
-/// The library did not start, or far memory is full: its line, and whether the kernel or a permission is the reason.
+/// Thrown if the library did not start or far memory is full: the library's message, and whether the kernel or a
+/// permission is the reason.
 class LibraryRefusal : public std::runtime_error {
  public:
   LibraryRefusal(const std::string& line, bool not_permitted) : runtime_error(line), not_permitted_(not_permitted) {}
@@ -38,7 +39,7 @@ class LibraryMemory final : public TimedMemory {
   double resolution_ns() const override;
   std::uint64_t most_bytes() const override { return most_bytes_; }
   std::uint64_t longest_line() const override { return std::uint64_t{1} << 20; }
-  int most_levels() const override { return 1; }  // each touch faults or does not
+  int most_levels() const override { return 1; }  // a touch either faults or does not
   double patience_ns() const override { return 3e8; }
 
  private:

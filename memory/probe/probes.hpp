@@ -46,7 +46,7 @@ struct ProbeReport {
 ProbeReport probe_memory(TimedMemory& memory, const ProbeChoice& choice = {});
 
 /// The ways of levels[number - 1]; sets its `ways`. `conflict`: if determined, ways + 1 lines of one set, as offsets in
-/// a fresh region. At every address of such a region they share a set, because hashes of addresses are linear.
+/// a fresh region. These lines share a set at every address of such a region, because hashes of addresses are linear.
 Answer probe_ways(Walks& walks, std::vector<Level>& levels, int number, std::vector<Address>& conflict);
 
 /// Lines that, when touched, displace a line of one set of a level from the levels nearer to the processor.

@@ -14,10 +14,10 @@ namespace ringside::probe {
 
 enum class Replacement {
   kLru,      // evicts the least recently used line
-  kPlru,     // a binary tree of "the other half was used last"; the number of ways is a power of two
+  kPlru,     // evicts along a binary tree, whose nodes select the half not used last; ways: a power of two
   kFifo,     // evicts the line that came first
   kRandom,   // evicts a random line
-  kAdaptive  // as LRU, but 31 of 32 new lines become the next victim: a scan displaces one line
+  kAdaptive  // as LRU, but 31 of 32 new lines become the next victim, so that a scan displaces few lines
 };
 
 inline constexpr std::array kReplacements = {Replacement::kLru, Replacement::kPlru, Replacement::kFifo,
@@ -63,7 +63,7 @@ class CacheSet {
   std::uint64_t now_ = std::uint64_t{1} << 32;  // above the adaptive policy's decreasing ages
   std::uint64_t low_ = std::uint64_t{1} << 32;
   std::vector<Way> ways_;
-  std::vector<std::uint8_t> tree_;  // a node each: 1 if the victim is in its right half
+  std::vector<std::uint8_t> tree_;  // one entry for each node: 1 if the victim is in the node's right half
 };
 
 }  // namespace ringside::probe

@@ -87,8 +87,8 @@ Answer probe_replacement(Walks& walks, const std::vector<Level>& levels, int num
   std::vector<Sequence> sequences(8);
   std::size_t accesses = 0;
   for (Sequence& sequence : sequences) {
-    // Other lines fill every set, and the sequence has its own lines. Whether the others could displace the earlier
-    // content then does not matter. A scan-resistant policy would keep lines of the earlier sequence.
+    // First, other lines fill every set. The sequence then uses new lines, because a scan-resistant policy may keep
+    // lines of the earlier sequence. So it does not matter whether the other lines displaced those.
     const Address first = memory.fresh(region);
     const std::vector<Address> scrub = scrub_of(levels, number, first + conflict.front());
     const std::uint64_t bytes = 3 * level.size_bytes;

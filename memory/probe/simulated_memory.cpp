@@ -48,7 +48,7 @@ SimulatedMemory::~SimulatedMemory() = default;
 
 Address SimulatedMemory::fresh(std::uint64_t bytes) {
   const Address first = next_fresh_;
-  constexpr std::uint64_t kGap = std::uint64_t{1} << 32;  // prefetches end within this gap; it keeps the alignment
+  constexpr std::uint64_t kGap = std::uint64_t{1} << 32;  // prefetches end in this gap, which keeps the alignment
   next_fresh_ += (bytes / kGap + 2) * kGap;
   return first;
 }
@@ -99,7 +99,7 @@ void SimulatedMemory::prefetch(std::size_t level, Address address) {
   if (cache.level().prefetch == Prefetch::kNone) return;
   const std::uint64_t ahead = cache.foreseen(cache.line_of(address));
   if (ahead == CacheSet::kNoLine || cache.set_of(ahead).holds(ahead)) return;
-  fill(level, ahead * cache.level().line_bytes, false);  // no access waits for it
+  fill(level, ahead * cache.level().line_bytes, false);  // no access waits for a prefetch
 }
 
 }  // namespace ringside::probe

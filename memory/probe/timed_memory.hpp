@@ -24,10 +24,10 @@ class TimedMemory {
   /// May invalidate the results of earlier calls.
   virtual Address fresh(std::uint64_t bytes) = 0;
 
-  /// Makes one access and returns its cost in nanoseconds. It begins when all earlier ones have ended.
+  /// Makes one access and returns its cost in nanoseconds. The access begins when all earlier accesses have ended.
   virtual double touch(Address address, Access access) = 0;
 
-  /// The smallest difference of cost that one touch can show. 0: any.
+  /// The smallest difference of cost that one touch can show. 0: one touch shows any difference.
   virtual double resolution_ns() const = 0;
 
   /// The most bytes that `fresh` can return.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Walks over lines, which measure one level of caches: the share of accesses that miss it once the walk has settled.
-// All probes of size and ways use only this. It is independent of replacement: under every policy, lines that fit
-// together stay after enough laps, and lines that do not fit miss at least once a lap.
+// All probes of size and ways use only this share. It is independent of the replacement policy: under every policy,
+// lines that fit together stay after enough laps, and lines that do not fit miss at least once a lap.
 #pragma once
 
 #include <random>
@@ -19,10 +19,10 @@ struct LevelCosts {
   double limit_ns() const { return (hit_ns + past_ns) / 2; }
 };
 
-/// Further touches with each line of a walk.
+/// Lines that are touched in addition to each line of a walk.
 struct Company {
-  std::vector<Address> before = {};  // they displace the line from nearer levels; in other sets of this level
-  std::uint64_t neighbour = 0;       // distance of a line touched and measured after it; 0: none
+  std::vector<Address> before = {};  // they displace the line from nearer levels, and are in other sets of this level
+  std::uint64_t neighbour = 0;       // distance of a line that is touched and measured after the line; 0: none
 };
 
 class Walks {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ways: starts with many lines that do not fit together and removes those that are not needed for that; ways + 1 lines
-// of one set remain. Nearer levels and prefetchers must not answer (docs/inside/model.md).
+// Ways: starts with many lines that do not fit together, and removes lines while the rest still does not fit; ways + 1
+// lines of one set remain. Nearer levels and prefetchers must not answer (docs/inside/model.md).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -77,9 +77,9 @@ bool brings_neighbour(Walks& walks, const Level& level) {
   return fast * 2 > count;
 }
 
-/// Pairs of neighbours that conflict as pairs -> lines of one set: each pair's line in the set of pairs[0]. Tests one
-/// line of a pair with pairs[0] alone and all other pairs whole: the right line does not fit, the other one does.
-/// Empty: neighbours share a set, so the test does not apply.
+/// Selects lines of one set from pairs of neighbours that conflict as pairs: each pair's line in the set of pairs[0]. A
+/// test walks over one line of a pair, pairs[0] without its neighbour, and all other pairs. The line does not fit if it
+/// is in that set, and fits otherwise. Empty: neighbours share a set, so the test does not apply.
 std::vector<Address> of_one_set(Walks& walks, const std::vector<Address>& pairs, const LevelCosts& costs,
                                 const Company& company) {
   std::vector<Address> lines{pairs[0]};
@@ -107,8 +107,8 @@ std::vector<Address> scrub_of(const std::vector<Level>& levels, int number, Addr
   for (int nearer = 1; nearer < number; ++nearer) {
     const Level& level = levels[static_cast<std::size_t>(nearer - 1)];
     if (level.ways == 0) continue;
-    // Odd multiples of one way of the nearer level have the same set there, and another set in the next level. At least
-    // two lines: no prefetched line is in the set either.
+    // Odd multiples of one way of the nearer level have the same set there, and another set in the next level. The step
+    // is at least two lines, so that no prefetched line is in the set of `of` either.
     const std::uint64_t way_bytes = std::max(std::bit_floor(level.above_bytes / level.ways),
                                              2 * levels[static_cast<std::size_t>(number - 1)].line_bytes);
     for (std::uint64_t i = 0; i < 3 * level.ways; ++i) scrub.push_back(of + (2 * i + 1) * way_bytes);

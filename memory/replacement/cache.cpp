@@ -88,9 +88,10 @@ uint32_t Caches::new_node(Cache& cache) noexcept {
   return kNoNode;
 }
 
-// Has at least as many places as the cache has granules. A ghost lives for as many evictions as there are granules: a
-// granule that returns later would not have stayed either. (Without this bound, a stream around more than the DRAM
-// would match some ghosts by chance. Its granules would then lose the order in which they move together.)
+// The table of ghosts has at least as many places as the cache has granules. A ghost lives for as many evictions as
+// there are granules: a granule that returns later would not have stayed either. (Without this bound, a stream around
+// more than the DRAM would match some ghosts by chance. Its granules would then lose the order in which they move
+// together.)
 std::atomic<uint64_t>& Caches::ghost_place(const Cache& cache, uint32_t granule) const noexcept {
   const uint32_t pages = cache.pages() | 15;
   const uint32_t mask = (uint32_t{2} << (31 - __builtin_clz(pages))) - 1;

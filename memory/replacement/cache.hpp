@@ -32,7 +32,7 @@ struct Node {
   uint32_t stamp = 0;       // when it joined its list, in units of 2^20 ns
   uint32_t came_alone = 0;  // see memory/replacement/neighbourhood.hpp
   uint8_t list = kNoList;
-  uint8_t was_main = 0;  // in probation: it left the main queue, and returns there if a neighbour was touched
+  uint8_t was_main = 0;  // in probation: whether it left the main queue; it returns there if a neighbour is touched
 };
 
 /// The time in units of 2^20 ns, for the age of a node.
@@ -46,16 +46,16 @@ struct List {
   uint32_t size() const noexcept { return count.load(std::memory_order_relaxed); }
 };
 
-/// Counted by faults and evictions; stats adds them up.
+/// Faults and evictions increment these counters; stats adds those of all caches.
 struct Counters {
   uint64_t faults, faults_probation, faults_zero, faults_far, faults_write;
   uint64_t read_bytes, written_bytes, evicted, evicted_clean, read_ahead, read_ahead_used, busy, fault_ns;
 };
 
-/// Whether an action pays, from its past savings and costs, in any unit.
+/// Decides whether an action pays, from its past savings and costs, in any unit.
 class Balance {
  public:
-  /// True every 32nd time in any case, to test whether the action pays by now.
+  /// Also true every 32nd time that the action does not pay, to test whether it pays by now.
   bool wanted() noexcept {
     return balance_.load(std::memory_order_relaxed) >= 0 || asked_.fetch_add(1, std::memory_order_relaxed) % 32 == 0;
   }
@@ -71,8 +71,8 @@ class Balance {
   std::atomic<uint32_t> asked_{0};
 };
 
-/// For the balance of savings and costs of a piece of 1 MiB's granules: a signed byte for each decision. If two threads
-/// add at once, one change is lost; later changes make up for it.
+/// Changes the balance of savings and costs of one decision for a piece of 1 MiB: a signed byte of that piece. If two
+/// threads add at once, one change is lost; later changes make up for it.
 inline void add_to_balance(std::atomic<int8_t>& balance, int change, int most) noexcept {
   const int now = balance.load(std::memory_order_relaxed) + change;
   balance.store(static_cast<int8_t>(now < -most ? -most : now > most ? most : now), std::memory_order_relaxed);
@@ -82,21 +82,21 @@ struct alignas(64) Cache {
   Lock lock;
   uint8_t kind = 0, partition = 0;
   List lists[kLists];
-  /// For write-protecting the granules that an eviction finds around its victim. Those without a later store leave
-  /// together, without a comparison. A store costs a second fault.
+  /// Whether it pays to write-protect the granules around an eviction's victim. Granules without a later store then
+  /// leave together, without a comparison; a store costs a second fault.
   Balance cleaning;
   const void* last_thread = nullptr;  // the thread of the last fault here
-  uint32_t faults_alone = 0;          // since another thread's last fault
+  uint32_t faults_alone = 0;          // the faults of that thread since the last fault of another thread
   uint32_t came_alone = 0;            // granules that faults outside of streams brought in
   Counters counters{};
-  std::atomic<uint64_t>* ghosts = nullptr;  // at the granule's hash: granule + 1, and the ghost's number
+  std::atomic<uint64_t>* ghosts = nullptr;  // at the index of the granule's hash: granule + 1, and the ghost's number
   uint32_t ghosts_made = 0;
 
   uint32_t pages() const noexcept { return evictable() + lists[kVacant].size(); }
   uint32_t evictable() const noexcept { return lists[kSmall].size() + lists[kMain].size() + lists[kProbating].size(); }
 
-  // With the lock held. These count the cost of a second fault, in units of the saving by a granule that leaves
-  // unchanged. If other threads run, that granule saves an interruption of their cores.
+  // Both functions need the lock. They count the cost of a second fault, in units of the saving by a granule that
+  // leaves unchanged. The saving is larger if other threads run, because it includes an interruption of their cores.
   void fault_of_this_thread() noexcept {
     const void* const me = __builtin_thread_pointer();
     faults_alone = me == last_thread ? faults_alone + (faults_alone < kAlone ? 1 : 0) : 0;

@@ -57,9 +57,9 @@ uint32_t Eviction::unmap_batch(Cache& cache, uint32_t wanted) const noexcept {
   if (wanted > kBatch) wanted = kBatch;
   {
     const Held held(cache.lock);
-    // If a queue refuses so often, perhaps all of it is pinned: the other queue is used.
+    // If this many granules of a queue cannot leave, all of them may be pinned, so the other queue is used.
     constexpr uint32_t kRefusals = 32;
-    uint32_t refused[2] = {0, 0};  // of kSmall, kMain
+    uint32_t refused[2] = {0, 0};  // granules of kSmall and of kMain
     for (uint32_t tries = wanted + 2 * kRefusals; tries > 0 && batch.count < wanted; --tries) {
       const uint32_t small = cache.lists[kSmall].size(), main = cache.lists[kMain].size();
       ListName from = main == 0 || small * 10 > small + main ? kSmall : kMain;
@@ -79,7 +79,7 @@ uint32_t Eviction::unmap_batch(Cache& cache, uint32_t wanted) const noexcept {
     }
   }
   if (batch.count == 0) {
-    yield_core();  // all pinned, or owned by other threads
+    yield_core();  // all granules are pinned, or owned by other threads
     return 0;
   }
   // Drops granules without neighbours, unless a touch in probation would save a read from a disk.
@@ -144,7 +144,7 @@ void Eviction::park(Batch& batch) const noexcept {
     slots -= whole;
     i += whole;
     if (whole == run) continue;
-    // The kernel holds a page of the next granule: its other pages are moved back and it stays.
+    // The kernel holds a page of the next granule: the granule's other pages are moved back, and the granule stays.
     const size_t begun = whole * bytes_of(batch.kind);
     userfault_->move_all(from + begun, to + begun, moved - begun);
     Word word = batch.victims[i].word;

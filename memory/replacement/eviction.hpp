@@ -41,8 +41,8 @@ class Eviction {
   /// The first granules of probation go to far memory; their pages become vacant.
   void clean_batch(Cache& cache, uint32_t wanted) const noexcept;
 
-  /// Takes the pages of owned granules out of the arena; those already in a slot stay there. If the kernel temporarily
-  /// holds a granule, it becomes resident again and leaves the batch.
+  /// Takes the pages of owned granules out of the arena; pages that are already in a slot stay there. If the kernel
+  /// temporarily holds a granule, it becomes resident again and leaves the batch.
   void park(Batch& batch) const noexcept;
   /// Completes a parked batch: the content is in far memory (`keep`) or discarded, the words are absent or `forgotten`,
   /// and the pages can be reused.
@@ -58,8 +58,8 @@ class Eviction {
 extern Eviction eviction;
 
 /// Evicts granules from the batch: their content is in far memory, their words are absent, and their memory can be
-/// charged again. Returns how many. The rest stays in the batch and must be moved. `clean`: changed granules may leave
-/// this way, too; otherwise only those certainly unchanged.
+/// charged again. Returns the number of evicted granules. The rest stays in the batch and must be moved. `clean`:
+/// changed granules may leave this way, too; otherwise only granules that are certainly unchanged.
 uint32_t drop_scattered(const UserFault& userfault, Cache& cache, Batch& batch, bool clean) noexcept;
 
 }  // namespace ringside::memory

@@ -126,7 +126,7 @@ void make_room(Cache& own, uint32_t wanted) noexcept {
   // saves a read from a disk; where far memory is mapped, a read costs no more than the touch.
   const uint32_t kept = eviction.moves() && !far.mapped() ? pages / 8 : 0;
   const uint32_t probating = from->lists[kProbating].size();
-  // Takes whole batches: granules that came in as one run leave as one.
+  // Takes whole batches, so that granules that came in as one run leave as one.
   const uint32_t dropped = probating < kept + batch ? eviction.unmap_batch(*from, batch) : 0;
   if (!eviction.moves()) return;
   // Always takes a few, so that granules in probation since earlier MOVEs do not stay there.
@@ -146,7 +146,7 @@ void shrink_cache(Cache& cache) noexcept {
 }  // namespace
 
 uint32_t acquire(Cache& cache, uint32_t wanted, Page* pages) noexcept {
-  constexpr int kTries = 4;  // for all that a stream wants; after that one page is enough
+  constexpr int kTries = 4;  // for all pages that a stream wants; after these tries one page is enough
   uint32_t got = 0;
   for (int tries = 1;; ++tries) {
     if (wanted == 1) got = take_fresh(cache, 1, pages);
@@ -163,7 +163,7 @@ void release(uint64_t bytes) noexcept {
 }
 
 bool shrink() noexcept {
-  // Other threads' faults may take each page that becomes free; only pins make this last long.
+  // Other threads' faults may take each page that becomes free; only pins can make this wait long.
   constexpr uint64_t kPatienceNs = 10'000'000'000;
   uint64_t progress_ns = now_ns();
   while (caches.dram_bytes.load() > caches.limit.load()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Supplies memory for a granule that comes in: the limit leaves space, a page is vacant, or other granules are evicted.
+// Supplies memory for a granule that comes in: within the limit, from a vacant page, or by evicting other granules.
 #pragma once
 
 #include <stdint.h>
@@ -16,11 +16,11 @@ struct Page {
 namespace page_supply {
 
 /// Takes up to `wanted` pages for granules of a cache, at least one; evicts others at the limit. The caller owns no
-/// page while it waits for its first, so threads cannot block each other. One granule gets memory without a page, if
-/// available: filling it interrupts no other core.
+/// page while it waits for its first one, so threads cannot block each other. One granule gets memory without a page,
+/// if available: filling it interrupts no other core.
 uint32_t acquire(Cache& cache, uint32_t wanted, Page* pages) noexcept;
 
-/// Evicts about so many bytes, for DRAM that no granule uses.
+/// Evicts about `bytes`, for DRAM that no granule uses.
 void release(uint64_t bytes) noexcept;
 /// Evicts until the DRAM in use is within the limit; false if pinned granules prevent it.
 bool shrink() noexcept;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides, for each piece of 1 MiB, whether to write-protect a single granule that a load brings in. A granule still
-// protected when it leaves is neither compared nor written; a store to it costs a second fault. The past of a piece's
-// granules predicts its next ones: some arrays are only read, others are read and then stored to. (Streams are always
-// protected on a disk: see Resolve::load.)
+// Decides, for each piece of 1 MiB, whether to write-protect a single granule that a load brings in. A granule that is
+// still protected when it leaves is neither compared nor written; a store to it costs a second fault. The past of a
+// piece's granules predicts its next ones: some arrays are only read, others are read and then stored to. (Streams are
+// always protected on a disk: see Resolve::load.)
 #pragma once
 
 #include <stdint.h>
@@ -23,20 +23,20 @@ inline void add(uint32_t granule, int change) noexcept {
   add_to_balance(balance_of(granule), change, kMost);
 }
 
-inline constexpr int kSample = 32;  // one of so many is always protected, to test whether that pays by now
+inline constexpr int kSample = 32;  // one granule of 32 is always protected, to test whether that pays by now
 
 inline bool wanted(uint32_t granule) noexcept {
   if (balance_of(granule).load(std::memory_order_relaxed) >= 0) return true;
   return static_cast<uint32_t>(now_ns() * 0x9E3779B97F4A7C15u >> 32) % kSample == 0;
 }
 
-/// A granule left without a write: one of a sample stands for those that were not protected.
+/// A granule left without a write. A granule of the sample also counts for those that were not protected.
 inline void saved(uint32_t granule) noexcept {
   add(granule, balance_of(granule).load(std::memory_order_relaxed) < 0 ? kSample : 1);
 }
 
-/// A store waited for a second fault. The unit is the saving of a protected granule: a comparison in memory costs a
-/// fifth of a fault, a write to a disk half of one.
+/// A store waited for a second fault. The unit is the saving by a protected granule: a comparison in memory costs a
+/// fifth of a fault, a write to a disk costs half a fault.
 inline void stored(uint32_t granule) noexcept {
   add(granule, far.mapped() ? -5 : -2);
 }

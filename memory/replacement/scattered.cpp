@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Evicts granules without neighbours. A MOVE of each would interrupt, once a granule, all cores that run the process.
-// Here they are write-protected together with the granules around them, written if they changed, and dropped with one
-// call. That is one interruption for a chunk of 64 granules, and the chunk's next victims are ready.
+// Here the granules are write-protected together with those around them, written if they changed, and dropped with one
+// call. So a chunk of 64 granules causes one interruption, and the chunk's next victims are already written.
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
 #include "memory/replacement/eviction.hpp"
@@ -11,7 +11,7 @@ namespace ringside::memory {
 namespace {
 
 static_assert(kBatch == 64, "sets of a batch's or a chunk's granules are the bits of one word");
-constexpr uint32_t kShortRun = 4;  // from here on, moving neighbours is faster
+constexpr uint32_t kShortRun = 4;  // a run of at least this many neighbours is moved, which is faster
 
 constexpr uint64_t bit(uint32_t index) {
   return uint64_t{1} << index;
@@ -39,7 +39,8 @@ class Chunk {
       victims_ |= bit(index);
     }
     claim_around();
-    // Read once the words are owned: a thread that submits a device read sets it before it pins them.
+    // Read only once this thread owns the words: a thread that submits a device read sets devices_store before it pins
+    // them.
     if (caches.devices_store.load()) {
       for (uint64_t rest = owned_ & ~victims_; rest != 0; rest &= rest - 1) {
         const auto index = static_cast<uint32_t>(__builtin_ctzll(rest));
@@ -63,7 +64,8 @@ class Chunk {
  private:
   uint32_t granule(uint32_t index) const noexcept { return first_ + (index << kind_); }
 
-  // Also claims absent ones: nothing may come in while the surrounding range is protected. Pinned ones stay unchanged.
+  // Also claims absent granules, because none may come in while the surrounding range is protected. Skips pinned
+  // granules.
   void claim_around() noexcept {
     const std::atomic<uint8_t>& size = table.size_of_piece(first_ / kPagesPerPiece);
     for (uint32_t index = 0; index < granules_; ++index) {
@@ -120,7 +122,7 @@ class Chunk {
   uint32_t kind_, first_, granules_;
   uint64_t owned_ = 0, victims_ = 0;
   uint32_t victims_written_ = 0;
-  Word words_[kBatch];  // of owned granules: before they were claimed
+  Word words_[kBatch];  // the words of owned granules before their claim
 };
 
 }  // namespace
@@ -136,7 +138,7 @@ uint32_t drop_scattered(const UserFault& userfault, Cache& cache, Batch& batch, 
     bool all_unchanged = true;
     for (end = i; end < batch.count && ((batch.victims[end].granule ^ batch.victims[i].granule) & chunk) == 0; ++end)
       all_unchanged = all_unchanged && is_unchanged(batch.victims[end].word);
-    // Neighbours that changed are moved: one call takes them out, and one call reuses their pages.
+    // Changed neighbours are moved instead: one call takes them out, and one call reuses their pages.
     uint32_t longest = 0;
     for (uint32_t j = i, run = 0; j < end; ++j) {
       run = j > i && batch.victims[j].granule == batch.victims[j - 1].granule + span ? run + 1 : 1;

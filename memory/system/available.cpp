@@ -34,7 +34,8 @@ uint64_t limit_in(const char* path) {
   return value;
 }
 
-// The least limit of the group and its parents. A container may show only the last component: its own group.
+// The least limit of the group and its parents. In a container, only the last component of the path may be visible: the
+// container's own group.
 uint64_t least_limit(const char* root, char* group, const char* file) {
   uint64_t least = UINT64_MAX;
   for (size_t length = strlen(group);;) {

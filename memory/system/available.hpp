@@ -6,16 +6,16 @@
 
 namespace ringside::memory {
 
-/// `bound` becomes the name of the one that applies.
+/// `bound` becomes the name of the limit that applies.
 uint64_t available_memory(const char** bound) noexcept;
 
-/// The smallest limit of the process's memory cgroup and of those above it, in bytes; UINT64_MAX if none is set.
+/// The smallest limit of the process's memory cgroup and of the cgroups above it, in bytes; UINT64_MAX if none is set.
 /// `groups`: a file like /proc/self/cgroup, of version 1 or 2; `root`: where the kernel shows the groups.
 uint64_t cgroup_limit(const char* groups, const char* root) noexcept;
 
 /// A soft limit of this process (RLIMIT_FSIZE and so on) in bytes; UINT64_MAX: none.
 uint64_t process_limit(int resource) noexcept;
-/// The limit of the process's addresses, if there is one, and its name in a shell: "ulimit -v", "ulimit -d".
+/// The limit of the process's addresses (UINT64_MAX: none), and its name in a shell: "ulimit -v" or "ulimit -d".
 uint64_t address_limit(const char** name) noexcept;
 
 }  // namespace ringside::memory

@@ -40,7 +40,7 @@ class Line {
   size_t length_ = 0;
 };
 
-/// Keeps the line for ringside_memory_error, sets errno and returns -1.
+/// Records a failure: keeps the line for ringside_memory_error, sets errno and returns -1.
 int fail(int error, const Line& line) noexcept;
 template <class... Parts>
 int fail(int error, const char* first, const Parts&... others) noexcept {

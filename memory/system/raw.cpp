@@ -135,7 +135,7 @@ long set_action(int signal, const struct sigaction* action, struct sigaction* be
 
 SignalsBlocked::SignalsBlocked() noexcept {
   // Blocks SIGBUS, too: nothing here may fault, so a fault is a bug and should end the process.
-  // SIGSYS stays open: the C library may make a trapped call here (pthread_create).
+  // SIGSYS stays unblocked, because the C library may make a trapped call here (pthread_create).
   const uint64_t all = ~(uint64_t{1} << (SIGSYS - 1));
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&all), as_long(&before_), sizeof all);
 }
@@ -148,7 +148,7 @@ void* map_table(size_t bytes) noexcept {
   const long at = raw(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at < 0 && at > -4096) return nullptr;
-  raw(SYS_madvise, at, static_cast<long>(bytes), MADV_NOHUGEPAGE);  // populated singly, as needed
+  raw(SYS_madvise, at, static_cast<long>(bytes), MADV_NOHUGEPAGE);  // pages are populated singly, on use
   return reinterpret_cast<void*>(static_cast<uintptr_t>(at));
 }
 
@@ -193,7 +193,7 @@ void die(const char* what, long error) noexcept {
       yield_core();
     for (;;) raw(SYS_exit_group, 134);
   }
-  // No handler of the program runs here: it might access data of this thread or of one that waits above.
+  // No handler of the program runs here: it might access data of this thread or of a thread that waits above.
   const uint64_t others = ~(uint64_t{1} << (SIGABRT - 1));
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&others), 0, sizeof others);
   Line line;

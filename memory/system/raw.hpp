@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// System calls that keep errno, and what is built on them: sleeping on a word, a lock, a section without signals. The
+// System calls that keep errno, and functions that use them: a wait for a word, a lock, a section without signals. The
 // fault path runs inside a signal handler of any program, perhaps one that replaced malloc: it may use nothing else.
 #pragma once
 
@@ -17,9 +17,10 @@
 
 namespace ringside::memory {
 
-/// A preload library keeps its descriptors away from the program's: numbers from this one on. 0: any.
+/// The least number of the library's descriptors, by which a preload library keeps them away from the program's. 0: any
+/// number.
 extern int least_descriptor;
-/// Moves a new descriptor there and returns it; errors are returned unchanged.
+/// Moves a new descriptor to such a number and returns it; errors are returned unchanged.
 long out_of_the_way(long descriptor) noexcept;
 
 /// The kernel's result: a value, or -errno. All calls of the library use one instruction, which the filter of
@@ -78,7 +79,7 @@ class Lock {
   void unlock() noexcept {
     if (word_.exchange(0, std::memory_order_release) == 2) wake_all(&word_);
   }
-  /// In a forked child: the thread that held it does not exist there.
+  /// For a forked child: opens the lock, because the thread that held it does not exist there.
   void forget() noexcept { word_.store(0); }
 
  private:
@@ -97,8 +98,8 @@ class Held {
   Lock& lock_;
 };
 
-/// A mask with every signal. sigfillset omits those by which the C library cancels threads and changes user ids: a
-/// cancellation during a fault would leave a granule without an owner.
+/// A mask with every signal. sigfillset omits the signals by which the C library cancels threads and changes user ids:
+/// a cancellation during a fault would leave a granule without an owner.
 void fill_mask(sigset_t* mask) noexcept;
 
 /// sigaction(2) without the C library, whose calls memory/calls may intercept. 0 or -errno.
@@ -128,9 +129,9 @@ void* map_device_buffer(size_t bytes) noexcept;
 /// (prctl(PR_SET_MEMORY_MERGE), MemoryKSM= of systemd), because a move of a shared page always fails with EBUSY.
 void keep_movable(void* at, uint64_t bytes) noexcept;
 
-/// Divides anonymous memory into mappings of `stripe` bytes. UFFDIO_MOVE locks a whole mapping, so with one mapping two
-/// threads that evict would wait for each other. Neighbours get different advice, without effect here, because the
-/// kernel would otherwise join them.
+/// Divides anonymous memory into mappings of `stripe` bytes. UFFDIO_MOVE locks a whole mapping, so with one mapping,
+/// two threads that evict would wait for each other. Neighbouring mappings get different advice, which has no effect
+/// here, because the kernel would otherwise join them.
 void divide(void* at, uint64_t bytes, uint64_t stripe) noexcept;
 
 /// Ends the process by SIGABRT after one line on standard error, because content would be lost or the tables are wrong.

@@ -11,7 +11,7 @@ namespace ringside::memory {
 namespace {
 
 struct Mark {
-  char symbol[16];  // an entry point of its run-time library
+  char symbol[16];  // an entry point of the sanitizer's run-time library
   char name[24];
 };
 constexpr Mark kMarks[] = {{"__asan_init", "AddressSanitizer"},
@@ -37,9 +37,9 @@ const Mark* mark_at(const char* text, const char* end) {
   return nullptr;
 }
 
-constexpr uint64_t kBuffer = 64 << 10;  // mapped: the stack may be small
+constexpr uint64_t kBuffer = 64 << 10;  // the buffer is mapped, because the stack may be small
 
-// Searches a table of names, which is read in pieces that overlap by a name.
+// Searches a table of names, which is read in pieces that overlap by the length of a name.
 const Mark* mark_in(int file, uint64_t at, uint64_t bytes, char* buffer) {
   const Mark* found = nullptr;
   for (uint64_t done = 0; done < bytes; done += kBuffer - kLongest) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Detects programs whose run-time library intercepts malloc, mmap and the signal handlers itself. If another library
-// does so too, they end before main, most without a line. Runs before the C library is ready: system calls only.
+// also intercepts these, such programs end before main, most of them without a message. Runs before the C library is
+// ready: system calls only.
 #pragma once
 
 namespace ringside::memory {
 
-/// "ThreadSanitizer" and so on, if the program in the file was built with a sanitizer, as its own or its required
-/// symbols show. (A stripped GCC program with a static run-time library has none.) nullptr: none, or no such file.
+/// "ThreadSanitizer" and so on, if the program in the file was built with a sanitizer, according to the symbols that it
+/// defines or requires. (A stripped GCC program with a static run-time library has none.) nullptr: none, or no such
+/// file.
 const char* sanitizer_of(int program_file) noexcept;
 
 /// Whether this process is run by valgrind.

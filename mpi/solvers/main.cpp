@@ -34,7 +34,8 @@ namespace {
 
 constexpr const char* kName = "ringside-producer-mpi";
 
-/// The ranks of this machine share the producer's cores, if these suffice for one each. Otherwise the launcher decides.
+/// Divides the producer's cores among the ranks of this machine, if there is a core for each rank. Otherwise the ranks
+/// keep the cores that the launcher has chosen.
 void take_cores(const PlaceOnMachine& place) {
   const char* given = environment_value(kCoresVariable);
   if (given == nullptr) return;
@@ -45,7 +46,7 @@ void take_cores(const PlaceOnMachine& place) {
   pin_openmp_threads({first, first + static_cast<std::ptrdiff_t>(each)});
 }
 
-/// Far memory has a limit and a file for one process only.
+/// Refuses far memory, whose limit and file are for one process only.
 void check_options(const SolveOptions& options) {
   if (options.matrix_memory == "dram") return;
   throw usage_error("--matrix-memory: found '{}' with several ranks, expected dram: each rank has a part of the matrix",
@@ -72,7 +73,7 @@ ExitCode run(const SolveOptions& options, RankNeighbours& ranks) {
   ProducerAccount account;
   ConvergenceCheck convergence(options.tolerance, problem.solver->growth_limit(),
                                problem.solver->exhausted_criterion());
-  // During loading, no clean stop is needed.
+  // Signals are caught only now, because no clean stop is needed during loading.
   const SolveRun solve_run{*problem.solver, options, ranks.agree_on(catch_stop_signals()), account, convergence};
   std::optional<ContinuedStep> kept;
   ranks.together([&] { kept = rank_run.kept(); });
@@ -92,7 +93,7 @@ ExitCode run(const SolveOptions& options, RankNeighbours& ranks) {
 int run_rank(const SolveOptions& options) {
   int level = MPI_THREAD_SINGLE;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
-  set_default_floats();  // MPI loads further libraries
+  set_default_floats();  // after MPI_Init, because MPI loads further libraries
   RankNeighbours ranks(MPI_COMM_WORLD);
   int code = 0;
   try {

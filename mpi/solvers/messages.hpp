@@ -14,15 +14,16 @@
 
 namespace ringside::mpi {
 
-/// Bytes for one rank, or from one.
+/// Bytes that are sent to a rank, or received from it.
 struct Bytes {
   int rank = 0;
-  const void* sent = nullptr;  // or
+  const void* sent = nullptr;  // null: the bytes are received
   void* received = nullptr;
   std::size_t bytes = 0;
 };
 
-/// Sends and receives all. Between two ranks, bytes go in the order of the lists. Collective among the named ranks.
+/// Sends and receives all messages. Between two ranks, messages arrive in the order of the list. Collective among the
+/// ranks that the messages name.
 inline void transfer(MPI_Comm ranks, std::span<const Bytes> messages) {
   constexpr std::size_t kPiece = std::size_t{1} << 30;
   constexpr int kTag = 1;
@@ -41,7 +42,7 @@ inline void transfer(MPI_Comm ranks, std::span<const Bytes> messages) {
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
 
-/// [r]: the number of elements in rank r's list for this rank. Collective.
+/// Returns for each rank r the number of elements in its list for this rank. Collective.
 template <class T>
 std::vector<std::uint64_t> lengths_for_this_rank(MPI_Comm ranks, const std::vector<std::vector<T>>& lists) {
   std::vector<std::uint64_t> own;
@@ -51,7 +52,8 @@ std::vector<std::uint64_t> lengths_for_this_rank(MPI_Comm ranks, const std::vect
   return theirs;
 }
 
-/// [r] goes to rank r. Returns all ranks' elements for this one, one list after the other. Collective.
+/// Sends lists[r] to rank r. Returns the elements that all ranks sent to this one, in one list, in the order of the
+/// ranks. Collective.
 template <class T>
 std::vector<T> joined(MPI_Comm ranks, const std::vector<std::vector<T>>& lists) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -68,7 +70,7 @@ std::vector<T> joined(MPI_Comm ranks, const std::vector<std::vector<T>>& lists) 
   return result;
 }
 
-/// The same for a list of each rank. Collective.
+/// Sends lists[r] to rank r. Returns the lists that this rank received, one from each rank. Collective.
 template <class T>
 std::vector<std::vector<T>> exchanged(MPI_Comm ranks, const std::vector<std::vector<T>>& lists) {
   static_assert(std::is_trivially_copyable_v<T>);

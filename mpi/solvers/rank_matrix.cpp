@@ -25,13 +25,14 @@
 namespace ringside::mpi {
 namespace {
 
-/// Without elements, every part has the same hash: a part without entries has no array of values.
+/// The hash of a range of an array. Empty ranges and empty arrays have the same hash, because a part without entries
+/// has no array of values.
 template <class T>
 Id128 hash_of(const Array<T>& array, std::uint64_t begin, std::uint64_t end) {
   return array.empty() || begin == end ? Id128{} : hash128(array.data() + begin, (end - begin) * sizeof(T));
 }
 
-/// The hash of one block of the part. Row beginnings count from the block's first entry.
+/// The hash of one block of the part. Row beginnings are relative to the block's first entry.
 Id128 block_hash(const CsrMatrix& part, std::uint64_t block) {
   const std::uint64_t first = block * kBlockRows;
   const std::uint64_t last = std::min(first + kBlockRows, part.rows);
@@ -45,7 +46,7 @@ Id128 block_hash(const CsrMatrix& part, std::uint64_t block) {
   return hash128(content.data(), sizeof content);
 }
 
-/// The hash of the whole: that of all blocks' hashes, in order.
+/// The hash of the whole matrix: the hash over the hashes of all blocks, in order.
 Id128 content_id(const CsrMatrix& part, RankNeighbours& ranks) {
   std::vector<Id128> blocks(block_count(part.rows));
 #pragma omp parallel for schedule(static)
@@ -62,7 +63,7 @@ Id128 content_id(const CsrMatrix& part, RankNeighbours& ranks) {
   return id;
 }
 
-/// Borders of about equal work. entries_before(row): the number in all earlier rows.
+/// The borders that give each rank about equal work. entries_before(row): the number of entries in all earlier rows.
 template <class EntriesBefore>
 BlockBorders borders(std::uint64_t rows, int ranks, const EntriesBefore& entries_before) {
   std::vector<std::uint64_t> work;
@@ -73,7 +74,7 @@ BlockBorders borders(std::uint64_t rows, int ranks, const EntriesBefore& entries
   return partition_work(work, ranks);
 }
 
-/// entries: by block of rows, of this rank.
+/// entries: the number of this rank's entries in each block of rows.
 BlockBorders borders_of(std::vector<std::uint64_t> entries, std::uint64_t rows, const RankNeighbours& ranks) {
   MPI_Allreduce(MPI_IN_PLACE, entries.data(), static_cast<int>(entries.size()), MPI_UINT64_T, MPI_SUM,
                 ranks.communicator());
@@ -87,7 +88,7 @@ class RankBuild final : public SharedBuild {
  public:
   explicit RankBuild(const RankNeighbours& ranks) : ranks_(ranks) {}
 
-  /// Valid once the rows are shared.
+  /// Valid after the call of share_rows.
   const BlockBorders& borders() const noexcept { return borders_; }
 
   std::size_t share() const noexcept override { return static_cast<std::size_t>(ranks_.rank()); }
@@ -122,7 +123,7 @@ class RankBuild final : public SharedBuild {
   BlockBorders borders_;
 };
 
-/// Data that distinguish different copies of a file without reading all of it.
+/// Data that distinguish different versions of a file, without reading all of it.
 struct FileMark {
   std::uint64_t bytes = 0;
   std::array<Id128, 2> ends{};  // hashes of the first and of the last bytes
@@ -136,7 +137,8 @@ FileMark mark_of(const std::string& path) {
   return {bytes, {hash128(file.text.data(), end), hash128(file.text.data() + (bytes - end), end)}};
 }
 
-/// Each rank decides from its own copy what the ranks do with it next. Collective.
+/// Checks that all ranks see the same file, because each rank decides from its own copy what the ranks do next.
+/// Collective.
 void check_same_file(const std::string& path, RankNeighbours& ranks) {
   FileMark own;
   ranks.together([&] { own = mark_of(path); });
@@ -178,7 +180,8 @@ CsrMatrix grid_part(std::uint32_t side, Orientation orientation, BlockBorders& b
   return part;
 }
 
-/// Balances a part whose rows were shared before duplicate entries collapsed: rows move until the work is equal.
+/// Rows were shared before duplicate entries were merged. This function moves rows between ranks until the work is
+/// equal again.
 CsrMatrix balanced(const CsrMatrix& part, const BlockBorders& before, BlockBorders& border, RankNeighbours& ranks) {
   std::vector<std::uint64_t> entries(block_count(part.all_rows()));
   for (std::uint64_t row = 0; row < part.rows; row += kBlockRows) {
@@ -215,7 +218,7 @@ CsrMatrix text_part(const MatrixOptions& options, Orientation orientation, Block
   try {
     part = read_matrix_share(input, options, {orientation, &build});
   } catch (const Error& error) {
-    if (error.code() != ExitCode::kUsage) throw;  // an error of this rank alone
+    if (error.code() != ExitCode::kUsage) throw;  // an error that only this rank has
     wrong = error;
   }
   ranks.together([&] {

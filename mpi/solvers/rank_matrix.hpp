@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A matrix that all ranks load together. Each rank keeps its own rows: whole blocks, shared so that each rank has about
-// as much work.
+// A matrix that all ranks load together. Each rank keeps its own rows: whole blocks, divided so that all ranks have
+// about equal work.
 #pragma once
 
 #include "mpi/solvers/rank_neighbours.hpp"
@@ -9,9 +9,9 @@
 
 namespace ringside::mpi {
 
-/// Returns this rank's part; `ranks` then has the rows of each rank. content_id is that of the whole, and does not
-/// depend on the number of ranks (but differs from that of one process). Throws AgreedError with the line and exit code
-/// of load_matrix, or Error if this rank lacks memory. Collective.
+/// Returns this rank's part, and sets in `ranks` which rank has which rows. content_id identifies the whole matrix, and
+/// does not depend on the number of ranks (but differs from the content_id that a single process computes). Throws
+/// AgreedError with the line and exit code of load_matrix, or Error if this rank lacks memory. Collective.
 CsrMatrix load_rank_matrix(const MatrixOptions& options, Orientation orientation, RankNeighbours& ranks);
 
 }  // namespace ringside::mpi

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The other ranks of a job, as a built-in solver uses them (producer/solver/neighbours.hpp): ghosts are exchanged while
-// interior rows are computed, and sums go from rank to rank (docs/publish/mpi.md).
+// The other ranks of a job, for a built-in solver (producer/solver/neighbours.hpp): ghosts are exchanged while interior
+// rows are computed, and sums are passed from rank to rank (docs/publish/mpi.md).
 //
 // The communicator's errors are fatal: MPI ends the job, because no rank can continue without the others.
 #pragma once
@@ -20,18 +20,18 @@
 
 namespace ringside::mpi {
 
-/// A rank among those of its machine.
+/// The number of a rank among the ranks of its machine.
 struct PlaceOnMachine {
   int rank = 0;
   int ranks = 1;
 };
 
-/// The blocks of rank r: [border[r], border[r + 1]); ranks + 1 of them.
+/// Rank r has the blocks [border[r], border[r + 1]). There are ranks + 1 borders.
 using BlockBorders = std::vector<std::uint64_t>;
 
 class RankNeighbours final : public Neighbours {
  public:
-  /// ranks: its errors are fatal; outlives this object.
+  /// ranks: its errors become fatal. It must outlive this object.
   explicit RankNeighbours(MPI_Comm ranks);
 
   int rank() const noexcept { return rank_; }
@@ -42,7 +42,7 @@ class RankNeighbours final : public Neighbours {
   /// Sets which rank has which rows. Call this before the inherited functions.
   void have_rows(BlockBorders border) { border_ = std::move(border); }
 
-  /// If `stop` is set on a rank, the flag that this returns is set on all ranks after the same later `in_order`.
+  /// Returns a flag. If `stop` is set on a rank, this flag is set on all ranks after the same later call of `in_order`.
   const volatile int* agree_on(StopFlag stop) noexcept {
     stop_ = stop;
     return &stop_agreed_;
@@ -68,9 +68,9 @@ class RankNeighbours final : public Neighbours {
     std::size_t begin = 0;
     std::size_t end = 0;
   };
-  static constexpr std::size_t kWorthThreads = std::size_t{1} << 16;  // elements to be gathered or scattered
+  static constexpr std::size_t kWorthThreads = std::size_t{1} << 16;  // least number of elements for several threads
 
-  /// A sum in the form in which ranks send it: all its bytes.
+  /// A sum in the form in which it is passed on: all its bytes.
   struct Turn {
     std::int64_t stop = 0;
     std::array<std::byte, kMostState> state{};
@@ -89,13 +89,13 @@ class RankNeighbours final : public Neighbours {
 
   std::vector<Link> to_;
   std::vector<Link> from_;
-  std::vector<std::uint32_t> sent_;    // elements of the own vector
-  std::vector<std::uint32_t> ghost_;   // their places, if not contiguous from first_ghost_ on
+  std::vector<std::uint32_t> sent_;    // the elements of this rank's vector that are sent
+  std::vector<std::uint32_t> ghost_;   // places of received elements, if not contiguous from first_ghost_ on
   std::uint64_t first_ghost_ = 0;
   std::vector<double> outgoing_;
   std::vector<double> incoming_;       // used if ghost_ is not empty
   std::vector<MPI_Request> requests_;
-  double* ghosted_ = nullptr;          // of the exchange in progress
+  double* ghosted_ = nullptr;          // the ghosts of the exchange in progress
 };
 
 }  // namespace ringside::mpi

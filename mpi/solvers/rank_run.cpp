@@ -48,7 +48,7 @@ RankRun::RankRun(MPI_Comm ranks, const Problem& problem) : scalars_(problem.solv
   if (status != RINGSIDE_OK) throw agreed(error);
   writer_.reset(writer);
 
-  // Every step of a node has the same layout, so the first one reveals it.
+  // All steps of a node have the same layout, which is taken from the first one.
   claimed_ = ringside_mpi_claim(writer);
   if (claimed_ != RINGSIDE_OK) throw this->error();
   const auto* const first = static_cast<const std::byte*>(ringside_mpi_buffer(writer, 0));
@@ -88,7 +88,8 @@ ringside_status RankRun::claim(WhenFull) noexcept {
   return claimed_;
 }
 
-// Cannot fail: a step is claimed, and the iterations rise. The library measures the time between two steps itself.
+// A publish cannot fail here, because a step is claimed and the iterations ascend. The library measures the time
+// between two steps itself.
 void RankRun::publish(std::uint64_t iteration, std::int64_t, std::span<const ringside_value> scalars) noexcept {
   ringside_mpi_publish(writer_.get(), iteration, scalars.data(), scalars.size());
 }

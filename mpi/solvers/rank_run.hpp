@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The run that a rank publishes with the others, through ringside_mpi.h like any solver of several ranks.
+// The run that a rank publishes together with the other ranks, through ringside_mpi.h like any solver of several ranks.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ class RankRun final : public StepWriter {
   /// on all ranks), or Error if the claim fails. Collective.
   RankRun(MPI_Comm ranks, const Problem& problem);
 
-  /// The step to continue from; empty: none. Throws Error (exit code 2) if it lacks a scalar.
+  /// The step from which the run continues; empty if it begins anew. Throws Error (exit code 2) if the step lacks a
+  /// scalar.
   std::optional<ContinuedStep> kept() const;
 
   std::span<const VariablePlace> places() const noexcept override { return places_; }
@@ -32,10 +33,10 @@ class RankRun final : public StepWriter {
   void* buffer() noexcept override { return ringside_mpi_buffer(writer_.get(), 0); }
   void publish(std::uint64_t iteration, std::int64_t generate_ns,
                std::span<const ringside_value> scalars) noexcept override;
-  void skip() noexcept override {}  // a claim waits for room
+  void skip() noexcept override {}  // never called, because a claim waits for a buffer
   ringside_counts counts() const noexcept override;
 
-  /// Why this rank's last claim failed; empty if it did not.
+  /// The reason why this rank's last claim failed; empty if it succeeded.
   std::optional<Error> failure() const { return claimed_ == RINGSIDE_OK ? std::nullopt : std::optional(error()); }
 
   /// Ends the run on all ranks, with the same outcome. Throws AgreedError. Collective.
@@ -50,8 +51,8 @@ class RankRun final : public StepWriter {
   std::vector<VariablePlace> places_;
   std::vector<Scalar> scalars_;
   std::unique_ptr<ringside_mpi_writer, Free> writer_;
-  ringside_status claimed_ = RINGSIDE_OK;  // the last claim's
-  bool is_claimed_ = true;                 // the first step, before the solver's first claim
+  ringside_status claimed_ = RINGSIDE_OK;  // status of the last claim
+  bool is_claimed_ = true;                 // whether only the constructor has claimed so far
 };
 
 }  // namespace ringside::mpi

@@ -31,7 +31,8 @@ CsrMatrix moved(MPI_Comm ranks, const CsrMatrix& part, const std::vector<std::ui
   const Rows after = rows_of(to, rank, all);
   const int count = static_cast<int>(from.size()) - 1;
 
-  // First the lengths, which give the numbers of entries. A row's length is below 2^32, like its columns.
+  // The lengths of the rows are sent first, because they determine the numbers of entries. A length is below 2^32, like
+  // a column.
   std::vector<std::uint32_t> length(before.count());
   for (std::uint64_t row = 0; row < length.size(); ++row) {
     length[row] = static_cast<std::uint32_t>(part.row_begin[row + 1] - part.row_begin[row]);
@@ -62,7 +63,7 @@ CsrMatrix moved(MPI_Comm ranks, const CsrMatrix& part, const std::vector<std::ui
   made.row_begin = Array<std::uint64_t>(made.rows + 1, Holds::kMatrix);
   for (std::uint64_t row = 0; row < made.rows; ++row) made.row_begin[row + 1] = made.row_begin[row] + new_length[row];
   made.column = Array<std::uint32_t>(made.row_begin[made.rows], Holds::kMatrix);
-  int has_values = part.value.empty() ? 0 : 1;  // a part without entries has none
+  int has_values = part.value.empty() ? 0 : 1;  // a part without entries has no values
   MPI_Allreduce(MPI_IN_PLACE, &has_values, 1, MPI_INT, MPI_MAX, ranks);
   if (has_values != 0) made.value = Array<double>(made.column.size(), Holds::kMatrix);
 

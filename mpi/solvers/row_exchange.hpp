@@ -11,18 +11,18 @@
 
 namespace ringside::mpi {
 
-/// [first, last)
+/// The rows [first, last).
 struct Rows {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
   std::uint64_t count() const noexcept { return last - first; }
 };
 
-/// The rows of rank r in a matrix of so many rows. border: ranks + 1 blocks (producer/kernels/block_rows.hpp).
+/// The rows of rank `rank` in a matrix of `rows` rows. border: ranks + 1 blocks (producer/kernels/block_rows.hpp).
 Rows rows_of(const std::vector<std::uint64_t>& border, int rank, std::uint64_t rows) noexcept;
 
-/// Rank r's part becomes the blocks [to[r], to[r + 1]); before, it was [from[r], from[r + 1]). part: columns as in the
-/// whole. `id` and content_id stay. Collective.
+/// Moves rows: the part of rank r was the blocks [from[r], from[r + 1]) and becomes the blocks [to[r], to[r + 1]).
+/// part: its column numbers are those of the whole matrix. `id` and content_id do not change. Collective.
 CsrMatrix moved(MPI_Comm ranks, const CsrMatrix& part, const std::vector<std::uint64_t>& from,
                 const std::vector<std::uint64_t>& to);
 

@@ -18,8 +18,8 @@ namespace ringside {
 /// The result of one run as a hash of 32 digits, and the seconds that it printed.
 struct AppOutcome {
   std::string result;
-  std::optional<double> figure_s;  // of App::figure
-  std::string wrong;               // why there is no result or no figure, one clause; else empty
+  std::optional<double> figure_s;  // the figure of App::figure
+  std::string wrong;               // the reason why no result or no figure was found, one clause; else empty
 };
 AppOutcome outcome_of(const App& app, const std::string& printed_file, const std::string& output_file);
 
@@ -31,13 +31,13 @@ std::string part_of(const std::string& text, std::string_view begin, std::string
 struct AppTraffic {
   double managed_bytes = 0;  // peak of the bytes in far memory or its cache
   double faults = 0;
-  double read_bytes = 0;  // from far memory
+  double read_bytes = 0;  // the bytes read from far memory
   double written_bytes = 0;
-  double fault_s = 0;  // of all threads
+  double fault_s = 0;  // summed over all threads
 };
-/// Nothing if the file is not an account of this kind.
+/// Empty if the file is not an account of this kind.
 std::optional<AppTraffic> traffic_of(const std::string& account_file);
-/// The same from a summary of ringside run, which has no written_bytes.
+/// The counters from a summary of ringside run, which has no written_bytes.
 std::optional<AppTraffic> traffic_of_summary(const std::string& summary_file);
 
 /// One run that succeeded.
@@ -50,7 +50,7 @@ struct AppRun {
   std::vector<CounterValue> counters;
 };
 
-/// Of all repeats of a setting.
+/// The figures of all repeats of a setting.
 struct AppFigures {
   Measured seconds;
   double wall_s = 0, cpu_s = 0;

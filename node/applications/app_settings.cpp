@@ -103,7 +103,7 @@ std::vector<AppPoint> points_of(const App& app, const std::vector<int>& workers,
 std::vector<std::string> words_of(const CachedRun& run) {
   std::vector<std::string> words = {run.ringside_memory, "run", fmt::format("--dram={}", run.dram_bytes),
                                     "--far=" + run.far};
-  words.emplace_back("--noreserve");  // redis has jemalloc
+  words.emplace_back("--noreserve");  // for redis, which uses jemalloc
   words.emplace_back("--json");
   words.push_back("--account=" + run.account);
   words.emplace_back("--");

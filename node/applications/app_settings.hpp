@@ -24,7 +24,7 @@ inline constexpr const char* kOptaneTiming = "emulated Optane: 305 ns + 4 GB/s r
 
 /// A limit of DRAM: bytes, or a percentage of the memory that the program takes when all of it is in DRAM.
 struct DramSize {
-  std::uint64_t bytes = 0;  // 0: a percentage
+  std::uint64_t bytes = 0;  // 0: `percent` applies
   double percent = 0;
 };
 
@@ -36,7 +36,7 @@ enum class AppMemory { kDram, kFarOnly, kCached };
 
 struct AppConfiguration {
   AppMemory memory = AppMemory::kDram;
-  DramSize dram;  // of kCached
+  DramSize dram;  // the limit of kCached
 };
 
 /// "all DRAM", "far only", "DRAM 25 %", "DRAM 64 MiB".
@@ -51,19 +51,20 @@ std::uint64_t dram_limit(const DramSize& size, std::uint64_t all_dram_bytes);
 /// A problem size with a number of workers. Strong scaling keeps all bytes, weak scaling the bytes of one worker.
 struct AppPoint {
   int workers = 1;
-  std::uint64_t bytes = 0;  // of all workers
+  std::uint64_t bytes = 0;  // the bytes of all workers
   bool weak = false;
 };
 
-/// Strong points for each number, then those weak points that are different runs. With the most workers, both are the
-/// same run unless the program's command line differs. `workers` ascends. A program of one worker has one point.
+/// A strong point for each number of workers, then the weak points that are different runs. With the most workers, the
+/// strong and the weak point are the same run unless the program's command line differs. `workers` ascends. A program
+/// of one worker has one point.
 std::vector<AppPoint> points_of(const App& app, const std::vector<int>& workers, std::uint64_t bytes);
 
 /// The words that start a program in Memory Mode, before the program and its arguments.
 struct CachedRun {
   std::string ringside_memory;  // the path of the program
   std::string far;
-  std::uint64_t dram_bytes = 0;  // of each process
+  std::uint64_t dram_bytes = 0;  // the limit of each process
   std::string account;  // the file that gets the account of all processes, as JSON
 };
 std::vector<std::string> words_of(const CachedRun& run);

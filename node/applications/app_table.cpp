@@ -22,7 +22,8 @@ namespace {
 
 std::vector<std::string> of_our_own(const AppJob& job) {
   std::vector<std::string> words = {fmt::format("--data={}", job.bytes), fmt::format("--threads={}", job.workers)};
-  // The kernel handles a mere reservation, so ringside-memory run would not manage such a mapping.
+  // Without :committed the kernel would handle a mere reservation, and ringside-memory run would not manage the
+  // mapping.
   words.push_back(job.in_place.empty() ? "--memory=dram:committed" : "--memory=mmap:" + job.in_place);
   return words;
 }
@@ -32,7 +33,7 @@ AppCommand own_command(const AppJob& job) {
   return {{}, std::string(Program), of_our_own(job)};
 }
 
-/// Its nodes lie in blocks, as in freqmine; ringside-memory run manages these blocks.
+/// The program's nodes lie in blocks, as in freqmine; ringside-memory run manages these blocks.
 AppCommand itemset_command(const AppJob& job) {
   return {{}, "bench_memory_itemset", {fmt::format("--data={}", job.bytes), "--blocks"}};
 }
@@ -60,7 +61,8 @@ constexpr std::array<std::string_view, 6> kNeedsVpic = {
     "vpic_lpi_2048", "vpic_lpi_1024", "vpic_lpi_512", "vpic_lpi_256", "mpirun", "sh"};
 constexpr std::array<std::string_view, 2> kNeedsSnap = {"snap", "mpirun"};
 
-/// Lines of 32 characters, the same for every run, with 2/5 of the bytes: sort needs 32 bytes more per line.
+/// Writes lines of 32 characters, the same for every run. They take 2/5 of the bytes, because sort needs 32 bytes more
+/// per line.
 void write_lines(const AppJob& job, std::ostream& to) {
   constexpr std::uint64_t kLine = 32;
   std::uint64_t state = 1;
@@ -88,8 +90,8 @@ AppCommand sort_command(const AppJob& job) {
 /// A table and an index at pseudo-random keys, in sqlite's page cache, which is one preallocated block. The program
 /// looks up a tenth of the rows at random and then reads both from end to end.
 AppCommand sqlite_command(const AppJob& job) {
-  constexpr std::uint64_t kPage = 4096 + 512;  // with sqlite's own bytes for each page
-  constexpr std::uint64_t kRow = 120;          // of table and index
+  constexpr std::uint64_t kPage = 4096 + 512;  // including sqlite's own bytes for each page
+  constexpr std::uint64_t kRow = 120;          // the bytes of a row in table and index
   const std::uint64_t rows = std::max<std::uint64_t>(job.bytes / kRow, 10);
   return {{},
           "sqlite3",
@@ -107,7 +109,7 @@ AppCommand sqlite_command(const AppJob& job) {
 
 /// A list of numbers, each an object: the program makes it, sums it up in passes, and sorts it in sixteen parts.
 AppCommand python_command(const AppJob& job) {
-  constexpr std::uint64_t kNumber = 48;  // its pointer and its object
+  constexpr std::uint64_t kNumber = 48;  // the bytes of its pointer and its object
   return {{},
           "python3",
           {"-S", "-c",
@@ -126,7 +128,7 @@ AppCommand python_command(const AppJob& job) {
 }
 
 /// Starts the server, whose command line follows as "$@"; fills it, reads it at pseudo-random keys, and prints a digest
-/// of what it read.
+/// of the values that it read.
 constexpr const char* kRedisScript =
     "socket=$1; keys=$2; shift 2\n"
     "\"$@\" >&2 & server=$!\n"
@@ -147,7 +149,7 @@ AppCommand redis_command(const AppJob& job) {
           {"--port", "0", "--unixsocket", "redis.socket", "--save", "", "--appendonly", "no", "--lua-time-limit", "0"}};
 }
 
-/// PageRank on a grid with eight neighbours: per row 40 bytes of matrix and about as much of vectors. An iteration
+/// PageRank on a grid with eight neighbours: per row 40 bytes of matrix and about as many of vectors. An iteration
 /// reads the `csr` matrix from end to end; with `bands`, a grid's usual format, nothing would be in far memory.
 AppCommand ringside_command(const AppJob& job) {
   constexpr std::uint64_t kRow = 72;

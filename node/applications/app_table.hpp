@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The programs of `ringside experiment apps`, one entry each: its command line for a size, and the part of its output
-// that is its result. The result must have the same bits in every memory. bench/apps builds the programs whose sources
-// a user must provide (LULESH, AMG, VPIC, SNAP).
+// The programs of `ringside experiment apps`, one entry each. An entry has the command line for a size, and the part of
+// the program's output that is its result. The result must have the same bits in every memory. bench/apps builds the
+// programs whose sources a user must provide (LULESH, AMG, VPIC, SNAP).
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace ringside {
 
 /// One run: its size, workers and files.
 struct AppJob {
-  std::uint64_t bytes = 0;  // of data, of all workers together
+  std::uint64_t bytes = 0;  // the bytes of data of all workers together
   int workers = 1;
   bool weak = false;     // a point of weak scaling: `bytes` is proportional to the workers
-  std::string folder;    // its working folder, which exists
+  std::string folder;    // the program's working folder, which exists
   std::string input;     // a file that App::write_input wrote
   std::string output;    // a file that the program may write
   std::string in_place;  // a folder whose mapped files hold its data; empty: plain memory
@@ -46,14 +46,14 @@ enum class AppResult {
 struct App {
   std::string_view name = {};
   std::string_view does = {};
-  std::span<const std::string_view> needs = {};  // programs: all must be found
-  std::string_view get = {};                     // what to do if one is missing
+  std::span<const std::string_view> needs = {};  // programs, all of which must be found
+  std::string_view get = {};                     // what the user must do if one of them is missing
   AppWorkers workers = AppWorkers::kOne;
   AppResult result = AppResult::kOutput;
   std::string_view begin = {}, end = {};
   std::string_view figure = {};  // key of the seconds in the printed JSON object's "figures"; empty: of the whole run
-  bool in_place = false;         // can have its data in a mapped file: far memory without a cache
-  bool caches_itself = false;    // has Memory Mode among its own options: ringside-memory does not start it
+  bool in_place = false;         // whether its data can be in a mapped file: far memory without a cache
+  bool caches_itself = false;    // whether it has options for Memory Mode: ringside-memory does not start it
   bool (*takes)(int workers) = nullptr;                                // null: every number
   void (*write_input)(const AppJob& job, std::ostream& to) = nullptr;  // null: the program reads no input
   AppCommand (*command)(const AppJob& job) = nullptr;
@@ -74,8 +74,8 @@ struct ThreeFactors {
 };
 ThreeFactors three_factors(int workers) noexcept;
 
-/// The path of `program` in the first of `folders`, then of PATH, that has such an executable file. Empty if there is
-/// none.
+/// The path of `program` in the first folder that has such an executable file: first `folders`, then those of PATH.
+/// Empty if no folder has such a file.
 std::string path_of_program(const std::string& program, const std::vector<std::string>& folders);
 
 }  // namespace ringside

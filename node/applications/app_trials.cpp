@@ -28,7 +28,7 @@ constexpr const char* kUsualFar = "/dev/shm";
 constexpr double kPatienceS = 120;
 constexpr double kPatienceTimes = 50;  // times its seconds in DRAM
 
-/// What all runs of one program share.
+/// The state that all runs of one program share.
 class Trials {
  public:
   Trials(const App& app, const AppPlaces& places)
@@ -36,7 +36,7 @@ class Trials {
     if (why_not_in_place(app, places).empty()) in_place_ = std::make_unique<WorkFolder>(places.far.path);
   }
 
-  /// Adds a run to the setting, or sets the setting's reason.
+  /// Adds a run to the setting, or sets the reason why the setting has none.
   void run(AppSetting& setting, const AppSetting& all_dram) {
     const AppJob job = prepared(setting);
     const AppCommand command = app_.command(job);

@@ -17,10 +17,10 @@ namespace ringside {
 
 /// The folders of programs and of memory.
 struct AppPlaces {
-  std::vector<std::string> program_folders;  // before those of PATH
+  std::vector<std::string> program_folders;  // searched before those of PATH
   std::string ringside_memory;               // the path; empty: not found
   Tier far;
-  std::string timing;  // as AppsOptions::timing
+  std::string timing;  // the timing of AppsOptions::timing
 };
 
 /// Looks for ringside-memory in the folders of the options, beside this program and in PATH. Throws Error as
@@ -31,24 +31,24 @@ AppPlaces app_places(const AppsOptions& options);
 struct AppSetting {
   AppPoint point;
   AppConfiguration configuration;
-  std::uint64_t dram_bytes = 0;       // the limit of all its processes, of a cached configuration
+  std::uint64_t dram_bytes = 0;       // with a cache: the limit of all its processes together
   std::uint64_t all_dram_bytes = 0;   // memory of its processes with all data in DRAM
   std::vector<AppRun> runs;           // empty: `reason` is set
-  std::string reason;                 // of n/a, one clause
+  std::string reason;                 // the reason for n/a, one clause
 };
 
-/// Why this program cannot use far memory without a cache here; empty if it can.
+/// The reason why this program cannot use far memory without a cache here; empty if it can.
 std::string why_not_in_place(const App& app, const AppPlaces& places);
 
-/// The same for Memory Mode.
+/// The reason why this program cannot use Memory Mode here; empty if it can.
 std::string why_not_cached(const App& app, const AppPlaces& places);
 
 /// The missing programs of App::needs, separated by commas; empty if none is missing.
 std::string missing_programs(const App& app, const AppPlaces& places);
 
-/// Settings in the order of points and, for each, configurations. progress takes one line. Files lie in a folder of the
-/// system's temporary folder, which the last run removes. Throws Error: exit code 5 if a run's result differs from that
-/// of the first run of its point, 130 after a signal that requests a stop.
+/// The settings, by point and, for each point, by configuration. progress takes one line. Files lie in a folder of the
+/// system's temporary folder, which is removed at the end. Throws Error: exit code 5 if a run's result differs from
+/// that of the first run of its point, 130 after a signal that requests a stop.
 std::vector<AppSetting> run_app(const App& app, const std::vector<AppPoint>& points,
                                 const std::vector<AppConfiguration>& configurations, int repeats,
                                 const AppPlaces& places, const std::function<void(const std::string&)>& progress);

@@ -94,7 +94,7 @@ HeldSignals::~HeldSignals() {
   sigprocmask(SIG_SETMASK, &before_, nullptr);
 }
 
-/// Whether a signal requested a stop.
+/// Waits for the child's end. Returns whether a signal requested a stop.
 bool HeldSignals::wait_for(pid_t child, const ChildCommand& command, ChildEnd& end) const {
   const UniqueFd ended(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
   const std::int64_t begin_ns = now_ns();

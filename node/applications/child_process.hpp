@@ -21,17 +21,17 @@ struct ChildCommand {
   std::string output;                    // a file for standard output; empty: discarded
   std::string messages;                  // a file for standard error; empty: discarded
   bool group = false;                    // a stop also ends the program's own child processes
-  double limit_s = 0;                    // then it is killed, with its group; 0: no limit
+  double limit_s = 0;                    // the time after which it is killed, with its group; 0: no limit
 };
 
 struct ChildEnd {
-  int status = 0;  // as waitpid(2) returns it
+  int status = 0;  // the status that waitpid(2) returns
   bool timed_out = false;
-  double wall_s = 0;                      // from before its start until after its end
-  double cpu_s = 0;                       // of it and the processes that it waited for
+  double wall_s = 0;                      // the time from before its start until after its end
+  double cpu_s = 0;                       // the CPU time of the program and the processes that it waited for
   std::uint64_t peak_resident_bytes = 0;  // the largest of these processes; never less than our own, which the kernel
                                           // counts until exec
-  bool done() const noexcept;             // it returned 0
+  bool done() const noexcept;             // whether it returned 0
 };
 
 /// "it ended with exit code 3", "signal 9 ended it", "it was stopped after 60 s".

@@ -10,7 +10,7 @@ namespace ringside {
 namespace {
 
 std::vector<std::string> mpi_launcher(int processes) {
-  // Otherwise Open MPI refuses root and more processes than cores.
+  // Without these options, Open MPI refuses root and more processes than cores.
   return {"mpirun", "--oversubscribe", "--allow-run-as-root", "-n", std::to_string(processes)};
 }
 
@@ -33,7 +33,7 @@ SnapSize snap_size(const AppJob& job) {
   }
   size.y_processes = job.workers / size.z_processes;
   const auto divisor = static_cast<std::uint64_t>(size.y_processes);
-  // The larger factor divides the edge. The smaller one does, too, if the edge is a multiple of their product.
+  // The larger factor divides the edge. The smaller one divides it, too, if the edge is a multiple of their product.
   const std::uint64_t unit = divisor * static_cast<std::uint64_t>(size.z_processes);
   size.cells = std::max<std::uint64_t>(cube_root(job.bytes / kCellBytes) / unit, 1) * unit;
   return size;
@@ -73,7 +73,8 @@ bool lulesh_takes(int workers) {
 AppCommand amg_command(const AppJob& job) {
   constexpr std::uint64_t kPointBytes = 1100;  // 27 entries a row of each matrix, and its coarser levels
   const ThreeFactors processes = three_factors(job.workers);
-  // Strong scaling halves the box in each direction in turn, as published; this divides its edge, not its volume.
+  // Strong scaling halves the box in each direction in turn, as published. So the box's edge is divided, not its
+  // volume.
   const std::uint64_t whole = cube_root(each_has(job, kPointBytes) * static_cast<std::uint64_t>(job.workers));
   const std::uint64_t own = cube_root(each_has(job, kPointBytes));
   const auto edge = [&](int along) {

@@ -10,13 +10,13 @@
 namespace ringside {
 
 struct PublishedApp {
-  std::string_view app;      // of our table
-  std::string_view program;  // as published
+  std::string_view app;      // the name in our table
+  std::string_view program;  // the published name
   std::string_view memory;   // "far only", "library, 1 GB of DRAM for 0.7 GB"
-  bool cached = false;       // with DRAM as a cache; else far memory only
-  double dram_percent = 0;   // of the program's memory; 0: not stated, or all of it fits
+  bool cached = false;       // whether DRAM is a cache; otherwise far memory only
+  double dram_percent = 0;   // DRAM in percent of the program's memory; 0: not stated, or all of it fits
   double dram_s = 0, s = 0;  // all DRAM, and in this memory; 0: published in words only
-  std::string_view finding;  // of the time, in words
+  std::string_view finding;  // the finding about the time, in words
   std::string_view source;
 };
 

@@ -15,7 +15,7 @@ namespace ringside {
 
 class WorkFolder {
  public:
-  /// In the existing folder `parent`. Throws Error (exit code 3).
+  /// Makes the folder in the existing folder `parent`. Throws Error (exit code 3).
   explicit WorkFolder(const std::string& parent) : path_(parent + "/ringside-experiment-XXXXXX") {
     if (mkdtemp(path_.data()) == nullptr) throw system_error("{}: cannot make a folder: {}", parent, errno_text(errno));
   }

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kSamples = 5;
 constexpr int kChains = 100'000;
-constexpr int kMultiplications = 16;  // of a chain
-constexpr int kCycles = 3;            // of a multiplication
+constexpr int kMultiplications = 16;  // the number of multiplications in a chain
+constexpr int kCycles = 3;            // the cycles of a multiplication
 
 double clock_ghz_here() noexcept {
   std::uint64_t value = 3;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The clock of busy cores, from a chain of multiplications that each need the previous result. A 64-bit multiplication
 // takes 3 cycles on every x86-64 processor since 2008 (Intel from Nehalem on, AMD from Zen on). Additions are
-// unsuitable, because some processors execute several of a chain in one cycle.
+// unsuitable, because some processors execute several additions of a chain in one cycle.
 #pragma once
 
 #include <vector>

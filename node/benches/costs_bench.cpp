@@ -21,9 +21,9 @@ constexpr std::uint64_t kLoans = 10;
 constexpr int kBarriers = 20;
 constexpr int kSharesInBarrier = 50;
 
-// The order of magnitude of an iteration: a core that is idle for longer sleeps more deeply.
+// The order of magnitude of an iteration's time: a core that is idle for longer sleeps more deeply.
 constexpr std::int64_t kAsleepNs = 3'000'000;
-constexpr std::int64_t kPieceNs = 20'000;  // of work that a guest takes
+constexpr std::int64_t kPieceNs = 20'000;  // the time of a piece of work that a guest takes
 constexpr std::uint64_t kPiecesOfLoan = 400;
 constexpr std::int64_t kLoanNs = 2'000'000;
 
@@ -38,7 +38,7 @@ struct Words {
   alignas(64) std::atomic<std::uint64_t> released{0};
 };
 
-/// Publishes `count` times, each time after the other side has released; `receive` waits for the n-th.
+/// Publishes `count` times, each time after the other side has released; `receive` waits for the n-th publish.
 template <class Receive>
 void pass_on(int first, int last, std::uint64_t count, std::int64_t pause_ns, std::vector<double>& samples,
              const Receive& receive) {
@@ -75,7 +75,7 @@ struct LoanWords {
   LentCores cores;
   std::atomic<std::uint64_t> counter{0};  // the borrower's: the loan lasts until it is 1
   std::atomic<std::int64_t> lent_ns{0};   // time of guests at work
-  std::atomic<int> jobs{0};               // that the borrower has begun
+  std::atomic<int> jobs{0};               // the number of jobs that the borrower has begun
   std::atomic<std::int64_t> first_piece_at_ns{0};
   std::atomic<bool> ready{false};
   std::atomic<bool> ended{false};
@@ -119,7 +119,7 @@ void borrow_until_ended(LoanWords& words, Team& team, int home_threads) {
 void measure_hand_off(int first, int last, CostSamples& samples) {
   pass_on(first, last, kHandOffs, kPieceNs, samples.hand_off_s,
           [](Words&, FutexCoordination& coordination, std::uint64_t n) {
-            while (coordination.seen() < n) {  // as FutexCoordination spins
+            while (coordination.seen() < n) {  // spins as FutexCoordination does
               for (int pause = 0; pause < 16; ++pause) __builtin_ia32_pause();
             }
           });

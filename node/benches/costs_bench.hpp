@@ -9,7 +9,7 @@ namespace ringside {
 
 struct CostSamples {
   std::vector<double> hand_off_s;  // publish and announce -> visible to a spinning thread
-  std::vector<double> wake_up_s;   // the same for a sleeping thread
+  std::vector<double> wake_up_s;   // publish and announce -> visible to a sleeping thread
   std::vector<double> loan_s;      // lend -> a guest's first piece, and taking back while the guest works
   std::vector<double> barrier_s;   // OpenMpTeam::share of nothing
 };
@@ -19,7 +19,7 @@ void measure_hand_off(int first, int last, CostSamples& samples);
 void measure_wake_up(int first, int last, CostSamples& samples);
 void measure_loan(int owner, int borrower, CostSamples& samples);
 
-/// cpus: of the team.
+/// cpus: the cores of the team.
 void measure_barrier(const std::vector<int>& cpus, CostSamples& samples);
 
 }  // namespace ringside

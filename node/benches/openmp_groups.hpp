@@ -11,14 +11,14 @@
 
 namespace ringside {
 
-/// A group's work once all groups are set up. It must not throw, since the other groups may wait for it; otherwise the
-/// program ends.
+/// A group's work once all groups are set up. It must not throw, because the other groups may wait for it: an exception
+/// ends the program.
 using GroupWork = std::function<void()>;
 
 struct OpenMpGroup {
   std::vector<int> cpus;  // one thread on each
-  /// Runs first, on the thread of cpus[0], which also calls the returned function; `team` lives until that has
-  /// returned. If it throws, no group works.
+  /// This function runs first, on the thread of cpus[0], which also calls the returned function. `team` lives until the
+  /// returned function has ended. If set_up throws, no group works.
   std::function<GroupWork(Team& team)> set_up;
 };
 

@@ -12,7 +12,7 @@ namespace ringside {
 namespace {
 
 constexpr int kStreamArrays = 3;
-constexpr int kStreamRepeats = 3;           // of a call, after one that warms up
+constexpr int kStreamRepeats = 3;           // the repeats of a call, after one that warms up
 constexpr std::uint64_t kRowOfPages = 512;  // doubles in a page
 constexpr std::uint64_t kCacheBytesIfUnknown = std::uint64_t{32} << 20;
 

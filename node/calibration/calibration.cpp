@@ -66,9 +66,9 @@ class Calibration {
     const std::vector<int> counts = thread_counts();
     for (const SolveOptions& solve : options_.problems) {
       check_matrix_name(solve.matrix, solve.columns);
-      files_.push_back(matrix_file(solve.matrix, solve.columns));  // before the file is read, to detect a later change
+      files_.push_back(matrix_file(solve.matrix, solve.columns));  // must precede the reading, to detect a later change
     }
-    std::optional<Problem> first = load(options_.problems.front());  // before minutes are spent on the machine
+    std::optional<Problem> first = load(options_.problems.front());  // must precede the minutes that the machine takes
     if (!options_.folders.empty()) (void)tiers_with_room(first->solver->rows());
     measure_machine(counts);
     for (std::size_t index = 0; index < options_.problems.size(); ++index) {
@@ -132,7 +132,8 @@ class Calibration {
     phase.collect(node_);
   }
 
-  /// On its own thread: its libgomp pool dies with the thread and cannot spin during the measurement.
+  /// Loads a problem on a separate thread: the thread's libgomp pool dies with it and cannot spin during the
+  /// measurement.
   Problem load(const SolveOptions& solve) {
     announce("loading " + printable(solve.matrix), seconds(deadline_ns_ - now_ns()));
     std::optional<Problem> problem;
@@ -158,7 +159,7 @@ class Calibration {
                                         counts);
                           return [] {};
                         }}});
-    // Pages come from the NUMA node of the thread that makes them: in a run, one of the analyzer's.
+    // Pages come from the NUMA node of the thread that makes them: in a run, that is one of the analyzer's threads.
     run_openmp_groups({{{cpus_.back()}, [&](Team&) -> GroupWork {
                           phase->make_pools(tiers);
                           return [] {};
@@ -231,8 +232,8 @@ class Calibration {
   const std::int64_t deadline_ns_;
   const Machine machine_;
   const std::vector<int> cpus_;
-  std::vector<std::optional<MatrixFile>> files_;  // of the problems
-  double done_ = 0;                               // as last announced
+  std::vector<std::optional<MatrixFile>> files_;  // the files of the problems
+  double done_ = 0;                               // the share of the time, as last announced
   Node node_;
 };
 

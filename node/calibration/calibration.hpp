@@ -29,7 +29,7 @@ struct CalibrationProgress {
 
 struct CalibrationOptions {
   std::vector<SolveOptions> problems;  // at least one
-  std::vector<std::string> folders;    // of --memory; none: the current folder and /dev/shm, if they have room
+  std::vector<std::string> folders;    // folders of --memory; none: the current folder and /dev/shm, if they have room
   std::vector<int> threads;            // ascending; none: 1, 2, 3, 4, 6, 8, 12 ... and all
   double budget_s = kCalibrationBudgetS;
   std::uint64_t stream_elements = 0;  // doubles in an array of a STREAM loop; 0: four times the last-level caches

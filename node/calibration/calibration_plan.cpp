@@ -15,7 +15,7 @@ void check_stop(StopFlag stop) {
 std::vector<std::string> CalibrationPlan::run(std::int64_t deadline_ns, StopFlag stop, const Announce& announce) {
   const auto left_s = [&] { return seconds(deadline_ns - now_ns()); };
 
-  // The first round. Two more rounds of the measurements so far must still fit.
+  // This loop is the first round. It continues while two more rounds of the measurements so far still fit.
   std::size_t measured = 0;
   for (; measured < items_.size(); ++measured) {
     if (measured > 0 && (kLeastVisits - 1) * round_s() >= left_s()) break;

@@ -32,7 +32,7 @@ class CalibrationPlan {
   struct Item {
     std::string what;
     std::function<void()> visit;
-    double visit_s = 0;  // the last one
+    double visit_s = 0;  // the time that the last visit took
   };
 
   void visit(Item& item, double left_s, StopFlag stop, const Announce& announce);

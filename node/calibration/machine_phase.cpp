@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kDiskBytes = std::uint64_t{32} << 20;
 
-/// Nothing if there are too few samples, or if noise leaves a difference (a sweep) at or below 0.
+/// The figure of the samples; empty if there are too few, or if noise leaves a difference (a sweep) at or below 0.
 std::optional<Measured> figure_of(const std::vector<double>& samples) {
   if (samples.size() < kLeastSamplesOfFigure) return std::nullopt;
   const Measured figure = measured(samples);
@@ -91,8 +91,9 @@ void MachinePhase::add_to(CalibrationPlan& plan) {
   add_streams(plan, {"scale", "add", "triad"}, true);
 }
 
-/// First all threads and one thread, or the counts in between. The plan leaves out measurements from the end. So every
-/// tier has its first loop before any tier has its second, and the rate of all threads (the channels' capacity) first.
+/// Adds each loop with all threads and with one thread or, with in_between, with the counts in between. The plan leaves
+/// out measurements from the end. So every tier's first loop precedes any tier's second loop, and the rate of all
+/// threads (the channels' capacity) comes first.
 void MachinePhase::add_streams(CalibrationPlan& plan, const std::vector<std::string>& loops, bool in_between) {
   for (const std::string& loop : loops) {
     for (Streams& streams : streams_) {

@@ -21,7 +21,7 @@ namespace ringside {
 /// Samples by thread count.
 using SampleSeries = std::map<int, std::vector<double>>;
 
-/// A figure needs at least so many samples.
+/// The least number of samples of a figure.
 inline constexpr std::size_t kLeastSamplesOfFigure = 3;
 
 /// "1 thread", "4 threads".
@@ -57,7 +57,7 @@ class MachinePhase {
   std::map<std::string, DiskSamples> disks_;
   SampleSeries clock_ghz_;
   CostSamples costs_;
-  std::vector<std::string> remarks_;  // tiers without STREAM, and why
+  std::vector<std::string> remarks_;  // the tiers without STREAM, and the reasons
 };
 
 }  // namespace ringside

@@ -13,7 +13,8 @@
 namespace ringside {
 namespace {
 
-/// As `measured`, but with the spread of the speed: an iteration that hardly progresses beside steps takes any time.
+/// Does the same as `measured`, but with the spread of the speed, because an iteration that hardly progresses beside
+/// steps may take any time.
 Measured measured_speed(std::vector<double> seconds) {
   for (double& sample : seconds) sample = 1 / sample;
   const Measured speed = measured(seconds);
@@ -164,7 +165,7 @@ void ProblemPhase::collect(Node& node) const {
   }
 }
 
-/// A remark for each place of slots whose kernels have figures of only one of several requested thread counts.
+/// Adds a remark for each place of slots whose kernels have figures of only one of several requested thread counts.
 void ProblemPhase::note_single_points(Node& node) const {
   if (counts_.size() < 2) return;
   for (const Place& place : places_) {
@@ -180,7 +181,7 @@ void ProblemPhase::note_single_points(Node& node) const {
   }
 }
 
-/// Nothing, if there are too few samples.
+/// Adds the figures of a pair, or nothing if there are too few samples.
 void ProblemPhase::add_pair(Node& node, const Place& place, KernelKind second, std::pair<int, int> split,
                             const std::vector<double>& first_s, const std::vector<double>& second_s) const {
   if (std::min(first_s.size(), second_s.size()) < kLeastSamplesOfFigure) return;

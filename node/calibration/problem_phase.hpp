@@ -33,13 +33,13 @@ class ProblemPhase {
   void collect(Node& node) const;
 
  private:
-  /// The folder of slots, and how they are written.
+  /// The folder of slots, and the way in which they are written.
   struct Place {
     std::string tier;
     bool synced = false;
     RingPool pool;
     std::map<KernelKind, SampleSeries> kernels;
-    std::map<std::pair<bool, std::pair<int, int>>, PairSamples> pairs;  // by: reduced during the copy, the split
+    std::map<std::pair<bool, std::pair<int, int>>, PairSamples> pairs;  // by: reduced during the copy, and the split
   };
 
   Workbench bench(Place& place);

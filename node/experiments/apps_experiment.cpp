@@ -51,7 +51,7 @@ std::vector<Column> columns_with(std::vector<Column> more) {
   return columns;
 }
 
-/// Adds a row for each setting of which cells(program, setting) returns any.
+/// Adds a row for each setting for which cells(program, setting) returns cells.
 template <class Cells>
 void add_rows(ResultTable& table, const std::vector<RanApp>& all, const Cells& cells) {
   for (const RanApp& ran : all) {
@@ -144,7 +144,7 @@ struct Quantity {
   const char* unit;
   double unit_size;
   int digits;
-  const char* counter;  // null: the bandwidth, of two counters
+  const char* counter;  // null: the bandwidth, from two counters
 };
 constexpr std::array kQuantities = {
     Quantity{"memory_gb_s", "bandwidth", "GB/s", 1e9, 2, nullptr},
@@ -193,7 +193,7 @@ const AppSetting* nearest_setting(const RanApp& ran, const PublishedApp& publish
     if (!same_kind || setting.point.weak || setting.runs.empty()) continue;
     const double percent =
         published.cached ? share_of_dram(setting) : 0;
-    // If all data fit, the published share is not stated: the largest is nearest.
+    // If all data fit, the published share is not stated: then our largest share is the nearest.
     const double away = published.dram_percent > 0 ? std::abs(percent - published.dram_percent) : -percent;
     if (nearest == nullptr || away <= distance) {
       nearest = &setting;
@@ -230,7 +230,7 @@ ResultTable published_table(const std::vector<RanApp>& all, const std::string& t
   return table;
 }
 
-/// The settings of a line over workers: the strong ones; or the weak ones, ending with a strong one.
+/// The settings of a plot's line over workers: the strong ones; or the weak ones, ending with a strong one.
 std::vector<const AppSetting*> line_of(const RanApp& ran, const std::string& configuration, bool weak) {
   std::vector<const AppSetting*> line;
   const AppSetting* last_strong = nullptr;

@@ -15,7 +15,7 @@ namespace ringside {
 namespace {
 
 constexpr int kUsualRepeats = 60;
-constexpr std::size_t kWindows = 50;  // of a group's rate over time
+constexpr std::size_t kWindows = 50;  // the number of windows of a group's rate over time
 
 struct Benchmark {
   const char* name;

@@ -21,16 +21,16 @@ struct ExperimentOptions {
   std::vector<std::string> memory;  // folders, each a tier
   std::vector<int> threads;         // ascending; empty: the experiment's default
   int repeats = 0;                  // 0: the experiment's default
-  std::uint64_t bytes = 0;          // of one array; 0: the experiment's default
-  AppsOptions apps;                 // of `apps` only
+  std::uint64_t bytes = 0;          // the size of one array; 0: the experiment's default
+  AppsOptions apps;                 // for the experiment `apps` only
 };
 
 struct Surroundings {
   ExperimentOptions options;
   Machine machine;
-  std::vector<int> cpus;                             // that threads take, in this order
-  std::vector<int> numa_nodes;                       // that have memory
-  std::vector<Tier> folders;                         // of options.memory
+  std::vector<int> cpus;                             // the CPUs that threads take, in this order
+  std::vector<int> numa_nodes;                       // the NUMA nodes that have memory
+  std::vector<Tier> folders;                         // the tiers of options.memory
   std::function<void(const std::string&)> progress;  // takes one line; may be empty
 
   void report(const std::string& line) const {
@@ -48,7 +48,7 @@ Surroundings surroundings_for(const ExperimentOptions& options);
 
 struct Experiment {
   std::string_view name;
-  std::string_view does;    // one line
+  std::string_view does;    // its purpose in one line
   std::string_view source;  // the publication
   ExperimentResult (*run)(const Surroundings& around);
 };
@@ -64,15 +64,15 @@ Tier second_tier(const Surroundings& around, ExperimentResult& result);
 /// Above this spread a remark states that the machine was busy.
 inline constexpr double kBusySpreadPercent = 20;
 
-/// Adds that remark if a spread in the tables is above the limit.
+/// Adds a remark that the machine was busy if a spread in the tables is above that limit.
 void remark_if_busy(ExperimentResult& result);
 
-/// Why none of the tiers is an NVDIMM; empty if one is.
+/// The reason why none of the tiers is an NVDIMM; empty if one is.
 std::string why_no_nvdimm(const Surroundings& around);
 
 /// The input of the experiment `pipeline`, for other programs on the same problem.
 struct PipelineProblem {
-  std::uint64_t side = 0;  // of the grid
+  std::uint64_t side = 0;  // the side of the grid
   int iterations = 0;
   std::vector<int> cpus;  // generation takes the first ones
 };

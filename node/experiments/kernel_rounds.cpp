@@ -19,7 +19,8 @@ double first_value(int array) noexcept {
   return array == 0 ? 1.0 : array == 1 ? 2.0 : 0.0;
 }
 
-/// Computes the rounds on one element of each array: afterwards every element has this value.
+/// The first element whose value differs from the expected one; empty: none does. The expected values come from the
+/// same rounds on one element of each array.
 std::string first_difference(std::span<const StreamKernel* const> kernels, const StreamArguments& on, int rounds) {
   std::array<double, 3> one{first_value(0), first_value(1), first_value(2)};
   StreamArguments single;
@@ -81,7 +82,7 @@ RoundsResult run_rounds(std::span<const StreamKernel* const> kernels, const Roun
 
   const auto threads = static_cast<std::uint64_t>(setting.cpus.size());
   std::vector<std::size_t> turn(threads, 0);
-  std::vector<double> sums(threads * 8, 0);  // 8: a cache line each
+  std::vector<double> sums(threads * 8, 0);  // 8: each sum has its own cache line
   ThreadGroup group;
   group.cpus = setting.cpus;
   group.prepare = [&](int thread) {

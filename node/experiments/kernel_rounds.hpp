@@ -19,25 +19,25 @@ struct RoundsSetting {
   Tier tier;
   std::vector<int> cpus;  // one thread on each
   std::uint64_t elements = 0;
-  std::uint64_t apart = 1;  // elements, of StreamShape::kPastCache
+  std::uint64_t apart = 1;  // the distance in elements, for StreamShape::kPastCache
   int rounds = 10;
   Pages pages = Pages::kSystem;
 };
 
 struct KernelTimes {
   const StreamKernel* kernel = nullptr;
-  std::vector<double> seconds;           // of each round, the first one included
+  std::vector<double> seconds;           // the seconds of each round, including the first
   std::vector<ThreadSeries> per_thread;  // `setting` is left empty
 };
 
 struct RoundsResult {
   std::vector<KernelTimes> kernels;    // in the order given
   std::vector<CounterValue> counters;  // over all rounds
-  std::string wrong;                   // if an array's value differs from the loops' result; otherwise empty
+  std::string wrong;                   // the first value that differs from the loops' result; empty: none
 };
 
-/// Starts with a = 1, b = 2 and all others 0, as STREAM. If all kernels are STREAM's, the elements are finally compared
-/// with the loops computed on single numbers. Throws Error (exit code 3).
+/// Starts with a = 1, b = 2 and 0 in all other arrays, as STREAM does. If all kernels are STREAM's, the elements are
+/// finally compared with the loops computed on single numbers. Throws Error (exit code 3).
 RoundsResult run_rounds(std::span<const StreamKernel* const> kernels, const RoundsSetting& setting);
 
 /// A loop's rates, as STREAM reports them (best: of the shortest round except the first), and the median.

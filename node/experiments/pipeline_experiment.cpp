@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The published simulation for every split of the threads (thesis, 7.2 and 7.3), and the command that runs ours on the
-// same matrix.
+// The published simulation for every split of the threads (thesis, 7.2 and 7.3), and the command that runs our pipeline
+// on the same matrix.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kUsualIterations = 100;
 constexpr std::uint64_t kMostSide = 65'535;     // columns are 32-bit numbers, as published
-constexpr std::uint64_t kPublishedSide = 2000;  // n = 4,000,000: the smaller one of the published problems
+constexpr std::uint64_t kPublishedSide = 2000;  // n = 4,000,000: the smaller of the published problems
 
 ResultTable empty_splits_table(int iterations) {
   return {"splits",

@@ -23,14 +23,14 @@ struct Cell : std::variant<double, std::string, NotAvailable> {
 };
 
 struct Column {
-  std::string key;   // in JSON: "median_gb_s"
-  std::string head;  // above the column: "median"
-  std::string unit;  // "GB/s"; empty: none, or a text
-  int digits = 2;    // after the point
+  std::string key;   // the key in JSON: "median_gb_s"
+  std::string head;  // the text above the column: "median"
+  std::string unit;  // "GB/s"; empty: no unit, or a text
+  int digits = 2;    // digits after the point
 };
 
 struct ResultTable {
-  std::string key;  // in JSON
+  std::string key;  // the key in JSON
   std::string title;
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;  // a cell for each column
@@ -53,7 +53,7 @@ struct ThreadSeries {
   std::string setting;  // "copy, dram, 2 threads"
   int thread = 0;
   int cpu = 0;
-  std::vector<double> seconds;  // of its repeats, in their order
+  std::vector<double> seconds;  // the seconds of its repeats, in their order
 };
 
 struct ExperimentResult {
@@ -61,7 +61,7 @@ struct ExperimentResult {
   std::vector<Plot> plots;
   std::vector<ThreadSeries> series;
   std::vector<std::string> remarks;  // sentences
-  std::vector<double> last_iterate;  // of `pipeline`: the values that another program on the same problem must reach
+  std::vector<double> last_iterate;  // for `pipeline`: the values that another program on the same problem must reach
 };
 
 }  // namespace ringside

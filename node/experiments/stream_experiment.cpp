@@ -14,7 +14,7 @@
 namespace ringside {
 namespace {
 
-constexpr int kUsualRounds = 10;  // as STREAM
+constexpr int kUsualRounds = 10;  // the same number as in STREAM
 
 std::vector<const StreamKernel*> loops_of_stream() {
   std::vector<const StreamKernel*> loops;

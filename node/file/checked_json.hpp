@@ -24,10 +24,10 @@ class CheckedJson {
   /// Accepts only an object whose keys are all among these.
   void expect_object(std::initializer_list<std::string_view> keys) const;
 
-  CheckedJson at(std::string_view key) const;  // of an object; must be there
+  CheckedJson at(std::string_view key) const;  // a value of an object, which must exist
   std::optional<CheckedJson> find(std::string_view key) const;
 
-  std::vector<CheckedJson> items(std::size_t least, std::size_t most) const;  // of a list
+  std::vector<CheckedJson> items(std::size_t least, std::size_t most) const;  // the values of a list
 
   std::string text() const;
   bool truth() const;

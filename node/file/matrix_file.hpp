@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Identifies the matrix of figures. For a file, the argument of --matrix is not enough: a file may have several names,
-// and may have changed since the measurement.
+// Identifies the matrix to which figures belong. For a file, the argument of --matrix is not enough: a file may have
+// several names, and may have changed since the measurement.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace ringside {
 
-/// The present file of `matrix`, an argument of --matrix; nothing for grid:SIDE and rmat:SCALE, or if it is not a
-/// regular file. columns: the argument of --columns, which selects one of a text's matrices. Opens nothing. Throws
-/// Error (exit code 2) if a generator's name is malformed.
+/// The present file of `matrix`, an argument of --matrix; empty for grid:SIDE and rmat:SCALE, or if it is not a regular
+/// file. columns: the argument of --columns, which selects one of a text's matrices. Opens nothing. Throws Error (exit
+/// code 2) if a generator's name is malformed.
 std::optional<MatrixFile> matrix_file(const std::string& matrix, const std::string& columns = {});
 
 }  // namespace ringside

@@ -14,7 +14,7 @@ namespace ringside {
 namespace {
 
 std::string cache_folder() {
-  // The specification requires that paths which are not absolute are ignored.
+  // The specification requires absolute paths: any other value must be ignored.
   const char* const cache = getenv("XDG_CACHE_HOME");
   if (cache != nullptr && cache[0] == '/') return cache;
   const char* const home = getenv("HOME");
@@ -24,7 +24,7 @@ std::string cache_folder() {
       "path; --output FILE (calibrate) or --node FILE names another place");
 }
 
-/// From the top down, since only new folders get the mode.
+/// Makes the folders from the top down, because only new folders get the mode.
 void make_private_folders(const std::filesystem::path& folder) {
   struct stat status {};
   if (folder.empty() || stat(folder.c_str(), &status) == 0) return;

@@ -130,7 +130,7 @@ MatrixFile matrix_file_in(const CheckedJson& object) {
   MatrixFile file{.path = path.text(),
                   .size_bytes = object.at("size_bytes").count(0, kMost),
                   .mtime_ns = static_cast<std::int64_t>(object.at("mtime_ns").count(0, kMost))};
-  // Files of earlier versions lack both, so their matrix files count as changed.
+  // Files of earlier versions lack both keys, so their matrix files count as changed.
   if (const auto inode = object.find("inode")) file.inode = inode->count(0, std::numeric_limits<std::uint64_t>::max());
   if (const auto ctime = object.find("ctime_ns")) file.ctime_ns = static_cast<std::int64_t>(ctime->count(0, kMost));
   return file;
@@ -223,7 +223,7 @@ class KnownPairs {
     return pairs_.size() - 1;
   }
 
-  /// Rows of all entries.
+  /// The number of rows of all entries.
   std::size_t rows() const noexcept { return splits_.size(); }
 
   /// False if the pair already had the split.

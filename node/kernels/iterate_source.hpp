@@ -34,7 +34,7 @@ class IterateSource {
 
   struct Held {
     const double* x = nullptr;  // rows doubles
-    std::uint64_t number = 0;   // of the iterate: `made` when it was the newest
+    std::uint64_t number = 0;   // the iterate's number: the value of `made` when it was the newest
   };
   /// For the reader: the newest iterate, which remains unchanged until the next `hold` or `let_go`.
   Held hold() noexcept;
@@ -56,8 +56,8 @@ class IterateSource {
   PayloadGeometry geometry_;
   SharedMapping memory_;
   SharedMapping readers_;
-  std::uint64_t iteration_ = 0;  // since the beginning
-  // 64: two threads write these members.
+  std::uint64_t iteration_ = 0;  // counted from the solver's beginning
+  // 64: these members have separate cache lines, because two threads write them.
   alignas(64) std::atomic<std::uint64_t> newest_{0};  // iterates made, times kBuffers, and the newest one's buffer
   alignas(64) std::atomic<std::uint32_t> held_{kNone};
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cost of the analyzer's work to the solver. Iterations and steps run side by side, as in a run; from them follow
-// the seconds of an iteration with the other side at work throughout (docs/use/plan.md, "Pairs").
+// The cost of the analyzer's work to the solver. Iterations and steps run side by side, as in a run. From their times
+// the seconds of an iteration with the other side at work throughout are computed (docs/use/plan.md, "Pairs").
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ std::vector<double> overlaps_s(std::span<const WorkSpan> iterations, std::span<c
 /// side at work for overlap_s. overlap_s must be above 0.
 double seconds_beside(double alone_s, double took_s, double overlap_s) noexcept;
 
-/// The same from medians: of `alone` (at least one iteration), and of those in `beside` with at least half the median
-/// overlap of all that met steps. In the others a step only began or ended, or waited for a disk. Nothing if there was
-/// no overlap.
+/// Computes the same from medians: of the iterations in `alone` (at least one), and of those in `beside` that have at
+/// least half the median overlap of all iterations that met steps. In the other iterations a step only began or ended,
+/// or waited for a disk. Empty if no iteration overlapped a step.
 std::optional<double> median_beside(std::span<const WorkSpan> alone, std::span<const WorkSpan> beside,
                                     std::span<const WorkSpan> steps);
 

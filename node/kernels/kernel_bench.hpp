@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Our own kernels on one problem and one kind of memory, each alone on the machine. An iterate is made, then kept, then
 // the next one is made, so that data are in the same caches as in a run. The producer's threads have the first cores,
-// the analyzer's the last ones. With too few cores the same threads do both, as elastic cores do.
+// the analyzer's threads the last ones. With too few cores the same threads do the work of both, as elastic cores do.
 #pragma once
 
 #include <vector>

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kLeastIterations = 3;
 constexpr std::uint64_t kFirstSteps = 2;  // not counted: no iterate precedes the first one
 constexpr std::uint64_t kLeastSteps = 3;
-constexpr double kBlockS = 0.06;  // of measuring, with the analyzer and without it
+constexpr double kBlockS = 0.06;  // the time of measuring, with the analyzer and without it
 
 constexpr std::size_t kMostSpans = 1 << 14;  // recorded per side: the other side must not wait for memory
 
@@ -25,16 +25,16 @@ void note(std::vector<Value>& values, const Value& value) noexcept {
   if (values.size() < values.capacity()) values.push_back(value);
 }
 
-/// Data of both sides.
+/// The data that both sides share.
 struct Meeting {
   std::atomic<bool> steps_wanted{true};
-  std::atomic<bool> at_rest{false};  // the analyzer's side and its disk, after the last step
+  std::atomic<bool> at_rest{false};  // whether the analyzer's side and its disk are at rest, after the last step
   std::atomic<std::uint64_t> kept{0};
   std::atomic<bool> ended{false};
   std::atomic<bool> failed{false};
 };
 
-/// The producer's side: first beside the analyzer, then alone. Each time the caches reach their steady state before
+/// The producer's side: first beside the analyzer, then alone. Both times the caches reach their steady state before
 /// iterations count.
 class Iterations {
  public:
@@ -84,7 +84,7 @@ class Iterations {
 
   IterateSource& source_;
   Meeting& meeting_;
-  bool reader_is_away_ = false;  // then two buffers suffice, as in a run
+  bool reader_is_away_ = false;  // if true, two buffers suffice, as in a run
   std::vector<WorkSpan> beside_;
   std::vector<WorkSpan> alone_;
 };
@@ -121,7 +121,7 @@ class NewIterates {
   const std::vector<WorkSpan>& spans() const noexcept { return spans_; }
 
  private:
-  /// Does not count the wait for a disk as work.
+  /// Adds the span of a step's work, without the wait for a disk.
   void add(const StepTimes& times) {
     const std::int64_t ended = now_ns();
     const double took_s = times.transfer_s + times.commit_s + times.analyze_s;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The solver and the analyzer side by side: the producer's cores make iterates continuously, the analyzer's keep each
-// new one once. So each side has the same data in the caches as in a run.
+// The solver and the analyzer side by side: the producer's cores make iterates continuously, and the analyzer's cores
+// keep each new iterate once. So each side has the same data in the caches as in a run.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@ namespace ringside {
 
 /// Seconds of single executions, each beside the other side.
 struct PairSamples {
-  std::vector<double> generate_s;  // one per measurement: with the other side always at work
-  std::vector<double> transfer_s;  // with the reductions, if made during the copy
+  std::vector<double> generate_s;  // one per measurement: seconds with the other side always at work
+  std::vector<double> transfer_s;  // of copies, including the reductions that are made during the copy
   std::vector<double> analyze_s;   // of reductions in the slot
 };
 

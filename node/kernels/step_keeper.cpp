@@ -55,7 +55,8 @@ StepKeeper::StepKeeper(RingPool& pool, RunDescription run, Durability durability
   writer_.begin_run(run, catalogue_of(pool.ring().geometry().schema(), residual_scalars()));
 }
 
-/// Waits until the oldest slot may be replaced: the part of a commit that waits.
+/// Waits until the oldest slot may be replaced: the part of a commit that waits for a disk. Returns false if a sync
+/// failed.
 bool StepKeeper::wait_for_disk() noexcept {
   if (!needs_sync(pool_.storage(), durability_)) return true;
   spin_until([&] {

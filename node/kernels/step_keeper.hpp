@@ -26,10 +26,10 @@ RingPool make_nameless_pool(const std::string& folder, std::uint64_t rows, bool 
 struct StepTimes {
   double transfer_s = 0;
   double commit_s = 0;   // without the wait for a disk
-  double analyze_s = 0;  // with storing what was reduced
+  double analyze_s = 0;  // including the time to store the results
 };
 
-/// One thread, that of the team, makes and uses it.
+/// One thread, the team's, makes and uses a StepKeeper.
 class StepKeeper {
  public:
   /// pool, team: outlive this object.
@@ -39,10 +39,10 @@ class StepKeeper {
   StepKeeper& operator=(const StepKeeper&) = delete;
 
   enum class Reduce { kInSlot, kOnTheWay };
-  /// Keeps the iterate x, rows doubles. False if the disk failed.
+  /// Keeps the iterate x, rows doubles. Returns false if the disk failed.
   bool keep(const double* x, Reduce reduce, int passes, StepTimes& times) noexcept;
 
-  /// Waits until the disk has everything that was kept. False if it failed.
+  /// Waits until the disk has everything that was kept. Returns false if the disk failed.
   bool settle() noexcept;
 
  private:

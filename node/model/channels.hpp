@@ -11,9 +11,9 @@
 namespace ringside {
 
 struct Channels {
-  std::vector<std::size_t> group_of_tier;  // by the index of the tier
-  std::vector<double> capacity_bytes_s;    // of each group: the highest moved rate of its STREAM kernels; 0: none
-  std::vector<double> spread;              // of that rate, relative
+  std::vector<std::size_t> group_of_tier;  // the group of each tier, by the tier's index
+  std::vector<double> capacity_bytes_s;    // by group: the highest moved rate of its STREAM kernels; 0: none
+  std::vector<double> spread;              // the relative spread of that rate
 
   std::size_t groups() const noexcept { return capacity_bytes_s.size(); }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much two kernels slow each other down: the bytes that each kernel moves, fitted to pairs measured side by side.
-// Not every machine has counters of these bytes. The pairs of one split are fitted; all others are the test.
+// The slowdown of two kernels by each other: the bytes that each kernel moves, fitted to pairs measured side by side.
+// Not every machine has counters of these bytes. The pairs of one split are fitted; all other pairs are the test.
 #pragma once
 
 #include "node/model/node_model.hpp"

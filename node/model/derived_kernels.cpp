@@ -12,8 +12,8 @@ namespace ringside {
 namespace {
 
 constexpr double kCopyCountedBytes = 16;  // STREAM's copy, an element: 8 read, 8 written
-constexpr double kCopyMovedBytes = 24;    // and the line, which a plain store reads first
-constexpr double kCopyAccesses = 2;       // to an element, each of them in the tier
+constexpr double kCopyMovedBytes = 24;    // these bytes, and the line that a plain store reads first
+constexpr double kCopyAccesses = 2;       // accesses to an element, each of them in the tier
 
 const Series* copy_rates(const Node& node, const std::string& tier) {
   for (const StreamFigures& stream : node.streams) {
@@ -37,7 +37,7 @@ void smooth(std::vector<Series::Point>& points) {
   }
 }
 
-/// Alone, from seconds in the cores of one thread: (core^q + sum_g (bytes_g / C_g)^q)^(1/q).
+/// The time of a kernel alone, from `core`, its core seconds with one thread: (core^q + sum_g (bytes_g / C_g)^q)^(1/q).
 Series alone(const Series& core, std::span<const double> bytes, const Channels& channels, double q) {
   Series result = core;
   for (Series::Point& point : result.points) {

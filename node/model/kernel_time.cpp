@@ -8,8 +8,8 @@
 namespace ringside {
 namespace {
 
-// Used if no series is long enough. It lies between the exponents of the four STREAM tables in DRAM of the published
-// node (2.9 to 3.1; docs/inside/model.md, "Constants").
+// The exponent if no series is long enough. It lies between the exponents of the four STREAM tables in DRAM of the
+// published node (2.9 to 3.1; docs/inside/model.md, "Constants").
 constexpr double kUsualExponent = 3;
 constexpr std::size_t kPointsToFit = 4;
 
@@ -54,7 +54,7 @@ double least_seconds(const Series& seconds) noexcept {
 
 double shared_seconds(const KernelTime& kernel, std::span<const double> share_bytes_s,
                       std::span<const double> capacity_bytes_s, double q) noexcept {
-  // In units of the time alone, so that every power is in the range of a double.
+  // The sum is in units of the time alone, so that every power is in the range of a double.
   double sum = 1;
   for (std::size_t g = 0; g < kernel.bytes.size(); ++g) {
     if (kernel.bytes[g] <= 0) continue;

@@ -32,7 +32,7 @@ struct Tier {
   std::string name;  // "dram0", "/pmem"; unique
   TierKind kind = TierKind::kDram;
   std::string path;                   // the folder of a tier that is not DRAM
-  int numa_node = -1;                 // of DRAM; -1: not known
+  int numa_node = -1;                 // the NUMA node of DRAM; -1: not known
   std::string shares_with;            // the tier whose channels it shares; empty: it has its own
   std::optional<Measured> sync_s;     // fdatasync of one changed page; only if stores need a sync
   std::optional<Measured> sync_gb_s;  // the rate at which fdatasync writes
@@ -49,7 +49,7 @@ struct StreamFigures {
 struct CompetitionRow {
   int first_threads = 0;
   int second_threads = 0;
-  Measured first_gb_s;  // of all threads of the group together, counted bytes
+  Measured first_gb_s;  // the rate of all threads of the group together, counted bytes
   Measured second_gb_s;
 };
 struct Competition {
@@ -72,7 +72,7 @@ struct MatrixFile {
 struct ProblemSize {
   std::string matrix;  // as given to --matrix; empty: only its sizes are known
   std::string solver = "pagerank";
-  std::string format;  // of the matrix, "bands"; empty: not known
+  std::string format;  // the format of the matrix, "bands"; empty: not known
   std::uint64_t rows = 0;
   std::uint64_t nonzeros = 0;
   std::optional<MatrixFile> file;  // none: the matrix is generated, or its file is unknown
@@ -93,8 +93,8 @@ enum class KernelKind {
 struct KernelFigures {
   KernelKind kernel = KernelKind::kGenerate;
   ProblemSize problem;
-  std::string tier;     // of the slots; of DRAM for kGenerate
-  bool synced = false;  // as with `--durability power` on a plain file: written, not mapped
+  std::string tier;     // the tier of the slots; for kGenerate, the tier of DRAM
+  bool synced = false;  // written, not mapped, as with `--durability power` on a plain file
   Series seconds;
   std::optional<double> moved_bytes;  // moved between memory and caches by one execution, if known
 };
@@ -105,7 +105,7 @@ struct PairFigures {
   KernelKind first = KernelKind::kGenerate;
   KernelKind second = KernelKind::kTransfer;
   ProblemSize problem;
-  std::string tier;  // of the slots
+  std::string tier;  // the tier of the slots
   bool synced = false;
   int first_threads = 0;
   int second_threads = 0;
@@ -115,10 +115,10 @@ struct PairFigures {
 
 /// Costs of coordination, in seconds.
 struct Costs {
-  std::optional<Measured> hand_off_s;  // from publishing to the analyzer's first copied byte, both spinning
-  std::optional<Measured> wake_up_s;   // of a thread sleeping on a futex on another core
-  std::optional<Measured> loan_s;      // from lending a core to a guest's first piece, and taking it back
-  std::optional<Measured> barrier_s;   // of all threads of a team of all cores
+  std::optional<Measured> hand_off_s;  // the time from publishing to the analyzer's first copied byte, both spinning
+  std::optional<Measured> wake_up_s;   // the time to wake a thread that sleeps on a futex on another core
+  std::optional<Measured> loan_s;      // the time from lending a core to a guest's first piece, and of taking it back
+  std::optional<Measured> barrier_s;   // the time of a barrier of all threads of a team that has all cores
 };
 
 /// The machine and the program of a measurement. The figures may be used only if all members are equal.
@@ -127,19 +127,19 @@ struct Fingerprint {
   int cores = 0;     // allowed for the program
   std::string cpus;  // their list, "0-15"
   std::uint64_t memory_bytes = 0;
-  std::string kernel;  // of the system, "6.18.44"
-  std::string build;   // of this program: its version and a hash of the compiled kernels
+  std::string kernel;  // the system's kernel, "6.18.44"
+  std::string build;   // this program: its version and a hash of the compiled kernels
   bool operator==(const Fingerprint&) const = default;
 };
 
 struct Node {
   std::string name;                        // for display
-  std::string origin;                      // where the figures come from: "ringside calibrate", "thesis, tables 1 to 5"
+  std::string origin;                      // the source of the figures: "ringside calibrate", "thesis, tables 1 to 5"
   std::optional<Fingerprint> fingerprint;  // none: written by hand
   std::string measured_at;                 // UTC, "2026-11-23T01:00:00Z"; empty: not known
-  int cores = 0;                           // usable by a run
+  int cores = 0;                           // the number of cores that a run can use
   std::vector<Tier> tiers;                 // the first is DRAM
-  std::optional<Series> clock_ghz;         // of busy cores
+  std::optional<Series> clock_ghz;         // the clock of busy cores
   std::vector<StreamFigures> streams;
   std::vector<Competition> competitions;
   std::vector<KernelFigures> kernels;

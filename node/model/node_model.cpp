@@ -22,13 +22,13 @@ constexpr double kPlainCopyTierBytes = 16;
 constexpr double kTransferReducedBytes = 24;
 constexpr double kAnalyzeBytes = 16;
 constexpr double kSweepBytes = 8;
-// Of an iteration over compressed rows: four doubles per row, and one and a half per entry (a value and its column), as
-// in the published simulation (docs/inside/model.md, "Sources").
+// The bytes of an iteration over compressed rows: four doubles per row, and one and a half per entry (a value and its
+// column), as in the published simulation (docs/inside/model.md, "Sources").
 constexpr double kGenerateRowBytes = 32;
 constexpr double kGenerateEntryBytes = 12;
-// Error of scaling from another problem; an assumption, stated in the plan.
+// The error of scaling from another problem; an assumption, stated in the plan.
 constexpr double kScaledSpread = 0.10;
-// Spread of figures written by hand without one; an assumption, stated in the plan.
+// The spread of figures that were written by hand without a spread; an assumption, stated in the plan.
 constexpr double kUnknownSpread = 0.05;
 
 double generate_bytes(const ProblemSize& size) {
@@ -51,7 +51,7 @@ double distance(const ProblemSize& there, const ProblemSize& here, KernelKind ke
   return size / 10 + std::abs(std::log((1 + entries_per_row(there)) / (1 + entries_per_row(here))));
 }
 
-/// The figures to use for a kernel: of this problem, else of the nearest one.
+/// The figures to use for a kernel: those of this problem, else of the nearest one.
 const KernelFigures* nearest(const Node& node, KernelKind kernel, const ModelRequest& request,
                              const std::string& tier) {
   const KernelFigures* best = nullptr;
@@ -110,7 +110,7 @@ class Builder {
 
  private:
   void add_generate() {
-    // It is measured in DRAM, independently of how the slots are written.
+    // An iteration is measured in DRAM, independently of the way in which the slots are written.
     ModelRequest in_dram = request_;
     in_dram.synced = false;
     const KernelFigures* const figures = nearest(node_, KernelKind::kGenerate, in_dram, node_.tiers.front().name);
@@ -124,7 +124,7 @@ class Builder {
     kernel.bytes[0] = declared;
   }
 
-  /// Adds a kernel that was measured in the tier. Bytes: per row, in DRAM and in the tier.
+  /// Adds a kernel that was measured in the tier. dram_bytes, tier_bytes: moved per row in DRAM and in the tier.
   bool add_measured(KernelKind kind, double dram_bytes, double tier_bytes) {
     const KernelFigures* figures = nearest(node_, kind, request_, tier_->name);
     if (figures == nullptr && request_.synced) figures = without_syncs(kind);
@@ -140,7 +140,7 @@ class Builder {
     return true;
   }
 
-  /// If the kernel was not measured with syncs, uses the figures without them and adds a remark.
+  /// If the kernel was not measured with syncs, uses its figures without syncs and adds a remark.
   const KernelFigures* without_syncs(KernelKind kind) {
     ModelRequest mapped = request_;
     mapped.synced = false;
@@ -184,7 +184,7 @@ class Builder {
   }
 
   /// A sweep reads half as much as analyze. A calibration measures a sweep as a difference, so noise can hide a short
-  /// one.
+  /// sweep.
   void halve_analyze_for_sweep() {
     KernelModel sweep = *model_.find(KernelKind::kAnalyze);
     for (Series::Point& point : sweep.seconds.points) point.figure.value /= 2;
@@ -287,7 +287,7 @@ class Builder {
   const double rows_;
   const Tier* tier_ = nullptr;
   std::size_t slots_ = 0;  // the channels of the tier
-  double scale_ = 1;       // of the kernel added last
+  double scale_ = 1;       // the scale of the kernel added last
   bool spread_assumed_ = false;
   bool syncs_missed_ = false;
   bool generate_scaled_ = false;

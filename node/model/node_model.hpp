@@ -19,7 +19,7 @@ inline constexpr std::size_t kKernelKindCount = 6;
 
 /// One kernel, for the problem and the tier of the model.
 struct KernelModel {
-  Series seconds;             // of one execution alone
+  Series seconds;             // the seconds of one execution alone
   std::vector<double> bytes;  // moved through each group of channels in one execution
   double spread = 0;          // relative, of the seconds
 };
@@ -28,15 +28,15 @@ struct NodeModel {
   int cores = 0;
   double exponent = 0;  // q
   Sharing sharing = Sharing::kMaxMin;
-  std::vector<double> capacity_bytes_s;  // of each group of channels, saturated
+  std::vector<double> capacity_bytes_s;  // the capacity of each group of channels, when saturated
   double capacity_spread = 0;            // relative
   std::array<std::optional<KernelModel>, kKernelKindCount> kernels;
-  std::vector<PairFigures> pairs;        // of exactly this problem and tier
-  std::optional<double> coupling_error;  // mean relative error for pairs not used in the fit; none: no such pair
+  std::vector<PairFigures> pairs;        // the pairs of exactly this problem and tier
+  std::optional<double> coupling_error;  // mean relative error for pairs not used in the fit; empty: no such pair
   Costs costs;
-  std::optional<Measured> sync_s;  // of the tier's disk, where commits need one
+  std::optional<Measured> sync_s;  // the sync of the tier's disk, if commits need one
   std::optional<Measured> sync_gb_s;
-  std::vector<std::string> remarks;  // what was derived, scaled or assumed
+  std::vector<std::string> remarks;  // about figures that were derived, scaled or assumed
 
   const KernelModel* find(KernelKind kernel) const noexcept {
     const auto& found = kernels[static_cast<std::size_t>(kernel)];
@@ -46,12 +46,12 @@ struct NodeModel {
 
 struct ModelRequest {
   ProblemSize problem;
-  std::string tier;     // of the slots
+  std::string tier;     // the tier of the slots
   bool synced = false;  // --durability power where stores need a sync
 };
 
-/// Compares the files if both have one: path, size, times and inode. Otherwise compares the spellings; an empty one
-/// equals all others.
+/// Compares the files if both problems have one: path, size, times and inode. Otherwise compares the spellings; an
+/// empty spelling equals all others.
 bool same_matrix(const ProblemSize& a, const ProblemSize& b);
 
 /// Throws Error (exit code 2) if the node has no such tier, no STREAM rate for the channels of DRAM or of that tier, or

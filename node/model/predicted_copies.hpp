@@ -18,8 +18,8 @@ class PredictedCopies {
   /// them lacks rates.
   PredictedCopies(const Node& node, const std::string& tier);
 
-  /// Relative errors of both groups' rates, row by row. The first group copies within DRAM. accesses: of the second
-  /// group to `tier`, for each element: 0 to 2.
+  /// Relative errors of both groups' rates, row by row. The first group copies within DRAM. accesses: the number of
+  /// accesses of the second group to `tier` for each element: 0 to 2.
   std::vector<double> errors(const Competition& competition, int accesses) const;
 
  private:
@@ -27,8 +27,8 @@ class PredictedCopies {
 
   double capacity_bytes_s_;
   double q_;
-  Series access_s_;     // of one access in the tier beyond one in DRAM
-  double dram_core_s_;  // of a copied element
+  Series access_s_;     // the additional seconds of an access in the tier, compared with DRAM
+  double dram_core_s_;  // core seconds for a copied element
 };
 
 }  // namespace ringside

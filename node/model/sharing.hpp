@@ -11,7 +11,7 @@ namespace ringside {
 /// The rate of a group of threads that runs alone.
 struct Demand {
   int threads = 0;
-  double bytes_s = 0;  // of each of its threads
+  double bytes_s = 0;  // the rate of each of the group's threads
 };
 
 enum class Sharing {

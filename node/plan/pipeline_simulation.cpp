@@ -23,7 +23,7 @@ struct Paced {
   double alone_s = 0;       // the other side waits, and so do its cores
   double helped_s = 0;      // the other side waits, its cores help
   double beside_s = 0;      // the other side works
-  double other_s = kNever;  // an iteration of the producer at that time
+  double other_s = kNever;  // the seconds of a producer's iteration beside this kernel
 };
 
 double value_or_zero(const std::optional<Measured>& figure) {
@@ -84,7 +84,7 @@ class Simulation {
     paced.other_s = both.first_s;
   }
 
-  /// Simulates until the analyzer has finished so many steps.
+  /// Simulates until the analyzer has finished `steps` steps.
   void until(std::uint64_t steps, std::uint64_t iterations) {
     while (analyzed_ < steps) {
       start_what_can_start(iterations);
@@ -109,7 +109,7 @@ class Simulation {
     generating_ = true;
     iterations_at_work_ = std::max<std::uint64_t>(unpublished, 1);
     generate_left_ = static_cast<double>(iterations_at_work_);
-    // A wait that exceeds its spin time ends with a wake-up.
+    // If the producer waited for longer than it spins, the wait ends with a wake-up.
     producer_delay_s_ =
         producer_waited_s_ > kProducerSpinS || (configuration_.elastic && producer_waited_s_ > 0) ? wake_up_s_ : 0;
     producer_waited_s_ = 0;
@@ -162,7 +162,7 @@ class Simulation {
     return helped_ ? paced_[phase_].helped_s : paced_[phase_].alone_s;
   }
 
-  /// One side waits for the other, and its cores can help as soon as the loan takes effect.
+  /// Whether one side waits for the other, so that its cores can help as soon as the loan takes effect.
   bool may_help() const {
     if (!configuration_.elastic) return false;
     return working() ? phase_ == kIdle : copying_or_sweeping() && !generating_;
@@ -307,17 +307,17 @@ class Simulation {
   std::uint64_t persisted_ = 0, sync_covers_ = 0;
   bool generating_ = false;
   std::uint64_t iterations_at_work_ = 1;
-  double generate_left_ = 0;  // iterations
+  double generate_left_ = 0;  // in iterations
   double producer_delay_s_ = 0;
   double producer_waited_s_ = 0;
   Phase phase_ = kIdle;
-  bool analyzer_waited_ = false;  // before the next step
+  bool analyzer_waited_ = false;  // whether it waited before the next step
   double phase_left_ = 0;
   double fixed_left_s_ = 0;
   bool syncing_ = false;
   double sync_left_s_ = 0;
   bool helped_ = false;
-  double lent_s_ = 0;  // since the cores of the waiting side were lent
+  double lent_s_ = 0;  // the time since the cores of the waiting side were lent
   Prediction sums_;
 };
 

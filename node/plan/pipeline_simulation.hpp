@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A discrete-event simulation of a run: producer, double buffer, analyzer and disk. The rate of work depends on the
-// other side's work at that moment; an event is the end of a piece of work (docs/inside/model.md, "Simulation").
+// A discrete-event simulation of a run: producer, double buffer, analyzer and disk. The rate of each side's work
+// depends on the other side's work at that moment; an event is the end of a piece of work (docs/inside/model.md,
+// "Simulation").
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace ringside {
 
-/// A producer spins for so long before it sleeps; a test compares it with HandoffOptions::spin_ns.
+/// The time for which a producer spins before it sleeps; a test compares this time with HandoffOptions::spin_ns.
 inline constexpr double kProducerSpinS = 50e-6;
 
 /// A split of the cores, and the mode of their use.
@@ -29,7 +30,7 @@ struct RunShape {
   std::uint32_t buffers = 2;
   std::uint32_t slots = 8;
   int passes = 1;
-  double iterate_bytes = 0;  // of one iterate, for the disk
+  double iterate_bytes = 0;  // the bytes of one iterate, for the disk
 };
 
 enum class Bottleneck {

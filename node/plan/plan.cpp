@@ -18,8 +18,8 @@ constexpr double kAlike = 0.005;   // expected times closer than this count as e
 // Half the distance from the 10th to the 90th percentile of a normal distribution, in standard deviations.
 constexpr double kSpreadInDeviations = 1.2816;
 
-/// Producer and analyzer cores: the user's fixed counts, combined with all ways to use every core. On a large machine
-/// only each second, third, ... analyzer count beyond sixteen, so that a plan stays short.
+/// The numbers of producer and analyzer cores: the user's fixed counts, combined with all ways to use every core. On a
+/// large machine only each second, third, ... analyzer count beyond sixteen, so that a plan stays short.
 std::vector<std::pair<int, int>> splits(int cores, const PlanRequest& request) {
   constexpr int kEach = 16;
   constexpr int kMost = 32;
@@ -97,7 +97,8 @@ NodeModel resampled(const NodeModel& model, std::uint64_t seed) {
     if (drawn.kernels[kernel]) scale(drawn.kernels[kernel]->seconds, factors[kernel]);
   }
   const double coupling = factor(model.coupling_error.value_or(0));
-  // A kernel beside another one is drawn at most a fifth faster than alone, unless measured faster: more is noise.
+  // A kernel beside another one is drawn at most a fifth faster than alone, unless it was measured faster: a larger
+  // gain would be noise.
   const auto draw_beside = [&](Measured& beside, KernelKind kernel, int threads) {
     constexpr double kMostGain = 0.8;
     const double alone_s = seconds_at(model.find(kernel)->seconds, threads);

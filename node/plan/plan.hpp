@@ -24,9 +24,9 @@ struct PlanRequest {
 
 struct PlanRow {
   Configuration configuration;
-  Prediction prediction;  // from the medians of all figures
+  Prediction prediction;  // the times for the medians of all figures
   double expected_s = 0;  // the mean of the total over the samples
-  double low_s = 0;       // 90 of 100 samples lie between these two
+  double low_s = 0;       // 90 of 100 samples lie between low_s and high_s
   double high_s = 0;
 };
 
@@ -34,7 +34,7 @@ struct Plan {
   std::vector<PlanRow> rows;         // by split, then mode
   std::size_t best = 0;              // the row with the least expected time; of those within half a percent, the
                                      // simplest: no elastic cores, then no reducing copy
-  std::vector<std::string> remarks;  // what was derived, scaled, assumed or left out, and why
+  std::vector<std::string> remarks;  // about figures that were derived, scaled, assumed or left out, and why
   double exponent = 0;
   std::vector<double> capacity_bytes_s;
   std::optional<double> coupling_error;

@@ -7,14 +7,14 @@
 namespace ringside {
 namespace {
 
-// As analyzer/whole_run has them.
-constexpr double kBlockBytes = 1024 * 8;        // of a field of doubles
-constexpr double kPartBytes = 4 * 8192 + 2400;  // of a step: room for incomplete blocks, and the values
-constexpr double kBlockPartBytes = 64;          // and of each block
+// The sizes that analyzer/whole_run uses.
+constexpr double kBlockBytes = 1024 * 8;        // a block of a field of doubles
+constexpr double kPartBytes = 4 * 8192 + 2400;  // the parts of a step: room for incomplete blocks, and the values
+constexpr double kBlockPartBytes = 64;          // in addition, for each block
 constexpr double kStoreBytes = 64 << 20;
 constexpr double kFewest = 4;
 constexpr double kMost = 256;
-constexpr double kAgainS = 0.5;  // if no round returns for so long, the oldest one is restarted
+constexpr double kAgainS = 0.5;  // if no round returns for this time, the oldest one is restarted
 
 double part_bytes(double step_bytes) noexcept {
   return kPartBytes + kBlockPartBytes * std::floor(step_bytes / kBlockBytes);
@@ -42,7 +42,7 @@ Collected::Collected(const ScaleRequest& request, std::uint64_t steps, EventQueu
 void Collected::reduced(double now_s, std::uint32_t node) {
   NodeState& own = nodes_[node];
   ++own.reduced;
-  if (request_.nodes == 1) {  // there is no round
+  if (request_.nodes == 1) {  // a single node makes no round
     result_s_[collected_++] = now_s;
     return;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rounds of docs/publish/mpi.md, "Results of the whole run", among simulated nodes. The state of each step passes
-// the analyzers in the order of the nodes; each adds its part. The last one returns it to the first one, which records
-// it.
+// the analyzers in the order of the nodes; each analyzer adds its part. The last analyzer returns the state to the
+// first one, which records it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace ringside {
 /// The capacity in steps of a node's store of parts; analyzer/whole_run/part_store computes it for one field of
 /// doubles.
 std::uint64_t store_steps(double step_bytes) noexcept;
-/// The memory that this store takes.
+/// The memory that such a store takes.
 double store_bytes(double step_bytes) noexcept;
 
 /// A thread on each node that processes states in the order of arrival.
@@ -26,11 +26,11 @@ class Collected {
   /// The node's analyzer has reduced its next step and stores its part.
   void reduced(double now_s, std::uint32_t node);
   void state_arrives(double now_s, std::uint32_t node);
-  /// From the last node to the first one.
+  /// A state has arrived at the first node, from the last one.
   void state_returns(double now_s);
 
   double result_s(std::uint64_t step) const { return result_s_[step]; }  // time when the first node recorded it
-  double round_s() const { return round_s_; }                            // of all steps together
+  double round_s() const { return round_s_; }                            // the time of all rounds together
   std::uint64_t held_steps() const { return held_steps_; }               // the most steps whose parts a node holds
   std::uint64_t begun_again() const { return begun_again_; }             // restarted rounds
   double bytes_sent() const;
@@ -39,7 +39,7 @@ class Collected {
  private:
   struct NodeState {
     std::uint64_t reduced = 0, arrived = 0, passed = 0;  // steps
-    std::uint64_t freed = 0;                             // steps that the node has received as collected
+    std::uint64_t freed = 0;                             // the number of steps that the node has received as collected
     double free_s = 0;
   };
 
@@ -49,8 +49,8 @@ class Collected {
   EventQueue& events_;
   const double turn_s_;
   std::vector<NodeState> nodes_;
-  std::vector<double> begun_s_;      // of each step's round
-  std::vector<std::uint64_t> told_;  // the steps collected at that time, contained in its state
+  std::vector<double> begun_s_;      // the time at which each step's round began
+  std::vector<std::uint64_t> told_;  // steps collected when a step's round began, as in its state
   std::vector<double> result_s_;
   std::uint64_t collected_ = 0, held_steps_ = 0, begun_again_ = 0;
   double round_s_ = 0, busy_s_ = 0;

@@ -15,8 +15,9 @@ class Draws {
  public:
   explicit Draws(std::uint64_t seed) : seed_(seed) {}
 
-  /// The longest of `count` pieces of work. Each takes `least` plus an exponentially distributed time with the mean
-  /// `spread * mean_s`. So its mean is mean_s, and its standard deviation spread * mean_s.
+  /// The longest of `count` pieces of work. Each piece takes (1 - spread) * mean_s plus an exponentially distributed
+  /// time with the mean `spread * mean_s`. So the mean of a piece is mean_s, and its standard deviation is spread *
+  /// mean_s.
   double longest(Work work, std::uint32_t node, std::uint64_t number, double mean_s, double spread, int count) const {
     if (spread <= 0) return mean_s;
     // The longest of n exponential times is below t with probability (1 - exp(-t))^n.

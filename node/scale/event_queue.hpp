@@ -10,24 +10,24 @@
 namespace ringside {
 
 enum class EventKind : std::uint8_t {
-  kIterationEnds,    // of the node's slowest rank
+  kIterationEnds,    // the iteration of the node's slowest rank
   kAllLeave,         // the solver's collective call has ended on every node
   kLeaves,           // the node has the messages of its neighbours
   kTested,           // the node has published, and tests the exchange
   kCommitted,        // the analyzer has released the buffer
   kAnalyzed,         // the analyzer is free
-  kPartialArrives,   // up the tree of an exchange; node: the sender
-  kOutcomeArrives,   // down the tree
-  kStateArrives,     // of a round, from the node before
-  kStateReturns      // to the first node
+  kPartialArrives,   // a message up the tree of an exchange; node: the sender
+  kOutcomeArrives,   // a message down the tree
+  kStateArrives,     // the state of a round, from the previous node
+  kStateReturns      // the state of a round, to the first node
 };
 
 struct Event {
   double at_s = 0;
-  std::uint64_t number = 0;  // of those added
+  std::uint64_t number = 0;  // the number of events that were added before it
   std::uint32_t node = 0;
   EventKind kind = EventKind::kIterationEnds;
-  std::uint8_t parity = 0;  // of an exchange
+  std::uint8_t parity = 0;  // the parity of the exchange
 };
 
 class EventQueue {

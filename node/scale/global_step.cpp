@@ -44,7 +44,7 @@ void GlobalStep::advance(double now_s, std::uint32_t node, std::uint64_t committ
     part.has_outcome = true;
     progress(now_s, node);
   } else if (below(node) == 0) {
-    send_up(now_s, node, parity);  // other nodes test for messages in their next call only
+    send_up(now_s, node, parity);  // other nodes test for messages only in their next call
   }
 }
 
@@ -73,7 +73,7 @@ void GlobalStep::send_up(double now_s, std::uint32_t node, std::uint8_t parity) 
   events_.add(now_s + hop_s_, EventKind::kPartialArrives, node, parity);
 }
 
-/// To each node whose number is this one's plus one higher bit.
+/// Sends the outcome to each node whose number is this node's number plus one higher bit.
 void GlobalStep::send_down(double now_s, std::uint32_t node, std::uint8_t parity) {
   for (std::uint32_t bit = std::uint32_t{1} << std::bit_width(node); node + bit < count_; bit *= 2) {
     ++messages_;

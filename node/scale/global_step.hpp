@@ -19,18 +19,18 @@ class GlobalStep {
 
   GlobalStep(std::uint32_t nodes, const Network& network, EventQueue& events);
 
-  /// At a publish: applies the outcome of a finished exchange and begins the next one. committed: steps of this node.
-  /// waited_s: for buffers, so far.
+  /// At a publish: applies the outcome of a finished exchange and begins the next exchange. committed: the number of
+  /// steps that this node has committed. waited_s: the time that it has waited for buffers so far.
   void advance(double now_s, std::uint32_t node, std::uint64_t committed, double waited_s);
 
-  /// The node is in an MPI call and processes the messages that have arrived.
+  /// Call while the node is in an MPI call: it processes the messages that have arrived.
   void progress(double now_s, std::uint32_t node);
 
   /// A message has arrived. Returns its receiver.
   std::uint32_t partial_arrives(std::uint32_t sender, std::uint8_t parity);
   void outcome_arrives(std::uint32_t node, std::uint8_t parity) { nodes_[node].part[parity].has_outcome = true; }
 
-  /// The newest step committed on all nodes, and the node that waited longest, in this node's latest outcome.
+  /// The newest step committed on all nodes, and the node that waited longest, according to this node's latest outcome.
   std::uint64_t known(std::uint32_t node) const { return nodes_[node].known.committed; }
   std::uint32_t known_to_wait(std::uint32_t node) const { return nodes_[node].known.waited_node; }
 
@@ -38,7 +38,7 @@ class GlobalStep {
   std::uint64_t messages() const { return messages_; }
 
  private:
-  /// Over some nodes: the least commit, the longest wait.
+  /// The figures of some nodes: the least commit, the longest wait.
   struct Numbers {
     std::uint64_t committed = 0;
     double waited_s = 0;
@@ -46,24 +46,24 @@ class GlobalStep {
 
     void take(const Numbers& other);
   };
-  /// A node's part in an exchange. Another node may already be in the next exchange, but not in the one after: hence
-  /// two.
+  /// A node's part in an exchange. Another node may already be in the next exchange, but not in the one after that:
+  /// hence a node has two parts.
   struct Part {
     Numbers numbers;
-    std::uint8_t missing = 0;  // nodes below it in the tree that have sent nothing yet
+    std::uint8_t missing = 0;  // the number of nodes below it in the tree that have sent nothing yet
     bool is_begun = false;
     bool is_sent = false;
     bool has_outcome = false;
   };
   struct NodeState {
     std::array<Part, 2> part;
-    Numbers newest;  // outcome
-    Numbers known;   // already applied
+    Numbers newest;  // the newest outcome
+    Numbers known;   // the outcome that was applied last
     std::uint64_t begun = 0;
     bool is_under_way = false;
   };
 
-  std::uint8_t below(std::uint32_t node) const;  // nodes that send to it
+  std::uint8_t below(std::uint32_t node) const;  // the number of nodes that send to it
   void send_up(double now_s, std::uint32_t node, std::uint8_t parity);
   void send_down(double now_s, std::uint32_t node, std::uint8_t parity);
 

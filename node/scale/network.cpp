@@ -8,7 +8,7 @@ namespace {
 
 struct Known {
   std::string_view name;
-  std::string_view figures;  // in words
+  std::string_view figures;  // the network's figures in words
   Network network;
 };
 

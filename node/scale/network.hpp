@@ -17,7 +17,7 @@ struct Network {
   double message_s(double bytes) const noexcept { return alpha_s + bytes / bytes_s; }
 };
 
-/// None if no network has that name.
+/// Empty if no network has that name.
 std::optional<Network> network_named(std::string_view name);
 
 /// "infiniband (1.2 us, 24 GB/s), …": the networks of network_named.

@@ -20,9 +20,9 @@ struct NodeFigures {
   double generate_spread = 0;  // its standard deviation ÷ its mean, at most 1
   double transfer_s = 0;       // a step's copy and commit; then its buffer is released
   double analyze_s = 0;        // the analyzer's work after that
-  double analyzer_spread = 0;  // of transfer and of analyze
-  double hand_off_s = 0;       // from a publish to the copy, if the analyzer was waiting
-  double wake_up_s = 0;        // of ranks that wait for a buffer longer than they spin
+  double analyzer_spread = 0;  // the spread of transfer and of analyze
+  double hand_off_s = 0;       // the time from a publish to the copy, if the analyzer was waiting
+  double wake_up_s = 0;        // the time to wake ranks that wait for a buffer longer than they spin
   double publish_s = 0;        // seconds of the ranks to publish a step
   double exchange_s = 0;       // testing an exchange and beginning the next one: with two nodes or more
   std::uint32_t buffers = 2;
@@ -30,7 +30,8 @@ struct NodeFigures {
   double step_bytes = 0;
 };
 
-/// From a plan of one node: seconds are means over its run, so they include the slowdown of each side by the other.
+/// The figures of a node, from a plan of one node: seconds are means over its run, so they include the slowdown of each
+/// side by the other.
 NodeFigures node_figures(const Prediction& prediction, const RunShape& run, const Costs& costs);
 
 /// How an iteration waits for other nodes.
@@ -41,7 +42,7 @@ enum class Coupling {
 };
 std::string_view to_string(Coupling coupling) noexcept;
 
-/// When the receiver processes a message of an exchange.
+/// The time at which the receiver processes a message of an exchange.
 enum class Progress {
   kInCalls,  // while the receiver is in an MPI call: the coupling, a publish
   kAlways    // on arrival: by a thread or the network card
@@ -49,9 +50,9 @@ enum class Progress {
 
 /// The rounds in which all nodes reduce a step together (docs/inside/ranks.md, "Parameters").
 struct Collection {
-  double state_bytes = 907;  // of a step, passed from node to node
-  double turn_s = 140e-6;    // from a state's arrival at a node until the node sends it
-  double block_s = 15e-9;    // in addition, for each of the node's blocks of 1024 entries
+  double state_bytes = 907;  // the size of a step's state, which passes from node to node
+  double turn_s = 140e-6;    // the time from a state's arrival at a node until the node sends it
+  double block_s = 15e-9;    // the additional time for each of the node's blocks of 1024 entries
   double record_s = 3e-6;    // to record a returned state
 };
 
@@ -59,15 +60,15 @@ struct ScaleRequest {
   NodeFigures node;
   Network network;
   Coupling coupling = Coupling::kAll;
-  double coupling_bytes = 8;  // of each message of the coupling
+  double coupling_bytes = 8;  // the size of each message of the coupling
   Progress progress = Progress::kInCalls;
   Collection collection;
   std::uint32_t nodes = 1;
   std::uint64_t iterations = 200;
-  std::uint64_t every = 1;  // iterations divisible by it are published
+  std::uint64_t every = 1;  // iterations divisible by this number are published, and the last one
   std::uint32_t slow_node = 0;
-  double slow_solver = 1;    // factors of the slow node's seconds: of generate
-  double slow_analyzer = 1;  // of analyze
+  double slow_solver = 1;    // a factor of the slow node's seconds for generate
+  double slow_analyzer = 1;  // a factor of the slow node's seconds for analyze
   std::uint64_t seed = 1;
 };
 
@@ -81,35 +82,35 @@ struct Lag {
 struct ScaleResult {
   std::uint32_t nodes = 0;
   std::uint64_t steps = 0;
-  double total_s = 0;      // until the last analyzer is free
-  double step_s = 0;       // between two steps that all nodes have published
-  double bare_step_s = 0;  // the same for the solver alone, without kept steps
+  double total_s = 0;      // the time until the last analyzer is free
+  double step_s = 0;       // between two steps, each published by all nodes
+  double bare_step_s = 0;  // the time of a step of the solver alone, without kept steps
 
   // Seconds per step of a node's ranks, by use.
   double generate_s = 0;
   double coupling_s = 0;     // waiting for other nodes, and the messages
   double buffer_wait_s = 0;  // back-pressure
-  double publish_s = 0;      // with exchange_s
+  double publish_s = 0;      // including exchange_s
 
-  double waited_most_s = 0;           // for buffers, of the node that waited longest, in the whole run
-  std::uint32_t waited_for_node = 0;  // as in the run's last exchange; node 0 if no node waited
+  double waited_most_s = 0;           // the wait for buffers in the whole run, of the node that waited longest
+  std::uint32_t waited_for_node = 0;  // that node, according to the last exchange; 0 if no node waited
 
   // The global commit, in steps. A step counts as published when its last node has published it.
-  Lag committed_lag;     // steps published but not committed on all nodes, counted at each publish, with this step
-  double commit_s = 0;   // from a step's publish to its global commit
+  Lag committed_lag;     // steps published, including this one, but not committed on all nodes; counted at each publish
+  double commit_s = 0;   // the time from a step's publish to its global commit
   Lag recorded_lag;      // a step's number minus the newest global step that is recorded with it
-  double exchanges = 0;  // a step
+  double exchanges = 0;  // per step
 
   // Results of the whole run.
-  Lag result_lag;                 // from a step's publish to its result at the collector, in step_s
-  double round_s = 0;             // from its beginning to its result, the mean
-  double rounds = 0;              // begun, per step: more than 1 if long ones are restarted
+  Lag result_lag;                 // the lag from a step's publish to its result at the collector, in step_s
+  double round_s = 0;             // the mean time from a round's beginning to its result
+  double rounds = 0;              // rounds begun per step: more than 1 if long rounds are restarted
   std::uint64_t held_steps = 0;   // the most steps whose parts a node must hold
-  std::uint64_t store_steps = 0;  // its capacity in steps; if held_steps is more, results of the whole run lose steps
-  double collector_core = 0;      // share of one core
+  std::uint64_t store_steps = 0;  // a store's capacity; with more held_steps, results of the whole run lack steps
+  double collector_core = 0;      // the thread's share of one core
 
-  double bytes_sent = 0;  // a step and node: exchange, states
-  double node_bytes = 0;  // of memory: buffers, slots, parts
+  double bytes_sent = 0;  // per step and node: by exchanges and states
+  double node_bytes = 0;  // the memory of buffers, slots and parts
 };
 
 }  // namespace ringside

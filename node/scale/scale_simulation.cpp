@@ -21,13 +21,13 @@ struct NodeState {
   // Counts of iterations and of steps.
   std::uint64_t begun = 0, arrived = 0, iterations = 0;
   std::uint64_t published = 0, taken = 0, committed = 0, analyzed = 0;
-  std::array<double, 2> arrived_s{};  // at the coupling, by the parity of `arrived`
+  std::array<double, 2> arrived_s{};  // the time of arrival at the coupling, by the parity of `arrived`
   double may_begin_s = 0;             // the time since which it waits for a buffer
-  bool is_waiting = false;            // for a buffer
-  bool is_in_call = false;            // of MPI
-  bool is_leaving = false;            // it has, or will have, all messages of its neighbours
+  bool is_waiting = false;            // whether it waits for a buffer
+  bool is_in_call = false;            // whether it is in an MPI call
+  bool is_leaving = false;            // whether it has, or will have, all messages of its neighbours
   double analyzer_free_s = 0;
-  double waited_s = 0;  // for buffers
+  double waited_s = 0;  // the time of all waits for buffers
 };
 
 class Simulation {
@@ -45,7 +45,7 @@ class Simulation {
         published_by_(steps_),
         committed_by_(steps_),
         published_s_(steps_) {
-    // A message cannot overtake an earlier one of an exchange.
+    // A message of the coupling cannot overtake an earlier message of an exchange.
     coupling_message_s_ = request.network.message_s(request.coupling_bytes + GlobalStep::kMessageBytes);
     collective_s_ = rounds_of(request.nodes) * coupling_message_s_;
   }
@@ -86,7 +86,7 @@ class Simulation {
            ((iteration + 1) % request_.every == 0 || iteration + 1 == request_.iterations);
   }
 
-  /// from_s: at or after the present. A buffer may be released until then.
+  /// from_s: a time at or after the present; a buffer may be released until that time.
   void begin_iteration(double from_s, std::uint32_t node) {
     NodeState& own = nodes_[node];
     if (own.begun == request_.iterations) return;
@@ -133,7 +133,7 @@ class Simulation {
     if (!own.is_in_call || own.is_leaving) return;
     double at_s = now_s_;
     for (const std::uint32_t other : {node - 1, node + 1}) {
-      if (other >= request_.nodes) continue;  // also for numbers below 0
+      if (other >= request_.nodes) continue;  // no such node; node - 1 may have wrapped around
       if (nodes_[other].arrived < own.arrived) return;
       at_s = std::max(at_s, nodes_[other].arrived_s[own.arrived % 2] + coupling_message_s_);
     }
@@ -297,9 +297,9 @@ class Simulation {
   double now_s_ = 0;
   double ended_s_ = 0;
   std::uint32_t in_collective_ = 0;
-  std::vector<std::uint32_t> published_by_;  // of each step: nodes
+  std::vector<std::uint32_t> published_by_;  // by step: the number of nodes that have published it
   std::vector<std::uint32_t> committed_by_;
-  std::vector<double> published_s_;  // of each step, by the last node
+  std::vector<double> published_s_;  // by step: the time at which the last node published it
   std::uint64_t committed_everywhere_ = 0;
   std::uint64_t lags_committed_ = 0, lags_recorded_ = 0;
   ScaleResult sums_;

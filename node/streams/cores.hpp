@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The logical CPUs of measuring threads: first one of each core, then the second hardware threads, as in the published
-// measurements.
+// The logical CPUs of measuring threads: first one CPU of each core, then the second hardware threads, as in the
+// published measurements.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,10 @@
 
 namespace ringside {
 
-/// The allowed CPUs, in the order in which threads take them. numa_node: only those of that node; -1: all.
+/// The allowed CPUs, in the order in which threads take them. numa_node: only the CPUs of that node; -1: all.
 std::vector<int> cpus_in_order(const Machine& machine, int numa_node = -1);
 
-/// The first `threads` of them. Throws Error (exit code 3) that begins with `option` if there are fewer.
+/// The first `threads` CPUs of `in_order`. Throws Error (exit code 3) that begins with `option` if there are fewer.
 std::vector<int> cpus_for(const std::vector<int>& in_order, int threads, const std::string& option);
 
 /// 1, 2, 3, 4, 6, 8, 12, 16, 24 ... and `most` itself.

@@ -54,7 +54,7 @@ std::optional<std::uint64_t> number_of_term(std::string_view text) {
   return number;
 }
 
-/// Puts `value` into the bits of a format such as "config:8-15"; nothing for other formats.
+/// Puts `value` into the bits of a format such as "config:8-15"; empty for other formats.
 std::optional<std::uint64_t> placed(std::string_view format, std::uint64_t value) {
   constexpr std::string_view kBegin = "config:";
   if (!format.starts_with(kBegin)) return std::nullopt;
@@ -63,7 +63,7 @@ std::optional<std::uint64_t> placed(std::string_view format, std::uint64_t value
   return value << *low;
 }
 
-/// "event=0x04,umask=0x03" in the format of the unit's folder `folder`.
+/// The configuration for a text such as "event=0x04,umask=0x03", in the format that the unit's `folder` describes.
 std::optional<std::uint64_t> config_of(std::string_view text, const std::string& folder) {
   std::uint64_t config = 0;
   while (!text.empty()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The processor's counters around a measurement, if available: last-level cache misses, cycles and instructions of this
 // process, the traffic of the memory controllers, and the energy of the sockets. A missing counter is n/a with a
-// reason, never 0. By perf_event_open(2).
+// reason, never 0. The counters are read by perf_event_open(2).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct CounterValue {
   std::string name;             // "llc_misses"
   std::string unit;             // "1", "B", "J"
   std::optional<double> value;  // none: n/a
-  std::string reason;           // of n/a, one clause
+  std::string reason;           // the reason for n/a, one clause
 };
 
 /// An event of a unit of the machine; the kernel describes it below /sys/bus/event_source/devices.
@@ -26,16 +26,16 @@ struct UnitEvent {
   std::uint64_t config = 0;
   double scale = 1;       // factor from a raw count to `unit`
   std::string unit;       // "MiB", "Joules"; empty: not stated
-  std::vector<int> cpus;  // one of each socket, on which it is counted
+  std::vector<int> cpus;  // one CPU of each socket, on which the event is counted
 };
 
-/// Reads `event` of `unit` ("power", "energy-pkg"). Nothing if the machine has no such unit or event, or if this
-/// function does not support its description. `root` is put before /sys.
+/// Reads `event` of `unit` ("power", "energy-pkg"). Empty if the machine has no such unit or event, or if this function
+/// does not support its description. `root` is put before /sys.
 std::optional<UnitEvent> find_unit_event(const std::string& unit, const std::string& event,
                                          const std::string& root = "");
 
-/// Counts between start and stop. Construct it before the measured threads, which inherit it. Start it at any time,
-/// from any thread. Stop it after they have ended.
+/// Counts between start and stop. Construct it before the measured threads, which inherit its counters. Start it at any
+/// time, from any thread. Stop it after the measured threads have ended.
 class Counters {
  public:
   Counters();
@@ -50,7 +50,7 @@ class Counters {
     std::string unit;
     double scale = 1;
     std::vector<UniqueFd> parts;  // their counts are added up
-    std::string reason;           // if there are no parts
+    std::string reason;           // the reason why there are no parts
   };
   Counter of_process(const std::string& name, std::uint64_t config) const;
   Counter of_units(const std::string& name, const std::string& unit, const std::string& unit_prefix,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each loop in its plainest form: the compiler vectorizes it, as it does the published ones. `__restrict` states that
-// arrays do not overlap. Only the loops past the cache use vectors explicitly, since the compiler does not generate
+// Each loop in its plainest form: the compiler vectorizes it, as it does the published loops. `__restrict` states that
+// arrays do not overlap. Only the loops past the cache use vectors explicitly, because the compiler does not generate
 // such stores. They store whole lines, so that a line becomes one write to memory.
 #include "node/streams/stream_loops.hpp"
 
@@ -42,7 +42,7 @@ inline void store_past(double* to, Wide value) noexcept {
 
 constexpr Index kLineElements = 8;  // doubles in a cache line
 
-/// to[i] = f(i) for [begin, end): `one` gives an element, `wide` kWide of them. Whole lines go past the cache.
+/// Makes to[i] = f(i) for [begin, end): `one` gives an element, `wide` kWide of them. Whole lines go past the cache.
 template <class One, class WideOf>
 inline void store_all_past(double* to, Index begin, Index end, const One& one, const WideOf& wide) noexcept {
   Index i = begin;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The loops that measure memory, over raw pointers, compiled once per instruction set (cmake/isa_variants.cmake).
-// node/streams/stream_table.hpp lists the arrays that each loop reads and writes. They add in the order of the
+// node/streams/stream_table.hpp lists the arrays that each loop reads and writes. The loops add in the order of the
 // elements.
 #pragma once
 
@@ -14,9 +14,9 @@ struct StreamArguments {
 
   double* arrays[kMostArrays] =
       {};  // each `elements` doubles, aligned to 64 bytes; null if the loop does not use it
-  const std::uint32_t* order = nullptr;  // of the random loops: `elements` indices below `elements`
-  std::uint64_t elements = 0;            // with `order` below 2^32
-  std::uint64_t side = 0;                // of the matrices: side * side <= elements
+  const std::uint32_t* order = nullptr;  // for the random loops: `elements` indices below `elements`
+  std::uint64_t elements = 0;            // below 2^32 if `order` is set
+  std::uint64_t side = 0;                // for the loops over matrices: side * side <= elements
   double scalar = 3.0;
 };
 

@@ -37,7 +37,7 @@ constexpr StreamKernel kKernels[] = {
 
     {"write_only", kPatil, "3a", "a[i] = s", kLine, false, 1, 0, 1, 0, 8, 16, 0, &Loops::write_only},
     {"write_read4", kPatil, "3b", kSum4, kLine, false, 5, 4, 1, 32, 8, 48, 3, &Loops::write_read4},
-    // The paper does not state the number of repetitions; here two. Both together are one element.
+    // The paper does not state the number of repetitions; here two repetitions, which together are one element.
     {"write_read4_twice", kPatil, "4a", "a1[i] = b1[i] + c1[i] + d1[i] + e1[i]; a2[i] = b2[i] + ...", kLine, false, 10,
      8, 2, 64, 16, 96, 6, &Loops::write_read4_twice},
     // Each access has its own line: four are read, and the written one is read and written.
@@ -49,7 +49,8 @@ constexpr StreamKernel kKernels[] = {
      false, 5, 4, 1, 32 + kIndexBytes, 8, 6 * kLineBytes + kIndexBytes, 3, &Loops::order},
     {"rows_first", kPatil, "6a", "A[i][j] = B[i][j] + C[i][j], j innermost", kMatrixRows, false, 3, 2, 1, 16, 8, 32, 1,
      &Loops::rows_first},
-    // The minimum, also for the next loop: a line stays in a cache until its other columns are read.
+    // These moved bytes are the minimum, also for the next loop: a line stays in a cache until its other columns are
+    // read.
     {"columns_first", kPatil, "6b", "A[i][j] = B[i][j] + C[i][j], i innermost", kMatrixColumns, false, 3, 2, 1, 16, 8,
      32, 1, &Loops::columns_first},
     {"mixed", kPatil, "7a", "A[i][j] = B[i][j] + C[j][i], j innermost", kMatrixRows, false, 3, 2, 1, 16, 8, 32, 1,

@@ -31,7 +31,7 @@ enum class StreamShape {
 struct StreamKernel {
   std::string_view name;  // "copy", as in a node file
   StreamSource source = StreamSource::kStream;
-  std::string_view figure;  // of Patil et al.: "3a"; empty for others
+  std::string_view figure;  // the figure in Patil et al.: "3a"; empty for others
   std::string_view loop;    // "c[i] = a[i]"
   StreamShape shape = StreamShape::kLine;
   bool nontemporal = false;
@@ -47,13 +47,13 @@ struct StreamKernel {
   double counted_bytes() const noexcept { return read_bytes + written_bytes; }
 };
 
-/// All of them.
+/// All kernels of the table.
 std::span<const StreamKernel> stream_kernels() noexcept;
 
 /// Null if no kernel has this name.
 const StreamKernel* find_stream_kernel(std::string_view name) noexcept;
 
-/// As find_stream_kernel; throws Error (exit code 2) that lists the names.
+/// Finds a kernel as find_stream_kernel does; throws Error (exit code 2) that lists the names.
 const StreamKernel& stream_kernel(std::string_view name);
 
 /// The variant of `kernel` that stores past the cache; null if it has none.
@@ -65,11 +65,11 @@ std::uint64_t stream_units(const StreamKernel& kernel, std::uint64_t elements) n
 /// The number of elements that all units together compute.
 std::uint64_t stream_elements(const StreamKernel& kernel, std::uint64_t elements) noexcept;
 
-/// The side of the largest square that fits.
+/// The side of the largest square that fits an array of `elements` doubles.
 std::uint64_t matrix_side(std::uint64_t elements) noexcept;
 
 /// Runs the units [begin, end). The arrays that the kernel names, `elements`, and for matrices `side`, must be set. Any
-/// thread; threads that run different units share only the arrays. Returns a sum, or 0.
+/// thread may call this; threads that run different units share only the arrays. Returns a sum, or 0.
 double run_portion(const StreamKernel& kernel, const StreamArguments& on, std::uint64_t begin,
                    std::uint64_t end) noexcept;
 

@@ -17,8 +17,8 @@
 namespace ringside {
 namespace {
 
-// Longer than any barrier whose threads all run. After that another program holds a core, so this thread yields its
-// own.
+// Longer than any barrier whose threads all run. After so many spins another program must hold a core, so this thread
+// yields its own core.
 constexpr int kSpinsBeforeYield = 100'000;
 
 /// Data shared by the threads of one run.
@@ -73,7 +73,7 @@ void repeat_freely(SharedRun& run, const ThreadGroup& group, int thread, ThreadT
   }
 }
 
-/// first: of all threads.
+/// first: whether this is the first of all threads.
 void run_thread(SharedRun& run, const ThreadGroup& group, int thread, bool first, ThreadTimes& times) {
   prepare_thread(run, group, thread);
   times.cpu = group.cpus[static_cast<std::size_t>(thread)];

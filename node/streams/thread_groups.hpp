@@ -26,8 +26,8 @@ class SpinBarrier {
 
 struct ThreadGroup {
   std::vector<int> cpus;  // one thread on each; at least one
-  /// Each thread calls it once before the start, all of them side by side: it touches the thread's memory. May throw;
-  /// may be empty. thread: from 0 within the group.
+  /// Each thread calls this function once before the start, all of them side by side: the function touches the thread's
+  /// memory. May throw; may be empty. thread: from 0 within the group.
   std::function<void(int thread)> prepare;
   /// The work. Must not throw.
   std::function<void(int thread)> repeat;
@@ -39,11 +39,11 @@ struct Repetitions {
     kTogether  // a barrier of all threads before each repeat; all have the same number of repeats
   };
   Pace pace = Pace::kFree;
-  int repeats = 10;              // of each thread, at least
+  int repeats = 10;              // the least number of repeats of each thread
   std::int64_t at_least_ns = 0;  // kFree: minimum duration
   bool until_all_are_done =
       false;  // kFree: finished threads continue until the last one has finished: all repeats run under load
-  /// One thread calls it once, after every `prepare` and before any repeat. Must not throw; may be empty.
+  /// One thread calls this function once, after every `prepare` and before any repeat. Must not throw; may be empty.
   std::function<void()> begun = nullptr;
 };
 
@@ -70,7 +70,7 @@ struct GroupTimes {
 /// or pinned, and any error of a `prepare`; then no work has begun.
 std::vector<GroupTimes> run_groups(std::span<const ThreadGroup> groups, const Repetitions& repetitions);
 
-/// One group.
+/// Runs one group.
 GroupTimes run_group(const ThreadGroup& group, const Repetitions& repetitions);
 
 }  // namespace ringside

@@ -37,7 +37,7 @@ std::uint64_t rounded_up(std::uint64_t bytes) noexcept {
   return (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
 }
 
-/// A file that disappears with its descriptor; invalid, with errno set, if none can be made.
+/// A file that disappears when its descriptor is closed; invalid, with errno set, if none can be made.
 UniqueFd file_without_name(const std::string& folder) {
   UniqueFd file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kPrivateMode));
   if (file.valid() || (errno != EOPNOTSUPP && errno != EISDIR)) return file;

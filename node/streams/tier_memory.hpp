@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays in a tier of a node. DRAM, optionally on one NUMA node; or an unnamed file in a folder, mapped shared, with
-// MAP_SYNC if the folder is on DAX. No file remains, however the program ends.
+// Arrays in a tier of a node: in DRAM, optionally on one NUMA node; or in an unnamed file in a folder, mapped shared,
+// with MAP_SYNC if the folder is on DAX. No file remains, however the program ends.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace ringside {
 
-/// The tier "dram", on the NUMA node of the touching thread; with a node, "dram0".
+/// The tier "dram", on the NUMA node of the touching thread; with numa_node 0, the tier "dram0" on that node.
 Tier dram_tier(int numa_node = -1);
 
-/// The tier of a folder, with the folder's name; mapping a file there determines its kind. Throws Error that begins
+/// The tier of a folder, with the folder's name; its kind is found by mapping a file there. Throws Error that begins
 /// with `option`: exit code 2 if it is no folder, 3 if no file can be made there.
 Tier folder_tier(const std::string& folder, const std::string& option);
 

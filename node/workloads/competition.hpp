@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two groups of threads that copy side by side, each thread its own two arrays, from a tier to a tier (thesis, 5.4).
-// After one barrier at the start no thread waits for another.
+// Two groups of threads that copy side by side: each thread copies between two arrays of its own, from one tier to
+// another or within one (thesis, 5.4). After one barrier at the start no thread waits for another.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,14 @@ struct CountedRepeats {
   std::size_t last = 0;
 };
 
-/// As in the thesis: excludes the first 25 repeats (NVDIMM starts slowly) and the last third (threads end at different
-/// times). With fewer than 100 repeats, excludes the first quarter; one or two repeats all count.
+/// The repeats that count, as in the thesis: excludes the first 25 repeats (NVDIMM starts slowly) and the last third
+/// (threads end at different times). With fewer than 100 repeats, excludes the first quarter; one or two repeats all
+/// count.
 CountedRepeats counted_repeats(std::size_t repeats) noexcept;
 
-/// As in the early text: the first repeat alone, then five successive windows from the first repeat on, the fifths of
-/// the first 100 repeats (1 to 20 ... 81 to 100) or of all. With fewer than ten repeats: the first repeat once, then
-/// the later fifths that have a repeat.
+/// The windows of the early text: the first repeat alone, then five successive windows from the first repeat on, the
+/// fifths of the first 100 repeats (1 to 20 ... 81 to 100) or of all. With fewer than ten repeats: the first repeat
+/// once, then the later fifths that have a repeat.
 std::vector<CountedRepeats> repeat_windows(std::size_t repeats);
 
 struct CopyGroup {
@@ -37,7 +38,7 @@ struct CopyGroup {
 };
 
 struct GroupRate {
-  Measured gb_s;                    // of all threads together, counted: 16 bytes an element
+  Measured gb_s;                    // the rate of all threads together, counted: 16 bytes an element
   std::vector<double> thread_gb_s;  // mean over the counted repeats
   GroupTimes times;
 };

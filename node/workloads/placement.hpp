@@ -17,7 +17,7 @@ struct Placement {
   double other_share = 0;  // x / D
   double other_bytes = 0;  // x
   double dram_bytes = 0;   // D - x
-  double seconds = 0;      // of both groups
+  double seconds = 0;      // the time of both groups
 };
 
 /// Rates in GB/s (10^9 bytes), not negative, at least one above 0.
@@ -26,7 +26,7 @@ inline Placement place(double all_bytes, double dram_gb_s, double other_gb_s) no
   placement.other_share = other_gb_s / (other_gb_s + dram_gb_s);
   placement.other_bytes = all_bytes * placement.other_share;
   placement.dram_bytes = all_bytes - placement.other_bytes;
-  placement.seconds = all_bytes / (dram_gb_s + other_gb_s) * 1e-9;  // = (D - x) / S_d, also where S_d is 0
+  placement.seconds = all_bytes / (dram_gb_s + other_gb_s) * 1e-9;  // = (D - x) / S_d, even if S_d is 0
   return placement;
 }
 

@@ -55,7 +55,7 @@ struct PublishedRun {
   std::binary_semaphore ended{0};   // the last analysis is done
   std::vector<OwnLine> sums_of_threads;
   std::vector<OwnLine> changes_of_threads;
-  std::int64_t begin_ns = 0;  // of both groups, by the generation's first thread
+  std::int64_t begin_ns = 0;  // of both groups, set by the generation's first thread
   std::int64_t end_ns = 0;
   PipelineResult result;
 

@@ -4,8 +4,8 @@
 // vectors in DRAM, one array in the other memory, two locks.
 //
 // The publication does not state the damping (here 0.85), the start (1 / n), the matrix's values (1 / entries of the
-// column), how another thread can release a lock (here semaphores, which use the kernel's futex), and the end. Here
-// both groups do a fixed number of iterates; generation's wait for the last analysis is idle time.
+// column), how another thread can release a lock (here semaphores, which use the kernel's futex), and when the run
+// ends. Here both groups do a fixed number of iterates; generation's wait for the last analysis is idle time.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +46,7 @@ Difference largest_difference(std::span<const double> a, std::span<const double>
 struct PipelineSetting {
   std::vector<int> generation_cpus;  // at least one
   std::vector<int> analysis_cpus;    // none: all threads do both, one after the other
-  Tier tier;                         // of the copy
+  Tier tier;                         // the tier of the copy
   int iterations = 100;
 };
 
@@ -62,10 +62,10 @@ struct PipelineTimes {
 
 struct PipelineResult {
   PipelineTimes times;
-  std::vector<double> sums;          // of each iterate, of the last pass
+  std::vector<double> sums;          // the sum of each iterate, from the last pass
   std::vector<double> last;          // the last iterate as it was copied; only if wanted
-  std::vector<double> generation_s;  // of each iteration
-  std::vector<double> analysis_s;    // of each iteration: transfer and analysis
+  std::vector<double> generation_s;  // the time of each iteration
+  std::vector<double> analysis_s;    // the time of each iteration: transfer and analysis
 };
 
 /// Runs the pipeline. Without analysis threads it runs all in one group (thesis, 7.2), without a copy: transfer and

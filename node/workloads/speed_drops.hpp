@@ -25,17 +25,17 @@ struct SpeedDrop {
   double begin_s = 0;
   double end_s = 0;
   double depth = 0;        // the slowest repeat's rate over the level: 0.5 is half the speed
-  bool coincides = false;  // with a drop of another thread
+  bool coincides = false;  // whether it coincides with a drop of another thread
 };
 
 struct ThreadDrops {
   double level_gb_s = 0;  // the median of the considered repeats
-  double least = 1;       // the slowest of them over the level
+  double least = 1;       // the rate of the slowest of these, over the level
   std::vector<SpeedDrop> drops;
 };
 
-/// For each thread. Considers the repeats from `warm_up` on that ended before the first thread's last one: afterwards
-/// the remaining threads get faster. A thread without such a repeat has level 0 and no drop.
+/// Finds the drops of each thread. Considers the repeats from `warm_up` on that ended before the first thread finished:
+/// afterwards the remaining threads get faster. A thread without such a repeat has level 0 and no drop.
 std::vector<ThreadDrops> find_speed_drops(const std::vector<ThreadRates>& threads, std::size_t warm_up,
                                           double limit = kDropLimit);
 

@@ -65,7 +65,7 @@ struct Stencil {
     }
   }
 
-  /// The columns [begin, end) of both ghost rows.
+  /// Renews the columns [begin, end) of both ghost rows.
   void exchange(std::size_t array, std::uint64_t begin, std::uint64_t end) const noexcept {
     const std::size_t bytes = (end - begin) * sizeof(double);
     std::memcpy(upper.row(array, border) + begin, lower.row(array, border) + begin, bytes);
@@ -125,7 +125,7 @@ StencilResult run_stencil(const StencilSetting& setting, bool with_values) {
     const std::uint64_t columns_begin = piece_begin(setting.columns, portion.place, all);
     const std::uint64_t columns_end = piece_begin(setting.columns, portion.place + 1, all);
     const bool ghosts = setting.version == StencilVersion::kGhostRows;
-    if (ghosts) {  // of the start values
+    if (ghosts) {  // ghost rows of the start values
       stencil.exchange(0, columns_begin, columns_end);
       stencil.exchange(1, columns_begin, columns_end);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The stencil over two memories (thesis, 6.3 and 6.4): the upper rows lie in DRAM, the lower ones in another tier, each
 // with its own threads. Version 1 reads the row across the border in place. In version 2 each side has a copy of the
-// other side's border row (a ghost row). All threads renew it after each sweep from the arrays just written, so that
-// the next sweep reads current values. Both give the bits of the serial loop.
+// other side's border row (a ghost row). All threads renew the ghost rows after each sweep from the arrays just
+// written, so that the next sweep reads current values. Both versions give the bits of the serial loop.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct StencilSetting {
   StencilVersion version = StencilVersion::kGhostRows;
   std::uint64_t rows = 0;        // at least 4
   std::uint64_t columns = 0;     // at least 3
-  std::uint64_t lower_rows = 0;  // in the other tier; 1 to rows - 1
+  std::uint64_t lower_rows = 0;  // the number of rows in the other tier; 1 to rows - 1
   std::vector<int> upper_cpus;   // at least one
   std::vector<int> lower_cpus;   // at least one
   Tier lower_tier;
@@ -28,12 +28,12 @@ struct StencilSetting {
 struct SweepTimes {
   double upper_s = 0;  // the slowest thread of the group
   double lower_s = 0;
-  double total_s = 0;  // with the barriers and the exchange
+  double total_s = 0;  // the total time, including the barriers and the exchange
 };
 
 struct StencilResult {
   std::vector<SweepTimes> sweeps;
-  std::vector<std::vector<double>> thread_s;  // of each thread, upper ones first: its own time of each sweep
+  std::vector<std::vector<double>> thread_s;  // by thread, the upper ones first: its own time of each sweep
   std::vector<double> values;                 // rows * columns, after the last sweep; only if wanted
 };
 

@@ -51,7 +51,7 @@ inline Register absolute(Register value) noexcept {
   return reinterpret_cast<Register>(reinterpret_cast<Bits>(value) & kAllButSign);
 }
 
-// Prefetches the line of from[ahead]. It may be past the array: a prefetch never faults.
+// Prefetches the line of from[ahead]. That element may be past the end of the array: a prefetch never faults.
 template <class T>
 inline void prefetch(const T* from, std::uint64_t ahead) noexcept {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + ahead * sizeof(T)));

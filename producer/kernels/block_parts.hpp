@@ -24,7 +24,8 @@ inline constexpr std::uint64_t kRowCost = 8;
 /// owns the blocks [result[p], result[p + 1]), possibly none.
 std::vector<std::uint64_t> partition_blocks(std::span<const std::uint64_t> row_begin, int parts);
 
-/// The same for given amounts of work. work_before: blocks + 1; the work of all blocks before each one.
+/// Shares the blocks by given amounts of work. work_before: blocks + 1 values: the work of all blocks before each
+/// block.
 std::vector<std::uint64_t> partition_work(std::span<const std::uint64_t> work_before, int parts);
 
 class BlockParts {
@@ -33,11 +34,11 @@ class BlockParts {
   static BlockParts by_entries(std::span<const std::uint64_t> row_begin, Team& team) {
     return {partition_blocks(row_begin, parts_for(team, block_count(row_begin.size() - 1))), team};
   }
-  /// Divides by given amounts of work. work_before: blocks + 1; the work of all blocks before each one.
+  /// Divides by given amounts of work. work_before: as for partition_work.
   static BlockParts by_work(std::span<const std::uint64_t> work_before, Team& team) {
     return {partition_work(work_before, parts_for(team, work_before.size() - 1)), team};
   }
-  /// The same for some blocks only, in ascending order.
+  /// Divides only some blocks, given in ascending order. work_before: of all blocks.
   static BlockParts of_some(std::span<const std::uint64_t> blocks, std::span<const std::uint64_t> work_before,
                             Team& team) {
     std::vector<std::uint64_t> work{0};
@@ -64,14 +65,14 @@ class BlockParts {
   };
 
   // For helper threads: 32 blocks of a mesh take some 40 us, the longest time that a thread should wait for another
-  // one's last part.
+  // thread's last part.
   static constexpr std::uint64_t kBlocksInPart = 32;
 
   static int parts_for(const Team& team, std::uint64_t blocks) {
     return static_cast<int>(team.pieces(blocks, kBlocksInPart));
   }
 
-  /// border: in `blocks`, or if that is empty in the numbers of all blocks.
+  /// border: positions in `blocks`; if `blocks` is empty, numbers of blocks.
   BlockParts(const std::vector<std::uint64_t>& border, Team& team, std::span<const std::uint64_t> blocks = {})
       : team_(&team), part_{0} {
     for (std::size_t part = 0; part + 1 < border.size(); ++part) {
@@ -96,14 +97,14 @@ class BlockParts {
   std::vector<std::uint64_t> part_;  // part p has the runs [part_[p], part_[p + 1])
 };
 
-/// The blocks of a matrix's part in two sets: those that read no ghost (producer/matrix/matrix_part.hpp) can be
-/// multiplied before the ghosts arrive from other processes. A whole matrix has only these.
+/// The blocks of a matrix's part in two sets: blocks that read no ghost (producer/matrix/matrix_part.hpp) can be
+/// multiplied before the ghosts arrive from other processes. A whole matrix has only such blocks.
 ///
-/// Numbers of blocks, ascending. Each block is in `interior` or in `at_border`.
+/// The members hold block numbers in ascending order. Each block is in `interior` or in `at_border`.
 struct BlockSets {
   std::vector<std::uint64_t> interior;
-  std::vector<std::uint64_t> at_border;  // with a row that reads a ghost
-  std::vector<std::uint64_t> read;       // blocks of own rows that are at the border, or read from there
+  std::vector<std::uint64_t> at_border;  // blocks with a row that reads a ghost
+  std::vector<std::uint64_t> read;       // blocks of own rows that are at the border, or that rows at the border read
 };
 
 /// part: with numbered ghosts, and with its entries.

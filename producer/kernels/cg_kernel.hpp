@@ -10,9 +10,10 @@
 
 namespace ringside {
 
-/// The inputs and outputs of one iteration of A x = b. Vectors are n doubles. `next_…` may be its counterpart.
+/// The inputs and outputs of one iteration of A x = b. Vectors are n doubles. next_x may be x, next_r may be r, and
+/// next_p may be p.
 struct CgPass {
-  RowProduct product;  // with p
+  RowProduct product;  // the product with p
   const double* x;
   const double* r;
   const double* p;
@@ -28,7 +29,7 @@ struct CgPass {
 struct CgBlockSums {
   double p_dot_product;  // p . A p
   double r_dot_r;
-  double change_l1;  // of x
+  double change_l1;  // the change of x
   double change_linf;
 };
 

@@ -20,17 +20,17 @@ constexpr std::uint64_t kLineElements = 8;
 constexpr std::uint64_t kNearLines = std::uint64_t{1} << 15;
 constexpr std::uint64_t kNearRows = std::uint64_t{1} << 17;
 
-// Nanoseconds (docs/inside/kernels.md).
+// All times are in nanoseconds (docs/inside/kernels.md).
 constexpr double kCsrRowNs = 5;
 constexpr double kCsrEntryNs = 0.5;
 constexpr double kPackedRowNs = 2.5;
 constexpr double kPackedEntryNs = 0.3;
 constexpr double kBandEntryNs = 0.1;
-constexpr double kCsrValueNs = 0.5;  // of each entry of a matrix with values
+constexpr double kCsrValueNs = 0.5;  // for each entry of a matrix with values
 constexpr double kPackedValueNs = 0.3;
 constexpr double kPlaceNs = 1.5;
 constexpr double kFarReadNs = 15;
-constexpr double kFetchedReadNs = 10;  // of packed rows, prefetched
+constexpr double kFetchedReadNs = 10;  // a far read by packed rows, which prefetch it
 constexpr double kPackRowNs = 14;
 constexpr double kPackEntryNs = 1.4;
 constexpr double kPackValueNs = 1.4;
@@ -55,7 +55,7 @@ Busiest busiest(std::vector<double> count, std::uint64_t most) {
   return out;
 }
 
-/// Counts the far reads: of columns that are neither near the diagonal nor on a line read so often that it stays
+/// Counts the far reads: reads of columns that are neither near the diagonal nor on a line read so often that it stays
 /// cached. Samples one block in sixteen.
 void count_far_reads(const CsrMatrix& matrix, std::span<const double> reads, FormatCounts& counts) {
   constexpr std::uint64_t kOneIn = 16;

@@ -25,14 +25,15 @@ struct FormatCounts {
   std::uint64_t rows = 0;
   std::uint64_t entries = 0;
   bool values = false;
-  std::uint64_t single_rows = 0;  // outside bands, and their entries
+  std::uint64_t single_rows = 0;  // rows outside bands, and their entries
   std::uint64_t single_entries = 0;
-  // Reads of vector lines that are in none of a core's own caches: in the original order, and ordered by degree.
+  // Reads of vector lines that are in none of a core's own caches, for two orders of the vector: the original one, and
+  // the one by degree.
   double far_reads = 0;
   double far_reads_ranked = 0;
 };
 
-/// Estimated nanoseconds of one thread. `format`: not kAuto.
+/// Estimated nanoseconds of one thread. format: not kAuto.
 double iteration_ns(const FormatCounts& counts, MatrixFormat format) noexcept;
 double conversion_ns(const FormatCounts& counts, MatrixFormat format) noexcept;
 
@@ -40,13 +41,13 @@ double conversion_ns(const FormatCounts& counts, MatrixFormat format) noexcept;
 /// each further conversion saves its own time within kPaysWithin iterations.
 MatrixFormat fastest_that_pays(const FormatCounts& counts, bool may_rank) noexcept;
 
-/// Counts, and chooses. rows: of `matrix`, with its bands. reads: the number of reads of each vector element; empty if
-/// the vector's order must not change. Uses all OpenMP threads.
+/// Counts the matrix's rows and entries, and chooses the format. rows: those of `matrix`, with its bands. reads: the
+/// number of reads of each vector element; empty if the vector's order must not change. Uses all OpenMP threads.
 MatrixFormat choose_format(const CsrMatrix& matrix, const RowBands& rows, std::span<const double> reads);
 
-/// The places of a vector's elements in an order that puts often read ones together: in classes by the binary exponent
-/// of `reads`, the largest first, and in their own order within each (Faldu, Diamond and Grot, IISWC 2019). So a thread
-/// that writes a contiguous part of the vector writes a contiguous part of each class.
+/// The places of a vector's elements in an order that puts often read elements together: in classes by the binary
+/// exponent of `reads`, the largest first, and in the original order within each class (Faldu, Diamond and Grot, IISWC
+/// 2019). So a thread that writes a contiguous part of the vector writes a contiguous part of each class.
 Array<std::uint32_t> places_by_reads(std::span<const double> reads);
 
 }  // namespace ringside

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handles a block of rows at a time, in two halves as with PageRank: the product of whole rows, diagonal included, then
-// one sweep of
+// Handles a block of rows at a time, in two halves as for PageRank: the product of whole rows, including the diagonal,
+// then one sweep of
 //
 //   x_k = x_{k-1} + (b - A x_{k-1}) / a_ii  =  (b - R x_{k-1}) / a_ii,   A = D + R
 //

@@ -12,8 +12,8 @@ namespace ringside {
 
 /// The inputs and outputs of one iteration of A x = b. Vectors are n doubles.
 struct JacobiPass {
-  RowProduct product;        // with x_{k-1}
-  const double* diagonal;    // of A
+  RowProduct product;        // the product with x_{k-1}
+  const double* diagonal;    // the diagonal of A
   const double* right_side;  // b, or null: all ones
   const double* previous;    // x_{k-1}
   double* next;              // becomes x_k

@@ -67,7 +67,8 @@ class Packer {
     return columns_ + (matrix_.row_begin[first_row_ + row] - matrix_.row_begin[first_row_]);
   }
 
-  /// Finds the block's columns, or their places. Places are far apart in memory: all are prefetched, then looked up.
+  /// Finds the block's columns, or their places. Places are far apart in memory, so each is prefetched before it is
+  /// looked up.
   void place_columns() {
     const std::uint64_t begin = matrix_.row_begin[first_row_];
     const std::uint32_t* column = matrix_.column.data() + begin;
@@ -82,8 +83,8 @@ class Packer {
     columns_ = placed_.data();
   }
 
-  /// `rows` have `entries` entries each. Returns those that differ from all earlier ones; adds the others to `copies_`.
-  /// Rows of a matrix with values are never compared: they are rarely equal.
+  /// Returns those of `rows`, which have `entries` entries each, that differ from all earlier rows; adds the others to
+  /// `copies_`. Rows of a matrix with values are never compared, because they are rarely equal.
   std::span<const std::uint16_t> without_copies(std::span<const std::uint16_t> rows, std::uint64_t entries) {
     if (rows.size() < 2 || entries < kLeastCopiedEntries || !matrix_.value.empty()) return rows;
     // Equal rows have equal marks; other rows rarely do.
@@ -180,9 +181,9 @@ class Packer {
   std::uint32_t* word_;  // the next word to write
   double* value_;        // the next value to write, or null
   std::uint64_t first_row_ = 0;
-  const std::uint32_t* columns_ = nullptr;  // of the block's rows, one row after the other
+  const std::uint32_t* columns_ = nullptr;  // the columns of the block's rows, one row after the other
   std::vector<std::uint16_t> copies_;       // pairs: a row, and the row of which it is a copy
-  // Members, to save allocations.
+  // These are members only to save allocations.
   std::vector<std::uint32_t> placed_;
   std::vector<std::pair<std::uint64_t, std::uint16_t>> marks_;
   std::vector<std::uint16_t> originals_;

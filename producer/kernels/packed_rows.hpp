@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rows outside bands, copied once into the order and form that every iteration reads. Within a block, rows with equally
-// many entries are adjacent: four side by side keep four chains of additions busy, and the processor predicts where
-// they end. The copy is one stream, read from front to back. It describes
+// many entries are adjacent: four rows side by side keep four chains of additions busy, and the processor predicts
+// where the rows end. The copy is one stream, read from front to back. It describes
 //   - consecutive columns of a long row by the first of each eight (pages of a web site in the order of their URLs);
-//   - a row with the same entries as an earlier one of its block by that row (pages made from one template).
+//   - a row with the same entries as an earlier row of its block by that earlier row (pages made from one template).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace ringside {
 
-/// The rows in `RowBands::single`. It takes as much memory as the entries in the matrix (4 B an entry, 8 B a value),
+/// The rows in `RowBands::single`. They take as much memory as their entries in the matrix (4 B an entry, 8 B a value),
 /// minus the above savings, plus at most 12 B a row.
 struct PackedRows {
   Array<std::uint32_t> word;
@@ -23,8 +23,8 @@ struct PackedRows {
   std::vector<PackedBlock> block;
 };
 
-/// place: the place of the vector's element j, for each column; null: j. Uses all OpenMP threads. Their number does not
-/// affect the packed content, only its place in the arrays.
+/// place: for each column j, the place of the vector's element j; null: j. Uses all OpenMP threads. Their number does
+/// not affect the packed content, only its place in the arrays.
 PackedRows pack_rows(const CsrMatrix& matrix, const RowBands& rows, const std::uint32_t* place);
 
 }  // namespace ringside

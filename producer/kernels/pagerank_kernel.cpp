@@ -20,8 +20,8 @@ struct PagerankSums {
   Register dangling[kParts] = {};
 };
 
-// Finishes rows [row, end) of the block that starts at first_row, in whole eights. kShared: all rows have the scale
-// `shared`, which is not 0. made: the block's contributions.
+// Finishes rows [row, end) of the block that starts at first_row, in whole groups of eight. kShared: all rows have the
+// scale `shared`, which is not 0. made: the block's contributions.
 template <bool kStream, bool kStreamMade, bool kShared>
 inline void finish_rows(const PagerankPass& pass, std::uint64_t first_row, std::uint64_t row, std::uint64_t end,
                         double shared, const double* sum, double* made, PagerankSums& sums) noexcept {

@@ -14,12 +14,12 @@ namespace ringside {
 /// Rows whose scales are examined together: eight cache lines of scales.
 inline constexpr std::uint64_t kGroupRows = 64;
 
-/// In `group_scale`: read every row's own scale. (A scale is never negative.)
+/// A value in `group_scale`: read every row's own scale. (A scale is never negative.)
 inline constexpr double kMixedGroup = -1.0;
 
 /// The inputs and outputs of one iteration. n rows; vectors are n doubles; d: damping, w: mass on dangling rows.
 struct PagerankPass {
-  RowProduct product;          // with the contributions
+  RowProduct product;          // the product with the contributions
   const std::uint32_t* place;  // the place of row i's contribution; null: i
   const double* scale;         // d / (sum of the weights leaving the row), 0 for a dangling row
   const double* group_scale;   // ceil(n / kGroupRows): the positive scale a whole group shares, or kMixedGroup

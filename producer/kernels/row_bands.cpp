@@ -42,8 +42,8 @@ void describe_block(const CsrMatrix& matrix, bool look_for_bands, std::uint64_t 
                        static_cast<std::uint32_t>(entries_of(row))});
     row = end;
   }
-  // A few short bands among longer ones (the border of a mesh) stay bands: their rows in the matrix are far from all
-  // other reads, and each would cause a wait for memory.
+  // A few short bands among longer ones (the border of a mesh) stay bands: in the matrix, their rows are far from all
+  // other reads, and each row would cause a wait for memory.
   const std::uint64_t entries = matrix.row_begin[last] - matrix.row_begin[first];
   const bool keep_short_bands = look_for_bands && entries_in_short_bands * 16 <= entries;
 

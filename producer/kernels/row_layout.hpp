@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The format in which a matrix is stored and multiplied, and the matrix in that format: docs/inside/kernels.md. All
+// The format in which a matrix is stored and multiplied, and the matrix in that format (docs/inside/kernels.md). All
 // formats give the same bits (producer/kernels/row_product.hpp), so the choice may depend on the machine and the
 // matrix.
 #pragma once
@@ -23,11 +23,11 @@ MatrixFormat format_named(std::string_view name);
 struct RowLayout {
   MatrixFormat format = MatrixFormat::kCsr;  // never kAuto
   RowBands rows;
-  PackedRows packed;                       // with kPacked and kRanked
+  PackedRows packed;                       // exists with kPacked and kRanked
   Array<std::uint32_t> place;              // with kRanked: the place of the vector's element j
   std::vector<std::uint64_t> work_before;  // blocks + 1: the work of all earlier blocks, in loads
 
-  /// Whether the product reads rows from the matrix; if not, its arrays may be released.
+  /// Whether the product reads rows from the matrix. If not, the matrix's arrays may be released.
   bool reads_matrix() const noexcept { return packed.block.empty() && !rows.single.empty(); }
 
   /// Pointers into this layout and into `matrix`.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A matrix in the format for a product of its rows with a vector: raw pointers and plain structs, because kernels call
-// no code of a header (cmake/isa_variants.cmake). producer/kernels/row_layout.hpp makes them.
+// no code of a header (cmake/isa_variants.cmake). RowLayout (producer/kernels/row_layout.hpp) makes these structs.
 #pragma once
 
 #include <cstdint>
 
 namespace ringside {
 
-/// Rows with fewer entries are added up entry by entry, in column order. Longer ones are added up in eight lanes,
-/// entry j in lane j modulo 8, and the lanes as ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)): eight additions at a time
+/// Rows with fewer entries are added up entry by entry, in column order. Longer rows are added up in eight lanes, entry
+/// j in lane j modulo 8, and then the lanes as ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)): eight additions at a time
 /// instead of one after the other. Every layout, instruction set and number of threads keeps this order, to the bit.
 /// The error is at most (31 or, for m entries, m/8 + 10) * 2^-53 of the sum of the entries' magnitudes.
 inline constexpr std::uint32_t kLongRow = 32;
@@ -17,20 +17,20 @@ inline constexpr std::uint32_t kLongRow = 32;
 struct RowBand {
   std::uint16_t first_row;  // offset into the block
   std::uint16_t rows;
-  std::uint32_t entries;  // of each row
+  std::uint32_t entries;  // the number of entries of each row
 };
 
-/// The beginnings of a block's parts of three lists; they end at the next block's.
+/// The beginnings of a block's parts in three lists; each part ends where the next block's part begins.
 struct RowBandsBlock {
   std::uint64_t band = 0;
   std::uint64_t band_column = 0;
   std::uint64_t single = 0;
 };
 
-/// The beginning of a block's packed rows; they end with a `PackedKind::kEnd`.
+/// The beginning of a block's packed rows; the rows end with a `PackedKind::kEnd`.
 struct PackedBlock {
   std::uint64_t word = 0;
-  std::uint64_t words = 0;  // how many
+  std::uint64_t words = 0;  // the number of words
   std::uint64_t value = 0;
 };
 
@@ -40,27 +40,27 @@ struct PackedBlock {
 enum class PackedKind : std::uint32_t {
   kEnd,        // empty: the block ends (one word)
   kEmpty,      // empty: rows without entries
-  kShort,      // columns: of four rows at a time entry by entry, and of the rows left over row by row
-  kLong,       // of one row of at least kLongRow entries: its columns
-  kIntervals,  // the same; a bit for each eight of its entries, set where their columns are consecutive, in as many
-               // words as that takes; then for each eight one column or eight, and the columns left over
-  kCopies      // two rows to a word: the first has the entries, and so the sum, of the second. (Nothing in between.)
+  kShort,      // columns: of four rows at a time entry by entry, then of the remaining rows row by row
+  kLong,       // the columns of one row of at least kLongRow entries
+  kIntervals,  // of one such row: words with a bit for each eight of its entries, set where their columns are
+               // consecutive; then one column or eight for each eight entries, and the remaining columns
+  kCopies      // each word has two rows: the first is a copy of the second, so it has the same sum (nothing follows)
 };
 
-/// Words that may be read after the last packed one; their content does not matter.
+/// The number of words that may be read after the last packed one; their content does not matter.
 inline constexpr std::uint64_t kReadAheadWords = 256;
 
-/// A matrix without values has entries that are all 1.
+/// A matrix in its format. If it has no values, all entries are 1.
 struct RowProduct {
   std::uint64_t rows;
   const std::uint64_t* row_begin;   // rows + 1
   const std::uint32_t* column;      // nonzeros
   const double* value;              // nonzeros, or null
-  const RowBandsBlock* block;       // blocks + 1; with the next three: producer/kernels/row_bands.hpp
+  const RowBandsBlock* block;       // blocks + 1; with the next three members: producer/kernels/row_bands.hpp
   const RowBand* band;              // rows in bands, without values only
   const std::uint32_t* band_column;  // the columns of each band's first row, band after band
   const std::uint16_t* single;       // rows outside bands, offsets into the block, by ascending number of entries
-  const PackedBlock* packed;        // blocks: those rows packed (packed_rows.hpp), or null: as they lie in `column`
+  const PackedBlock* packed;        // blocks: the single rows, packed (packed_rows.hpp); null: read them from `column`
   const std::uint32_t* word;
   const double* packed_value;  // in the order of the words' entries, or null
   bool far;                    // the vector is larger than the caches: its elements are prefetched

@@ -26,7 +26,7 @@ inline std::uint64_t rows_of_block(std::uint64_t rows, std::uint64_t block) noex
 struct LongRow {
   Register lanes[kParts] = {};
 
-  /// x of eight entries, in their order.
+  /// Adds eight entries, in their order.
   template <bool kValues>
   void add_eight(const std::uint32_t* column, const double* value, const double* x) noexcept {
     for (int part = 0; part < kParts; ++part) {
@@ -48,7 +48,7 @@ struct LongRow {
       lanes[part] += kValues ? load(value + part * kWidth) * from : from;
     }
   }
-  /// With the last `count` entries, fewer than eight.
+  /// The row's sum, including its last `count` entries, which are fewer than eight.
   template <bool kValues>
   double sum(const std::uint32_t* column, const double* value, std::uint32_t count, const double* x) const noexcept {
     double left[kLanes] = {};
@@ -59,17 +59,17 @@ struct LongRow {
   }
 };
 
-// 1 kB of the columns (measured: 1/2 and 2 kB the same, 4 kB worse).
+// Columns are prefetched 1 kB ahead (measured: 1/2 and 2 kB the same, 4 kB worse).
 constexpr std::uint64_t kColumnsAhead = 256;
 constexpr std::uint32_t kColumnsInLine = 16;
 
-// kFar: x is larger than the caches, and its elements are prefetched this many entries ahead. A core has some
-// hundred instructions in flight. Without prefetches it waits for nine or ten such elements at a time, of the fifty
+// kFar: x is larger than the caches, and its elements are prefetched this many entries ahead. A core has some hundred
+// instructions in flight. Without prefetches it waits for nine or ten such elements at a time, although fifty are
 // possible (measured on rmat:22: none 1.00, 32 entries 0.95, 96 to 256 entries 0.75 of the time).
 constexpr std::uint64_t kEntriesAhead = 128;
 static_assert(kEntriesAhead + kLanes <= kReadAheadWords);
 
-// After the columns follow heads and columns of other groups. Prefetches there are useless but harmless.
+// The columns are followed by heads and columns of other groups. Prefetches of these are useless but harmless.
 template <bool kFar>
 inline void fetch(const double* x, const std::uint32_t* column, std::uint32_t count) noexcept {
   if constexpr (kFar) {
@@ -101,11 +101,11 @@ inline double sum_row(const std::uint32_t* column, const double* value, std::uin
 
 // ---- Bands ----
 
-// 4 kB: far enough for the line to arrive, near enough for the second-level cache to keep it (measured: 1, 2, 8 kB).
+// 4 kB ahead: far enough for the line to arrive, near enough to stay in the second-level cache (measured: 1, 2, 8 kB).
 constexpr std::uint64_t kPrefetchAhead = 512;
 
-// Sums rows offset .. offset + 8 * kVectors - 1 of a band. column: those of its first row. Each row's sum stays in one
-// lane for all entries.
+// Sums rows offset .. offset + 8 * kVectors - 1 of a band. column: the columns of its first row. Each row's sum stays
+// in one lane for all entries.
 template <int kVectors>
 inline void sum_tile(const double* x, const std::uint32_t* column, std::uint32_t entries, std::uint64_t offset,
                      double* sum) noexcept {
@@ -133,8 +133,8 @@ inline void sum_tile_of_long_rows(const double* x, const std::uint32_t* column, 
   }
 }
 
-// own: the solver's half reads this next, from the band's first row on, and would wait for it. So it is prefetched
-// here.
+// own: the vector that the solver's half reads next, from the band's first row on. It is prefetched here, because the
+// solver's half would wait for it.
 template <int kVectors, class Tile>
 inline void sum_tiles(const Tile& tile, const double* x, const std::uint32_t* column, RowBand band, const double* own,
                       double* sum) noexcept {
@@ -265,13 +265,14 @@ inline void sum_packed_rows(const std::uint32_t* word, const double* value, cons
 // ---- Rows as they lie in the matrix ----
 
 // Sums four rows at a time, in four parallel chains of additions. Rows are in order of their number of entries, so most
-// fours end together and the processor predicts where. But the block's columns are then read out of order. Therefore
-// those of the next block are prefetched meanwhile, some lines with each four (measured: 1.2 to 1.4 times as fast).
+// groups of four end together and the processor predicts where. But the block's columns are then read out of order.
+// Therefore the next block's columns are prefetched meanwhile, some lines with each group of four (measured: 1.2 to 1.4
+// times as fast).
 template <bool kValues>
 inline void sum_single_rows(const RowProduct& product, std::uint64_t block, const double* x, double* sum) noexcept {
   const std::uint16_t* single = product.single + product.block[block].single;
   const std::uint64_t count = product.block[block + 1].single - product.block[block].single;
-  if (count == 0) return;  // all in bands: the matrix may have released its rows
+  if (count == 0) return;  // all rows are in bands: the matrix may have released its rows
   const std::uint64_t first_row = block * kBlockRows;
   const std::uint32_t* next_columns = nullptr;
   std::uint64_t lines_with_each_four = 0;
@@ -332,7 +333,7 @@ inline void sum_single_rows(const RowProduct& product, std::uint64_t block, cons
 
 // ---- A block ----
 
-/// own: as long as x; the caller reads the block's rows of it next.
+/// own: a vector as long as x, of which the caller reads the block's rows next.
 inline void sum_block(const RowProduct& product, std::uint64_t block, const double* x, const double* own,
                       double* sum) noexcept {
   const std::uint64_t first_row = block * kBlockRows;

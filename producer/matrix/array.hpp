@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// The content of an array decides its memory.
+/// The content of an array, which decides its memory.
 enum class Holds {
   kVector,  // numbers by row: in DRAM
   kMatrix   // entries and row beginnings: in DRAM, or in far memory (producer/memory/matrix_memory.hpp)

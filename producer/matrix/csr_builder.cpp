@@ -26,8 +26,8 @@ struct Entry {
   double value;
 };
 
-// Entries of one column are in order of magnitude, and for equal magnitudes the negative one first. The order depends
-// on the values alone, so their sum has the same bits for every distribution of lines among threads.
+// Entries of one column are ordered by magnitude; of two equal magnitudes, the negative entry comes first. The order
+// depends on the values alone, so their sum has the same bits for every distribution of lines among threads.
 bool before(const Entry& a, const Entry& b) noexcept {
   if (a.column != b.column) return a.column < b.column;
   constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
@@ -218,7 +218,7 @@ std::uint64_t CsrBuilder::sort_and_merge(const std::vector<std::uint64_t>& bound
       std::uint64_t from = begin_of[part];
       std::uint64_t to = from;
       for (std::uint64_t row = bound[part]; row < bound[part + 1]; ++row) {
-        // The next part writes its first row's beginning.
+        // The beginning of the next part's first row does not change here: `finish_part` closes the gaps between parts.
         const bool last = row + 1 == bound[part + 1];
         const std::uint64_t row_end = last ? begin_of[part + 1] : cursor_[row + 1];
         const std::size_t n = row_end - from;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Builds a CRS matrix from entries that can be produced twice, in any order and by any number of threads, without a
-// list of them: the first reading counts each entry, the second places it. It takes the memory of the stored entries;
-// the result does not depend on the order.
+// list of them: the first reading counts each entry, the second places it. The builder takes the memory of the stored
+// entries; the result does not depend on the order.
 //
 //   CsrBuilder builder(rows, columns, orientation, weighted);
 //   each thread: EntryCounter counter(builder); counter.add(i, j, value) for its entries
@@ -25,7 +25,7 @@ namespace ringside {
 /// The largest number of rows or columns: both are counted in 32 bits.
 inline constexpr std::uint64_t kMaxRows = 0xffff'ffff;
 
-/// The number of rows (or columns) that a text of that size may announce, with or without entries: a number in a header
+/// The number of rows (or columns) that a text of that size may announce, with or without entries. A number in a header
 /// must not decide how much memory is taken.
 constexpr std::uint64_t most_announced_rows(std::uint64_t text_bytes) {
   constexpr std::uint64_t kAlways = std::uint64_t{1} << 23;  // 64 MiB of row beginnings
@@ -40,7 +40,7 @@ void require_memory(std::uint64_t bytes);
 /// row_begin: rows + 1 offsets.
 std::vector<std::uint64_t> balanced_rows(const std::uint64_t* row_begin, std::uint64_t rows, std::size_t parts);
 
-/// A number of lines that stands for a wrong line.
+/// A value that reports a wrong line, in place of a number of lines.
 inline constexpr std::uint64_t kWrongLine = std::numeric_limits<std::uint64_t>::max();
 
 class EntryCounter;
@@ -48,19 +48,21 @@ class EntryPlacer;
 
 class CsrBuilder {
  public:
-  // The interface for readers: here one process reads all pieces of a text (else shared_builder.hpp).
+  // The interface for readers. With this builder one process reads all pieces of a text; shared_builder.hpp has the one
+  // for several processes.
   using Counter = EntryCounter;
   using Placer = EntryPlacer;
   using How = Orientation;
-  /// The pieces that this process reads, out of contiguous ones.
+  /// The pieces that this process reads, among `pieces`, which are contiguous.
   static const std::vector<std::string_view>& own_pieces(How, const std::vector<std::string_view>& pieces) {
     return pieces;
   }
-  /// lines: as read by each process. The sums over all processes, and over those before this one.
+  /// lines: the number that each process read. total: the sum over all processes; before: over the processes before
+  /// this one.
   static std::uint64_t total(How, std::uint64_t lines) noexcept { return lines; }
   static std::uint64_t before(How, std::uint64_t) noexcept { return 0; }
 
-  /// Shape of the matrix as the input writes it; `orientation` decides which index becomes the CRS row.
+  /// The shape of the matrix as the input writes it; `orientation` decides which index becomes the CRS row.
   CsrBuilder(std::uint64_t input_rows, std::uint64_t input_columns, Orientation orientation, bool weighted);
 
   /// Call between counting and placing: sums up the counts and allocates the arrays.
@@ -70,7 +72,7 @@ class CsrBuilder {
   /// zeros, and computes the content's id. Throws `Error` (exit code 2) if the two readings produced different entries:
   /// the input changed meanwhile. `id`: names of the rows, or empty. The builder cannot be used afterwards.
   CsrMatrix finish(Array<std::uint64_t> id = {});
-  /// As finish, without content_id: for a part, whose id is computed with the others.
+  /// Does the same as finish, without content_id: for a part, whose id is computed together with the others.
   CsrMatrix finish_part(Array<std::uint64_t> id);
 
  private:
@@ -154,7 +156,7 @@ class EntryPlacer {
       at[k] = cursor.fetch_add(1, std::memory_order_relaxed);
     }
     for (std::size_t k = 0; k < gathered_; ++k) {
-      if (at[k] >= builder_.stored_) continue;  // more entries than the first time; `finish` detects it
+      if (at[k] >= builder_.stored_) continue;  // more entries than in the first reading; `finish` detects it
       builder_.column_[at[k]] = column_[k];
       if (builder_.value_ != nullptr) builder_.value_[at[k]] = value_[k];
     }

@@ -33,7 +33,7 @@ struct CsrMatrix {
 
   // If several processes share a matrix, each has a part: contiguous rows (matrix_part.hpp). `rows` and `row_begin`
   // describe the part, `columns` and `id` the whole.
-  std::uint64_t first_row = 0;       // of the part, in the whole
+  std::uint64_t first_row = 0;       // the part's first row in the whole
   std::uint64_t rows_elsewhere = 0;  // rows of the whole outside the part
 
   std::uint64_t all_rows() const noexcept { return rows + rows_elsewhere; }
@@ -41,7 +41,7 @@ struct CsrMatrix {
   bool is_pattern() const noexcept { return value.empty() && !column.empty(); }
 };
 
-/// The entry at this place, if it exists. row: of the part.
+/// The entry at this place, if it exists. row: a row of the part.
 inline std::optional<double> entry_at(const CsrMatrix& matrix, std::uint64_t row, std::uint64_t column) noexcept {
   const std::uint32_t* const first = matrix.column.data() + matrix.row_begin[row];
   const std::uint32_t* const last = matrix.column.data() + matrix.row_begin[row + 1];

@@ -17,7 +17,7 @@ inline constexpr std::size_t kMostEdgeColumns = 64;
 struct EdgeColumns {
   std::vector<EdgeColumn> order = {EdgeColumn::kFrom, EdgeColumn::kTo, EdgeColumn::kWeight};
   std::size_t required = 2;  // the least number of columns in a line
-  std::string line = "'u v' or 'u v weight'";  // in messages
+  std::string line = "'u v' or 'u v weight'";  // for messages
 
   /// Whether --columns or a head gives the columns' meaning, so that nothing is inferred from lines.
   bool are_given() const { return required == order.size(); }
@@ -32,7 +32,7 @@ EdgeColumns parse_edge_columns(const std::string& text);
 struct EdgeHead {
   bool is_head = false;  // false: no word is one of these names
   EdgeColumns columns = {};
-  std::string wrong = {};  // why `columns` is unusable: "a column 'time'"; empty: it is usable
+  std::string wrong = {};  // the reason why `columns` is unusable: "a column 'time'"; empty: it is usable
 };
 EdgeHead edge_head(const std::vector<std::string_view>& words);
 

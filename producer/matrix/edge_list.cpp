@@ -148,7 +148,7 @@ class EdgeListReader {
     const std::optional<Counts> counted = counts(wrong);
     if (wrong != LineFault::kNothing && !counted) explain();
 
-    // The survey omits the first line: whether it is "n m" depends on the rest.
+    // The survey omits the first line: whether that line is "n m" depends on the other lines.
     const auto use_text_from = [&](const char* begin) {
       pieces_ = split_at_lines(text_.substr(offset_of(begin)), piece_count(text_.size()));
     };
@@ -254,7 +254,8 @@ class EdgeListReader {
     return wrong == LineFault::kNothing ? std::optional(Counts{counts.from, counts.to}) : std::nullopt;
   }
 
-  // Calls take(edge) for each edge of a piece, until it returns false; false if it did, or if a line is wrong.
+  // Calls take(edge) for each edge of a piece, until it returns false. Returns false if `take` did, or if a line is
+  // wrong.
   template <class Take>
   bool each_edge(std::string_view piece, const Take& take) const {
     const char* p = piece.data();

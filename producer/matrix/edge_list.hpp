@@ -18,8 +18,8 @@ namespace ringside {
 CsrMatrix read_edge_list(std::string_view text, const std::string& name, Orientation orientation,
                          const EdgeColumns& columns = {});
 
-/// This process's part, if each of several reads a share of the text; each first surveys all of it. If it throws, all
-/// processes do.
+/// This process's part of the matrix, if each of several processes reads a share of the text. Each process first
+/// surveys the whole text. If one process throws, all do.
 CsrMatrix read_edge_list_share(std::string_view text, const std::string& name, SharedBuilder::How how,
                                const EdgeColumns& columns = {});
 

@@ -9,9 +9,9 @@
 
 namespace ringside {
 
-/// The number of links of all cells above line y (0 to side), which is the offset of its first cell's entries. With
-/// y = side, of all links. A cell has (cells in reach vertically) * (cells in reach horizontally) - 1 neighbours. Along a
-/// line of n cells the reaches, 3 inside and 2 at both ends, add up to 3n - 2.
+/// The number of links of all cells above line y (0 to side), which is the offset of its first cell's entries. For
+/// y = side, the number of all links. A cell has (cells in reach vertically) * (cells in reach horizontally) - 1
+/// neighbours. Along a line of n cells the reaches, 3 inside and 2 at both ends, add up to 3n - 2.
 constexpr std::uint64_t grid_links_above(std::uint32_t side, std::uint32_t y) noexcept {
   const std::uint64_t n = side;
   const std::uint64_t line_reach = 3 * n - 2;
@@ -32,7 +32,7 @@ constexpr std::uint64_t grid_links_before(std::uint32_t side, std::uint64_t row)
 /// its transpose: `orientation` is only recorded. Throws `Error` (exit code 3) if memory is lacking.
 CsrMatrix make_grid(std::uint32_t side, Orientation orientation);
 
-/// Its part with the rows [first, last), without a content_id.
+/// The grid's part with the rows [first, last), without a content_id.
 CsrMatrix make_grid_part(std::uint32_t side, Orientation orientation, std::uint64_t first, std::uint64_t last);
 
 }  // namespace ringside

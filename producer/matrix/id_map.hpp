@@ -19,7 +19,7 @@ class IdBitmap {
 
   std::uint64_t limit() const noexcept { return limit_; }
 
-  /// From any thread; id < limit.
+  /// Any thread may call this; id < limit.
   void mark(std::uint64_t id) noexcept {
     const std::atomic_ref<std::uint64_t> word(words_[id / 64]);
     const std::uint64_t bit = std::uint64_t{1} << (id % 64);
@@ -53,7 +53,7 @@ class IdBitmap {
   std::vector<std::uint32_t> marked_before_;
 };
 
-/// Collects ids of any size; memory follows the number of distinct ids, not of ids added.
+/// Collects ids of any size; the memory grows with the number of distinct ids, not of ids added.
 class IdCollection {
  public:
   void add(std::uint64_t id) {

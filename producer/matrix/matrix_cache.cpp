@@ -99,8 +99,8 @@ class CacheFile {
   std::vector<char> buffer_;
 };
 
-// The header of bytes that begin with the magic. The caller checks version and byte order first, then the hash: another
-// version may have its hash elsewhere.
+// The header of `bytes`, which must begin with the magic. The caller checks version and byte order first, then the
+// hash: another version may have its hash elsewhere.
 CacheHeader copy_header(std::string_view bytes, const std::string& name) {
   if (!is_cache(bytes))
     throw usage_error("{}: found no matrix cache, expected one (a file that opens with RSMATRIX)", name);

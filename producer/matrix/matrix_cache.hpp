@@ -67,7 +67,7 @@ void write_matrix_cache(const CsrMatrix& matrix, const CacheSource& source, cons
 /// `Error`: exit code 5 for damage; 2 for another version, byte order or orientation.
 CsrMatrix read_matrix_cache(const Text& bytes, const std::string& name, Orientation orientation);
 
-/// The same without reading or checking the content: another process of this machine has done that.
+/// Does the same without reading or checking the content: another process of this machine has done that.
 CsrMatrix map_matrix_cache(const Text& bytes, const std::string& name, Orientation orientation);
 
 /// True if the bytes are a cache of this version, byte order and orientation, made from exactly that source: then

@@ -23,7 +23,7 @@ using Symmetry = MatrixMarketHeader::Symmetry;
 enum class EntryFault { kNothing, kRow, kColumn, kValue, kMissing, kExtra, kAboveDiagonal, kOnDiagonal };
 
 struct CoordinateEntry {
-  std::uint64_t row = 0;  // from 1
+  std::uint64_t row = 0;  // counted from 1
   std::uint64_t column = 0;
   double value = 1;
 };
@@ -227,7 +227,7 @@ class MatrixMarketReader {
                             bool with_value, Builder& builder) const {
     const bool mirror = header_.symmetry != Symmetry::kGeneral;
     const double sign = header_.symmetry == Symmetry::kSkewSymmetric ? -1.0 : 1.0;
-    /// Adds the piece's lines to `lines`; false for a wrong one.
+    /// Adds the number of the piece's lines to `lines`. Returns false for a wrong line.
     const auto read = [&](std::size_t i, std::uint64_t& lines) {
       Sink sink(builder);
       const auto visit = [&](const CoordinateEntry& entry) {

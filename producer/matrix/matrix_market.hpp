@@ -17,7 +17,8 @@ namespace ringside {
 /// accepted. In addition to the text it needs the memory of the stored entries.
 CsrMatrix read_matrix_market(std::string_view text, const std::string& name, Orientation orientation);
 
-/// This process's part, if each of several reads a share of the text. If it throws, all processes do.
+/// This process's part of the matrix, if each of several processes reads a share of the text. If one process throws,
+/// all do.
 CsrMatrix read_matrix_market_share(std::string_view text, const std::string& name, SharedBuilder::How how);
 
 /// The place of an entry or its mirror, or of a row's first entry, in a text that `read_matrix_market` accepts. A place

@@ -120,7 +120,7 @@ class HeaderReader {
            "as many rows as columns in a symmetric matrix");
     }
     if (header_.is_array) {
-      // At most 2^64: rows and columns passed the 32-bit check.
+      // The product is below 2^64, because rows and columns passed the 32-bit check.
       header_.entries = header_.rows * header_.columns;
       if (header_.symmetry != Symmetry::kGeneral) {
         header_.entries =

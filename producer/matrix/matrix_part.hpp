@@ -15,12 +15,12 @@ namespace ringside {
 CsrMatrix part_of(const CsrMatrix& whole, std::uint64_t first, std::uint64_t last);
 
 /// Renumbers the columns of a square matrix's part: its own rows first, from 0, then the *ghosts*, in ascending order.
-/// Ghosts are columns that are other processes' rows. `columns` becomes the number of both. Entries keep their order
-/// within a row, so their columns may no longer ascend. Returns the ghosts' numbers in the whole. A whole matrix has
-/// none and does not change. Memory: a little more than a bit for each row of the whole.
+/// Ghosts are columns that are other processes' rows. `columns` becomes the number of own rows and ghosts. Entries keep
+/// their order within a row, so their columns may no longer ascend. Returns the ghosts' numbers in the whole. A whole
+/// matrix has no ghosts and does not change. Memory: a little more than a bit for each row of the whole.
 Array<std::uint64_t> number_ghosts(CsrMatrix& part);
 
-/// The diagonal entry of a row of the part, if it exists; with ghosts numbered.
+/// The diagonal entry of a row of the part, if it exists. part: with numbered ghosts.
 std::optional<double> diagonal_at(const CsrMatrix& part, std::uint64_t row) noexcept;
 
 }  // namespace ringside

@@ -30,8 +30,8 @@ namespace ringside {
 namespace {
 
 struct TextFormat {
-  std::string_view name;                    // in messages
-  std::array<std::string_view, 2> endings;  // of files that must be of this format
+  std::string_view name;                    // the format's name in messages
+  std::array<std::string_view, 2> endings;  // the endings of files that must be of this format
   bool (*begins)(std::string_view text);    // true for a text that is recognised under any name
   bool has_columns;                         // takes --columns
   CsrMatrix (*read)(std::string_view text, const std::string& name, Orientation orientation, const EdgeColumns&);
@@ -39,7 +39,7 @@ struct TextFormat {
   PlaceInText (*find)(std::string_view text, const MatrixPlace& place, IsRefused is_refused, const EdgeColumns&);
 };
 
-// The first that fits is taken. A text that fits none is an edge list.
+// The first format that fits is taken. A text that fits none is an edge list.
 constexpr TextFormat kTextFormats[] = {
     {"MatrixMarket",
      {".mtx", ".mm"},
@@ -152,10 +152,10 @@ std::string cache_path(const MatrixName& matrix, const MatrixOptions& options, O
   return folder + name + (orientation == Orientation::kRows ? ".rows.rsm" : ".in-links.rsm");
 }
 
-/// The bytes are hashed before they are read: if they change meanwhile, the cache is already stale.
+/// The bytes are hashed before they are read: if they change meanwhile, the new cache is already stale.
 CacheSource cache_source(const Source& source, const MatrixOptions& options) {
   if (source.name.is_generated()) return {.text = options.matrix};
-  // Everything except the bytes that decides how they are read.
+  // The text contains everything, apart from the bytes, that decides how the bytes are read.
   const auto& [path, member] = source.name.input;
   std::string text(last_part(path));
   if (!member.empty()) text += ":" + member;

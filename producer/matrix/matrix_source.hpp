@@ -26,19 +26,20 @@ namespace ringside {
 
 struct MatrixOptions {
   std::string matrix = {};     // FILE, grid:SIDE, rmat:SCALE[:EDGEFACTOR[:SEED]] (docs/use/run.md)
-  bool cache = false;          // map a cache of it if there is a fresh one, else write one
-  std::string cache_dir = {};  // where; empty: beside the file, or the current folder for a generated matrix
-  std::string columns = {};    // of an edge list (producer/matrix/edge_columns.hpp); empty: not given
+  bool cache = false;          // map a fresh cache of the matrix, or write one
+  std::string cache_dir = {};  // the cache's folder; empty: beside the file, or the current folder for a generated
+                               // matrix
+  std::string columns = {};    // the columns of an edge list (producer/matrix/edge_columns.hpp); empty: not given
 };
 
 /// The matrix, in the solver's orientation. Uses all OpenMP threads. Throws `Error` with one line and the exit code: 2
 /// for input, 3 for missing resources, 5 for a damaged cache.
 CsrMatrix load_matrix(const MatrixOptions& options, Orientation orientation);
 
-/// Reads the matrix and writes its cache, even if one is fresh; returns the cache's path.
+/// Reads the matrix and writes its cache, even if a cache is fresh; returns the cache's path.
 std::string write_cache(const MatrixOptions& options, Orientation orientation);
 
-/// Whether the matrix is a cache, or will be read from one: load_matrix has then checked it, or written it.
+/// Whether the matrix is a cache, or will be read from a cache that load_matrix has checked or written before.
 bool has_cache(const MatrixOptions& options);
 
 /// Maps that cache (map_matrix_cache), after another process of this machine called load_matrix with these options.
@@ -47,8 +48,8 @@ CsrMatrix map_matrix(const MatrixOptions& options, Orientation orientation);
 /// The unpacked text of a matrix file that is no cache, in a known format. Throws Error as load_matrix.
 MatrixText open_matrix_text(const MatrixOptions& options);
 
-/// This process's part of it, if each of several reads a share of the text. If it throws Error (exit code 2), all
-/// processes do.
+/// This process's part of the matrix, if each of several processes reads a share of the text. If it throws Error (exit
+/// code 2), all processes do.
 CsrMatrix read_matrix_share(const MatrixText& input, const MatrixOptions& options, SharedBuilder::How how);
 
 /// Throws Error (exit code 2) for a malformed generator name, for malformed columns or those of a generated matrix,

@@ -14,10 +14,10 @@ namespace ringside {
 
 /// The place in a matrix, as the input writes it: from the row (a link's source) to the column (its target).
 struct MatrixPlace {
-  enum class What { kEntry, kLinks, kRow };  // an entry; all links that leave `from`; a row or its lack
+  enum class What { kEntry, kLinks, kRow };  // an entry; all links that leave `from`; a whole row
   What what = What::kEntry;
   std::uint64_t from = 0;  // an id if the matrix has ids, else an index from 0
-  std::uint64_t to = 0;    // of an entry
+  std::uint64_t to = 0;    // the column of an entry
   bool has_ids = false;
 
   static MatrixPlace of_entry(const CsrMatrix& matrix, std::uint64_t stored);
@@ -25,10 +25,10 @@ struct MatrixPlace {
   static MatrixPlace of_row(const CsrMatrix& matrix, std::uint64_t row);
 };
 
-/// The place in a text.
+/// The place in the input's text.
 struct PlaceInText {
   bool is_edge_list = false;  // true: the indices are the ids, if the matrix has none
-  std::uint64_t line = 0;     // from 1; 0: on no line
+  std::uint64_t line = 0;     // the line's number from 1; 0: on no line
   std::uint64_t lines = 0;    // number of lines that add up to an entry
   std::string name = {};      // the text's name in messages, which can be a member of an archive; empty: the file's
 };

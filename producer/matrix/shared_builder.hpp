@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Builds a CRS matrix from entries of which each of several processes produces a share, twice, like csr_builder.hpp in
-// one process. The first time, all processes count; the counts decide which rows each process gets, so that all get
-// about equally many entries. The second time, the entries go to the process that has their row. In addition to the
-// stored entries this takes 8 bytes (with values: 16) for each entry that this process received, and for each that it
-// produced, up to twice as much while their lists grow.
+// Builds a CRS matrix in several processes, as csr_builder.hpp does in one process. Each process produces a share of
+// the entries, twice. The first time, all processes count; the counts decide which rows each process gets, so that all
+// get about equally many entries. The second time, the entries go to the process that has their row. In addition to the
+// stored entries this takes 8 bytes (with values: 16) for each entry that this process received, and up to twice as
+// much for each entry that it produced, while the lists of these grow.
 #pragma once
 
 #include <cstddef>
@@ -22,20 +22,21 @@ class SharedBuild {
  public:
   virtual ~SharedBuild() = default;
 
-  virtual std::size_t share() const noexcept = 0;  // of this process
+  virtual std::size_t share() const noexcept = 0;  // the share of this process
   virtual std::size_t shares() const noexcept = 0;
 
   /// The sum of all processes' lines; kWrongLine if any process has that.
   virtual std::uint64_t total(std::uint64_t lines) = 0;
-  /// The sum over the processes with lower shares.
+  /// The sum of `lines` over the processes with lower shares.
   virtual std::uint64_t before(std::uint64_t lines) = 0;
 
   /// The number of rows that are counted together.
   virtual std::uint64_t block_rows() const noexcept = 0;
-  /// shares + 1 row numbers: the beginnings of all processes' rows. entries: by blocks, of this process.
+  /// shares + 1 row numbers: the beginnings of all processes' rows. entries: the number of this process's entries in
+  /// each block of rows.
   virtual std::vector<std::uint64_t> share_rows(std::uint64_t rows, std::vector<std::uint64_t> entries) = 0;
 
-  /// [p] of `to` goes to process p. Returns the entries sent to this process, in the order of the processes.
+  /// Sends to[p] to process p. Returns the entries sent to this process, in the order of the processes.
   virtual std::vector<std::uint64_t> exchange(const std::vector<std::vector<std::uint64_t>>& to) = 0;
   virtual std::vector<double> exchange(const std::vector<std::vector<double>>& to) = 0;
 };
@@ -49,7 +50,7 @@ class SharedBuilder {
     SharedBuild* with = nullptr;
   };
 
-  // As of CsrBuilder.
+  // These functions are those of CsrBuilder, for several processes.
   static std::vector<std::string_view> own_pieces(How how, const std::vector<std::string_view>& pieces);
   static std::uint64_t total(How how, std::uint64_t lines) { return how.with->total(lines); }
   static std::uint64_t before(How how, std::uint64_t lines) { return how.with->before(lines); }
@@ -60,7 +61,7 @@ class SharedBuilder {
   CsrMatrix finish(Array<std::uint64_t> id = {});
 
  private:
-  /// Entries for each process: row and column in one number, and values unless it is a pattern.
+  /// The entries for each process: row and column in one number, and values unless the matrix is a pattern.
   struct Outbox {
     std::vector<std::vector<std::uint64_t>> place;
     std::vector<std::vector<double>> value;
@@ -70,10 +71,10 @@ class SharedBuilder {
   std::uint64_t rows_;
   std::uint64_t columns_;
   bool weighted_;
-  std::vector<std::uint64_t> entries_;  // by blocks of rows
+  std::vector<std::uint64_t> entries_;  // the number of entries in each block of rows
   std::vector<std::uint64_t> first_row_;
   Outbox outbox_;
-  std::mutex mutex_;  // over outbox_, while Placers end
+  std::mutex mutex_;  // guards outbox_ while Placers end
 };
 
 /// One for each thread, as EntryCounter.
@@ -99,7 +100,7 @@ class SharedBuilder::Counter {
 class SharedBuilder::Placer {
  public:
   explicit Placer(SharedBuilder& builder);
-  ~Placer() noexcept(false);  // std::bad_alloc
+  ~Placer() noexcept(false);  // may throw std::bad_alloc
   Placer(const Placer&) = delete;
   Placer& operator=(const Placer&) = delete;
 

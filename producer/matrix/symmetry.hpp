@@ -10,9 +10,9 @@
 
 namespace ringside {
 
-/// 0, modulo 2^64, if a_ij = a_ji for all i and j; for parts of a matrix, their sum is 0. One pass over the entries by
-/// all OpenMP threads, in any order. It adds hashes: with a probability of about 2^-64 it is 0 for a matrix that is not
-/// symmetric. matrix: square.
+/// 0, modulo 2^64, if a_ij = a_ji for all i and j; if a matrix has several parts, the sum of their results is 0. One
+/// pass over the entries by all OpenMP threads, in any order. The function adds hashes: with a probability of about
+/// 2^-64 the result is 0 for a matrix that is not symmetric. matrix: square.
 std::uint64_t asymmetry(const CsrMatrix& matrix);
 
 /// True if the matrix is square and its asymmetry is 0.
@@ -20,7 +20,7 @@ bool is_symmetric(const CsrMatrix& matrix);
 
 /// An entry a_ij, and its mirror a_ji if that exists.
 struct MirroredEntry {
-  std::uint64_t stored = 0;  // its index in the matrix
+  std::uint64_t stored = 0;  // the entry's index in the matrix
   double value = 0;
   std::optional<double> mirror{};
 };
@@ -40,8 +40,8 @@ struct DiagonalSums {
   void add(double value) noexcept;
 };
 
-/// The factor by which the L1 change of a converging Jacobi iteration can exceed any earlier one; infinity if no limit
-/// is known. symmetric: whether the matrix is.
+/// The factor by which the L1 change of a converging Jacobi iteration can exceed any earlier change; infinity if no
+/// limit is known. symmetric: whether the matrix is.
 ///
 /// If A is symmetric and its diagonal D has one sign, d_k = (I - D^-1 A) d_{k-1} is a symmetric iteration in the norm
 /// |d|_D = sqrt(sum |D_i| d_i^2): with a spectral radius of at most 1 that norm never grows. It differs from the L1

@@ -19,12 +19,12 @@ namespace {
 
 constexpr std::string_view kFar = "far:";
 
-// main writes both before other threads exist.
+// main writes both variables before other threads exist.
 bool started = false;
 bool large_granules = false;
 
-// 64 KiB: a stream of these costs half the time of one in granules of 4 KiB (docs/inside/memory_mode.md). The limit has
-// room for at least 64, so that every stream of every thread has some.
+// 64 KiB: a stream of such granules costs half the time of a stream of 4 KiB granules (docs/inside/memory_mode.md). The
+// limit has room for at least 64 granules, so that every stream of every thread has some.
 constexpr std::size_t kStreamGranule = std::size_t{64} << 10;
 constexpr std::uint64_t kLeastGranules = 64;
 
@@ -138,7 +138,7 @@ void shrink_far(void* memory, std::size_t bytes) noexcept {
 void will_be_streamed(void* memory, std::size_t bytes) noexcept {
   if (!in_far_memory(memory)) return;
   ringside_memory_advise(memory, bytes, RINGSIDE_MEMORY_SEQUENTIAL);
-  if (large_granules) ringside_memory_granule(memory, kStreamGranule);  // else a small array: it shares its 1 MiB
+  if (large_granules) ringside_memory_granule(memory, kStreamGranule);  // fails for small arrays, which share 1 MiB
 }
 
 std::optional<FarUse> far_use() noexcept {

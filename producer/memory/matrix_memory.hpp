@@ -23,7 +23,7 @@ std::string far_folder(const SolveOptions& options);
 /// Throws Error (exit code 2) if only one of the two options is given.
 void check_matrix_options(const SolveOptions& options);
 
-/// The same; also throws if the folder does not exist. Allocates nothing.
+/// Checks the options as check_matrix_options does; also throws if the folder does not exist. Allocates nothing.
 void check_matrix_memory(const SolveOptions& options);
 
 /// Call once, in main, after catch_bus_errors (its handler gets all faults outside the arena) and before other threads
@@ -40,7 +40,8 @@ bool in_far_memory(const void* address) noexcept;
 /// `bytes` of zeroed far memory. Throws Error (exit code 3) if there is no room.
 std::shared_ptr<void> allocate_far(std::size_t bytes);
 
-/// For memory that grows: as realloc and free. If `grow_far` throws (as allocate_far), `memory` stays valid.
+/// These functions are for memory that grows: as realloc and free. If `grow_far` throws (as allocate_far), `memory`
+/// stays valid.
 void* grow_far(void* memory, std::size_t bytes);
 void free_far(void* memory) noexcept;
 
@@ -52,12 +53,12 @@ void will_be_streamed(void* memory, std::size_t bytes) noexcept;
 
 /// The costs of far memory in this process.
 struct FarUse {
-  std::uint64_t far_bytes = 0;        // allocated now
-  std::uint64_t dram_peak_bytes = 0;  // of frames
+  std::uint64_t far_bytes = 0;        // the bytes allocated now
+  std::uint64_t dram_peak_bytes = 0;  // the most DRAM that frames took
   std::uint64_t faults = 0;
-  std::uint64_t fault_ns = 0;    // of all threads
-  std::uint64_t read_bytes = 0;  // from far memory
-  std::uint64_t in_place_bytes = 0;  // of far_bytes: used without a copy in DRAM (on DAX)
+  std::uint64_t fault_ns = 0;    // summed over all threads
+  std::uint64_t read_bytes = 0;  // the bytes read from far memory
+  std::uint64_t in_place_bytes = 0;  // part of far_bytes: used without a copy in DRAM (on DAX)
 };
 
 /// Empty if the matrix is in DRAM.

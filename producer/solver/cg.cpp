@@ -33,7 +33,8 @@ namespace {
 enum Place : std::size_t { kX, kR, kP };
 enum ScalarPlace : std::size_t { kL1, kLinf, kRho, kRelativeResidual };
 
-// |r| / |b|: later iterations would change x by less than any rounding, and p.Ap would underflow in the end.
+// The |r| / |b| of an exhausted r: later iterations would change x by less than any rounding, and p.Ap would underflow
+// in the end.
 constexpr double kExhausted = 0x1p-100;
 
 // Limits for the largest magnitude of b: with these, rho of an r that is not exhausted is a normal number.
@@ -113,7 +114,7 @@ class ConjugateGradients final : public Solver {
   std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
   std::string_view format() const noexcept override { return to_string(layout_.format); }
   std::string parameters() const override { return "right_side=" + right_side_.name; }
-  /// The writing sweeps follow the product, and row i of each vector depends on row i of the others only.
+  /// The sweeps that write follow the product, and row i of each vector depends only on row i of the others.
   bool may_overwrite_previous() const noexcept override { return true; }
   /// No limit is known: the change rises and falls on the way to the solution.
   double growth_limit() const noexcept override { return std::numeric_limits<double>::infinity(); }
@@ -182,7 +183,7 @@ class ConjugateGradients final : public Solver {
                    .beta = 0};
     multiply(pass);
     const double p_dot_product = sum_of(&CgBlockSums::p_dot_product);
-    // With an exhausted r nothing is left to change, and a direction of zeros would look like a breakdown.
+    // If r is exhausted, nothing is left to change, and a direction of zeros would look like a breakdown.
     const bool exhausted = relative_residual() <= kExhausted;
     if (!exhausted) {
       if (!(p_dot_product > 0 && std::isfinite(p_dot_product))) return broken_down("p.Ap", p_dot_product);
@@ -278,10 +279,10 @@ class ConjugateGradients final : public Solver {
   bool b_is_ones_;
   RightSide right_side_;
   Schema schema_;
-  std::array<std::uint64_t, 3> offset_{};  // of the variables in a step's memory
+  std::array<std::uint64_t, 3> offset_{};  // the places of the variables in a step's memory
   const CgKernels& kernels_;
   RowLayout layout_;
-  OpenMpTeam openmp_;  // until another team is given
+  OpenMpTeam openmp_;  // makes the steps until another team is given
   BlockParts parts_;
   BlockSets sets_;
   std::optional<ProductParts> product_parts_;
@@ -289,8 +290,8 @@ class ConjugateGradients final : public Solver {
   Array<double> product_with_p_;
   std::vector<CgBlockSums> sums_;
   double norm_of_b_ = 0;
-  double rho_ = 0;                                  // of the newest step
-  std::array<std::uint64_t, 2> further_scalars_{};  // of the newest step
+  double rho_ = 0;                                  // rho of the newest step
+  std::array<std::uint64_t, 2> further_scalars_{};  // further scalars of the newest step
   Breakdown broken_;
 };
 

@@ -5,7 +5,7 @@
 //   x_k = x_{k-1} + alpha p_{k-1},  r_k = r_{k-1} - alpha q,  rho_k = r_k.r_k
 //   p_k = r_k + (rho_k / rho_{k-1}) p_{k-1}                         x_0 = 0,  r_0 = p_0 = b
 //
-// x_k alone does not determine x_{k+1}: a step has x, r, p and rho. The criterion is |r_k| / |b| in the 2-norm. r is
+// x_k alone does not determine x_{k+1}, so a step has x, r, p and rho. The criterion is |r_k| / |b| in the 2-norm. r is
 // the residual of the recurrence, which differs from b - A x by rounding.
 #pragma once
 

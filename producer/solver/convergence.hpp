@@ -20,9 +20,9 @@ enum class Progress { kRunning, kConverged, kDiverged };
 
 class ConvergenceCheck {
  public:
-  /// Diverged: the criterion is not finite. Or it is the largest so far, and for at least kDivergedIterations in a row
-  /// it was more than kDivergedFactor times the smallest one and more than twice the largest growth of a converging
-  /// iteration (twice: for rounding).
+  /// An iteration has diverged if its criterion is not finite. It has also diverged if its criterion is the largest so
+  /// far, and for at least kDivergedIterations in a row the criterion was more than kDivergedFactor times the smallest
+  /// one and more than twice the largest growth of a converging iteration (twice: for rounding).
   static constexpr double kDivergedFactor = 1e4;
   static constexpr int kDivergedIterations = 32;
 
@@ -32,15 +32,16 @@ class ConvergenceCheck {
   ConvergenceCheck(double tolerance, double growth_limit, double exhausted = -1) noexcept
       : tolerance_(tolerance), exhausted_(exhausted), diverged_factor_(std::max(kDivergedFactor, 2 * growth_limit)) {}
 
-  /// Adds an iteration's criterion. Converged: it is at most the tolerance, or exhausted. Diverged: see above.
+  /// Adds an iteration's criterion. Converged: the criterion is at most the tolerance, or exhausted. Diverged: see
+  /// above.
   Progress observe(double criterion) noexcept;
 
   /// The factor of the criterion per iteration, over at most the last 32 iterations: an estimate of the spectral radius
   /// of the iteration's matrix. Empty before the second iteration, or if an iteration changed nothing.
   std::optional<double> growth_per_iteration() const noexcept;
 
-  /// The number of further iterations until the criterion meets the tolerance, if it keeps shrinking at that rate.
-  /// Empty if the tolerance is 0 or the criterion is not shrinking.
+  /// The number of further iterations until the criterion meets the tolerance, if it keeps shrinking at the present
+  /// rate. Empty if the tolerance is 0 or the criterion is not shrinking.
   std::optional<std::uint64_t> iterations_left() const noexcept;
 
  private:
@@ -51,10 +52,10 @@ class ConvergenceCheck {
   double tolerance_;
   double exhausted_;
   double diverged_factor_;
-  double smallest_ = 0;  // criterion seen
+  double smallest_ = 0;  // the smallest criterion so far
   double largest_ = 0;
-  int grown_for_ = 0;         // iterations in a row above diverged_factor_
-  std::size_t observed_ = 0;  // finite criteria
+  int grown_for_ = 0;         // the iterations in a row above diverged_factor_
+  std::size_t observed_ = 0;  // the number of finite criteria
   std::array<double, kWindow> recent_{};
 };
 

@@ -67,7 +67,7 @@ class Jacobi final : public Solver {
     });
   }
 
-  /// Between iterations the solver keeps only other processes' rows.
+  /// The solver keeps nothing between iterations except other processes' rows.
   void prepare(const void* payload, std::span<const std::uint64_t>) noexcept override {
     neighbours_.send(static_cast<const double*>(payload), ghosted_->data());
   }
@@ -137,7 +137,7 @@ class Jacobi final : public Solver {
   RightSide right_side_;
   const JacobiKernels& kernels_;
   RowLayout layout_;
-  OpenMpTeam openmp_;  // until another team is given
+  OpenMpTeam openmp_;  // makes the iterates until another team is given
   BlockParts parts_;
   BlockSets sets_;
   std::optional<ProductParts> product_parts_;

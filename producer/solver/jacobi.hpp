@@ -3,8 +3,8 @@
 //
 //   x_k = D^-1 * (b - R * x_{k-1}),   x_0 = 0,   A = D + R, D its diagonal
 //
-// It converges for any b exactly if the spectral radius of I - D^-1 A is below one, for instance if A is diagonally
-// dominant. producer/solver/convergence.hpp checks whether it does.
+// The iteration converges for any b exactly if the spectral radius of I - D^-1 A is below one, for instance if A is
+// diagonally dominant. producer/solver/convergence.hpp checks whether the iteration converges.
 #pragma once
 
 #include <memory>

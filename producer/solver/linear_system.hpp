@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A system of equations A x = b: its right side, and the requirements of every such solver on A and b. Single solvers'
-// further requirements are in their own files.
+// A system of equations A x = b: its right side, and the requirements of every such solver on A and b. Further
+// requirements of a single solver are in its own files.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ struct RightSide {
   std::string name = "ones";
 };
 
-/// From an n-by-1 matrix file, or ARCHIVE:MEMBER; all ones if `file` is empty. Throws Error as load_matrix does, and
-/// (exit code 2) unless the matrix has one column.
+/// Loads b from an n-by-1 matrix file, or ARCHIVE:MEMBER; all ones if `file` is empty. Throws Error as load_matrix
+/// does, and (exit code 2) unless the matrix has one column.
 RightSide load_right_side(const std::string& file);
 
 /// Throws `Error` (exit code 2) for a matrix that is empty or not square, an entry of A or b that is not finite, and a

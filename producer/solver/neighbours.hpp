@@ -19,15 +19,15 @@
 
 namespace ringside {
 
-/// An entry of another process in a column that is a row of this process.
+/// An entry in another process's rows, in a column whose index is a row of this process.
 struct ColumnEntry {
-  std::uint64_t row = 0;  // of this process's part
-  double value = 0;       // of one entry; of a pattern: number of entries
+  std::uint64_t row = 0;  // a row of this process's part
+  double value = 0;       // the entry's value; in a pattern: the number of entries
 };
 
-/// In the order of the processes, and within a process in the order of its rows.
+/// Entries in the order of the processes, and within a process in the order of its rows.
 struct ColumnEntries {
-  std::vector<ColumnEntry> before;  // of the processes before this one
+  std::vector<ColumnEntry> before;  // entries of the processes before this one
   std::vector<ColumnEntry> after;
 };
 
@@ -37,20 +37,20 @@ class Neighbours {
 
   // --- while a solver is made: every process makes the same calls ---
 
-  /// Runs `work`, which calls no function of this object. If it throws an Error in some processes, all throw that of
-  /// the first, as an AgreedError. (A single process throws it unchanged.)
+  /// Runs `work`, which calls no function of this object. If it throws an Error in some processes, all processes throw
+  /// the Error of the first of these, as an AgreedError. (A single process throws it unchanged.)
   virtual void together(const std::function<void()>& work) = 0;
 
-  /// From now on AgreedErrors are worded(error): only the process that threw has the place in the matrix. Null: they
-  /// are unchanged.
+  /// From now on `worded` words AgreedErrors, because only the process that threw has the place in the matrix. Null:
+  /// AgreedErrors are unchanged.
   virtual void word(std::function<Error(const Error&)> worded) = 0;
 
   /// Other processes' entries in the columns that are this process's rows. part: columns as in the whole; without
   /// values: a pattern.
   virtual ColumnEntries entries_in_own_columns(const CsrMatrix& part) = 0;
 
-  /// The first process gets the whole matrix, the others an empty one. part: columns as in the whole. For messages: it
-  /// takes the memory of the whole.
+  /// Returns the whole matrix in the first process, an empty one in the others. part: columns as in the whole. For
+  /// messages only: it takes the memory of the whole.
   virtual CsrMatrix gathered(const CsrMatrix& part) = 0;
 
   /// Enables `send` and `receive`. ghosts: their numbers in the whole. place: the place of element j of the exchanged
@@ -80,19 +80,19 @@ class Neighbours {
  protected:
   static constexpr std::size_t kMostState = 120;
 
-  /// Fills `state` from the previous process, if there is one.
+  /// Fills `state` with that of the previous process, if this process is not the first.
   virtual void await_turn(void* state, std::size_t bytes) noexcept = 0;
-  /// Sends `state` to the next process, and fills it with the last one's.
+  /// Sends `state` to the next process, and fills it with the last process's.
   virtual void pass_on(void* state, std::size_t bytes) noexcept = 0;
 };
 
-/// A failure on which all processes agreed: its line is complete.
+/// A failure on which all processes agreed: its message is complete.
 class AgreedError : public Error {
  public:
   using Error::Error;
 };
 
-/// For a process that has all rows.
+/// The neighbours of a process that has all rows.
 Neighbours& alone() noexcept;
 
 }  // namespace ringside

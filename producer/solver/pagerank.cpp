@@ -25,8 +25,9 @@
 namespace ringside {
 namespace {
 
-/// Whether four vectors (two contributions, the old and the new iterate) exceed the last-level cache. Then it has lost
-/// an iteration's values by the next one, and stores that bypass it save reading the line first.
+/// Whether four vectors (two contributions, the old and the new iterate) exceed the last-level cache. If they do, an
+/// iteration's values have left the cache by the next iteration, and stores that bypass the cache save reading the line
+/// first.
 bool vectors_exceed_cache(std::uint64_t rows) noexcept {
   // One core reaches one slice of a last-level cache, 32 MiB on common servers. The system does not report it: glibc
   // reports the sum of all slices of a processor, even to a virtual machine that has part of it.
@@ -113,7 +114,7 @@ class Pagerank final : public Solver {
   }
 
   /// Adds the weights of this process's links. Links are stored at their target, so every thread reads all of them and
-  /// adds up those that leave its own rows. No two threads write the same sum.
+  /// adds up the links that leave its own rows. No two threads write the same sum.
   void add_leaving(std::span<const double> weight, Array<double>& sum) {
     parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
       const std::uint64_t begin = first * kBlockRows;
@@ -174,7 +175,7 @@ class Pagerank final : public Solver {
     });
   }
 
-  /// From the contributions of x_{k-1} to those of x_k.
+  /// The inputs and outputs of a pass from the contributions of x_{k-1} to those of x_k.
   PagerankPass next_pass() noexcept {
     const auto n = static_cast<double>(matrix_.all_rows());
     return {.product = layout_.product(matrix_),
@@ -188,7 +189,8 @@ class Pagerank final : public Solver {
             .base = ((1.0 - damping_) + damping_ * dangling_) / n};
   }
 
-  /// The contributions of x_k are complete: they are sent while the block sums are added and x_k is published.
+  /// Call when the contributions of x_k are complete: they are sent while the block sums are added and x_k is
+  /// published.
   Change finish_pass() noexcept {
     current_ = 1 - current_;
     neighbours_.send(contribution_[current_].data(), contribution_[current_].data());
@@ -217,7 +219,7 @@ class Pagerank final : public Solver {
   double damping_;
   const PagerankKernels& kernels_;
   bool stream_;
-  OpenMpTeam openmp_;  // until another team is given
+  OpenMpTeam openmp_;  // makes the iterates until another team is given
   BlockParts parts_;
   BlockSets sets_;
   std::optional<ProductParts> product_parts_;  // exist once the layout does

@@ -24,7 +24,7 @@ namespace {
 constexpr int kOrderOfAdditions = 2;
 
 /// A hash of the matrix content, the solver, and every parameter that decides the iterates. It omits `--tolerance`,
-/// `--iterations` and `--every`, which decide only how many iterates there are and which are kept, and
+/// `--iterations` and `--every`, which decide only the number of iterates and which of them are kept, and
 /// `--matrix-format`, which decides only the speed.
 Id128 problem_id(const Id128& content_id, std::string_view solver, const std::string& parameters) {
   const std::string text =
@@ -36,7 +36,7 @@ MatrixOptions matrix_of(const SolveOptions& options) {
   return {.matrix = options.matrix, .cache = options.cache, .cache_dir = options.cache_dir, .columns = options.columns};
 }
 
-/// Adds the files' names to an error: the solver names rows only.
+/// Adds the files' names to an error, because the solver's message contains only rows.
 Error naming_files(const Error& error, const SolveOptions& options) {
   if (const auto* const refused = dynamic_cast<const RefusedEntry*>(&error)) {
     return refused->in(options.matrix, find_in_text(matrix_of(options), *refused));

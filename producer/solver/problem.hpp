@@ -18,7 +18,7 @@ namespace ringside {
 struct Problem {
   std::unique_ptr<Solver> solver;
   RunDescription description;  // run_id fresh and random; entries and nonzeros of the whole
-  std::uint64_t first_row = 0;  // of this process's part, with the number of its rows
+  std::uint64_t first_row = 0;  // the first row of this process's part; `rows` is its number of rows
   std::uint64_t rows = 0;
 };
 

@@ -22,10 +22,10 @@ namespace ringside {
 
 /// The change of an iteration, and its criterion.
 struct Change {
-  double l1 = 0;         // sum of |x_k[i] - x_{k-1}[i]|
-  double linf = 0;       // their maximum; see largest_change
-  double criterion = 0;  // what --tolerance bounds (SolverChoice::criterion): l1, or a better measure if there is one
-  bool broken_down = false;  // there is no step k: see Solver::breakdown
+  double l1 = 0;             // sum of |x_k[i] - x_{k-1}[i]|
+  double linf = 0;           // their maximum; see largest_change
+  double criterion = 0;      // bounded by --tolerance (SolverChoice::criterion): l1, or a better measure if one exists
+  bool broken_down = false;  // no step k exists: see Solver::breakdown
 };
 
 /// The largest change, as reductions report it. linf ignores NaN: if it is 0 and the sum l1 is NaN, the result is NaN.
@@ -41,15 +41,15 @@ class Solver {
   virtual std::uint64_t rows() const noexcept = 0;
   virtual std::uint64_t nonzeros() const noexcept = 0;
 
-  /// The storage format of the matrix, such as "packed" (docs/inside/kernels.md): decides the time, not the
+  /// The storage format of the matrix, such as "packed" (docs/inside/kernels.md). It decides the time, not the
   /// iterates.
   virtual std::string_view format() const noexcept = 0;
 
   /// Parameters that decide the iterates, such as "damping=0.85": part of problem_id.
   virtual std::string parameters() const = 0;
 
-  /// From now on `team`, which outlives every later call, does the work; until then all OpenMP threads do. The iterates
-  /// do not depend on it.
+  /// From now on `team`, which outlives every later call, does the work; until then all OpenMP threads do it. The
+  /// iterates do not depend on the team.
   virtual void share_among(Team& team) = 0;
 
   /// The variables of a step. The first one is the field x, f64[rows], at the beginning of a payload. With x alone a
@@ -57,8 +57,8 @@ class Solver {
   virtual Schema variables() const { return Schema::x_only(rows()); }
 
   /// If a process has a part of the rows (producer/solver/neighbours.hpp), a payload begins with its part of x.
-  /// offsets: the places of its parts of all variables, in bytes from there, in every later payload. Until this call,
-  /// and in a process with all rows, the places are those of `variables`.
+  /// offsets: the places of its parts of all variables in every later payload, in bytes from the payload's beginning.
+  /// Until this call, and in a process with all rows, the places are those of `variables`.
   virtual void lie_at(std::span<const std::uint64_t> /*offsets*/) {}
 
   /// The scalars published with each step. The first two are the change: `Change::l1` and `linf`.
@@ -83,7 +83,7 @@ class Solver {
   virtual double growth_limit() const noexcept = 0;
 
   /// A criterion of at most this is met at any tolerance, because later iterations would change nothing; below 0 if
-  /// there is none.
+  /// no such criterion exists.
   virtual double exhausted_criterion() const noexcept { return -1; }
 
   /// One iteration. previous: the payload of step k-1 from the last `prepare` or `iterate`, unchanged; next: becomes

@@ -17,7 +17,7 @@ namespace ringside {
 
 struct SolverEntry {
   SolverChoice choice;
-  Orientation orientation;  // of the matrix
+  Orientation orientation;  // the orientation of the matrix
 
   /// For the message about a diverging run: the matrices whose iteration matrix has a spectral radius below 1, as "a
   /// diagonally dominant one"; empty for a solver that converges for every accepted matrix.

@@ -10,10 +10,10 @@
 
 namespace ringside {
 
-/// All of them, in the order in which help and messages list them.
+/// All solvers, in the order in which help and messages list them.
 std::span<const SolverEntry* const> solvers() noexcept;
 
-/// The data for the options' declaration.
+/// The data for the declaration of the options.
 SolverChoices solver_choices();
 
 /// Throws Error (exit code 2) for an unknown name.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libarchive over bytes in memory. The filter and the format are set, not guessed: otherwise libarchive would return
-// unrecognised bytes unchanged, and unpack a twice packed text. It also ends without an error after a whole stream or
-// archive; this file checks the bytes left unread.
+// unrecognised bytes unchanged, and unpack a twice packed text. libarchive also ends without an error after a whole
+// stream or archive; this file checks the bytes left unread.
 #include "producer/text/archive.hpp"
 
 #include <archive.h>
@@ -35,7 +35,7 @@ class Reader {
 
   archive* get() const { return archive_; }
   bool open() { return archive_read_open(archive_, this, nullptr, next_piece, nullptr) == ARCHIVE_OK; }
-  /// For a format that must seek: a zip archive's directory is at its end.
+  /// Opens a format that must seek: a zip archive's directory is at its end.
   bool open_seekable() { return archive_read_open_memory(archive_, rest_.data(), rest_.size()) == ARCHIVE_OK; }
 
   /// The number of bytes that were taken from the input.
@@ -181,7 +181,7 @@ bool is_tar(std::string_view bytes) {
 }
 
 std::vector<TarMember> tar_members(std::string_view tar, const std::string& name) {
-  // In one piece: then libarchive returns parts of `tar` itself, not of a copy.
+  // The tar archive is read in one piece, so that libarchive returns parts of `tar` itself, not of a copy.
   Reader reader(tar, tar.size());
   if (archive_read_set_format(reader.get(), ARCHIVE_FORMAT_TAR) != ARCHIVE_OK || !reader.open()) {
     throw damaged_near(name, "tar", 0, reader.reason());
@@ -196,7 +196,7 @@ std::vector<TarMember> tar_members(std::string_view tar, const std::string& name
       members.push_back(std::move(found));
     }
   }
-  // Two blocks of zeros end an archive; some writers make one. libarchive also accepts the end of the file.
+  // Two blocks of zeros end an archive; some writers write only one. libarchive also accepts the end of the file.
   const auto end = static_cast<std::size_t>(archive_read_header_position(reader.get()));
   const std::string_view rest = tar.substr(std::min(end, tar.size()));
   if (rest.size() < kTarBlockBytes) throw cut_short(name, "tar");
@@ -209,7 +209,7 @@ std::vector<TarMember> tar_members(std::string_view tar, const std::string& name
 }
 
 bool is_zip(std::string_view bytes) {
-  return bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06");  // the latter has no members
+  return bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06");  // the second has no members
 }
 
 std::vector<ZipMember> zip_members(std::string_view zip, const std::string& name) {

@@ -10,10 +10,10 @@
 
 namespace ringside {
 
-/// As `unpack` (producer/text/packed_text.hpp), for all consecutive streams. Only zeros may follow the last one.
+/// Unpacks as `unpack` (producer/text/packed_text.hpp) all consecutive streams. Only zeros may follow the last one.
 Text unpack_bzip2(std::string_view packed, const std::string& name);
 
-/// As `unpack`, for all consecutive frames; nothing may follow them. A frame may require at most 128 MiB of memory
+/// Unpacks as `unpack` all consecutive frames; nothing may follow them. A frame may require at most 128 MiB of memory
 /// (libzstd's limit).
 Text unpack_zstd(std::string_view packed, const std::string& name);
 
@@ -21,7 +21,7 @@ Text unpack_zstd(std::string_view packed, const std::string& name);
 bool is_tar(std::string_view bytes);
 
 struct TarMember {
-  std::string name;       // with its folders, as in the archive: any bytes
+  std::string name;       // the member's path in the archive: any bytes
   std::string_view text;  // a part of the archive's bytes
 };
 
@@ -34,7 +34,7 @@ std::vector<TarMember> tar_members(std::string_view tar, const std::string& name
 bool is_zip(std::string_view bytes);
 
 struct ZipMember {
-  std::string name;    // as TarMember::name
+  std::string name;    // the member's path, as in TarMember::name
   std::size_t number;  // among all members
 };
 

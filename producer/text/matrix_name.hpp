@@ -19,11 +19,11 @@ struct RmatOptions {
 /// A file, or a member of an archive.
 struct NamedInput {
   std::string path = {};
-  std::string member = {};  // its path in the archive, or the last part of it; empty: no member
+  std::string member = {};  // the member's path in the archive, or the last part of that path; empty: no member
 };
 
-/// "ARCHIVE:MEMBER" if no file has this whole name, but one has the name before a colon (the last such). In all other
-/// cases the file.
+/// "ARCHIVE:MEMBER" if no file has this whole name, but a file has the part before a colon as its name (the last such
+/// colon). In all other cases the file.
 NamedInput named_input(const std::string& name);
 
 struct MatrixName {

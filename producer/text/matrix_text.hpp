@@ -12,12 +12,12 @@ namespace ringside {
 struct MatrixText {
   Text text;
   std::string file_name;  // its ending may decide the format: the path without packing, or the name in an archive
-  std::string name;       // in messages: the path, or "PATH:MEMBER"
+  std::string name;       // the name in messages: the path, or "PATH:MEMBER"
 };
 
-/// `file` is that of `named.path`. A byte-order mark is left out. Throws `Error` (exit code 2) if the file is damaged
-/// (`unpack`, `tar_members`, `unzip`), if a member was named and the file is no archive, or if no member is clearly the
-/// named one or the matrix (docs/use/run.md); the message lists what was found.
+/// file: the content of `named.path`. A byte-order mark is left out. Throws `Error` (exit code 2) if the file is
+/// damaged (`unpack`, `tar_members`, `unzip`), if a member was named and the file is no archive, or if no member is
+/// clearly the named one or the matrix (docs/use/run.md); the message lists what was found.
 MatrixText matrix_text(Text file, const NamedInput& named);
 
 }  // namespace ringside

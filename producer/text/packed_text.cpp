@@ -101,8 +101,8 @@ Text unpack_xz(std::string_view packed, const std::string& name) {
 }
 
 struct Packing {
-  std::string_view magic;   // the first bytes
-  std::string_view ending;  // of a file's name
+  std::string_view magic;   // the first bytes of a file
+  std::string_view ending;  // the end of a file's name
   Text (*unpack)(std::string_view packed, const std::string& name);
 };
 

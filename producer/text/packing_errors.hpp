@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every unpacker's report of an unusable file, so that the same damage has the same message in each format. All are
-// errors of the input (exit code 2). `name` is the file's name; `format` is also the program that tests it.
+// The errors that every unpacker throws for an unusable file, so that the same damage has the same message in each
+// format. All are errors of the input (exit code 2). `name` is the file's name; `format` is also the name of the
+// program that tests such a file.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 
 namespace ringside {
 
-/// For a file that ends within the data.
+/// The error for a file that ends within the data.
 inline Error cut_short(const std::string& name, std::string_view format) {
   return usage_error("{}: found the end of the file within the {} data, expected a whole file (was it cut short?)",
                      name, format);

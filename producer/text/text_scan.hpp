@@ -72,8 +72,8 @@ inline const char* parse_unsigned(const char* p, const char* end, std::uint64_t&
   return p;
 }
 
-/// As parse_real, for a number with a Fortran exponent: "1.0D+00", "1d0", and "1.0-100", as Fortran writes an exponent
-/// of three digits. `exponent` is its beginning.
+/// Reads a number with a Fortran exponent, otherwise as parse_real: "1.0D+00", "1d0", and "1.0-100", as Fortran writes
+/// an exponent of three digits. `exponent` is the beginning of the exponent.
 const char* parse_fortran_real(const char* p, const char* exponent, const char* end, double& number) noexcept;
 
 /// Reads a decimal number, "inf" or "nan" at `p`. Returns the position after it, or null: not a number, or too large
@@ -115,8 +115,8 @@ inline const char* parse_real(const char* p, const char* end, double& number) no
     return fortran ? parse_fortran_real(first, result.ptr, end, number) : result.ptr;
   }
   if (result.ec != std::errc::result_out_of_range) return nullptr;
-  // If a number is out of range, from_chars leaves `number` unchanged and does not report the side; strtod does. This
-  // program never calls setlocale, so strtod expects '.'.
+  // If a number is out of range, from_chars leaves `number` unchanged and does not report whether it is too large or
+  // too small; strtod does. This program never calls setlocale, so strtod expects '.'.
   try {
     number = std::strtod(std::string(first, result.ptr).c_str(), nullptr);
   } catch (...) {
@@ -154,7 +154,7 @@ std::uint64_t line_number(std::string_view text, std::size_t offset);
 /// shortened, unprintable bytes as '?', in quotes; "the end of the line" or "the end of the file" if nothing follows.
 std::string quote_word(std::string_view text, std::size_t offset, std::string_view separators = {});
 
-/// The same for the whole line that holds `offset`.
+/// The quote of the whole line that holds `offset`.
 std::string quote_line(std::string_view text, std::size_t offset);
 
 /// Throws `Error` (exit code 2): "NAME: line L: found FOUND, expected EXPECTED", L being the line that holds `offset`.

@@ -31,7 +31,7 @@ class GrowingBytes {
 
   unsigned char* free_space() { return data_ + size_; }
   std::size_t free_bytes() const { return capacity_ - size_; }
-  /// Adds the first `bytes` of the free space, which were written.
+  /// Adds the first `bytes` of the free space to the text; the caller has written them.
   void add(std::size_t bytes) { size_ += bytes; }
   /// Throws `Error` (exit code 3) if there is no memory.
   void grow();

@@ -28,7 +28,7 @@ from .prefix import get_cmake_dir, get_fortran_source, get_include, get_lib, get
 from .reading import Pool
 from .records import Record, RunInfo, StepInfo
 from .rings import GlobalStep, NodeRing, Rings, open_rings
-from .rings import open as open  # not in __all__: `from ringside import *` keeps Python's own
+from .rings import open as open  # not in __all__, so that `from ringside import *` keeps Python's own
 from .variables import DTypeLike, Variable, VariableLike
 from .writing import ClaimedStep, Counts, KeptStep, Reply, Writer, publish
 

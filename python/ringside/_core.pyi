@@ -48,7 +48,7 @@ class Writer:
     def publish_packed(
         self,
         iteration: int,
-        variables: Sequence[Any],  # of each an array, or a list of C-contiguous buffers
+        variables: Sequence[Any],  # for each one an array, or a list of C-contiguous buffers
         scalars: Mapping[str, _Number],
         wait: bool,
     ) -> bool: ...

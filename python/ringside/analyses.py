@@ -56,7 +56,7 @@ def reduction(name: str | Callable[..., Any] | None = None, *, every: int = 1) -
     A number is recorded as `analysis.energy`, the entries of a dict as `analysis.energy.KEY`. name: by default the
     function's name. every: only steps whose iteration is a multiple of it. The function itself is not changed.
     """
-    if callable(name):  # @ringside.reduction, without parentheses
+    if callable(name):  # used as @ringside.reduction, without parentheses
         return reduction()(name)
     every = whole("every", every, 1)
 
@@ -70,7 +70,7 @@ def reduction(name: str | Callable[..., Any] | None = None, *, every: int = 1) -
             raise UsageError(f"two reductions have the name {chosen!r}; expected each name once")
         for other in _registered:
             shorter, longer = sorted((other, str(chosen)), key=len)
-            if longer.startswith(f"{shorter}."):  # a key of the one could make the name of the other
+            if longer.startswith(f"{shorter}."):  # with a key, the shorter name could form the longer one
                 raise UsageError(f"the reductions {shorter!r} and {longer!r} could both have a result analysis.{longer}; expected no name "
                                  "that begins with another name and a dot")
         _registered[str(chosen)] = Reduction(str(chosen), function, every)

@@ -28,8 +28,8 @@ from .held_step import HeldStep
 from .reading import Pool
 from .records import StepInfo
 
-_LOOK_S = 0.05  # how long to wait for a step between two looks for a command
-_MOST_LINE_BYTES = 65536  # of what a function prints; a longer line comes in parts
+_LOOK_S = 0.05  # the wait for a step between two checks for a command
+_MOST_LINE_BYTES = 65536  # of a line that a function prints; a longer line is printed in parts
 _MOST_WHY_CHARACTERS = 4096
 
 
@@ -54,7 +54,7 @@ class _MarkedLines(io.RawIOBase):
         while len(self._partial) > _MOST_LINE_BYTES:
             end = _MOST_LINE_BYTES
             while end > _MOST_LINE_BYTES - 4 and self._partial[end] & 0xC0 == 0x80:
-                end -= 1  # not within a character
+                end -= 1  # do not cut a character
             self._put(self._partial[:end])
             self._partial = self._partial[end:]
         return len(text)
@@ -101,7 +101,7 @@ class _Copies:
 
     def __init__(self, descriptors: list[int]) -> None:
         self.is_copy = False
-        self.is_first = True  # of this process
+        self.is_first = True  # no copy was made yet, or this is the first one
         self._descriptors = descriptors
         os.register_at_fork(after_in_parent=self._forked, after_in_child=self._copied)
 
@@ -110,7 +110,7 @@ class _Copies:
 
     def _copied(self) -> None:
         if self.is_copy:
-            return  # of a copy: the numbers may be those of its own files by now
+            return  # a copy of a copy: the numbers may now belong to its own files
         self.is_copy = True
         for descriptor in self._descriptors:
             os.close(descriptor)
@@ -134,7 +134,7 @@ class Worker:
         self._reductions: list[Reduction] = []
         self._skipped: list[int] = []
         self._has_failed: set[str] = set()
-        self._last = (0, 0)  # commit_seq and iteration of the last step that was looked at
+        self._last = (0, 0)  # commit_seq and iteration of the last step that was processed
 
     def run(self) -> int:
         self._tell("hello")
@@ -146,7 +146,7 @@ class Worker:
         self._skipped = [0] * len(self._reductions)
         self._tell("ready", analyses=[[one.name, one.every] for one in self._reductions])
         begin = self._command(wait=True)
-        if begin is None or "run" not in begin:  # the run ended before it began
+        if begin is None or "run" not in begin:  # the run ended before the analyses began
             self._tell("end", commit_seq=0, skipped=self._skipped)
             return 0
         try:
@@ -156,7 +156,7 @@ class Worker:
             else:
                 self._follow(pool, begin["run"], begin["after"], begin["iteration"])
         except BrokenPipeError:
-            return 0  # nobody listens any more
+            return 0  # the reader of the results has ended
         except Error as error:
             self._tell("stopped", why=str(error))
             return error.status if error.status > 0 else 3
@@ -174,7 +174,7 @@ class Worker:
             return f"{self._file}: cannot be imported; expected a file whose name ends with .py"
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
-        sys.dont_write_bytecode = True  # nothing is left beside a user's file
+        sys.dont_write_bytecode = True  # leave no files beside a user's file
         try:
             spec.loader.exec_module(module)
             if self._copies.is_copy:
@@ -182,7 +182,7 @@ class Worker:
         except SyntaxError as error:
             where = self._file if error.filename in (None, str(path)) else f"{self._file}: {error.filename}"
             return f"{where}, line {error.lineno}: {error.msg}"
-        except BaseException as error:  # also sys.exit
+        except BaseException as error:  # includes sys.exit
             where = self._file
             line = _line_in(error.__traceback__, str(path))
             text = str(error) if isinstance(error, Error) else "".join(traceback.format_exception_only(type(error), error))
@@ -214,14 +214,14 @@ class Worker:
             if found[3].hex() == run:
                 self._look_at(pool, last)
             elif self._is_over:
-                return  # the next run
+                return  # the step belongs to the next run
 
     def _look_at(self, pool: Pool, commit_seq: int, *, kept: StepInfo | None = None) -> None:
         """Calls the functions that are due, and sends what they return. kept: the step, if it is one of a pool that was
         listed; of a run that is followed, gaps between steps are counted."""
         try:
             step = pool.hold(commit_seq)
-        except NotKeptError:  # overwritten: the next step finds the gap
+        except NotKeptError:  # overwritten; with the next step, the gap is counted
             for index in self._due(kept) if kept else []:
                 self._skipped[index] += 1
             return
@@ -235,7 +235,7 @@ class Worker:
                 while due:
                     line = self._called(self._reductions[due[0]], step)
                     index = due.pop(0)
-                    # At once: the next function may end the process.
+                    # Sent at once, because the next function may end the process.
                     self._tell(**line, analysis=index, run=info.run_id, step=info.step, iteration=info.iteration,
                                commit_seq=info.commit_seq, skipped=self._skipped[index])
         except OverwrittenError:
@@ -267,7 +267,7 @@ class Worker:
         finally:
             self._output.end_line()
             if self._copies.is_copy:
-                self._end_copy()  # its handle of the step is of no use, and its descriptors are closed
+                self._end_copy()  # a copy cannot use the handle of the step, and its descriptors are closed
             self._output.name = ""
         return {"kind": "result", "names": names, "values": values} if names else {"kind": "nothing"}
 
@@ -287,7 +287,7 @@ class Worker:
         missed = info.commit_seq - before - 1
         if missed <= 0:
             return
-        stride, rest = divmod(info.iteration - iteration, missed + 1)  # as due_steps.cpp counts
+        stride, rest = divmod(info.iteration - iteration, missed + 1)  # due_steps.hpp counts in the same way
         if rest or stride < 1:
             stride = 1
         first = info.iteration - stride * missed
@@ -295,7 +295,7 @@ class Worker:
             self._skipped[index] += sum(1 for k in range(missed) if (first + stride * k) % one.every == 0) if one.every > 1 else missed
 
     def _tell(self, kind: str, **fields: Any) -> None:
-        if "why" in fields:  # a path may hold bytes that are no UTF-8
+        if "why" in fields:  # a path may contain bytes that are not UTF-8
             fields["why"] = fields["why"][:_MOST_WHY_CHARACTERS].encode(errors="backslashreplace").decode()
         data = json.dumps({"kind": kind, **fields}, separators=(",", ":")).encode() + b"\n"
         while data:
@@ -371,7 +371,7 @@ def _end_in_words(error: BaseException) -> str:
 def main() -> int:
     if len(sys.argv) != 5 or not (sys.argv[3] + sys.argv[4]).isdigit():
         sys.exit("python3 -m ringside.analyze: `ringside analyze POOL FILE.py` starts it; expected FILE POOL RESULTS COMMANDS")
-    os.environ.pop("PYTHONSAFEPATH", None)  # meant for this process
+    os.environ.pop("PYTHONSAFEPATH", None)  # the variable was meant for this process only
     worker = Worker(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
     try:
         status = worker.run()
@@ -391,7 +391,7 @@ def _leave_threads(status: int) -> None:
         if issubclass(type(one), io.IOBase):
             try:
                 one.flush()
-            except Exception:  # closed, or its disk is full: as at any end of Python
+            except Exception:  # the file is closed, or its disk is full; ignored, as at any end of Python
                 pass
     os._exit(status)
 

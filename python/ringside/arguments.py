@@ -115,7 +115,7 @@ def array_and_foreign(given: Any) -> tuple[npt.NDArray[Any], str]:
         return _of_tensor(given)
     try:
         array = _of_columns(given) if hasattr(given, "isna") else np.asarray(given)
-    except (TypeError, ValueError) as error:  # lists of different lengths, a tensor on a GPU in a list
+    except (TypeError, ValueError) as error:  # for instance lists of different lengths, or a tensor on a GPU in a list
         raise Unfit(f"a {type(given).__name__} of which NumPy makes no array ({_first_line(error)})", "an array of numbers") from None
     if array.dtype.hasobject:
         found = "an array" if isinstance(given, np.ndarray) else f"a {type(given).__name__} of which NumPy makes an array"
@@ -132,7 +132,7 @@ def _of_columns(given: Any) -> npt.NDArray[Any]:
     if dtypes and hasattr(dtypes[0], "na_value"):
         if np.any(given.isna()):
             raise Unfit(f"missing entries ({dtypes[0]})", "a value in each: x.fillna(VALUE)")
-        if hasattr(dtypes[0], "numpy_dtype"):  # else NumPy makes objects of it
+        if hasattr(dtypes[0], "numpy_dtype"):  # otherwise NumPy would make an array of objects
             return np.asarray(given.to_numpy(dtype=dtypes[0].numpy_dtype))
     return np.asarray(given)
 

@@ -16,7 +16,7 @@ __all__ = ["DamagedError", "Error", "Interrupted", "NoFileError", "NotKeptError"
            "RefusedError", "ResourceError", "UnknownNameError", "UsageError"]
 
 _Value = TypeVar("_Value")
-_MOST_NAMES = 16  # in a line
+_MOST_NAMES = 16  # the most names in a line
 
 
 class Error(RuntimeError):
@@ -47,7 +47,7 @@ class UnknownNameError(UsageError, KeyError):
     """No variable, scalar, result or column has that name. Like a KeyError of other mappings."""
 
     def __str__(self) -> str:
-        return BaseException.__str__(self)  # KeyError shows the text as Python writes it, in quotes
+        return BaseException.__str__(self)  # KeyError itself would show the repr of the text, in quotes
 
 
 class ResourceError(Error):
@@ -94,7 +94,7 @@ def of_status(status: int, reason: int, line: str) -> Error:
 def unknown_name(what: str, name: object, known: Iterable[str], *, before: str = "", behind: str = "") -> UnknownNameError:
     """The line for a name that nothing has. what: "variable of this run", for instance. before: of the line. behind: where the name
     would be right."""
-    names = [str(name) for name in known]  # of structures, also numbers
+    names = [str(name) for name in known]  # keys of structures may also be numbers
     close = difflib.get_close_matches(name, names, 1) if isinstance(name, str) and not behind else []
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     return UnknownNameError(f"{before}{name!r} is no {what}; {f'did you mean {close[0]!r}? ' if close else ''}expected "

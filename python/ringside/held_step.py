@@ -23,8 +23,8 @@ from .variables import Variable
 
 __all__ = ["LAST_SEQ", "Following", "HeldStep", "hold_step"]
 
-LAST_SEQ = 2**64 - 1  # as a commit_seq, ringside.h has another meaning for it
-_SLICE_S = 0.1  # of a wait in another thread, which nothing else ends
+LAST_SEQ = 2**64 - 1  # no commit_seq has this value, which has another meaning in ringside.h
+_SLICE_S = 0.1  # the longest wait in another thread: it cannot be interrupted
 
 
 class HeldStep(StepMapping["npt.NDArray[Any]"]):
@@ -44,11 +44,11 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
     def __init__(self, pool: PoolFile, core: _core.HeldStep, *, copy: bool | None = None) -> None:
         self._pool = pool
         self._held: _core.HeldStep | None = core
-        self._copies = copy is not False  # until its block begins, if copy is None
+        self._copies = copy is not False  # if copy is None, true until the step's block begins
         self._stays = copy is not None
         self._copied: dict[str, npt.NDArray[Any]] = {}
-        self._given: dict[int, tuple[npt.NDArray[Any], bool]] = {}  # in place, and whether verified
-        self._tree: Tree | None = None  # once it was asked for, if something is packed
+        self._given: dict[int, tuple[npt.NDArray[Any], bool]] = {}  # arrays in place, and whether each is verified
+        self._tree: Tree | None = None  # set on its first use, if anything is packed
         self.variables: Mapping[str, Variable] = pool.variables
         self.info: StepInfo = step_info(core.info())
         """commit_seq, iteration, step of its attachment, run_id."""
@@ -135,7 +135,7 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         if name not in self._copied:
             self._live.check()
             copied = self._pool._live.copy(self.commit_seq, index)
-            copied.flags.writeable = False  # as the array in place
+            copied.flags.writeable = False  # like the array in place
             self._copied[name] = copied
         return self._copied[name]
 
@@ -158,7 +158,7 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
             self._live.check()
             return array
         viewed = self._live.view(index, verify)
-        array = viewed if array is None else array  # always the same one: what is kept of it is seen when the block ends
+        array = viewed if array is None else array  # one array per variable, so that kept references are noticed
         self._given[index] = array, verify
         return array
 
@@ -176,7 +176,7 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
                 self._held.check()
                 self._pool._watch(self._held, outlived)
         except OverwrittenError:
-            with contextlib.suppress(OverwrittenError):  # the same again
+            with contextlib.suppress(OverwrittenError):  # the same error again
                 self.release()
             raise
         finally:
@@ -223,18 +223,19 @@ class Following(Iterator[HeldStep], AsyncIterator[HeldStep]):
 
     async def __anext__(self) -> HeldStep:
         """The wait is made in slices in another thread, so that it can be cancelled."""
-        import asyncio  # not at the top: that takes 26 ms, and who calls this has it
+        import asyncio  # not at the top: it takes 26 ms, and callers of this have imported it
 
         self._leave()
         give_up = None if self._timeout is None else time.monotonic() + self._timeout
-        await asyncio.sleep(0)  # other tasks have their turn, also if there is always a step
+        await asyncio.sleep(0)  # lets other tasks run, even if there is always a next step
         while not self._ended:
             found = self._pool._live.next(self._last, 0, self._all_runs)
             if found is None:
                 began = time.monotonic()
                 wait = _SLICE_S if give_up is None else max(0, min(_SLICE_S, give_up - began))
                 found = await asyncio.to_thread(self._pool._live.next, self._last, wait, self._all_runs)
-                # None is the end of the run or of the wait. The former comes at once; at the latest the next look finds it.
+                # None means that the run or the wait has ended. If the run has ended, the call returns at once, or the
+                # next call will.
                 at_once = time.monotonic() - began < wait / 2
                 self._ended = found is None and (at_once or give_up is not None and time.monotonic() >= give_up)
             if found is not None and self._take(found[0]):
@@ -261,5 +262,5 @@ class Following(Iterator[HeldStep], AsyncIterator[HeldStep]):
         try:
             step._leave()
         except OverwrittenError:
-            if not self._copy:  # copies were verified when they were made
+            if not self._copy:  # copies were verified when they were made, and remain valid
                 raise

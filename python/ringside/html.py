@@ -16,7 +16,7 @@ from .records import RunInfo
 from .variables import Variable
 
 _ROWS = 8
-_POINTS = 1000  # more than the plot has pixels
+_POINTS = 1000  # more points than the plot has pixels
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 480, 160, 60, 24
 
 

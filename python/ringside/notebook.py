@@ -15,7 +15,7 @@ from .reading import Pool
 
 _REFRESH_S = 1.0
 _FIRST_S = 0.3
-# The two processes of a run: what each column of the account is called, and where the summary has it.
+# The two processes of a run: the name of each row of the account, and its key in the summary.
 _PRODUCER = {"generate": "generate_s", "idle": "producer_idle_s"}
 _ANALYZER = {"transfer": "transfer_s", "commit": "commit_s", "analyze": "analyze_s", "record": "record_s", "idle": "analyzer_idle_s"}
 
@@ -31,7 +31,7 @@ class LiveView:
     """An output of the cell that made it. Its thread ends with `finish`, or with the kernel."""
 
     def __init__(self, pool: str) -> None:
-        from IPython.display import HTML, display  # a notebook has it
+        from IPython.display import HTML, display  # always available in a notebook
 
         self._html = HTML
         self._path = pool
@@ -61,7 +61,7 @@ class LiveView:
         try:
             with Pool(self._path) as pool:
                 return pool._repr_html_() or ""
-        except (Error, OSError):  # not there yet, or another run is taking it
+        except (Error, OSError):  # the pool does not exist yet, or another run is taking it
             return ""
 
     def _show(self, fragment: str) -> None:

@@ -37,7 +37,7 @@ def monitor(run: Writer) -> Callable[..., None]:
     """For setMonitor of a KSP, SNES or TS. The initial guess, PETSc's iteration 0, is not published."""
     name = next(iter(run.variables))
     first = run.next_iteration - 1
-    built: Any = None  # PETSc makes a Vec at each call that gives it none
+    built: Any = None  # kept, because PETSc would make a new Vec at each call without one
 
     def publish_iterate(solver: Any, iteration: int, value: float, solution: Any = None) -> None:
         nonlocal built
@@ -53,7 +53,7 @@ def monitor(run: Writer) -> Callable[..., None]:
         elif solution is None:
             solution = solver.getSolution()
         number = first + iteration
-        if number < run.next_iteration:  # a second solve with this monitor continues the count
+        if number < run.next_iteration:  # a second solve with this monitor: continue the count
             number = run.next_iteration
         run.publish(number, {name: _array(solution)}, {scalar: value})
 

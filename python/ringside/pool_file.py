@@ -35,9 +35,9 @@ class PoolFile:
         self.variables: Mapping[str, Variable] = self._described(self._reader)
         """The variables of every step, by name."""
         self._names = {name: index for index, name in enumerate(self.variables)}
-        self._tree: tuple[bytes, Tree] | None = None  # the table of packed arrays in the step that was read last, as bytes and decoded
+        self._tree: tuple[bytes, Tree] | None = None  # table of packed arrays of the last step read: bytes, decoded
         self._unrecorded = 0  # the commit_seq for whose record `columns` waited in vain
-        self._outlived: list[weakref.finalize[..., npt.NDArray[Any]]] = []  # of arrays in place whose block has ended
+        self._outlived: list[weakref.finalize[..., npt.NDArray[Any]]] = []  # for arrays in place whose block has ended
 
     @property
     def closed(self) -> bool:
@@ -50,14 +50,14 @@ class PoolFile:
         self._reader = None
 
     def __reduce__(self) -> tuple[type[PoolFile], tuple[str]]:
-        self._live.variables()  # not of a pool that was closed
+        self._live.variables()  # raises if the pool was closed
         return type(self), (os.fsdecode(self._absolute),)
 
     @property
     def _live(self) -> _core.Reader:
         if self._reader is None:
             raise UsageError(f"{self.path}: the pool was closed; open it again")
-        if self._process != os.getpid():  # a child of fork(), in which the parent's handle is refused
+        if self._process != os.getpid():  # in a child of fork(), the parent's handle is refused
             reader = _core.Reader(self._absolute, 0)
             if self._described(reader) != self.variables:
                 raise UsageError(f"{self.path}: the parent of this child of fork() opened another pool at this path; open it again")
@@ -154,7 +154,7 @@ class PoolFile:
         path = os.fsdecode(self.path) + ".archive"
         try:
             kept = any(step[1] == iteration for step in _core.Reader(path_of("the archive", path), 0).steps())
-        except Error:  # there is none, or none that can be read
+        except Error:  # there is no archive, or it cannot be read
             return ""
         return f"; its archive keeps it: open {path!r}" if kept else ""
 
@@ -167,7 +167,7 @@ def is_stale(core: _core.HeldStep, path: str, stacklevel: int = 2) -> bool:
         warnings.warn(f"{path}: an array in place was kept after its block, and {error}; copy what you keep: step[\"x\"].copy()",
                       RuntimeWarning, stacklevel=stacklevel)
         return True
-    except UsageError:  # released since, or of the parent of this process
+    except UsageError:  # released meanwhile, or held by the parent of this process
         return True
     return False
 

@@ -124,7 +124,7 @@ def check_cover(name: str, variable: Variable, nodes: list[NodeOfFile]) -> None:
         raise ValueError(f"variable {name!r}: it is replicated on some ranks only")
     boxes = sorted(box for node in nodes for box in node.boxes[name] if 0 not in box[1])
     covered = 0
-    opened: list[Box] = []  # that reach to the row of the next one
+    opened: list[Box] = []  # the boxes that extend to the first row of the next box
     for offset, extent in boxes:
         opened = [box for box in opened if box[0][0] + box[1][0] > offset[0]]
         for other, its in opened:

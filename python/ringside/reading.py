@@ -111,7 +111,7 @@ class Pool(PoolFile):
         for row, step in enumerate(chosen):
             try:
                 held = self.hold(step)
-            except (ResourceError, NotKeptError):  # no locks, or about to be overwritten
+            except (ResourceError, NotKeptError):  # no file locks, or the step is about to be overwritten
                 made[row] = self._live.copy(step.commit_seq, index)[part]
             else:
                 with held:
@@ -175,12 +175,13 @@ class Pool(PoolFile):
             0 if newest == self._unrecorded else wait)
         if not is_there and wait > 0:
             self._unrecorded = newest
-        # The journal has the runs in their order. One that only the ring knows is newer, or there is no journal.
+        # The journal has the runs in order. A run that only the ring has is newer, or there is no journal.
         known = list(dict.fromkeys([*(run_id.hex() for run_id in run_ids), *(step.run_id for step in steps)]))
         if run_id is not None and run_id not in known:
             raise UsageError(f"{self.path}: run: found {run_id!r}; expected one of {', '.join(known) or 'none: there is no run'}")
         recorded = recorded_columns(fields, results, runs, known)
-        # The numbers of commits begin anew in a pool that was made anew, and the journal may know both: so the run tells, too.
+        # A step is identified by its commit number and its run: in a pool that was made anew, the numbers begin anew,
+        # and the journal may contain records of both pools.
         run_of = {step.commit_seq: known.index(step.run_id) + 1 for step in steps}
         there = np.isin(recorded["commit_seq"], list(run_of))
         there[there] = recorded["run"][there] == [run_of[commit] for commit in recorded["commit_seq"][there].tolist()]
@@ -194,7 +195,7 @@ class Pool(PoolFile):
             try:
                 rows.append((step, self._live.results(step.commit_seq)))
             except (UsageError, OverwrittenError):
-                continue  # overwritten since
+                continue  # the step was overwritten meanwhile
         return Named(f"column of {self.path}", joined(recorded, columns_of(rows, known)))
 
     def table(self, *, run: RunInfo | str | None = None, kept: bool = False, wait: float = 1) -> npt.NDArray[Any]:

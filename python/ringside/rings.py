@@ -160,7 +160,7 @@ class Rings:
         self.close()
 
     def __reduce__(self) -> tuple[type[Rings], tuple[str]]:
-        len(self)  # not of rings that were closed
+        len(self)  # raises if the rings were closed
         return type(self), (self._absolute,)
 
     @property
@@ -199,7 +199,7 @@ class Rings:
         held: list[HeldStep] = []
         try:
             for ring, step in zip(self.nodes, steps):
-                # Each is copied into the whole at once: in place, without a copy of its own.
+                # Held in place, without a copy, because each part is copied into the whole array at once.
                 held.append(_named(ring, lambda ring=ring, step=step: hold_step(ring.pool, step, copy=False)))
         except BaseException:
             for one in held:
@@ -249,7 +249,7 @@ class Rings:
 
     def _assembled(self, name: str, of_node: Any) -> npt.NDArray[Any]:
         variable = self._variable(name)
-        if name not in self._ranks.nodes[0].boxes:  # replicated: that of the first node
+        if name not in self._ranks.nodes[0].boxes:  # replicated: use the first node's copy
             return np.array(of_node(0))
         made = np.empty(variable.shape, variable.numpy_dtype)
         for node, described in enumerate(self._ranks.nodes):
@@ -305,7 +305,7 @@ def _found(path: pathlib.Path) -> tuple[RanksFile, list[str]]:
             own[other.node] = str(file)[:-len(ENDING)]
     pools = []
     for node, described in enumerate(ranks.nodes):
-        recorded = folder / described.pool  # of an absolute one: itself
+        recorded = folder / described.pool  # an absolute path stays as it is
         beside = folder / recorded.name
         places = [pathlib.Path(own[node])] if node in own and os.path.exists(own[node]) else [recorded, beside]
         pools.append(str(next((place for place in places if described.pool and place.is_file()), places[0])))
@@ -329,8 +329,8 @@ def _opened(ranks: RanksFile, node: int, path: str, wait: float) -> NodeRing:
     expected = {key: (variable.dtype, kept_shape(described.boxes[key], variable.shape) if key in described.boxes
                       else variable.shape) for key, variable in ranks.variables.items()}
     found = {key: (variable.dtype, variable.shape) for key, variable in pool.variables.items()}
-    # The parameters of a run have 511 bytes; of longer ones the beginning is not there.
-    is_told = len(run.parameters.encode(errors="surrogateescape")) >= 511 or re.search(
+    # A ring keeps only the last 508 to 511 bytes of longer parameters (no character is cut): then they cannot be checked.
+    is_told = len(run.parameters.encode(errors="surrogateescape")) >= 508 or re.search(
         regions_pattern(ranks.variables, described.boxes) + "$", run.parameters)
     if found != expected or not is_told:
         raise UsageError(f"{ranks.path}: {name}: {path} keeps other entries than the ranks file lists: found {run.parameters}")

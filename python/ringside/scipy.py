@@ -167,12 +167,12 @@ def solve_ivp(fun: Callable[..., Any], t_span: tuple[float, float], y0: Any, met
             if t_eval is not None:
                 t_eval = np.asarray(t_eval)
                 t_eval = t_eval[(t_eval - begin) * math.copysign(1, end - start) > 0]
-            if begin != end:  # any that is allowed: the kept one takes its place
+            if begin != end:  # any valid value, which the kept step size replaces
                 options["first_step"] = abs(end - begin)
         integrator = _publishing(methods[name], run, bool(watched))
         found = scipy.integrate.solve_ivp(fun, (begin, end), y, integrator, t_eval, dense_output, events, vectorized, args, **options)
         last = integrator.made[-1]
-        if found.status == 1:  # the step over the event is not published, but the event
+        if found.status == 1:  # instead of the step across the event, the event itself is published
             terminal = [place for place, event in enumerate(watched) if getattr(event, "terminal", False) and len(found.t_events[place])]
             place = max(terminal, key=lambda place: (found.t_events[place][-1] - begin) * (end - begin))
             run.publish(run.next_iteration, {"y": found.y_events[place][-1]},
@@ -218,7 +218,7 @@ def _publishing(method: type[Any], run: Writer, waits: bool) -> Any:
 
 def _ended_by_event(t: float, y: Array, event: int, count: int) -> Any:
     """The result of a run that was ended by an event before it was resumed."""
-    found = scipy.integrate.solve_ivp(lambda t, y: np.zeros_like(y), (t, t), y)  # an OdeResult, which has no public name
+    found = scipy.integrate.solve_ivp(lambda t, y: np.zeros_like(y), (t, t), y)  # OdeResult has no public name
     found.update(t=np.array([t]), y=y[:, np.newaxis], nfev=0, status=1, message="A termination event occurred.", success=True,
                  t_events=[np.array([t] if place == event else []) for place in range(count)],
                  y_events=[np.array([y] if place == event else []) for place in range(count)])
@@ -282,7 +282,7 @@ def _code_of(function: Any) -> bytes:
     if code is None:
         return f"{type(function).__module__}.{type(function).__qualname__}".encode()
     parts, codes = [function.__qualname__.encode()], [code]
-    for one in codes:  # with those of functions inside
+    for one in codes:  # includes the code of inner functions
         codes += [const for const in one.co_consts if hasattr(const, "co_code")]
         parts += [one.co_code, *(_text_of(const).encode() for const in one.co_consts if not hasattr(const, "co_code")),
                   *(name.encode() for name in one.co_names)]

@@ -45,7 +45,7 @@ class StepMapping(Mapping[str, _Entry]):
     def __contains__(self, name: object) -> bool:
         return isinstance(name, (str, int)) and (name in self.variables or ((tree := self._packed()) is not None and name in tree))
 
-    # Mapping compares entries, which are arrays: their comparison has no truth value.
+    # Mapping.__eq__ would compare the entries, but comparisons of arrays have no truth value.
     def __eq__(self, other: object) -> bool:
         return self is other
 

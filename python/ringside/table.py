@@ -71,12 +71,12 @@ def joined(recorded: Mapping[str, npt.NDArray[Any]], kept: Mapping[str, npt.NDAr
     columns: dict[str, npt.NDArray[Any]] = {}
     for name in dict.fromkeys([*recorded, *kept]):
         first, second = recorded.get(name), kept.get(name)
-        if second is None:  # a time or number that only the journal has; a result that these steps do not have
+        if second is None:  # only the journal contains this number, or these steps lack the result
             assert first is not None
             second = np.zeros(more, np.int64) if name in TIMES else _absent(first, more)
         if first is None:
             first = _absent(second, rows)
-        # No row, no type: what is empty does not make a column one of objects.
+        # A column without rows must not change the type of the joined column to objects.
         columns[name] = np.concatenate([first, second])[order] if rows else np.ascontiguousarray(second)[order]
     return columns
 
@@ -92,7 +92,7 @@ def structured(columns: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
 
 def arrow_table(columns: Mapping[str, npt.NDArray[Any]]) -> Any:
     """The columns as a pyarrow.Table."""
-    import pyarrow  # not needed otherwise
+    import pyarrow  # imported only if it is needed
 
     def array_of(column: npt.NDArray[Any]) -> Any:
         if column.dtype != object:

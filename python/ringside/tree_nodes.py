@@ -17,8 +17,8 @@ from .variables import DTYPES
 
 BITS = "tree.bits"
 PACKED = {np.dtype(numpy): f"tree.{name}" for name, (_, numpy) in DTYPES.items()}
-FORMAT: Any = np.lib.format  # of .npy files; NumPy does not type it
-LONG_INT_BYTES = 32  # of an int of more than 64 bits, for instance the state of numpy.random.PCG64
+FORMAT: Any = np.lib.format  # the format of .npy files, for which NumPy has no types
+LONG_INT_BYTES = 32  # for an int of more than 64 bits, for instance the state of numpy.random.PCG64
 
 Fetch = Callable[[str], "npt.NDArray[Any]"]
 """Gives a variable's array by name. It is called once for each variable, not for each leaf."""
@@ -158,7 +158,7 @@ class Leaf:
         return f"a {self.form}" if self.form in NUMBERS else f"{self.foreign or self.dtype}, shape {self.shape}, as declared"
 
 
-# What is taken for a number of each form. A bool is an int, and is told apart there.
+# The types that are accepted for a number of each form. A bool is also an int; _number excludes it.
 NUMBERS: dict[str, tuple[type, ...]] = {"bool": (bool, np.bool_), "int": (int, np.integer), "float": (float, np.floating),
                                          "complex": (complex, np.complexfloating)}
 

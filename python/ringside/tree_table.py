@@ -26,7 +26,7 @@ def _dtype_of(node: Mapping[str, Any]) -> np.dtype[Any]:
         import ml_dtypes
 
         kind: Any = getattr(ml_dtypes, text)
-    except (ImportError, AttributeError):  # its bits
+    except (ImportError, AttributeError):  # without ml_dtypes or this type, the array contains the bits
         kind = f"<u{node['bytes']}"
     found: np.dtype[Any] = np.dtype(kind)
     return found
@@ -74,7 +74,7 @@ def _named(name: str, fields: tuple[str, ...], entries: tuple[Any, ...]) -> Any:
 
 def _leaf_of_table(node: Mapping[str, Any], variables: Mapping[str, Variable]) -> Leaf:
     shape = tuple(int(extent) for extent in node["shape"])
-    # Where all leaves of a dtype are empty, there is no variable for them.
+    # If all leaves of a dtype are empty, no variable exists for them.
     name = node["in"]
     variable = Variable("u8" if name == BITS else name.partition(".")[2], (1,)) if 0 in shape and name not in variables else variables[name]
     dtype = _dtype_of(node) if "dtype" in node else variable.numpy_dtype

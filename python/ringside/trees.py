@@ -26,7 +26,7 @@ from ._core import ClaimedStep
 from .arguments import Unfit, array_and_foreign, is_torch
 from .errors import UsageError, no_variable
 from .tree_nodes import BITS, LONG_INT_BYTES, NUMBERS, PACKED, Branch, Fetch, Fixed, Leaf, Own, shown
-from .tree_table import _named as _named  # pickled named tuples name it here
+from .tree_table import _named as _named  # pickled named tuples refer to it by this module
 from .tree_table import node_of_table
 from .variables import DTYPES, ScalarValue, Variable, dtype_name, is_description, variable_of
 
@@ -88,8 +88,9 @@ class Packing(Tree):
                 raise error.refused("variables") from None
         super().__init__(list(entries), nodes)
         sizes: dict[str, int] = {}
-        self._counts: dict[str, list[int]] = {}  # of each variable's pieces, in their order
-        # A variable's pieces fill it without gaps: those that need the coarsest alignment come first in tree.bits.
+        self._counts: dict[str, list[int]] = {}  # for each variable, the entries of its pieces, in order
+        # The pieces of a variable follow each other without gaps. In tree.bits, the pieces with the largest alignment
+        # come first.
         for leaf in sorted((leaf for leaf in leaves if leaf.size), key=lambda leaf: -leaf.dtype.alignment if leaf.is_bits else 0):
             leaf.first = sizes.get(leaf.variable, 0)
             sizes[leaf.variable] = leaf.first + leaf.count
@@ -199,7 +200,7 @@ class PackedStep:
 
     def _before(self, name: str) -> npt.NDArray[Any]:
         found = self._core.previous(name)
-        assert found is not None  # the table was there
+        assert found is not None  # the table exists, so the step has all variables
         return found
 
 
@@ -275,7 +276,7 @@ def _node_of(given: Any, leaves: list[Leaf], depth: int) -> Any:
     """The structure of what is given; its leaves are appended."""
     if depth > _MOST_DEPTH:
         raise Unfit("a structure in which something contains itself, or one more than 100 deep", "a tree")
-    if given is None or isinstance(given, str):  # of a class of its own, too: of an Enum, or NumPy's
+    if given is None or isinstance(given, str):  # includes subclasses of str, such as those of Enum and NumPy
         return Fixed(None if given is None else str.__str__(given))
     if isinstance(given, Mapping):
         keys = list(given)

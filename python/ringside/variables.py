@@ -43,7 +43,7 @@ class SupportsDLPack(Protocol):
 ArrayLike = Union[SupportsArray, SupportsDLPack, Mapping[Any, Any], Sequence[Any], complex]
 """An array, what one is made of, or a structure of arrays."""
 
-# By name: the number of ringside.h, and NumPy's dtype. The pool is little-endian.
+# For each name, the number in ringside.h and NumPy's dtype. The pool is little-endian.
 DTYPES: dict[DTypeName, tuple[int, str]] = {
           "f32": (1, "<f4"), "f64": (2, "<f8"), "c64": (3, "<c8"), "c128": (4, "<c16"),
           "i8": (5, "|i1"), "i16": (6, "<i2"), "i32": (7, "<i4"), "i64": (8, "<i8"),
@@ -75,7 +75,7 @@ class Variable:
         given: Any = shape
         try:
             extents = tuple(given)
-        except TypeError:  # a number is one extent
+        except TypeError:  # a number stands for a single extent
             extents = (given,)
         object.__setattr__(self, "shape", tuple(whole(f"shape {given!r}", extent, least=1, most=2**63 - 1) for extent in extents))
         object.__setattr__(self, "dtype", dtype_name(dtype))

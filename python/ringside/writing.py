@@ -123,7 +123,7 @@ class KeptStep(StepMapping[Any]):
         self._packing = packing
         self.variables: Mapping[str, Variable] = variables
         self._copies: dict[str, npt.NDArray[Any]] = {}
-        self._entries: dict[str, Any] = {}  # structures of these copies
+        self._entries: dict[str, Any] = {}  # structures made of these copies
         self.iteration: int = iteration
         values = {name: core.kept_scalar(index) for index, name in enumerate(scalars)}
         self.scalars: dict[str, float] = Named(f"scalar of the kept iteration {iteration}",
@@ -158,7 +158,7 @@ class Writer:
     "stopped".
     """
 
-    _owner: int | None = None  # the process, if the run has an analyzer of its own
+    _owner: int | None = None  # the id of the process, if the run has its own analyzer
     _view: LiveView | None = None
 
     def __init__(self, variables: dict[str, Variable], scalars: dict[str, tuple[int, str]],
@@ -261,7 +261,7 @@ class Writer:
             return
         try:
             self.detach("stopped")
-        except Error as error:  # which nobody could catch
+        except Error as error:  # no caller could catch it
             warnings.warn(f"a run to which nothing refers any more could not be ended: {error}", RuntimeWarning, stacklevel=2)
 
     def __enter__(self) -> Writer:
@@ -274,7 +274,7 @@ class Writer:
             return
         try:
             self.detach(_outcome_of(error))
-        except Error as second:  # the first one is what the user wants to see
+        except Error as second:  # the first error is the one that the user wants to see
             if hasattr(error, "add_note") and str(second) != str(error):
                 error.add_note(f"and the run could not be ended: {second}")
 
@@ -298,7 +298,7 @@ def _end_open_runs() -> None:
             print(f"ringside: a run could not be ended: {error}", file=sys.stderr)
             sys.stderr.flush()
             sys.stdout.flush()
-            os._exit(error.status if 0 < error.status < 128 else 1)  # no other way to say it: the interpreter's status is chosen
+            os._exit(error.status if 0 < error.status < 128 else 1)  # the interpreter's own status can no longer change
 
 
 def _own_pool(pool: str | None, socket: str | None) -> str | None:

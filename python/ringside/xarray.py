@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["PoolBackend", "dataset_of"]
 
 _COORDINATES = ("iteration", "run", "run_id", "commit_seq")
-_FIRST_WORD = b"PMEMOBJ\0"  # of the file in which the ring is (docs/formats/ring_format.md)
+_FIRST_WORD = b"PMEMOBJ\0"  # of a pool file (docs/formats/ring_format.md)
 
 
 class _Steps(BackendArray):
@@ -48,7 +48,8 @@ class _Steps(BackendArray):
         first, *part = key
         places = np.atleast_1d(np.arange(len(self._steps))[first])
         chosen: Any = [self._steps[place] for place in places]
-        # `part` is NumPy's index of one array. Several vectors would be of entries, and here they are of rows and columns.
+        # `part` is used as NumPy's index of an array. NumPy would take several vectors as the indices of single
+        # entries, but here each vector selects along its own axis, so they are applied one after the other below.
         basic = tuple(slice(None) if isinstance(index, np.ndarray) else index for index in part)
         try:
             read = self._source.array(self._name, chosen, part=basic)
@@ -84,7 +85,7 @@ def dataset_of(source: Pool | Rings, *, run: RunInfo | str | None = None, drop_v
         attributes = _attributes(source, {step.run_id for step in steps})
     named = {name: (given,) if isinstance(given, str) else given for name, given in (dims or {}).items()}
     for name in named:
-        source.variables[name]  # raises the error that names it
+        source.variables[name]  # raises the error with this name
     arrays = {name: _lazy(source, name, variable, steps, named.get(name))
               for name, variable in source.variables.items() if name not in dropped}
     for name in _COORDINATES:
@@ -106,7 +107,7 @@ class PoolBackend(BackendEntrypoint):  # type: ignore[misc, unused-ignore]
     def open_dataset(self, filename_or_obj: Any, *, drop_variables: str | Iterable[str] | None = None,
                      run: RunInfo | str | None = None, dims: Mapping[str, Sequence[str]] | None = None,
                      **decoders: Any) -> xarray.Dataset:
-        if unknown := decoders.keys() - _DECODERS:  # nothing is encoded, so that a decoder has nothing to do
+        if unknown := decoders.keys() - _DECODERS:  # no data is encoded, so known decoders have no effect
             raise TypeError(f"open_dataset() got an unexpected keyword argument {min(unknown)!r}")
         path_of("the pool", filename_or_obj)
         source: Pool | Rings = open_pool(filename_or_obj)
@@ -151,7 +152,7 @@ def _floats(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _units(pool: Pool, steps: Sequence[StepInfo]) -> dict[str, str]:
     try:
         return {name: unit for name, unit, *_ in pool._live.results(steps[-1].commit_seq)} if steps else {}
-    except Error:  # overwritten since
+    except Error:  # the step was overwritten meanwhile
         return {}
 
 

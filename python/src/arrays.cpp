@@ -16,7 +16,7 @@ struct DType {
   const char* numpy;
 };
 
-/// By number; 0 is none. Little-endian, as the pool stores them.
+/// The dtypes by number; 0 is not a dtype. They are little-endian, as in the pool.
 constexpr DType kDTypes[] = {{"", ""},       {"f32", "<f4"}, {"f64", "<f8"}, {"c64", "<c8"}, {"c128", "<c16"},
                              {"i8", "|i1"},  {"i16", "<i2"}, {"i32", "<i4"}, {"i64", "<i8"}, {"u8", "|u1"},
                              {"u16", "<u2"}, {"u32", "<u4"}, {"u64", "<u8"}};
@@ -27,11 +27,12 @@ const DType& known(std::uint16_t number) {
   return kDTypes[number];
 }
 
-/// What the module uses of NumPy. Never freed: at the end of the process there is no interpreter for that.
+/// The objects of NumPy that the module uses. They are never freed, because at the end of the process no interpreter
+/// exists that could free them.
 struct NumPy {
   Object ndarray, empty, asarray, copyto;
   std::vector<Object> dtypes;
-  Object dtype_name, setflags_name, base_name;  // of attributes
+  Object dtype_name, setflags_name, base_name;  // names of attributes
 };
 
 const NumPy& numpy() {
@@ -48,7 +49,7 @@ const NumPy& numpy() {
   return *found;
 }
 
-// --- Memory: bytes that another object keeps, as a buffer. An array that NumPy makes of it has it as its base.
+// --- Memory: bytes that another object owns, as a buffer. It is the base of an array that NumPy makes of it.
 
 struct Memory {
   PyObject_HEAD;
@@ -117,7 +118,7 @@ Object array_at(const Variable& variable, const void* data, PyObject* owner, boo
 void make_read_only(PyObject* array) {
   called(PyObject_CallMethodObjArgs(array, numpy().setflags_name.get(), Py_False, nullptr));
   const Object base = called(PyObject_GetAttr(array, numpy().base_name.get()));
-  // else setflags(write=True) would be granted
+  // Otherwise setflags(write=True) would succeed later.
   if (Py_TYPE(base.get()) == memory_type) reinterpret_cast<Memory*>(base.get())->writeable = false;
 }
 
@@ -136,7 +137,7 @@ Buffer checked_buffer(const Variable& variable, PyObject* array) {
   };
   const bool has_dtype =
       found.get() == expected.get() || called(PyObject_RichCompareBool(found.get(), expected.get(), Py_EQ)) != 0;
-  if (!has_dtype) refused(str(attribute(array, "shape").get()));  // it may have no buffer
+  if (!has_dtype) refused(str(attribute(array, "shape").get()));  // such an array may have no buffer
   Buffer buffer(array);
   if (buffer.shape() != variable.shape) refused(text_of(buffer.shape()));
   return buffer;

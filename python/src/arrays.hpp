@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NumPy arrays of variables, made and read through NumPy's Python interface and the buffer protocol, which every release of
-// NumPy has: NumPy's structs, which its C interface shows, differ between NumPy 1 and 2.
+// NumPy arrays of variables. They are made and read through NumPy's Python interface and the buffer protocol, which are
+// the same in every release of NumPy. The structs of NumPy's C interface differ between NumPy 1 and 2.
 #pragma once
 
 #include <utility>
@@ -9,12 +9,12 @@
 
 namespace ringside_python {
 
-/// The numpy.dtype of a RINGSIDE_F32 ... RINGSIDE_U64. Made once.
+/// The numpy.dtype of one of RINGSIDE_F32 ... RINGSIDE_U64. Made once.
 const Object& dtype_of(std::uint16_t number);
-/// Its name: "f64".
+/// The name of the dtype: "f64".
 std::string_view name_of(std::uint16_t number);
 
-/// A shape, as Python prints it: "(20, 10)", "(3,)", "()".
+/// A shape in Python's form: "(20, 10)", "(3,)", "()".
 std::string text_of(const std::vector<Py_ssize_t>& shape);
 
 struct Variable {
@@ -27,20 +27,20 @@ struct Variable {
   std::size_t bytes() const;
 };
 
-/// An array of a variable at `data`, which `owner` keeps: no byte is copied.
+/// An array of a variable at `data`, without a copy. `owner` keeps the memory.
 Object array_at(const Variable& variable, const void* data, PyObject* owner, bool writeable);
-/// What is written through this array of array_at is refused from now on. Views that were made of it are not changed.
+/// From now on, this array, which array_at made, refuses to be written. Views of it that already exist are not changed.
 void make_read_only(PyObject* array);
 
 struct NewArray {
   Object array;
   void* data;  // uninitialised
 };
-/// An array of a variable in memory of its own.
+/// A new array of a variable, with its own memory.
 NewArray new_array(const Variable& variable);
 
-/// The memory of a NumPy array, which holds the array while this lives. (Of others, shape and strides may point into the
-/// Py_buffer itself, which moves.)
+/// The memory of a NumPy array. It keeps the array alive while this object lives. (It is not for other objects: their
+/// shape and strides may point into the Py_buffer itself, which moves with this object.)
 class Buffer {
  public:
   explicit Buffer(PyObject* object, int flags = PyBUF_STRIDES) { called(PyObject_GetBuffer(object, &view_, flags)); }
@@ -57,14 +57,14 @@ class Buffer {
   Py_buffer view_{};
 };
 
-/// The memory of an array that has the variable's dtype and shape. Raises ValueError for another.
+/// The memory of an array with the variable's dtype and shape. Raises ValueError for any other array.
 Buffer checked_buffer(const Variable& variable, PyObject* array);
-/// numpy.asarray: an array itself, or one of the memory of any object that has a buffer.
+/// The result of numpy.asarray: an array itself, or an array over the memory of an object that has a buffer.
 Object as_array(PyObject* given);
 /// Copies an array of any layout to one of the same shape.
 void copy_array(PyObject* to, PyObject* from);
 
-/// Raises ImportError if this NumPy does not take memory of ours as it is.
+/// Raises ImportError if this NumPy is too old or misreads the arrays that this module makes.
 void define_arrays();
 
 }  // namespace ringside_python

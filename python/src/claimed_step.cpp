@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ClaimedStep: what `with run.step(k) as step` gives. A solver makes and leaves one in every step, when its own data
-// have taken the caches: a class written in Python touches several times the memory (docs/publish/python.md#costs).
+// ClaimedStep: the object of `with run.step(k) as step`. A solver makes and leaves one in every step, when its own data
+// fill the caches. A class written in Python would touch several times as much memory (docs/publish/python.md#costs).
 #include <cstddef>
 
 #include "writer.hpp"
@@ -11,24 +11,24 @@ namespace {
 struct ClaimedStep {
   PyObject_HEAD;
   PyObject* core;     // the Writer
-  PyObject* scalars;  // dict
+  PyObject* scalars;  // a dict
   unsigned long long iteration;
-  char open;  // between __enter__ and __exit__
+  char open;  // whether the step is between __enter__ and __exit__
   char skipped;
-  char wait;  // for a buffer
+  char wait;  // whether to wait for a buffer
 
   Writer& writer() const { return value_of<Writer>(core); }
 };
 
 PyTypeObject* writer_type = nullptr;
 
-/// guarded() for a step.
+/// Calls guarded() with the step.
 template <class Result, class Call>
 Result guarded_step(PyObject* self, Result failed, const Call& call) {
   return guarded(failed, [&] { return call(*reinterpret_cast<ClaimedStep*>(self)); });
 }
 
-/// Its number, for a step that may be written.
+/// The number of a variable. Refuses a step that may not be written.
 std::uint32_t index_of(const ClaimedStep& step, PyObject* name) {
   if (!step.open) {
     refuse("iteration " + std::to_string(step.iteration) +
@@ -58,7 +58,7 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
 
 void destroy(PyObject* self) {
   auto& step = *reinterpret_cast<ClaimedStep*>(self);
-  if (step.open) step.writer().forget_block();  // it was entered by hand
+  if (step.open) step.writer().forget_block();  // __enter__ was called without __exit__
   Py_XDECREF(step.core);
   Py_XDECREF(step.scalars);
   free_object(self);
@@ -95,7 +95,7 @@ int set_item(PyObject* self, PyObject* name, PyObject* value) {
     const std::uint32_t index = index_of(step, name);
     if (value == nullptr) raise(PyExc_TypeError, "an array of a step cannot be deleted");
     const Object own = step.writer().array(step.core, index);
-    if (own.get() == value) return 0;  // step["x"] += 1
+    if (own.get() == value) return 0;  // after step["x"] += 1
     const Variable& variable = step.writer().variable(index);
     const Object given = call(attribute(imported("ringside.arguments").get(), "array_of").get(),
                               python_of("iteration " + std::to_string(step.iteration) + ": " + variable.name), borrowed(value));

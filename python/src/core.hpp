@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parts of the extension module share: failures as exceptions, and calls of a handle that several
-// Python threads use. The module is a thin layer over ringside.h; names, defaults and documents for users are in the
-// Python sources beside it (python/ringside).
+// The code that all parts of the extension module share: failures as exceptions, and calls with a handle that several
+// Python threads use. The module is a thin layer over ringside.h. Names, defaults and documentation for users are in
+// the Python sources beside it (python/ringside).
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,16 @@ namespace ringside_python {
 
 /// Raises the exception of python/ringside/errors.py for a failure.
 [[noreturn]] void raise(const ringside_error& error);
-/// The same for an argument that this module refuses itself.
+/// Raises UsageError with this line, for an argument that the module itself refuses.
 [[noreturn]] void refuse(const std::string& line);
-/// The same for a name that nothing has: raises what `function` of errors.py makes of the arguments, a tuple.
+/// Raises the exception for an unknown name, which `function` in errors.py makes of `arguments`, a tuple.
 [[noreturn]] void refuse_name(const char* function, const Object& arguments);
 
-/// How often this process is the child of a fork that was made since the module was loaded.
+/// The number of forks between the process that loaded the module and this one.
 int fork_depth() noexcept;
 
-/// A handle that one thread at a time may use. No thread waits for the mutex while it holds the interpreter's lock.
+/// A handle that only one thread at a time may use. No thread waits for the mutex while it holds the interpreter's
+/// lock.
 template <class Handle>
 struct Shared {
   Handle* handle = nullptr;
@@ -33,12 +34,12 @@ struct Shared {
   int depth = fork_depth();
 };
 
-/// Gives the interpreter's lock to other threads.
+/// While this object lives, other threads may take the interpreter's lock.
 class Released {
  public:
   Released() : state_(PyEval_SaveThread()) {}
-  /// When the interpreter ends, it ends the other threads that wait for its lock by unwinding their stacks (before Python 3.14),
-  /// which no function of C++ survives. Such a thread, a daemon, sleeps until the process has ended.
+  /// Before Python 3.14, the interpreter at its end unwinds the stacks of other threads that wait for its lock. C++
+  /// functions cannot continue after that, so such a thread, a daemon, sleeps until the process has ended.
   ~Released() {
     try {
       PyEval_RestoreThread(state_);
@@ -58,7 +59,8 @@ enum class Call {
   kLong    // waits or reads much memory
 };
 
-/// The status of call(handle), and the handle's error if that is a failure or RINGSIDE_OVERWRITTEN.
+/// Returns the status of call(handle). Sets `error` to the handle's error if the status is a failure or
+/// RINGSIDE_OVERWRITTEN.
 template <class Handle, class Function>
 ringside_status with(Shared<Handle>& shared, const ringside_error* (*error_of)(const Handle*), ringside_error& error,
                      Call kind, const Function& call) {
@@ -67,7 +69,8 @@ ringside_status with(Shared<Handle>& shared, const ringside_error* (*error_of)(c
     if (status > 0 || status == RINGSIDE_OVERWRITTEN) error = *error_of(shared.handle);
     return status;
   };
-  // In a child of fork(), the library refuses the call; a thread of the parent may have had the mutex.
+  // In a child of fork(), the library refuses the call. The mutex is not taken, because a thread of the parent may have
+  // held it.
   if (shared.depth != fork_depth()) return locked();
   std::unique_lock lock(shared.mutex, std::defer_lock);
   if (kind == Call::kShort && lock.try_lock()) return locked();

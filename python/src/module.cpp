@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The extension module ringside._core: its classes and what belongs to none.
+// The extension module ringside._core: its classes, and the functions that belong to no class.
 #include <pthread.h>
 
 #include "arrays.hpp"

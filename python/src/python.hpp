@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interpreter's limited C API from C++: references that are owned, results that throw, and the guard that each function has
-// which Python calls. One compiled module thus serves every CPython from 3.10 on (python/CMakeLists.txt sets Py_LIMITED_API).
+// The interpreter's limited C API in C++: owned references, results that throw, and the guard around each function that
+// Python calls. With the limited API, one compiled module serves every CPython from 3.10 on (python/CMakeLists.txt sets
+// Py_LIMITED_API).
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -29,7 +30,8 @@
 #include <vector>
 
 #if defined(Py_LIMITED_API) && Py_LIMITED_API + 0 < 0x030b0000
-// The buffer protocol is in the limited API from 3.11 on; 3.10 has the same functions and structure, which may not change.
+// The buffer protocol is in the limited API from 3.11 on. 3.10 has the same functions and structure, which cannot
+// change any more.
 extern "C" {
 typedef struct {
   void* buf;
@@ -62,7 +64,7 @@ namespace ringside_python {
 /// Thrown while a Python exception is set.
 struct Raised {};
 
-/// A reference that is owned, or null.
+/// An owned reference, or null.
 class Object {
  public:
   Object() = default;
@@ -88,7 +90,7 @@ inline Object borrowed(PyObject* object) {
   return Object(object);
 }
 
-/// What a function of the interpreter returned, if it did not fail.
+/// The result of a function of the interpreter. Throws if the function failed.
 inline Object called(PyObject* result) {
   if (result == nullptr) throw Raised{};
   return Object(result);
@@ -98,7 +100,7 @@ inline int called(int result) {
   return result;
 }
 
-/// Raises an exception of Python's own.
+/// Raises a built-in exception of Python.
 [[noreturn]] inline void raise(PyObject* type, const std::string& line) {
   PyErr_SetString(type, line.c_str());
   throw Raised{};
@@ -119,7 +121,7 @@ inline Object python_of(std::integral auto value) {
 inline Object python_of(double value) {
   return called(PyFloat_FromDouble(value));
 }
-/// Some texts come from a file: what is no UTF-8 is shown as such.
+/// Some texts are from a file and may contain bytes that are not UTF-8; replacement characters stand for these.
 inline Object python_of(std::string_view text) {
   return called(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
 }
@@ -132,7 +134,7 @@ inline Object python_of(const char* text) {
 inline Object python_of(Object object) {
   return object;
 }
-Object python_of(PyObject*) = delete;  // it would be a bool
+Object python_of(PyObject*) = delete;  // a pointer would become a bool
 template <class Value>
 Object python_of(const std::optional<Value>& value) {
   return value ? python_of(*value) : none();
@@ -177,11 +179,11 @@ Object call(PyObject* function, const Arguments&... arguments) {
   return called(PyObject_CallFunctionObjArgs(function, arguments.get()..., nullptr));
 }
 
-/// The UTF-8 of a text, or bytes.
+/// The UTF-8 bytes of a str, or the content of bytes.
 inline std::string text_of(PyObject* given) {
   if (PyBytes_Check(given)) return {PyBytes_AsString(given), static_cast<std::size_t>(PyBytes_Size(given))};
   Py_ssize_t size = 0;
-  const char* const text = PyUnicode_AsUTF8AndSize(given, &size);  // raises TypeError for what is no text
+  const char* const text = PyUnicode_AsUTF8AndSize(given, &size);  // raises TypeError for other objects
   if (text == nullptr) throw Raised{};
   return {text, static_cast<std::size_t>(size)};
 }
@@ -195,7 +197,7 @@ inline std::string repr(PyObject* object) {
   return text_of(called(PyObject_Repr(object)).get());
 }
 
-/// A whole number of Python or NumPy. Raises TypeError or OverflowError for anything else.
+/// Converts a whole number of Python or NumPy. Raises TypeError or OverflowError for anything else.
 template <std::unsigned_integral Number>
 Number number_of(PyObject* given) {
   const unsigned long long number = PyLong_AsUnsignedLongLong(called(PyNumber_Index(given)).get());
@@ -211,7 +213,7 @@ inline double real_of(PyObject* given) {
 inline bool truth_of(PyObject* given) {
   return called(PyObject_IsTrue(given)) != 0;
 }
-/// The entries of a sequence, which no other thread changes.
+/// The entries of a sequence, as a copy that no other thread can change.
 class Entries {
  public:
   explicit Entries(PyObject* sequence) : tuple_(called(PySequence_Tuple(sequence))) {}
@@ -228,8 +230,8 @@ class Entries {
 
 // --- Functions and types for Python
 
-/// call() of a function that Python calls: what it throws becomes a Python exception, and `failed` the result. Where the
-/// interpreter ends and with it this thread (Released), the thread sleeps.
+/// Returns call(), for a function that Python calls. If call() throws, a Python exception is set and the result is
+/// `failed`. If the interpreter ends this thread (Released), the thread sleeps.
 template <class Result, class Call>
 Result guarded(Result failed, const Call& call) {
   try {
@@ -245,7 +247,7 @@ Result guarded(Result failed, const Call& call) {
   return failed;
 }
 
-/// An object of Python's that has a C++ value; without one until it is made.
+/// A Python object with a C++ value, which is null until it is set.
 template <class Value>
 struct Instance {
   PyObject_HEAD;
@@ -257,7 +259,7 @@ Value& value_of(PyObject* self) {
   return *reinterpret_cast<Instance<Value>*>(self)->value;
 }
 
-/// An object of that type, with the value.
+/// A new object of this type, with the value.
 template <class Value>
 Object instance_of(PyTypeObject* type, std::unique_ptr<Value> value) {
   Object made = called(PyType_GenericAlloc(type, 0));
@@ -265,7 +267,7 @@ Object instance_of(PyTypeObject* type, std::unique_ptr<Value> value) {
   return made;
 }
 
-/// The end of any object of a type of ours, whose members have ended.
+/// Frees an object of one of our types, after its members have been destroyed.
 inline void free_object(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
   PyObject_Free(self);
@@ -278,7 +280,7 @@ void destroy_instance(PyObject* self) {
   free_object(self);
 }
 
-/// The arguments of a call, each given by its place or its name, and all of them.
+/// The arguments of a call. Each must be given, by its position or by its name.
 template <std::size_t count>
 std::array<PyObject*, count> arguments_of(const char* const (&names)[count], PyObject* const* given, Py_ssize_t placed,
                                           PyObject* keywords) {
@@ -300,7 +302,7 @@ std::array<PyObject*, count> arguments_of(const char* const (&names)[count], PyO
   return found;
 }
 
-/// What body(value) returns, for Python; None if it returns nothing. body: a function or a member.
+/// The result of body(value) as a Python object; None if body returns nothing. body: a function or a member.
 template <auto body, class Value>
 PyObject* result_of(PyObject* self) {
   return guarded<PyObject*>(nullptr, [&] {
@@ -313,7 +315,8 @@ PyObject* result_of(PyObject* self) {
   });
 }
 
-/// body as a method without arguments (METH_NOARGS), with them, and as the getter of a property.
+/// These functions wrap body as a method without arguments (METH_NOARGS), as a method with arguments, and as the getter
+/// of a property.
 template <class Value, auto body>
 PyObject* method(PyObject* self, PyObject*) {
   return result_of<body, Value>(self);
@@ -329,7 +332,7 @@ PyObject* getter(PyObject* self, void*) {
   return result_of<body, Value>(self);
 }
 
-/// The entry of a method with arguments in a table of methods.
+/// The entry in a table of methods for a method with arguments.
 inline PyMethodDef with_arguments(const char* name, PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*),
                                   const char* doc) {
   return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL | METH_KEYWORDS, doc};
@@ -343,7 +346,7 @@ inline PyTypeObject* add_type(PyObject* module, const char* name, int bytes, PyT
   called(PyModule_AddObjectRef(module, full.substr(full.rfind('.') + 1).data(), type.get()));
   return reinterpret_cast<PyTypeObject*>(borrowed(type.get()).release());
 }
-/// Py_tp_new of a type whose objects other functions make.
+/// Py_tp_new of a type whose objects only other functions make.
 inline PyObject* refuse_new(PyTypeObject*, PyObject*, PyObject*) {
   PyErr_SetString(PyExc_TypeError, "objects of this type are not made by calling it");
   return nullptr;

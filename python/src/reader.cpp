@@ -20,17 +20,17 @@ Object info_tuple(const ringside_step_info& info) {
 
 }  // namespace
 
-/// Arrays of a held step have this object as their base: the pool stays mapped and the step held as long as there is
-/// one, unless the step is released.
+/// Arrays of a held step have this object as their base. As long as one of them exists, the pool stays mapped and the
+/// step held, unless the step is released.
 class HeldStep {
  public:
   HeldStep(PyObject* reader, ringside_step* step) : owner_(borrowed(reader)), reader_(value_of<Reader>(reader)), step_(step) {
     info_.size = sizeof(info_);
-    ringside_error error;  // a lease that was broken since is found by every later call
+    ringside_error error;  // ignored: every later call also finds a broken lease
     reader_.status_of(Call::kShort, error, [&](auto*) { return ringside_step_describe(step_, &info_); });
   }
   ~HeldStep() {
-    ringside_error error;  // a destructor raises nothing: code that used the step's arrays calls check or release
+    ringside_error error;  // ignored: a destructor cannot raise; users of arrays call check or release
     if (step_ != nullptr) reader_.status_of(Call::kShort, error, [&](auto*) { return ringside_step_release(step_); });
   }
   HeldStep(const HeldStep&) = delete;
@@ -38,7 +38,7 @@ class HeldStep {
 
   bool is_held() const { return step_ != nullptr; }
   Object info() const { return info_tuple(info_); }
-  /// self: this object, which the array keeps.
+  /// self: this object, to which the array refers.
   Object view(PyObject* self, std::uint32_t index, bool verify);
   void verify() {
     made(Call::kLong, [](ringside_step* step) { return ringside_step_verify(step, RINGSIDE_ALL_VARIABLES); });
@@ -46,7 +46,7 @@ class HeldStep {
   void check() { made(Call::kShort, ringside_step_check); }
   void release() {
     reader_.made(Call::kShort, [&](auto*) {
-      ringside_step* const step = std::exchange(step_, nullptr);  // freed whatever the last check says
+      ringside_step* const step = std::exchange(step_, nullptr);  // freed whatever the result of the last check
       return step != nullptr ? ringside_step_release(step) : RINGSIDE_OK;
     });
   }
@@ -55,14 +55,14 @@ class HeldStep {
   template <class Function>
   void made(Call kind, const Function& call) {
     bool held = false;
-    reader_.made(kind, [&](auto*) {  // not before: another thread may release the step until the handle is ours
+    reader_.made(kind, [&](auto*) {  // checked here: without the handle, another thread could release the step
       held = step_ != nullptr;
       return held ? call(step_) : RINGSIDE_OK;
     });
     if (!held) refuse("iteration " + std::to_string(info_.iteration) + ": the step was released; hold it again");
   }
 
-  Object owner_;  // of the reader
+  Object owner_;  // keeps the reader alive
   Reader& reader_;
   ringside_step* step_ = nullptr;
   ringside_step_info info_{};
@@ -100,7 +100,7 @@ Reader::Reader(const std::string& pool, double wait_s) {
       if (status != RINGSIDE_INTERRUPTED || !watch.came()) raise(error);
     }
   }
-  stop_ = 0;  // of a signal that came at the end
+  stop_ = 0;  // a signal may have set it at the end of the last wait
   std::vector<ringside_variable> variables;
   made(Call::kShort, [&](auto* reader) {
     return list_all(variables, [&](auto* out, auto room, auto* count) {
@@ -122,7 +122,7 @@ Object Reader::variables() const {
 
 Object Reader::runs() {
   std::vector<ringside_run> runs;
-  std::vector<std::string> texts;  // copied before another thread can make a call: until then they are valid
+  std::vector<std::string> texts;  // copied before another thread's call can invalidate them
   made(Call::kShort, [&](auto* reader) {
     const ringside_status status = list_all(
         runs, [&](auto* out, auto room, auto* count) { return ringside_reader_runs(reader, out, room, count); });
@@ -150,8 +150,8 @@ Object Reader::steps() {
 }
 
 Object Reader::next(std::uint64_t after, std::optional<double> timeout_s, bool all_runs) {
-  // The waits between two looks, as ringside_reader_next makes them. Here no other thread waits for the handle
-  // meanwhile, and a signal ends a wait.
+  // The waits between two checks, as in ringside_reader_next. Unlike in that function, other threads can use the handle
+  // during a wait, and a signal ends the wait.
   constexpr std::chrono::nanoseconds kFirst = std::chrono::microseconds(50), kLast = std::chrono::milliseconds(2);
   using std::chrono::steady_clock;
   const auto limit = std::chrono::duration<double>(std::clamp(timeout_s.value_or(0), 0.0, 1e9));
@@ -164,7 +164,7 @@ Object Reader::next(std::uint64_t after, std::optional<double> timeout_s, bool a
     const ringside_status status =
         status_of(Call::kShort, error, [&](auto* reader) { return ringside_reader_next(reader, after, 0, &info); });
     if (status == RINGSIDE_OK) return info_tuple(info);
-    // As RINGSIDE_FOLLOW_POOL, which is for a reader and not for a call.
+    // all_runs acts like RINGSIDE_FOLLOW_POOL, but that option is for a reader and not for a single call.
     const bool is_over = status == RINGSIDE_END || status == RINGSIDE_PEER_LOST;
     if (status > 0 && !(is_over && all_runs)) raise(error);
     if (is_over && !all_runs) return none();
@@ -196,7 +196,7 @@ Object Reader::copy(std::uint64_t commit_seq, std::uint32_t index) {
 
 namespace {
 
-/// An int of the two words of an i128.
+/// The int with the two words of an i128.
 Object int_of(const ringside_value* words) {
   const Object shifted = called(PyNumber_Lshift(python_of(words[1].i64).get(), python_of(64).get()));
   return called(PyNumber_Or(shifted.get(), python_of(static_cast<std::uint64_t>(words[0].i64)).get()));
@@ -261,7 +261,7 @@ Object Reader::results(std::uint64_t commit_seq) {
     const ringside_status answer = list_all(copies.results, [&](auto* out, auto room, auto* count) {
       return ringside_reader_results(reader, commit_seq, out, room, count);
     });
-    copies.own();  // before another thread can make a call
+    copies.own();  // before a call of another thread
     return answer;
   });
   return copies.listed();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ringside_reader as a Python object: what reads the ring (reader.cpp) and what reads the journal (records.cpp).
+// A ringside_reader as a Python object: its functions that read the ring (reader.cpp) and the journal (records.cpp).
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ class Reader {
   Object runs();
   Object steps();
   Object next(std::uint64_t after, std::optional<double> timeout_s, bool all_runs);
-  /// A step, to be released by HeldStep; null if there is no such step.
+  /// Holds a step, which HeldStep will release; null if there is no such step.
   ringside_step* hold(std::uint64_t commit_seq);
   Object copy(std::uint64_t commit_seq, std::uint32_t index);
   Object results(std::uint64_t commit_seq);
@@ -36,7 +36,7 @@ class Reader {
   ringside_status status_of(Call kind, ringside_error& error, const Function& call) {
     return with(reader_, ringside_reader_error, error, kind, call);
   }
-  /// The same, if it is no failure. Raises otherwise.
+  /// Returns the status like status_of, but raises if it is a failure.
   template <class Function>
   ringside_status made(Call kind, const Function& call) {
     ringside_error error{};
@@ -51,12 +51,12 @@ class Reader {
   volatile int stop_ = 0;
 };
 
-/// What a function of ringside.h lists: list(array, room, &count) fills it.
+/// All elements that a function of ringside.h lists. list(array, room, &count) calls that function.
 template <class Struct, class List>
 ringside_status list_all(std::vector<Struct>& all, const List& list) {
   if (all.size() < 64) all.resize(64);
   for (;;) {
-    std::size_t count = 0;  // stays so if nothing is listed
+    std::size_t count = 0;  // stays 0 if the function lists nothing
     all.front().size = sizeof(Struct);
     const ringside_status status = list(all.data(), all.size(), &count);
     const bool fits = count <= all.size();
@@ -68,10 +68,10 @@ ringside_status list_all(std::vector<Struct>& all, const List& list) {
 /// Results that outlive the library's next call.
 struct ResultCopies {
   std::vector<ringside_result> results;
-  std::vector<std::string> texts;  // name and unit of each
+  std::vector<std::string> texts;  // the name and the unit of each result
   std::vector<ringside_value> values;
 
-  /// Copies what results[i].name, .unit and .values point to.
+  /// Copies the data to which results[i].name, .unit and .values point.
   void own();
   /// [(name, unit, type, count, value)]
   Object listed() const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The journal's records for Python: one at a time as a tuple, or all steps at once as columns. The latter makes no
-// Python object for a step, so that a run of 100,000 steps is a table within a second.
+// The journal's records for Python: one at a time as a tuple, or all steps at once as columns. For columns, no Python
+// object is made per step, so that a table of 100,000 steps takes less than a second.
 #include <time.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::string kind_of(const ringside_record& record) {
   return index < std::size(kKinds) ? kKinds[index] : std::to_string(record.kind);
 }
 
-/// None if the solver did not end its run itself.
+/// The solver's outcome; None if the solver did not end its run itself.
 Object outcome_of(const ringside_record& record) {
   constexpr const char* kOutcomes[] = {"finished", "stopped", "diverged", "failed"};
   const std::uint32_t index = record.outcome - RINGSIDE_OUTCOME_FINISHED;
@@ -55,7 +55,7 @@ ringside_record empty_record() {
   return record;
 }
 
-/// One result of all steps.
+/// The values of one result in all steps.
 struct Column {
   std::string name;
   std::uint32_t type = 0;
@@ -77,13 +77,13 @@ struct Column {
 struct Table {
   std::vector<std::int64_t> fields[std::size(kStepFields)];
   std::vector<Column> columns;
-  std::vector<std::string> run_ids;  // of all step records, also of those that are not in the table
-  std::vector<std::int64_t> runs;    // of each row, the place of its run among them
+  std::vector<std::string> run_ids;  // the runs of all step records, including records that are not in the table
+  std::vector<std::int64_t> runs;    // for each row, the index of its run in run_ids
 
   std::size_t rows() const noexcept { return fields[0].size(); }
 
-  /// The column of that name. Most records list the same results in the same order: `guess` is the column that it then
-  /// has.
+  /// The column of a result. Most records list the same results in the same order; the result is then in column
+  /// `guess`.
   Column& column(const ringside_result& result, std::size_t guess) {
     if (guess < columns.size() && columns[guess].name == result.name) return columns[guess];
     for (Column& column : columns) {
@@ -102,23 +102,23 @@ struct Table {
     for (std::size_t r = 0; r < results.size(); ++r) column(results[r], r).put(row, results[r]);
   }
 
-  /// The place of a record's run; new ones are put behind the others.
+  /// The index of a record's run. A new run is appended.
   std::int64_t run(const ringside_record& record) {
     const std::string_view id(reinterpret_cast<const char*>(record.run_id), sizeof(record.run_id));
-    const auto found = std::find(run_ids.rbegin(), run_ids.rend(), id);  // nearly always the last one
+    const auto found = std::find(run_ids.rbegin(), run_ids.rend(), id);  // most records are of the last run
     if (found != run_ids.rend()) return run_ids.rend() - found - 1;
     run_ids.emplace_back(id);
     return static_cast<std::int64_t>(run_ids.size()) - 1;
   }
 
-  /// What an analysis computed of the step of that commit, whose row is there or not.
+  /// Notes the results of an analysis for the step of a commit, whether or not the step has a row.
   void put_analysis(std::uint64_t commit_seq, const std::vector<ringside_result>& results) {
     for (const ringside_result& result : results) {
       if (result.values != nullptr) analyses.push_back({commit_seq, result.name, result.values[0]});
     }
   }
 
-  /// After the last row: each column has a value for each step.
+  /// Call this function after the last row. It gives each column a value for each step.
   void end() {
     for (Column& column : columns) {
       column.words.resize(2 * rows());
@@ -148,7 +148,7 @@ struct Table {
   std::vector<Analysis> analyses;
 };
 
-/// A NumPy array whose memory is the vector's.
+/// A NumPy array that owns the memory of the vector.
 template <class Entry>
 Object array_of(std::uint16_t dtype, std::vector<Entry>&& entries, std::vector<Py_ssize_t> shape) {
   auto kept = std::make_unique<std::vector<Entry>>(std::move(entries));
@@ -173,7 +173,7 @@ Object Reader::next_record(std::uint64_t from) {
     const ringside_status listed = list_all(copies.results, [&](auto* out, auto room, auto* count) {
       return ringside_reader_record_results(reader, out, room, count);
     });
-    copies.own();  // before another thread can make a call
+    copies.own();  // before a call of another thread
     return listed;
   });
   if (status != RINGSIDE_OK) return none();
@@ -181,7 +181,7 @@ Object Reader::next_record(std::uint64_t from) {
   const auto put = [&](const char* name, const auto& value) { set(fields, name, python_of(value)); };
   if (record.kind == RINGSIDE_RECORD_STEP) {
     for (const StepField& field : kStepFields) put(field.name, field.of(record));
-    called(PyDict_DelItemString(fields.get(), "unix_ns"));  // every record has it
+    called(PyDict_DelItemString(fields.get(), "unix_ns"));  // it is a member of every record
     put("rebuilt", record.rebuilt != 0);
     put("broke_lease", record.broke_lease != 0);
   } else if (record.kind == RINGSIDE_RECORD_ANALYSIS_RESULTS || record.kind == RINGSIDE_RECORD_MARK) {
@@ -216,7 +216,7 @@ Object Reader::recorded(const std::optional<std::string>& run_id, std::uint64_t 
   Table table;
   ringside_record record = empty_record();
   std::vector<ringside_result> results;
-  std::uint64_t from = 1, found = 0;  // the next record, the newest step
+  std::uint64_t from = 1, found = 0;  // seq of the next record, commit_seq of the newest step found
   const auto read = [&](auto* reader) {
     for (;; from = record.seq + 1) {
       ringside_status answer = ringside_reader_next_record(reader, from, &record);
@@ -240,8 +240,8 @@ Object Reader::recorded(const std::optional<std::string>& run_id, std::uint64_t 
       }
     }
   };
-  // A record is written after its step is committed and reduced: soon, if an analyzer is there. The first one of a pool
-  // makes the journal.
+  // The record of a step is written soon after the step is committed and reduced, if an analyzer is alive. The first
+  // record of a pool creates the journal.
   for (std::chrono::nanoseconds wait = kFirst; made(Call::kLong, read), found < newest;
        wait = std::min(2 * wait, kLast)) {
     if (steady_clock::now() >= give_up) break;

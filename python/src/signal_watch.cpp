@@ -10,13 +10,13 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM};
 
-// What the handler reads: set before it is installed, in the one thread that has a watch.
+// The data that the handler reads. They are set before the handler is installed, in the only thread that has a watch.
 volatile int* watched = nullptr;
 struct sigaction before[std::size(kSignals)];
-bool handled[std::size(kSignals)];    // has a handler of Python's
-bool installed[std::size(kSignals)];  // has ours, which calls that
+bool handled[std::size(kSignals)];    // whether Python has a handler for the signal
+bool installed[std::size(kSignals)];  // whether our handler, which calls Python's, is installed
 
-/// A signal that ends the process or is ignored needs no flag.
+/// Whether the signal has a handler. A signal that ends the process or is ignored needs no flag.
 bool has_handler(const struct sigaction& action) {
   return (action.sa_flags & SA_SIGINFO) || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
 }
@@ -56,12 +56,12 @@ SignalWatch::SignalWatch(volatile int& stop) : stop_(stop) {
     ours.sa_sigaction = on_signal;
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigaction(kSignals[i], &ours, &old);
-    before[i] = old;  // nearly always what it was: a signal that came since the line above is passed to that
+    before[i] = old;  // until here, our handler calls the one found earlier: nearly always the same
     installed[i] = has_handler(old);
     if (!installed[i]) sigaction(kSignals[i], &old, nullptr);
   }
   try {
-    raise_pending();  // came before the handler was there: the flag does not show it
+    raise_pending();  // for signals before our handler was installed, which set no flag
   } catch (...) {
     end();
     throw;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ctrl-C during a wait in the library. Python's own handler only notes a signal; its exception is raised when the
-// interpreter continues, which it does not while the library waits. So for the time of a wait, a handler in front of
-// Python's also sets the flag at which the wait looks (`stop` of ringside.h).
+// Ctrl-C during a wait in the library. Python's own handler only notes a signal. The exception is raised when the
+// interpreter continues, which is not possible while the library waits. Therefore, during a wait, another handler is
+// called before Python's and sets the flag that the wait checks (`stop` in ringside.h).
 #pragma once
 
 #include <signal.h>
@@ -10,20 +10,21 @@
 
 namespace ringside_python {
 
-/// Python handles signals in its main thread only: in any other thread, and within another watch, this does nothing.
-/// The interpreter's lock is held where it is made and where it ends.
+/// Python handles signals only in its main thread, so in any other thread, and within another watch, a watch does
+/// nothing. The thread must hold the interpreter's lock when it makes and when it destroys a watch.
 class SignalWatch {
  public:
-  /// Raises what the Python handlers of signals raise that came before.
+  /// Raises the exceptions of Python's handlers for signals that came earlier.
   explicit SignalWatch(volatile int& stop);
   ~SignalWatch() { end(); }
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
 
-  /// Looks which signals have Python handlers: later watches are for those. A claim thus makes two system calls.
+  /// Determines which signals have Python handlers. Later watches install handlers only for these, so that a claim
+  /// makes two system calls.
   static void find_handlers();
 
-  /// Whether a signal came. If its Python handler raises, so does this. Clears the flag.
+  /// Whether a signal has come. Raises the exception of the signal's Python handler, if any. Clears the flag.
   bool came();
 
  private:

@@ -13,8 +13,9 @@
 namespace ringside_python {
 namespace {
 
-/// memcpy to a buffer that the caches cannot hold until another core reads it: the stores leave the caches out, so that no line
-/// of `to` is read before it is written. memcpy itself does so only of much memory at once, not of many pieces.
+/// Like memcpy, for a buffer too large to stay in the caches until another core reads it. The stores bypass the caches,
+/// so that no line of `to` is read before it is written. memcpy itself does this only for large blocks, not for many
+/// pieces.
 void stream(std::byte* to, const std::byte* from, std::size_t bytes) {
 #ifdef __SSE2__
   constexpr std::size_t kLine = 64;
@@ -52,7 +53,7 @@ void Source::copy_to(void* memory, std::size_t room) const {
     to += piece.bytes();
   }
 #ifdef __SSE2__
-  _mm_sfence();  // before the store that publishes
+  _mm_sfence();  // the copied bytes become visible before the store that publishes
 #endif
 }
 

@@ -17,21 +17,22 @@ const char* text(const std::optional<std::string>& given) {
   return given ? given->c_str() : nullptr;
 }
 
-/// A list of names.
+/// The names as a Python list.
 Object listed(const std::vector<Object>& names) {
   Object made = called(PyList_New(0));
   for (const Object& name : names) append(made, name);
   return made;
 }
 
-/// A value in a line, if it is short there.
+/// A value for a message: its repr if that is short, otherwise its type.
 std::string shown(PyObject* given) {
   const std::string text = repr(given);
   if (text.size() <= 60 && text.find('\n') == std::string::npos) return text;
   return "a " + str(attribute(reinterpret_cast<PyObject*>(Py_TYPE(given)), "__name__").get());
 }
 
-/// False: `given` is no whole number of 64 bits. (numpy.bool_ has no index, but is equal to a whole number.)
+/// Whether `given` is a whole number of 64 bits, which is stored in `number`. (numpy.bool_ has no __index__, but is
+/// equal to a whole number.)
 bool is_whole(PyObject* given, std::int64_t& number) {
   Object whole(PyNumber_Index(given));
   if (!whole && !PyFloat_Check(given)) {
@@ -116,7 +117,7 @@ Writer::Writer(std::vector<Variable> variables, const std::vector<Scalar>& scala
 std::uint32_t Writer::index(PyObject* name) const {
   PyObject* number = PyDict_GetItemWithError(numbers_.get(), name);
   if (number != nullptr) return static_cast<std::uint32_t>(PyLong_AsUnsignedLong(number));
-  PyErr_Clear();  // what is not hashable is no name either
+  PyErr_Clear();  // an unhashable object is an unknown name, too
   refuse_name("no_variable", tuple_of(borrowed(name), numbers_, listed(scalar_names_)));
 }
 
@@ -157,7 +158,7 @@ std::uint64_t iteration_of(PyObject* given) {
 
 Writer::Turn::Turn(Writer& writer) : writer_(writer), lock_(writer.turn_, std::defer_lock) {
   constexpr std::chrono::milliseconds kBetweenSignals{50};
-  if (writer.writer_.depth != fork_depth()) return;  // a thread of the parent may have it; the library refuses the call
+  if (writer.writer_.depth != fork_depth()) return;  // the parent may hold the lock; the library refuses the call
   if (writer.has_turn_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
     refuse("this thread is publishing a step of the run, and a handler of a signal has interrupted it; expected the handler to note "
            "that it was called, and the loop to publish");
@@ -218,7 +219,7 @@ bool Writer::claim(std::uint64_t iteration, bool wait) {
     }
     if (status != RINGSIDE_INTERRUPTED || !watch.came()) raise(error);
   }
-  // A step for which no analyzer is there goes to memory that is dropped; here it has none.
+  // Without an analyzer, the library gives the step a buffer that is dropped. This module does not use that buffer.
   const std::uint64_t skipped = counts().skipped;
   drops_ = std::exchange(skipped_, skipped) != skipped;
   return !drops_;
@@ -242,7 +243,7 @@ Object Writer::array(PyObject* self, std::uint32_t index) {
 }
 
 Object Writer::previous(PyObject* self, std::uint32_t index) {
-  if (!published_) {  // the memory of a kept step goes at the first publish: a copy
+  if (!published_) {  // the first publish frees the memory of a kept step, so return a copy
     if (!kept()) return none();
     Object copied = kept_variable(index);
     make_read_only(copied.get());
@@ -290,7 +291,7 @@ std::vector<ringside_value> Writer::values(std::uint64_t iteration, PyObject* sc
     }
   }
   if (missing.empty() && PyObject_Size(scalars) == static_cast<Py_ssize_t>(made.size())) return made;
-  // One that is misspelt is named before the one that therefore is missing.
+  // A misspelt name is reported rather than the name that is missing because of it.
   const Object names = called(PySequence_List(scalars));
   for (Py_ssize_t n = 0; n < PyList_Size(names.get()); ++n) {
     PyObject* const name = PyList_GetItem(names.get(), n);
@@ -331,13 +332,13 @@ bool Writer::publish_packed(PyObject* self, PyObject* number, PyObject* variable
   const std::vector<ringside_value> given = values(iteration, scalars);
   const Turn turn(*this);
   if (!claim(iteration, wait)) return false;
-  for (std::uint32_t v = 0; v < from.size(); ++v) {  // NumPy copies them, while it has the interpreter's lock
+  for (std::uint32_t v = 0; v < from.size(); ++v) {  // NumPy copies these, with the interpreter's lock
     if (from[v].array) copy_array(array(self, v).get(), from[v].array.get());
   }
   made(Call::kLong, [&](auto* writer) {
     for (std::uint32_t v = 0; v < from.size(); ++v) {
       void* const to = ringside_writer_buffer(writer, v);
-      if (to == nullptr) break;  // another thread has ended the run: the publish says so
+      if (to == nullptr) break;  // another thread has ended the run; the publish reports that
       from[v].copy_to(to, bytes[v]);
     }
     return ringside_writer_publish(writer, iteration, given.data(), given.size());

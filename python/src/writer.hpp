@@ -29,7 +29,7 @@ struct Options {
   std::uint32_t coordination = 0;
 };
 
-/// Arrays of buffers have this object as their base, so the buffers stay mapped as long as there is one.
+/// Arrays of buffers have this object as their base, so that the buffers stay mapped as long as such an array exists.
 class Writer {
  public:
   Writer(std::vector<Variable> variables, const std::vector<Scalar>& scalars, const Options& options);
@@ -42,40 +42,42 @@ class Writer {
     const ringside_status status = short_call([&](auto* writer) { return ringside_writer_kept(writer, &iteration); });
     return status == RINGSIDE_OK ? std::optional(iteration) : std::nullopt;
   }
-  /// The account of a run whose analyzer the library started, as JSON, once it has ended; or an empty text.
+  /// The account of a run whose analyzer the library started, as JSON, once the run has ended; before that, an empty
+  /// text.
   const char* account() const { return ringside_writer_account(writer_.handle); }
   Object kept_variable(std::uint32_t index);
   Object kept_scalar(std::uint32_t index);
 
-  /// The number of a variable. Raises UsageError if there is none of that name.
+  /// The number of a variable. Raises UsageError if no variable has this name.
   std::uint32_t index(PyObject* name) const;
   const Variable& variable(std::uint32_t index) const { return variables_[index]; }
 
-  /// Waits for the next step's buffer, which belongs to a block then. False: no analyzer is there ("continue"), or no buffer
-  /// is free and the call is not to wait. Refuses while a step is in its block: both would have the same buffer.
+  /// Waits for the next step's buffer, which then belongs to a `with` block. Returns false if there is no analyzer
+  /// ("continue"), or if no buffer is free and `wait` is false. Refuses if the block of another step has not ended,
+  /// because both steps would have the same buffer.
   bool begin_block(std::uint64_t iteration, bool wait);
-  /// scalars: by name; null: the step is not published. Whatever follows, the block has ended.
+  /// scalars: the scalars by name; null: the step is not published. The block has ended even if this function raises.
   void end_block(std::uint64_t iteration, PyObject* scalars);
-  /// A block that was never left: its object is gone.
+  /// For a block that was never left. Call this function when the block's object is destroyed.
   void forget_block() noexcept { in_block_ = 0; }
-  /// A variable of the claimed step: always the same object until the step is published.
+  /// The array of a variable of the claimed step: always the same object until the step is published.
   Object array(PyObject* self, std::uint32_t index);
-  /// The same of the step before, read-only; None if there is none.
+  /// The read-only array of a variable of the previous step; None if there is no previous step.
   Object previous(PyObject* self, std::uint32_t index);
   void skip();
-  /// A step in one call. variables: of each an array of any layout, or a list of buffers whose bytes follow one another and fill
-  /// it. False: the step was skipped.
+  /// Publishes a step in one call. variables: for each variable an array of any layout, or a list of buffers that
+  /// together fill it, one after the other. Returns false if the step was skipped.
   bool publish_packed(PyObject* self, PyObject* iteration, PyObject* variables, PyObject* scalars, bool wait);
   void detach(std::uint32_t outcome);
   ringside_counts counts();
-  /// What the last claim found: a value, and how many there were; none if that is 0.
+  /// The last reply of a trigger, as found by the last claim: the value, and the number of replies so far; 0: none.
   std::pair<double, std::uint64_t> reply();
   std::uint64_t last() const { return last_; }
   bool detached() const { return detached_; }
 
  private:
-  /// A thread's turn at a step: what a claim finds holds until the publish, whatever other threads of the run do. They wait
-  /// without the interpreter's lock, and a signal's handler may end the wait.
+  /// The turn of a thread to publish a step: from the claim to the publish, no other thread of the run can interfere.
+  /// Other threads wait without the interpreter's lock, and a signal's handler may end their wait.
   class Turn {
    public:
     explicit Turn(Writer& writer);
@@ -92,9 +94,10 @@ class Writer {
 
   bool claim(std::uint64_t iteration, bool wait);
   void publish(std::uint64_t iteration, PyObject* scalars);
-  /// After the publish: the arrays of the step are the analyzer's.
+  /// Call this function after a publish: the arrays of the step become read-only, because the buffer now belongs to the
+  /// analyzer.
   void has_published(std::uint64_t iteration);
-  /// The status of the call, if it is no failure. Raises otherwise.
+  /// Returns the status of the call, or raises if it is a failure.
   template <class Function>
   ringside_status made(Call kind, const Function& call) {
     ringside_error error{};
@@ -112,20 +115,20 @@ class Writer {
   std::timed_mutex turn_;
   std::atomic<std::thread::id> has_turn_;
   std::vector<Variable> variables_;
-  Object numbers_;  // of variables, by name: a dict
+  Object numbers_;  // a dict with the numbers of variables by name
   std::vector<std::uint32_t> scalar_types_;
   std::vector<Object> scalar_names_;
-  std::vector<Object> written_;  // arrays of the claimed step, as far as they were asked for
-  bool drops_ = false;               // the claimed step: no analyzer takes it
-  std::uint64_t skipped_ = 0;        // steps, by the library's count
-  std::uint64_t last_ = 0;           // iteration
-  std::uint64_t in_block_ = 0;       // iteration of the step that is in its block; 0: none
-  bool published_ = false;           // a step of this run
+  std::vector<Object> written_;  // the arrays of the claimed step that were requested
+  bool drops_ = false;               // whether no analyzer receives the claimed step
+  std::uint64_t skipped_ = 0;        // the library's count of skipped steps
+  std::uint64_t last_ = 0;           // iteration of the last step
+  std::uint64_t in_block_ = 0;       // iteration of the step whose block has not ended; 0: none
+  bool published_ = false;           // whether this run has published a step
   bool detached_ = false;
   volatile int stop_ = 0;
 };
 
-/// An iteration as a caller gives it: a whole number of Python or NumPy. Raises UsageError for anything else.
+/// Converts an iteration, which must be a whole number of Python or NumPy. Raises UsageError for anything else.
 std::uint64_t iteration_of(PyObject* given);
 
 /// Adds the type of a step (claimed_step.cpp) to the module. writer: the type of Writer.

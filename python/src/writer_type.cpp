@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writer as a type of Python's: its arguments, methods and properties.
+// Writer as a Python type: its arguments, methods and properties.
 #include <memory>
 #include <utility>
 
@@ -17,7 +17,7 @@ Variable variable_of(const Entries& given) {
   return made;
 }
 
-/// The arguments are given by name, and all of them.
+/// Makes a Writer. All arguments are required, and given by name.
 PyObject* make_writer(PyTypeObject* type, PyObject* placed, PyObject* named) {
   return guarded<PyObject*>(nullptr, [&] {
     Py_ssize_t used = 0;

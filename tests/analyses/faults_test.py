@@ -99,7 +99,7 @@ class Faults(Place):
         self.assertEqual((one["steps"], one["skipped"]), (0, STEPS))
 
     def test_one_that_cannot_follow_skips_steps_and_the_solver_makes_the_same_bits(self):
-        # It returns when five more steps are there, which a ring of three slots cannot keep for it.
+        # The analysis returns once five more steps exist; a ring of three slots cannot keep its step for so long.
         one = self.run_faulty(f"import ringside\nwhile ringside.open('run.pool').steps[-1].iteration < min(step.iteration + 5, {STEPS}):\n"
                               "    pass\nreturn step['x'].sum()", slots=3)
         self.assertGreater(one["skipped"], 0)

@@ -29,7 +29,7 @@ class Kept(Place):
         self.assertEqual(self.recorded(), ({"analysis.energy": expected}, 5))
         self.assertEqual(self.analyze()[-1]["note"], "")
         self.assertEqual(self.recorded()[1], 5)
-        # Another value of the same name counts from then on.
+        # From now on, the new value of the same name is valid.
         self.write(ENERGY.replace("float(", "2 * float("))
         self.analyze()
         self.assertEqual(self.recorded(), ({"analysis.energy": {k: 2 * v for k, v in expected.items()}}, 10))

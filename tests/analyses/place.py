@@ -31,7 +31,7 @@ class Place(OwnFolder):
 
     def setUp(self):
         super().setUp()
-        # Named: python3 in PATH may be another one.
+        # The interpreter is named, because python3 in PATH may be a different one.
         self.environment.update(RINGSIDE_PYTHON=sys.executable, XDG_RUNTIME_DIR=str(self.folder), TMPDIR=str(self.folder))
 
     def write(self, text, name="my.py"):

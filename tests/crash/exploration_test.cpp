@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exploration that every change must pass, and the faults that it must detect. crash_explorer explores for longer.
+// The exploration that every change must pass, and the faults that the exploration must detect. crash_explorer explores
+// for longer.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -24,7 +25,7 @@ constexpr std::uint64_t kSeed = 1;
 using ringside::testing::kSanitized;
 constexpr Depth kDepth = kSanitized ? Depth{{8, 1, 1}, {4, 0, 1}, 64, 4096} : kQuick;
 
-/// The message of a failed test: what is needed to see the violation again.
+/// The message of a failed test, with all that is needed to repeat the violation.
 std::string report(const Case& one, const Exploration& seen) {
   if (!seen.violation) return "";
   return fmt::format("{} seed {} event {} ({}) image {}: invariant {}", name_of(one), kSeed, seen.violation->event,
@@ -66,7 +67,7 @@ TEST_P(ScenarioTest, NoPowerCutBreaksAPromise) {
     images += seen.images + seen.images_in_recovery;
   }
   fmt::print("{} images\n", images);
-  // This scenario alone reaches the number of images that is demanded of all scenarios together.
+  // This scenario alone reaches the number of images that is required of all scenarios together.
   if (!kSanitized && GetParam().name == "two-laps") {
     EXPECT_GE(images, 100'000u);
   }
@@ -126,8 +127,8 @@ void PrintTo(const Fault& fault, std::ostream* out) {
   *out << fault.mutant.fault << (fault.checksums ? "" : ", without checksums");
 }
 
-/// In a sanitizer's build the first mutant of each scenario: all take two minutes, and the release build tries them
-/// all.
+/// All mutants; in a sanitizer's build, only the first of each scenario, because all would take two minutes. The
+/// release build tries them all.
 std::vector<Fault> faults() {
   std::vector<Fault> all;
   for (const Mutant& mutant : mutants()) {
@@ -171,7 +172,7 @@ TEST(MutantsTest, AChangedOrderLeavesTheSameBytesWhenNothingGoesWrong) {
     const Storage storage = mutant.model == Model::kDax ? Storage::kDax : Storage::kFile;
     const TracedScenario whole = scenario->trace(storage, Durability::kPower, kSeed);
     const TracedScenario other = bent(mutant, whole);
-    if (mutant.bend == nullptr || stores_of(whole) != stores_of(other)) continue;  // it leaves stores out
+    if (mutant.bend == nullptr || stores_of(whole) != stores_of(other)) continue;  // the mutant leaves stores out
     ++changed;
     const auto expected = bytes_of(whole);
     const auto found = bytes_of(other);

@@ -126,7 +126,7 @@ Exploration explore_bit_flips(const TracedScenario& traced) {
   }
   pool.keep();
 
-  Promise promise;  // any one iterate may be lost
+  Promise promise;  // promises no iterate: a flip may lose any one
   promise.numbers_hold = true;
   Exploration result;
   const std::size_t whole = check_image(pool, history, promise, published).intact.size();

@@ -18,8 +18,8 @@ namespace ringside::crash {
 struct Depth {
   Sampling images;
   Sampling during_recovery{16, 2, 2};
-  std::uint64_t going_on_every = 32;     // from one image in so many, an owner also continues the run,
-  std::uint64_t cut_again_every = 4096;  // and for one in so many, the owner's work is cut off as well
+  std::uint64_t going_on_every = 32;     // from one image in this many, an owner also continues the run,
+  std::uint64_t cut_again_every = 4096;  // and for one in this many, the owner's work is cut off as well
 };
 
 /// The depth of every change's tests: all scenarios in about a minute.
@@ -27,26 +27,26 @@ inline constexpr Depth kQuick{{64, 8, 6}, {4, 1, 1}, 32, 1024};
 
 struct Violation {
   std::uint64_t event = 0;
-  std::uint64_t image = 0;  // of that event, counted from 0
-  std::string where;        // phase; and the event of the recovery, if the recovery was cut off
+  std::uint64_t image = 0;  // the number of the image after that event, counted from 0
+  std::string where;        // the phase, and the event of the recovery if the recovery was cut off
   std::string what;
 };
 
 struct Exploration {
-  std::uint64_t events = 0;              // at which images were made
+  std::uint64_t events = 0;              // the events after which images were made
   std::uint64_t images = 0;              // first cuts
   std::uint64_t images_in_recovery = 0;  // second cuts
   std::uint64_t continued = 0;           // images from which an owner continued the run
   std::optional<Violation> violation;    // the first one: nothing is explored after it
 };
 
-/// Makes and judges the images of every moment of the traced scenario, or only of the one after event `only`.
+/// Makes and judges the images of every moment of the traced scenario, or only of the moment after event `only`.
 /// hashes_hold: checksums are on. seed: decides all random choices.
 Exploration explore(const TracedScenario& traced, Model model, bool hashes_hold, const Depth& depth, std::uint64_t seed,
                     std::optional<std::uint64_t> only = std::nullopt);
 
-/// Damage of the medium instead of a cut. Whichever bit it is, every iterate that is returned was published, and only
-/// the slot that holds the bit is lost.
+/// Explores damage of the medium instead of a cut. Whichever bit is flipped, every iterate that is returned was
+/// published, and at most the slot that contains the bit is lost.
 ///
 /// Flips one bit at a time in the pool that the traced scenario leaves: each bit of each slot's meta area and payload,
 /// of both run tables and of both superblocks. The violation's `image` is the bit, counted from the beginning of the

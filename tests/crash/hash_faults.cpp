@@ -23,17 +23,17 @@ UseHashing::~UseHashing() {
   current = Hashing::kWhole;
 }
 
-// The linker's names for ringside::hash64: the real function, and the one that is called in its place.
+// The linker's names for ringside::hash64: the real function, and the function that replaces it.
 std::uint64_t real_hash64(const void* data, std::size_t bytes, std::uint64_t seed) noexcept
     __asm__("__real__ZN8ringside6hash64EPKvmm");
 std::uint64_t hash64_in_its_place(const void* data, std::size_t bytes, std::uint64_t seed) noexcept
     __asm__("__wrap__ZN8ringside6hash64EPKvmm");
 
 std::uint64_t hash64_in_its_place(const void* data, std::size_t bytes, std::uint64_t seed) noexcept {
-  // The length and the seed identify the caller. A line with a seed is a header; no ring with which these faults must
-  // be found has 8 chunks, whose table would be as long. One or two lines without a seed are a step descriptor with its
-  // scalars, or a last chunk of that length, which then is one more fault. A record_seq has one word with a seed, a
-  // run's catalogue at least 256 bytes, and so have results.
+  // The length and the seed identify the caller. A line with a seed is a header. (A table of 8 chunk hashes would be as
+  // long, but no ring in which these faults must be detected has 8 chunks.) One or two lines without a seed are a step
+  // descriptor with its scalars, or a last chunk of that length, whose hash is then also wrong. A record_seq has one
+  // word with a seed. A run's catalogue and the results have at least 256 bytes each.
   const bool header = bytes == kLineBytes && seed != 0;
   const bool step = (bytes == kLineBytes || bytes == 2 * kLineBytes) && seed == 0;
   const bool chunk_hashes = bytes > sizeof(seed) && bytes <= 2 * kLineBytes && bytes != kLineBytes && seed != 0;

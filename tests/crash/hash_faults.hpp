@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Faults in what the ring hashes, switched on at run time. The ring under test is the production library, object for
-// object: the linker redirects its calls of hash64 to this code (--wrap in CMakeLists.txt), and the library contains
-// no hook for faults.
+// Faults in the data that the ring hashes, switched on at run time. The ring under test is the production library,
+// object for object: the linker redirects its calls of hash64 to this code (--wrap in CMakeLists.txt), and the library
+// contains no hook for faults.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace ringside::crash {
 
 enum class Hashing : std::uint8_t {
-  kWhole,                     // as it is
+  kWhole,                     // the real hash
   kOff,                       // every hash is the same number: no hash shows damage or a torn write
   kHeaderWithoutSeq,          // header_hash does not cover commit_seq
   kHeaderWithoutPayloadHash,  // header_hash does not cover payload_hash
@@ -20,7 +20,7 @@ enum class Hashing : std::uint8_t {
   kResultsWithoutCatalogue  // the hash of a slot's results does not cover catalogue_hash
 };
 
-/// Selects the hashing for as long as it exists. Only one may exist at a time.
+/// Selects the hashing while it lives. Only one UseHashing may live at a time.
 class UseHashing {
  public:
   explicit UseHashing(Hashing hashing) noexcept;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Readers that work on steps in place (docs/publish/library.md, "Why a broken lease is never missed"), on recorded
-// scenarios: at every moment of a trace, a reader that may have seen a byte of another step must fail its check; and
-// the faults that this must detect. Nothing is cut off here; what counts is when another process sees a store.
+// Readers that work on steps in place (docs/inside/library.md, "Why a broken lease is never missed"), on recorded
+// scenarios: at every moment of a trace, a reader that may have seen a byte of another step must fail its check. The
+// tests must also detect faulty checks. No trace is cut off here: the tests depend on the times at which another
+// process sees a store.
 //
 // Model (x86): stores through the cache become visible in program order. A word that is copied past the cache may
 // become visible as soon as the last drain before it, by its own thread or by the thread that called the copy, has
-// completed: nothing orders it with the stores in between.
+// completed: no fence orders the word with the stores in between.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -26,12 +27,13 @@ namespace {
 
 constexpr std::uint64_t kSeeds = 10;
 
-/// A reader's check of the step `held`, which it read in `slot`. True: what was read of it counts as whole.
+/// A reader's check of the step `held`, which it read in `slot`. True: the reader takes the bytes that it read for
+/// whole.
 using Check = bool (*)(const RingView& ring, std::uint32_t slot, const SlotHeader& held);
 
 struct ViewExploration {
   std::uint64_t views = 0;   // each commit is viewed from its acknowledgement on, to the end of the trace
-  std::uint64_t checks = 0;  // of views of which a byte may have been of another step
+  std::uint64_t checks = 0;  // checks of views that may contain a byte of another step
   std::string violation;     // the first one: nothing is explored after it
 };
 
@@ -43,7 +45,7 @@ struct View {
   bool may_be_mixed = false;
 };
 
-/// A store, and when other processes may see it first: after event `visible` of the trace.
+/// A store, and the earliest time at which other processes may see it: after event `visible` of the trace.
 struct EarlyStore {
   std::size_t visible = 0;
   std::uint64_t offset = 0;
@@ -139,12 +141,12 @@ const Scenario& scenario_named(std::string_view name) {
   return *std::ranges::find(scenarios(), name, &Scenario::name);
 }
 
-/// Compares commit_seq alone: numbers come again when a ring was cleared.
+/// Compares commit_seq alone, but commit numbers repeat after a ring was cleared.
 bool only_commit_seq(const RingView& ring, std::uint32_t slot, const SlotHeader& held) {
   return ring.slot(slot).header.commit_seq == held.commit_seq;
 }
 
-/// The check was made before the bytes were read, and not again.
+/// Checks only before the bytes are read, and not again afterwards.
 bool only_before(const RingView&, std::uint32_t, const SlotHeader&) {
   return true;
 }

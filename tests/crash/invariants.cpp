@@ -109,8 +109,8 @@ std::string check_runs(const RingView& ring, const History& history, const Promi
   return "";
 }
 
-/// What a reader held stays behind the gap that the others left. After a run went back, numbers go on above those of the
-/// iterates that were discarded, but no iteration is missing.
+/// Iterates that readers held may remain, older than the gap that other iterates left. After a run went back, commit
+/// numbers continue above those of the discarded iterates, but no iteration is missing.
 std::string check_contiguous(const Recovery& recovery, const History& history) {
   bool is_behind_gap = false;
   for (std::size_t i = recovery.kept.size(); i-- > 0;) {
@@ -143,7 +143,7 @@ std::string check_ring(const RingView& ring, const History& history, const Promi
     if (iterate.commit_seq == 0 || iterate.clearing) return false;
     return promise.committed_is_kept || (promise.persisted_is_kept && iterate.persisted);
   };
-  std::uint64_t newest = 0;  // this commit must never be given up for another one
+  std::uint64_t newest = 0;  // the newest acknowledged commit, which must never be given up for another commit
   for (const Iterate& iterate : history.iterates()) {
     if (acknowledged(iterate)) newest = std::max(newest, iterate.commit_seq);
   }

@@ -13,14 +13,14 @@
 
 namespace ringside::crash {
 
-/// What a storage and a durability promise of the images that a model makes.
+/// The promises of a storage and a durability for the images that a model allows.
 struct Promise {
-  bool committed_is_kept = false;  // every acknowledged commit is there
-  bool persisted_is_kept = false;  // every commit that was reported as persisted is there
+  bool committed_is_kept = false;  // every acknowledged commit is in the image
+  bool persisted_is_kept = false;  // every commit that was reported as persisted is in the image
   bool leaves_no_damage = false;   // `verify` would report nothing as damaged
-  /// An iterate is returned under the number that its commit was acknowledged with. This does not hold on a page
-  /// cache: if a first cut lost an iterate's payload and the iterate was committed again, it may be there under its
-  /// first header. It still is the same iterate.
+  /// An iterate is returned under the number with which its commit was acknowledged. This does not hold on a page
+  /// cache: if a first cut lost an iterate's payload and the iterate was committed again, the image may hold it under
+  /// its first header. It is the same iterate nevertheless.
   bool numbers_hold = false;
   bool hashes_hold = true;  // checksums are on: reductions of another commit are recognised
 };
@@ -37,8 +37,8 @@ struct Verdict {
 Verdict check_image(const PoolBytes& pool, const History& history, const Promise& promise, Published& published);
 
 /// Reopens the image as an owner: opens it, begins the newest run again and commits its next iterate. Then restores
-/// the pool; `trace` holds what was done to it. Returns the violation, or an empty text. found: what the image holds.
-/// history: already cut off with `found` (History::cut_off).
+/// the pool; `trace` holds the operations on it. Returns the violation, or an empty text. found: the iterates in the
+/// image. history: already cut off with `found` (History::cut_off).
 std::string check_continuation(PoolBytes& pool, const History& history, const Promise& promise, const Setting& setting,
                                const std::vector<Found>& found, Published& published, Trace& trace);
 

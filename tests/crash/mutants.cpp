@@ -86,7 +86,7 @@ void commit_seq_early(Trace& trace, const RingGeometry& geometry) {
   });
 }
 
-/// Leaves out what `is_left_out` selects of a phase.
+/// Leaves out the events of a phase that `is_left_out` selects.
 template <Phase phase, bool (*is_left_out)(const Event&)>
 void left_out(Trace& trace, const RingGeometry&) {
   leave_out(trace, phase, is_left_out);
@@ -188,7 +188,7 @@ void results_first_fence_left_out(Trace& trace, const RingGeometry&) {
 }
 
 void found_not_persisted(Trace& trace, const RingGeometry&) {
-  // Leaves out what begin_run flushes and drains before its first store.
+  // Leaves out begin_run's flushes and drains before its first store.
   bool before_first_store = false;
   std::erase_if(trace, [&](const Event& event) {
     if (event.kind == EventKind::kRunBegins) before_first_store = true;
@@ -203,7 +203,7 @@ bool is_record_seq(const Event& event, const RingGeometry& geometry) {
              geometry.run_tail_offset() + offsetof(RunEntryTail, record_seq);
 }
 void catalogue_after_record_seq(Trace& trace, const RingGeometry& geometry) {
-  // Moves the stores of the descriptions behind the number that makes their entry valid.
+  // Moves the stores of the descriptions after the store of the number that makes their entry valid.
   const auto is_in_catalogue = [&](const Event& event) {
     const std::uint64_t table = geometry.run_table_offset[event.offset >= geometry.run_table_offset[1] ? 1 : 0];
     if (event.kind != EventKind::kStore || event.phase != Phase::kBeginRun || event.offset < table) return false;
@@ -223,7 +223,7 @@ void run_entry_not_invalidated(Trace& trace, const RingGeometry& geometry) {
   std::erase_if(trace, [&](const Event& event) { return is_record_seq(event, geometry) && event.value == 0; });
 }
 void run_entry_not_flushed(Trace& trace, const RingGeometry&) {
-  // Leaves out all that begin_run flushes after its first store.
+  // Leaves out all of begin_run's flushes after its first store.
   bool after_first_store = false;
   std::erase_if(trace, [&](const Event& event) {
     if (event.kind == EventKind::kRunBegins) after_first_store = false;
@@ -244,7 +244,7 @@ void formatted_word_first(Trace& trace, const RingGeometry& geometry) {
 }
 void format_sync_left_out(Trace& trace, const RingGeometry&) {
   in_each(trace, Phase::kFormat, [&](auto begin, auto end) {
-    // Moves both ends of the first sync behind the second sync: it then syncs nothing that the second one does not.
+    // Moves both ends of the first sync after the second sync. The first sync then adds nothing to the second.
     const auto sync = std::find_if(begin, end, is_sync);
     std::rotate(sync, sync + 2, end);
   });
@@ -403,7 +403,7 @@ Kill try_to_kill(const Mutant& mutant, bool checksums, std::uint64_t seed, int r
   const auto scenario = std::ranges::find(scenarios(), mutant.scenario, &Scenario::name);
   const Storage storage = mutant.model == Model::kDax ? Storage::kDax : Storage::kFile;
   Depth depth = kQuick;
-  depth.cut_again_every = ~std::uint64_t{0};  // the first cut is enough for each of them
+  depth.cut_again_every = ~std::uint64_t{0};  // the first cut suffices to detect each mutant
   Kill kill;
   for (int round = 0; round < rounds && kill.violation.empty(); ++round) {
     kill.seed = seed + static_cast<std::uint64_t>(round);

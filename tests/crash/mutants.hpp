@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Deliberate faults: the effects of a mistake in the protocol, or of a line deleted by accident. Most bend a recorded
-// trace into the one that the faulty program would have written; some change what is hashed. The exploration must
+// Deliberate faults: the effects of a mistake in the protocol, or of a line deleted by accident. Most change a recorded
+// trace into the trace that the faulty program would have written; some change the hashed data. The exploration must
 // detect each of them; otherwise it proves nothing.
 #pragma once
 
@@ -18,13 +18,13 @@ namespace ringside::crash {
 /// With which checksums the exploration must detect a mutant.
 enum class Checksums : std::uint8_t {
   kOn,
-  kOff,      // the hashes hide it: with them no promise is broken
-  kOnAndOff  // it breaks the order, with hashes or without
+  kOff,      // with hashes, the mutant breaks no promise
+  kOnAndOff  // the mutant breaks the order, with hashes or without
 };
 
 struct Mutant {
   std::string_view fault;
-  std::string_view scenario;  // in which it must be detected, and under which model
+  std::string_view scenario;  // the scenario in which it must be detected; the model follows
   Model model;
   Checksums checksums;
   void (*bend)(Trace& trace, const RingGeometry& geometry);  // changes the scenario's events; null: bends none
@@ -40,8 +40,8 @@ TracedScenario bent(const Mutant& mutant, TracedScenario traced);
 
 struct Kill {
   std::string violation;     // empty: no round detected it
-  std::uint64_t seed = 0;    // of the round that detected it
-  std::uint64_t images = 0;  // checked until then
+  std::uint64_t seed = 0;    // the seed of the round that detected the mutant
+  std::uint64_t images = 0;  // the images checked until then
 };
 
 /// Explores the mutant, with checksums or without, in up to `rounds` traces from `seed` on.

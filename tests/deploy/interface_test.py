@@ -64,7 +64,8 @@ def describe(library, file):
 def members(description):
     """(struct, member, bit offset, type) of every struct in a description by abidw."""
     tree = xml.etree.ElementTree.parse(description)
-    # Only newer abidw writes the sizes of typedefs and pointers, too; the name and the next offset say enough.
+    # Only newer versions of abidw also write the sizes of typedefs and pointers; the name and the next offset are
+    # enough.
     types = {node.get("id"): (node.tag, node.get("name"), None if node.tag in ("typedef-decl", "pointer-type-def") else node.get("size-in-bits"))
              for node in tree.iter() if node.get("id")}
     return {(struct.get("name"), member.find("var-decl").get("name"), int(member.get("layout-offset-in-bits")),
@@ -91,7 +92,7 @@ class Header(OwnFolder):
                      "-c", self.folder / "own.cpp", "-o", self.folder / "own.o")
 
     def test_the_faces_for_cpp_and_fortran_have_every_function(self):
-        # docs/publish/library.md says why these have no counterpart.
+        # docs/publish/library.md explains why these functions have no counterpart.
         without = {"cpp": {"ringside_version", "ringside_interface", "ringside_dtype_bytes", "ringside_catch_bus_errors"},
                    "fortran": {"ringside_variable_bytes", "ringside_reader_find_variable"}}
         sources = {"cpp": sorted((HEADER.parent / "ringside").glob("*.hpp")), "fortran": [MODULE]}
@@ -115,7 +116,7 @@ class Library(unittest.TestCase):
         self.assertEqual(sorted(exported), sorted([("A", "RINGSIDE_0"), *(("T", f"{name}@@RINGSIDE_0") for name in declared())]))
 
     def test_the_version_script_names_each_of_them(self):
-        # A pattern would let a program that needs a later library start, and fail at its first call.
+        # With a pattern in the script, a program that needs a later library would start, and fail at its first call.
         script = (ROOT / "library" / "ringside.map").read_text(encoding="utf-8")
         self.assertEqual(sorted(re.findall(r"^ +(ringside_\w+);", script, re.MULTILINE)), declared())
 

@@ -120,7 +120,7 @@ class Tree(Installed):
     def test_nothing_of_tests_and_benchmarks_is_installed(self):
         programs = {path.name for path in (self.prefix / "bin").iterdir()}
         self.assertLessEqual({"ringside", "ringside-producer", "ringside-analyzer", "ringside-memory"}, programs)
-        # Two files only if the build has libringside_mpi.
+        # ringside-producer-mpi and ringside_mpi.h exist only if the build has libringside_mpi.
         self.assertLessEqual(programs, {"ringside", "ringside-producer", "ringside-producer-mpi", "ringside-analyzer", "ringside-memory",
                                         "ringside-start-node"})
         self.assertEqual({path.name for path in (self.prefix / "libexec" / "ringside").iterdir()},
@@ -191,7 +191,7 @@ class Pages(Installed):
         self.assertNotIn("what runs", synopsis)
         self.assertRegex(text, r"(?m)^ {7}status what runs, and whether it answers$")
         for page in (text, call("man", "-l", self.page("ringside-provision-pmem", 8)).stdout):
-            self.assertRegex(page, r"(?m)^EXIT STATUS\n {7}0 +done")  # groff 1.23 justifies
+            self.assertRegex(page, r"(?m)^EXIT STATUS\n {7}0 +done")  # groff 1.23 justifies the lines
 
     def test_the_pages_of_services_name_their_settings(self):
         for name, settings in (("ringside-analyzer", "analyzer.toml"), ("ringside-serve", "serve.toml"),
@@ -244,7 +244,7 @@ class Completions(Installed):
             self.assertEqual(sorted(self.bash("ringside", "info", "", cwd=folder)), ["kept.pool", "keys"])
             self.assertEqual(self.bash("ringside", "run", "--pool", "=", "kep", cwd=folder), ["kept.pool"])
             self.assertEqual(self.bash("ringside", "keygen", "k", cwd=folder), ["keys"])
-            # A program and its arguments.
+            # Completes a program and its arguments.
             self.assertIn("bash", self.bash("ringside", "run", "--resume", "--", "bas", cwd=folder))
             self.assertEqual(self.bash("ringside", "run", "--", "cat", "kep", cwd=folder), ["kept.pool"])
             self.assertEqual(self.bash("ringside", "run", "--", "cat", "--res", cwd=folder), [])
@@ -334,7 +334,7 @@ class Settings(Installed):
                 self.assertEqual(self.accept(command, shipped).stdout, shipped)
 
     def test_an_analyzer_starts_with_the_shipped_file(self):
-        # It ends at once: no socket can be made below a file.
+        # The analyzer ends at once: no socket can be made below a file.
         (self.work / "file").touch()
         socket = self.work / "file" / "analyzer.socket"
         run = call(*self.commands["ringside-analyzer"], "--config", self.prefix / "etc/ringside/analyzer.toml",

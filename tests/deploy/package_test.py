@@ -231,7 +231,8 @@ class Library(Machine):
 
     def test_users_solvers_are_compiled_against_the_packages_and_run(self):
         self.dpkg("-i", *self.debs.values())
-        # What does not depend on where the files are is left to the tests of the installation (library_c and its neighbours).
+        # The tests of the installation (library_c and its neighbours) check what does not depend on where the files
+        # are.
         story = "test_a_run_is_kept_followed_killed_and_resumed_with_the_same_bits"
         fortran = [f"SolverInFortran.{story}", "SolverInFortran.test_its_cmake_target_compiles_the_module"]
         self.examples("library_test.py", "CMakePackage", f"SolverInC.{story}", f"SolverInCpp.{story}",

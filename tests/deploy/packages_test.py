@@ -13,7 +13,8 @@ DEPLOY = ROOT / "deploy"
 SCRIPTS = sorted([*DEPLOY.glob("*.sh"), *DEPLOY.glob("debian/p*[mt]"), *DEPLOY.glob("debian/*/p*"),
                   *DEPLOY.glob("slurm/*.sbatch"), *ROOT.glob("tests/node/*.sh"), *ROOT.glob("examples/*/*.sh"), ROOT / ".ci" / "run"])
 
-# `installed` has one package a line. apt-get install adds to it if `lists` exists, which apt-get update makes.
+# `installed` lists one package per line. `apt-get install` adds lines if `lists` exists; `apt-get update` makes
+# `lists`.
 DPKG_QUERY = """#!/bin/bash
 grep -qx -- "${@: -1}" "$MACHINE/installed" && echo installed
 """

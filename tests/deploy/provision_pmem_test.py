@@ -17,7 +17,8 @@ REAL_TOOLS = ("bash", "awk", "cat", "cmp", "flock", "grep", "ls", "mv", "od", "r
 UUID = "7f0c1a52-0000-4000-8000-00000000c0de"
 UNIT = "etc/systemd/system/var-lib-ringside-pmem.mount"
 
-# Each is the body of a bash script; $ROOT is the made-up machine. Only commands that change the machine are noted.
+# Each value is the body of a bash script; $ROOT is the made-up machine. Only commands that change the machine are
+# noted.
 STAND_INS = {
     "id": 'echo "${PLAYED_UID:-0}"',
     "getent": '[[ $2 == ringside ]]',
@@ -161,7 +162,7 @@ class Provision(unittest.TestCase):
         self.assertEqual(self.called(), [])
         self.assertEqual(self.everything(), before)
 
-    # What it does
+    # What the script does
 
     def test_without_yes_the_commands_are_shown_in_order_and_nothing_is_changed(self):
         before = self.everything()
@@ -272,7 +273,7 @@ class Provision(unittest.TestCase):
     def test_what_doctor_says_of_the_folder_decides_in_the_end(self):
         self.failed("'ringside doctor /var/lib/ringside/pmem' does not find", DAX="false")
 
-    # What it refuses
+    # What the script refuses
 
     def region_without_labels(self):
         shutil.rmtree(self.nd / "region0")

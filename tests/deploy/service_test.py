@@ -67,8 +67,8 @@ class Services(OwnFolder):
         self.pool = self.folder / "test.pool"
         for key in ("NOTIFY_SOCKET", "WATCHDOG_USEC", "JOURNAL_STREAM"):
             self.environment.pop(key, None)
-        # Two programs with a thread for each core do not wait for their threads by spinning: with other work on the cores,
-        # each step would cost a scheduler's time slice.
+        # Two programs with a thread for each core must not spin while they wait for their threads: with other work on
+        # the cores, each step would cost a scheduler's time slice.
         self.environment |= {"XDG_RUNTIME_DIR": str(self.folder), "TMPDIR": str(self.folder), "OMP_WAIT_POLICY": "passive"}
 
     def manager(self, name):
@@ -150,7 +150,7 @@ class Services(OwnFolder):
         begun = time.monotonic()
         producer = self.start_producer("--shared-core", matrix="grid:10", iterations=1000)
         manager.hear_until("^WATCHDOG_USEC=.*\n.*\nSTATUS=.* 1000 steps committed")
-        changes = 6  # preparing, serving, waiting again; as many of the watchdog's timeout
+        changes = 6  # three of the status (preparing, serving, waiting again), and three of the watchdog's time-out
         self.assertLessEqual(len(manager.heard), 2 + changes + (time.monotonic() - begun + 1) / BEAT_S)
         self.assertEqual(self.await_end(producer), 0, self.said)
 
@@ -190,9 +190,9 @@ class Services(OwnFolder):
         if libc.ptrace(PTRACE_SEIZE, analyzer.pid, None, None) != 0:
             self.skipTest(f"ptrace is not permitted here: {os.strerror(ctypes.get_errno())}")
         self.assertEqual(libc.ptrace(PTRACE_INTERRUPT, analyzer.pid, None, None), 0)
-        os.waitpid(analyzer.pid, 0)  # that thread alone is stopped
+        os.waitpid(analyzer.pid, 0)  # only the main thread is stopped
         manager.drain()
-        # As long as the watchdog waits: a separate thread would have fed it four times.
+        # The test waits as long as the watchdog does: a separate thread would have fed the watchdog four times.
         manager.socket.settimeout(WATCHDOG_S)
         with self.assertRaises(TimeoutError):
             manager.hear()
@@ -218,7 +218,7 @@ class Services(OwnFolder):
         manager.drain()
         self.assertEqual(manager.heard, [])
 
-    # The page beside an analyzer that comes and goes.
+    # The page beside an analyzer that starts and ends.
 
     def status(self, url):
         with urllib.request.urlopen(url + "api/status", timeout=PATIENCE_S) as answer:

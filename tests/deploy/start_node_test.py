@@ -18,7 +18,7 @@ DEPLOY = pathlib.Path(__file__).resolve().parents[2] / "deploy"
 SCRIPT = DEPLOY / "start_node.sh"
 SBATCH = DEPLOY / "slurm" / "ringside.sbatch"
 PROGRAMS = os.environ["RINGSIDE_PROGRAMS"]
-PATIENCE_S = 100  # for what should happen at once
+PATIENCE_S = 100  # for events that should happen at once
 
 MATRIX, ENDLESS = "grid:300", 100_000_000
 
@@ -268,7 +268,7 @@ class StartNode(unittest.TestCase):
 
     def test_an_analyzer_whose_disk_failed_is_not_replaced_and_its_status_is_the_runs(self):
         (self.folder / "path").mkdir()
-        failing = self.folder / "path" / "ringside-analyzer"  # the real one, whatever ends it, as if its disk had
+        failing = self.folder / "path" / "ringside-analyzer"  # the real analyzer; exits as if its disk had failed
         failing.write_text(f'#!/bin/sh\n{PROGRAMS}/ringside-analyzer "$@" &\necho $! > {self.folder}/real\nwait\nexit 3\n',
                            encoding="utf-8")
         failing.chmod(0o755)

@@ -15,7 +15,7 @@ BUILD = pathlib.Path(sys.argv.pop(1))
 GENERATOR = BUILD / "bin" / "ringside-generator"
 UNITS = "usr/lib/systemd/system"
 SERVICES = ("ringside-analyzer.service", "ringside-producer@.service", "ringside-serve.service")
-# Out of 100; systemd itself rates up to about 40 as OK.
+# The highest permitted exposure, out of 100; systemd itself rates up to about 40 as OK.
 MOST_EXPOSED = {"ringside-analyzer.service": 10, "ringside-producer@.service": 10, "ringside-serve.service": 20}
 
 
@@ -69,7 +69,7 @@ class Units(unittest.TestCase):
                                   str(self.root / UNITS / name))
             self.assertEqual(secure.returncode, 0, secure.stdout)
 
-    def test_no_service_leaves_iterates_in_a_core_dump(self):  # `systemd-analyze security` does not look at it
+    def test_no_service_leaves_iterates_in_a_core_dump(self):  # `systemd-analyze security` does not check this
         for name in SERVICES:
             self.assertEqual(words_of(self.unit(name), "LimitCORE"), ["0"], name)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the examples do not use of ringside.hpp: several variables of several types, scalars, puts, copies, runs, the
-// journal. Run twice below `ringside run`, first as `face write`, then as `face resume` with --resume, and by itself as
-// `face read POOL`. It ends with status 1 and the first expectation that is not met.
+// Uses the parts of ringside.hpp that the examples do not use: several variables of several types, scalars, puts,
+// copies, runs, the journal. Run twice below `ringside run`, first as `face write`, then as `face resume` with
+// --resume, and by itself as `face read POOL`. It ends with status 1 and the first expectation that is not met.
 #include <algorithm>
 #include <array>
 #include <complex>
@@ -29,7 +29,7 @@ void expect(bool met, const char* what) {
   std::exit(1);
 }
 
-/// The call throws an Error with this status and reason.
+/// Expects that the call throws an Error with this status and reason.
 template <class Call>
 void expect_error(const Call& call, ringside_status status, std::uint32_t reason, const char* what) {
   try {

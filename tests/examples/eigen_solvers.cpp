@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Solves one problem with one of Eigen's solvers and with the kept one, and compares the bits of every x. Run by
-// eigen_test.py: eigen_solvers CASE ITERATIONS prints "iterations I of Eigen's J", and ends with 1 if x is not Eigen's.
+// Solves one problem with one of Eigen's solvers and with its kept counterpart, and compares the bits of every x. Run
+// by eigen_test.py: eigen_solvers CASE ITERATIONS prints "iterations I of Eigen's J", and ends with 1 if its x differs
+// from Eigen's.
 #include <cmath>
 #include <complex>
 #include <cstdio>
@@ -106,7 +107,7 @@ struct Eigen::internal::generic_product_impl<Operator, Right, Eigen::SparseShape
 
 namespace {
 
-/// Both solvers, set alike, from a guess that is not 0.
+/// Runs both solvers with equal settings from a guess that is not 0.
 template <class Theirs, class Ours, class Matrix>
 int compare(const Matrix& A, Eigen::Index iterations, double b_from = 0.1, double guess_from = 2) {
   using Scalar = typename Matrix::Scalar;
@@ -177,7 +178,7 @@ int breakdown() {
   return ours.info() == Eigen::Success && x == expected ? 0 : 1;
 }
 
-/// The kept solver alone, for what has no iterates to compare.
+/// Runs the kept solver alone, for cases without iterates to compare.
 template <class Right>
 int end(double diagonal, const Right& b, Eigen::ComputationInfo expected) {
   Sparse<double> A = square<Sparse<double>>(0);
@@ -188,7 +189,7 @@ int end(double diagonal, const Right& b, Eigen::ComputationInfo expected) {
   return cg.info() == expected ? 0 : 1;
 }
 
-/// Cases of another kind: they are not listed.
+/// Cases of other kinds, which are not listed.
 const std::map<std::string, std::function<int(Eigen::Index)>> kEnds = {
     {"other_matrix", [](auto) { return other(-4.5, 0.1, 2); }},
     {"other_b", [](auto) { return other(4.5, 0.3, 2); }},

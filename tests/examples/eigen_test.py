@@ -61,7 +61,8 @@ class Solvers(story.Place):
     def setUp(self):
         super().setUp()
         if Solvers.program is None:
-            # What each solver is made of takes long to compile. With little optimisation it makes the same promises.
+            # The templates of each solver take long to compile. With little optimisation the solvers keep the same
+            # promises.
             made = compile_solvers(self, "c++", "-O1")
             self.call("sh", "-ec", f"c++ -o publish {made} $(pkg-config --libs ringside)")
             Solvers.program = (self.folder / "publish").read_bytes()
@@ -85,7 +86,7 @@ class Solvers(story.Place):
                 self.assertGreater(last, 2)
                 kept = json.loads(self.call("ringside", "info", "--json", pool).stdout)["iterates"]
                 self.assertEqual(max(step["iteration"] for step in kept), last)
-                self.assertEqual(self.iterations(pool, case, 1000, "--resume"), last)  # there is nothing left to do
+                self.assertEqual(self.iterations(pool, case, 1000, "--resume"), last)  # no iteration is left
 
     def test_the_header_compiles_without_a_warning(self):
         for compiler in filter(shutil.which, ("clang++",)):  # g++ compiles the programs of the other tests
@@ -120,5 +121,5 @@ def setUpModule():
 
 
 if __name__ == "__main__":
-    del sys.argv[2]  # pkg-config knows Eigen's folder
+    del sys.argv[2]  # pkg-config provides Eigen's folder
     story.run_tests("library", "development")

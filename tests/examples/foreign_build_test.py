@@ -13,8 +13,8 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROJECT = pathlib.Path(__file__).resolve().parent / "foreign_build"
 
-# What only Ringside's programs and tests need, as CMake's packages. Libraries that are found through pkg-config are
-# hidden with it (below); Chart.js would leave a cache entry.
+# The CMake packages that only Ringside's programs and tests need. Libraries that are found through pkg-config are
+# hidden together with pkg-config (below); Chart.js would leave a cache entry.
 HIDDEN = ("CLI11", "fmt", "spdlog", "Protobuf", "OpenMP", "PkgConfig", "nlohmann_json", "prometheus-cpp", "ZLIB", "LibLZMA", "LibArchive", "GTest", "Python3")
 FOREIGN_HEADERS = r"/(CLI|spdlog|nlohmann|prometheus|libpmem\w*|hwloc|gtest|fmt|google|zmq\w*|omp)[/.]|/(zlib|lzma|archive)\.h"
 

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What the examples do not use of the Fortran module: several variables of several types and ranks, scalars, options, statuses,
-! the reader. Run twice below `ringside run`, first as `face write`, then as `face resume` with --resume, and by itself as
-! `face read POOL`. It ends with status 1 and the first expectation that is not met.
+! Uses the parts of the Fortran module that the examples do not use: several variables of several types and ranks,
+! scalars, options, statuses, the reader. Run twice below `ringside run`, first as `face write`, then as `face resume`
+! with --resume, and by itself as `face read POOL`. It ends with status 1 and the first expectation that is not met.
 program face
   use ringside
   use, intrinsic :: iso_c_binding

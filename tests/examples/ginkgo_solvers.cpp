@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Solves one problem with a solver of Ginkgo whose iterates are published, and once more without. Run by
+// Solves one problem with a solver of Ginkgo whose iterates are published, and once more without publishing. Run by
 // ginkgo_test.py: ginkgo_solvers CASE ITERATIONS prints how many iterates are published and how many entries of x
-// differ from those of the same solve without a logger; ends with 1 if any does. x is left in the file x.bin.
+// differ from those of the same solve without a logger; ends with 1 if any entry differs. The file x.bin receives x.
 #include <cmath>
 #include <complex>
 #include <cstdio>

@@ -93,7 +93,7 @@ class AtEveryLevel(Compiled):
     """The solvers of the page, which have one rod."""
 
     def test_it_runs_whatever_it_is_optimised_to(self):
-        for level in ("-O0", "-O1", "-O3"):  # prepare: -O2
+        for level in ("-O0", "-O1", "-O3"):  # prepare compiles with -O2
             self.build(self.source, level)
             self.call("ringside", "run", "--quiet", "--pool", f"{level[1:]}.pool", "--", *self.solver, "5")
             self.call("ringside", "export", f"{level[1:]}.pool", "--output", f"{level[1:]}.npy")
@@ -123,7 +123,8 @@ class SolverInFortran(AtEveryLevel, Place):
 
     def test_the_module_gives_every_function_to_fortran(self):
         self.copy(pathlib.Path(__file__).resolve().parent / "fortran_face.f90")
-        # gfortran warns of what it optimises away, and of allocatable arrays that a function makes.
+        # Only -O0 has warnings: gfortran warns of code that it optimises away, and of allocatable arrays that a
+        # function makes.
         for level in ("-O0 -Wall -Wextra -Werror -fcheck=all -g", "-O1", "-O2", "-O3", "-O3 -fcheck=all -g"):
             self.call("sh", "-ec", command_for("publish.f90", "face", level).replace("publish.f90", "-std=f2018 fortran_face.f90"))
             self.write_resume_and_read()

@@ -61,7 +61,7 @@ class Refusals(Beside):
     def test_without_the_library_the_line_names_its_package(self):
         (self.libraries / OTHER).unlink()
         self.assertRegex(self.refused(2), rf"--coordination messages: {OTHER}: cannot open shared object file: No such file or directory; "
-                                          r"expected the package libringside-messages0, or locks\n$")
+                                          r"expected the package libringside-messages0, or --coordination locks\n$")
 
     def test_a_library_of_another_version_is_refused(self):
         version = self.call("ringside", "--version").stdout.split()[-1]

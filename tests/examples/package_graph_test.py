@@ -82,9 +82,9 @@ class TheGraph(unittest.TestCase):
             {
                 ("editor", "libc"),
                 ("editor", "amail"),  # of the providers of mail-agent, the first in alphabetical order
-                ("editor", "spell"),  # the first alternative is not there
+                ("editor", "spell"),  # the first alternative does not exist
                 ("editor", "base"),  # Pre-Depends
-                ("libc", "base"),  # the first alternative is there
+                ("libc", "base"),  # the first alternative exists
                 ("zmail", "libc"),
             },
         )

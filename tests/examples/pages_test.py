@@ -13,12 +13,12 @@ import subprocess
 import story
 from story import ROOT, Place
 
-# What commands need beside Ringside that this machine may lack: programs, or files.
+# The programs or files that commands need besides Ringside, and that this machine may lack.
 NEEDS = {"--ranks": ("mpirun", "ringside-producer-mpi"), "mpirun": ("mpirun",), "mpicc": ("mpicc", "ringside-producer-mpi"),
          "gfortran ": ("gfortran",), "eigen3": ("/usr/include/eigen3",),
          "ringside-start-node ": ("ringside-start-node",)}
 
-# What differs between runs and machines, beside numbers.
+# Text that differs between runs and machines, and its replacement.
 VARIES = ((r"\d[\d,.]*(e[-+]?\d+)?", "N"), (r"\bN ([mun]?s|[KMGT]i?B)\b", "N units"), (r"^ *\*", " "),
           (r"N % (more|less) than planned", "as planned"), (r"(the solver|the analyzer|balanced)$", "limit"))
 
@@ -56,7 +56,8 @@ def form(line):
 class Pages(Place):
     def setUp(self):
         super().setUp()
-        # Where tail and stop find runs, and run and plan a node file: no other test's, and not the user's.
+        # The folders where tail and stop find runs, and run and plan a node file, are not those of other tests or of
+        # the user.
         self.environment.update(TMPDIR=str(self.folder), XDG_CACHE_HOME=str(self.folder))
         story.find_python(self.environment)
         self.environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")  # the tests' user may be root
@@ -139,7 +140,7 @@ class Pages(Place):
     def test_library(self):
         self.copy("publish.c", "publish_eigen.cpp")
         self.given("cc -O2 -o heat publish.c $(pkg-config --cflags --libs ringside)")
-        # Packages that are unpacked in a tree have their pkg-config there, and Eigen is not in it.
+        # Packages that are unpacked in a tree have their pkg-config files in that tree, and Eigen is not in it.
         eigen = (("ringside eigen3)", "ringside) -I/usr/include/eigen3"),) if story.Installation.sysroot else ()
         self.run_page("docs/publish/library.md", instead=eigen)
         self.assertTrue((self.folder / "heat.pool").exists())

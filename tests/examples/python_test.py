@@ -35,7 +35,7 @@ class Interpreted(story.Solver):
 
 class SolverInPython(Interpreted, Place):
     def test_the_package_is_that_of_the_installation(self):
-        # Another one, which the interpreter also finds, would make the other tests pass.
+        # With another ringside that the interpreter also finds, the other tests would pass wrongly.
         found = self.call("python3", "-c", "import importlib.metadata, ringside; print(ringside.__file__); "
                           "print(ringside.__version__, importlib.metadata.version('ringside-insitu-core')); "
                           "print(ringside.get_prefix())").stdout.splitlines()

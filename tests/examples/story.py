@@ -15,9 +15,10 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-EXAMPLES = ROOT / "examples"
 sys.path.append(str(ROOT / "tests"))
 from own_folder import OwnFolder  # noqa: E402
+
+EXAMPLES = ROOT / "examples"
 
 
 class Installation:
@@ -41,6 +42,14 @@ class Place(OwnFolder):
             self.environment.update(
                 LD_LIBRARY_PATH=str(libraries), LIBRARY_PATH=str(libraries), PKG_CONFIG_PATH=str(libraries / "pkgconfig"),
                 CMAKE_PREFIX_PATH=str(prefix), PKG_CONFIG_SYSROOT_DIR=str(Installation.sysroot or ""))
+
+    def build_project(self, languages=None, text="", *options):
+        """With CMake; languages: of a project that the text describes. Without them a project is there."""
+        if languages:
+            (self.folder / "CMakeLists.txt").write_text(
+                f"cmake_minimum_required(VERSION 3.25)\nproject(own LANGUAGES {languages})\n{text}", encoding="utf-8")
+        self.call("cmake", "-G", "Ninja", *options, "-S", ".", "-B", "build")
+        self.call("cmake", "--build", "build")
 
     def copy(self, *names):
         for name in names:
@@ -68,24 +77,15 @@ class Solver:
         self.call("ringside", "run", "--quiet", "--pool", "rod.pool", "--", *self.solver, "5")
         self.assertEqual(list(self.followed("rod.pool")), ["1", "2", "3", "4", "5"])
 
-        # Longer than the test lives: it ends by SIGKILL, once the reader has seen steps after the first run's.
-        run = subprocess.Popen(["ringside", "run", "--pool", "rod.pool", "--resume", "--", *self.solver, "1000000000"],
-                               cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.PIPE, encoding="utf-8")
-        reader = None
-        try:
-            while self.newest("rod.pool") <= 5:  # a reader that comes earlier sees the end of the first run
-                self.assertIsNone(run.poll(), "the second run has ended")
-            reader = subprocess.Popen([*self.follower, "rod.pool", "60"], cwd=self.folder, env=self.environment,
-                                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, encoding="utf-8")
-            seen = [int(reader.stdout.readline().split()[0]) for _ in range(20)]
-            self.assertEqual(seen, sorted(set(seen)))
-            os.kill(self.publishing(run.pid), signal.SIGKILL)
-            said = run.communicate(timeout=120)[1]
-        finally:
-            for process in filter(None, (reader, run)):
-                process.kill()
-                process.communicate()
+        # The run is longer than the test: SIGKILL ends it once the reader has seen steps after those of the first run.
+        run = self.start("ringside", "run", "--pool", "rod.pool", "--resume", "--", *self.solver, "1000000000", stdout=subprocess.DEVNULL)
+        self.wait_beyond_5(run, "rod.pool")  # a reader that opens it earlier sees the end of the first run
+        reader = self.start(*self.follower, "rod.pool", "60")
+        seen = [int(reader.stdout.readline().split()[0]) for _ in range(20)]
+        self.assertEqual(seen, sorted(set(seen)))
+        reader.kill()
+        os.kill(self.publishing(run.pid), signal.SIGKILL)
+        said = run.communicate(timeout=120)[1]
         self.assertEqual(run.returncode, 4, said)
         self.assertIn("ringside run --resume continues", said)
 
@@ -93,58 +93,49 @@ class Solver:
         self.assertGreaterEqual(newest, seen[-1])
         last = newest + 10
         self.call("ringside", "run", "--quiet", "--pool", "rod.pool", "--resume", "--", *self.solver, last)
-        self.call("ringside", "run", "--quiet", "--pool", "whole.pool", "--", *self.solver, last)
+        self.assert_undisturbed("rod.pool", last)
         self.assertIn("intact", self.call("ringside", "verify", "rod.pool").stdout)
-        for pool in ("rod", "whole"):
-            self.call("ringside", "export", f"{pool}.pool", "--iteration", last, "--output", f"{pool}.npy")
-        self.assertEqual((self.folder / "rod.npy").read_bytes(), (self.folder / "whole.npy").read_bytes())
         self.assertEqual(self.followed("rod.pool")[str(last)], self.followed("whole.pool")[str(last)])
 
     def test_without_a_launcher_a_killed_solver_continues_with_the_same_bits(self):
         self.prepare()
         self.environment.update(RINGSIDE_POOL="own.pool", RINGSIDE_RUN_OPTIONS="--quiet")
         self.call(*self.solver, "5")
-        run = subprocess.Popen([*self.solver, "1000000000"], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8")
-        try:
-            while self.newest("own.pool") <= 5:
-                self.assertIsNone(run.poll(), "the second run has ended")
-        finally:
-            run.kill()
-            said = run.communicate(timeout=120)[1]  # until what attends it has ended, too
+        run = self.start(*self.solver, "1000000000", stdout=subprocess.DEVNULL)
+        self.wait_beyond_5(run, "own.pool")
+        run.kill()
+        said = run.communicate(timeout=120)[1]  # until the processes that attend it have ended, too
         self.assertIn("; started again, it continues", said)
         last = self.newest("own.pool") + 10
         self.call(*self.solver, last)
-        self.call("ringside", "run", "--quiet", "--pool", "whole.pool", "--", *self.solver, last)
-        for pool in ("own", "whole"):
-            self.call("ringside", "export", f"{pool}.pool", "--iteration", last, "--output", f"{pool}.npy")
-        self.assertEqual((self.folder / "own.npy").read_bytes(), (self.folder / "whole.npy").read_bytes())
+        self.assert_undisturbed("own.pool", last)
 
     def test_a_run_whose_analyzer_stood_still_for_too_long_is_not_done(self):
         self.prepare()
         self.call("ringside", "run", "--quiet", "--pool", "rod.pool", "--", *self.solver, "5")
-        run = subprocess.Popen(["ringside", "run", "--pool", "rod.pool", "--resume", "--peer-timeout", "0.3", "--", *self.solver,
-                                "1000000000"],
-                               cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, encoding="utf-8")
-        analyzer = None
-        try:
-            while self.newest("rod.pool") <= 5:
-                self.assertIsNone(run.poll(), "the run has ended")
-            analyzer = self.child(run.pid, lambda words: words[0].endswith("ringside-analyzer"))
-            solver = os.pidfd_open(self.publishing(run.pid))
-            os.kill(analyzer, signal.SIGSTOP)
-            self.assertTrue(select.select([solver], [], [], 120)[0], "the solver waits for the analyzer for ever")
-            os.kill(analyzer, signal.SIGCONT)
-            shown, said = run.communicate(timeout=120)
-        finally:
-            if analyzer and run.poll() is None:
-                os.kill(analyzer, signal.SIGCONT)
-            run.kill()
-            run.communicate()
+        run = self.start("ringside", "run", "--pool", "rod.pool", "--resume", "--peer-timeout", "0.3", "--", *self.solver, "1000000000")
+        self.wait_beyond_5(run, "rod.pool")
+        analyzer = self.child(run.pid, lambda words: words[0].endswith("ringside-analyzer"))
+        solver = os.pidfd_open(self.publishing(run.pid))
+        os.kill(analyzer, signal.SIGSTOP)
+        self.addCleanup(lambda: run.poll() is None and os.kill(analyzer, signal.SIGCONT))
+        self.assertTrue(select.select([solver], [], [], 120)[0], "the solver waits for the analyzer for ever")
+        os.kill(analyzer, signal.SIGCONT)
+        shown, said = run.communicate(timeout=120)
         self.assertEqual(run.returncode, 4, shown + said)
         self.assertNotIn("ringside run: done", shown)
         self.assertIn("ringside: ", said)
+
+    def wait_beyond_5(self, run, pool):
+        while self.newest(pool) <= 5:
+            self.assertIsNone(run.poll(), "the run has ended")
+
+    def assert_undisturbed(self, pool, last):
+        """The last step that the pool keeps has the bits of a run that was not disturbed, which whole.pool keeps."""
+        self.call("ringside", "run", "--quiet", "--pool", "whole.pool", "--", *self.solver, last)
+        for source in (pool, "whole.pool"):
+            self.call("ringside", "export", source, "--iteration", last, "--output", f"{source}.npy")
+        self.assertEqual((self.folder / f"{pool}.npy").read_bytes(), (self.folder / "whole.pool.npy").read_bytes())
 
     def without_an_analyzer(self, expected):
         """What the solver says if no analyzer answers; expected: its exit code."""
@@ -177,9 +168,7 @@ def install():
     """For setUpModule: installs the components of the build folder, if there are any to install."""
     if not Installation.components:
         return
-    folder = tempfile.TemporaryDirectory()
-    unittest.addModuleCleanup(folder.cleanup)
-    Installation.prefix = pathlib.Path(folder.name) / "local"
+    Installation.prefix = pathlib.Path(unittest.enterModuleContext(tempfile.TemporaryDirectory())) / "local"
     for component in Installation.components:
         subprocess.run(["cmake", "--install", Installation.build, "--prefix", Installation.prefix, "--component", component],
                        stdout=subprocess.DEVNULL, check=True)

@@ -35,7 +35,7 @@ void fill(ringside::Writer& run, std::uint32_t variable, std::uint64_t k) {
   fill(std::as_writable_bytes(std::span(run.buffer<T>(variable))), 1000 * k + variable);
 }
 
-/// The variables from the first on, which have these types.
+/// Fills the variables from the first on, which have these types.
 template <class... Types>
 void fill_all(ringside::Writer& run, std::uint64_t k) {
   std::uint32_t variable = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as an edge list must give a matrix that a solver can walk, or one Error.
+// Any bytes as an edge list must give a matrix that a solver can process, or one Error.
 #include "producer/matrix/edge_list.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a fuzz target demands of a reader: an Error of one line, or a matrix that keeps its promises.
+// The requirements of fuzz targets for a reader: it must throw an Error of one line, or return a valid matrix.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline void demand(bool holds, const char* promise) {
   std::abort();
 }
 
-/// Runs `action`; returns the text of the Error it threw, or an empty one.
+/// Runs `action`; returns the text of the Error that it threw, or an empty text.
 template <class Action>
 std::string run(Action&& action) {
   try {
@@ -47,7 +47,7 @@ inline void check(const CsrMatrix& matrix, Orientation orientation) {
   }
 }
 
-/// Reads in both orientations; returns the first Error's text.
+/// Reads the matrix in both orientations; returns the text of the first Error.
 template <class Read>
 std::string read_both_ways(Read&& read) {
   std::string first_error;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a hostile producer may send and write: a request that is noise or nearly right, memory of any size with any
-// seals, and counters and step descriptors that the fuzzer chooses. Each time the reader throws one Error, or returns
-// steps in order and from memory that exists.
+// The messages and memory of a hostile producer: a request that is noise or nearly right, memory of any size with any
+// seals, and counters and step descriptors that the fuzzer chooses. In every case the reader must throw one Error, or
+// return steps in order and from memory that exists.
 #include <fuzzer/FuzzedDataProvider.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -22,7 +22,7 @@ namespace {
 
 using namespace ringside;
 
-constexpr std::uint64_t kMostRows = 4096;  // of a request that may be accepted
+constexpr std::uint64_t kMostRows = 4096;  // the most rows in a request that may be accepted
 
 Variable any_variable(FuzzedDataProvider& data, std::size_t index) {
   Variable variable{.name = "v" + std::to_string(index)};
@@ -90,7 +90,7 @@ void serve(HandoffReader& reader, FuzzedDataProvider& data) {
     from.last = StepWithScalars{.descriptor = {.step = 1, .iteration = data.ConsumeIntegralInRange(0u, 4u)}};
   }
   reader.accept(from);
-  const std::atomic<bool> stop{true};  // the reader takes published steps and waits for no more
+  const std::atomic<bool> stop{true};  // so that the reader takes published steps but does not wait for more
   std::uint64_t expected = reader.steps_released();
   std::uint64_t last_iteration = from.last ? from.last->descriptor.iteration : 0;
   PublishedStep step;
@@ -142,10 +142,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   } else {
     producer.send(message, fds);
   }
-  if (!noise.empty()) producer.send(std::as_bytes(std::span(noise)));  // in place of a goodbye
+  if (!noise.empty()) producer.send(std::as_bytes(std::span(noise)));  // instead of a goodbye
 
   fuzzing::run([&] {
-    // The name is too long for the messages' socket: a request for messages is refused, and nothing is opened.
+    // The name is too long for the messages' socket, so that a request for messages is refused and nothing is opened.
     HandoffReader reader(Peer(std::move(ours)), std::string(120, 's'), 0);
     fuzzing::demand(reader.run().entries >= 1, "the first variable has entries");
     serve(reader, data);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as a matrix cache. Because hashes keep noise out, also caches written from arrays and header words that
-// the fuzzer chose, with every hash mended: an attacker could write these to make a solver leave its arrays. Each must
-// give a matrix that a solver can walk, or one Error.
+// Any bytes as a matrix cache. Because most noise fails the hash checks, the target also uses caches written from
+// arrays and header words that the fuzzer chose, with every hash corrected: an attacker could write these to make a
+// solver access memory outside its arrays. Each cache must give a matrix that a solver can process, or one Error.
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace ringside;
 
-// Takes the fuzzer's bytes one number at a time; returns zeros once they have run out.
+// Takes numbers from the fuzzer's bytes, one byte at a time; returns zeros after the last byte.
 class Numbers {
  public:
   Numbers(const std::uint8_t* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
@@ -53,7 +53,7 @@ CsrMatrix any_arrays(Numbers& numbers) {
   return matrix;
 }
 
-// The bytes of a cache of any arrays; some words of its header may be changed.
+// The bytes of a cache with any arrays; some words of its header may be changed.
 Text forged_cache(Numbers& numbers) {
   static const std::string path = "/tmp/matrix_cache_fuzz." + std::to_string(getpid());
   write_matrix_cache(any_arrays(numbers), {.text = "fuzz"}, path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as MatrixMarket text must give a matrix that a solver can walk, or one Error.
+// Any bytes as MatrixMarket text must give a matrix that a solver can process, or one Error.
 #include "producer/matrix/matrix_market.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as a node file must give a node that can be planned on, or one Error.
+// Any bytes as a node file must give a node for which a plan can be made, or one Error.
 #include <cmath>
 #include <cstdlib>
 

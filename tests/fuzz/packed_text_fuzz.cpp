@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as a packed file or a tar archive must give one Error or a text. For gzip and xz, the text is that of a
-// slow, member-by-member reader. The text of an archive's member is a part of the archive's bytes.
+// Any bytes as a packed file or a tar archive must give one Error or a text. For gzip and xz, the text must equal that
+// of a slow, member-by-member reader. The text of an archive's member must be a part of the archive's bytes.
 #include <lzma.h>
 #include <zlib.h>
 
@@ -61,7 +61,7 @@ std::optional<std::size_t> gzip_header_bytes(Bytes packed) {
   return at <= packed.size() ? std::optional(at) : std::nullopt;
 }
 
-/// Appends the text of raw deflate data; returns the number of bytes they occupy.
+/// Appends the text of raw deflate data; returns the number of bytes that the data occupy.
 std::optional<std::size_t> inflate_raw(Bytes packed, std::string& text) {
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return std::nullopt;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An owner opens a whole pool file in which libpmemobj's own bytes (lanes, heap and header) were changed: the result
-// is one Error, or a ring with all its iterates. Bytes that would crash libpmemobj must never reach it: it runs in
-// this process.
+// An owner opens a whole pool file in which libpmemobj's own bytes (lanes, heap and header) were changed. The result
+// must be one Error, or a ring with all its iterates. Bytes that would crash libpmemobj must never reach it, because it
+// runs in this process.
 #include <fuzzer/FuzzedDataProvider.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -40,7 +40,8 @@ std::string bytes_of_a_pool() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The pool as a file in memory that has a path nevertheless. mend() restores it before each use.
+// The pool as a file in memory that nevertheless has a path. mend() restores the bytes before the ring, which are the
+// only ones that change.
 class Pool {
  public:
   Pool() : good_(bytes_of_a_pool()), fd_(memfd_create("pool", MFD_CLOEXEC)) {
@@ -72,7 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
   FuzzedDataProvider choice(data, bytes);
   pool.mend();
   while (choice.remaining_bytes() > 0) {
-    // The first two pages hold the words that no hash covers: most of the changes belong there.
+    // The first two pages contain the words that no hash covers, so most of the changes are made there.
     const std::uint64_t end = choice.ConsumeIntegralInRange<int>(0, 3) == 0 ? pool.ring_begin() : 2 * kPageBytes;
     pool.set_word(choice.ConsumeIntegralInRange<std::uint64_t>(0, end - 8), choice.ConsumeIntegral<std::uint64_t>());
   }

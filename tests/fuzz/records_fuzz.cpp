@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records as a hostile journal or a hostile publisher may hold them: noise, and a description and a step of which the
-// fuzzer changed some fields. Decoding ends without a crash. Whatever is decoded is consistent: a description comes
-// back as it went, every value has one name, and values that have the names of a run come back as they went, too.
+// Records of a hostile journal or a hostile publisher: noise, and a description and a step of which the fuzzer changed
+// some fields. Decoding must end without a crash, and its results must be consistent: encoding and decoding a
+// description again gives the same one, every value has one name, and values that have the names of a run are also the
+// same after encoding and decoding.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <algorithm>

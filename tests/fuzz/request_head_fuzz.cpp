@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as the head of a request must be refused, or read as what stands there: written again from its parts, it is
-// the same but for blanks around the fields' values, and the server's questions can be asked of it.
+// Any bytes as the head of a request must be refused, or read correctly: when it is written again from its parts, it is
+// the same except for blanks around the fields' values, and the functions that the server uses work on it.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

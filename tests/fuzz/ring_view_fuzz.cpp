@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A pool's bytes as a hostile writer may have left them: an intact ring with words that the fuzzer changed. The ring is
-// of format 3 with one variable or several, or of format 2. Hashes over the words may be mended, because hashes keep
-// noise out. Each time the result is one Error, or a view whose every part lies in the file and can be read.
+// of format 3 with one variable or several, or of format 2. Hashes over the words may be corrected, because most
+// changes would otherwise be rejected. In every case the result must be one Error, or a view of which every part is
+// within the file and can be read.
 #include <fuzzer/FuzzedDataProvider.h>
 #include <sys/mman.h>
 
@@ -23,9 +24,9 @@ namespace {
 
 using namespace ringside;
 
-constexpr std::uint64_t kRows = 5000;  // two chunks and a part of one
+constexpr std::uint64_t kRows = 5000;  // two whole chunks and a part of a third one
 
-// An image that is changed and restored. Directly behind it lies a page without access rights.
+// An image that is changed and then restored. Directly after it there is a page without access rights.
 class Image {
  public:
   Image(const RingGeometry& geometry, std::span<const std::byte> ring)
@@ -82,7 +83,7 @@ Image format_2_image() {
   return {memory.geometry(), memory.bytes()};
 }
 
-// Changes one word of any part, to a value near the old one or to any value.
+// Changes one word of any part, to a value near the old one or to an arbitrary value.
 void change_a_word(Image& image, FuzzedDataProvider& choice) {
   const RingGeometry& shape = image.geometry();
   const auto copy = choice.ConsumeIntegralInRange<std::size_t>(0, 1);
@@ -176,7 +177,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
   while (choice.remaining_bytes() > 0) change_a_word(image, choice);
   if (mends_superblocks) mend_superblocks(image);
   if (mends_headers) mend_headers(image);
-  // The file may be cut in the middle: then offsets that were right point behind its end.
+  // The file may be cut in the middle. Then some correct offsets point beyond its end.
   const std::span<const std::byte> file = image.file();
   fuzzing::run([&] { read_everything(truncates ? file.first(file.size() / 2) : file); });
   image.restore();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a hostile peer or file may say of its variables and results: noise, or descriptions that are nearly right. Each
-// time there is one Error, or a schema whose variables lie in order and inside the payload, and a catalogue whose
-// values lie in order and inside the words.
+// Descriptions of variables and results from a hostile peer or file: noise, or descriptions that are nearly right. In
+// every case the result must be one Error, or a schema whose variables are in order and inside the payload, and a
+// catalogue whose values are in order and inside the words.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using namespace ringside;
 
-/// Changes up to three bytes.
+/// Changes up to three bytes of `object`.
 template <class T>
 void damage(T& object, FuzzedDataProvider& data) {
   auto* bytes = reinterpret_cast<unsigned char*>(&object);

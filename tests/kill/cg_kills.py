@@ -36,7 +36,7 @@ from measuring import children_of, machine_header, remove_pool, write_json  # no
 
 HANG_S = 100
 MOST_SLOTS = 300
-ANALYZER = "ringside-analyz"  # the kernel keeps 15 letters
+ANALYZER = "ringside-analyz"  # the kernel keeps 15 characters of a name
 TARGETS = ("producer", "analyzer", "producer and analyzer", "all")
 
 PROGRAM = """
@@ -90,7 +90,7 @@ class Follower:
                 except ringside.Error:
                     if opened is not None:
                         raise
-                    time.sleep(0.001)  # no pool yet, or unfinished
+                    time.sleep(0.001)  # the pool does not exist yet, or is unfinished
         except Exception as failure:  # noqa: BLE001 (reported by the main thread)
             self.failure = failure
 
@@ -109,7 +109,7 @@ class Loop:
         self.options, self.work, self.solver = options, work, solver
         self.pool = work / f"{solver}.pool"
         self.random = random.Random(f"{options.seed} {solver}")
-        self.expected = collections.defaultdict(dict)  # iteration: bits, of undisturbed runs
+        self.expected = collections.defaultdict(dict)  # {iteration: bits} of undisturbed runs
         self.differences = []
         self.counts = collections.Counter()
         self.kills = collections.Counter()
@@ -134,13 +134,13 @@ class Loop:
                 if self.expected[iteration].setdefault(name, value) != value:
                     self.differences.append(f"{name} of iteration {iteration} differs between undisturbed runs")
 
-        slots = min(self.options.iterations, MOST_SLOTS) + 1  # each step is kept, so two runs are enough to learn and agree
+        slots = min(self.options.iterations, MOST_SLOTS) + 1  # each step is kept, so two runs suffice
         for number in range(20):
             remove_pool(self.pool)
             follower = Follower(self.pool, compare)
             with self.start(slots) as run:
                 code = run.wait(HANG_S)
-            time.sleep(0.05)  # the follower reads what is kept
+            time.sleep(0.05)  # gives the follower time to read the kept steps
             follower.stop()
             self.look_at_rest(compare)
             if code != 0:
@@ -160,7 +160,7 @@ class Loop:
     def look_at_rest(self, compare):
         """Returns the newest iteration that is kept."""
         newest = 0
-        with contextlib.suppress(ringside.UsageError):  # no pool, or unfinished: killed while it was made
+        with contextlib.suppress(ringside.UsageError):  # no pool, or an unfinished one after a kill
             opened = ringside.open(self.pool)
             for kept in opened.steps:
                 with opened.hold(kept) as step:
@@ -182,7 +182,8 @@ class Loop:
             follower = Follower(self.pool, compare)
             with self.start(slots) as run:
                 try:
-                    # The last life ends without further kills: on a busy machine they would let it advance by few steps each.
+                    # The last life ends without further kills, because on a busy machine each kill would let it advance
+                    # by only a few steps.
                     while not self.enough_kills() and not self.kill_something(run, follower):
                         pass
                     code = run.wait(HANG_S)
@@ -204,7 +205,7 @@ class Loop:
 
     def kill_something(self, run, follower):
         """Waits for a random instant and kills. True if the run ends by that, or has ended."""
-        if self.random.randrange(4) != 0:  # else also while programs start and a pool is made
+        if self.random.randrange(4) != 0:  # otherwise a kill may also hit starting programs or the creation of a pool
             before, deadline = follower.newest, time.monotonic() + HANG_S
             while follower.newest == before and run.poll() is None:
                 if follower.failure:

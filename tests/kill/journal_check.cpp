@@ -19,7 +19,7 @@
 namespace ringside::testing {
 namespace {
 
-/// What a journal holds of one run, by commit_seq.
+/// The records of one run in a journal, by commit_seq.
 struct Told {
   std::map<std::uint64_t, wire::StepRecord> steps;
   std::map<std::uint64_t, int> times;
@@ -133,7 +133,7 @@ class Check {
     }
   }
 
-  /// A gap must reach from the recorded iteration before it to the one after it.
+  /// A gap must reach from the recorded iteration before it to the recorded iteration after it.
   void check_named_iterations(const Told& told) {
     for (const wire::RecordsMissing& missing : told.gaps) {
       const std::uint64_t first = missing.first_commit_seq();
@@ -168,7 +168,7 @@ class Check {
         violated(fmt::format("iteration {}, which is none of --every {}, is not the last before the next attachment",
                              before->iteration(), every));
       }
-      // A step has the number of steps that were skipped before it in its attachment.
+      // A step's record has the number of steps that were skipped before it, in the same attachment.
       if (same_attachment || (follows && !published_.skips)) {
         const std::uint64_t skipped = same_attachment ? every * step.skipped_before() : 0;
         const std::uint64_t due = next_due(before->iteration(), every) + skipped;

@@ -44,7 +44,7 @@ void print_logs(const std::string& folder) {
 }
 
 int loop(const Options& options) {
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans become children of this process, which then sees them
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans become children of this process, so that it can wait for them
   // A service's threads are not pinned here, and there are more processes than cores.
   setenv("OMP_NUM_THREADS", "1", 1);
   const TemporaryFolder folder;
@@ -60,7 +60,7 @@ int loop(const Options& options) {
   const std::int64_t begin = now_ns();
   const auto elapsed_s = [begin] { return static_cast<double>(now_ns() - begin) * 1e-9; };
   while ((tally.all_kills() < options.kills || elapsed_s() < options.seconds) && tally.violations.empty()) {
-    at.quiet_disk = tally.lives % 12 != 0;  // the first of every four rounds with syncs
+    at.quiet_disk = tally.lives % 12 != 0;  // a round has three lives: the first of every four rounds syncs
     runs.surround_with(at);
     live_as_a_service(at, random, 12, tally);
     if (tally.violations.empty()) runs.live(random, tally);

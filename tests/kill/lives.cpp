@@ -43,7 +43,7 @@ bool is_of_the_sequence(std::uint64_t k, const double* x, std::uint64_t rows) {
   return true;
 }
 
-/// Waits until the service listens: one that has just started cannot handle SIGTERM yet.
+/// Waits until the service listens: a service that has just started cannot handle SIGTERM yet.
 void wait_for_service(Victim& analyzer, const std::string& socket) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -176,10 +176,10 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
     const int target = death == deaths ? 2 : std::uniform_int_distribution<int>(0, 2)(random);
     if (target == 0) {
       kill_one(*analyzer, "analyzer");
-      start_analyzer();  // which takes over
+      start_analyzer();  // the new analyzer takes over
     } else if (target == 1) {
       kill_one(*producer, "producer");
-      start_producer();  // which continues the run
+      start_producer();  // the new producer continues the run
     } else {
       const bool analyzer_first = random() % 2 == 0;
       if (analyzer_first) kill_one(*analyzer, "analyzer");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The settings in which processes are killed. A life begins without a pool and has many deaths. After a death that
-// leaves no process alive, the pool is checked against what was acknowledged and what the solver must have written.
+// leaves no process alive, the pool is checked against the acknowledged iterations and the iterates that the solver
+// must have written.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +19,20 @@ namespace ringside::testing {
 
 /// What the loop counts, over all lives.
 struct Tally {
-  std::map<std::string, std::uint64_t> kills;  // by victim
+  std::map<std::string, std::uint64_t> kills;  // the number of kills of each victim
   std::uint64_t lives = 0;
-  std::uint64_t checks = 0;            // of pools at rest
-  std::uint64_t iterates_checked = 0;  // bit for bit
+  std::uint64_t checks = 0;            // checks of pools at rest
+  std::uint64_t iterates_checked = 0;  // iterates compared bit for bit
   std::uint64_t acknowledged = 0;      // newest acknowledged iterations, summed over the checks
-  std::uint64_t finished_runs = 0;     // that were killed, resumed, and ended like undisturbed ones
+  std::uint64_t finished_runs = 0;     // runs that were killed and resumed, and ended like undisturbed runs
   std::uint64_t terms = 0;             // SIGTERMs, one for each service's end
   std::uint64_t journals_checked = 0;  // at rest
-  std::uint64_t records_compared = 0;  // of journals: with the ring and with what was seen live
+  std::uint64_t records_compared = 0;  // of journals, with the ring and with the records received live
   std::uint64_t steps_recorded = 0;
   std::uint64_t gaps_named = 0;    // RecordsMissing
-  std::uint64_t steps_named = 0;   // steps in them
+  std::uint64_t steps_named = 0;   // the steps in these gaps
   std::uint64_t unnamed_gaps = 0;  // commits with neither a record nor a RecordsMissing
-  std::uint64_t sockets_left = 0;  // by services that were asked to end
+  std::uint64_t sockets_left = 0;  // sockets left by services that ended on SIGTERM
   std::uint64_t hangs = 0;
   std::vector<std::string> violations;
 
@@ -39,7 +40,7 @@ struct Tally {
 };
 
 struct Surroundings {
-  std::string folder;  // of pools, sockets, logs
+  std::string folder;  // for pools, sockets and logs
   std::string programs;
   bool quiet_disk = true;  // --durability process; else power
 };
@@ -57,8 +58,7 @@ void expect_to_end(Victim& victim, const char* name, Tally& tally);
 /// Stops an analyzer with SIGTERM: it must exit with 0 and leave none of its sockets behind.
 void end_service(Victim& analyzer, const std::string& socket, Tally& tally);
 
-/// An analyzer as a service, and a producer that acknowledges the commits it knows of. One or both are killed and
-/// started again.
+/// An analyzer as a service, and a producer that acknowledges its commits. One or both are killed and started again.
 void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deaths, Tally& tally);
 
 }  // namespace ringside::testing

@@ -17,13 +17,13 @@ using IsIterate = std::function<bool(std::uint64_t k, const double* x, std::uint
 
 struct PoolCheck {
   std::vector<std::string> violations;  // empty: all is well
-  std::uint64_t newest = 0;             // iteration; 0: none
+  std::uint64_t newest = 0;             // the newest iteration; 0: none
   std::uint64_t iterates_checked = 0;
 };
 
 /// Checks a pool that no process writes: every iterate in it is the solver's, the newest is not older than
-/// `acknowledged`, the iterates are contiguous, and of a ring that was filled at most one slot holds none. A pool that
-/// is unfinished or missing holds nothing.
+/// `acknowledged`, the iterates are contiguous, and at most one slot of a ring that was once full holds no iterate. A
+/// pool that is unfinished or missing holds nothing.
 PoolCheck check_pool_at_rest(const std::string& path, std::uint64_t acknowledged, const IsIterate& is_iterate,
                              const Published& published = {});
 

@@ -129,7 +129,8 @@ void RunsThatResume::live(std::mt19937_64& random, Tally& tally) const {
   const Run life = any_run("run", random);
   ++tally.lives;
   std::uint64_t acknowledged = 0;
-  // A finished run is resumed once more without a kill: this names the records that the last kill prevented.
+  // A finished run is resumed once more without a kill: the analyzer then names the records that the last kill
+  // prevented.
   for (bool done = false, settled = false; !settled;) {
     const bool journal = done || !one_in(8, random);
     for (const fs::path& folder : runtime_folders(at_.folder)) fs::remove_all(folder);
@@ -150,14 +151,13 @@ void RunsThatResume::live(std::mt19937_64& random, Tally& tally) const {
       let_time_pass(random, 100);
       const int target = std::uniform_int_distribution<int>(0, 4)(random);
       if (target == 0) {
-        kill_children(run.pid(), "ringside-analyzer", tally);  // another one takes over
+        kill_children(run.pid(), "ringside-analyzer", tally);  // another analyzer takes over
         continue;
       }
-      if (target == 4) kill_run(run, tally);  // and its children at the same time
+      if (target == 4) kill_run(run, tally);  // the children are killed at the same time
       const bool hit = target != 1 && kill_children(run.pid(), "ringside-producer", tally);
       if (target == 2 || target == 4) kill_children(run.pid(), "ringside-analyzer", tally);
-      // If there was no producer to kill, it has not started yet and the run continues with another analyzer, or the
-      // run is over.
+      // If no producer was hit, it had not started yet and the run continues with another analyzer, or the run is over.
       if (target == 2 && !hit && run.running()) continue;
       if (target == 1 || target == 3) kill_run(run, tally);
       at_rest = true;

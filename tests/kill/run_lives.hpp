@@ -41,7 +41,7 @@ class RunsThatResume {
   void check_done(const Run& run, Tally& tally) const;
 
   Surroundings at_;
-  std::vector<Id128> undisturbed_;  // hash of x_k at k
+  std::vector<Id128> undisturbed_;  // the hash of x_k, at index k
 };
 
 }  // namespace ringside::testing

@@ -41,7 +41,7 @@ void Watcher::watch() {
         }
         poll(nullptr, 0, 1);
       }
-    } catch (const Error&) {  // no pool, or not finished
+    } catch (const Error&) {  // the pool does not exist, or is unfinished
       poll(nullptr, 0, 1);
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Readers that are never killed. Every iterate that one has read completely is committed for good, and every record
-// that the other has received must be in the journal.
+// Readers that are never killed. Every iterate that the Watcher has read completely must stay committed, and every
+// record that the Follower has received must be in the journal.
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ class Watcher {
 
 class Follower {
  public:
-  /// Record (serialised) by its number.
+  /// The serialised records, by their numbers.
   using Seen = std::map<std::uint64_t, std::string>;
 
   /// find_socket: returns the analyzer's socket, or an empty text while there is none.

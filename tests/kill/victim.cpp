@@ -92,7 +92,7 @@ bool wait_for_orphans() {
       }
       return false;
     }
-    poll(nullptr, 0, 1);  // processes that others started have no pidfd here
+    poll(nullptr, 0, 1);  // this process has no pidfd of its grandchildren
   }
 }
 

@@ -34,7 +34,7 @@ class Victim {
   bool running();
   void kill();  // SIGKILL
 
-  /// The exit code, or 128 + the signal it died of; nothing if it still runs after kHangMs.
+  /// The exit code, or 128 + the number of the signal that ended the process; nothing if it still runs after kHangMs.
   std::optional<int> wait();
 
  private:
@@ -52,8 +52,8 @@ std::vector<pid_t> children_of(pid_t parent, const std::string& program);
 /// false.
 bool wait_for_orphans();
 
-/// Usually waits until `progress` is true, so that the killed process has something to lose. False if that never
-/// happens.
+/// Usually waits until `progress` is true, so that the killed process has something to lose. Returns false if
+/// `progress` never becomes true.
 bool let_work_begin(std::mt19937_64& random, const std::function<bool()>& progress);
 
 /// Waits for a random time: often short, sometimes well into the work.
@@ -62,7 +62,7 @@ void let_time_pass(std::mt19937_64& random, int at_most_ms);
 /// True once in `n` times.
 bool one_in(int n, std::mt19937_64& random);
 
-/// One of the two words, for each life anew.
+/// One of the two words, at random.
 std::string either(const char* one, const char* other, std::mt19937_64& random);
 
 }  // namespace ringside::testing

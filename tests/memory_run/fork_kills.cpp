@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // memory_fork_kills child|parent|fork|late|full ROUNDS SEED, under `ringside-memory run`: 8 threads work on memory of
 // the arena and compare it with plain memory, while processes that share it by fork are killed.
-//   child   forked children work on their private copies and are killed; the parent goes on
-//   parent  the parent is killed; the child goes on with its copy and writes "same"
-//   fork    the process is killed by one thread while another one forks
-//   late    a child starts its arena at its first allocation, of 8 threads at once, and forks meanwhile; all live
-//   full    far memory has no room for the copy of a child
+//   child   forked children work on their private copies and are killed; the parent continues
+//   parent  the parent is killed; the child continues with its copy and writes "same"
+//   fork    the process is killed by one thread while another thread forks
+//   late    a child starts its arena at its first allocation, which 8 threads make at once while it forks; no kills
+//   full    the copy for a child does not fit into far memory
 // Exit code 1: a word differed.
 #include <poll.h>
 #include <sys/mman.h>
@@ -31,7 +31,8 @@ using ringside::testing::status_of;
 constexpr uint64_t kThreads = 8, kBytes = uint64_t{16} << 20, kWords = kBytes / sizeof(uint64_t);
 constexpr uint64_t kWordsOfThread = kWords / kThreads;
 
-// A word says where it lies and how often it was stored to: a copy made while other threads store can be judged.
+// A word contains its index and the number of stores to it. So a test can check a copy that was made while other
+// threads stored.
 uint64_t* far_words = nullptr;
 uint64_t* plain_words = nullptr;  // in the kernel's memory
 
@@ -71,7 +72,7 @@ class Worker {
  private:
   void change_block() {
     if (block_.words == nullptr) {
-      block_.count = random_() % 100'000 + (uint64_t{1} << 17);  // a MiB and more: in the arena
+      block_.count = random_() % 100'000 + (uint64_t{1} << 17);  // 1 MiB or more, so that the block is in the arena
       block_.words = static_cast<uint64_t*>(std::malloc(block_.count * sizeof(uint64_t)));
       block_.seed = random_();
       if (block_.words == nullptr) return;  // far memory is full
@@ -93,7 +94,7 @@ class Worker {
   Block block_;
 };
 
-/// Threads 1 to 7, which work until `over`; the caller is thread 0.
+/// Threads 1 to 7, which work until the destructor; the caller is thread 0.
 class Threads {
  public:
   explicit Threads(uint64_t seed) {
@@ -125,7 +126,8 @@ void make_words() {
   for (uint64_t i = 0; i < kWords; ++i) far_words[i] = plain_words[i] = (i + 1) << 32;
 }
 
-/// In a child: its thread's words are exact. Each other page is as it was at some time during the fork.
+/// In a child: the words of the forking thread are exact. Each other page has its content from some time during the
+/// fork.
 void adopt_words() {
   for (uint64_t i = 0; i < kWords; ++i) {
     const bool exact = i < kWordsOfThread;
@@ -154,7 +156,7 @@ int kill_children(uint64_t rounds, uint64_t seed) {
     }
     close(ends[1]);
     char works = 0;
-    if (round % 3 != 0 && read(ends[0], &works, 1) != 1) return 3;  // it ended by itself
+    if (round % 3 != 0 && read(ends[0], &works, 1) != 1) return 3;  // the child ended by itself
     for (uint64_t left = own.random() % 100; left > 0; --left) own.step();
     close(ends[0]);
     kill(child, SIGKILL);
@@ -171,7 +173,7 @@ int kill_parent(uint64_t seed) {
   int ends[2];
   if (pipe(ends) != 0) return 2;
   if (fork() == 0) {
-    close(ends[1]);  // the parent has the only one
+    close(ends[1]);  // only the parent keeps this end open
     alarm(100);
     adopt_words();
     Worker worker(0, seed + 1);
@@ -194,7 +196,7 @@ int kill_in_fork(uint64_t seed) {
   const Threads others(seed);
   std::thread killer([seed] {
     std::mt19937_64 random(seed);
-    // A number of forks that is not whole: the copy of one takes some ten milliseconds of this thread's time.
+    // The kill comes after some forks and often in the middle of one: the copy for a fork takes some ten milliseconds.
     volatile uint64_t counter = 0;
     for (uint64_t left = random() % 200'000'000; left > 0; --left) counter = counter + 1;
     kill(getpid(), SIGKILL);
@@ -207,7 +209,7 @@ int kill_in_fork(uint64_t seed) {
   }
 }
 
-/// Allocates, and finds later what it stored.
+/// Allocates and stores; returns whether it later finds the same content.
 bool allocates(uint64_t seed) {
   std::mt19937_64 random(seed);
   for (int round = 0; round < 4; ++round) {
@@ -224,7 +226,8 @@ bool allocates(uint64_t seed) {
   return true;
 }
 
-/// A child whose parent had allocated nothing starts its arena at its first allocation: of 8 threads, while it forks.
+/// If its parent had allocated nothing, a child starts its arena at its first allocation. Here 8 threads make it at
+/// once, while the child forks.
 int start_late(uint64_t rounds, uint64_t seed) {
   for (uint64_t round = 0; round < rounds; ++round) {
     const pid_t child = fork();
@@ -253,7 +256,8 @@ int start_late(uint64_t rounds, uint64_t seed) {
   return 0;
 }
 
-/// More than half of far memory: there is no room for a copy. The child ends at its first touch, it reads no zeros.
+/// The allocation takes more than half of far memory, so a copy does not fit. The child ends at its first touch and
+/// never reads zeros.
 int fork_without_room() {
   constexpr uint64_t kMost = uint64_t{160} << 20;
   auto* const words = static_cast<uint64_t*>(std::malloc(kMost));
@@ -275,7 +279,7 @@ int fork_without_room() {
 
 int main(int count, char** arguments) {
   if (count != 4) return 2;
-  alarm(100);  // a hang
+  alarm(100);  // ends a process that hangs
   const std::string mode = arguments[1];
   const uint64_t rounds = std::strtoull(arguments[2], nullptr, 10), seed = std::strtoull(arguments[3], nullptr, 10);
   if (mode == "late") return start_late(rounds, seed);

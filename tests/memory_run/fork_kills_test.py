@@ -41,7 +41,7 @@ def expect(condition, what):
 def run(folder, faults, *arguments):
     command = [RUN, "run", "--dram=4M", f"--far={folder}", "--far-limit=200M", f"--faults={faults}", "--quiet", "--",
                PROGRAM, *map(str, arguments)]
-    # Its output ends once all processes have ended that have it open.
+    # The output ends once all processes that have it open have ended.
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=110)
     if done.returncode == 3 and "userfaultfd is not permitted" in done.stderr:
         print(done.stderr.strip())
@@ -50,7 +50,7 @@ def run(folder, faults, *arguments):
 
 
 def check_folder(folder, before):
-    deadline = time.monotonic() + 60  # the kernel may give files back a little later
+    deadline = time.monotonic() + 60  # the kernel may release files a little later
     while before is not None and free_bytes(folder) < before and time.monotonic() < deadline:
         time.sleep(0.01)
     if before is not None:
@@ -67,7 +67,7 @@ def test(folder, own, rounds, first_seed):
             done = run(folder, faults, mode, rounds_in_it, seed)
             expect((done.returncode, done.stdout, done.stderr) == (code, printed, ""), f"{mode}, seed {seed}: {done}")
             check_folder(folder, before)
-    if own:  # 256 MiB
+    if own:  # the test's own tmpfs has 256 MiB
         done = run(folder, "signal", "full", 0, 0)
         expect(done.returncode == 0 and done.stderr.count("\n") == 1 and "of which it has no copy" in done.stderr,
                f"no room for a copy: {done}")

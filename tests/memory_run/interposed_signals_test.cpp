@@ -34,7 +34,7 @@ namespace {
 
 constexpr size_t kLarge = size_t{8} << 20, kStep = 4096;  // twice the DRAM; a page
 
-/// Twice the DRAM, of which each page has the same first byte.
+/// Memory of twice the DRAM; every page has the same first byte.
 char* large_memory(char byte) {
   auto* const memory = static_cast<char*>(std::malloc(kLarge));
   EXPECT_NE(memory, nullptr);
@@ -51,7 +51,7 @@ void touch_byte(char* at) {
   volatile char& byte = *at;
   byte = static_cast<char>(byte + 1);
 }
-/// What was touched before leaves the DRAM.
+/// Touches all pages; other memory thereby leaves the DRAM.
 void touch_all(char* memory) {
   for (size_t i = 0; i < kLarge; i += kStep) touch_byte(memory + i);
 }
@@ -79,7 +79,7 @@ TEST(InterposedSignals, TheProgramsHandlerOfBusErrorsMayTouchTheArena) {
   std::free(in_handlers);
 }
 
-// A handler that reports the first error and returns expects the second one to end the process.
+// A handler may report the first error and return: the second error must then end the process.
 TEST(InterposedSignals, AHandlerThatIsToBeCalledOnceIsCalledOnce) {
   for (const int number : {SIGBUS, SIGSYS}) {
     const pid_t child = fork();
@@ -114,7 +114,7 @@ TEST(InterposedSignals, TheStructuresOfSigactionMayBeAbsent) {
   std::free(memory);
 }
 
-// With all other signals blocked by the call.
+// The call blocks all other signals.
 TEST(InterposedSignals, AHandlerThatInterruptsPpollOrEpollPwaitMayTouchTheArena) {
   in_handlers = large_memory(0);
   struct sigaction action {
@@ -153,7 +153,7 @@ TEST(InterposedSignals, AHandlerThatInterruptsPpollOrEpollPwaitMayTouchTheArena)
   std::free(in_handlers);
 }
 
-// The C library starts a thread for it, with all signals blocked.
+// For aio_read, the C library starts a thread with all signals blocked.
 TEST(InterposedSignals, AioReadOfTheCLibraryReachesAbsentMemory) {
   char* const memory = large_memory(1);
   const int zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
@@ -184,7 +184,7 @@ void* touch_until_enough(void* /*argument*/) {
   return nullptr;
 }
 
-// The C library signals every thread for it.
+// For a change of ids, the C library signals every thread.
 TEST(InterposedSignals, AChangeOfIdsReachesThreadsAmongTheirFaults) {
   in_handlers = large_memory(0);
   enough = false;
@@ -249,7 +249,7 @@ TEST(InterposedSignals, AThreadIsCancelledBetweenItsFaults) {
     while (touched - before < 20 + round) sched_yield();
     pthread_cancel(thread);
     pthread_join(thread, nullptr);
-    touch_all(in_handlers);  // waits for ever for a granule that the thread would have left half-loaded
+    touch_all(in_handlers);  // would wait for ever if the thread had left a granule half-loaded
   }
   std::free(in_handlers);
 }
@@ -333,7 +333,7 @@ TEST(InterposedChildren, SetTheirOwnHandlerOfBusErrorsInEveryWay) {
     ++memory[kLarge / 2];
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    sigset(SIGBUS, [](int) { _exit(7); });  // the C library's own call, which is not interposed
+    sigset(SIGBUS, [](int) { _exit(7); });  // the C library's own call of sigaction is not interposed
 #pragma GCC diagnostic pop
     raise(SIGBUS);
     _exit(1);
@@ -342,7 +342,7 @@ TEST(InterposedChildren, SetTheirOwnHandlerOfBusErrorsInEveryWay) {
   std::free(memory);
 }
 
-// gdb starts a program in this way: until the exec it sleeps in vfork, and cannot let its child go on after a trap.
+// gdb starts a program in this way. Until the exec, gdb sleeps in vfork and cannot continue its child after a trap.
 pid_t traced_by_vfork(const char* program) {
   const pid_t child = vfork();
   if (child != 0) return child;
@@ -361,7 +361,7 @@ TEST(InterposedChildren, OfVforkAreTracedFromTheirExecOn) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFSTOPPED(status)) << status;
   EXPECT_EQ(WSTOPSIG(status), SIGTRAP);
-  for (long passed = 0; WIFSTOPPED(status);) {  // the program's own traps and faults
+  for (long passed = 0; WIFSTOPPED(status);) {  // passes the program's own traps and faults on to it
     ASSERT_EQ(ptrace(PTRACE_CONT, child, nullptr, passed), 0);
     ASSERT_EQ(waitpid(child, &status, 0), child);
     passed = WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
@@ -373,10 +373,10 @@ TEST(InterposedChildren, OfVforkWhoseExecFailsEndAsUsual) {
   EXPECT_EQ(status_of(traced_by_vfork("/no/such/program")), 7);
 }
 
-// As with --fork none, and where far memory had no room for a copy.
+// Children also have no arena with --fork none, and if a copy did not fit into far memory.
 TEST(InterposedChildren, WithoutAnArenaChangeNothingOfTheirParents) {
   char* const memory = large_memory(3);
-  const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));  // no handler of fork runs
+  const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));  // without the handlers of fork
   if (child == 0) {
     std::free(memory);
     _exit(7);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every function that the preload library stands in front of, called by a program that has it preloaded (CMakeLists.txt
-// sets the environment: 4 MiB of DRAM, 64 MiB of far memory, from 64 KiB on).
+// Every function that the preload library interposes, called by a program with the library preloaded. CMakeLists.txt
+// sets the environment: 4 MiB of DRAM, 64 MiB of far memory, allocations from 64 KiB on.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ bool in_arena(const void* memory) {
   return owns != nullptr && owns(memory) != 0;
 }
 
-// The compiler may neither drop nor foresee what is done to it.
+// The compiler can neither remove nor predict operations on the result.
 template <class Pointer>
 Pointer opaque(Pointer pointer) {
   asm volatile("" : "+r"(pointer) : : "memory");
@@ -55,14 +55,14 @@ bool is_zero(const void* memory, std::size_t bytes) {
   }
   return true;
 }
-/// More than the DRAM: whatever was touched before has left it.
+/// Touches more memory than the DRAM, so that all memory touched before has left it.
 void sweep() {
   auto* const memory = static_cast<char*>(std::malloc(12 * kMiB));
   ASSERT_NE(memory, nullptr);
   for (std::size_t i = 0; i < 12 * kMiB; i += kPage) opaque(memory)[i] = 1;
   std::free(memory);
 }
-/// Memory of malloc that holds a pattern, until it is written otherwise.
+/// Memory of malloc that holds a pattern until a test overwrites it.
 class Filled {
  public:
   Filled(std::size_t bytes, unsigned seed) : bytes_(bytes), seed_(seed), memory_(std::malloc(bytes)) {
@@ -231,7 +231,7 @@ TEST(Interposed, APartOfAMappingCanBeUnmapped) {
   EXPECT_EXIT(opaque(memory)[kMiB + 5] = 1, ::testing::KilledBySignal(SIGSEGV), "");
   ASSERT_EQ(munmap(memory, kMiB), 0);
   ASSERT_EQ(munmap(memory + 2 * kMiB, 2 * kMiB), 0);
-  // All of it was given back: it can be had again.
+  // All of the memory was released, so it can be mapped again.
   void* const all = map(56 * kMiB);
   EXPECT_NE(all, MAP_FAILED);
   munmap(all, 56 * kMiB);

@@ -15,8 +15,8 @@ import unittest
 
 BIN = pathlib.Path(sys.argv.pop()).resolve()
 PYTHON = "/usr/bin/python3"
-# Writes and reads 4 times the DRAM, and prints the largest resident size meanwhile: anonymous memory, because a far file
-# on tmpfs that is mapped counts as shared memory.
+# Writes and reads 4 times the DRAM, and prints the largest resident size meanwhile. Only anonymous memory counts,
+# because a mapped far file on tmpfs is shared memory.
 FOUR_TIMES = """
 import sys
 def resident():
@@ -107,7 +107,7 @@ class Command(unittest.TestCase):
         for name, program in built.items():
             if program:
                 self.assert_refused(run([], [program]), 2, f"found a program with {name}")
-                # Below a program that may have the library in front of it, the loader of the other one says so.
+                # If a preloadable program starts the refused one, the loader of the refused program prints the message.
                 self.assert_refused(run(["--quiet"], ["sh", "-c", program]), 2, f"{program}: found {name}")
         library = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=False).stdout.strip()
         if "/" in library:
@@ -195,12 +195,13 @@ class Command(unittest.TestCase):
         _, without = self.account(["--min-size=8M"], program)
         _, asked = self.account(["--min-size=8M", "--noreserve"], program)
         self.assertEqual([found["total"]["far_peak_bytes"] // (9 << 20) for found in (without, asked)], [1, 2])
-        # One that far memory has no room for is the kernel's, as a reservation of which little is used would be.
+        # A mapping that does not fit into far memory goes to the kernel: it may be a reservation of which little is
+        # used.
         done = run(["--noreserve"], [PYTHON, "-c", "import mmap; mmap.mmap(-1, 1 << 45, flags=0x4022)[5] = 1"])
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_another_malloc_may_have_its_memory_in_far_memory(self):
-        # What it returns lies in the arena and is its own to free.
+        # The memory that it returns lies in the arena, and only that malloc may free it.
         library = next((str(path) for path in pathlib.Path("/usr/lib/x86_64-linux-gnu").glob("libjemalloc.so.*")), None)
         if library is None:
             self.skipTest("jemalloc is not installed (libjemalloc2)")
@@ -268,7 +269,7 @@ assert all(texts[i] == (str(i) * 150 if i % 2 else str(i + 1) * 200) for i in ra
         self.addCleanup(os.close, writer)
         with self.ready(program, stdin=stays_open) as process:
             process.kill()
-            # Its end closes the last descriptor of the pipe; a program that goes on would keep this waiting.
+            # The program's end closes the last descriptor of the pipe; if the program continued, this read would wait.
             self.assertEqual(process.stdout.read(), b"")
 
     def test_program_ends_with_the_killed_command(self):

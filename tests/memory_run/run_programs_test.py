@@ -15,7 +15,7 @@ import unittest
 BIN = pathlib.Path(sys.argv.pop()).resolve()
 PYTHON = "/usr/bin/python3"
 FAULTS = "signal"  # as kDefaultFaults in memory/command/run_command.cpp
-DRAM, LEAST = "8M", "64K"  # a fraction of what the larger of these programs take
+DRAM, LEAST = "8M", "64K"  # a fraction of the memory that the larger of these programs use
 
 NUMPY = """
 import numpy as np
@@ -86,7 +86,8 @@ echo ${#text}; (echo "sub $(echo "$text" | wc -c)"); cat <<< "$text" | sha256sum
 """
 MAKEFILE = "all: a.o b.o\n\tcat a.o b.o | wc -c > sizes\n%.o: %.c\n\tgcc -O1 -c $< -o $@\n"
 
-# name: the command's words; {in} is the folder of inputs. The current folder is empty at first and compared at the end.
+# name: the command's words; {in} is the folder of inputs. The current folder is empty at first; its content is compared
+# at the end.
 CASES = {
     "awk": ["awk", "{ s[$1 % 5003] = s[$1 % 5003] $1; n += length(s[$1 % 5003]) } END { for (i = 0; i < 5003; ++i) print s[i]; print n }", "{in}/numbers"],
     "bash": ["bash", "{in}/script.sh", "{in}/few"],
@@ -178,7 +179,7 @@ class Programs(unittest.TestCase):
             type(self).skipped.append(name)
             self.skipTest(f"{', '.join(missing)} is not installed")
         begun = time.monotonic()
-        # The same folder both times: some outputs name it.
+        # Both runs use the same folder, because some outputs contain its name.
         here = self.base / "here"
         account = self.base / "account.json"
         shutil.rmtree(here, ignore_errors=True)

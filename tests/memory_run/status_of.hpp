@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a forked child ended.
+// The way in which a forked child ended.
 #pragma once
 
 #include <sys/wait.h>
@@ -8,8 +8,8 @@
 
 namespace ringside::testing {
 
-/// Waits for the child. Returns its exit code, or the negative number of the signal that it died of; -1000 if there is
-/// no such child.
+/// Waits for the child. Returns its exit code, or the negated number of the signal that ended it; -1000 if there is no
+/// such child.
 inline int status_of(pid_t child) {
   int status = 0;
   pid_t ended = 0;

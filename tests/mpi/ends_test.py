@@ -27,7 +27,7 @@ class OfAnyProgram(Ends):
         code, said = self.start(two, "refusals", "stop", ranks=4).ended()
         self.assertNotEqual(code, 0, said)
         self.assertIn(f"rank 1: claim: {INTERRUPTED} 0 interrupted", said)
-        # Rank 0 may get to say that rank 1, for which its claim of step 3 waits, has exited.
+        # Rank 0 may also print that rank 1 has exited, because its claim of step 3 waits for rank 1.
         others = re.findall(rf"(?m)^rank (?!1: claim: {INTERRUPTED} |0: claim: {PEER_LOST} )\d: .*", said)
         self.assertEqual((len(re.findall("(?m)^rank 1: ", said)), others), (1, []), said)
         self.end_analyzers(two)
@@ -49,7 +49,7 @@ class OfAnyProgram(Ends):
         with job.stopped():
             two[1].stop_analyzer()
         stopped = max(ringside.open(two[1].pool))
-        # The ranks may be ahead of an analyzer by as many steps as there are buffers, and no further.
+        # The ranks may be ahead of an analyzer by at most the number of buffers.
         two[0].await_iteration(job, stopped + 1)
         job.die()
         two[0].await_log("event=producer_lost")

@@ -37,14 +37,15 @@ class Failures(Jobs):
     def assert_whole(self, two, iterations):
         self.end_analyzers(two)
         self.assert_heat(two, PLACED, Heat(), newest=iterations)
-        enough = -(-iterations // 250) * 250  # the same for many tests
+        enough = -(-iterations // 250) * 250  # rounded up, so that many tests share one run
         alone, = self.ended_run(1, "publish_mpi", 37, enough, placed=[0])
         of_one_process = steps(alone.pool)
         found = {}
         for record in records(whole_of(two[0])):
             if record["event"] == "step":
                 iteration = record["iteration"]
-                # Of thousands of steps that follow each other quickly, the run of one process may lack some.
+                # The run of one process may lack records of some steps, because thousands of steps follow each other
+                # quickly.
                 self.assertEqual(reductions_of(record), of_one_process.get(iteration, reductions_of(record)))
                 found[iteration] = record  # a resumed run may record an iteration again
         named, _ = missing(whole_of(two[0]))
@@ -93,7 +94,7 @@ class Disks(Failures):
         self.fill(filler)
         self.assert_no_room(two)
         filler.unlink()
-        self.run_job(two, "publish_mpi", 37, 5, placed=PLACED, use="resume")  # fewer steps than there are slots
+        self.run_job(two, "publish_mpi", 37, 5, placed=PLACED, use="resume")  # fewer steps than slots
         self.end_analyzers(two)
         sparse = self.folder / "sparse"
         subprocess.run(["cp", "--sparse=always", two[1].pool, sparse], check=True)
@@ -168,7 +169,7 @@ class Disks(Failures):
         two = self.nodes(2)
         job = self.heat(two, 500)
         self.assertIsNotNone(two[0].await_steps(job, 5))
-        sockets = self.folder / "ringside-abcdef"  # where `ringside run` has them
+        sockets = self.folder / "ringside-abcdef"  # the folder in which `ringside run` has its sockets
         sockets.mkdir()
         with job.stopped():
             for file in two[0].socket.parent.glob(two[0].socket.name + "*"):

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Preloaded into an analyzer: a wall clock that is wrong, and a disk that fails. Or into a rank: what happens while it reads.
+/* A library to preload. In an analyzer it makes the wall clock wrong, or the disk fail. In a rank it runs a command
+ * while the rank reads.
  *   RINGSIDE_TEST_CLOCK_S=N           the wall clock is N seconds ahead
- *   RINGSIDE_TEST_SYNCS_FAIL_IF=FILE  while there is this file, every sync fails with EIO
- *   RINGSIDE_TEST_AT_FIRST_READ=COMMAND  a shell runs it before the first pread of a pool */
+ *   RINGSIDE_TEST_SYNCS_FAIL_IF=FILE  while FILE exists, every sync fails with EIO
+ *   RINGSIDE_TEST_AT_FIRST_READ=COMMAND  a shell runs COMMAND before the first pread of a pool */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>

@@ -26,19 +26,20 @@ import numpy as np
 
 import ringside
 
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # analyzers and ranks share few cores: a thread that spins holds up the others
-# The launcher of the MPI with which the programs were built; CMake names it. What Open MPI and MPICH do differently is in this file.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # a spinning thread would occupy one of the few cores
+# The launcher of the MPI library with which the programs were built; CMake passes it. This file handles all differences
+# between Open MPI and MPICH.
 MPIRUN = shutil.which(os.environ.get("RINGSIDE_TEST_MPIRUN", "mpirun"))
 VERSION = subprocess.run([MPIRUN, "--version"], stdout=subprocess.PIPE, check=True).stdout
 IS_MPICH = b"HYDRA" in VERSION
 RANKS_OUTLIVE_OTHERS = ["--enable-recovery"] if b") 4." in VERSION else ["--runtime-options", "recoverable"]
-HOSTS = "localhost:4\n" if IS_MPICH else "localhost slots=4\n"  # a file of hosts: this machine with room for four ranks
+HOSTS = "localhost:4\n" if IS_MPICH else "localhost slots=4\n"  # a host file: this machine with four slots for ranks
 BIN = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
-ROOT = pathlib.Path(__file__).resolve().parents[2]  # of the sources
-HANG_S = 40  # for what needs seconds on an idle machine
+ROOT = pathlib.Path(__file__).resolve().parents[2]  # the folder of the sources
+HANG_S = 40  # time limit for actions that take seconds on an idle machine
 SLOTS = 8
-ENDED_RUNS = []  # the folder of `ended_run`
-SIDE = 37  # prime: no multiple of the ranks
+ENDED_RUNS = []  # the folder for the runs of `ended_run`
+SIDE = 37  # a prime, and so no multiple of the number of ranks
 USAGE, SYSTEM, PEER_LOST, DAMAGED, INTERRUPTED = 2, 3, 4, 5, 130
 
 
@@ -94,8 +95,8 @@ class Node:
 
     def __init__(self, folder, *options):
         self.folder, self.pool, self.socket = folder, folder / "ring.pool", folder / "analyzer.socket"
-        self.options = options  # of its analyzer
-        self.environment = {}  # of its analyzer, beside the test's own
+        self.options = options  # options of the node's analyzer
+        self.environment = {}  # further environment variables of the node's analyzer
         self.analyzer = None
 
     def start_analyzer(self):
@@ -137,7 +138,7 @@ class Node:
         deadline = time.monotonic() + HANG_S
         while time.monotonic() < deadline:
             running = job.process.poll() is None
-            # No pool yet, between two runs, overwritten meanwhile, or between two analyzers: try again.
+            # Try again if there is no pool yet, if a step was overwritten, or between two runs or two analyzers.
             with contextlib.suppress(ringside.Error, TimeoutError):
                 pool = ringside.open(self.pool)
                 if begun is None:
@@ -157,7 +158,7 @@ class Node:
         while True:
             running = job.process.poll() is None
             newest = 0
-            with contextlib.suppress(ringside.Error):  # no pool yet, or overwritten meanwhile
+            with contextlib.suppress(ringside.Error):  # there is no pool yet, or a step was overwritten
                 newest = max(ringside.open(self.pool), default=0)
             if newest >= at_least:
                 return newest
@@ -182,19 +183,20 @@ class Job:
     """mpirun and its ranks. `ended` waits for all of them."""
 
     def __init__(self, nodes, program, arguments, placed, folder, environment, of_rank, outlives_ranks=False):
-        self.token = f"RINGSIDE_TEST_JOB={uuid.uuid4()}"  # by which its ranks are found, also without mpirun
+        self.token = f"RINGSIDE_TEST_JOB={uuid.uuid4()}"  # identifies its ranks, even after mpirun has ended
         environment = {**environment, **dict([self.token.split("=")])}
-        # One script, in which each rank has a line: mpirun of Debian 13 crashes if it starts several programs (docs/publish/mpi.md).
-        # Of ranks that outlive another one the launcher of Debian 13 loses lines; without their output it may hang otherwise.
+        # A single script with one line for each rank, because mpirun of Debian 13 crashes if it starts several programs
+        # (docs/publish/mpi.md). If ranks outlive another rank, mpirun of Debian 13 loses lines of their output and may
+        # hang, so they write to a file.
         to_file = f"exec >>{shlex.quote(str(folder / 'job.out'))} 2>&1" if outlives_ranks else ""
         lines = [to_file, "case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in"]
         for rank, node in enumerate(placed):
             command = ["exec", "env", f"RINGSIDE_SOCKET={nodes[node].socket}", f"RINGSIDE_POOL={nodes[node].pool}",
                        *of_rank.get(rank, []), BIN / program, *arguments]
             lines.append(f"{rank}) cd {shlex.quote(str(nodes[node].folder))} && {shlex.join(map(str, command))} ;;")
-        lines += ["*) exit 99 ;;", "esac"]  # no such rank
+        lines += ["*) exit 99 ;;", "esac"]  # a rank that must not exist
         command = [MPIRUN, *(RANKS_OUTLIVE_OTHERS if outlives_ranks else []), "-n", len(placed), "sh", "-c", "\n".join(lines)]
-        (folder / "job.out").unlink(missing_ok=True)  # of the job before
+        (folder / "job.out").unlink(missing_ok=True)  # left by the previous job
         self.output = open(folder / "job.out", "a+b")  # noqa: SIM115 (as long as the job)
         self.process = subprocess.Popen([str(word) for word in command], env=environment, stdin=subprocess.DEVNULL,
                                         stdout=self.output, stderr=subprocess.STDOUT, cwd=folder)
@@ -240,7 +242,7 @@ class Job:
 
     def said(self):
         self.output.seek(0)
-        return self.output.read().decode(errors="replace").replace("\0", "")  # Open MPI 5 prints NULs
+        return self.output.read().decode(errors="replace").replace("\0", "")  # Open MPI 5 also prints NULs
 
     def die(self):
         """By SIGKILL, all its processes."""
@@ -259,7 +261,7 @@ class Jobs(unittest.TestCase):
     """self.folder is the test's own."""
 
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="rs-mpi-"))  # short: MPI's sockets lie in it
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="rs-mpi-"))  # short, because it contains MPI's sockets
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.environment = {key: value for key, value in os.environ.items() if not key.startswith(("RINGSIDE_", "OMPI_", "PRTE_"))}
         self.environment |= {
@@ -268,12 +270,12 @@ class Jobs(unittest.TestCase):
             "OMPI_MCA_oob_tcp_if_include": "lo", "OMPI_MCA_btl": "self,vader", "OMPI_MCA_pml": "ob1",
             "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_vader_backing_directory": str(self.folder),
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
-            # The same two, as Open MPI 5 reads them.
+            # The two settings above under their names in Open MPI 5.
             "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "PRTE_MCA_hwloc_default_binding_policy": "none",
             "OMPI_MCA_mpi_yield_when_idle": "1",
-            "OMPI_MCA_odls_base_sigkill_timeout": "0",  # else mpirun sleeps for a second or two when a rank has died
-            "HWLOC_PLUGINS_PATH": "/nonexistent",  # which each process of a job would load: for graphics and OpenCL
-            "PMIX_MCA_gds": "hash",  # a file of shared memory for each job costs more than it saves
+            "OMPI_MCA_odls_base_sigkill_timeout": "0",  # otherwise mpirun sleeps for 1 to 2 s after a rank's death
+            "HWLOC_PLUGINS_PATH": "/nonexistent",  # so that no process loads plugins for graphics and OpenCL
+            "PMIX_MCA_gds": "hash",  # a shared memory file per job would cost more than it saves
             "PATH": f"{self.make_mpirun()}:{os.environ['PATH']}"}
 
     def make_mpirun(self):
@@ -313,7 +315,7 @@ class Jobs(unittest.TestCase):
                 shutil.copytree(node.folder, incomplete / str(number), ignore=lambda folder, names: [
                     name for name in names if not name.startswith("ring.pool")])
             (incomplete / "pools").write_text("\n".join(str(node.pool) for node in nodes))
-            with contextlib.suppress(OSError):  # another process has made it meanwhile
+            with contextlib.suppress(OSError):  # another process may have made it meanwhile
                 incomplete.rename(made)
             return nodes
         nodes = [self.node() for _ in range(count)]
@@ -424,7 +426,7 @@ class Launched(Jobs):
         for step in ringside.open(self.pool, wait=HANG_S).follow(timeout=HANG_S):
             if step.iteration >= 20:
                 break
-        del step  # it is held as long as there is a name for it
+        del step  # it is held as long as a reference to it exists
         process.send_signal(signal.SIGINT)
         self.end(process, INTERRUPTED)
 

@@ -72,7 +72,7 @@ class Machine:
             return
         name = os.readlink(f"/proc/{self.first}/ns/uts")
         found = True
-        while found:  # what was started meanwhile, too
+        while found:  # repeat for processes that were started meanwhile
             found = False
             for process in pathlib.Path("/proc").glob("[0-9]*"):
                 with contextlib.suppress(OSError):
@@ -80,7 +80,7 @@ class Machine:
                         os.kill(int(process.name), signal.SIGKILL)
                         found = True
         self.end()
-        for network in NETWORKS:  # the kernel does so some time later: the machine may boot again before
+        for network in NETWORKS:  # the kernel would do this only later, perhaps after the machine boots again
             subprocess.run(["ip", "link", "delete", f"{network}{self.number}"], capture_output=True, check=False)
 
     def end(self):

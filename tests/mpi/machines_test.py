@@ -40,12 +40,12 @@ class OnMachines(Jobs):
             "TMPDIR": str(self.folder / "own"), "XDG_RUNTIME_DIR": str(self.folder / "own"),
             "PATH": f"{BIN}:{self.environment['PATH']}",
             "OMPI_MCA_plm_rsh_agent": str(self.folder / "on"), "OMPI_MCA_oob_tcp_if_include": "mpi",
-            "PMIX_MCA_psec": "native",  # munge would see the user outside of the namespace
+            "PMIX_MCA_psec": "native",  # munge would use the user id outside of the namespace
             "OMPI_MCA_btl": "self,vader,tcp", "OMPI_MCA_btl_tcp_if_include": "mpi"}
         self.expected = Heat()
 
     def start_on(self, machine, *words):
-        output = open(self.folder / "said", "w+b")  # noqa: SIM115 (no pipe: what outlives the process would keep it open)
+        output = open(self.folder / "said", "w+b")  # noqa: SIM115 (a process's children would keep a pipe open)
         self.addCleanup(output.close)
         process = subprocess.Popen(machine.inside(*map(str, words)), env=self.environment, stdin=subprocess.DEVNULL,
                                    stdout=output, stderr=subprocess.STDOUT)
@@ -82,7 +82,7 @@ class OnMachines(Jobs):
         """The processes of all machines that are one: no others are in this namespace."""
         found = []
         for path in pathlib.Path("/proc").glob("[0-9]*/exe"):
-            with contextlib.suppress(OSError):  # has ended
+            with contextlib.suppress(OSError):  # the process has ended
                 if pathlib.Path(os.readlink(path)).name == "ringside-analyzer":
                     found.append(int(path.parts[2]))
         return found
@@ -120,7 +120,8 @@ class OnMachines(Jobs):
         ring = ringside.open(self.rings)
         self.assertEqual([(node.host, len(node.ranks)) for node in ring.nodes], [("m0", 2), ("m1", 2)])
         expected = self.of_one_process(last)
-        of_steps = [record for record in records(self.whole) if record["event"] == "step"]  # some twice: the run went back
+        # Some steps occur twice, because the run went back.
+        of_steps = [record for record in records(self.whole) if record["event"] == "step"]
         for record in of_steps:
             self.assertEqual(reductions_of(record), expected.get(record["iteration"], reductions_of(record)))
         self.assertIn(last, expected)
@@ -130,7 +131,7 @@ class OnMachines(Jobs):
         run = self.start_heat(ENDLESS, "--node-address=%h-rings")
         self.await_steps(run, 20)
         self.machines[1].set_network("rings", up=False)
-        self.await_steps(run, 400)  # more than an analyzer keeps parts of: the run does not wait
+        self.await_steps(run, 400)  # an analyzer keeps parts of fewer steps, but the run does not wait
         self.machines[1].set_network("rings", up=True)
         newest = self.await_steps(run, 20)
         wait_until(lambda: max(steps(self.whole), default=0) >= newest, lambda: "no step of the whole after the network had healed")
@@ -164,7 +165,7 @@ class OnMachines(Jobs):
     def test_rings_of_machines_without_a_shared_file_system_are_gathered(self):
         own = self.folder / "own" / "heat.pool"
         self.end(self.start_heat(20, pool=own))
-        copy = self.folder / "copy"  # HOST:FILE TO, as scp
+        copy = self.folder / "copy"  # takes HOST:FILE and TO, like scp
         copy.write_text(f'#!/bin/sh\nexec {self.folder}/on "${{1%%:*}}" cat "${{1#*:}}" > "$2"\n', encoding="utf-8")
         copy.chmod(0o755)
         said = self.end(self.start_on(self.machines[0], "ringside", "gather", self.rings / "all", "--ranks", f"{own}.ranks",
@@ -173,4 +174,4 @@ class OnMachines(Jobs):
         self.assertIn("m1", said)
 
 
-run_tests(at_once=1)  # each test makes machines of the same names
+run_tests(at_once=1)  # all tests make machines with the same names

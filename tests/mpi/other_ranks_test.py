@@ -20,7 +20,7 @@ class OtherRanks(Jobs):
     def setUp(self):
         super().setUp()
         self.expected = Heat()
-        self.new = []  # of jobs that are refused before their rings are made
+        self.new = []  # the nodes of jobs that are refused before they make rings
 
     def earlier(self, program="publish_mpi", arguments=(SIDE, 20), placed=None, nodes=2):
         """A folder with links to the rings of a job that has ended, and its nodes."""
@@ -164,7 +164,7 @@ class OtherRanks(Jobs):
                      of_rank={1: self.sees(empty, rings)})
         copy = self.folder / "copy.pool"
         shutil.copy(earlier[0].pool, copy)
-        self.damage(copy, self.expected[20][0][:19].tobytes())  # rank 0 verifies that ring, rank 1 needs some of its last rows
+        self.damage(copy, self.expected[20][0][:19].tobytes())  # rank 0 verifies it, rank 1 reads some of its last rows
         self.refused(rings, r"node 0 \(ranks 0 to 1\): \S+/n0\.pool: iteration 20 differs from what was verified", expected=DAMAGED,
                      makes_rings=True, placed=[0, 1, 1], of_rank={1: self.sees(copy, earlier[0].pool)})
 
@@ -200,7 +200,7 @@ class OtherRanks(Jobs):
                          of_rank={1: stop})
         first = next(iter(ringside.open(nodes[0].pool, wait=HANG_S).follow(after=0, timeout=HANG_S)))
         self.assertEqual(first.iteration, 20)
-        del first  # it is held as long as there is a name for it
+        del first  # it is held as long as a reference to it exists
         job.die()
         for node in nodes:
             node.end_analyzer(signal.SIGKILL)

@@ -11,8 +11,8 @@ import threading
 from jobs import HANG_S, Heat, Jobs, run_tests
 from journals import Follower, missing, steps, whole_of
 
-STORE = 256  # steps of which an analyzer keeps its parts (PartStore::kMost)
-ITERATIONS = STORE + 5000  # the job makes a thousand between two looks of the test
+STORE = 256  # the number of steps whose parts an analyzer keeps (PartStore::kMost)
+ITERATIONS = STORE + 5000  # the job makes a thousand steps between two checks of the test
 
 
 class Network:
@@ -70,7 +70,7 @@ class Network:
         while True:
             with self.lock:
                 known = [one for one in [self.listening, *sum(self.pairs, ())] if one is not None]
-            with contextlib.suppress(OSError, ValueError):  # one was closed meanwhile
+            with contextlib.suppress(OSError, ValueError):  # a connection was closed meanwhile
                 if self.stop_reading in select.select([self.stop_reading, *known], [], [], 0.05)[0]:
                     return
             with self.lock:
@@ -119,7 +119,7 @@ class Partition(Jobs):
         named, count = missing(whole_of(two[0]))
         self.assertEqual(len(found) + count, iterations)
         self.assertEqual(set(found) & set(named), set())
-        newest = max(found, default=0)  # no iteration is known of those behind it
+        newest = max(found, default=0)  # for later steps no iteration is known
         self.assertEqual(sorted([*found, *named]), list(range(1, newest + 1)))
         return found
 
@@ -131,14 +131,14 @@ class Partition(Jobs):
                 follower.await_step(5)
                 network.swallow()
             self.assertIsNotNone(two[0].await_steps(job, STORE + 40), "the run does not wait for the network")
-            with job.stopped():  # so that the run is not over before the network has healed
+            with job.stopped():  # so that the run does not end before the network has healed
                 two[0].await_log("event=round_stalls")
                 self.assertIn(f"listens at localhost:{network.address[1]}; the run continues", two[0].log())
                 newest = max(follower.steps())
                 network.heal()
-                follower.await_step(newest + STORE // 2)  # both nodes kept more than these, and they are sent again
+                follower.await_step(newest + STORE // 2)  # both nodes kept these steps' parts, and send them again
             self.assertIsNotNone(two[0].await_steps(job, STORE + 40))
-            with job.stopped():  # else the run is over before the test has seen this
+            with job.stopped():  # otherwise the run might end before the test has checked this
                 newest = follower.await_step(newest + STORE + 40)[-1]
                 network.refuse()
             self.assertIsNotNone(two[0].await_steps(job, 20))

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* publish_boxes STEPS SPREAD: variables whose entries tell where they belong, so that a test finds each of them. SPREAD:
+/* publish_boxes STEPS SPREAD: the value of each entry contains its index, so that a test can check its place. SPREAD:
  *   cubes      8 ranks with a box each, 2 in each dimension
  *   backwards  the same boxes, the last one on the first rank
  *   rows       a block of rows for each rank
  *   reversed   the same in a communicator in which the last rank is the first
- *   late       rows, and the first rank publishes a step only when the others have read it as the step before
- * It checks by itself what the library hands back: the step before, after a resume the kept one, and where the whole run stands.
- * Its last line says up to which iteration all nodes have the steps on their media, as ringside_mpi_progress has it. */
+ *   late       rows, and the first rank publishes a step only after the others have read it as their previous step
+ * The program itself checks what the library returns: the previous step, the kept step after a resume, and the state of
+ * the whole run. Its last line contains the iteration up to which all nodes have the steps on their media, according to
+ * ringside_mpi_progress. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static void block(uint64_t n, uint64_t i, uint64_t count, int dim) {
   part.extent[dim] = (i + 1) * n / count - part.offset[dim];
 }
 
-/* Writes step k to p and id, or compares it with what they hold. */
+/* Writes step k to p and id, or compares it with their content. */
 static int each_entry(float* p, int64_t* id, uint64_t k, int compare) {
   int equal = 1;
   size_t at = 0;
@@ -51,7 +52,8 @@ static int each_entry(float* p, int64_t* id, uint64_t k, int compare) {
   return equal;
 }
 
-/* Where the whole run stands, checked against the state before: the media are behind the rings, and these behind the ranks. */
+/* The state of the whole run. Checks that it has not gone back, and that neither the media are ahead of the rings nor
+ * the rings ahead of the ranks. */
 static ringside_mpi_state progress(ringside_mpi_writer* run, uint64_t k, const ringside_mpi_state* before) {
   ringside_mpi_state now = {.size = sizeof now};
   if (ringside_mpi_progress(run, &now)) die("no progress");

@@ -32,7 +32,7 @@ class Ranks(Jobs):
 
     def test_any_number_of_ranks_and_nodes_keeps_the_bits_of_one_rank(self):
         alone, = self.heat(self.nodes(1), [0])
-        for ranks, nodes in ((3, 1), (4, 1), (8, 1), (2, 2), (3, 2), (8, 2), (4, 4), (8, 4)):  # (2, 1) and (4, 2): see below
+        for ranks, nodes in ((3, 1), (4, 1), (8, 1), (2, 2), (3, 2), (8, 2), (4, 4), (8, 4)):  # (2, 1), (4, 2): below
             with self.subTest(ranks=ranks, nodes=nodes):
                 kept = self.heat(self.nodes(nodes), blocks(ranks, nodes))
                 for iteration, whole in alone.items():
@@ -61,11 +61,11 @@ class Ranks(Jobs):
         two = self.nodes(2)
         job = self.start(two, "publish_mpi", SIDE, ENDLESS, ranks=4)
         deadline, pause_s, waited = time.monotonic() + HANG_S, 0.25, (None, 0)
-        while waited[0] != 1:  # another node's ranks may have waited for longer, for other reasons
+        while waited[0] != 1:  # the other node's ranks may have waited longer, for other reasons
             self.assertLess(time.monotonic(), deadline, f"the newest step has {waited}")
             self.assertIsNotNone(two[0].await_steps(job, 20), job.said())
             two[1].stop_analyzer()
-            time.sleep(pause_s)  # the wait that is to be found in the steps; nothing relies on its length
+            time.sleep(pause_s)  # makes the wait that the steps must report; any length will do
             two[1].analyzer.send_signal(signal.SIGCONT)
             self.assertIsNotNone(two[0].await_steps(job, 20), job.said())
             with job.stopped():
@@ -84,7 +84,7 @@ class Ranks(Jobs):
         newest = kept[max(kept)]
         return newest["solver.waited_for_node"], newest["solver.waited_ns"]
 
-    # Boxes in three dimensions, of other dtypes, and a variable that every rank has.
+    # Boxes in three dimensions, with other dtypes, and a variable that every rank has as a whole.
 
     def boxes(self, nodes, placed, *more, persisted=0):
         said = self.run_job(nodes, "publish_boxes", ITERATIONS, *more, placed=placed)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* refusals CASE, or A,B,C,: attaches two rows for each rank, with the one mistake that the case names, and publishes
+/* refusals CASE, or A,B,C,: attaches two rows for each rank, with the one mistake that CASE names, and publishes
  * three steps. Each rank that fails prints "rank R: FUNCTION: STATUS REASON LINE" and exits with the status. A run that
- * ends well prints "fine". The cases of a list follow each other in one job: FUNCTION is then "FUNCTION CASE", "fine"
- * is "fine: CASE", and the exit code is 0. `outside` attaches before MPI_Init, on another thread, and after
- * MPI_Finalize. Where the library does not do as its header says, the exit code is 99. */
+ * ends well prints "fine". The cases of a list run one after the other in one job: FUNCTION is then "FUNCTION CASE",
+ * "fine" is "fine: CASE", and the exit code is 0. `outside` attaches before MPI_Init, on another thread, and after
+ * MPI_Finalize. The exit code is 99 if the library does not behave as its header describes. */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,15 +15,15 @@
 
 #include "ringside_mpi.h"
 
-enum { ROWS = 2, COLUMNS = 3 }; /* of each rank; of the variable */
+enum { ROWS = 2, COLUMNS = 3 }; /* rows of each rank; columns of the variable */
 
 static const char* what;
-static int is_listed; /* one of several cases */
+static int is_listed; /* the case is one of a list */
 static int rank, ranks;
-static volatile int stop; /* of the options */
+static volatile int stop; /* the flag in the options */
 
 static int is(const char* name) { return strcmp(what, name) == 0; }
-/* The case is that one, and this rank makes the mistake. */
+/* Whether the case is `name`, and this rank makes the mistake. */
 static int mistaken(const char* name) { return rank == 1 && is(name); }
 
 static int say(const char* where, const ringside_error* error) {
@@ -82,14 +82,14 @@ static int attach(void) {
   if (is("messages")) options.coordination = RINGSIDE_COORDINATION_MESSAGES;
   if (is("continue")) options.on_analyzer_loss = RINGSIDE_LOSS_CONTINUE;
   if (is("skip")) options.on_analyzer_loss = RINGSIDE_LOSS_SKIP;
-  if (is("empty_node")) { /* the first half of the ranks has all */
+  if (is("empty_node")) { /* the first half of the ranks has all rows */
     part.extent[0] = rank < ranks / 2 ? 2 * ROWS : 0;
     part.offset[0] = rank < ranks / 2 ? 2 * ROWS * (uint64_t)rank : 0;
   }
   if (is("environment_continue")) setenv("RINGSIDE_ON_ANALYZER_LOSS", "continue", 1);
   if (is("environment_messages")) setenv("RINGSIDE_COORDINATION", "messages", 1);
   ringside_error error = {.size = mistaken("error_size") ? 7 : sizeof error};
-  run = (ringside_mpi_writer*)&error; /* must not stay */
+  run = (ringside_mpi_writer*)&error; /* attach must overwrite it */
   ringside_mpi_writer** out = mistaken("no_out") ? NULL : &run;
   if (mistaken("no_out")) run = NULL;
   const ringside_status status =
@@ -98,7 +98,7 @@ static int attach(void) {
   unsetenv("RINGSIDE_COORDINATION");
   if (status == RINGSIDE_OK) return 0;
   expect(run == NULL, "a refused attach leaves *out NULL");
-  if (mistaken("error_size")) return status; /* there is no place for a line */
+  if (mistaken("error_size")) return status; /* the error has no place for a line */
   expect(error.status == status, "the error has the status that is returned");
   return say("attach", &error);
 }
@@ -111,7 +111,7 @@ static uint64_t iteration_of(uint64_t k) {
   return k;
 }
 
-/* Whether the run ends before its k-th step: all ranks agree on it, as a solver does whose ranks get a signal. */
+/* Whether the run ends before its k-th step. All ranks agree on that, like the ranks of a solver after a signal. */
 static int agree_on_stop(uint64_t k) {
   if (mistaken("stop_agreed") && k == 3) stop = 1;
   int of_any = stop;
@@ -119,7 +119,7 @@ static int agree_on_stop(uint64_t k) {
   return of_any;
 }
 
-/* `stop` ends the claims of the rank on which it is set, and no others. */
+/* Checks that `stop` ends only the claims of the rank on which it is set. */
 static void stop_for_a_while(void) {
   stop = 1;
   expect(ringside_mpi_claim(run) == RINGSIDE_INTERRUPTED && ringside_mpi_claim(run) == RINGSIDE_INTERRUPTED,
@@ -141,7 +141,7 @@ static int publish(uint64_t iteration) {
   return ringside_mpi_publish(run, iteration, &t, 1);
 }
 
-/* Mistakes that leave the run alone. */
+/* Makes mistakes that must not affect the run. */
 static void make_mistakes(void) {
   const ringside_value values[2] = {{.f64 = 0}, {.f64 = 0}};
   expect(ringside_mpi_claim(NULL) == RINGSIDE_USAGE && ringside_mpi_buffer(NULL, 0) == NULL, "no handle");
@@ -169,7 +169,7 @@ static void make_mistakes(void) {
          "progress before the first step");
 }
 
-/* Each of the three attaches is refused. */
+/* Checks that each of three attaches is refused. */
 static int attach_outside(int* argc, char*** argv) {
   int provided, status = 0, refused = 1;
   pthread_t thread;
@@ -187,7 +187,7 @@ static int attach_outside(int* argc, char*** argv) {
   return refused && status && attach() ? 0 : 98;
 }
 
-/* A whole run, or what of it comes before the mistake. */
+/* Makes a whole run, or the part of it before the mistake. */
 static int run_case(void) {
   int status = attach();
   if (status) return status;
@@ -195,7 +195,7 @@ static int run_case(void) {
   for (uint64_t k = 1; k <= (mistaken("fewer_steps") ? 2 : 3) || is("die"); ++k) {
     if (is("stop_agreed") && agree_on_stop(k)) break;
     if (mistaken("stop_for_a_while") && k == 2) stop_for_a_while();
-    if (is("stop") && k == 2) MPI_Barrier(MPI_COMM_WORLD); /* all have published the first step */
+    if (is("stop") && k == 2) MPI_Barrier(MPI_COMM_WORLD); /* all ranks have published the first step */
     if (mistaken("stop") && k == 2) stop = 1;
     if (ringside_mpi_claim(run)) exit(say("claim", ringside_mpi_error(run)));
     if (mistaken("die") && k == 2) raise(SIGKILL);

@@ -47,10 +47,10 @@ class Mistakes(Jobs):
         wrong = ("bad_name", "no_out", "no_parts", "part_size", "bad_distribution", "bad_dtype", "bad_buffers")
         self.assert_refused({
             **{f"other_{case}": "rank 1" for case in differ}, "fewer_scalars": "rank 1", **dict.fromkeys(wrong, "rank 1"),
-            # Boxes that are not all of the variable.
+            # Boxes that do not cover the variable exactly once.
             "overlap": r"(?s)x.*ranks? [01].*[01]|ranks? [01].*[01].*x", "out_of_range": r"rank 1.*x|x.*rank 1",
             "far_out_of_range": r"rank 1.*x|x.*rank 1", "gap": "x", "empty": "x", "empty_node": r"node 1.*x|x.*node 1",
-            # What no run of several ranks has.
+            # Settings that are refused for any run of several ranks.
             "all_bad_names": "1 2", "messages": "messages|coordination", "continue": "on_analyzer_loss|continue",
             "skip": "on_analyzer_loss|skip", "reserved_scalar": "global_iteration",
             "environment_continue": "on_analyzer_loss|continue",
@@ -73,7 +73,7 @@ class Mistakes(Jobs):
         well = ("mistakes", "iteration_again", "none")
         said = self.run_job(self.two, "refusals", ",".join([*differ, *well, "leave"]), ranks=4, use="overwrite")
         for case, line in differ.items():
-            with self.subTest(case=case):  # ends that differ are refused on all ranks
+            with self.subTest(case=case):  # differing ends are refused on all ranks
                 refused = self.refused_ranks(said, f"detach {case}")
                 self.assertEqual(sorted(refused), [0, 1, 2, 3], said)
                 self.assertTrue(all(line in found for _, found in refused.values()), said)
@@ -197,7 +197,7 @@ class Rings(Jobs):
     def test_other_boxes_of_the_same_size_are_refused(self):
         nodes = self.ended_run(1, "publish_boxes", 10, "cubes", placed=[0] * 8)
         self.assert_refused("another problem: this run has parameters", nodes=nodes, program=("publish_boxes", 20, "backwards"),
-                            ranks=8, expected=1, opened=True)  # 1: the program's own
+                            ranks=8, expected=1, opened=True)  # 1: the program's own status
 
     def test_nodes_in_another_order_are_refused(self):
         """Each would take the rows of the other, which are as many, for its own."""

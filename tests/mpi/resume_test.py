@@ -12,7 +12,7 @@ import numpy as np
 import ringside
 from jobs import PEER_LOST, SIDE, Heat, Jobs, blocks, run_tests
 
-ENDLESS = 1_000_000  # iterations: a job that only a kill ends
+ENDLESS = 1_000_000  # the number of iterations of a job that only a kill ends
 parser = argparse.ArgumentParser()
 parser.add_argument("--kills", type=int, default=25, help="by each of the last two tests")
 parser.add_argument("--seed", type=int, default=1)
@@ -170,14 +170,14 @@ class Resume(Jobs):
         """The run is resumed after each kill, and ends after the last one."""
         self.start_analyzers(self.two)
         chance = random.Random(seed)
-        known = None  # the step that the job began after, if no process ran before it
+        known = None  # the step after which the job began, if no other process ran before
         job = self.heat(ENDLESS)
         for done in range(options.kills):
             victim, number = chance.choice(("rank", "rank", "analyzer", "analyzer", "node", "mpirun", "all")), chance.randrange(2)
             said = f"seed {options.seed}, kill {done}: {victim} {number}"
             if self.two[number].await_steps(job, chance.randint(1, 60)) is None:
                 self.fail(f"{said}: the job before has ended: {job.ended()}")
-            for _ in range(chance.randrange(50_000)):  # an instant anywhere within a step
+            for _ in range(chance.randrange(50_000)):  # wait for a random instant within a step
                 pass
             self.kill(victim, number, job, chance)
             for node in self.two:

@@ -20,7 +20,7 @@ from jobs import BIN, DAMAGED, HANG_S, INTERRUPTED, SIDE, SLOTS, SYSTEM, USAGE, 
 
 try:
     import h5py
-except ImportError:  # the other formats are read without it
+except ImportError:  # the other formats are tested without it
     h5py = None
 
 STEPS = 12
@@ -171,7 +171,7 @@ class Rings(Jobs):
         for words in (("compare", ranks_file, nodes[0].pool), ("report", ranks_file, "-o", self.folder / "r.html"),
                       ("tail", "--pool", ranks_file), ("serve", "--pool", ranks_file, "--listen=127.0.0.1:0")):
             self.assertIn(pools, self.say(*words, expected=USAGE))
-        for journal in nodes[0].folder.glob("ring.pool.journal*"):  # as the first node of a run whose nodes are linked has it
+        for journal in nodes[0].folder.glob("ring.pool.journal*"):  # as on the first node of a linked run
             shutil.copy(journal, str(journal).replace("ring.pool", "ring.pool.global"))
         self.say("report", ranks_file, "-o", self.folder / "r.html")
         self.assertIn(f"{STEPS} records of {nodes[0].pool}.global", self.say("export", ranks_file, "--records", "-o", self.folder / "r.csv"))
@@ -259,7 +259,7 @@ class Rings(Jobs):
         job.kill(0)
         job.ended()
 
-    # What is named.
+    # The rings and files that the messages name.
 
     def test_a_missing_ring_is_named(self):
         nodes, _ = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
@@ -273,7 +273,7 @@ class Rings(Jobs):
             self.assertRegex(said, r"node 1 \(ranks 2 to 3\).*: there is no such pool")
         with self.assertRaisesRegex(ringside.NoFileError, r"node 1 \(ranks 2 to 3\)"):
             ringside.open(folder)
-        (folder / "r1.pool").symlink_to("r1.pool")  # as in a folder that may not be read: it is not known whether it is there
+        (folder / "r1.pool").symlink_to("r1.pool")  # as in an unreadable folder, it is unknown whether the pool exists
         self.assertRegex(self.say("verify", folder, expected=SYSTEM), r"node 1 \(ranks 2 to 3\): .*r1.pool.*symbolic links")
         (folder / "r1.pool").unlink()
         (self.folder / "elsewhere").rename(folder / "r1.pool")
@@ -330,15 +330,15 @@ class Rings(Jobs):
             with self.assertRaises(ringside.UsageError):
                 ringside.open(ranks_file)
 
-        def swapped(lie):  # consistent, but not what the rings keep: in other places of the whole
+        def swapped(lie):  # a consistent file, but the rings keep other parts of the whole
             for one, other in zip(lie["nodes"][0]["ranks"], lie["nodes"][1]["ranks"]):
                 one["boxes"], other["boxes"] = other["boxes"], one["boxes"]
 
-        def exchanged(lie):  # within a node
+        def exchanged(lie):  # a consistent file, but the ranks of a node have other parts
             one, other = lie["nodes"][0]["ranks"]
             one["boxes"], other["boxes"] = other["boxes"], one["boxes"]
 
-        def left_empty(lie):  # consistent but for a node without an entry
+        def left_empty(lie):  # a consistent file, except that a node has no entry
             offset, extent = [0] * len(SHAPE), list(SHAPE)
             for node in lie["nodes"]:
                 for rank in node["ranks"]:
@@ -357,7 +357,7 @@ class Rings(Jobs):
         ranks_file.write_text(json.dumps(truth), encoding="utf-8")
         self.say("info", ranks_file)
 
-    # `gather`, with a copying program in place of scp.
+    # `gather`, with another program instead of scp.
 
     def test_gathered_rings_are_one_folder(self):
         nodes, ranks_file = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
@@ -425,7 +425,7 @@ class Rings(Jobs):
         program.write_text('cp "${1#*:}" "$2"\n', encoding="utf-8")
         return program
 
-    # Who writes the ranks file.
+    # The process that writes the ranks file.
 
     def test_an_analyzer_killed_before_the_first_commit_leaves_a_file_of_a_run_without_steps(self):
         nodes = self.nodes(1)
@@ -434,7 +434,7 @@ class Rings(Jobs):
         ranks_file = nodes[0].pool.with_name("ring.pool.ranks")
         before = json.loads(ranks_file.read_text(encoding="utf-8"))
         nodes[0].end_analyzer()
-        lie = {**before, "run_id": "f" * 32}  # as if a later run was attached, and its analyzer killed before it cleared the ring
+        lie = {**before, "run_id": "f" * 32}  # as if the analyzer of a later run was killed before it cleared the ring
         ranks_file.write_text(json.dumps(lie), encoding="utf-8")
         self.assertRegex(self.say("export", ranks_file, "-o", self.folder / "k.h5", expected=USAGE),
                          f"it belongs to run {before['run_id']}, not to run f{{32}}")

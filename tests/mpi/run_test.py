@@ -62,7 +62,7 @@ class Run(Launched):
     def test_ctrl_c_leaves_a_run_that_can_be_resumed(self):
         self.interrupt(self.start_heat(SIDE, ENDLESS))
         newest = max(ringside.open(self.pool))
-        self.assert_bits()  # the ring may hold the followed step, in place of one that is newer
+        self.assert_bits()  # ends the hold of the followed step, which may replace a newer one in the ring
         said = self.end(self.start_heat(SIDE, newest + 20), 0)
         self.assertEqual(self.resumed_from(said), newest)
         self.assert_kept(newest + 20)

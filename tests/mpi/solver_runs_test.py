@@ -57,7 +57,7 @@ class Runs(Launched):
         self.assertEqual(self.iterates(self.folder / "third.pool"), {k: expected[30][k] for k in range(25, 31)})
 
     def test_ranks_whose_rows_have_no_entries_do_not_change_the_problem(self):
-        nodes = 8000  # all link to the first 500, so only the first of eight blocks of rows has entries
+        nodes = 8000  # all nodes link to the first 500, so only the first of eight blocks of rows has entries
         for weight in ("", " 0.5"):
             with self.subTest(weight=weight):
                 (self.folder / "few.txt").write_text("".join(f"{node} {node * 7 % 500}{weight}\n" for node in range(nodes)))

@@ -15,7 +15,8 @@ from jobs import BIN, HANG_S, SLOTS, USAGE, Jobs, blocks, kept_steps, run_tests
 
 PROGRAM = "ringside-producer-mpi"
 ITERATIONS = 12
-MANY_SHARES = ((1, 1), (3, 1), (4, 1), (8, 1), (2, 2), (3, 2), (8, 2))  # ranks and nodes; other tests have (2, 1) and (4, 2)
+# Numbers of ranks and nodes. Other tests have (2, 1) and (4, 2).
+MANY_SHARES = ((1, 1), (3, 1), (4, 1), (8, 1), (2, 2), (3, 2), (8, 2))
 SOME_SHARES = ((3, 1), (8, 2))
 
 
@@ -50,7 +51,7 @@ def laplacian(path, rows=5000):
 
 
 class Solvers(Jobs):
-    matrices = None  # a folder
+    matrices = None  # a folder with matrices
 
     def alone(self, *arguments, expected=0):
         """The steps of one process, or what it says if it fails."""
@@ -131,7 +132,7 @@ class Solvers(Jobs):
 
     def test_each_storage_format(self):
         arguments = ["--matrix=rmat:13:4", f"--iterations={ITERATIONS}"]
-        expected = self.alone(*arguments)  # has the same bits with each of them
+        expected = self.alone(*arguments)  # the bits are the same with each format
         for form in ("csr", "bands", "packed", "ranked"):
             with self.subTest(format=form):
                 self.ranks_keep(expected, 3, 1, *arguments, f"--matrix-format={form}")
@@ -146,7 +147,7 @@ class Solvers(Jobs):
     def test_a_matrix_may_have_fewer_rows_than_there_are_ranks(self):
         self.has_the_bits_of_one_process("--matrix=grid:2", shares=((8, 1),))
 
-    # What one rank finds wrong, all ranks end with; one says it, as one process does.
+    # If one rank finds an error, all ranks end with it. One rank prints it, as a single process would.
 
     def is_refused(self, *arguments, ranks=3):
         line = self.alone(*arguments, expected=USAGE).splitlines()[-1]
@@ -203,7 +204,7 @@ class Solvers(Jobs):
     def test_a_right_hand_side_too_large_for_cg_is_refused(self):
         self.is_refused(f"--matrix={self.matrices / 'laplacian.mtx'}", "--solver=cg", f"--rhs={self.right_side(5000, '1e200')}")
 
-    # Nodes without a file system that all of them share.
+    # Nodes without a shared file system.
 
     def refused_on_two_nodes(self, nodes, *arguments):
         return self.run_job(nodes, PROGRAM, "--matrix=edges.txt", *arguments, placed=[0, 0, 1], expected=USAGE, OMP_NUM_THREADS="1")

@@ -58,7 +58,7 @@ class Whole(Jobs):
         alone, = self.nodes(1)
         self.run_job([alone], "publish_boxes", ITERATIONS, "rows", placed=[0, 0, 0])
         self.end_analyzers([alone])
-        for variable in ("p", "id", "basis"):  # f32, i64, and one that every rank has
+        for variable in ("p", "id", "basis"):  # f32, i64, and a variable that every rank has
             self.assertEqual(steps(whole_of(made[0]), variable), steps(alone.pool, variable), variable)
         for nodes, placed, spread in ((2, [0, 1] * 4, "cubes"), (4, blocks(8, 4), "cubes"), (4, [0, 1, 2, 3] * 2, "backwards")):
             with self.subTest(nodes=nodes, spread=spread):
@@ -78,7 +78,7 @@ class Whole(Jobs):
     def test_the_whole_loses_no_step_when_an_analyzer_is_killed(self):
         for killed in (0, 1):
             with self.subTest(killed=killed):
-                made = self.nodes(2, "--slots=512")  # all steps: on a busy machine many are under way
+                made = self.nodes(2, "--slots=512")  # room for all steps: on a busy machine, many are unfinished
                 job = self.start(made, "publish_mpi", 41, 400, ranks=2)
                 self.assertIsNotNone(made[killed].await_steps(job, 20))
                 made[killed].end_analyzer(by=9)
@@ -102,7 +102,7 @@ class Whole(Jobs):
         self.ends(job, 0)
         self.end_analyzers(made)
         found = steps(whole_of(made[0]))
-        first = 1 if kept[0] == 1 else kept[1]  # of the oldest kept step, its change cannot be known
+        first = 1 if kept[0] == 1 else kept[1]  # the change of the oldest kept step cannot be computed
         self.assertEqual(sorted(found), list(range(first, 401)))
         expected = steps(self.alone(41, 400).pool)
         self.assertEqual(found, {iteration: expected[iteration] for iteration in found})
@@ -156,7 +156,7 @@ class Whole(Jobs):
         self.assertEqual([sorted(steps(node.pool, "x")) for node in made], [[1, 3, 4], [1, 2, 4]])
         self.assertEqual(sorted(steps(whole_of(made[0]), "x")), [1, 4])
         self.assertEqual(missing(whole_of(made[0])), ([2, 3], 1))
-        self.assertIn('event=round_differs step=1 text="node 1 published iteration 2 as this step, earlier nodes 3; expected '
+        self.assertIn('event=round_differs step=1 text="node 1 published iteration 2 as this step, the nodes before it 3; expected '
                       'the same iteration on all ranks"', made[1].log())
 
     def test_a_resumed_run_goes_on_in_the_journal_of_the_whole(self):

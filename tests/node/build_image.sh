@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds what the virtual node boots: Debian's own kernel, a root file system with systemd made by debootstrap, and an
-# initramfs that does nothing but find it. Nothing of Ringside is in it: the test installs the package, as a user would.
-# Takes a minute or two and 700 MB; node_image.py keeps the result in a cache. Exit status: 0 built, 2 usage, 3 the system
-# lacks something.
+# Builds the files from which the virtual node boots: Debian's own kernel, a root file system with systemd made by
+# debootstrap, and an initramfs that only finds this file system. They contain nothing of Ringside: the test installs
+# the package, as a user would. Takes a minute or two and 700 MB; node_image.py keeps the result in a cache. Exit
+# status: 0 built, 2 usage, 3 the system lacks something.
 set -euo pipefail
 
 usage() {
@@ -14,15 +14,15 @@ usage: build_image.sh FOLDER [PACKAGE...]
 TEXT
 }
 
-# Of this system's release, so that what is built here runs there.
+# The image has this system's release, so that programs built here run in it.
 # shellcheck source=/dev/null
 suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 
-# What the tests need of a node, beside the package's own dependencies. The guest agent runs the test's commands; dbus is how
-# systemctl and systemd-run speak to systemd.
+# The packages that the tests need on a node, besides the dependencies of Ringside's package. The guest agent runs the
+# test's commands; systemctl and systemd-run reach systemd through dbus.
 packages_node=(systemd systemd-sysv udev dbus kmod e2fsprogs xfsprogs ndctl qemu-guest-agent procps)
 
-# In the order in which they can be loaded one by one, without modprobe: each with what it needs before it.
+# In the order in which modules can be loaded one by one, without modprobe: each follows those that it needs.
 modules_to_boot=(virtio_ring virtio virtio_pci virtio_blk crc32c_generic ext4)
 modules_of_node=("${modules_to_boot[@]}" nfit nd_pmem nd_btt dax_pmem device_dax virtio_console xfs loop autofs4)
 
@@ -40,8 +40,8 @@ mirror() {
     awk -v suite="$suite" '$2 == suite && $3 == "Debian" && $4 == "main" && !found { print $1; found = 1 }'
 }
 
-# files_of MODULE...: the modules' files, each behind those it depends on, each once. From the kernel's own list: modprobe would
-# leave out what the kernel that runs here happens to have built in.
+# files_of MODULE... prints the modules' files, each once and after those that it depends on. They come from the
+# kernel's own list: modprobe would leave out modules that are built into the kernel that runs here.
 files_of() {
   local module pattern
   for module in "$@"; do
@@ -76,7 +76,7 @@ INIT
   (cd "$folder" && find . | cpio --quiet --create --format newc | gzip -1) >"$work/out/initrd"
 }
 
-# Only the modules the tests need: the kernel's package has 3,500 of them.
+# Copies only the modules that the tests need: the kernel's package has 3,500 modules.
 copy_modules() {
   local file target
   while read -r file; do
@@ -91,15 +91,15 @@ copy_modules() {
 configure_root() {
   echo ringside-node >"$root/etc/hostname"
   echo "/dev/vda / ext4 defaults 0 1" >"$root/etc/fstab"
-  : >"$root/etc/machine-id" # each machine finds its own at its first boot
-  # What a server does by the clock must not run into a test.
+  : >"$root/etc/machine-id" # each machine makes its own id at its first boot
+  # Timers and services of a server must not disturb a test.
   local unit
   for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service \
     fstrim.timer systemd-tmpfiles-clean.timer getty@tty1.service serial-getty@ttyS0.service systemd-timesyncd.service systemd-binfmt.service \
     proc-sys-fs-binfmt_misc.automount ndctl-monitor.service; do
     ln -sfn /dev/null "$root/etc/systemd/system/$unit"
   done
-  # The journal must outlive a power cut as on a node that keeps it; more often synced than in five minutes.
+  # The journal must survive a power cut, as on a node that keeps it; a sync every five minutes would be too rare.
   mkdir -p "$root/var/log/journal" "$root/etc/systemd/journald.conf.d"
   printf '[Journal]\nStorage=persistent\nSyncIntervalSec=1s\n' >"$root/etc/systemd/journald.conf.d/node.conf"
   rm -rf "$root"/var/cache/apt/archives/*.deb "$root"/var/lib/apt/lists/* "$root"/usr/share/{doc,locale}/*
@@ -117,10 +117,10 @@ done
 source=$(mirror)
 [[ -n $source ]] || fail "apt knows no mirror of Debian '$suite', expected its main archive among its sources"
 
-work=$folder.$$ # two may build at once: the first one to be done is kept
+work=$folder.$$ # two builds may run at once: the first to finish is kept
 rm -rf "$work"
 mkdir -p "$work/out"
-trap 'rm -rf --one-file-system "$work"' EXIT  # debootstrap, killed, leaves /proc and /sys mounted in it
+trap 'rm -rf --one-file-system "$work"' EXIT  # a killed debootstrap leaves /proc and /sys mounted in it
 root=$work/root kernel=$work/kernel
 
 all=("${packages_node[@]}" "$@")
@@ -128,7 +128,7 @@ debootstrap --variant=minbase --include="$(IFS=,; echo "${all[*]}")" "$suite" "$
   tail -n 5 "$work/debootstrap.log" >&2
   fail "debootstrap failed"
 }
-# Unpacked, not installed: nobody needs an initramfs for every machine, nor a boot loader.
+# The kernel is unpacked, not installed: an initramfs for every machine and a boot loader are not needed.
 image=$(apt-cache depends linux-image-amd64 | awk '/Depends: linux-image-/ { print $2 }')
 [[ -n $image ]] || fail "apt knows no linux-image-amd64; run apt-get update"
 (cd "$work" && apt-get -q download "$image" >download.log 2>&1) || fail "apt-get download $image failed"

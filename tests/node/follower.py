@@ -4,8 +4,8 @@
 import json
 import threading
 
-# Runs in the machine: the lines of `ringside tail` go to the host through the port. Records of the past are left out:
-# they would keep the port busy, and only the newest acknowledgement counts.
+# This command runs in the machine: the lines of `ringside tail` go to the host through the port. Records of the past
+# are left out: they would keep the port busy, and only the newest acknowledgement counts.
 COMMAND = ("systemd-run --quiet --collect --unit=node-follow /bin/sh -c "
            "'runuser -u ringside -- ringside tail --json --since 1s >/dev/virtio-ports/ringside.follow'")
 

@@ -36,7 +36,7 @@ SKIPPED = 77
 ENDLESS = 100_000_000
 ITERATIONS_TO_THE_END = 200
 # A boot with `ringside.hold` on the kernel's command line starts no service of Ringside: the test sees what the power
-# cut left before any process mends it.
+# cut left before any process repairs it.
 HOLD = """
 mkdir -p /etc/systemd/system/ringside-analyzer.service.d /etc/systemd/system/ringside-producer@.service.d
 cat >/etc/systemd/system/node-hold.service <<'UNIT'

@@ -15,7 +15,7 @@ class Reference:
         """x_k as the bytes of an .npy file."""
         if iteration not in self._iterates:
             pool, output = self._folder / "reference.pool", self._folder / "reference.npy"
-            # Only the last iterate is published: its bits do not depend on which others are.
+            # Only the last iterate is published: its bits do not depend on which other iterates are published.
             self._ringside("run", "--matrix", self._matrix, "--iterations", iteration, "--every", iteration, "--pool", pool,
                            "--overwrite", "--durability", "process", "--quiet")
             self._ringside("export", pool, "--iteration", "last", "--output", output)

@@ -124,7 +124,7 @@ class VirtualNode:
         self._agent = GuestAgent(self.folder / "agent.socket", lambda: self._process.poll() is None)
         if not self._agent.wait_until_there(BOOT_SECONDS):
             raise NodeError(f"the machine did not boot within {BOOT_SECONDS} s\n{self._last_words()}")
-        # "degraded" means that a unit failed; the test judges that.
+        # "degraded" means that a unit failed; the test decides whether it may fail.
         self.run("systemctl is-system-running --wait")
         seconds = time.monotonic() - begun
         self._log(f"boot {self.boots}: {seconds:.0f} s")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Readers and runs that meet a pool while it is made, as real processes. None of them may mistake a creation for
+// Readers and runs that open a pool while it is made, as real processes. None of them may mistake a creation for
 // damage, or for an interrupted creation.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -85,7 +85,7 @@ TEST_P(EitherElasticTest, IteratesAndReductionsAreTheSameBits) {
     EXPECT_EQ(summary()["analyzer_cores_lent_s"], 0.0);
     EXPECT_EQ(summary()["producer_cores_lent_s"], 0.0);
     const Json change = summary()["residual_l1"];
-    // Who waits is a matter of speed: on a busy machine the other side may be the slower one for a whole run.
+    // Which side waits depends on its speed: on a busy machine the other side may be the slower one for a whole run.
     constexpr int kMostRuns = 5;
     for (int runs = 1; runs <= kMostRuns; ++runs) {
       expect_same_bits(solve(grid, joined(strict, {"--elastic"})), expected);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tests expect of a process that has ended, and of what it wrote. A failure names the line of the test.
+// Expectations about a process that has ended and about its output. A failure names the line of the test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ inline std::vector<double> read_npy(const std::string& path) {
   return values;
 }
 
-/// What a test of processes calls by its bare name.
+/// The names that tests of processes use without their namespace.
 namespace names {
 using testing::content_of;
 using testing::expect_done;

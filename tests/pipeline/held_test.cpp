@@ -18,11 +18,11 @@ using namespace testing::names;
 
 class HeldTest : public PipelineTest {
  protected:
-  /// The newest step of the run.
+  /// Holds the newest step of the run.
   static HeldStep hold_newest(const RingReader& reader) {
     HeldStep step;
     while (reader.hold(kNewestCommit, step) != HoldOutcome::kHeld)
-      std::this_thread::yield();  // a moment after each commit
+      std::this_thread::yield();  // for a moment after each commit there is none to hold
     return step;
   }
 };

@@ -32,7 +32,7 @@ class HostileTest : public PipelineTest {
            "eval \"echo '{\\\"event\\\":\\\"ready\\\"}' >&$fd\"\n" +
            end;
   }
-  /// The same, but exits with 0 on SIGTERM, which it gets once its producer has ended.
+  /// A script that reports itself as ready and exits with 0 on SIGTERM, which it gets once its producer has ended.
   static std::string ready_until_stopped() { return "trap 'exit 0' TERM\n" + ready_then("while :; do :; done"); }
 
   UniqueFd connect_silently(const std::string& socket) const {

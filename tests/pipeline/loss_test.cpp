@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happens when a process is interrupted or killed: no published step is lost, no process waits indefinitely, and
-// no process is left behind.
+// Processes that are interrupted or killed: no published step is lost, no process waits indefinitely, and no process is
+// left behind.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -109,8 +109,8 @@ TEST_F(LossTest, AnAnalyzerThatDiesRepeatedlyIsNotRestarted) {
 }
 
 TEST_P(EitherLossTest, AProducerStoppedByASignalIsNoticedWithinThePeerTimeout) {
-  // `ringside run` itself kills a stopped producer after three times as long. The analyzer must report it before, so it
-  // does not wait for a disk that other processes keep busy.
+  // `ringside run` itself kills a stopped producer after three times as long. The analyzer must report the stop
+  // earlier, so it must not wait for a disk that other processes keep busy.
   IteratingRun ringside(run_arguments("grid:100", {kEndless, "--peer-timeout=3", "--durability=process"}));
   kill(wait_for_child(ringside.pid(), "ringside-producer"), SIGSTOP);
   expect_has(expect_exit(4, ringside.finish()).err, {"the producer does not answer"});
@@ -125,14 +125,15 @@ TEST_F(LossTest, ARunEndsEvenIfBothProcessesAreStopped) {
 }
 
 TEST_F(LossTest, AProducerThatIsStoppedBeforeItAttachesIsNoticed) {
-  // Long enough for the analyzer to end by itself: killed while LeakSanitizer looks, it would leave that one's process.
+  // One second is enough for the analyzer to end by itself: if it were killed while LeakSanitizer searches, it would
+  // leave the process of LeakSanitizer behind.
   Process ringside("ringside", run_arguments("grid:8000", {"--peer-timeout=1"}));
   kill(wait_for_child(ringside.pid(), "ringside-producer"), SIGSTOP);
   expect_exit(4, ringside.finish());
 }
 
 TEST_P(EitherLossTest, AJobThatIsSuspendedAsAWholeGoesOn) {
-  // With many passes the producer waits most of the time, and would blame the analyzer.
+  // With many passes the producer waits most of the time, and would report the analyzer as lost.
   Process ringside("ringside", run_arguments("grid:300", {"--iterations=300", "--peer-timeout=0.5", "--passes=20",
                                                           "--durability=process"}));
   ASSERT_TRUE(wait_for_commits(20));
@@ -233,7 +234,7 @@ TEST_F(LossTest, AnAnalyzerThatIsTheBottleneckStopsWhenAsked) {
                    {"--matrix=grid:300", "--socket=" + socket_, kEndless, "--buffers=16", "--on-analyzer-loss=stop"});
   ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
   expect_exit(0, analyzer.stop(SIGTERM));
-  // Published and never committed is no success.
+  // Steps that were published but never committed are no success.
   expect_refusal(4, producer.finish(), {"asked to stop", pool_});
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs whose matrix is larger than the DRAM it may take: every iterate has the bits of the run with the matrix in DRAM,
-// either one continues the other, and what cannot work is refused in one line. Where the kernel does not permit far
-// memory, the tests are skipped with the library's own line.
+// Runs whose matrix is larger than its share of DRAM: every iterate has the bits of the run with the matrix in DRAM,
+// each run can continue the other, and impossible requests are refused in one line. Where the kernel does not permit
+// far memory, the tests are skipped with the library's own line.
 #include <errno.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -122,7 +122,7 @@ TEST_F(MatrixMemoryTest, JacobiAndCgHaveTheBitsOfDramAlsoFromAPackedText) {
 }
 
 TEST_F(MatrixMemoryTest, EntriesInAnyOrderMakeTheSameMatrix) {
-  // Duplicates are merged: what they leave behind the end is given back.
+  // Duplicates are merged: the memory that this frees at the end of the arrays is given back.
   const Iterates expected = iterates("rmat:14:8:7", {});
   EXPECT_EQ(iterates("rmat:14:8:7", joined(far("1M"), {"--elastic=off"})), expected);
 }

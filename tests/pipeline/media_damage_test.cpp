@@ -29,8 +29,8 @@ enum class Damage { kHeader, kPayload, kReductions };
 class MediaDamageTest : public PipelineTest {
  protected:
   void SetUp() override {
-    // Commits 5, 6 and 7 are kept. No flip of one bit makes such a number 0, which would be an empty slot and no
-    // damage.
+    // Commits 5, 6 and 7 are kept. Flipping one bit never makes such a number 0, which would mean an empty slot instead
+    // of damage.
     expect_exit(0, run_it("grid:60", {"--iterations=7", "--slots=3"}));
     const UniqueFd fd(open(pool_.c_str(), O_RDONLY | O_CLOEXEC));
     bytes_ = std::filesystem::file_size(pool_);
@@ -60,7 +60,7 @@ class MediaDamageTest : public PipelineTest {
   std::uint64_t any_bit() { return random_() % 8; }
   std::uint64_t meta(std::uint32_t slot) const { return shape_.slots[slot].meta_offset; }
 
-  /// Flips one bit, lets `expect` look, and flips it back.
+  /// Flips one bit, calls `expect`, and flips the bit back.
   template <class Expect>
   void with_flipped(std::uint64_t offset, std::uint64_t bit, const Expect& expect) const {
     SCOPED_TRACE("byte " + std::to_string(offset) + ", bit " + std::to_string(bit));
@@ -220,7 +220,7 @@ TEST_F(MediaDamageTest, EveryBitOfARunTableEntryIsFoundAndItsTwinServes) {
   const RunReading pristine = view().runs().at(0);
   for (int copy : {0, 1}) {
     const std::uint64_t entry = shape_.run_table_offset[copy] + pristine.index * shape_.run_entry_bytes();
-    // The head, the used descriptions, and the tail; what lies between has no meaning.
+    // The head, the used descriptions, and the tail; the bytes between them have no meaning.
     std::vector<std::uint64_t> used;
     const std::uint64_t tail = shape_.run_tail_offset();
     const std::uint64_t described = sizeof(RunEntryHead) + pristine.catalogue.size() * sizeof(ResultDescription);

@@ -20,7 +20,7 @@ TEST_F(PipelineTest, TheExampleProgramSaysThatItsAnalyzerDied) {
     ASSERT_EQ(reader.next(step, false, nullptr), NextStatus::kStep);
     reader.release();
     listener.reset();
-  }  // killed during the run, with no successor
+  }  // the analyzer dies during the run, and has no successor
   const Finished ended = solver.finish();
   EXPECT_EQ(ended.death_signal, 0);
   EXPECT_EQ(ended.exit_code, static_cast<int>(ExitCode::kPeerLost)) << ended.err;

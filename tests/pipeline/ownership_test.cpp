@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// To which user and pool the files belong, and whether they still exist at the end, as runs and readers report it.
+// To which user and pool the files belong, and whether they still exist at the end, as runs and readers report.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -86,7 +86,7 @@ TEST_F(OwnershipTest, AJournalOfAnotherUserIsNotWritten) {
 TEST_F(OwnershipTest, AJournalOfAnotherPoolIsNamedByAllThatShowIt) {
   const std::string other = folder_.file("other.pool");
   keep_something(pool_);
-  keep_something(other, "--iterations=7");  // later: a journal from before the pool's runs may be its own
+  keep_something(other, "--iterations=7");  // made later: an older journal than the pool's runs may be its own
   for (const char* log : {".journal-0", ".journal-1"}) {
     std::filesystem::copy(other + log, pool_ + log, std::filesystem::copy_options::overwrite_existing);
   }
@@ -103,11 +103,11 @@ TEST_F(OwnershipTest, AJournalOfAnotherPoolIsNamedByAllThatShowIt) {
 
 TEST_F(OwnershipTest, AJournalThatIsOlderThanThePoolsRunsIsItsOwn) {
   keep_something(pool_);
-  // The kept run has no record; the run before it has some, and the pool knows that run.
+  // The kept run has no record; the run before it has records, and the pool lists that run.
   ASSERT_EQ(run_it("grid:20", {"--overwrite", "--journal=off", "--iterations=4"}).exit_code, 0);
   expect_done({"replay", pool_});
   EXPECT_EQ(pool_info()["journal"]["foreign"], "");
-  // A pool of another shape takes its place: the new pool's run is in the journal, after the other pool's runs.
+  // A pool of another shape replaces the pool: the new pool's run is in the journal, after the other pool's runs.
   ASSERT_EQ(run_it("grid:30", {"--overwrite", "--iterations=4"}).exit_code, 0);
   expect_done({"replay", pool_});
   expect_done({"tail", "--pool", pool_});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of whole runs share: a folder with a pool and a summary in it.
+// Shared by the tests of whole runs: a folder with a pool and a summary.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@
 
 namespace ringside::testing {
 
-/// A run with it ends only if it is stopped.
+/// A run with this option ends only if it is stopped.
 inline const std::string kEndless = "--iterations=1000000000000";
 
 /// A `ringside run` that has reported an iteration.
@@ -77,7 +77,7 @@ class PipelineTest : public ::testing::Test {
     return Json::parse(file);
   }
 
-  /// What `ringside info` prints of the pool.
+  /// The output of `ringside info` for the pool.
   Json pool_info() const { return Json::parse(run("ringside", {"info", pool_, "--json"}).out); }
 
   /// The objects of an output with one on each line.
@@ -104,7 +104,7 @@ class PipelineTest : public ::testing::Test {
         continue;
       }
       kept += line;
-      if (!lines.eof()) kept += '\n';  // a last line without its end stays without
+      if (!lines.eof()) kept += '\n';  // a last line without a newline stays so
     }
     return kept;
   }
@@ -165,14 +165,15 @@ class PipelineTest : public ::testing::Test {
         if (found >= count) return true;
         if (found > newest) looks = 0;
         newest = found;
-      } catch (const Error&) {  // not there yet
+      } catch (const Error&) {  // the pool is not complete yet
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     return false;
   }
 
-  /// Kills three analyzers of a run, each once it has committed a hundred steps or more. The fourth does so, too.
+  /// Kills three analyzers of a run, each once it has committed a hundred steps or more. Waits until the fourth has
+  /// committed a hundred, too.
   void kill_three_analyzers(pid_t ringside) const {
     pid_t analyzer = 0;
     for (std::uint64_t kills = 0; kills < 3; ++kills) {
@@ -200,7 +201,7 @@ class PipelineTest : public ::testing::Test {
     }
   }
 
-  /// The doubles of the newest iterate, or of another one.
+  /// The doubles of the newest iterate, or of the iterate that `more` selects.
   std::vector<double> exported(const Words& more = {}) const {
     const std::string file = folder_.file("exported.npy");
     expect_done(joined({"export", pool_, "--output", file}, more));
@@ -242,7 +243,7 @@ inline std::string name_of_coordination(const ::testing::TestParamInfo<std::stri
   return info.param;
 }
 
-/// What a test of runs calls by its bare name.
+/// The names that tests of runs use without their namespace.
 namespace names {
 using testing::IteratingRun;
 using testing::kEndless;

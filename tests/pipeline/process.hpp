@@ -36,19 +36,19 @@ class Process {
 
   pid_t pid() const { return pid_; }
   void signal(int number) const;
-  /// False once it has ended.
+  /// Whether the process still runs.
   bool running() const;
 
   /// Blocks until standard error holds `text`; false if the process closed it before.
   bool wait_for_err(const std::string& text);
 
-  /// The same with standard output.
+  /// Blocks until standard output holds `text` as often as `times`; false if the process closed it before.
   bool wait_for_out(const std::string& text, int times = 1);
 
-  /// Waits for its end.
+  /// Waits until the process has ended.
   Finished finish();
 
-  /// Sends it the signal, and waits for its end.
+  /// Sends the process the signal, and waits until the process has ended.
   Finished stop(int number) {
     signal(number);
     return finish();

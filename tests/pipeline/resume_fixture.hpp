@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of resumed runs share: runs that are killed, and the iterates of runs that were left alone.
+// Shared by the tests of resumed runs: runs that are killed, and the iterates of runs that were left alone.
 #pragma once
 
 #include <sys/prctl.h>
@@ -27,8 +27,7 @@ class ResumeTest : public PipelineTest {
     return export_last(pool, name);
   }
 
-  /// Starts a run of no end, kills both of its processes once it iterates, and returns the newest iteration that is
-  /// kept.
+  /// Starts an endless run, kills both of its processes once it iterates, and returns the newest kept iteration.
   std::uint64_t kill_a_run(const std::string& matrix, Words more) const {
     // Orphans become children of this process: the pool is free once the killed analyzer has been reaped.
     EXPECT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
@@ -39,7 +38,7 @@ class ResumeTest : public PipelineTest {
       const auto producers = children_of(ringside.pid(), "ringside-producer");
       const auto analyzers = children_of(ringside.pid(), "ringside-analyzer");
       EXPECT_TRUE(producers.size() == 1 && analyzers.size() == 1);
-      ringside.signal(SIGSTOP);  // else it would replace the killed analyzer
+      ringside.signal(SIGSTOP);  // or else `ringside run` would replace the killed analyzer
       if (!analyzers.empty()) kill(analyzers[0], SIGKILL);
       if (!producers.empty()) kill(producers[0], SIGKILL);
       ringside.signal(SIGKILL);

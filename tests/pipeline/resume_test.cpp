@@ -110,7 +110,7 @@ TEST_P(EitherResumeTest, BothProcessesKilledTheRunContinuesBitEqual) {
 }
 
 TEST_F(ResumeTest, ConjugateGradientsContinueBitEqualInEveryVariableAfterBothProcessesWereKilled) {
-  // So many rows need as many iterations: the run is killed before it is exhausted.
+  // A matrix with this many rows needs as many iterations: the run is killed before it has finished.
   constexpr int kRows = 50'000;
   std::string text =
       fmt::format("%%MatrixMarket matrix coordinate real symmetric\n{0} {0} {1}\n", kRows, 2 * kRows - 1);

@@ -91,7 +91,7 @@ TEST_F(PipelineTest, EveryStepOfTheFastestRunHasARecord) {
 }
 
 TEST_F(PipelineTest, TheFormerNamesOfTheMatrixFormatAreAccepted) {
-  // Of the option, of a value, and of the option's key in a settings file.
+  // The former names of the option, of the value `bands`, and of the option's key in a settings file.
   ASSERT_EQ(run_it("grid:60", {"--iterations=2", "--kernel=runs"}).exit_code, 0);
   EXPECT_EQ(summary()["matrix_format"], "bands");
   const std::string settings = folder_.file("former.toml");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of solvers is the only list of them: what stands in it runs, has a cache, and is offered by the help, the
+// The table of solvers is the only list of them: each of its entries runs, has a cache, and is offered by the help, the
 // manual pages, the completions and the refusals of every command that takes --solver, and by the documentation.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

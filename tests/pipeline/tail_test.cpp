@@ -66,7 +66,8 @@ TEST_F(TailTest, ShowsEachStepOnceAlthoughTheAnalyzerIsKilled) {
   const pid_t first = wait_for_child(running->pid(), "ringside-analyzer");
   kill(first, SIGKILL);
   ASSERT_TRUE(tail.wait_for_err("another analyzer continues"));
-  // The producer is attached to it: a run that is stopped while its producer waits for an analyzer ends without one.
+  // The producer is attached to the new analyzer: a run that is stopped while its producer waits for an analyzer ends
+  // without one.
   ASSERT_TRUE(tail.wait_for_out("\"run_started\"", 2));
   expect_exit(130, running->stop(SIGINT));
   const std::vector<Json> records = json_lines(expect_exit(0, tail.finish()).out);
@@ -190,7 +191,8 @@ TEST_F(TailTest, AStoppedSubscriberDoesNotDelayTheRunAndReceivesEveryRecord) {
   Process tail("ringside", {"tail", "--socket", socket_of_run(), "--json"});
   ASSERT_TRUE(tail.wait_for_out("\"run_started\""));
   tail.signal(SIGSTOP);
-  // Too many records to be still on their way: at its end the analyzer waits a tenth of a second for those that are.
+  // 20,000 records are too many to be all on their way; at its end the analyzer waits a tenth of a second for those
+  // that are.
   ASSERT_TRUE(wait_for_commits(20000));
   expect_exit(130, running->stop(SIGINT));
   const std::vector<Json> past = json_lines(run("ringside", {"tail", "--pool", pool_, "--json"}).out);

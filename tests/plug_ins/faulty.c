@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A plug-in that does what its setting `do` says, from the block with the index `from` on: once, if a file `once` is
- * given, which it makes before; else each time. Compiled with -DTRAPS it has floating-point exceptions trapped as soon as it
- * is loaded, as some numerical libraries have. */
+/* A plug-in that misbehaves as its setting `do` states, from the second block on: once, if a file `once` is given,
+ * which it makes first; else each time. Compiled with -DTRAPS, it traps floating-point exceptions as soon as it is
+ * loaded, as some numerical libraries do. */
 #define _GNU_SOURCE /* feenableexcept */
 #include <fcntl.h>
 #include <fenv.h>
@@ -35,7 +35,7 @@ static int create(const ringside_reduction_field* field, void** self, char* erro
   *self = faulty;
   if (strcmp(faulty->what, "without self") == 0) {
     free(faulty);
-    *self = NULL; /* as of a plug-in that has settings to check but none to keep */
+    *self = NULL; /* as for a plug-in that checks settings but keeps none */
   }
   return 0;
 }
@@ -80,9 +80,9 @@ static void block(void* self, void* state, const ringside_reduction_block* block
   if (strcmp(faulty->what, "entries") == 0) ((double*)(uintptr_t)block->values)[0] = 7;
   if (strcmp(faulty->what, "fork") == 0) {
     const pid_t child = fork();
-    if (child > 0) waitpid(child, NULL, 0); /* it ends as soon as it comes back */
+    if (child > 0) waitpid(child, NULL, 0); /* the child ends as soon as it returns from here */
   }
-  if (strcmp(faulty->what, "fork late") == 0 && fork() == 0) usleep(20000); /* its parent is elsewhere when it comes back */
+  if (strcmp(faulty->what, "fork late") == 0 && fork() == 0) usleep(20000); /* the child returns later */
   if (strcmp(faulty->what, "close") == 0) {
     for (int descriptor = 3; descriptor < 256; ++descriptor) close(descriptor);
   }

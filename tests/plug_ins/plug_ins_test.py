@@ -148,7 +148,8 @@ class Faults(Place):
                     summary, said = self.run_with(f"./faulty.so:faulty:do={what}", "./libl3.so:l3", name=name,
                                                   more=(f"--reduce={reduce}", "--reduce-with-timeout=0.4"))
                     self.assertEqual(summary["steps_committed"], STEPS)
-                    # Without its descriptors a thread of ZeroMQ's may end the analyzer between two calls, which names no one.
+                    # Without its descriptors, a thread of ZeroMQ's may end the analyzer between two calls; then no
+                    # plug-in is named.
                     self.assertIn(summary["analyzer_restarts"], (2, 3) if what == "close" else (2,))
                     [faulty, l3] = summary["plug_ins"]
                     self.assertEqual((faulty["name"], faulty["deaths"], faulty["left_out"]), ("faulty", 2, True))

@@ -39,7 +39,7 @@ class OtherInterpreters(unittest.TestCase):
                 with self.subTest(name, python=f"3.{minor}"):
                     run = registry.call(path, "-B", TESTS / f"{name}_test.py", BUILD / "bin", environment={
                         "PYTHONPATH": f"{numpy}:{os.environ['PYTHONPATH']}",
-                        "LD_BIND_NOW": "1"})  # a function that this interpreter lacks is missed at once
+                        "LD_BIND_NOW": "1"})  # reports a function that this interpreter lacks at once
                     self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
 

@@ -11,14 +11,14 @@ pipelines.modules_or_skip("numpy", "scipy")
 import numpy as np  # noqa: E402
 import ringside  # noqa: E402
 
-# Debian keeps petsc4py in PETSc's folder, and finds it through PETSC_DIR unless PETSc's headers are installed.
+# In Debian, petsc4py is in PETSc's folder, and is found through PETSC_DIR unless PETSc's headers are installed.
 if "PETSC_DIR" not in os.environ:
     for place in sorted(glob.glob("/usr/lib/petscdir/petsc*/*-real")):
         os.environ["PETSC_DIR"] = place
 PETSC = ("import sys, os; sys.path.append(os.environ.get('PETSC_DIR', '') + '/lib/python3/dist-packages'); "
          "from petsc4py import PETSc\n")
 
-# The matrix of a rod, one row for each point; b is not an eigenvector, so cg needs many iterations.
+# The matrix of a rod, with one row for each point. b is not an eigenvector, so that cg needs many iterations.
 PROBLEM = """
 import os, signal, sys, numpy as np, scipy.sparse
 A = scipy.sparse.diags([-1.0, 2.0, -1.0], [-1, 0, 1], shape=(400, 400), format="csr")
@@ -26,7 +26,8 @@ b = np.sin(np.arange(400.0)) + 1
 """
 
 
-# In place of ringside.publish, for programs that solve many problems: runs without an analyzer, which continue from `kept`.
+# A replacement of ringside.publish for programs that solve many problems: its runs need no analyzer, and continue from
+# `kept`.
 UNPUBLISHED = """
 import contextlib, types, numpy as np, ringside.scipy
 kept, steps = None, []

@@ -44,7 +44,7 @@ class Descriptions(pipelines.Pipelines):
         self.assertEqual(self.refusal({"x": ("f64", (2**70,))}),
                          f"variable 'x': shape ({2**70},): found {2**70}, expected at most {2**63 - 1}")
         self.assertIn("expected at least 1", self.refusal({"x": ("f64", (-1,))}))
-        self.refusal({"x": ("f64", (2**62, 2**62))})  # the library's line
+        self.refusal({"x": ("f64", (2**62, 2**62))})  # the line is from the library
 
     def test_a_scalar_that_is_named_twice_is_refused(self):
         self.assertEqual(self.refusal({"x": ("f64", (4,))}, scalars=["r", "s", "r"]),

@@ -13,7 +13,7 @@ from made_pool import OfAPool
 import numpy as np
 import ringside
 
-NEED_MORE = {"scipy", "petsc", "analyze", "xarray"}  # other modules, or a process of their own
+NEED_MORE = {"scipy", "petsc", "analyze", "xarray"}  # these need other modules, or a separate process
 
 
 class Examples(OfAPool):

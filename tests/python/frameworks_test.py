@@ -12,7 +12,7 @@ import registry
 
 if os.environ.pop("RINGSIDE_TEST_FRAMEWORKS", ""):
     found = registry.packages(pathlib.Path(sys.argv[1]).resolve().parent / "frameworks", "torch", "jax", "ml_dtypes", "scikit-learn", "scipy",
-                              "pandas")  # which scikit-learn imports if there is any: Debian's is for NumPy 1
+                              "pandas")  # imported by scikit-learn if it exists; Debian's is for NumPy 1
     paths = [str(found), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     os.execve(sys.executable, [sys.executable, "-B", *sys.argv], {**os.environ, "PYTHONPATH": os.pathsep.join(paths),
                                                                     "RINGSIDE_TEST_HAS_FRAMEWORKS": "yes"})

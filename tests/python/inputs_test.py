@@ -9,8 +9,9 @@ import pipelines
 pipelines.modules_or_skip("numpy")
 import ringside  # noqa: E402
 
-# By name: an expression, and what becomes of it where a variable f64 (2, 3) of the same values is expected ("right", or a part of
-# the line), and where it declares a variable itself: its dtype, "packed", or a part of the line.
+# For each name: an expression; the result if a variable f64 (2, 3) with the same values is expected ("right", or a part
+# of the error's line); and the result if the expression itself declares a variable (its dtype, "packed", or a part of
+# the line).
 NUMPY = {
     "plain": ("x", "right", "f64"),
     "read_only": ("np.frombuffer(x.tobytes()).reshape(2, 3)", "right", "f64"),

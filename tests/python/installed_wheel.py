@@ -20,7 +20,7 @@ import ringside
 EXAMPLES = pathlib.Path(sys.argv.pop(1)).resolve()
 PREFIX = pathlib.Path(sysconfig.get_path("platlib")).resolve() / "ringside" / "_prefix"
 
-# Eight lines of a user, and three that say which files serve them.
+# Eight lines of a user's program, and three that print which files it uses.
 HEAT = """
 import numpy as np, ringside
 x = np.zeros(1000)

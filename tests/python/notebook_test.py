@@ -30,7 +30,8 @@ class Notebooks(pipelines.Pipelines):
         self.environment["RINGSIDE_RUN_OPTIONS"] = "--durability process"
         self.environment["IPYTHONDIR"] = self.environment["JUPYTER_CONFIG_DIR"] = self.path("settings")
         self.environment["JUPYTER_PLATFORM_DIRS"] = "1"
-        # The kernel is this interpreter, in an environment too that shows the system's packages: their kernel is the system's Python.
+        # The kernel must be this interpreter, even in a virtual environment with the system's packages, whose kernel
+        # would be the system's Python.
         kernel = self.folder / "jupyter/kernels/python3/kernel.json"
         kernel.parent.mkdir(parents=True)
         kernel.write_text(json.dumps({"display_name": "Python 3", "language": "python",
@@ -65,7 +66,7 @@ class Notebooks(pipelines.Pipelines):
         self.execute("heat.ipynb", KILLED, ends_well=False)
         heat = self.start("heat.ipynb", HEAT, 'print(run.account["resumed_from"])')
         pool = ringside.open(self.path("heat.pool"))
-        while pool.steps[-1].iteration <= 400:  # a reader that comes earlier sees the end of the first run
+        while pool.steps[-1].iteration <= 400:  # an earlier reader would find the end of the first run
             self.assertIsNone(heat.poll(), "the second run has ended")
         [followed, peak] = self.execute("follow.ipynb", FOLLOW, 'print(peak.iteration.values[-1], float(peak[-1]))')
         _, said = heat.communicate(timeout=100)
@@ -74,7 +75,7 @@ class Notebooks(pipelines.Pipelines):
         self.assertIn("<b>python</b>: 5,000 iterations, continued from iteration 400; 4,600 steps committed", shown)
         for part in ("<th>producer, cores ", "<td>transfer</td>", "<td>total</td>", "<svg ", "x.change_l2, logarithmic"):
             self.assertIn(part, shown)
-        self.assertNotIn("kept       ", shown)  # that is for a terminal
+        self.assertNotIn("kept       ", shown)  # this line is only for a terminal
         self.assertEqual(account.strip(), "400")
 
         x, peaks = np.zeros(1000), {}

@@ -89,7 +89,7 @@ class OwnAnalyzer(Pipelines):
 
     def test_a_program_that_is_killed_has_its_steps_and_continues_with_the_same_bits(self):
         process = self.started(HEAT, 100, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
-        _, error = process.communicate()  # the helper has the same standard error: its end is the helper's
+        _, error = process.communicate()  # ends with the helper, which has the same standard error
         self.assertIn("after iteration 40; 40 steps are committed; started again, it continues", error)
         self.assertIn("failed; the account so far", error)
         self.heat(100)
@@ -100,7 +100,7 @@ class OwnAnalyzer(Pipelines):
         for _ in range(8):
             process = self.started(HEAT.replace("k == 40", "k % 40 == 0"), 100_000, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
             process.stdout.readline()
-            process.wait()  # and not for its helper
+            process.wait()  # does not wait for its helper
             lines.append(process.stderr)
         said = "".join(line.read() for line in lines)
         self.assertNotIn("in use", said)
@@ -297,7 +297,7 @@ class OwnAnalyzer(Pipelines):
         self.assertEqual(process.returncode, 0)
 
     def test_without_a_program_to_start_the_line_says_what_is_missing(self):
-        # The library looks beside itself first: so a copy of it, alone.
+        # The library first searches beside itself, so the test uses a copy of it in an empty folder.
         library = next(pathlib.Path(line.split()[-1]) for line in pathlib.Path("/proc/self/maps").read_text().splitlines()
                        if "libringside.so" in line)
         alone = self.folder / "alone"

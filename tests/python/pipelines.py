@@ -11,8 +11,8 @@ import tempfile
 import textwrap
 import unittest
 
-IN_CI = bool(os.environ.get("CI"))  # what a test needs must be there
-BIN = pathlib.Path(os.devnull)  # of Ringside's programs; set by run_tests
+IN_CI = bool(os.environ.get("CI"))  # the requirements of every test must be met
+BIN = pathlib.Path(os.devnull)  # the folder of Ringside's programs; set by run_tests
 
 
 def modules_or_skip(*names):
@@ -20,7 +20,7 @@ def modules_or_skip(*names):
     for name in names:
         try:
             __import__(name)
-        except (ImportError, ValueError) as error:  # ValueError: it was compiled for another NumPy
+        except (ImportError, ValueError) as error:  # ValueError: the module was compiled for another NumPy
             print(f"skipped: {sys.executable} has no {name}: {error}")
             sys.exit(77)
 

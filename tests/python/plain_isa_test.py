@@ -35,7 +35,7 @@ READ = """
 class Plain(pipelines.Pipelines):
     def test_a_run_has_the_same_bits_and_verifies_with_every_instruction_set(self):
         found = {}
-        for published_by in ("plain", "avx2", "avx512"):  # one that the processor lacks is replaced by the widest it has
+        for published_by in ("plain", "avx2", "avx512"):  # a set that the processor lacks is replaced by its widest one
             self.environment["RINGSIDE_ISA"] = published_by
             self.kept(PUBLISH, pool=f"{published_by}.pool")
         for read_by in ("plain", "avx2", "avx512"):

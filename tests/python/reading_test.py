@@ -113,7 +113,7 @@ class Steps(OfAPool):
         self.assertTrue(self.pool[7].view("x")[:10].base.base.owner.held)
         with self.pool[7] as step:
             x = step.view("x")
-            self.assertIs(step["x"], x)  # the one that was not verified before
+            self.assertIs(step["x"], x)  # the same array, which was not verified before
             self.assertIs(step.view("x"), x)
         self.assertTrue(x.base.owner.held)
 
@@ -268,7 +268,7 @@ def _first(pool, iteration):
         return float(step["x"][0])
 
 
-# A function for programs with a `run` and its `pool`: publishes steps, and waits until the last one is committed.
+# A function for programs with a `run` and its `pool`. It publishes steps, and waits until the last one is committed.
 PUBLISH_AND_COMMIT = """
             import ringside
             def publish(iterations):
@@ -420,7 +420,7 @@ class Live(pipelines.Pipelines):
     def test_a_follower_ends_with_the_run_unless_it_follows_all_runs(self):
         self.kept(PROGRAM)
         pool = ringside.open(self.path("run.pool"))
-        self.assertEqual([step.iteration for step in pool.follow()], list(pool))  # would wait for the next run
+        self.assertEqual([step.iteration for step in pool.follow()], list(pool))  # must not wait for the next run
         newest = pool.steps[-1]
         second = threading.Thread(target=self.kept, args=(PROGRAM, "--overwrite"))
         second.start()

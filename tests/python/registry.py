@@ -35,5 +35,5 @@ def other_numpy(build):
     import numpy as np
 
     has_1 = np.__version__.startswith("1.")
-    # As a wheel: there is none of NumPy 1 for Python 3.13, and nobody waits here for a build.
+    # Only a wheel will do, because a build takes too long. NumPy 1 has none for Python 3.13.
     return packages(build / ("numpy2" if has_1 else "numpy1"), "--only-binary=numpy", "numpy>=2" if has_1 else "numpy<2")

@@ -17,7 +17,7 @@ from ringside.table import TIMES
 class Tables(OfAPool):
     def test_the_table_has_a_row_for_each_step_and_a_column_for_each_number(self):
         table = self.pool.table()
-        self.assertEqual(table["iteration"].tolist(), list(range(1, STEPS + 1)))  # the ring keeps fewer
+        self.assertEqual(table["iteration"].tolist(), list(range(1, STEPS + 1)))  # more steps than the ring keeps
         self.assertEqual(table["solver.residual"].tolist(), [10.0**-int(k) for k in table["iteration"]])
         self.assertEqual(table["n.sum"].tolist(), [4 * (2**64 - int(k)) for k in table["iteration"]])
         self.assertEqual(table["n.change_l1"].tolist(), [None] + [4] * (STEPS - 1))
@@ -81,7 +81,7 @@ class Tables(OfAPool):
             self.assertEqual(len(pool.table(run=run.run_id, kept=kept)), 1)
             with self.assertRaisesRegex(ringside.UsageError, "run: found '0+'; expected one of "):
                 pool.table(run="0" * 32, kept=kept)
-            self.assertEqual(pool.table(run=run, kept=kept)["run"].tolist(), [2])  # as in the table of all
+            self.assertEqual(pool.table(run=run, kept=kept)["run"].tolist(), [2])  # as in the table of all runs
         self.assertEqual(pool.table(kept=True)["run"].tolist(), [2])
         self.assertEqual(pool.table()["run"].tolist(), [1, 2])
         self.assertEqual(pool.table()["run_id"].tolist()[1], run.run_id)
@@ -91,7 +91,7 @@ class Tables(OfAPool):
         self.assertEqual([columns[name].dtype for name in ("run", "run_id")], [np.int64, "U32"])
         alone = self.path("alone.pool")
         shutil.copy(self.path("run.pool"), alone)
-        self.assertEqual(ringside.open(alone).table()["run"].tolist(), [1])  # without a journal, those of the ring
+        self.assertEqual(ringside.open(alone).table()["run"].tolist(), [1])  # without a journal, only the ring's
         self.assertIn(f"run {run.run_id}: ", pool._repr_html_())
 
     def test_the_mark_of_a_trigger_is_a_record_with_its_texts(self):
@@ -151,7 +151,7 @@ class Tables(OfAPool):
 
 class Anew(pipelines.Pipelines):
     def test_a_pool_that_was_made_anew_has_its_own_steps_only(self):
-        # Its journal knows the steps before, whose commits have the same numbers.
+        # The journal also contains the earlier steps, whose commits have the same numbers.
         program = """
             import numpy as np, ringside
             with ringside.publish({{"x": ("f64", (3,))}}) as run:

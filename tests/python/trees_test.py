@@ -11,7 +11,7 @@ pipelines.modules_or_skip("numpy")
 import numpy as np  # noqa: E402
 import ringside  # noqa: E402
 
-# A state with everything that a leaf may be. state(k) has the same structure for every k.
+# A state with every kind of leaf. state(k) has the same structure for every k.
 STATE = """
 import collections, os, signal, sys, numpy as np, ringside
 Point = collections.namedtuple("Point", "x y")
@@ -109,7 +109,7 @@ print(run.next_iteration)
             with self.assertRaisesRegex(ringside.UsageError, rf"iteration 2 has {len(names)} variables; expected one of them: step\['u'\]"):
                 np.asarray(step)
             self.assertTrue(np.shares_memory(step.view("levels")[0], step["tree.f64"]))
-            self.assertIn("tree.f64", step)  # every variable is there, but what is packed is no entry
+            self.assertIn("tree.f64", step)  # every variable exists, but packed ones are no entries
         self.assertEqual(list(step), names)
         for call, where in ((lambda: pool[2]["level"], "iteration 2"), (lambda: pool.read(2, "level"), pool.path),
                             (lambda: pool[2].view("level"), "iteration 2")):
@@ -155,21 +155,21 @@ with ringside.publish(state(1)) as run:
         same(state(1)["levels"], levels)
         with pool[1] as step:
             owner = step.view("tree.f64").base.owner
-            same(number, step["plain"]["n"])  # a number of Python keeps nothing
+            same(number, step["plain"]["n"])  # a Python number keeps no step held
         self.assertFalse(owner.held)
-        copies = pool[1]["levels"]  # without a block
+        copies = pool[1]["levels"]  # outside of a block
         self.assertFalse(np.shares_memory(copies[0], levels[0]))
         same(levels, copies)
 
     def test_structures_are_read_by_workers_pickled_and_left_when_the_pool_is_closed(self):
         pool = self.pool_of_states(2)
-        pool.read(1, "raw")  # a table is known when it is pickled
+        pool.read(1, "raw")  # the table has been read before the pickling
         for way in ("fork", "spawn"):
             with self.subTest(way), multiprocessing.get_context(way).Pool(2) as workers:
                 for k, found in zip((1, 2), workers.starmap(read_flow, [(pool, 1), (pool, 2)])):
                     same((state(k)["flow"], state(k)["levels"]), found)
         with pool[2] as step:
-            whole = pickle.loads(pickle.dumps(dict(step), 5))  # of 4, NumPy makes big-endian numbers native
+            whole = pickle.loads(pickle.dumps(dict(step), 5))  # protocol 4 would make big-endian numbers native
             levels = step["levels"]
             pool.close()
             same(dict(state(2)), dict(step))
@@ -277,11 +277,11 @@ with ringside.publish(state, scalars=["r"], problem="spelt") as run:
         with pool[-1] as step:
             tree = step.tree()
             self.assertEqual((len(tree), tree["x299"].tolist(), tree["y"].tolist(), tree["name"]), (302, [299] * 2, [1, 1], "heat"))
-            self.assertEqual((len(step), list(step)), (302, list(tree)))  # a mapping of what was published
+            self.assertEqual((len(step), list(step)), (302, list(tree)))  # a mapping of the published structure
             self.assertTrue("x299" in step and "tree.f64" in step and "x300" not in step)
             with self.assertRaisesRegex(KeyError, "'x300' is no variable of iteration 1; did you mean 'x[0-9]+'[?]"):
                 step["x300"]
-        first, second = pool[-1]["x1"], pool[-1]["x2"]  # without a block: copies, which stay
+        first, second = pool[-1]["x1"], pool[-1]["x2"]  # outside of a block: copies, which stay valid
         self.assertEqual((first.tolist(), second.tolist(), first.flags.writeable), ([1, 1], [2, 2], False))
 
     def test_a_structure_can_be_declared_without_arrays_and_published_by_several_threads(self):

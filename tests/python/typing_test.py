@@ -19,7 +19,8 @@ import registry
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 TYPED = pathlib.Path(__file__).resolve().parent / "typed"
 PACKAGE = pathlib.Path(os.environ["PYTHONPATH"].split(":")[0]).resolve()
-# Of these, the checker compares what a stub cannot say: metaclasses of the extension module, and types that it makes itself.
+# Names for which the checker compares properties that a stub cannot express: metaclasses of the extension module, and
+# types that the module makes itself.
 NOT_SAID = r"""ringside\._core\.(HeldStep|Reader|Writer|ClaimedStep)
 ringside\._core\.HeldStep\.__init__
 """
@@ -52,7 +53,7 @@ class Checked(unittest.TestCase):
     def test_mypy_accepts_the_package(self):
         run = self.mypy("mypy", "--strict", "--cache-dir", self.folder, "-p", "ringside")
         others = [line for line in run.stdout.splitlines() if ": error: " in line and "[import-" not in line
-                  and "ringside/xarray.py" not in line]  # without xarray, its classes have no types
+                  and "ringside/xarray.py" not in line]  # without xarray, the classes of xarray have no types
         self.assertEqual(others, [], run.stdout + run.stderr)
 
     def test_the_stubs_describe_the_extension_module(self):
@@ -66,7 +67,7 @@ class Checked(unittest.TestCase):
         if not (pipelines.has_module("basedpyright") or (folder / "complete").exists() or pipelines.IN_CI):
             self.skipTest("there is no basedpyright")
         if not pipelines.has_module("basedpyright"):
-            folder = registry.packages(folder, "basedpyright", "numpy>=2")  # whose types are complete
+            folder = registry.packages(folder, "basedpyright", "numpy>=2")  # NumPy 2 has complete types
         run = self.call(folder, "basedpyright", "--pythonpath", sys.executable, "--verifytypes", "ringside", "--ignoreexternal",
                         "--outputjson")
         unknown = [symbol["name"] for symbol in json.loads(run.stdout)["typeCompleteness"]["symbols"]

@@ -33,7 +33,7 @@ def setUpModule():
     unittest.addModuleCleanup(folder.cleanup)
     made = pathlib.Path(folder.name)
     launcher = shutil.which("ccache")
-    for name, source, define in (("build", ROOT, "CMAKE_CXX_FLAGS_RELEASE=-O1"),  # it is tested, not measured
+    for name, source, define in (("build", ROOT, "CMAKE_CXX_FLAGS_RELEASE=-O1"),  # tested, not measured: build quickly
                                  ("programs", ROOT / "python" / "programs", f"RINGSIDE_BUILT={BUILD}")):
         run = call(sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--config-settings",
                    f"build-dir={BUILD / 'wheel' / name}", "--config-settings", f"cmake.define.{define}", "--wheel-dir", made, source,
@@ -95,14 +95,14 @@ class Wheel(unittest.TestCase):
             python = pathlib.Path(folder, "environment/bin/python3")
             call(sys.executable, "-m", "venv", "--without-pip", "--system-site-packages", python.parents[1])
             [site] = python.parents[1].glob("lib/python3*/site-packages")
-            (site / "debian.pth").write_text(f"{debian}\n", encoding="utf-8")  # behind the environment's own folder
+            (site / "debian.pth").write_text(f"{debian}\n", encoding="utf-8")  # searched after the environment's folder
             install = (sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--find-links", self.wheel.parent)
             where = (python, "-c", "import os, ringside; print(ringside.__file__)")
 
             run = call(*install, "ringside-insitu")
             self.assertRegex(run.stdout, rf"already satisfied: ringside-insitu-core==\S+ in {re.escape(str(debian))}")
             self.assertEqual(call(python.parent / "ringside", "--version").returncode, 0)
-            run = call(*where, environment={"LD_LIBRARY_PATH": str(BUILD / "lib")})  # the package's library is not installed here
+            run = call(*where, environment={"LD_LIBRARY_PATH": str(BUILD / "lib")})  # libringside is not installed
             self.assertTrue(run.stdout.startswith(str(debian)), run.stdout + run.stderr)
 
             run = call(*install, "--ignore-installed", "--no-deps", "ringside-insitu-core")

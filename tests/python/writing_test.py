@@ -177,7 +177,7 @@ class Endings(pipelines.Pipelines):
     def test_a_keyboard_interrupt_detaches_as_stopped(self):
         _, _, error = self.run_program(self.PROGRAM.format("os.kill(os.getpid(), signal.SIGINT)"))
         self.assertIn("KeyboardInterrupt", error)
-        self.assertEqual(self.outcome(), "interrupted")  # the journal's word for a run that was stopped
+        self.assertEqual(self.outcome(), "interrupted")  # the journal's name for the outcome "stopped"
 
     def test_ringside_stop_interrupts_as_ctrl_c_does(self):
         error = self.failing(130, """
@@ -259,7 +259,7 @@ class Refusals(pipelines.Pipelines):
     def test_a_dtype_or_role_that_is_none_is_refused(self):
         self.assertEqual(self.refusal({"x": ("f16", (4,))}),
                          "variable 'x': dtype 'f16'; expected one of " + ", ".join(DTYPES))
-        # NumPy counts bytes.
+        # NumPy's i4 counts bytes, so it is not a name of Ringside's.
         self.assertIn("variable 'x': dtype 'i4'; expected one of", self.refusal({"x": ("i4", (4,))}))
         self.assertIn("variable 'x': dtype '>f8'; expected one of f32, f64", self.refusal({"x": (np.dtype(">f8"), (4,))}))
         self.assertIn("variable 'x': dtype '|b1'", self.refusal({"x": (bool, (4,))}))
@@ -544,7 +544,7 @@ class Masked(pipelines.Pipelines):
 
     def setUp(self):
         super().setUp()
-        # As pandas' arrays are: a dtype of their own, with a value for what is missing.
+        # Like pandas' arrays: a special dtype, with a value for missing entries.
         (self.folder / "tests_of_masks.py").write_text(
             "import numpy as np\n"
             "class Float64:\n"

@@ -109,7 +109,7 @@ class Datasets(OfAPool):
             """
         self.kept(program % ("a", 0.0))
         pool = ringside.open(self.path("run.pool"))
-        self.assertTrue(np.isnan(pool.to_xarray()["m.change_l1"][0]))  # an integer that is absent
+        self.assertTrue(np.isnan(pool.to_xarray()["m.change_l1"][0]))  # an absent integer
         self.assertEqual(pool.to_xarray()["x"].dims, ("iteration", "x_0", "x_1"))
         with self.assertRaisesRegex(ringside.UsageError, "run: found '0+'; expected one of "):
             pool.to_xarray(run="0" * 32)

@@ -23,7 +23,7 @@ double wall_seconds() {
 
 struct Loop {
   const char* name;
-  double bytes;  // counted, an element
+  double bytes;  // counted for an element
   double shortest_s = 1e30;
 };
 

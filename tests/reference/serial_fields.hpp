@@ -77,7 +77,7 @@ double change_of(T x, T before) {
   return static_cast<double>(change < 0 ? -change : change);
 }
 
-/// What must be found of a field. exact: of an integer one.
+/// The expected results of a field. exact: those of an integer field.
 struct SerialField {
   Reductions reductions;
   ExactReductions exact;
@@ -120,25 +120,25 @@ inline SerialField serial_field(DType dtype, const std::byte* x, const std::byte
   return with_type_of(dtype, [&](auto entry) { return serial_field_of<decltype(entry)>(x, previous, entries); });
 }
 
-/// What must be found as one result: numbers, each wrong by at most `error`; or an exact integer.
+/// The expected value of one result: numbers, each wrong by at most `error`; or an exact integer.
 struct SerialResult {
   std::vector<double> numbers;
   double error = 0;
   std::string exact{};
 };
 
-/// Terms whose magnitudes sum up to `magnitudes`. Within a block, additions are at most 64 + 4 deep, and each is wrong
-/// by at most 2^-53 of its result. Across blocks the sum is compensated: one rounding. 96 leaves room for the rounding
-/// of the terms themselves (squares, differences).
+/// The sum of terms whose magnitudes sum up to `magnitudes`. Within a block, additions are at most 64 + 4 deep, and
+/// each is wrong by at most 2^-53 of its result. Across blocks the sum is compensated: one rounding. 96 leaves room for
+/// the rounding of the terms themselves (squares, differences).
 inline SerialResult serial_sum(double sum, double magnitudes) {
   return {{sum}, 96 * 0x1p-53 * magnitudes};
 }
-/// A norm made of squares: those of entries below 1e-154 may vanish (docs/inside/kernels.md).
+/// A norm made of squares: the squares of entries below 1e-154 may vanish (docs/inside/kernels.md).
 inline SerialResult serial_l2(double norm) {
   return {{norm}, norm > 1e-150 ? 96 * 0x1p-53 * norm : 1e-150};
 }
 
-/// Every result of a field, by its name in the table of reductions; a change that there is not is not among them.
+/// Every result of a field, by its name in the table of reductions; changes are left out if there is no previous field.
 inline std::map<std::string, SerialResult> serial_results(DType dtype, const std::byte* x, const std::byte* previous,
                                                           std::size_t entries) {
   const auto [r, exact] = serial_field(dtype, x, previous, entries);

@@ -34,7 +34,7 @@ inline std::vector<double> serial_jacobi(const CsrMatrix& matrix, const std::vec
   return {x.begin(), x.end()};
 }
 
-/// The same in double, in the promised order of additions.
+/// x_k in double, in the promised order of additions.
 inline std::vector<double> plain_jacobi(const CsrMatrix& matrix, const std::vector<double>& b, int iterations) {
   std::vector<double> x(matrix.rows, 0.0);
   for (int k = 1; k <= iterations; ++k) {

@@ -32,7 +32,7 @@ inline CsrMatrix build_matrix(std::uint64_t n, const std::vector<Entry>& entries
     return std::pair(a.row, a.column) < std::pair(b.row, b.column);
   };
   std::stable_sort(sorted.begin(), sorted.end(), is_before);
-  // Of equal places the last one is kept: reversed, the first one, which is the one that unique keeps.
+  // Of several entries at one place the last is kept: in the reversed list it is the first, which unique keeps.
   std::reverse(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end(),
                            [](const Entry& a, const Entry& b) { return a.row == b.row && a.column == b.column; }),
@@ -85,7 +85,7 @@ inline std::vector<Entry> grid_links(std::uint64_t side) {
   return links;
 }
 
-/// Those of `links` that survive when each is dropped with the given probability.
+/// `links` without those that are dropped, each with the probability `drop`.
 inline std::vector<Entry> thinned(const std::vector<Entry>& links, double drop, unsigned seed) {
   std::mt19937_64 random(seed);
   std::bernoulli_distribution dropped(drop);
@@ -140,7 +140,7 @@ inline std::vector<Entry> site_links(std::uint64_t nodes, unsigned seed) {
     } else if (kind < 8) {
       for (int i = 0; i < 5; ++i) stretch(target, random() % nodes, random() % 60);
     } else if (kind < 24) {
-      stretch(target, target / 40 * 40, 40);  // from all of its stretch, as its neighbours have
+      stretch(target, target / 40 * 40, 40);  // from its whole stretch, as for its neighbours
     } else {
       for (std::uint64_t i = random() % 40; i > 0; --i) links.push_back({random() % nodes, target});
     }

@@ -31,7 +31,7 @@ Range part_of_pool(const Specimen& specimen, std::size_t file_bytes, Random& ran
   const RingGeometry& g = specimen.geometry;
   const SlotPlace& slot = g.slots[below(g.slots.size(), random)];
   const Range parts[] = {
-      {0, 8192},  // libpmemobj's
+      {0, 8192},  // libpmemobj's bytes
       {g.superblock_offset[below(2, random)], g.superblock_area_bytes()},
       {g.run_table_offset[below(2, random)], g.run_table_bytes()},
       {slot.meta_offset, g.chunk_hashes_offset()},
@@ -62,7 +62,7 @@ Place any_place(Files& files, const Specimen& specimen, Random& random) {
   return {&files.pool, part_of_pool(specimen, files.pool.size(), random), "pool"};
 }
 
-/// A piece of that part, at most 16 KiB.
+/// A piece of the part of `place`, at most 16 KiB.
 Range piece_of(const Place& place, Random& random) {
   const std::size_t at = below(place.part.size, random);
   const std::size_t most = std::min<std::size_t>(place.part.size - at, 16384);
@@ -182,7 +182,7 @@ void exchange_journals(Files& files, const std::vector<Specimen>& all, Random& r
   } else {
     files.journal[what - 1] = other.files.journal[what - 1];
   }
-  done.records_forged = true;  // they are genuine, but of another run
+  done.records_forged = true;  // the records are genuine, but of another run
   done.what = what == 0 ? "the two logs exchanged" : fmt::format("journal of {} ({})", other.name, what);
 }
 
@@ -290,7 +290,7 @@ void forge_journal(Files& files, Random& random, Damage& done) {
     auto header = load<JournalHeader>(log, 0);
     if (rehash) header.hash = journal_header_hash(header);
     store(log, 0, header);
-    // The header's hash seeds those of the frames: with `rehash` they are recomputed, too.
+    // The header's hash seeds the hashes of the frames: with `rehash` these are recomputed, too.
     for (std::size_t i = 0; rehash && i < frames.size(); ++i) {
       const auto bytes = frame_bytes(load<FrameHeader>(log, frames[i]).payload_bytes);
       store(log, frames[i], frame_hash(log.data() + frames[i], bytes, header.hash));

@@ -10,17 +10,17 @@
 
 namespace ringside::testing {
 
-/// What to expect of a damaged specimen.
+/// The damage of a specimen, and what to expect of it.
 struct Damage {
   std::string kind;
-  std::string what;  // for the reader of a violation
+  std::string what;  // describes the damage if an expectation is not met
   // The specimen whose problem and iterates the damaged pool has.
   const Specimen* pool = nullptr;
-  const Specimen* journal = nullptr;  // the specimen whose journal it is
+  const Specimen* journal = nullptr;  // the specimen to which the journal belongs
   // Hashes were recomputed over changed fields, which a format without a secret cannot detect: iterates may have
   // another number, and a resumed run may continue from such a number.
   bool numbers_forged = false;
-  bool records_forged = false;  // the same in the journal
+  bool records_forged = false;  // the journal may have other or changed records
 };
 
 /// Damages `files`, which are those of all[of].

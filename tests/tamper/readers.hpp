@@ -16,7 +16,7 @@ struct Findings {
   std::map<std::string, std::uint64_t> cases;  // by kind of damage
   std::uint64_t processes = 0;
   std::map<std::string, std::map<std::string, std::uint64_t>> exits;  // by command and exit code
-  std::uint64_t crashes = 0;                                          // died of a signal, or lost a process of its own
+  std::uint64_t crashes = 0;                                          // commands killed, or whose child process died
   std::uint64_t hangs = 0;
   std::uint64_t undocumented = 0;    // exit codes
   std::uint64_t iterates_equal = 0;  // exported, equal to the run's bit for bit
@@ -30,7 +30,7 @@ struct Findings {
   void add(const Findings& other);
 };
 
-/// Where the readers are, and the folder that takes what they write.
+/// The folder of the readers' programs, and the folder for their output.
 struct Readers {
   std::string programs;
   std::string folder;

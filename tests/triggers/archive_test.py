@@ -18,7 +18,8 @@ class Archive(Place):
         self.assert_exported(7)  # export finds it
 
     def test_when_it_is_full_the_newest_step_replaces_the_oldest(self):
-        # A ring of four slots waits for the copy of one step, not of two: a run on a busy machine may lose one, and is repeated.
+        # A ring of four slots waits for the copy of one step, not of two: on a busy machine a run may lose a step, and
+        # is repeated.
         for _ in range(5):
             run = self.publish("--trigger=iteration % 12 == 0: keep", "--slots=4", "--overwrite")
             if run.summary["archive"]["lost"] == 0:
@@ -28,7 +29,7 @@ class Archive(Place):
     def test_export_of_all_steps_has_those_of_the_archive_too(self):
         self.publish(EVERY_SEVENTH)
         said = self.call("ringside", "export", "x.pool", "--all", "--output=x.zarr")
-        self.assertIn("15 steps, iterations 7 to 60", said.stdout + said.stderr)  # 56 is in both
+        self.assertIn("15 steps, iterations 7 to 60", said.stdout + said.stderr)  # 56 is in the ring and in the archive
 
     def test_a_resumed_run_continues_it(self):
         self.publish(EVERY_SEVENTH, "--trigger=iteration == 30: stop", expected=130)
@@ -38,7 +39,7 @@ class Archive(Place):
     def test_the_successor_of_a_killed_analyzer_continues_it(self):
         self.publish(EVERY_SEVENTH, kill=30)
         kept = self.kept("x.pool.archive")
-        # What the killed analyzer was about to copy may be missing.
+        # Steps that the killed analyzer was about to copy may be missing.
         self.assertTrue({35, 42, 49, 56} <= set(kept) <= {7, 14, 21, 28, 35, 42, 49, 56}, kept)
 
     def test_overwrite_discards_it_and_otherwise_anothers_is_refused(self):

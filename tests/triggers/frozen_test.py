@@ -105,7 +105,7 @@ class Frozen(Place):
         self.publish("--resume")
 
     def test_a_killed_analyzers_trigger_is_not_lost(self):
-        for kill in (41, 42, 43) * 3:  # before, while or after it was evaluated
+        for kill in (41, 42, 43) * 3:  # before, while or after the trigger was evaluated
             with self.subTest(kill=kill):
                 run = self.publish("--trigger=iteration == 40: freeze", "--overwrite", kill=kill, steps=80)
                 self.assertEqual(self.info()["frozen"]["iteration"], 40)

@@ -17,7 +17,7 @@ from scripted import ScriptedServer
 
 PROGRAM = sys.argv.pop(1)
 SCREENSHOTS = pathlib.Path(sys.argv.pop(1))
-PATIENCE_S = 120  # for what needs a second on an idle machine
+PATIENCE_S = 120  # for events that take a second on an idle machine
 
 opened = None
 
@@ -34,7 +34,7 @@ def screen(dark=False, width=1280, height=1100):
     opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
         "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
     opened.get("about:blank")
-    opened.get_log("browser")  # the page of the test before lost its server
+    opened.get_log("browser")  # errors of the previous test's page, which lost its server
     return opened
 
 

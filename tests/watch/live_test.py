@@ -77,9 +77,9 @@ class Live(OwnFolder):
         self.assertEqual(totals["steps_skipped"], summary["steps_skipped"])
         for key in ("transfer", "commit", "analyze"):
             self.assertAlmostEqual(totals[key + "_ns"] / 1e9, summary[key + "_s"], places=3, msg=key)
-        # What the producer did after its last step (it waited for a buffer when the stop came) is in no step's record.
-        # The journal's records of this run add up to what is shown, to the nanosecond, and to no more than the
-        # account.
+        # No step's record contains the producer's times after its last step (it waited for a buffer when the stop
+        # came). The journal's records of this run add up to the shown times, to the nanosecond, and to no more than
+        # those of the account.
         steps = [record for record in self.records(self.pool) if record["event"] == "step" and record["run_id"] == summary["run_id"]]
         for key in ("producer_idle", "generate"):
             self.assertEqual(totals[key + "_ns"], sum(step[key + "_ns"] for step in steps), msg=key)
@@ -123,7 +123,7 @@ class Live(OwnFolder):
         later = self.wait_for("a later image", lambda: (lambda image: image and image["iteration"] > first["iteration"]
                                                         and image)(self.image("x")))
         self.assertEqual(later["not_finite"], 0)
-        # Beside the run another process reads a step in place: the slot is shown as held, and then as free again.
+        # During the run another process reads a step in place: the slot is shown as held, and then as free again.
         held = next(state["slot"] for state in states if state["state"] == "kept")
         with open(self.pool, "rb") as pool:
             lock = struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, 2**62 + held, 1, 0)
@@ -176,7 +176,7 @@ class Live(OwnFolder):
             serve.terminate()
             serve.wait(timeout=PATIENCE_S)
         self.wait_for("it has made its pool", self.pool.exists)
-        self.start_serve("--pool", self.pool)  # of the two, the one that has it
+        self.start_serve("--pool", self.pool)  # finds the one of the two analyzers that has this pool
         self.wait_for("its steps come", lambda: (lambda s: s["analyzer"]["up"] and (s["totals"] or {}).get("steps", 0) >= 20)(self.status()))
         self.assertNotEqual(self.status()["run"]["run_id"], ended)
         for run in runs:

@@ -26,8 +26,8 @@ class MadeRun {
   explicit MadeRun(std::string name = "run-0123456789ab", std::uint64_t first_seq = 1)
       : name_(std::move(name)), seq_(first_seq) {}
 
-  /// From now on with results by name; until then as runs were recorded before there were any. In step s, result i has
-  /// the value 1000 i + s; the change is absent in step 0.
+  /// Later steps have results by name; earlier steps are as they were recorded before results had names. In step s,
+  /// result i has the value 1000 i + s; the change is absent in step 0.
   void describe(const Schema& schema, const std::vector<Scalar>& scalars = {}) {
     layout_ = std::make_shared<const RecordLayout>(schema, catalogue_of(schema, scalars));
   }
@@ -61,7 +61,7 @@ class MadeRun {
     return record;
   }
 
-  /// Persisted lags two steps behind committed.
+  /// The next step. The number of persisted steps is two less than that of committed steps.
   wire::Record step() {
     wire::Record record = next();
     wire::StepRecord& step = *record.mutable_step();
@@ -101,14 +101,14 @@ class MadeRun {
     return record;
   }
 
-  /// The next step with a result of that full name, of type f64, that has another value.
+  /// The next step, in which the f64 result with this full name has the given value.
   wire::Record step_with(std::string_view name, double value) {
     wire::Record record = step();
     record.mutable_step()->mutable_results()->set_f64(static_cast<int>(layout_->find(name)->number), value);
     return record;
   }
 
-  /// At the newest step.
+  /// A mark at the newest step.
   wire::Record mark(const std::string& cause, const std::string& name, const std::string& text,
                     const std::vector<std::string>& actions) {
     wire::Record record = next();
@@ -124,7 +124,7 @@ class MadeRun {
     return record;
   }
 
-  /// Of the step with that iteration.
+  /// The result of an analysis of the step with that iteration.
   wire::Record analysis(std::uint64_t iteration, const std::string& name, double value, std::uint64_t skipped = 0) {
     wire::Record record = next();
     wire::AnalysisResults& results = *record.mutable_analysis_results();

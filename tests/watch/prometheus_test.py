@@ -20,7 +20,7 @@ from scripted import ScriptedServer
 
 DASHBOARDS = pathlib.Path(__file__).resolve().parents[2] / "dashboards"
 PROGRAM = sys.argv.pop(1)
-PATIENCE_S = 120  # for what needs a second on an idle machine
+PATIENCE_S = 120  # for events that take a second on an idle machine
 
 
 def free_port():

@@ -122,7 +122,7 @@ class Choices(PageTest):
         self.assertEqual(button.get_attribute("aria-pressed"), "false")
         for chart in charts:
             self.assertEqual(self.script(line, chart), before[chart], f"{chart}: as before")
-        # The line's colour stands at its place.
+        # The mark's line has its colour in its place.
         bad = self.script("return ringside.charts.colour('bad')")
         wanted = [int(bad[i:i + 2], 16) for i in (1, 3, 5)]
         self.assertTrue(any(all(abs(a - b) < 90 for a, b in zip(found, wanted)) for found in before["change-chart"]),
@@ -211,7 +211,7 @@ class Choices(PageTest):
         self.show("steps 770")
         self.wait_for_text("ring-hint", "800 of 1,000,000")
         self.assertEqual(drawn(), [512, 0, "800newest"])
-        self.server.say("ring - 0 99 600")  # now the pool itself is read
+        self.server.say("ring - 0 99 600")  # from now on the server reads the pool itself
         self.wait_for_text("ring-hint", "8 of 600 slots hold an iterate; only 8 slots are drawn")
 
 
@@ -264,7 +264,7 @@ class Field(PhoneTest):
 
     def test_the_live_page_draws_the_newest_iterate(self):
         self.serve_pool()
-        # The phone's screen ends above the panel: three turns of the page ask for no image.
+        # The phone's screen ends above the panel: three updates of the page request no image.
         asked = lambda path: self.script(
             "return performance.getEntriesByType('resource').filter(({ name }) => name.includes(arguments[0])).length", path)
         self.wait_until(lambda: asked("/api/status") >= 3)

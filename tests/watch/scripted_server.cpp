@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Shows what `ringside serve` would show of a made-up run. Lines on standard input drive it, so that a browser or
-// Prometheus meets every state at a known moment. After each line it prints the status that results:
+// Prometheus finds every state at a known moment. After each line it prints the status that results:
 //   start NAME | describe | steps N | step RESULT VALUE | analysis ITERATION NAME VALUE | mark CAUSE NAME TEXT... |
 //   plug_in NAME DEATHS | end OUTCOME CODE | status JOURNAL | ring FROZEN|- GUARDED HELD_SLOT [SLOTS] | slots N |
 //   renumber | down | up | another | quit

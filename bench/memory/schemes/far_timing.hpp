@@ -16,7 +16,7 @@ struct FarTiming {
   double read_bytes_per_ns = 4;
   double write_bytes_per_ns = 2;
 
-  /// Returns when a transfer of `bytes` that began at `begin_ns` may end.
+  /// Waits until the emulated transfer of `bytes` that began at `begin_ns` ends.
   void wait(std::int64_t begin_ns, std::size_t bytes, bool write) const noexcept {
     if (!emulated) return;
     const double rate = write ? write_bytes_per_ns : read_bytes_per_ns;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The thesis's scheme (M. Michel, "An Analysis and Software Reimplementation of Intel Optane DC Memory Mode", KIT
 // 2020), rebuilt from its description as a peer. Pages of 4 KiB have no access rights; a SIGSEGV handler moves them,
-// first in first out. Two lists are searched from the front, and the swap file is mapped anew for every page. `table`
-// replaces the search by an index, which separates the lists' cost from that of the system calls.
+// first in first out. It searches two lists from the front, and maps the swap file anew for every page. `table`
+// replaces the search by an index, which separates the cost of the lists from that of the system calls.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ constexpr std::size_t kArena = std::size_t{1} << 40;  // addresses only, for all
 
 struct Page {
   char* address = nullptr;
-  std::int64_t place = kNoPlace;  // in the swap file
+  std::int64_t place = kNoPlace;  // the offset in the swap file
   Page* next = nullptr;
   Page* before = nullptr;
   bool resident = false;
@@ -88,14 +88,13 @@ class MichelScheme : public Scheme {
   void* reserve(std::size_t bytes) override {
     const std::size_t begin = count_;
     count_ += (bytes + kPage - 1) / kPage;
-    if (pages_ == nullptr) {  // it never moves, because the lists point into it
+    if (pages_ == nullptr) {  // the array never moves, because the lists point into it
       void* all = mmap(nullptr, kArena / kPage * sizeof(Page), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (all == MAP_FAILED) throw system_error("michel: {}", errno_text(errno));
       pages_ = static_cast<Page*>(all);
     }
-    // Allocates a place for each page at once: if the file grew while the program runs, the program's figures would
-    // include the growth.
+    // Allocates a place for each page here: if the file grew during the run, the figures would include the growth.
     if (const int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(count_ * kPage)); error != 0) {
       throw system_error("michel: swap file of {} bytes: {}", count_ * kPage, errno_text(error));
     }
@@ -116,7 +115,7 @@ class MichelScheme : public Scheme {
   void fault(char* address) {
     const std::int64_t begin_ns = now_ns();
     if (address < base_ || address >= base_ + count_ * kPage) {
-      signal(SIGSEGV, SIG_DFL);  // the program's own fault: its repetition ends the program
+      signal(SIGSEGV, SIG_DFL);  // the program's own fault: the repeated access ends the program
       return;
     }
     char* start = base_ + static_cast<std::size_t>(address - base_) / kPage * kPage;

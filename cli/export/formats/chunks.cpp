@@ -17,7 +17,7 @@ std::vector<std::uint64_t> chunk_shape(std::span<const std::uint64_t> shape, std
     const std::uint64_t most = std::max<std::uint64_t>(1, target_bytes / bytes);
     if (shape[d] > most) {
       const std::uint64_t pieces = (shape[d] - 1) / most + 1;
-      chunk[d] = (shape[d] - 1) / pieces + 1;  // of almost equal length, so that the last one has little padding
+      chunk[d] = (shape[d] - 1) / pieces + 1;  // pieces of almost equal length, so that the last one has little padding
       constexpr std::uint64_t kAligned = DirectFile::kAlignment;
       const std::uint64_t unit = kAligned / std::gcd(bytes, kAligned);
       if (16 * unit <= chunk[d]) chunk[d] = (chunk[d] + unit - 1) / unit * unit;
@@ -67,7 +67,7 @@ std::span<const std::byte> padded(std::span<const std::byte> bytes, std::span<co
   std::uint64_t whole = entry_bytes;
   for (const std::uint64_t extent : chunk) whole *= extent;
   buffer.assign(whole, std::byte{0});
-  const std::size_t last = count.size() - 1;  // a chunk without dimensions is whole
+  const std::size_t last = count.size() - 1;  // arrays without dimensions have whole chunks only
   const std::uint64_t row_bytes = count[last] * entry_bytes;
   std::vector<std::uint64_t> index(count.size(), 0);
   for (std::uint64_t from = 0; from < bytes.size(); from += row_bytes) {

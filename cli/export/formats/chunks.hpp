@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cuts an array into chunks of contiguous entries: the last dimensions are whole, one dimension is cut, and the first
-// ones are taken index by index. So a chunk is written from the kept variable without a copy.
+// Cuts an array into chunks of contiguous entries: a chunk contains the last dimensions as a whole, a part of one
+// dimension, and a single index of each dimension before that. A chunk can therefore be written from the kept variable
+// without a copy.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +12,25 @@
 
 namespace ringside {
 
-/// The approximate bytes of a chunk: large enough that one file per chunk costs little, small enough to load one.
+/// The approximate size of a chunk in bytes: large enough that one file per chunk costs little, and small enough that a
+/// reader can load a single chunk.
 inline constexpr std::uint64_t kExportChunkBytes = std::uint64_t{16} << 20;
 
 /// libhdf5 takes chunks of less than 4 GiB.
 inline constexpr std::uint64_t kMostChunkBytes = (std::uint64_t{4} << 30) - 1;
 
-/// The shape of all chunks except the last ones of a dimension, which may be shorter. If an array is cut, its chunks
-/// have a multiple of DirectFile::kAlignment bytes, unless that makes them longer by more than a sixteenth: each then
-/// begins where a direct write may. Empty for an array without dimensions.
+/// The shape of all chunks except the last ones of a dimension, which may be shorter. If an array is cut, the size of
+/// its chunks is a multiple of DirectFile::kAlignment bytes, so that each begins where a direct write may. The
+/// exception is an array whose chunks would become longer by more than a sixteenth. Empty for an array without
+/// dimensions.
 std::vector<std::uint64_t> chunk_shape(std::span<const std::uint64_t> shape, std::size_t entry_bytes,
                                        std::uint64_t target_bytes = kExportChunkBytes);
 
 struct ChunkPlace {
-  std::vector<std::uint64_t> index;  // the chunk's, in each dimension
-  std::vector<std::uint64_t> first;  // index of its first entry
-  std::vector<std::uint64_t> count;  // number of its entries, in each dimension
-  std::uint64_t offset = 0;          // of its first byte in the array
+  std::vector<std::uint64_t> index;  // the chunk's index, in each dimension
+  std::vector<std::uint64_t> first;  // the index of its first entry, in each dimension
+  std::vector<std::uint64_t> count;  // the number of its entries, in each dimension
+  std::uint64_t offset = 0;          // the offset of its first byte in the array
   std::uint64_t bytes = 0;
 };
 
@@ -39,8 +42,8 @@ void for_each_chunk(std::span<const std::uint64_t> shape, std::span<const std::u
 /// The array as one chunk.
 ChunkPlace whole_of(std::span<const std::uint64_t> shape, std::size_t entry_bytes);
 
-/// The bytes of a chunk, padded with zeros to the size of a whole one if it is shorter: `bytes` itself if it is whole,
-/// else a copy in `buffer`.
+/// The bytes of a chunk, padded with zeros to the size of a whole chunk: `bytes` itself if the chunk is whole, else a
+/// copy in `buffer`.
 std::span<const std::byte> padded(std::span<const std::byte> bytes, std::span<const std::uint64_t> count,
                                   std::span<const std::uint64_t> chunk, std::size_t entry_bytes,
                                   std::vector<std::byte>& buffer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interface of every file format of `ringside export`. A format takes verified steps, one after another, and its
-// output appears under its name once it contains all of them. export_formats.cpp has the table of formats.
+// The interface of every file format of `ringside export`. A format receives verified steps, one after another. Its
+// output appears under its final name when all steps are written. export_formats.cpp contains the table of formats.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace ringside {
 struct ExportedVariable {
   Variable variable;  // with the shape of the slice
   Region region;      // place of its entries in the kept variable
-  std::vector<std::uint64_t> chunk = {};  // if the format has chunks: their shape, one chunk a rank; empty: chunk_shape
+  std::vector<std::uint64_t> chunk = {};  // if the format has chunks: their shape, one per rank; empty: chunk_shape
 };
 
 /// The variables to write, and their destination.
@@ -32,29 +32,30 @@ struct ExportTarget {
   std::string output;
   std::vector<KeptFile> kept;  // files that the output must not replace
   std::vector<ExportedVariable> variables;
-  bool series = false;         // several steps
-  std::vector<double> points;  // --points: x, y, z of each entry; empty: none
+  bool series = false;         // whether several steps are written
+  std::vector<double> points;  // from --points: x, y, z of each entry; empty: not given
 };
 
-/// A verified step, as a sink reads it. One thread calls `part` and `wrote`.
+/// A verified step, in the form in which a sink receives it. Only one thread calls `part` and `wrote`.
 struct ExportedStep {
   std::uint64_t iteration = 0;
   std::uint64_t step = 0;
   std::string run_id;  // 32 hexadecimal digits
   StepResults results;
-  /// The bytes of a chunk of a variable of the target, one of for_each_chunk: row by row, valid until the next call.
-  /// Large variables are never requested as a whole, because several rings may have their parts.
+  /// Returns the bytes of a chunk of one of the target's variables, row by row. `place` is from for_each_chunk. The
+  /// bytes are valid until the next call. A large variable is never requested as a whole, because its parts may be in
+  /// several rings.
   std::function<std::span<const std::byte>(std::size_t variable, const ChunkPlace& place)> part;
   /// Notes progress. Throws Error (exit code 130) if the command must end.
   std::function<void(std::uint64_t bytes)> wrote;
 };
 
-/// Calls put(data, bytes) for each part of a variable of the target in order, and notes the progress. The parts in this
-/// order are the variable, row by row.
+/// Calls put(data, bytes) for each part of one of the target's variables, and notes the progress. The concatenated
+/// parts are the variable, row by row.
 void for_each_part(const Variable& variable, const ExportedStep& step, std::size_t index,
                    const std::function<void(const void* data, std::size_t bytes)>& put);
 
-/// One output. It leaves no file if it is destroyed before `finish` has returned. All functions throw Error.
+/// One output. If it is destroyed before `finish` has returned, no file remains. All functions throw Error.
 class ExportSink {
  public:
   virtual ~ExportSink() = default;
@@ -73,16 +74,16 @@ struct ExportFormat {
   bool series = false;   // takes several steps
   bool streams = false;  // can be written to a pipe
   bool chunks = true;    // requests a variable chunk by chunk; false: as a whole
-  /// Throws Error (exit code 2) for what the format cannot hold; called before any output is written.
+  /// Throws Error (exit code 2) for variables that the format cannot hold; called before any output is written.
   void (*check)(const ExportTarget& target) = nullptr;
   std::unique_ptr<ExportSink> (*make)(const ExportTarget& target) = nullptr;
 };
 
-/// In the order of the help text; the first is the default.
+/// All formats, in the order of the help text; the first is the default.
 std::span<const ExportFormat> export_formats();
 
-// The formats of that table.
-using WriteStep = void(OutputFile& file, const ExportTarget& target, const ExportedStep& step);  // the whole file
+// The functions of the formats in export_formats().
+using WriteStep = void(OutputFile& file, const ExportTarget& target, const ExportedStep& step);  // one whole file
 WriteStep write_npy;
 WriteStep write_npz;
 WriteStep write_csv;

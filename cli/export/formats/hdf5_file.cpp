@@ -21,7 +21,7 @@
 namespace ringside {
 namespace {
 
-// Owners for libhdf5's objects, its types for ours, and its errors as text.
+// Classes that own libhdf5's objects, the HDF5 types that correspond to our dtypes, and libhdf5's errors as text.
 
 /// The reason for the failure of libhdf5's last call: the system's reason, if there is one ("No space left on device"),
 /// else the message of the innermost function.
@@ -34,7 +34,7 @@ std::string hdf5_reason() {
     const std::size_t at = said.find(kSystem);
     if (at != std::string::npos) {
       text = said.substr(at + kSystem.size(), said.find('\'', at + kSystem.size()) - at - kSystem.size());
-      return 1;  // the system's reason: search no further
+      return 1;  // found the system's reason: end the search
     }
     if (text.empty()) text = said;
     return 0;
@@ -208,8 +208,8 @@ class Hdf5Sink final : public ExportSink {
     return one.chunk.empty() ? chunk_shape(one.variable.shape, bytes_of(one.variable.dtype)) : one.chunk;
   }
 
-  /// For one step: contiguous, unless chunks are given. For several: each chunk belongs to one step, and the number of
-  /// steps is unlimited.
+  /// The dataset of one step is contiguous, unless chunks are given. In the dataset of several steps, each chunk
+  /// belongs to one step, and the number of steps is unlimited.
   void make_dataset(const ExportedVariable& one) {
     const Variable& variable = one.variable;
     const Hdf5Type type = hdf5_type(variable.dtype);
@@ -234,7 +234,8 @@ class Hdf5Sink final : public ExportSink {
     datasets_.push_back(std::move(dataset));
   }
 
-  /// libhdf5 allocates the space, and we write the values there (DirectFile): their bytes are those of the file's type.
+  /// libhdf5 allocates the space, and we write the values there (DirectFile). That is possible because values have the
+  /// same bytes in memory and in the file.
   void write_variable(const ExportedStep& step, std::size_t v) {
     const Variable& variable = variables_[v].variable;
     const hid_t dataset = datasets_[v].get();
@@ -250,8 +251,8 @@ class Hdf5Sink final : public ExportSink {
       if (!series_ && !own_chunks) return write_values(begin, place.offset, values, step);
       Extents first(place.first.begin(), place.first.end());
       if (series_) first.insert(first.begin(), accepted_.size());
-      // libhdf5 searches all chunks for the place of one, which is slow for many small ones. A given chunk may be
-      // shorter than others in any dimension, so that its entries are not contiguous in the file.
+      // To find the place of a chunk, libhdf5 searches all chunks, which is slow for many small ones. A chunk of a
+      // given shape may be shorter than others in any dimension; its entries are then not contiguous in the file.
       if (own_chunks || place.bytes < kAlignedFrom) return write_chunk(v, first, place, values, step);
       unsigned filters = 0;
       haddr_t offset = HADDR_UNDEF;
@@ -298,7 +299,8 @@ class Hdf5Sink final : public ExportSink {
     if (fills) add_attribute(dataset.get(), "_FillValue", H5T_NATIVE_INT64, &kAbsentInteger);
   }
 
-  /// The names of the steps, along the leading axis, in a separate group because a variable may be named `step`.
+  /// Writes the arrays that describe the steps along the leading axis. They are in a separate group, because a variable
+  /// may be named `step`.
   void write_axes() {
     std::vector<std::uint64_t> iterations;
     std::vector<std::uint64_t> steps;
@@ -327,7 +329,7 @@ class Hdf5Sink final : public ExportSink {
     }
   }
 
-  /// If a variable has that name, the group's name begins with `@`, which no variable's name contains.
+  /// The name of a group. If a variable has the same name, `@` is put before it, which no variable's name contains.
   std::string group_name(const std::string& name) const {
     const bool taken = std::any_of(variables_.begin(), variables_.end(),
                                    [&](const ExportedVariable& one) { return one.variable.name == name; });

@@ -68,7 +68,7 @@ class NpzArchive {
     check(written == static_cast<la_ssize_t>(bytes) ? ARCHIVE_OK : ARCHIVE_FATAL);
   }
 
-  /// libarchive, a C library, calls this: an exception is kept until the library has returned.
+  /// libarchive, a C library, calls this function: an exception is stored until the library has returned.
   static la_ssize_t write_some(archive* to, void* self, const void* data, std::size_t bytes) noexcept {
     auto* npz = static_cast<NpzArchive*>(self);
     try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The results of the exported steps, by name, as columns with one value per step. For the formats that store results
-// beside the variables.
+// The results of the exported steps, by name, as columns with one value per step. They are for formats that store
+// results beside the variables.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@
 
 namespace ringside {
 
-/// The value of an i64 that a step does not have; an absent f64 is NaN.
+/// Stands for an i64 result that a step does not have; an absent f64 is NaN.
 inline constexpr std::int64_t kAbsentInteger = std::numeric_limits<std::int64_t>::min();
 
 /// One result: a column of f64 or i64. An i128 becomes an f64 unless it fits into 64 bits in every step.
 struct ResultColumn {
   std::string name;
   std::string unit;
-  ValueType type = ValueType::kF64;  // as it was recorded
+  ValueType type = ValueType::kF64;  // the type in which the result was recorded
   std::vector<StepValue> values;     // one for each step
   bool is_integer() const noexcept;  // whether the column is i64
   std::vector<double> f64() const;   // the values, unless it is an integer column
@@ -29,7 +29,8 @@ struct ResultColumn {
 
 class ExportColumns {
  public:
-  /// Adds the results of the next step. If a name has another type than before, a new column "NAME (TYPE)" begins.
+  /// Adds the results of the next step. If the type of a result differs from that of earlier steps, a new column "NAME
+  /// (TYPE)" begins.
   void add(const StepResults& results);
   const std::vector<ResultColumn>& columns() const noexcept { return columns_; }
 

@@ -21,7 +21,7 @@ std::vector<std::string> parts_of(const std::string& text, char separator) {
   return parts;
 }
 
-/// Empty if the text is empty.
+/// The number in `text`; empty if the text is empty.
 std::optional<std::uint64_t> number_of(const std::string& text, const std::string& dimension) {
   if (text.empty()) return std::nullopt;
   const std::optional<std::uint64_t> number = whole_number(text);
@@ -33,7 +33,8 @@ std::optional<std::uint64_t> number_of(const std::string& text, const std::strin
   return number;
 }
 
-/// Copies the entries from dimension `d` on. From `inner` on, the dimensions are whole and their entries contiguous.
+/// Copies the region's entries in the dimensions from `d` on. The dimensions from `inner` on are whole, so that their
+/// entries are contiguous.
 void gather(const Region& region, std::size_t d, std::size_t inner, std::size_t stride_bytes, const std::byte* from,
             std::byte*& to) {
   if (d == inner) {

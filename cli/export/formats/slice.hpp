@@ -26,19 +26,20 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-/// The array's indices of a chunk of the region: a range for each dimension of the array.
+/// The indices in the array of a chunk of the region: a range for each dimension of the array.
 std::vector<IndexRange> indices_of(const Region& region, const ChunkPlace& place);
 
-/// A parsed --slice: its parts for the array's dimensions, from the first on.
+/// A parsed --slice: one part for each dimension of the array, from the first dimension on; later parts may be missing.
 class Slice {
  public:
-  Slice() = default;  // everything
+  Slice() = default;  // selects everything
   /// text: for each dimension "5" (one index, which drops the dimension) or "start:stop[:step]", in which each number
   /// may be omitted; separated by commas. Throws Error (exit code 2).
   explicit Slice(const std::string& text);
 
   /// The region that the slice selects; dimensions without a part are whole. Throws Error (exit code 2), naming the
-  /// variable and what would be accepted, if it has fewer dimensions or a part lies outside of its dimension.
+  /// variable and what would be accepted, if the variable has fewer dimensions than the slice, or if a part lies
+  /// outside of its dimension.
   Region of(const Variable& variable) const;
 
  private:

@@ -24,7 +24,7 @@ std::string components_of(DType dtype) {
   return R"( NumberOfComponents="2" ComponentName0="real" ComponentName1="imag")";
 }
 
-/// The attribute in which VTK expects an array's unit.
+/// The attribute in which VTK expects the unit of an array.
 std::string unit_of(const std::string& unit) {
   return unit.empty() ? std::string()
                       : fmt::format(R"(<InformationKey name="UNITS_LABEL" location="vtkDataArray">{}</InformationKey>)",
@@ -83,7 +83,8 @@ void declare_block(VtkHead& head, std::uint64_t& offset, const std::string& attr
   head.block_bytes.push_back(bytes);
 }
 
-/// A number of the step as a whole, as raw bytes: in text, VTK would read neither a NaN nor a file with a unit.
+/// Adds a number that belongs to the whole step. It is stored as raw bytes, because in text VTK can read neither a NaN
+/// nor an array with a unit.
 template <class T>
 void add_figure(VtkHead& head, std::uint64_t& offset, const char* type, const std::string& name, T value,
                 const std::string& unit = {}) {
@@ -94,7 +95,7 @@ void add_figure(VtkHead& head, std::uint64_t& offset, const char* type, const st
   head.figures.append(reinterpret_cast<const char*>(block), sizeof block);
 }
 
-/// The data of the step as a whole. ParaView uses TimeValue as the file's time.
+/// Adds the numbers that belong to the whole step. ParaView uses TimeValue as the file's time.
 void add_field_data(VtkHead& head, std::uint64_t& offset, const ExportedStep& step) {
   head.text += "  <FieldData>\n";
   add_figure(head, offset, "Float64", "TimeValue", static_cast<double>(step.iteration));

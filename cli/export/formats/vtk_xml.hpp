@@ -12,9 +12,9 @@
 namespace ringside {
 
 /// The file's head up to the appended data, which are blocks: each has its length as a 64-bit number, then its bytes.
-/// `figures` are the blocks of the step's figures; `block_bytes` are the lengths of the blocks after them. These are
-/// the variables and, in an unstructured file, the arrays of its points and cells: coordinates, connectivity, offsets,
-/// types.
+/// `figures` contains the blocks with the step's figures; `block_bytes` has the lengths of all later blocks. These
+/// contain the variables and, in an unstructured file, the arrays of its points and cells: coordinates, connectivity,
+/// offsets, types.
 struct VtkHead {
   std::string text;
   std::string figures;
@@ -23,7 +23,7 @@ struct VtkHead {
 
 VtkHead vtk_head(const ExportTarget& target, const ExportedStep& step);
 
-/// What follows the last block.
+/// The text after the last block.
 extern const char* const kVtkTail;
 
 /// The .pvd of a series: the name of each file, with its iteration as the time.

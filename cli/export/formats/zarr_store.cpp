@@ -27,7 +27,7 @@ struct ZarrArray {
   DType dtype = DType::kF64;
   std::vector<std::uint64_t> shape;
   std::vector<std::uint64_t> chunk;
-  std::vector<std::string> dimensions;  // their names
+  std::vector<std::string> dimensions;  // the names of the dimensions
   Json attributes = Json::object();
 };
 
@@ -76,8 +76,8 @@ std::string zarr_chunk_name(ZarrFormat format, const std::string& array, std::sp
   return index.empty() ? array + "/0" : fmt::format("{}/{}", array, fmt::join(index, "."));
 }
 
-/// The files that describe a store with these arrays, with their content. One file of the group repeats all of it
-/// (consolidated), so that a reader needs only one request.
+/// The files that describe a store with these arrays, with their content. One file of the group repeats the content of
+/// all others (consolidated metadata), so that a reader needs only one request.
 std::map<std::string, std::string> zarr_metadata(ZarrFormat format, const std::map<std::string, ZarrArray>& arrays,
                                                  const Json& attributes) {
   std::map<std::string, std::string> files;
@@ -107,7 +107,7 @@ std::map<std::string, std::string> zarr_metadata(ZarrFormat format, const std::m
   return files;
 }
 
-/// Variables of one shape share their dimensions, so that xarray computes with both entry by entry.
+/// Variables of the same shape get the same dimension names, so that xarray combines them entry by entry.
 std::vector<std::string> dimension_names(const std::vector<std::uint64_t>& shape) {
   std::vector<std::string> names;
   for (std::size_t d = 0; d < shape.size(); ++d) names.push_back(fmt::format("axis{}_{}", d, shape[d]));
@@ -207,7 +207,7 @@ class ZarrSink final : public ExportSink {
     return array;
   }
 
-  /// Adds an array along the steps. If a variable has its name, the array gets another one.
+  /// Adds an array with one value per step. If a variable already has its name, the array gets another name.
   template <class T>
   ZarrArray& add_axis(std::map<std::string, ZarrArray>& arrays, const std::string& name, DType dtype,
                       const std::vector<T>& values) {
@@ -242,7 +242,7 @@ class ZarrSink final : public ExportSink {
   const ZarrFormat format_;
   const bool series_;
   const std::vector<ExportedVariable> variables_;
-  std::vector<std::vector<std::uint64_t>> chunks_;  // the shape for each variable, without the leading axis
+  std::vector<std::vector<std::uint64_t>> chunks_;  // the chunks' shape for each variable, without the leading axis
   OutputFolder folder_;
   std::vector<std::byte> padding_;  // a shorter chunk, padded with zeros
   bool pending_ = false;

@@ -13,8 +13,8 @@ namespace ringside {
 
 enum class ArrowForm { kFile, kStream };
 
-/// Calls put(data, bytes) for each part, in order. An i128 becomes a decimal128(38, 0). The metadata of each field has
-/// its unit, as `unit`.
+/// Calls put(data, bytes) for each part, in order. An i128 becomes a decimal128(38, 0). The metadata of each field
+/// contains its unit under the key `unit`.
 void write_arrow(const RecordsTable& table, ArrowForm form, const std::function<void(const void*, std::size_t)>& put);
 
 }  // namespace ringside

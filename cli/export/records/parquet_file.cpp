@@ -69,7 +69,7 @@ void write_parquet(const RecordsTable& table, OutputFile& file) {
   const pid_t pid = start_python(in.read_end.get(), file.descriptor(), err.write_end.get());
   in.read_end.reset();
   err.write_end.reset();
-  bool broken = false;  // python ended early; its exit status gives the reason
+  bool broken = false;  // python3 ended early; its exit status gives the reason
   write_arrow(table, ArrowForm::kStream, [&](const void* data, std::size_t bytes) {
     const char* at = static_cast<const char*>(data);
     while (bytes > 0 && !broken) {

@@ -21,7 +21,7 @@ struct RecordsFormat {
   void (*write)(const RecordsTable& table, OutputFile& file);
 };
 
-/// In the order of the help text; the first is the default.
+/// All formats, in the order of the help text; the first is the default.
 std::span<const RecordsFormat> records_formats();
 
 /// Throws Error (exit code 3) if there is no python3 with pyarrow, or if it fails.

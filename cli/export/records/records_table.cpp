@@ -21,7 +21,8 @@ const char* type_text(ColumnType type) {
   return type == ColumnType::kF64 ? "f64" : type == ColumnType::kI64 ? "i64" : "i128";
 }
 
-/// Calls use(name, type, unit, cell) for each figure of a record, in the order of the columns. This is their only list.
+/// Calls use(name, type, unit, cell) for each figure of a record, in the order of the columns. No other list of the
+/// figures exists.
 template <class Use>
 void for_each_figure(const wire::Record& record, const Use& use) {
   const wire::StepRecord& step = record.step();

@@ -32,20 +32,20 @@ struct RecordCell {
 
 class RecordsTable {
  public:
-  /// Reads the steps in the range from the journal beside `pool`. Throws Error (exit code 2) if there is none.
+  /// Reads the steps in the range from the journal beside `pool`. Throws Error (exit code 2) if there is no journal.
   static RecordsTable read(const std::string& pool, const IterationRange& range);
   /// records: of steps and of analyses; an analysis's results are columns in the row of their step.
   RecordsTable(std::vector<wire::Record> records, ResultNames names);
 
   const std::vector<RecordColumn>& columns() const noexcept { return columns_; }
   std::size_t rows() const noexcept { return records_.size(); }
-  /// One cell for each column; absent for a result that the step does not have.
+  /// One cell for each column. The cell of a result that the step does not have is marked as absent.
   std::vector<RecordCell> row(std::size_t index) const;
-  /// Which part of the journal could not be read, in words; empty if all was read.
+  /// The part of the journal that could not be read, in words; empty if all was read.
   const std::string& damage() const noexcept { return damage_; }
 
  private:
-  std::vector<wire::Record> records_;  // of steps
+  std::vector<wire::Record> records_;  // the records of steps
   ResultNames names_;
   std::map<std::pair<std::string, std::uint64_t>, std::map<std::string, double>> analyses_;  // by run_id and commit_seq
   std::vector<RecordColumn> columns_;

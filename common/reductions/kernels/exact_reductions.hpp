@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is exact of an integer field (docs/inside/kernels.md): 128 bits hold the sum of 2^31 entries of 64 bits, so
-// no order of additions shows, and no instruction set.
+// The exact results of an integer field (docs/inside/kernels.md). 128 bits can hold the sum of 2^31 entries of 64 bits,
+// so the results depend neither on the order of additions nor on the instruction set.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace ringside {
 
 inline constexpr Int128 kGreatestInt128 = static_cast<Int128>(~UInt128{0} >> 1);
 
-/// Of some entries of an integer field, or of all. 64: one cache line, because each thread writes one.
+/// The results for some or all entries of an integer field. 64: one cache line, because each thread writes one of
+/// these.
 struct alignas(64) ExactReductions {
   Int128 sum = 0;
   Int128 l1 = 0;
@@ -24,7 +25,7 @@ struct alignas(64) ExactReductions {
 
   [[gnu::always_inline]] Int128 linf() const noexcept { return max > -min ? max : -min; }
 
-  /// Writes the results of the whole field that are exact, and the mean, which is rounded once.
+  /// Writes the exact results of the whole field, and the mean, which is rounded once.
   [[gnu::always_inline]] void finish(FieldResults& results, bool has_change) const noexcept {
     results.i128<"sum">(sum);
     results.f64<"mean">(static_cast<double>(sum) / static_cast<double>(results.rows()));
@@ -45,7 +46,7 @@ struct alignas(64) ExactReductions {
     change_linf = linf_of_change;
   }
 
-  /// Takes in those of other entries.
+  /// Adds the results for other entries.
   void merge(const ExactReductions& other) noexcept {
     sum += other.sum;
     l1 += other.l1;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a block of each dtype becomes doubles, and what is exact of it beside them. One class for each kind of entry:
+// Converts a block of each dtype to doubles, and computes the exact results of the block. One class for each kind of
+// entry, with these members:
 //
-//   kBytes                                     of an entry;
-//   widen(from, entries, x)                    x[i] = the entry as a double; of a complex one, its modulus;
-//   widen_change(from, before, entries, x)     x[i] = its change against the step before, likewise;
-//   add_exact(exact, from, block, sums)        of integers: adds what is exact, after the block was reduced;
-//   add_exact_change(exact, from, before, block, sums).
+//   kBytes                                     the size of an entry;
+//   widen(from, entries, x)                    sets x[i] to entry i as a double, for a complex entry to its modulus;
+//   widen_change(from, before, entries, x)     sets x[i] to the change since the previous step, in the same way;
+//   add_exact(exact, from, block, sums)        for integers: adds the exact results, after the block was reduced;
+//   add_exact_change(exact, from, before, block, sums)    for integers: adds those of the change.
 //
-// Bytes come in any alignment of their dtype. Compiled once per instruction set; all of them give the same bits,
-// because each operation is rounded by itself.
+// Bytes may have any alignment of their dtype. Compiled once for each instruction set; all variants give the same bits,
+// because each operation is rounded separately.
 #pragma once
 
 #include <immintrin.h>
@@ -27,14 +28,14 @@ T entry_at(const std::byte* from, std::size_t i) noexcept {
   return entry;
 }
 
-/// Nothing is exact.
+/// For dtypes without exact results.
 struct Inexact {
   static void add_exact(ExactReductions&, const std::byte*, const Block&, const double*) noexcept {}
   static void add_exact_change(ExactReductions&, const std::byte*, const std::byte*, const Block&,
                                const double*) noexcept {}
 };
 
-/// f32, and integers of at most 32 bits: doubles hold them, and f32's differences are rounded once.
+/// f32, and integers of at most 32 bits: a double can represent each of them, and differences of f32 are rounded once.
 template <class T>
 struct Narrow : Inexact {
   static constexpr std::size_t kBytes = sizeof(T);
@@ -66,7 +67,7 @@ struct NarrowInteger : Narrow<T> {
   }
 };
 
-/// The sum of up to 2^32 numbers of 64 bits, as two: of their lower and of their upper halves.
+/// The sum of up to 2^32 numbers of 64 bits, as two sums: one of their lower halves, one of their upper halves.
 struct SplitSum {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -78,7 +79,7 @@ struct SplitSum {
   Int128 value() const noexcept { return (static_cast<Int128>(high) << 32) + static_cast<Int128>(low); }
 };
 
-/// i64 and u64. They are `biased` into one order: the least number becomes 0, the greatest 2^64 - 1.
+/// i64 and u64. `biased` maps both to one order: the least number becomes 0, the greatest 2^64 - 1.
 template <class T>
 struct WideInteger {
   static constexpr std::size_t kBytes = sizeof(T);
@@ -93,7 +94,7 @@ struct WideInteger {
   static void widen(const std::byte* from, std::size_t entries, double* x) noexcept {
     for (std::size_t i = 0; i < entries; ++i) x[i] = static_cast<double>(entry_at<T>(from, i));
   }
-  /// The magnitude, which is exact before it is rounded to a double.
+  /// Computes the magnitude of the change, which is exact before it is rounded to a double.
   static void widen_change(const std::byte* from, const std::byte* before, std::size_t entries, double* x) noexcept {
     for (std::size_t i = 0; i < entries; ++i) x[i] = static_cast<double>(distance(biased(from, i), biased(before, i)));
   }
@@ -132,7 +133,7 @@ struct WideInteger {
 
 inline Lanes square_root(Lanes x) noexcept {
 #if defined(__AVX512F__)
-  return _mm512_maskz_sqrt_pd(0xFF, x);  // all lanes; gcc 12 warns of _mm512_sqrt_pd (its bug 105593)
+  return _mm512_maskz_sqrt_pd(0xFF, x);  // all lanes; gcc 12 warns about _mm512_sqrt_pd (its bug 105593)
 #elif defined(__AVX2__)
   return _mm256_sqrt_pd(x);
 #else
@@ -144,8 +145,9 @@ inline Lanes lanes_of(double x) noexcept {
   return x - Lanes{};
 }
 
-/// The modulus of re + i im. Squares of c128 may overflow or vanish where the modulus does not; then both parts are
-/// scaled by a power of 2, which rounds nothing that the sum of the squares shows. Squares of c64 fit a double.
+/// The modulus of re + i im. Squares of c128 may overflow or vanish although the modulus does not. In that case both
+/// parts are scaled by a power of 2, which has no rounding error that affects the sum of the squares. Squares of c64
+/// always fit a double.
 template <bool kScaled>
 Lanes modulus(Lanes re, Lanes im) noexcept {
   if constexpr (!kScaled) return square_root(re * re + im * im);
@@ -160,10 +162,10 @@ Lanes modulus(Lanes re, Lanes im) noexcept {
   return square_root(a * a + b * b) * scaled_by(lanes_of(0x1p600), lanes_of(0x1p-600));
 }
 
-/// As many floats as Lanes are doubles.
+/// A vector with as many floats as Lanes has doubles.
 using Floats = float __attribute__((vector_size(sizeof(Lanes) / 2)));
 
-/// c64 and c128; T: of the two parts.
+/// c64 and c128. T: the type of the real and the imaginary part.
 template <class T>
 struct Complex : Inexact {
   static constexpr std::size_t kBytes = 2 * sizeof(T);
@@ -190,7 +192,7 @@ struct Complex : Inexact {
     Lanes im;
   };
 
-  /// Of the `some` entries from entry i on; the other lanes are 0.
+  /// The parts of the `some` entries from entry i on; the other lanes are 0.
   [[gnu::always_inline]] static Parts parts(const std::byte* from, std::size_t i, std::size_t some) noexcept {
     if (some == kRegisterDoubles) return parts_at(from + i * kBytes);
     std::byte padded[kRegisterDoubles * kBytes];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A copy, or a sweep, that reduces a field of any dtype. Bytes that must move for n entries of b bytes: b n read, b n
-// written past the cache by a copy, and b n read of the step before if the change is wanted.
+// A copy or a sweep that reduces a field of any dtype. Memory traffic for n entries of b bytes: b n bytes read, b n
+// written past the cache by a copy, and b n read from the previous step if the change is wanted.
 //
 // A block of 1024 entries is copied line by line into the first-level cache, hashed and stored past the cache. Its copy
-// is widened to 8 KiB of doubles, which the reductions read; then its change. f64 needs no widening and has kernels of
-// its own.
+// is converted to 8 KiB of doubles, which the reductions read. The same is done with its change. f64 needs no
+// conversion and has kernels of its own.
 #include "common/reductions/kernels/field_kernel.hpp"
 
 #include "common/kernels/copy_kernel.hpp"
@@ -16,7 +16,7 @@
 namespace ringside::RINGSIDE_ISA {
 namespace {
 
-/// x, previous: the block's first entries; previous may be null.
+/// x, previous: the first entries of the block; previous may be null.
 template <class Entries>
 void add_block(ReductionState& state, ExactReductions& exact, double* block_sums, const std::byte* x,
                const std::byte* previous, std::uint64_t first_row, std::size_t rows) noexcept {
@@ -38,7 +38,7 @@ void add_block(ReductionState& state, ExactReductions& exact, double* block_sums
   Entries::add_exact_change(exact, x, previous, block, sums + OfIterate::kBlockSums);
 }
 
-/// Hints only: they do not fault past the end of the field.
+/// Only prefetches, which do not fault beyond the end of the field.
 void read_ahead(const std::byte* from, std::size_t bytes) noexcept {
   for (std::size_t at = 0; at < bytes; at += kLineBytes) __builtin_prefetch(from + at);
 }
@@ -86,7 +86,7 @@ std::uint64_t copy_blocks(ReductionState& state, ExactReductions& exact, double*
   return hash.value(part.bytes);
 }
 
-/// Copies the end of a field twice, first to memory that only this thread writes.
+/// Copies the end of a field in two steps, first to memory that only this thread writes.
 template <class Entries>
 std::uint64_t copy_rest(ReductionState& state, ExactReductions& exact, double* block_sums,
                         const FieldCopyPart& part) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The results of one field, written by their names into the words that the table gives them. A name that is not in the
+// The results of one field, written by name into the words that the table assigns to them. A name that is not in the
 // table does not compile. All functions are inlined, so that the kernels may call them (cmake/isa_variants.cmake).
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// The name of a reduction, as an argument of a template.
+/// The name of a reduction, as a template argument.
 template <std::size_t N>
 struct ReductionName {
   char text[N] = {};
@@ -20,11 +20,11 @@ struct ReductionName {
   }
 };
 
-/// Of a real or complex field, or of an integer one, whose results differ in type. A result that such a field does not
-/// have, or has as another type, is left as it is.
+/// The results of a real or complex field, or of an integer field, whose results have other types. Setting a result
+/// that the field does not have, or has with another type, does nothing.
 class FieldResults {
  public:
-  /// values: kRealFieldWords or kIntegerFieldWords words, all 0. rows: entries of the field.
+  /// values: kRealFieldWords or kIntegerFieldWords words, all 0. rows: the number of entries of the field.
   [[gnu::always_inline]] FieldResults(std::uint64_t* values, std::uint64_t rows, bool integer) noexcept
       : values_(values), rows_(rows), integer_(integer) {}
 
@@ -47,8 +47,8 @@ class FieldResults {
     word[1] = static_cast<std::uint64_t>(value >> 64);
   }
 
-  /// To be called when all results of the change are there. Where no change but NaN is above 0, change_linf is NaN: 0 would
-  /// say that nothing has changed.
+  /// Call it when all results of the change are written. If every change is 0 or NaN, and some are NaN, change_linf
+  /// becomes NaN, because 0 would mean that nothing has changed.
   [[gnu::always_inline]] void settle_change() noexcept {
     constexpr ValuePlace kL1 = place_of("change_l1", RINGSIDE_CLASS_REAL);
     constexpr ValuePlace kLinf = place_of("change_linf", RINGSIDE_CLASS_REAL);
@@ -57,7 +57,7 @@ class FieldResults {
     if (__builtin_bit_cast(double, values_[kLinf.word]) == 0 && l1 != l1) values_[kLinf.word] = values_[kL1.word];
   }
 
-  /// The words of a result of this type, which is there from now on; null if there is none.
+  /// The words of a result of this type, which is marked as present; null if the field has no such result.
   template <ReductionName kName, std::uint32_t kType>
   [[gnu::always_inline]] std::uint64_t* words() noexcept {
     constexpr ValuePlace kReal = place_of(kName.text, RINGSIDE_CLASS_REAL);

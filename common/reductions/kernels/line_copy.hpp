@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parts of a copy that hashes and reduces what it copies: each value is loaded once, stored past the cache, and
-// hashed with its line. Compiled once per instruction set.
+// The parts of a copy that also hashes and reduces: each value is loaded once, stored past the cache, and hashed with
+// its line. Compiled once for each instruction set.
 #pragma once
 
 #include <immintrin.h>
@@ -10,7 +10,7 @@
 
 namespace ringside::RINGSIDE_ISA {
 
-/// Loads once: the compiler may not load the value from memory again.
+/// Loads the values once: the compiler may not load them from memory again.
 [[gnu::always_inline]] inline Lanes load_once(const double* from) noexcept {
   Lanes lanes = load(from);
   asm volatile("" : "+v"(lanes));
@@ -38,7 +38,7 @@ template <bool kStreaming>
   }
 }
 
-/// Adds a line to the hash; row: its first row in the block.
+/// Adds a line to the hash; row: the index of its first row in the block.
 [[gnu::always_inline]] inline void take_line(LineHash& hash, const void* line, std::size_t row, bool is_last) noexcept {
   const std::size_t place = row / kLineRows % kHashBlockLines;
   if (place + 1 < kHashBlockLines) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A copy that also hashes and reduces: one pass over memory for all three. Bytes that must move for n rows: 8n read,
-// 8n written past the cache, and 8n read of the previous iterate if the change is wanted.
+// A copy that also hashes and reduces: one pass over memory for all three. Memory traffic for n rows: 8n bytes read, 8n
+// written past the cache, and 8n read from the previous iterate if the change is wanted.
 //
-// With AVX-512, one loop over lines does everything: it loads a line into a register and passes it to the hash, to the
-// sums and extremes of the iterate and of the change, to the bins of the histogram, and to its place. The rest (the
-// largest entries, if the extremes do not settle them) reads values again from their place. Narrower registers do not
-// hold all that: there, a block is copied and hashed line by line, a second copy of it stays in the first-level cache,
-// and the reductions read that copy.
+// With AVX-512, one loop over lines does everything: it loads a line into a register and uses it for the hash, for the
+// sums and extremes of the iterate and of the change, and for the bins of the histogram, and stores it at its
+// destination. Only the largest entries, if the extremes do not determine them, read values again from the destination.
+// Narrower registers cannot hold all of this. With them, a block is copied and hashed line by line, a second copy of it
+// stays in the first-level cache, and the reductions read that copy.
 //
-// Either way the bytes stored, hashed and reduced are the same bytes, even if the source changes meanwhile: it is read
-// once.
+// Either way, the bytes that are stored, hashed and reduced are the same, even if the source changes meanwhile, because
+// it is read only once.
 #include <immintrin.h>
 
 #include "common/kernels/copy_kernel.hpp"
@@ -34,7 +34,7 @@ template <bool kStreaming, bool kChange>
   double* const place = kStreaming ? to : staged;
   OfIterate::Running values;
   OfChange::Running changes;
-  BinFinder bins(bin_of(*from));  // a guess: the copied value may be another one
+  BinFinder bins(bin_of(*from));  // only a guess: the value that is copied later may differ
   const auto pass = [&](std::size_t row, std::size_t r, bool is_last) __attribute__((always_inline)) {
     __builtin_prefetch(from + row + kAheadRows);
     if constexpr (kChange) __builtin_prefetch(block.previous + row + kAheadRows);
@@ -111,7 +111,7 @@ std::uint64_t copy_blocks(ReductionState& state, double* block_sums, const CopyP
   return hash.value(part.rows * sizeof(double));
 }
 
-/// Copies the end of an iterate twice, first to memory that only this thread writes.
+/// Copies the end of an iterate in two steps, first to memory that only this thread writes.
 std::uint64_t copy_rest(ReductionState& state, double* block_sums, const CopyPart& part) noexcept {
   const std::size_t bytes = part.rows * sizeof(double);
   __builtin_memcpy(part.staging, part.from, bytes);

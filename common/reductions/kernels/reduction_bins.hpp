@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the histogram's bins of values in registers (AVX-512), 32 at a time. Iterates are smooth: mostly all 32 are in
-// the usual bin, and then none is listed.
+// Finds the bins of the histogram for values in registers (AVX-512), 32 values at a time. Iterates are smooth: usually
+// all 32 values are in the usual bin, and then none of them is listed.
 #pragma once
 
 #include <immintrin.h>
@@ -11,19 +11,19 @@
 namespace ringside::RINGSIDE_ISA {
 
 #if defined(__AVX512F__)
-/// For one block.
+/// Finds the bins of one block.
 class BinFinder {
  public:
-  /// usual: the bin that is expected to hold most values.
+  /// usual: the bin in which most values are expected.
   explicit BinFinder(int usual) noexcept : usual_(usual), usual_words_(_mm512_set1_epi16(static_cast<short>(usual))) {}
 
-  /// Takes four registers of values, any eight rows each.
+  /// Takes four registers of values, each with any eight rows.
   void take(Lanes a, Lanes b, Lanes c, Lanes d) noexcept {
-    // The upper 16 bits of each value, in the order that takes least work: sign (1), exponent (11), mantissa (4).
+    // The upper 16 bits of each value, in the order that takes the least work: sign (1), exponent (11), mantissa (4).
     const __m512i ab = upper_halves(a, b);
     const __m512i cd = upper_halves(c, d);
     const __m512i words = _mm512_mask_mov_epi16(_mm512_srli_epi32(ab, 16), 0xAAAAAAAA, cd);
-    // As bin_of: subtraction and conversion saturate at the first bin and at the last one.
+    // The same bins as those of bin_of: subtraction and conversion saturate at the first and at the last bin.
     const __m512i exponents = _mm512_srli_epi16(_mm512_slli_epi16(words, 1), 3);
     const __m512i bins = _mm512_subs_epu16(exponents, _mm512_set1_epi16(kFirstBin));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(listed_bins_ + listed_), _mm512_cvtusepi16_epi8(bins));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parts of which every reduction is made: a block of the iterate (small enough for the first-level cache), and the
-// one loop over its values that makes all sums, in a fixed order of additions. Compiled once per instruction set
-// (cmake/isa_variants.cmake): everything lives in the variant's namespace.
+// The common parts of all reductions: a block of the iterate (small enough for the first-level cache), and the one loop
+// over its values that computes all sums, in a fixed order of additions. Compiled once for each instruction set
+// (cmake/isa_variants.cmake): all of it is in the variant's namespace.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace ringside::RINGSIDE_ISA {
 
-/// As many doubles as a register holds. No result depends on their number.
+/// The number of doubles in a register. No result depends on it.
 #if defined(__AVX512F__)
 using Lanes = double __attribute__((vector_size(64)));
 #elif defined(__AVX2__)
@@ -38,7 +38,7 @@ inline Lanes magnitude(Lanes x) noexcept {
   return reinterpret_cast<Lanes>(reinterpret_cast<LaneBits>(x) & ~(std::uint64_t{1} << 63));
 }
 
-/// For a double or for lanes; NaN in `x` leaves `so_far` as it is.
+/// Works for a double or for lanes. A NaN in `x` leaves `so_far` unchanged.
 template <class T>
 T lesser(T x, T so_far) noexcept {
   return x < so_far ? x : so_far;
@@ -48,33 +48,32 @@ T greater(T x, T so_far) noexcept {
   return x > so_far ? x : so_far;
 }
 
-/// Bins of the histogram that were found while the values were in registers: the bins of `listed` rows, in any order;
-/// all other rows of the block are in bin `usual`.
+/// The histogram's bins of a block's rows, found while the values were in registers: `bins` has those of `listed` rows,
+/// in any order; all other rows of the block are in bin `usual`.
 struct FoundBins {
   const std::uint8_t* bins;
   std::size_t listed;
   int usual;
 };
 
-/// Consecutive rows of the iterate, and what the loop over all their values (or changes) has found.
+/// Consecutive rows of the iterate, and the results of the loop over all their values (or changes).
 struct Block {
-  const double* x;          // rows values; in the first-level cache, unless `found_bins` is set
+  const double* x;          // values of the rows; in the first-level cache, unless `found_bins` is set
   const double* previous;   // the same rows of the previous iterate; null if the change is not wanted
   std::size_t rows;         // kBlockRows, fewer in the last block
-  std::uint64_t first_row;  // of the iterate
-  double min;               // without NaN; +infinity if there is nothing else
-  double max;               // without NaN; -infinity if there is nothing else
-  std::size_t non_finite;   // NaN and infinities
+  std::uint64_t first_row;  // the index of the first of them in the iterate
+  double min;               // ignoring NaN; +infinity if all values are NaN
+  double max;               // ignoring NaN; -infinity if all values are NaN
+  std::size_t non_finite;   // the number of NaN and infinities
   const FoundBins* found_bins = nullptr;
 };
 
-/// How far ahead of the current rows memory is prefetched: two blocks of one array, or one block of each of two
-/// arrays, so that the prefetched rows fit the first-level cache. Hints only: they do not fault past the end of the
-/// array.
+/// The prefetch distance ahead of the current rows: two blocks of one array, or one block of each of two arrays, so
+/// that the prefetched rows fit the first-level cache. Prefetches do not fault beyond the end of the array.
 inline constexpr std::size_t kRowsAhead = 2 * kBlockRows;
 inline constexpr std::size_t kRowsAheadOfTwo = kBlockRows;
 
-/// A source of the loop: the values of a block, one by one or a register at a time.
+/// A source for the loop: the values of a block, one at a time or a register at a time.
 struct Values {
   const double* x;
   const double* ahead;
@@ -85,7 +84,7 @@ struct Values {
   void read_ahead(std::size_t row) const noexcept { __builtin_prefetch(ahead + row); }
 };
 
-/// The same, for values that are in the cache: nothing is prefetched.
+/// The values of a block that is already in the cache, without prefetching.
 struct CachedValues {
   const double* x;
   explicit CachedValues(const Block& block) noexcept : x(block.x) {}
@@ -94,7 +93,7 @@ struct CachedValues {
   void read_ahead(std::size_t) const noexcept {}
 };
 
-/// Another source: the change of a block against the previous iterate. The block's values were read just before.
+/// Another source: the change of a block since the previous iterate. The block's own values were read just before.
 struct Changes {
   const double* x;
   const double* previous;
@@ -104,7 +103,7 @@ struct Changes {
   void read_ahead(std::size_t row) const noexcept { __builtin_prefetch(previous + row + kRowsAheadOfTwo); }
 };
 
-/// Swaps the lanes that are `distance` apart; distance: a power of two below kRegisterDoubles.
+/// Swaps lanes at a distance of `distance`, which is a power of two below kRegisterDoubles.
 template <std::size_t distance>
 Lanes exchange(Lanes x) noexcept {
   constexpr int d = static_cast<int>(distance);
@@ -117,7 +116,7 @@ Lanes exchange(Lanes x) noexcept {
 #endif
 }
 
-/// Applies op to all lanes of all registers, by halves: first half with second half until one value is left.
+/// Applies op to all lanes of all registers, by halves: first half with second half, until one value is left.
 template <std::size_t kRegisters, class Op>
 double fold(Lanes (&registers)[kRegisters], Op op) noexcept {
 #pragma GCC unroll 16
@@ -138,21 +137,21 @@ std::size_t count_non_finite(Source source, std::size_t rows) noexcept {
   return count;
 }
 
-/// Whether a sum of this term shows that a NaN or an infinity was among its values.
+/// Whether the sum of this term always shows that one of its values was NaN or infinite.
 template <class Term>
 constexpr bool shows_non_finite() noexcept {
   return !__builtin_isfinite(Term::term(__builtin_inf())) && !__builtin_isfinite(Term::term(__builtin_nan("")));
 }
 
 // Row r is added to running sum r mod 16, and the running sums are folded by halves: an order that neither the
-// instruction set nor the compiler changes. Two registers of each sum are in use at a time: enough that an addition
-// rarely waits for the previous one, because other sums are added to meanwhile, and few enough that the sums of three
-// terms fit the registers. With AVX-512, two registers hold all 16.
+// instruction set nor the compiler changes. Two registers of each sum are in use at a time. That is enough: an addition
+// rarely waits for the previous one, because additions to other sums come between them. It is also few enough for the
+// sums of three terms to fit the registers. With AVX-512, two registers hold all 16.
 inline constexpr std::size_t kRunning = kRunningSums;
 inline constexpr std::size_t kAtOnce = 2;
 inline constexpr std::size_t kLineRows = 8;
 
-/// Two registers of the running sums of each term.
+/// Two registers with running sums for each term.
 template <class... Terms>
 struct RunningSums {
   Lanes of[sizeof...(Terms)][kAtOnce] = {};
@@ -163,7 +162,7 @@ struct RunningSums {
   }
 };
 
-/// Two registers of each extreme, too, to match the running sums.
+/// Two registers for each extreme, to match the running sums.
 struct RunningExtremes {
   Lanes low[kAtOnce];
   Lanes high[kAtOnce];
@@ -183,7 +182,7 @@ struct RunningExtremes {
 };
 
 /// Folds the running sums of a block into sums[t], and sets block.non_finite. source: read only if the sums show that
-/// there may be something to count.
+/// some values may not be finite.
 template <class... Terms, class Source, std::size_t kTerms, std::size_t kRegisters>
 void settle(Source source, Lanes (&running)[kTerms][kRegisters], Block& block, double* sums) noexcept {
   static_assert(sizeof...(Terms) == kTerms && kRegisters == kRunning / kRegisterDoubles);
@@ -192,14 +191,14 @@ void settle(Source source, Lanes (&running)[kTerms][kRegisters], Block& block, d
     sums[t] = fold(running[t], [](auto a, auto b) { return a + b; });
     finite = finite && __builtin_isfinite(sums[t]);
   }
-  // A finite sum has only finite terms; an infinite one may be an overflow, so the values are counted.
+  // If the sum is finite, all terms are. An infinite sum may be an overflow, so the values are counted.
   static_assert((shows_non_finite<Terms>() || ...), "the list needs a term that is finite only where the value is");
   block.non_finite = finite ? 0 : count_non_finite(source, block.rows);
 }
 
 /// The one loop over all values of a block: for every term sums[t] = sum over row < rows of Term::term(source[row]),
-/// and the block's min, max and non_finite. With narrow registers it goes over the block several times; the block is
-/// then in the first-level cache.
+/// and the block's min, max and non_finite. With narrow registers the loop passes over the block several times; after
+/// the first time, the block is in the first-level cache.
 template <class... Terms, class Source>
 void look_at(Source source, Block& block, double* sums) noexcept {
   constexpr std::size_t kTerms = sizeof...(Terms);
@@ -222,7 +221,7 @@ void look_at(Source source, Block& block, double* sums) noexcept {
       __builtin_memcpy(running[t] + first / kRegisterDoubles, some.of[t], sizeof some.of[t]);
   }
   extremes.settle(block);
-  if (whole < block.rows) {  // the last block only
+  if (whole < block.rows) {  // only in the last block
     double rest[kTerms][kRunning];
     __builtin_memcpy(rest, running, sizeof rest);
     for (std::size_t row = whole; row < block.rows; ++row) {

@@ -2,9 +2,10 @@
 // The distribution of an iterate's magnitudes: counts in logarithmic bins, found from the exponent and the first two
 // bits of the mantissa.
 //
-// The cost is the counter in memory: one store for each entry, which waits for the previous store if neighbours fall
-// into the same bin. Iterates are smooth, so most blocks hold one bin or few, known from the block's extremes: those
-// are counted in registers. In other blocks, pairs of neighbours are counted, one store for two entries.
+// The counters in memory are expensive: each entry needs one store, which waits for the previous store if neighbours
+// fall into the same bin. Iterates are smooth, so the values of most blocks are in one bin or a few bins, as the
+// block's extremes show: these are counted in registers. In other blocks, pairs of neighbours are counted, one store
+// for two entries.
 #pragma once
 
 #include "common/reductions/kernels/field_results.hpp"
@@ -13,8 +14,8 @@
 
 namespace ringside::RINGSIDE_ISA {
 
-// The upper half of a double is sign (1), exponent (11), mantissa: its exponent and two bits of mantissa, minus those
-// of 2^-60, are the bin.
+// The upper half of a double consists of sign (1), exponent (11) and mantissa. The bin is its exponent with two bits of
+// mantissa, minus the same bits of 2^-60.
 inline constexpr int kBins = static_cast<int>(kHistogramBins);
 inline constexpr int kFirstBin = (1023 - 60) * 4;
 
@@ -27,7 +28,7 @@ inline int bin_of(double x) noexcept {
 
 class Histogram {
  public:
-  Histogram() noexcept {}  // not = default: pairs_ is large, and cleared only where it is used
+  Histogram() noexcept {}  // not = default: pairs_ is large, and is cleared only where it is used
 
   void add_block(const Block& block) noexcept {
     const Range range = range_of(block);
@@ -44,7 +45,7 @@ class Histogram {
     }
   }
 
-  /// The counts without the pairs.
+  /// The counts alone, without the memory for pairs.
   struct Found {
     std::uint64_t counts[kBins] = {};
 
@@ -58,15 +59,15 @@ class Histogram {
   void finish(FieldResults& results) const noexcept { add_to(results.words<"histogram", RINGSIDE_VALUE_I64>()); }
 
  private:
-  static constexpr int kFewBins = 16;  // from here on counting in memory is faster
-  static constexpr int kShift = 18;    // of the upper half
+  static constexpr int kFewBins = 16;  // from this number of bins on, counting in memory is faster
+  static constexpr int kShift = 18;    // for the upper half of a double
 
   struct Range {
     int low;
-    int high;  // the last one
+    int high;  // the last bin
   };
 
-  /// A range of bins that holds all values of the block.
+  /// A range of bins that contains the bins of all values of the block.
   static Range range_of(const Block& block) noexcept {
     if (block.non_finite != 0) return {0, kBins - 1};
     const int of_min = bin_of(block.min);
@@ -95,7 +96,7 @@ class Histogram {
     }
   }
 
-  /// All bins are in the range: one pass over the block for each bin but the last.
+  /// Counts entries whose bins are all in the range, with one pass over the block for each bin but the last.
   void count_few(const std::uint8_t* bins, std::size_t rows, Range range) noexcept {
     std::uint64_t rest = rows;
     for (int bin = range.low; bin < range.high; ++bin) {
@@ -114,9 +115,10 @@ class Histogram {
     for (std::size_t row = 0; row < whole; row += sizeof(Bytes)) {
       Bytes some;
       __builtin_memcpy(&some, bins + row, sizeof some);
-      matches -= reinterpret_cast<Bytes>(some == bin);  // a match is -1
+      matches -= reinterpret_cast<Bytes>(some == bin);  // a match is -1 in its lane
     }
-    // Widen bytes to 16 bits, add the lanes into one, and add its four parts into the uppermost by a multiplication.
+    // Widen the bytes to 16 bits, add all lanes into one, and add its four parts into the uppermost part by a
+    // multiplication.
     const auto pairs = reinterpret_cast<LaneBits>(matches);
     const LaneBits parts = (pairs & 0x00FF00FF00FF00FF) + (pairs >> 8 & 0x00FF00FF00FF00FF);
     std::uint64_t sum = 0;
@@ -126,7 +128,7 @@ class Histogram {
     return count;
   }
 
-  /// Makes pairs_ ready for the bins of this range; no unused part of pairs_ is ever touched.
+  /// Clears the part of pairs_ for the bins of this range; unused parts of pairs_ are never touched.
   void widen_pairs(Range range) noexcept {
     if (paired_.low > paired_.high) paired_ = {range.low, range.low - 1};
     if (range.low < paired_.low) {
@@ -143,8 +145,8 @@ class Histogram {
     __builtin_memset(pairs_ + first * kBins, 0, static_cast<std::size_t>(end - first) * kBins * sizeof *pairs_);
   }
 
-  /// usual: any bin. If it fills most of the block, each of its pairs would wait for the previous one; so eight
-  /// neighbours in it are one addition.
+  /// usual: any bin. If that bin fills most of the block, counting its pairs one by one would make each store wait for
+  /// the previous one. So eight neighbours in this bin are counted by one addition in a register.
   void count_many(const std::uint8_t* bins, std::size_t rows, std::uint8_t usual) noexcept {
     const std::uint64_t usual_eight = usual * std::uint64_t{0x0101010101010101};
     std::uint64_t usual_eights = 0;
@@ -176,9 +178,9 @@ class Histogram {
   }
 
   std::uint64_t counts_[kBins] = {};
-  Range paired_ = {0, -1};  // the bins whose pairs were counted; the rest of pairs_ was not even cleared
-  // pairs_[256 a + b]: neighbours in bins a and b. 256 KiB, but only a small part is used: the squares of the bins
-  // that occur. 32 bits: full after 2^33 rows of one thread.
+  Range paired_ = {0, -1};  // the bins whose pairs were counted; the rest of pairs_ has not even been cleared
+  // pairs_[256 a + b]: the number of neighbours in bins a and b. It has 256 KiB, but only a small part is used: the
+  // square of the bins that occur. A 32-bit counter is full after 2^33 rows of one thread.
   std::uint32_t pairs_[kBins * kBins];
 };
 

@@ -75,10 +75,10 @@ void fold_running(const double* running, double* sums) noexcept {
   }
 }
 
-/// totals[column] += sum over blocks of block_sums[block][column], in order, with the rounding errors collected beside
-/// it (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54, 1974).
+/// totals[column] += sum over blocks of block_sums[block][column], in order, with the rounding errors collected
+/// separately (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54, 1974).
 void add_blocks(const double* block_sums, std::uint64_t blocks, double* totals, double* errors) noexcept {
-  // A register of columns at a time: within a column every addition waits for the one before.
+  // Processes a register of columns at a time, because within a column every addition waits for the previous one.
   for (std::size_t column = 0; column < kSumsPerBlock; column += kRegisterDoubles) {
     Lanes sum = load(totals + column);
     Lanes error = load(errors + column);

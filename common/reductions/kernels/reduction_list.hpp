@@ -4,22 +4,22 @@
 //
 // A class is one of two kinds.
 //
-// A sum over all rows has no members:
-//   term(value)              the summand for a value, which is a double or as many as a register holds;
+// A sum over all rows has no data members:
+//   term(value)              the summand for a value, which is a double or a register of doubles;
 //   finish(total, results)   writes its results, by their names in the table (reduction_table.hpp).
-// All sums of the list are made in one loop, which loads a value once (look_at). They depend on the order of
-// additions, so they are kept per block and added in block order: the number of threads has no effect.
+// All sums of the list are computed in one loop, which loads each value once (look_at). Sums depend on the order of
+// additions, so they are kept for each block and added in block order: the number of threads has no effect.
 //
-// A look is for what does not depend on the order (counts, extremes, ranks):
-//   add_block(block)         reads what the loop over a block found (min, max, non_finite), and block.x where that does
-//                            not settle it; keeps its results in its members. Blocks come in any order. block.x lies in
-//                            the first-level cache, except with AVX-512 and --reduce transfer: there it is the slot
-//                            just stored past the cache, and reading it brings it back from memory;
-//   merge(other)             takes in what another instance has found;
+// A look computes results that do not depend on the order (counts, extremes, ranks):
+//   add_block(block)         reads the results of the loop over a block (min, max, non_finite), and also block.x if
+//                            these are not sufficient; keeps its results in its members. Blocks come in any order.
+//                            block.x is in the first-level cache, except with AVX-512 and --reduce transfer: there it
+//                            is the slot just stored past the cache, and reading it brings it back from memory;
+//   merge(other)             adds the results of another instance;
 //   finish(results)          writes its results.
 // One instance serves one thread for one sweep. It is constructed in existing memory and is never destroyed. A class
-// with much working memory names a small type Found, which holds what an instance has found: its merge takes in an
-// instance, and the class's merge takes in a Found.
+// with much working memory has a small type Found for the results of an instance: Found::merge adds an instance, and
+// the merge of the class adds a Found.
 #pragma once
 
 #include "common/reductions/kernels/field_results.hpp"
@@ -49,7 +49,7 @@ struct L1Norm {
   static void finish(double total, FieldResults& results) noexcept { results.f64<"l1">(total); }
 };
 
-/// Plain squares: entries beyond about 1e154 overflow to infinity, those below about 1e-154 vanish.
+/// Plain squares: for entries beyond about 1e154 they overflow to infinity, for entries below about 1e-154 they vanish.
 struct L2Norm {
   template <class T>
   static constexpr T term(T x) noexcept {
@@ -65,7 +65,7 @@ struct Extremes {
   void add_block(const Block& block) noexcept { widen(block.min, block.max); }
   void merge(const Extremes& other) noexcept { widen(other.min, other.max); }
   void finish(FieldResults& results) const noexcept {
-    // + 0.0 turns -0 into +0: which of the two comes first depends on the threads.
+    // Adding 0.0 turns -0 into +0: which of these two comes first depends on the threads.
     results.f64<"min">(min + 0.0);
     results.f64<"max">(max + 0.0);
     results.f64<"linf">(greater(magnitude(min), magnitude(max)));
@@ -102,9 +102,9 @@ struct ChangeLinfNorm {
   void finish(FieldResults& results) const noexcept { results.f64<"change_linf">(linf); }
 };
 
-/// THE LISTS. Of the iterate: computed in every sweep.
+/// THE LISTS. The reductions of the iterate, computed in every sweep.
 using OfIterate = Together<Sum, L1Norm, L2Norm, Extremes, NonFinite, Histogram, Top>;
-/// Of the iterate and the previous one: computed in the first sweep, if there is a previous one.
+/// The reductions of the change since the previous iterate, computed in the first sweep if there is a previous iterate.
 using OfChange = Together<ChangeL1Norm, ChangeL2Norm, ChangeLinfNorm>;
 
 }  // namespace ringside::RINGSIDE_ISA

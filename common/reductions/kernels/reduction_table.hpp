@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// THE TABLE of our own reductions, declared as a plug-in declares its own (include/ringside_reduction.h), and where its
-// results lie among the values of a field. What computes them is in reduction_list.hpp; docs/inside/kernels.md
-// describes how to add one.
+// THE TABLE of our own reductions, declared as a plug-in declares its own (include/ringside_reduction.h), and the
+// places of their results among the values of a field. The code that computes them is in reduction_list.hpp;
+// docs/inside/kernels.md describes how to add one.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ constexpr ringside_reduction_result row(std::uint32_t type, std::uint32_t classe
   return {.name = "", .unit = unit, .type = type, .count = count, .classes = classes, .flags = 0};
 }
 
-// The result of a reduction, by class of dtype.
+// The results that a reduction may have, by class of dtype.
 inline constexpr ringside_reduction_result kInexact[] = {row(kF64, kEvery)};
 inline constexpr ringside_reduction_result kExactOfIntegers[] = {row(kF64, kRealOrComplex), row(kI128, kInteger)};
 inline constexpr ringside_reduction_result kCountOfInexact[] = {row(kI64, kRealOrComplex, 1, "1")};
@@ -47,8 +47,8 @@ constexpr ringside_reduction declared(const char* name, const ringside_reduction
   return reduction;
 }
 
-/// They have no functions here: the compiler makes one loop of all. In the order of the values of a field, which the
-/// files of a run keep: a new one is added at the end.
+/// These reductions have no functions here, because the compiler combines all of them into one loop. They are in the
+/// order of the values of a field in a run's files, so a new reduction must be added at the end.
 inline constexpr ringside_reduction kReductions[] = {
     declared("sum", kExactOfIntegers),
     declared("mean", kInexact),
@@ -66,15 +66,15 @@ inline constexpr ringside_reduction kReductions[] = {
     declared("histogram", kBins),
 };
 
-/// The first of them: those of the record `Reductions`, which does not grow.
+/// The number of reductions in the record `Reductions`, which does not grow: the first of the table.
 inline constexpr std::size_t kOfRecord = 14;
 
 }  // namespace reduction_table
 
-/// Where a result lies among the values of a field, and of which type it is; 0: the field has no such result.
+/// The place of a result among the values of a field, and its type. Type 0: the field has no such result.
 struct ValuePlace {
   std::uint32_t type = 0;
-  std::size_t bit = 0;  // of the presence bits
+  std::size_t bit = 0;  // the index among the presence bits
   std::size_t word = 0;
 };
 
@@ -85,8 +85,8 @@ constexpr bool same_text(const char* a, const char* b) noexcept {
   return false;
 }
 
-/// The place of the first result with this name in a field of this class (one of RINGSIDE_CLASS_*); of "", the place
-/// behind the last one of the first `reductions`.
+/// The place of the first result with this name in a field of this class (one of RINGSIDE_CLASS_*); for the name "",
+/// the place after the last result of the first `reductions`.
 constexpr ValuePlace place_of(const char* name, std::uint32_t field_class,
                               std::size_t reductions = std::size(reduction_table::kReductions)) noexcept {
   ValuePlace place;
@@ -103,11 +103,11 @@ constexpr ValuePlace place_of(const char* name, std::uint32_t field_class,
   return {0, place.bit, place.word};
 }
 
-/// Values of one field, in words, without presence bits.
-inline constexpr std::size_t kRealFieldWords = place_of("", RINGSIDE_CLASS_REAL).word;  // of a complex field, too
+/// The number of words for the values of one field, without presence bits.
+inline constexpr std::size_t kRealFieldWords = place_of("", RINGSIDE_CLASS_REAL).word;  // also for a complex field
 inline constexpr std::size_t kIntegerFieldWords = place_of("", RINGSIDE_CLASS_INTEGER).word;
 
-/// The words of the record `Reductions`: one of presence bits, then its values.
+/// The number of words of the record `Reductions`: one for presence bits, then the values.
 inline constexpr std::size_t kXOnlyWords = 1 + place_of("", RINGSIDE_CLASS_REAL, reduction_table::kOfRecord).word;
 static_assert(kXOnlyWords == 300, "rings, journals and readers of other releases have these words");
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several reductions as one: one loop over a block makes all sums among them, then the looks run. The compiler
-// assembles all of it from the list of classes (common/reductions/kernels/reduction_list.hpp).
+// Combines several reductions into one: one loop over a block computes all sums among them, then the looks run. The
+// compiler generates all of it from the list of classes (common/reductions/kernels/reduction_list.hpp).
 #pragma once
 
 #include <type_traits>
@@ -20,7 +20,7 @@ struct Terms {
   static constexpr std::size_t kCount = sizeof...(Sums);
   using Running = RunningSums<Sums...>;
 
-  /// Where the sum of `One` is among those of a block.
+  /// The index of the sum of `One` among the sums of a block.
   template <class One>
   static constexpr std::size_t place_of() noexcept {
     std::size_t place = 0;
@@ -39,7 +39,7 @@ struct Terms {
     settle<Sums...>(source, running.of, block, sums);
   }
 #endif
-  /// running: kRunning for each sum.
+  /// running: kRunning running sums for each sum.
   static void run_on(double* running, double value, std::size_t lane) noexcept {
     std::size_t t = 0;
     ((running[t++ * kRunning + lane] += Sums::term(value)), ...);
@@ -49,7 +49,7 @@ struct Terms {
   }
 };
 
-/// Takes the sums out of a list, in their order.
+/// Selects the sums from a list, in their order.
 template <class Sums, class... Rest>
 struct SumsAmong {
   using Type = Sums;
@@ -59,7 +59,8 @@ struct SumsAmong<Terms<Sums...>, First, Rest...> : SumsAmong<Terms<Sums...>, Res
 template <class... Sums, IsSum First, class... Rest>
 struct SumsAmong<Terms<Sums...>, First, Rest...> : SumsAmong<Terms<Sums..., First>, Rest...> {};
 
-/// What a reduction has found, without its working memory: an instance, unless the class has a smaller type for it.
+/// The type for the results of a reduction without its working memory: the class itself, unless it has a smaller type
+/// for this.
 template <class One>
 struct FoundOf {
   using Type = One;
@@ -81,17 +82,17 @@ class Together : Each... {
 
   static void run_on(double* running, double value, std::size_t lane) noexcept { Sums::run_on(running, value, lane); }
 
-  /// Constructs at `place`, because some instances are too large to be made elsewhere and copied.
+  /// Constructs the object at `place`, because some instances are too large to be made elsewhere and copied.
   static void* operator new(std::size_t, void* place) noexcept { return place; }
 
-  /// Source: the values or the changes of a block. sums: kBlockSums doubles of this block.
+  /// Source: the values or the changes of a block. sums: kBlockSums doubles for this block.
   template <class Source>
   void add_block(Block& block, double* sums) noexcept {
     Sums::add_block(Source(block), block, sums);
     (look<Each>(block), ...);
   }
 #if defined(__AVX512F__)
-  /// The results of one loop over the block, where two registers hold all running sums.
+  /// The running results of one loop over the block, for registers so wide that two of them hold all running sums.
   struct Running {
     typename Sums::Running sums;
     RunningExtremes extremes;
@@ -101,7 +102,7 @@ class Together : Each... {
       extremes.take(values, r);
     }
   };
-  /// The same, after that loop has run. Source: for what the loop left open.
+  /// Adds a block after that loop has run. Source: for results that the loop could not determine.
   template <class Source>
   void add_block(Running& running, Block& block, double* sums) noexcept {
     running.extremes.settle(block);
@@ -109,7 +110,8 @@ class Together : Each... {
     (look<Each>(block), ...);
   }
 #endif
-  /// What the looks among them have found, as small as it gets. It takes in instances, and instances take it in.
+  /// The results of the looks among the reductions, without working memory. Instances of Together can be merged into
+  /// it, and it can be merged into an instance.
   class Found : FoundOf<Each>::Type... {
     friend Together;
 

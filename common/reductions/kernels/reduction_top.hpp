@@ -8,8 +8,8 @@
 
 namespace ringside::RINGSIDE_ISA {
 
-/// Larger values first, equal ones by ascending row: a total order, so that the result does not depend on which thread
-/// came first. NaN is never among the entries.
+/// Orders by descending value, equal values by ascending row. This is a total order, so that the result does not depend
+/// on which thread comes first. NaN is never among the entries.
 inline bool before(const TopEntry& a, const TopEntry& b) noexcept {
   return a.value > b.value || (a.value == b.value && a.row < b.row);
 }
@@ -28,7 +28,7 @@ class Top {
     for (std::size_t i = 0; i < other.count_; ++i) offer(other.entries_[i]);
   }
 
-  /// A row that is not filled is -1, with the value 0.
+  /// A place without an entry has the row -1 and the value 0.
   void finish(FieldResults& results) const noexcept {
     std::uint64_t* const rows = results.words<"top_row", RINGSIDE_VALUE_I64>();
     std::uint64_t* const values = results.words<"top_value", RINGSIDE_VALUE_F64>();
@@ -37,13 +37,13 @@ class Top {
   }
 
  private:
-  /// The last value among the entries once the block is taken in; -infinity if there are fewer than kTopEntries. With
-  /// this limit, rows can be offered in ascending order: of equal values, whose first rows count, all but the first
-  /// few are rejected, and ascending values do not all enter in turn.
+  /// The smallest value among the entries after the block has been added; -infinity if there are fewer than
+  /// kTopEntries. With this limit, rows can be offered in ascending order: of equal values, for which the first rows
+  /// count, all but the first few are rejected, and ascending values do not each enter in turn.
   double least_of_largest(const Block& block) const noexcept {
     double largest[kTopEntries];
     for (std::size_t i = 0; i < kTopEntries; ++i) largest[i] = i < count_ ? entries_[i].value : -__builtin_inf();
-    // Backwards: where values ascend, the largest come first and the rest of the block is rejected.
+    // Backwards, because if values ascend, the largest then come first and the rest of the block is rejected.
     for (std::size_t i = block.rows; i-- > 0;) {
       const double x = block.x[i];
       if (!(x > largest[kTopEntries - 1])) continue;
@@ -63,7 +63,7 @@ class Top {
   }
 
   std::size_t count_ = 0;
-  TopEntry entries_[kTopEntries] = {};  // the first count_, in order
+  TopEntry entries_[kTopEntries] = {};  // the first count_ are valid, in order
 };
 
 }  // namespace ringside::RINGSIDE_ISA

@@ -16,17 +16,17 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kAlignment = 64;  // of a state, as ringside_reduction.h promises
+constexpr std::size_t kAlignment = 64;  // the alignment of a state that ringside_reduction.h promises
 constexpr std::size_t kGuardBytes = 64;
 constexpr unsigned char kGuard = 0xA7;
-constexpr std::size_t kMostEntryBytes = 16;  // complex, of two doubles
+constexpr std::size_t kMostEntryBytes = 16;  // a complex number of two doubles
 constexpr std::uint64_t kFreeStateBytes = std::uint64_t{64} << 20;
 
 static_assert(kReductionBlockRows == RINGSIDE_REDUCTION_BLOCK);
 static_assert(sizeof(ringside_value) == sizeof(std::uint64_t));
 
-/// A state that a plug-in writes, with bytes before and behind it whose change shows that it wrote elsewhere. With
-/// AddressSanitizer those bytes are poisoned, and it reports the store itself.
+/// A state that a plug-in writes, with guard bytes before and after it. If these change, the plug-in wrote outside its
+/// state. With AddressSanitizer the guard bytes are poisoned, so that it reports the store itself.
 class GuardedState {
  public:
   explicit GuardedState(std::size_t bytes)
@@ -57,7 +57,7 @@ class GuardedState {
            std::all_of(behind(), behind() + kGuardBytes, is_guard);
 #endif
   }
-  /// Forgets a foreign store, so that it is reported once.
+  /// Restores the guard bytes, so that a store outside the state is reported only once.
   void mend() noexcept {
     std::memset(memory_.get(), kGuard, kGuardBytes);
     std::memset(behind(), kGuard, kGuardBytes);
@@ -76,33 +76,33 @@ class GuardedState {
 
 }  // namespace
 
-/// A plug-in for this field.
+/// The instance of a plug-in for this field.
 struct FieldPlugIns::Instance {
-  std::size_t plug_in = 0;  // its number in the set
+  std::size_t plug_in = 0;  // the index of the plug-in in the set
   const ringside_reduction* declared = nullptr;
   void* self = nullptr;
-  bool created = false;  // `self` alone does not tell: a plug-in without settings may leave it null
+  bool created = false;  // necessary because a plug-in without settings may leave `self` null
   bool in_any_order = false;
   bool raw = false;
   bool needs_previous = false;
 
-  std::vector<std::unique_ptr<GuardedState>> states;  // by thread; of the first one, also what all are merged into
-  std::unique_ptr<GuardedState> other;                // an aligned copy of what is merged
+  std::vector<std::unique_ptr<GuardedState>> states;  // one for each thread; the first also receives the merged result
+  std::unique_ptr<GuardedState> other;                // an aligned copy of the state that is being merged
   std::vector<std::byte> kept;                        // the states of all blocks, `stride` bytes each
   std::size_t stride = 0;
-  std::vector<std::uint64_t> entered;  // by thread: the number of the step that its state is of (any order)
+  std::vector<std::uint64_t> entered;  // for each thread: the step to which its state belongs (merging in any order)
   std::uint64_t step = 0;
-  bool runs = false;  // in this step
+  bool runs = false;  // whether it runs in this step
 
   struct Placed {
     Result result;
     std::vector<ringside_value> values;
-    std::size_t number;  // among the declared results
+    std::size_t number;  // the index among the declared results
   };
   std::vector<Placed> results;
-  std::vector<ringside_value> unused;  // for results that this class of dtype does not have
-  std::vector<ringside_value*> values;  // as `finish` takes them
-  // What `create` was told stays where it is.
+  std::vector<ringside_value> unused;  // for declared results that a field of this class does not have
+  std::vector<ringside_value*> values;  // pointers in the form that `finish` receives
+  // The values that were passed to `create`, which must stay valid.
   std::string variable;
   std::string unit;
   std::vector<std::uint64_t> shape;
@@ -110,9 +110,9 @@ struct FieldPlugIns::Instance {
   ringside_reduction_field field{};
 };
 
-/// The entries that a thread lends to a plug-in for a call: a copy, as they are or as doubles. A plug-in that writes to what
-/// it reads then changes neither the payload, which is stored and hashed from where it is, nor what another one reads. 64:
-/// one cache line, and the width of a register.
+/// The entries that a thread passes to a plug-in in a call: a copy, either unchanged or converted to doubles. If a
+/// plug-in writes to its input, this changes neither the payload, which is stored and hashed from its own memory, nor
+/// the input of another plug-in. 64: one cache line, and the width of a register.
 struct FieldPlugIns::Lent {
   alignas(64) std::byte values[kReductionBlockRows * kMostEntryBytes];
   alignas(64) std::byte previous[kReductionBlockRows * kMostEntryBytes];
@@ -211,8 +211,9 @@ void FieldPlugIns::begin(const void* previous) noexcept {
   }
 }
 
-// Bytes moved: none from memory that the reductions of our own have not just brought into the cache, but those of the
-// step before if a plug-in reads it, and stride bytes a block written. What is lent stays in the cache.
+// Memory traffic: our own reductions have just brought the block into the cache, so only the previous step is read from
+// memory, if a plug-in needs it, and `stride` bytes are written for each block. The copies for the plug-in stay in the
+// cache.
 void FieldPlugIns::reduce(std::size_t thread, const void* values, std::uint64_t first_entry,
                           std::uint64_t entries) noexcept {
   for (std::uint64_t done = 0; done < entries; done += kReductionBlockRows) {
@@ -253,7 +254,7 @@ void FieldPlugIns::call_block(Instance& instance, std::size_t thread, const ring
     if (begins) instance.declared->init(instance.self, state.state());
     instance.declared->block(instance.self, state.state(), &block);
   }
-  if (set_.plug_ins().size() > 1) set_.watch()->check_descriptors(instance.plug_in);  // else `finish` knows whose call it was
+  if (set_.plug_ins().size() > 1) set_.watch()->check_descriptors(instance.plug_in);  // if alone, `finish` checks it
   if (instance.in_any_order) {
     instance.entered[thread] = instance.step;
   } else {
@@ -266,7 +267,7 @@ void FieldPlugIns::call_block(Instance& instance, std::size_t thread, const ring
   }
 }
 
-/// Into the state of thread 0.
+/// Merges all states into the state of thread 0.
 void FieldPlugIns::merge_all(Instance& instance, std::size_t block_count) noexcept {
   const std::size_t bytes = instance.declared->state_bytes;
   void* const total = instance.states[0]->state();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the plug-ins over one field, beside the reductions of our own: the same blocks, in the same pass, while a block is
-// in the cache. Each block has a state of its own, and one thread merges the states in the order of the blocks, so the
-// results do not depend on the number of threads. (Of a reduction whose merging depends on no order, each thread has
-// one state.)
+// Runs the plug-ins over one field together with our own reductions: on the same blocks, in the same pass, while a
+// block is in the cache. Each block has a state of its own, and one thread merges the states in the order of the
+// blocks, so that the results do not depend on the number of threads. (If a reduction can be merged in any order, each
+// thread has one state for it.)
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,14 @@
 
 namespace ringside {
 
-/// Between `begin` and `finish`, each entry is passed once to `reduce`, in whole blocks (except the last one), by any
-/// thread, in any order. Allocates at construction only: for each plug-in its state for each block, or for each thread.
+/// Between `begin` and `finish`, each entry must be passed exactly once to `reduce`, in whole blocks (except the last
+/// one), by any thread, in any order. Memory is allocated at construction only: the states of each plug-in for all
+/// blocks, or for all threads.
 class FieldPlugIns {
  public:
-  /// set: outlives this object. variable: a field of the schema. catalogue: with the results of `set`. kernel: of the
-  /// field's dtype. Throws Error (exit code 2): a setting that `create` refuses, states that take more memory than a
-  /// quarter of the field and 64 MiB.
+  /// `set` must outlive this object. variable: a field of the schema. catalogue: contains the results of `set`. kernel:
+  /// for the field's dtype. Throws Error (exit code 2) if `create` refuses a setting, or if the states take more memory
+  /// than a quarter of the field plus 64 MiB.
   FieldPlugIns(PlugInSet& set, const Schema& schema, std::size_t variable, const Catalogue& catalogue,
                std::size_t threads, const FieldKernel& kernel);
   ~FieldPlugIns();
@@ -33,11 +34,11 @@ class FieldPlugIns {
 
   bool empty() const noexcept { return instances_.empty(); }
 
-  /// previous: the whole field of the step before, or null.
+  /// previous: the whole field in the previous step, or null.
   void begin(const void* previous) noexcept;
-  /// values: the entries from first_entry on, which is the first of a block.
+  /// values: the entries from first_entry on, which must be the first entry of a block.
   void reduce(std::size_t thread, const void* values, std::uint64_t first_entry, std::uint64_t entries) noexcept;
-  /// Writes the results' words and presence bits. words: of the step.
+  /// Writes the words and the presence bits of the results. words: the words of the whole step.
   void finish(std::span<std::uint64_t> words) noexcept;
 
  private:
@@ -52,7 +53,7 @@ class FieldPlugIns {
   std::size_t entry_bytes_;
   std::uint64_t entries_;
   std::vector<std::unique_ptr<Instance>> instances_;
-  std::vector<Lent> lent_;  // by thread
+  std::vector<Lent> lent_;  // one for each thread
   const std::byte* previous_ = nullptr;
 };
 

@@ -20,7 +20,7 @@
 namespace ringside {
 namespace {
 
-// What the first version of the declaration has.
+// The size of the declaration in its first version.
 constexpr std::uint32_t kFirstSize = sizeof(ringside_reduction);
 constexpr std::uint32_t kFirstResultSize = sizeof(ringside_reduction_result);
 constexpr std::uint32_t kKnownFlags =
@@ -51,7 +51,7 @@ std::string machine_name(std::uint16_t machine) {
   }
 }
 
-/// The dynamic linker's own messages about such files are hard to read.
+/// Checks the file first, because the dynamic linker's own messages about wrong files are hard to understand.
 void check_elf(const std::string& path, const std::vector<std::byte>& bytes) {
   Elf64_Ehdr header{};
   if (bytes.size() < sizeof header || std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0) {
@@ -71,11 +71,11 @@ std::shared_ptr<void> open_library(const std::string& path) {
     const char* const why = dlerror();
     throw usage_error("{}: the dynamic linker refuses it: {}", path, why != nullptr ? why : "unknown reason");
   }
-  // Never closed: threads may have run its code, and it may have installed handlers of its own.
+  // The library is never closed: threads may have run its code, and it may have installed handlers of its own.
   return {handle, [](void*) {}};
 }
 
-/// The table that RINGSIDE_REDUCTIONS makes.
+/// The table that the macro RINGSIDE_REDUCTIONS defines.
 std::vector<const ringside_reduction*> reductions_in(void* library, const std::string& path) {
   const auto* const table =
       static_cast<const ringside_reduction* const*>(dlsym(library, "ringside_reductions"));
@@ -104,7 +104,8 @@ Id128 id_of(const std::vector<std::byte>& bytes, const PlugInSpec& spec, const s
 
 }  // namespace
 
-// A path may contain ':' and '=', so the words are taken from the end: settings while they have '=', then the name.
+// A path may contain ':' and '=', so the words are taken from the end: first settings, as long as a word contains '=',
+// then the name.
 PlugInSpec parse_plug_in(std::string_view text) {
   constexpr const char* kExpected = "expected FILE.so:NAME[:KEY=VALUE]...";
   PlugInSpec spec;

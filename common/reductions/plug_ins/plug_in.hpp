@@ -13,40 +13,41 @@
 
 namespace ringside {
 
-inline constexpr std::size_t kMostPlugIns = 16;  // of a run, and reductions of a library
+inline constexpr std::size_t kMostPlugIns = 16;  // the most plug-ins in a run, and the most reductions in a library
 inline constexpr std::size_t kMostStateBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kMostStateBytesInAnyOrder = std::size_t{16} << 20;
-inline constexpr std::uint32_t kMostPlugInValues = 65536;  // of one result
+inline constexpr std::uint32_t kMostPlugInValues = 65536;  // the most values in one result
 
-/// What `--reduce-with FILE:NAME[:KEY=VALUE]...` names: a library, a reduction in it, and its settings.
+/// The content of `--reduce-with FILE:NAME[:KEY=VALUE]...`: a library, a reduction in it, and settings.
 struct PlugInSpec {
-  std::string text;  // as given
-  std::string path;  // absolute
-  std::string name;  // of the reduction in the library; empty: the only one there
-  std::string as;    // under which its results are recorded (the setting `as`); empty: its own name
-  std::vector<std::pair<std::string, std::string>> settings;  // without `as`, in the order given
+  std::string text;  // the text as given
+  std::string path;  // the absolute path of the library
+  std::string name;  // the name of the reduction in the library; empty: the library has only one
+  std::string as;    // the name for its results (the setting `as`); empty: that of the reduction
+  std::vector<std::pair<std::string, std::string>> settings;  // all settings except `as`, in the order given
 
-  /// The same with an absolute path: it means the same in any folder.
+  /// The text with an absolute path, which means the same in any folder.
   std::string absolute() const;
 };
 
-/// Throws Error (exit code 2). Reads no file.
+/// Throws Error (exit code 2). Does not read any file.
 PlugInSpec parse_plug_in(std::string_view text);
 
-/// A copy shares the library.
+/// Copies share the loaded library.
 class PlugIn {
  public:
-  /// Reads the file, then runs the library's constructors. Throws Error: exit code 2 if the file is no plug-in, is of
-  /// another architecture or ABI, lacks the reduction, or declares it wrongly; 3 if it cannot be read.
+  /// Reads the file, then runs the library's constructors. Throws Error: exit code 2 if the file is not a plug-in, has
+  /// another architecture or ABI, or lacks the reduction or a valid declaration of it; 3 if it cannot be read.
   static PlugIn load(const PlugInSpec& spec);
 
   const PlugInSpec& spec() const noexcept { return spec_; }
-  /// Under which its results are recorded.
+  /// The name under which its results are recorded.
   const std::string& name() const noexcept { return name_; }
-  /// The hash of the library's bytes, the reduction's name in it and its settings: equal ones give equal bits.
+  /// The hash of the library's bytes, the reduction's name in the library and its settings: plug-ins with the same id
+  /// give the same bits.
   const Id128& id() const noexcept { return id_; }
   const ringside_reduction& declared() const noexcept { return declared_; }
-  /// As many as results are declared.
+  /// The declared results.
   const std::vector<ringside_reduction_result>& results() const noexcept { return results_; }
   std::vector<ResultDescription> descriptions() const;
   bool is(std::uint32_t flag) const noexcept { return (declared_.flags & flag) != 0; }

@@ -22,14 +22,14 @@ struct PlugInNotes::Content {
   struct PlugIn {
     Id128 id;
     std::uint32_t deaths;
-    std::uint32_t children;  // that came back from a call that had forked
-    std::uint64_t ended_at;  // progress + 1 when it ended an analyzer that left no note; 0: it never did
+    std::uint32_t children;  // the number of forked children that returned from a call
+    std::uint64_t ended_at;  // progress + 1 when it ended an analyzer that left no note; 0: it has not
   };
 
   std::uint64_t format;
   Id128 run_id;
-  std::atomic<std::uint64_t> progress;  // steps that all plug-ins have returned for
-  std::atomic<std::uint32_t> ended_in;  // index + 1; 0: no note
+  std::atomic<std::uint64_t> progress;  // the number of steps for which all plug-ins have returned
+  std::atomic<std::uint32_t> ended_in;  // the plug-in's index + 1; 0: no note
   std::atomic<std::uint32_t> how;
   PlugIn plug_ins[kMostPlugIns];
   PlugInCell cells[kCells];
@@ -62,7 +62,7 @@ PlugInNotes::~PlugInNotes() {
 }
 
 void PlugInNotes::map(int fd) {
-  const int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED;  // with children, too
+  const int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED;  // also shared with child processes
   void* const at = mmap(nullptr, sizeof(Content), PROT_READ | PROT_WRITE, flags, fd, 0);
   if (at == MAP_FAILED) throw system_error("notes of plug-ins: {}", errno_text(errno));
   content_ = static_cast<Content*>(at);
@@ -93,8 +93,8 @@ std::vector<PlugInDeath> PlugInNotes::begin_run(const Id128& run_id, std::span<c
     if (noted == p + 1) {
       deaths.push_back({p, how, ++known.deaths});
     } else if (noted == 0 && inside[p] != 0) {
-      // Somebody may have killed the analyzer while a plug-in happened to run: that alone is no fault of the plug-in's.
-      // Twice in a row, without a step in between, is taken for one.
+      // A user may have killed the analyzer while a plug-in happened to run, which is no fault of the plug-in. If this
+      // happens twice without a completed step in between, it counts as a fault.
       const std::uint64_t now = notes.progress.load() + 1;
       if (known.ended_at == now) deaths.push_back({p, PlugInEnd::kUnknown, ++known.deaths});
       known.ended_at = now;

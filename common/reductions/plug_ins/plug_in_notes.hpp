@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What must outlive an analyzer that a plug-in ends: which thread was in which plug-in, how the process ended, and how
-// often. It lies in a file beside the analyzer's socket, mapped shared, so the next analyzer reads it, whatever ended
-// this one. Valid for one run of the solver; no data of the user's is in it.
+// Notes that must outlive an analyzer that a plug-in ends: which thread was in which plug-in, and how and how often the
+// process ended. They are in a file beside the analyzer's socket, in a shared mapping, so that the next analyzer can
+// read them, no matter what ended this one. They are valid for one run of the solver and contain no user data.
 #pragma once
 
 #include <atomic>
@@ -16,62 +16,65 @@
 
 namespace ringside {
 
-/// What the name of the file with the notes has behind that of the analyzer's socket.
+/// The ending that is appended to the path of the analyzer's socket for the name of the file with the notes.
 inline constexpr const char* kPlugInNotesSuffix = ".plug-ins";
 
-/// A plug-in is left out after so many deaths in a run.
+/// After this number of deaths in a run, a plug-in is left out.
 inline constexpr std::uint32_t kMostPlugInDeaths = 2;
 
-/// One thread's place: which plug-in it is in, and how many calls it has begun. 64: one cache line a thread.
+/// One thread's state: the plug-in that it is in, and the number of calls that it has begun. 64: one cache line for
+/// each thread.
 struct alignas(64) PlugInCell {
-  std::atomic<std::uint32_t> plug_in{0};  // its index + 1; 0: in none
+  std::atomic<std::uint32_t> plug_in{0};  // the plug-in's index + 1; 0: in no plug-in
   std::uint32_t unused = 0;
   std::atomic<std::uint64_t> calls{0};
 };
 
 /// How an analyzer ended inside a plug-in.
 enum class PlugInEnd : std::uint32_t {
-  kUnknown = 0,  // it was killed from outside, or by something that leaves no note
+  kUnknown = 0,  // the analyzer was killed from outside, or by something that leaves no note
   kHang = 1001,
   kExit = 1002,        // the plug-in called exit
-  kDescriptors = 1003  // it closed descriptors that are not its own
-  // Else the number of a signal.
+  kDescriptors = 1003  // the plug-in closed descriptors that are not its own
+  // Any other value is the number of a signal.
 };
 
 struct PlugInDeath {
   std::size_t plug_in;
   PlugInEnd how;
-  std::uint32_t deaths;  // of this plug-in in this run, this one included
+  std::uint32_t deaths;  // the number of deaths by this plug-in in this run, including this one
 };
 
-/// "signal 11 (Segmentation fault)", "it did not return", …
+/// A text such as "signal 11 (Segmentation fault)" or "it did not return in time".
 std::string to_text(PlugInEnd how);
 
 class PlugInNotes {
  public:
-  /// In memory only: they end with the process.
+  /// Keeps the notes in memory only, where they end with the process.
   PlugInNotes();
-  /// In this file, which is made, with mode 0600, if it is missing or of another format. Throws Error (exit code 3).
+  /// Keeps the notes in this file, which is created with mode 0600 if it is missing, and cleared if it has another
+  /// format. Throws Error (exit code 3).
   explicit PlugInNotes(const std::string& path);
   ~PlugInNotes();
   PlugInNotes(const PlugInNotes&) = delete;
   PlugInNotes& operator=(const PlugInNotes&) = delete;
 
-  /// Takes up the notes of that run; those of another run are cleared. ids: of the plug-ins, in order; the deaths of a
-  /// plug-in with another id do not count. Returns those that ended the analyzer before this one.
+  /// Continues the notes of that run, and clears those of another run. ids: the ids of the plug-ins, in order; deaths
+  /// by a plug-in with another id do not count. Returns the plug-ins that ended the previous analyzer.
   std::vector<PlugInDeath> begin_run(const Id128& run_id, std::span<const Id128> ids);
-  /// Of this run. plug_in: below kMostPlugIns.
+  /// The number of deaths in this run. plug_in: below kMostPlugIns.
   std::uint32_t deaths(std::size_t plug_in) const noexcept;
 
   PlugInCell& cell(std::size_t thread) noexcept;
   static std::size_t cells() noexcept;
-  /// Async-signal-safe. The process ends next. False if an end was noted before: that one counts.
+  /// Async-signal-safe. Called just before the process ends. Returns false if an end was noted before, in which case
+  /// the earlier note counts.
   bool note_end(std::uint32_t plug_in, PlugInEnd how) noexcept;
-  /// In a child that a call of the plug-in has forked. True if it is the first one.
+  /// Called in a child process that a call of the plug-in has forked. Returns true for the first such child.
   bool note_child(std::uint32_t plug_in) noexcept;
-  /// Such a child has come back from the call, in this run.
+  /// Whether, in this run, such a child has returned from the call.
   bool has_forked(std::size_t plug_in) const noexcept;
-  /// Every plug-in has returned for a step: the analyzer makes progress.
+  /// Call it when every plug-in has returned for a step, which means that the analyzer makes progress.
   void step_done() noexcept;
 
  private:

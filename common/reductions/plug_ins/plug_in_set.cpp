@@ -14,7 +14,7 @@ std::string label_of(const PlugInSpec& spec) {
   return fmt::format("reduction '{}' ({})", spec.as.empty() ? spec.name : spec.as, spec.path);
 }
 
-/// "real or complex fields".
+/// A text such as "real or complex fields".
 std::string fields_taken_by(std::uint32_t classes) {
   std::vector<std::string_view> names;
   if ((classes & RINGSIDE_CLASS_REAL) != 0) names.emplace_back("real");
@@ -36,7 +36,7 @@ PlugInSet::PlugInSet(std::span<const std::string> specs, double timeout_s, const
   notes_ = notes.empty() ? std::make_unique<PlugInNotes>() : std::make_unique<PlugInNotes>(notes);
   watch_ = std::make_unique<PlugInWatch>(labels, timeout_s, *notes_);
   for (const PlugInSpec& spec : parsed) {
-    const PlugInCall call(*watch_, 0, plug_ins_.size());  // a library's constructors run
+    const PlugInCall call(*watch_, 0, plug_ins_.size());  // this runs the library's constructors
     plug_ins_.push_back(PlugIn::load(spec));
     watch_->check_descriptors(plug_ins_.size() - 1);
     for (const PlugIn& other : std::span(plug_ins_).first(plug_ins_.size() - 1)) {

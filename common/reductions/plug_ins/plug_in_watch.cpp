@@ -21,16 +21,17 @@
 namespace ringside {
 namespace {
 
-// What a crash is. SIGBUS belongs to the handler of failed mappings (common/files/watched_mapping), which cannot be
-// asked whether a fault is its own: after one, the cells of the threads tell where the process was.
+// The signals that count as a crash. SIGBUS is missing: it belongs to the handler of failed mappings
+// (common/files/watched_mapping), and this code cannot ask it whether a fault is its own. After a SIGBUS, the threads'
+// cells show where the process was.
 constexpr int kSignals[] = {SIGSEGV, SIGFPE, SIGILL, SIGABRT, SIGSYS};
 constexpr std::size_t kLabelBytes = 512;
 constexpr int kLooksInTimeout = 8;
 constexpr const char* kSentinel = "/dev/null";
 constexpr std::string_view kClosedDescriptors = "it closed descriptors that are not its own";
-constexpr std::size_t kSignalStackBytes = std::size_t{64} << 10;  // an endless recursion leaves none of the thread's
+constexpr std::size_t kSignalStackBytes = std::size_t{64} << 10;  // an endless recursion uses up the thread's own
 
-// For the handlers, which read nothing else of the process.
+// The data for the handlers, which read nothing else of the process.
 std::atomic<PlugInNotes*> notes_of_process{nullptr};
 std::atomic<const ForkMark*> mark_of_process{nullptr};
 std::atomic<int> sentinel_of_process{-1};
@@ -38,7 +39,7 @@ char labels_of_process[kMostPlugIns][kLabelBytes];
 struct sigaction actions_before[std::size(kSignals)];
 thread_local std::atomic<PlugInCell*> own_cell{nullptr};
 
-/// "ringside: the LABEL WHAT REST". Async-signal-safe.
+/// Writes "ringside: the LABEL WHAT REST". Async-signal-safe.
 void write_line(std::string_view label, std::string_view what, std::string_view rest = {}) noexcept {
   char line[kLabelBytes + 256];
   std::size_t length = 0;
@@ -58,20 +59,21 @@ void note(std::uint32_t plug_in, PlugInEnd how, std::string_view what) noexcept 
 }
 
 std::uint32_t own_plug_in() noexcept {
-  if (notes_of_process.load() == nullptr) return 0;       // the cells may be gone
-  if (!mark_of_process.load()->is_owner()) return 0;  // the end of a child of the plug-in's is its own matter
+  if (notes_of_process.load() == nullptr) return 0;       // the cells may be unmapped
+  if (!mark_of_process.load()->is_owner()) return 0;  // how a child of the plug-in ends does not matter here
   const PlugInCell* const cell = own_cell.load(std::memory_order_relaxed);
   return cell != nullptr ? cell->plug_in.load(std::memory_order_relaxed) : 0;
 }
 
-/// Another thread may have been given the sentinel's number by now, for a file of another kind. Async-signal-safe.
+/// Whether the sentinel is closed. Another thread may have received its number meanwhile, for a file of another kind.
+/// Async-signal-safe.
 bool lost_descriptors() noexcept {
   struct stat found {};
   const int sentinel = sentinel_of_process.load();
   return sentinel >= 0 && (fstat(sentinel, &found) != 0 || !S_ISCHR(found.st_mode));
 }
 
-/// The first one that a thread is in; 0: none is in any.
+/// The first plug-in in which any thread is; 0 if no thread is in a plug-in.
 std::uint32_t plug_in_of_any_thread() noexcept {
   for (std::size_t thread = 0; thread < PlugInNotes::cells(); ++thread) {
     const std::uint32_t plug_in = notes_of_process.load()->cell(thread).plug_in.load(std::memory_order_relaxed);
@@ -83,7 +85,7 @@ std::uint32_t plug_in_of_any_thread() noexcept {
 void on_signal(int number) {
   const int errno_before = errno;
   const std::uint32_t plug_in = own_plug_in();
-  // ZeroMQ aborts when it misses one.
+  // ZeroMQ aborts if one of its descriptors is missing.
   if (plug_in == 0 && notes_of_process.load() != nullptr && mark_of_process.load()->is_owner() && lost_descriptors()) {
     note(plug_in_of_any_thread(), PlugInEnd::kDescriptors, kClosedDescriptors);
   }
@@ -94,7 +96,7 @@ void on_signal(int number) {
   for (std::size_t s = 0; s < std::size(kSignals); ++s) {
     if (kSignals[s] == number) sigaction(number, &actions_before[s], nullptr);
   }
-  raise(number);  // pending until this returns; then the action before takes it
+  raise(number);  // pending until this function returns; then the previous action handles it
   errno = errno_before;
 }
 
@@ -102,10 +104,10 @@ void on_exit_of_process() {
   const std::uint32_t plug_in = own_plug_in();
   if (plug_in == 0) return;
   note(plug_in, PlugInEnd::kExit, "it called exit");
-  std::abort();  // whoever supervises the analyzer replaces one that a signal ended
+  std::abort();  // the supervisor replaces an analyzer that a signal ended
 }
 
-/// Makes the handlers usable in this thread. Its stack stays until the process ends.
+/// Gives this thread a stack for the handlers, which is kept until the process ends.
 void give_signal_stack() noexcept {
   thread_local bool has_stack = false;
   if (has_stack) return;
@@ -171,7 +173,8 @@ void PlugInWatch::name_changed_floats(std::size_t plug_in) noexcept {
              "each of its calls, so that no other result depends on it");
 }
 
-/// In a child that the plug-in's call has forked: it has none of the analyzer's other threads, and must not touch the ring.
+/// Called in a child process that the plug-in's call has forked: the child has none of the analyzer's other threads,
+/// and must not touch the ring.
 void PlugInWatch::end_child(std::size_t plug_in) noexcept {
   if (notes_.note_child(static_cast<std::uint32_t>(plug_in))) {
     write_line(labels_of_process[plug_in],
@@ -180,7 +183,7 @@ void PlugInWatch::end_child(std::size_t plug_in) noexcept {
   _exit(EXIT_FAILURE);
 }
 
-// Counts looks, not time: a process that was stopped, or had no core, has looked as seldom as it has run.
+// Counts checks, not time: a process that was stopped, or had no core, has checked only as often as it has run.
 void PlugInWatch::look_for_hangs(const std::stop_token& stop) {
   struct Seen {
     std::uint64_t calls = 0;

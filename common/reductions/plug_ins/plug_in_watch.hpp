@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Watches the calls of plug-ins. If a call crashes, exits or does not return, it names the plug-in on standard error and
-// in the notes, and the process dies of the signal (of SIGABRT, if there is none): an analyzer that a plug-in may have
-// damaged must not write to the ring any more. The plug-in may hold locks, too, so its thread cannot be abandoned.
-// After each call the thread has the default floating-point environment again, and a child that the call has left behind ends.
+// Watches the calls of plug-ins. If a call crashes, exits or does not return, the watch names the plug-in on standard
+// error and in the notes, and the process ends by the signal (or by SIGABRT if there was none): an analyzer that a
+// plug-in may have damaged must not write to the ring any more. The plug-in may also hold locks, so its thread cannot
+// be abandoned. After each call, the thread's default floating-point environment is restored, and a child process that
+// the call has forked is ended.
 #pragma once
 
 #include <atomic>
@@ -18,22 +19,22 @@
 
 namespace ringside {
 
-/// One for each process at a time: its handlers of signals find it.
+/// A process may have only one at a time, because the signal handlers must find it.
 class PlugInWatch {
  public:
-  /// labels: "reduction 'l3' (./libl3.so)", at most kMostPlugIns. timeout_s: how long a call may take. notes: outlives
-  /// this object.
+  /// labels: texts such as "reduction 'l3' (./libl3.so)", at most kMostPlugIns. timeout_s: the limit for one call.
+  /// `notes` must outlive this object.
   PlugInWatch(std::span<const std::string> labels, double timeout_s, PlugInNotes& notes);
   ~PlugInWatch();
   PlugInWatch(const PlugInWatch&) = delete;
   PlugInWatch& operator=(const PlugInWatch&) = delete;
 
-  /// A call begins and ends in this thread. thread: its number in the team.
+  /// Mark the beginning and the end of a call in this thread. thread: its number in the team.
   void enter(std::size_t thread, std::size_t plug_in) noexcept;
   void leave(std::size_t thread, std::size_t plug_in) noexcept;
-  /// Ends the process in the name of the plug-in if descriptors have been closed at large since the last check. (A single one of
-  /// the process's is not noticed; of several plug-ins that run at the same time, the one that is checked first is named.)
-  /// One system call.
+  /// Ends the process and names the plug-in as the cause if many descriptors have been closed since the last check.
+  /// (The closing of a single descriptor of the process is not noticed. If several plug-ins run at the same time, the
+  /// first that is checked is named.) Makes one system call.
   void check_descriptors(std::size_t plug_in) noexcept;
 
  private:
@@ -44,13 +45,13 @@ class PlugInWatch {
   PlugInNotes& notes_;
   double timeout_s_;
   ForkMark mark_;
-  UniqueFd sentinel_;  // as good as any other descriptor of the process, and closed by none of its threads
-  std::atomic<std::uint32_t> changed_floats_{0};  // a bit for each plug-in that has been named for it
+  UniqueFd sentinel_;  // stands for all descriptors of the process; none of its own threads closes it
+  std::atomic<std::uint32_t> changed_floats_{0};  // one bit for each plug-in that has been named as the cause
   static_assert(kMostPlugIns <= 32);
-  std::jthread thread_;  // last: it uses the others
+  std::jthread thread_;  // last, because it uses the other members
 };
 
-/// A call of a plug-in: `enter` now, `leave` at the end of the scope.
+/// A call of a plug-in: the constructor calls `enter`, the destructor `leave`.
 class PlugInCall {
  public:
   PlugInCall(PlugInWatch& watch, std::size_t thread, std::size_t plug_in) noexcept
@@ -64,7 +65,7 @@ class PlugInCall {
  private:
   PlugInWatch& watch_;
   std::size_t thread_;
-  std::size_t plug_in_;  // the cell is shared with children, in which it is the parent's
+  std::size_t plug_in_;  // kept here, because in a forked child the shared cell is still the parent's
 };
 
 }  // namespace ringside

@@ -10,11 +10,11 @@ namespace ringside {
 namespace {
 
 constexpr std::size_t kWordBits = 64;
-constexpr std::size_t kFractionBits = 52;  // that a double stores
-constexpr std::size_t kExponents = 2046;   // of finite doubles, 0 for subnormal ones included
+constexpr std::size_t kFractionBits = 52;  // the fraction bits that a double stores
+constexpr std::size_t kExponents = 2046;   // the number of exponents of finite doubles, including 0 for subnormal ones
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// The bits from `bit` on.
+/// The 64 bits from `bit` on.
 std::uint64_t bits_from(const std::uint64_t* words, std::size_t bit) noexcept {
   const std::size_t word = bit / kWordBits;
   const std::size_t shift = bit % kWordBits;
@@ -37,15 +37,15 @@ double rounded_words(const std::uint64_t* words) noexcept {
   while (used > 0 && words[used - 1] == 0) --used;
   if (used == 0) return 0;
   const std::size_t top = used * kWordBits - 1 - static_cast<std::size_t>(std::countl_zero(words[used - 1]));
-  // Subnormal numbers, and those of the lowest exponent that are not, are stored as multiples of 2^-1074.
+  // Subnormal numbers, and normal numbers of the lowest exponent, are stored as multiples of 2^-1074.
   if (top <= kFractionBits) return std::bit_cast<double>(words[0]);
   const std::size_t shift = top - kFractionBits;
   if (shift >= kExponents) return kInfinity;
-  const std::uint64_t significand = bits_from(words, shift);  // 53 bits: there are none above
+  const std::uint64_t significand = bits_from(words, shift);  // at most 53 bits: no higher bit is set
   const bool is_half_or_more = (bits_from(words, shift - 1) & 1) != 0;
   const bool rounds_up = is_half_or_more && ((significand & 1) != 0 || any_below(words, shift - 1));
-  // The first bit of the significand, which a double does not store, adds the 1 that the exponent lacks; so does a carry.
-  // Beyond the largest finite double lie the bits of infinity.
+  // The first bit of the significand, which a double does not store, adds the 1 by which the exponent is too small; a
+  // carry also increases it. Above the largest finite double, this gives the bits of infinity.
   return std::bit_cast<double>((std::uint64_t{shift} << kFractionBits) + significand + (rounds_up ? 1 : 0));
 }
 
@@ -56,7 +56,7 @@ void ExactSum::add(std::uint64_t number, std::size_t bit) noexcept {
   const std::size_t shift = bit % kWordBits;
   const std::uint64_t high = shift == 0 ? 0 : number >> (kWordBits - shift);
   bool carry = __builtin_add_overflow(words[word], number << shift, &words[word]);
-  // `high` is below 2^63, so the carry makes no second one.
+  // `high` is below 2^63, so adding the carry to it cannot overflow.
   carry = __builtin_add_overflow(words[word + 1], high + (carry ? 1 : 0), &words[word + 1]);
   for (std::size_t w = word + 2; carry && w < kWords; ++w) carry = ++words[w] == 0;
 }

@@ -19,14 +19,14 @@ std::uint64_t exponent_of(std::uint64_t magnitude) noexcept {
   return magnitude >> kStoredBits;
 }
 
-/// magnitude == significand * 2^(max(exponent, 1) - 1075)
+/// The significand in magnitude == significand * 2^(max(exponent, 1) - 1075).
 std::uint64_t significand_of(std::uint64_t magnitude) noexcept {
   return (magnitude & (kHiddenBit - 1)) | (exponent_of(magnitude) != 0 ? kHiddenBit : 0);
 }
 
 std::uint64_t square_of(std::uint64_t magnitude) noexcept {
   const auto value = std::bit_cast<double>(magnitude);
-  return std::bit_cast<std::uint64_t>(value * value) & ~kSign;  // a NaN may have one
+  return std::bit_cast<std::uint64_t>(value * value) & ~kSign;  // without the sign, which a NaN may have
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ void ExactAdder::add(const double* x, const double* change, std::size_t entries,
                      ExactSums& sums) noexcept {
   settle(add_terms(x, entries, !is_integer), !is_integer, sums.positive, sums.negative, sums.squares);
   if (change == nullptr) return;
-  // |change| has no sign: both halves are added to one sum.
+  // |change| has no sign, so both halves are added to one sum.
   settle(add_terms(change, entries, !is_integer), !is_integer, sums.changes, sums.changes, sums.squares_of_changes);
 }
 
@@ -86,19 +86,19 @@ ExactAdder::Range ExactAdder::add_terms(const double* values, std::size_t count,
 
 void ExactAdder::settle(const Range& range, bool with_values, ExactSum& positive, ExactSum& negative,
                         ExactSum& squares) noexcept {
-  const std::uint64_t lowest = range.lowest_less_one + 1;  // 0 if there are only zeros
+  const std::uint64_t lowest = range.lowest_less_one + 1;  // 0 if all terms are zeros
   if (with_values) {
     settle(tables_->of_sign[0], lowest, range.greatest, positive);
     settle(tables_->of_sign[1], lowest, range.greatest, negative);
   }
-  // Rounded squares are in the order of the magnitudes, too.
+  // Rounded squares have the same order as the magnitudes.
   settle(tables_->squares, square_of(lowest), square_of(range.greatest), squares);
   if (range.greatest <= kNoNumber << kStoredBits) return;
   positive.met |= ExactSum::kNan;
   squares.met |= ExactSum::kNan;
 }
 
-/// lowest, greatest: the magnitudes of the terms lie between them, but for zeros.
+/// lowest, greatest: the limits of the terms' magnitudes, apart from zeros.
 void ExactAdder::settle(Totals& totals, std::uint64_t lowest, std::uint64_t greatest, ExactSum& sum) noexcept {
   const std::uint64_t end = std::min(exponent_of(greatest) + 1, kNoNumber);
   for (std::uint64_t exponent = exponent_of(lowest); exponent < end; ++exponent) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sums of a field whose parts are boxes, so that its entries have no order in which the nodes could add them: each
-// sum is exact, and rounded once (docs/inside/kernels.md, "Parts that are boxes").
+// The sums of a field whose parts are boxes. The nodes have no common order in which they could add such entries, so
+// each sum is exact and rounded only once (docs/inside/kernels.md, "Parts that are boxes").
 #pragma once
 
 #include <array>
@@ -13,20 +13,20 @@
 
 namespace ringside {
 
-/// Of entries and changes as doubles. The terms are rounded as those of other fields are: a square is a double. Of an
-/// integer field only the squares are added; its other sums are exact integers.
+/// The sums of entries and changes as doubles. The terms are rounded like those of other fields: a square is a double.
+/// For an integer field only the squares are added, because its other sums are exact integers.
 struct ExactSums {
   static constexpr std::size_t kCount = 5;
 
-  ExactSum positive;  // entries above 0
-  ExactSum negative;  // the magnitudes of those below 0
+  ExactSum positive;  // sum of the entries above 0
+  ExactSum negative;  // sum of the magnitudes of the entries below 0
   ExactSum squares;
-  ExactSum changes;   // magnitudes
+  ExactSum changes;   // sum of the magnitudes of changes
   ExactSum squares_of_changes;
 
   bool operator==(const ExactSums&) const = default;
 
-  /// In the order in which nodes tell each other of them.
+  /// The sums, in the order in which nodes exchange them.
   std::array<const ExactSum*, kCount> all() const noexcept;
   std::array<ExactSum*, kCount> all() noexcept;
 
@@ -40,27 +40,27 @@ struct ExactSums {
 };
 static_assert(sizeof(ExactSums) == ExactSums::kCount * sizeof(ExactSum), "no padding");
 
-/// Adds entries to exact sums, a block at a time: the significands of terms with equal exponents are added as
-/// integers, and only their totals go to the sum (Neal's large accumulator). One thread's; allocates at construction only.
+/// Adds entries to exact sums, a block at a time: the significands of terms with equal exponents are added as integers,
+/// and only their totals go to the sum (Neal's large accumulator). Used by one thread. Allocates at construction only.
 class ExactAdder {
  public:
   ExactAdder();
 
-  /// x, change: `entries` doubles, at most kReductionBlockRows. change: null if there is none.
+  /// x, change: `entries` doubles, at most kReductionBlockRows. change: null if there is no previous step.
   void add(const double* x, const double* change, std::size_t entries, bool is_integer, ExactSums& sums) noexcept;
 
  private:
   static constexpr std::size_t kExponents = 2048;
 
-  /// By exponent; 0 between two calls.
+  /// The totals for each exponent; 0 between two calls.
   using Totals = std::array<std::uint64_t, kExponents>;
   struct Tables {
-    Totals of_sign[2] = {};  // positive, negative
+    Totals of_sign[2] = {};  // for positive and for negative terms
     Totals squares{};
   };
-  /// Of the magnitudes that were added, as bits, which are in the order of the magnitudes.
+  /// The range of the magnitudes that were added, as bits, which have the same order as the magnitudes.
   struct Range {
-    std::uint64_t lowest_less_one = ~std::uint64_t{0};  // without zeros
+    std::uint64_t lowest_less_one = ~std::uint64_t{0};  // ignoring zeros
     std::uint64_t greatest = 0;
   };
 

@@ -12,8 +12,8 @@
 namespace ringside {
 namespace {
 
-// A field's memory: a word that says whether there is a change, the values, four times the room for a part of a block, then
-// the sums of the blocks. Of boxes: exact sums behind the values.
+// The memory of a field: a word that states whether there is a change, the values, room for four parts of blocks, then
+// the sums of the blocks. For boxes: the exact sums after the values.
 constexpr std::size_t kRoom = kReductionBlockRows;
 constexpr std::size_t sums_word(std::size_t value_words) noexcept {
   return 1 + value_words + 4 * kRoom;

@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-// Of no instruction set in particular: all give the same bits.
+// The choice of the instruction set does not matter: all give the same bits.
 constexpr const ReductionKernel& kernel = plain::reduction_kernel;
 
 template <ReductionName kName>
@@ -55,11 +55,12 @@ void WholeField::take(const FieldPart& part) {
   }
   min = std::min(min, f64_of<"min">(part));
   max = std::max(max, f64_of<"max">(part));
-  change_linf = std::max(change_linf, f64_of<"change_linf">(part));  // in this order: NaN of a part is left out
+  change_linf = std::max(change_linf, f64_of<"change_linf">(part));  // in this order, NaN of a part is ignored
   non_finite += part.values[place_of("non_finite", RINGSIDE_CLASS_REAL).word];
 }
 
-/// Adds entries to the open block, and the block to the totals once it is complete. They are of one block.
+/// Adds entries, all of one block, to the block that is not yet complete, and then adds that block to the totals if it
+/// is now complete.
 void WholeField::run_on(std::span<const double> x, std::span<const double> change) noexcept {
   if (x.empty()) return;
   kernel.run_on(running, false, open_entries(), x.data(), x.size());
@@ -86,7 +87,7 @@ void WholeField::finish_ordered_sums(FieldResults& results) const noexcept {
   kernel.finish_sums(total, has_change, results);
 }
 
-/// Of an integer field l2 and change_l2 are written; ExactReductions has the others.
+/// For an integer field, only l2 and change_l2 are written; its other sums come from ExactReductions.
 void WholeField::finish_exact_sums(FieldResults& results) const noexcept {
   const double sum = exact_sums->sum();
   results.f64<"sum">(sum);

@@ -7,7 +7,7 @@
 namespace ringside::crash {
 namespace {
 
-constexpr std::uint64_t kSectorBytes = 512;  // a disk writes a sector whole
+constexpr std::uint64_t kSectorBytes = 512;  // a disk writes each sector as a whole
 constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
 constexpr std::size_t kNothingPinned = ~std::size_t{0};
 
@@ -141,11 +141,11 @@ void CrashImages::look_at_some(const std::vector<const Cell*>& cells, std::size_
     if (pinned != kNothingPinned) prefixes[pinned] = whole(pinned);
     look_at(cells, prefixes, look);
   };
-  for (const bool there : {true, false}) {  // all, none
+  for (const bool there : {true, false}) {  // all uncertain stores are there, then none
     set_all(there);
     look_pinned();
   }
-  for (const bool there : {true, false}) {  // one missing, one only
+  for (const bool there : {true, false}) {  // one cell is missing, then only one cell is there
     const std::uint64_t count = std::min<std::uint64_t>(cells.size(), sampling.one_each);
     const std::uint64_t first = random.below(cells.size());
     for (std::uint64_t nth = 0; nth < count; ++nth) {
@@ -163,7 +163,7 @@ void CrashImages::look_at_some(const std::vector<const Cell*>& cells, std::size_
     if (nth % 2 == 0) {
       cut_in_time(cells, random, prefixes);
     } else {
-      const std::uint64_t share = 1 + random.below(15);  // of 16
+      const std::uint64_t share = 1 + random.below(15);  // in sixteenths
       for (std::size_t i = 0; i < cells.size(); ++i) {
         prefixes[i] = random.below(16) < share ? random.below(whole(i) + 1) : 0;
       }
@@ -174,8 +174,8 @@ void CrashImages::look_at_some(const std::vector<const Cell*>& cells, std::size_
 
 void CrashImages::cut_in_time(const std::vector<const Cell*>& cells, Random& random,
                               std::vector<std::size_t>& prefixes) const {
-  // The image holds the stores from before the cut, or else the cells with a store after it: the order that fences
-  // must prevent. Most cuts therefore lie at a fence or at an acknowledgement.
+  // The image holds either the stores from before the cut, or only the cells with a store after the cut. The latter is
+  // the wrong order, which fences must prevent. Most cuts therefore lie at a fence or at an acknowledgement.
   const bool older = random.one_in(2);
   const std::uint64_t cut = random.one_in(4) ? time_ - std::min(time_, random.below(1024))
                                              : boundaries_[random.below(std::size(boundaries_))];

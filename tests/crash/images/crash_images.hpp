@@ -30,9 +30,9 @@ std::string_view to_string(Model model) noexcept;
 
 /// How many of an event's images are checked.
 struct Sampling {
-  std::uint64_t exhaustive = 256;  // up to so many, all images; above, these:
-  std::uint64_t one_each = 32;     // so many with one cell missing, and with one cell only
-  std::uint64_t random = 8;        // so many at random
+  std::uint64_t exhaustive = 256;  // up to this many images, all of them; above, these:
+  std::uint64_t one_each = 32;     // this many with one cell missing, and this many with one cell only
+  std::uint64_t random = 8;        // this many at random
 };
 
 class CrashImages {
@@ -42,7 +42,7 @@ class CrashImages {
 
   /// Applies the next event of the trace.
   void apply(const Event& event);
-  /// Makes everything stored so far certain.
+  /// Makes all stores so far certain.
   void settle_all();
 
   /// True if the event applied last added images, or demands for existing ones. A store adds images, an
@@ -79,8 +79,8 @@ class CrashImages {
 
   const Model model_;
   PoolBytes& pool_;
-  std::map<std::uint64_t, Cell> cells_;          // by offset: the cells with uncertain stores
-  std::map<int, std::vector<Awaited>> flushed_;  // by thread, for its next drain
+  std::map<std::uint64_t, Cell> cells_;          // the cells with uncertain stores, by offset
+  std::map<int, std::vector<Awaited>> flushed_;  // for each thread, the cells for its next drain
   std::vector<Awaited> syncing_;
   bool adds_images_ = false;
   bool has_newest_ = false;        // the event applied last was one store ...

@@ -41,7 +41,7 @@ class ModelledPool {
   ModelledPool& drain(std::uint8_t thread = 0) { return apply({.kind = EventKind::kDrain, .thread = thread}); }
   ModelledPool& event(EventKind kind) { return apply({.kind = kind}); }
 
-  /// All images of this moment, as the words at `offsets`.
+  /// The words at `offsets` in all images of this moment.
   Images images(const std::vector<std::uint64_t>& offsets) {
     event(EventKind::kFinished);  // an acknowledgement: every image is judged anew
     Images seen;

@@ -16,7 +16,7 @@ constexpr std::uint64_t mixed(std::uint64_t value) noexcept {
 class Random {
  public:
   explicit Random(std::uint64_t seed) noexcept : state_(seed) {}
-  /// A generator that depends on both, for one part of what `seed` decides.
+  /// A generator for one part of the choices that `seed` decides; it depends on both arguments.
   Random(std::uint64_t seed, std::uint64_t part) noexcept
       : state_(mixed(seed + 1) ^ mixed(part + 0x2545f4914f6cdd1d)) {}
 

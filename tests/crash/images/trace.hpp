@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What was done to a pool, as one sequence: every store, flush, fence and sync of the protocol and, at the moments
-// when they were given, the acknowledgements. Scenarios record traces, mutants bend them, and the crash models cut
-// them off.
+// All operations on a pool, as one sequence: every store, flush, fence and sync of the protocol, and the
+// acknowledgements at the moments when they were given. Scenarios record traces, mutants change them, and the crash
+// models cut them off.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 namespace ringside::crash {
 
 enum class EventKind : std::uint8_t {
-  // What reaches the pool.
+  // Operations on the pool.
   kStore,      // one word, through the cache
   kCopyWord,   // one word of a non-temporal copy
   kFlush,      // of `value` bytes at `offset`
   kDrain,      // by `thread`
   kSyncBegin,  // fdatasync was called ...
   kSyncEnd,    // ... and has returned 0
-  // What is known outside. `run` and `iteration` name an iterate.
+  // Facts that are known outside the pool. `run` and `iteration` name an iterate.
   kRunBegins,  // begin_run was called
   kRunBegun,   // ... and has returned
   kClearing,   // clear was called
   kCleared,    // ... and has returned
   kGoingBack,  // begin_run was called for a run that continues from `iteration`: newer iterates are discarded ...
   kWentBack,   // ... and it has returned
-  kHeld,       // a reader holds the slot of commit `value` from now on, or did
+  kHeld,       // a reader holds the slot of commit `value` from now on (it may release the slot later)
   kTaking,     // the slot of commit `value` may be overwritten from now on
   kPublished,  // the iterate is handed to the ring
   kCommitted,  // its commit, number `value`, was acknowledged
@@ -58,7 +58,7 @@ struct Event {
   std::uint8_t thread = 0;
   bool ends_copy = false;  // the last word of one copy_nontemporal
   std::uint32_t run = 0;
-  std::uint64_t offset = 0;  // of the word, from the beginning of the pool
+  std::uint64_t offset = 0;  // the word's offset from the beginning of the pool
   std::uint64_t value = 0;
   std::uint64_t iteration = 0;
 };

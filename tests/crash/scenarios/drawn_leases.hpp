@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Readers that hold slots in a scenario. They are no processes: the owner finds their leases here. The seed decides
-// which slots they hold. They end with the scenario, because no lock outlives a power cut.
+// Readers that hold slots in a scenario. These readers are not processes: the owner finds their leases here. The seed
+// decides which slots they hold. The readers end with the scenario, because no lock outlives a power cut.
 #pragma once
 
 #include <algorithm>
@@ -35,13 +35,13 @@ class DrawnLeases final : public SlotLeases {
   }
   void give_back(std::uint32_t slot) noexcept override { taken_[slot] = 0; }
 
-  /// False if the owner has the slot.
+  /// Returns false if the owner has taken the slot.
   bool hold(std::uint32_t slot) {
     if (taken_[slot] == 0) held_[slot] = 1;
     return taken_[slot] == 0;
   }
   void release(std::uint32_t slot) { held_[slot] = 0; }
-  /// The owner's process ends. `release_all`: those of all readers end.
+  /// end_owner: the owner's process ends. release_all: the processes of all readers end.
   void end_owner() { taken_.assign(taken_.size(), 0); }
   void release_all() { held_.assign(held_.size(), 0); }
   bool is_held(std::uint32_t slot) const noexcept { return held_[slot] != 0; }
@@ -49,7 +49,7 @@ class DrawnLeases final : public SlotLeases {
 
  private:
   std::vector<char> held_;
-  std::vector<char> taken_;  // by the owner
+  std::vector<char> taken_;  // slots that the owner has taken
 };
 
 }  // namespace ringside::crash

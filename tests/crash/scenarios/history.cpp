@@ -51,7 +51,7 @@ void History::apply(const Event& event) {
       Iterate& iterate = of(event.run, event.iteration);
       if (iterate.commit_seq == 0) ++committed_since_empty_;
       iterate.commit_seq = event.value;
-      iterate.clearing = false;  // it was to be discarded, but the owner that began to do so died
+      iterate.clearing = false;  // the owner that began to discard the iterate died
       break;
     }
     case EventKind::kReduced: of(event.run, event.iteration).recorded = true; break;
@@ -68,7 +68,7 @@ void History::apply(const Event& event) {
       break;
     case EventKind::kFormatted: formatted_ = true; break;
     case EventKind::kKilled:
-      if (clearing_) committed_since_empty_ = 0;  // some iterates may be gone by now
+      if (clearing_) committed_since_empty_ = 0;  // some iterates may be cleared by now
       clearing_ = false;
       break;
     default: break;

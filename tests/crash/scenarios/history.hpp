@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is known outside a pool at one moment of a trace: the iterates handed to the ring, and the ring's
-// acknowledgements. An image that a power cut leaves is judged by this alone.
+// The facts that are known outside a pool at one moment of a trace: the iterates handed to the ring, and the ring's
+// acknowledgements. An image that a power cut leaves is judged by these facts alone.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ struct Iterate {
   bool recorded = false;         // its reductions are recorded
   bool recorded_persisted = false;
   bool given_up = false;   // its slot may be overwritten
-  bool held = false;       // a reader holds its slot, or did: newer ones may be gone
+  bool held = false;       // a reader holds or held its slot: newer iterates may be overwritten
   bool clearing = false;   // the ring is being cleared of it, or it is discarded ...
   bool forgotten = false;  // ... and that was acknowledged
-  bool gone_back_to = false;  // its run went back to it: the next one's commit number may be larger by more than 1
+  bool gone_back_to = false;  // its run went back to it: the next iterate's commit number may be larger by more than 1
 };
 
 /// An intact iterate that was found in an image.
@@ -31,15 +31,15 @@ struct Found {
   std::uint32_t run = 0;
   std::uint64_t iteration = 0;
   std::uint64_t commit_seq = 0;
-  bool recorded = false;  // with its reductions
+  bool recorded = false;  // its reductions are recorded
 };
 
 class History {
  public:
   void apply(const Event& event);
 
-  /// Power was cut, and the pool holds `found` now. A lost iterate is no longer expected. An iterate that is there
-  /// without an acknowledgement is expected as soon as a new owner has begun on the pool.
+  /// Power was cut, and the pool holds `found` now. A lost iterate is no longer expected. An iterate in the pool
+  /// without an acknowledgement is expected once a new owner has begun on the pool.
   void cut_off(std::span<const Found> found);
 
   bool formatted() const noexcept { return formatted_; }

@@ -18,8 +18,9 @@
 namespace ringside::crash {
 namespace {
 
-/// Assigns its pieces to threads at random, several to a thread and in any order, as happens where threads come and go
-/// (common/threads/elastic_team.hpp). What a crash leaves must not depend on which thread stored which word.
+/// Assigns its pieces to threads at random, several to a thread and in any order, as happens if the number of threads
+/// changes (common/threads/elastic_team.hpp). The image after a crash must not depend on which thread stored which
+/// word.
 class ScatteredTeam final : public Team {
  public:
   ScatteredTeam(int threads, std::uint64_t seed) noexcept : threads_(threads), random_(seed) {}
@@ -49,7 +50,7 @@ class ScatteredTeam final : public Team {
 
 std::unique_ptr<Team> make_team(const Setting& setting, std::uint64_t seed) {
   if (setting.scattered) return std::make_unique<ScatteredTeam>(setting.threads, seed);
-  // Only the copy has other threads: outside it, all that is recorded happens in the calling thread.
+  // Only the copy has other threads: all other recorded events happen in the calling thread.
   omp_set_num_threads(setting.threads);
   auto team = std::make_unique<OpenMpTeam>();
   omp_set_num_threads(1);
@@ -143,7 +144,7 @@ void Owner::hold(std::uint32_t slot) {
   persistence_.acknowledge({.kind = EventKind::kHeld, .value = holds_[slot]});
 }
 
-/// The rules of docs/publish/library.md, "Holding a step", word by word: the victim, if no lease need be broken for it.
+/// The rules of docs/inside/library.md, "Leases", word by word: returns the victim if no lease has to be broken for it.
 std::optional<std::uint32_t> Owner::free_victim() {
   std::vector<std::uint32_t> candidates(holds_.size());
   std::iota(candidates.begin(), candidates.end(), 0);
@@ -175,7 +176,7 @@ void Owner::commit_next() {
   const std::uint64_t oldest = *std::min_element(holds_.begin(), holds_.end());
   persistence_.enter(Phase::kBegin);
   persistence_.acknowledge({.kind = EventKind::kPublished, .run = run_, .iteration = iteration});
-  while (syncing_ && oldest != 0 && writer_->persisted() <= oldest) end_sync();  // else `begin` would wait for it
+  while (syncing_ && oldest != 0 && writer_->persisted() <= oldest) end_sync();  // otherwise `begin` would wait
   std::uint64_t& victim = holds_[expected_victim()];
   if (victim != 0) persistence_.acknowledge({.kind = EventKind::kTaking, .value = victim});
   writer_->begin();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An analyzer's part in a scenario: it opens the ring, begins runs and commits with the real RingWriter, and notes in
-// the trace what each call acknowledged when it returned. Scenarios use it, and so do the checks that reopen an image
-// and continue the run.
+// An analyzer's part in a scenario: it opens the ring, begins runs and commits with the real RingWriter, and adds each
+// call's acknowledgement to the trace when the call returns. Scenarios use it, and so do the checks that reopen an
+// image and continue the run.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@ namespace ringside::crash {
 class Owner {
  public:
   /// Opens the ring in `pool` and mends its superblocks and run table entries. Throws Error as RingView::parse does.
-  /// `seed` decides when syncs end and how threads interleave. leases: of readers; may be null.
+  /// `seed` decides when syncs end and how threads interleave. leases: those of the readers; may be null.
   Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& published, std::uint64_t seed,
         DrawnLeases* leases = nullptr);
-  ~Owner();  // without `finish` it counts as killed
+  ~Owner();  // without `finish`, the owner counts as killed
 
-  /// from: the iteration that the run goes back to; 0: its newest one.
+  /// from: the iteration to which the run goes back; 0: its newest iteration.
   void begin_run(std::uint32_t run, std::uint64_t from = 0);
   void clear();
-  /// A reader begins to hold `slot`, if that keeps an iterate.
+  /// A reader begins to hold `slot`, if the slot keeps an iterate.
   void hold(std::uint32_t slot);
   /// Commits the next iterate of the run by the whole protocol, reductions included.
   void commit_next();
@@ -38,7 +38,7 @@ class Owner {
 
   /// Iteration of the newest iterate of this run, 0 if there is none.
   std::uint64_t newest() const noexcept { return newest_; }
-  /// That iterate, as begin_run handed it over for the solver to continue from: payload_bytes.
+  /// The iterate that begin_run handed over, from which the solver continues: payload_bytes.
   const std::byte* handed_over() const noexcept { return handed_over_.data(); }
   const RingView& ring() const noexcept { return writer_->ring(); }
 
@@ -55,16 +55,16 @@ class Owner {
   TracingPersistence persistence_;
   std::unique_ptr<Team> team_;
   std::unique_ptr<RingWriter> writer_;
-  std::unique_ptr<StepReducer> reducer_;  // if it reduces on the way
+  std::unique_ptr<StepReducer> reducer_;  // only if the setting reduces on the way
   std::uint32_t run_ = 0;
   std::uint64_t newest_ = 0;
   std::vector<std::byte> handed_over_;
-  std::vector<std::uint64_t> holds_;      // commit_seq by slot; 0: nothing worth keeping
+  std::vector<std::uint64_t> holds_;      // commit_seq by slot; 0: the slot keeps no iterate
   DrawnLeases* const leases_;
-  std::optional<std::uint32_t> ahead_;    // the victim that was chosen before its step came
-  std::vector<char> disregarded_;         // slots whose lease was broken, and whose byte was not obtained since
-  std::optional<std::uint64_t> syncing_;  // the commit that a sync in progress is for
-  std::uint64_t requested_ = 0;           // the newest commit that a sync was asked for
+  std::optional<std::uint32_t> ahead_;    // the victim that was chosen before its step began
+  std::vector<char> disregarded_;         // slots whose lease was broken, and whose lock has not been obtained since
+  std::optional<std::uint64_t> syncing_;  // the commit for which a sync is in progress
+  std::uint64_t requested_ = 0;           // the newest commit for which a sync was requested
 };
 
 }  // namespace ringside::crash

@@ -10,7 +10,7 @@
 namespace ringside::crash {
 namespace {
 
-/// Distinct for every run, iteration and place. As a double it is finite.
+/// A word that is distinct for every run, iteration and place. As a double, the word is finite.
 std::uint64_t tag(std::uint32_t run, std::uint64_t iteration, std::uint64_t at) noexcept {
   return std::uint64_t{0x3f} << 56 | std::uint64_t{run} << 44 | iteration << 32 | (at + 1);
 }
@@ -51,8 +51,8 @@ const RunDescription& Published::run(std::uint32_t run) {
   description.nonzeros = 8 * setting_.rows + run;
   description.started_realtime_ns = 1'000'000 + run;
   assign(description.solver, fmt::format("solver {:08}", run));
-  // Filled to the end: the descriptions of two runs then differ in every word, and a mixture of both is neither of
-  // them.
+  // The fields are filled to their ends. The descriptions of two runs then differ in every word, so that a mixture of
+  // both equals neither.
   const auto fill = [&](auto& field) {
     std::string text;
     while (text.size() + 8 < sizeof(field)) text += fmt::format("{:03}/{:04}", run % 1000, text.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the runs of the scenarios publish. Every word differs from those of every other iterate and run, so that a
-// single wrong word in an image is detected.
+// The data that the runs of the scenarios publish. Every word differs from those of every other iterate and run, so
+// that a single wrong word in an image is detected.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace ringside::crash {
 Id128 run_id_of(std::uint32_t run) noexcept;
 /// The step of `iteration` is iteration - 1.
 StepDescriptor step_of(std::uint32_t run, std::uint64_t iteration) noexcept;
-/// The same with further scalars.
+/// As step_of, with further scalars.
 StepWithScalars slot_step_of(std::uint32_t run, std::uint64_t iteration) noexcept;
 
 /// Makes each larger object only once, because every image is compared with them.
@@ -29,9 +29,9 @@ class Published {
   const RunDescription& run(std::uint32_t run);
   const Catalogue& catalogue(std::uint32_t run);
   const std::byte* payload(std::uint32_t run, std::uint64_t iteration);  // payload_bytes of the schema
-  /// True if `payload` holds that iterate; what lies between two variables is not compared.
+  /// True if `payload` holds that iterate; the bytes between two variables are not compared.
   bool is_payload(const std::byte* payload, std::uint32_t run, std::uint64_t iteration);
-  /// Not computed from the iterate: only their bits matter here.
+  /// Results that are not computed from the iterate, because only their bits matter here.
   const std::vector<std::uint64_t>& results(std::uint32_t run, std::uint64_t iteration);
 
  private:

@@ -48,7 +48,7 @@ class Stage {
     pool_.emplace(traced_.geometry.file_bytes);
     put(0, "PMEMOBJ");
     put(kPageBytes, kPoolLayoutName);
-    // New slots hold leftovers: persistent memory may be allocated a second time.
+    // New slots contain old data, because persistent memory may have been allocated before.
     for (const SlotPlace& place : traced_.geometry.slots) {
       for (std::uint64_t at = 0; at < traced_.geometry.meta_bytes(); at += 8) {
         set(place.meta_offset + at, random_.next());
@@ -81,7 +81,7 @@ class Stage {
   /// likely: otherwise the few events of a commit would hardly ever be chosen.
   void kill(std::size_t from) {
     owner_.reset();
-    leases_.release_all();  // some of them began after the event
+    leases_.release_all();  // some leases began after the event
     Trace& trace = traced_.trace;
     std::vector<Phase> phases;
     for (std::size_t i = from; i < trace.size(); ++i) {
@@ -140,7 +140,7 @@ class Stage {
   std::optional<Owner> owner_;
 };
 
-/// Of a scenario on a small ring: what `play` does on its stage.
+/// Traces a scenario on a small ring: the operations of `play` on its stage.
 template <void (*play)(Stage&)>
 TracedScenario trace(Storage storage, Durability durability, std::uint64_t seed) {
   Random random(seed);
@@ -225,7 +225,7 @@ TracedScenario trace_held_slots(Storage storage, Durability durability, std::uin
   setting.slots = static_cast<std::uint32_t>(4 + random.below(4));
   Stage stage(setting, random.next());
   const std::uint32_t most =
-      random.one_in(4) ? setting.slots : setting.slots - 3;  // more than K - 3: leases are broken
+      random.one_in(4) ? setting.slots : setting.slots - 3;  // with more than K - 3 held slots, leases are broken
   play_laps(stage, setting.slots);
   for (int life = 0; life < 2; ++life) {
     const std::size_t from = stage.now();

@@ -16,7 +16,7 @@ struct TracedScenario {
   Setting setting;
   RingGeometry geometry;
   Trace trace;
-  std::size_t first = 0;  // everything before this event was persistent long ago
+  std::size_t first = 0;  // all events before this one are already persistent
 };
 
 struct Scenario {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a scenario's ring is made for, and the storage that it lies on.
+// The shape of a scenario's ring, and its storage.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ struct Setting {
   Storage storage = Storage::kDax;
   Durability durability = Durability::kPower;
   std::uint32_t slots = 3;
-  std::uint64_t rows = 170;     // of x, the first variable
+  std::uint64_t rows = 170;     // the rows of x, the first variable
   std::uint32_t variables = 1;  // 1: x only
-  std::uint32_t scalars = 2;    // of each step
-  int threads = 1;              // of the copy
+  std::uint32_t scalars = 2;    // the scalars of each step
+  int threads = 1;              // the threads of the copy
   bool reduces_on_the_way = false;
   bool scattered = false;  // pieces are assigned to threads at random
 
@@ -41,7 +41,7 @@ Schema schema_of(const Setting& setting);
 /// What run `run` records: a few results, so that images stay small. The descriptions of two runs differ.
 Catalogue catalogue_of(const Setting& setting, std::uint32_t run);
 
-/// Room for exactly that.
+/// The ring's shape for exactly this schema and catalogue.
 RingShape shape_of(const Setting& setting);
 
 }  // namespace ringside::crash

@@ -38,11 +38,11 @@ class TracingPersistence final : public Persistence {
   /// Ends a parallel part: puts the threads' logs into the trace, interleaved by `random`.
   void join_threads(Random& random);
 
-  /// Waits until the sync thread has called `sync`. Requires that it is about to do so.
+  /// Waits until the sync thread has called `sync`. Requires that the thread is about to call it.
   void await_sync();
-  /// Lets that sync end. Requires that one is waiting.
+  /// Lets that sync end. Requires that a sync is waiting.
   void end_sync();
-  /// The owner is gone: its sync thread may finish, and its syncs are no longer traced.
+  /// The owner has ended: its sync thread may finish, and its syncs are no longer traced.
   void abandon();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two real runs compared: equal ones, one flipped bit, different problems, and what cannot be compared.
+// Compares two real runs: equal runs, one flipped bit, different problems, and runs that cannot be compared.
 #include <chrono>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class CompareTest : public PipelineTest {
     return pool;
   }
 
-  /// Standard error of the program.
+  /// Returns the standard error of the program.
   std::string publish(const std::string& pool, int seed, const std::string& how = {}) {
     const Words words = {"run", "--pool=" + pool, "--quiet", "--durability=process", "--overwrite", "--"};
     return expect_done(joined(words, {RINGSIDE_BIN_DIR "/flipped_program", std::to_string(seed), how})).err;
@@ -86,7 +86,7 @@ TEST_F(CompareTest, RunsOfOtherUnitsAreNotEqualThoughAllTheirNumbersAre) {
   const Json pair = compared({a, b, "--expect-equal"}, 5)["pairs"][0];
   EXPECT_TRUE(pair["first_difference"].is_null()) << pair;
   EXPECT_EQ(pair["same_variables"], false);
-  for (const std::string& pool : {a, b}) std::filesystem::remove(pool);  // by their journals alone, too
+  for (const std::string& pool : {a, b}) std::filesystem::remove(pool);  // the journals alone must be enough
   compared({a, b, "--expect-equal"}, 5);
 }
 
@@ -125,10 +125,10 @@ TEST_F(CompareTest, APoolThatChangesMeanwhileIsComparedWithoutAMixture) {
   Process running("ringside", run_arguments("grid:20", {kEndless, "--durability=process"}));
   ASSERT_TRUE(wait_for_commits(100));
   for (int look = 0; look < 5; ++look) {
-    const Json found = compared({a, pool_, pool_});  // the last two are one pool that moves on between the readings
+    const Json found = compared({a, pool_, pool_});  // the last two are one pool that changes between the readings
     EXPECT_TRUE(found["pairs"][0]["first_difference"].is_null()) << found["pairs"][0];
   }
-  // The journal follows the ring: on a busy disk it does not know the run yet.
+  // The journal follows the ring: on a busy disk it may not contain the run yet.
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   Json state;
   while (state != "running" && std::chrono::steady_clock::now() < end) state = compared({a, pool_})["runs"][1]["state"];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program that publishes two variables whose values follow from a seed. With "flip" one mantissa bit of one value of
-// one iterate is another one; which, also follows from the seed, and is printed: ITERATION VARIABLE ENTRY BIT. With "unit" the
-// first variable has another unit. With "measured" each step has scalars that differ from run to run: those of libringside_mpi,
-// and one that is the program's own.
+// one iterate is inverted; the seed also determines this bit, which is printed: ITERATION VARIABLE ENTRY BIT. With
+// "unit" the first variable has another unit. With "measured" each step has scalars that differ from run to run: those
+// of libringside_mpi, and one of the program's own.
 //     flipped_program SEED [flip|unit|measured]
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tail --runs: the runs below a folder, with those of damaged journals, and without those outside.
+// tail --runs: lists the runs below a folder, names damaged journals, and leaves out runs outside the folder.
 #include <gtest/gtest.h>
 
 #include "tests/pipeline/pipeline_fixture.hpp"

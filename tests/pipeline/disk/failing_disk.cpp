@@ -3,9 +3,9 @@
 //   RINGSIDE_TEST_FDATASYNC_FAILS_AT=N   the N-th fdatasync fails with EIO, and later ones succeed: a kernel reports a
 //                                        lost page once and then forgets about it
 //   RINGSIDE_TEST_PWRITE_FAILS_EACH=N    every N-th pwrite fails with EIO
-//   RINGSIDE_TEST_SYNCS_FAIL_FROM=N      in the analyzer, every fdatasync, fsync, msync, fallocate and fremovexattr
-//   from
-//                                        the N-th on fails with EIO, also those of libpmemobj and libpmem
+//   RINGSIDE_TEST_SYNCS_FAIL_FROM=N      in the analyzer, every fdatasync, fsync, msync, fallocate and
+//                                        fremovexattr from the N-th on fails with EIO, also those of
+//                                        libpmemobj and libpmem
 //   RINGSIDE_TEST_SYNCS_COUNTED_IN=FILE  gets one byte for each of those calls
 //   RINGSIDE_TEST_TRUNCATES=FILE         this file is cut to a page as soon as it is mapped
 //   RINGSIDE_TEST_PWRITE_TRUNCATES_AT=N  in the analyzer, the file of the N-th pwrite is cut to a page just before it
@@ -43,7 +43,7 @@ bool in_analyzer() {
   return std::strcmp(program_invocation_short_name, "ringside-analyzer") == 0;
 }
 
-/// Counts a call that waits for the disk or asks it for room. Returns whether the call must fail.
+/// Counts a call that waits for the disk or allocates room on it. Returns whether the call must fail.
 bool sync_fails() {
   static const bool analyzer = in_analyzer();
   static const long fails_from = analyzer ? number("RINGSIDE_TEST_SYNCS_FAIL_FROM") : 0;

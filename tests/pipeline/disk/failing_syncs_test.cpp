@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // From some call on, the disk refuses every sync, whether this code calls it or libpmemobj, which would abort the
-// process. Each call of a run is the first to fail once.
+// process. Each call of a run is once the first to fail.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ class FailingSyncsTest : public PipelineTest {
     return info["iterates"].empty() ? 0 : info["iterates"].back()["iteration"].get<std::uint64_t>();
   }
 
-  /// Persisted steps of the run that ended; 0 if it was refused before it began.
+  /// The number of persisted steps of the run that ended; 0 if it was refused before it began.
   std::uint64_t steps_persisted() const {
     if (!std::filesystem::exists(summary_)) return 0;
     const Json persisted = summary()["steps_persisted"];
@@ -54,7 +54,7 @@ class FailingSyncsTest : public PipelineTest {
                testing::with_failing_disk("RINGSIDE_TEST_SYNCS_FAIL_FROM", std::to_string(sync)));
   }
 
-  /// Each of the syncs, of which there are more than `least`, is the first to fail once: `check` gets the run's end.
+  /// Makes each sync once the first to fail, and expects more than `least` syncs: `check` gets the end of each run.
   template <class Before, class Check>
   void fail_from_each_sync(const Words& arguments, long least, const Before& before, const Check& check) const {
     const long syncs = syncs_of(arguments);
@@ -82,7 +82,7 @@ TEST_F(FailingSyncsTest, WhicheverSyncOfANewPoolIsTheFirstToFailTheRunEndsWithEx
     if (!std::filesystem::exists(pool_)) return;  // a failed creation leaves nothing behind
     EXPECT_GE(newest_intact(), steps_persisted());
   };
-  // Fewer than 20 would mean that libpmemobj's own are not among them.
+  // Fewer than 20 syncs would mean that libpmemobj's own are not counted.
   fail_from_each_sync(run_arguments("grid:20", {"--slots=3", "--iterations=6", "--quiet"}), 20, forget, check);
   EXPECT_GT(failed, runs / 2);
 }
@@ -107,7 +107,7 @@ TEST_F(FailingSyncsTest, ARunThatSyncsNothingNoticesThatItsDiskHasFailed) {
   const Words more = {"--overwrite", "--slots=3", "--durability=process", "--journal=off", "--quiet"};
   const Words to_count = run_arguments("grid:20", more);
   expect_done(to_count);
-  const long syncs = syncs_of(to_count);  // the last but one looks at the disk, the last one ends the run
+  const long syncs = syncs_of(to_count);  // the last call but one checks the disk, the last one ends the run
   const Finished ran = run_failing_from(syncs - 1, joined(to_count, {"--iterations=1000000000", "--tolerance=0"}));
   expect_controlled_end(ran);
   EXPECT_TRUE(summary()["steps_committed"].is_number()) << "the run had begun";
@@ -117,7 +117,7 @@ TEST_F(FailingSyncsTest, ARunThatSyncsNothingNoticesThatItsDiskHasFailed) {
 TEST_F(FailingSyncsTest, WhicheverSyncFailsAFreezeIsWrittenOrSaidToBeLost) {
   const Words arguments = run_arguments("grid:20", {"--overwrite", "--slots=3", "--iterations=6",
                                                     "--durability=process", "--trigger=iteration == 4: freeze"});
-  expect_done(arguments);  // else nearly all syncs are those of a new pool
+  expect_done(arguments);  // otherwise nearly all syncs would be those of a new pool
   int lost = 0;
   const auto check = [&](const Finished& ran) {
     EXPECT_TRUE(ran.exit_code == 0 || ran.exit_code == 3) << ran.exit_code << ran.err;

@@ -46,7 +46,7 @@ class RealDiskTest : public PipelineTest {
 
   bool mount_disk() { return must("mount -o errors=remount-ro " + device_ + " '" + disk_ + "'"); }
 
-  /// As after a repair: the backing has room, and the file system recovers from its journal.
+  /// Repairs the disk: the backing has room again, and the file system recovers from its journal.
   void repair() {
     ASSERT_TRUE(must("mount -o remount,size=400m '" + backing_ + "'")) << why_not_;
     ASSERT_TRUE(remount()) << why_not_;

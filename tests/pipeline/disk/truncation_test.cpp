@@ -65,7 +65,7 @@ TEST_F(TruncationTest, AnAnalyzerWhosePoolIsTruncatedSaysSoAndEndsTheRun) {
   expect_truncated(running.finish(), pool_, "");  // a write in progress may have extended it again
 }
 
-// A write into a truncated file makes it long again: then nothing faults, and what lay there is lost.
+// A write into a truncated file makes it long again: then nothing faults, and the old content is lost.
 TEST_F(TruncationTest, ATruncationBetweenAnyTwoWritesOfAStepIsNoticed) {
   constexpr int kWrites = 12 * 20;  // iterates of 320,000 bytes, in chunks of 16 KiB
   for (const int at : {1, 20, 21, 59, 60, 61, 119, 120, kWrites - 1, kWrites}) {
@@ -118,7 +118,7 @@ TEST_F(TruncationTest, ASparseCopyThatFindsTheDiskFullIsRefusedBeforeAnythingIsW
   EXPECT_EQ(ran.exit_code, 3) << ran.err;
   expect_one_line(ran.err, {copied, "no room for the ", "that a sparse copy left out", "No space left"});
   EXPECT_TRUE(before == content_of(copied));
-  // Without a free block, even a look at what was left out is not possible.
+  // Without a free block, even reading the left-out parts is impossible.
   const std::string fill = small.file("fill");
   [[maybe_unused]] const int full = std::system(("head -c 12m /dev/zero >'" + fill + "' 2>/dev/null").c_str());
   for (const char* how : {"--resume", "--overwrite"}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes whose disk fails: failing_disk.cpp lists the variables that say how.
+// Processes whose disk fails: failing_disk.cpp lists the variables that determine how.
 #pragma once
 
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 namespace ringside::testing {
 
-/// For Process: makes the disk fail for the program and for those that it starts.
+/// For Process: makes the disk fail for the program and for the programs that it starts.
 inline std::function<void()> with_failing_disk(const char* variable, const std::string& value) {
   return [variable, value] {
     setenv("LD_PRELOAD", RINGSIDE_FAILING_DISK, 1);

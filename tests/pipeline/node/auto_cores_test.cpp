@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside run --cores auto`: a plan with a valid calibration, today's rule without one, and the same bits with
-// either.
+// `ringside run --cores auto`: a plan with a valid calibration, the fixed rule without a calibration, and the same bits
+// in both cases.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@ using namespace testing::names;
 
 class AutoCoresTest : public PipelineTest {
  protected:
-  /// Measures this machine, once for all tests, and writes the node file of this one. Call it first: the pool then is
-  /// in the folder that was measured.
+  /// Measures this machine, once for all tests, and copies the node file for this test. Call it first: it moves the
+  /// pool to the measured folder.
   void calibrate() {
     static const TemporaryFolder measured;
     const std::string file = measured.file("node.json");
@@ -39,7 +39,7 @@ class AutoCoresTest : public PipelineTest {
     std::ofstream(folder_.file("ringside/node.json")) << to_json(node).dump();
   }
 
-  /// The same file with every duration multiplied.
+  /// Multiplies the durations of the kernels and pairs in the node file by `factor`, and clears the costs.
   void scale_seconds(double factor) const {
     Node node = read_node(node_file_);
     for (KernelFigures& kernel : node.kernels) {
@@ -120,7 +120,7 @@ TEST_F(AutoCoresTest, AMatrixThatWasNotMeasuredRunsByTheTopologyAndOneLineSaysSo
 
 class CalibratedModesTest : public AutoCoresTest {
  protected:
-  /// A calibration at the default place by which reducing on the way is much faster.
+  /// A calibration at the default place in which reducing during the copy is much faster.
   void calibrate_for_transfer() { calibrate_by_default(favour_transfer); }
 
   static void favour_transfer(Node& node) {
@@ -193,7 +193,7 @@ TEST_F(AutoCoresTest, ARunThatAdaptsChangesNoBitAndSaysThatItDid) {
       expect_exit(0, run_auto({"--node=" + node_file_, "--adapt", "--iterations=400", "--slots=512", "--elastic=off"}));
   EXPECT_EQ(summary()["adapted"], true) << ran.out;
   expect_has(ran.out, {"adapted"});
-  // Both modes are in the ring; the reductions are made anew and compared bit by bit.
+  // The ring has steps of both modes; replay recomputes their reductions and compares them bit by bit.
   expect_done({"replay", pool_});
 }
 

@@ -50,7 +50,7 @@ TEST(ExperimentApps, SortAndBlackscholesHaveTheSameResultInDramAndInMemoryMode) 
     EXPECT_GT(cached.at("ratio").get<double>(), 0);
     EXPECT_EQ(cached.at("dram_mib"), 4);
     const Json traffic = row_of(tables.at("far").at("rows"), program, "DRAM 4 MiB");
-    EXPECT_GT(traffic.at("read_mb").get<double>(), 0) << traffic;  // twice the DRAM: some came back
+    EXPECT_GT(traffic.at("read_mb").get<double>(), 0) << traffic;  // the data are twice the DRAM: some were read back
     EXPECT_GT(traffic.at("managed_mib").get<double>(), 6) << traffic;
   }
 }

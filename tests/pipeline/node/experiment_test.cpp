@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside experiment`, as a user starts it: the list, the form of its outputs, and what is refused. The arrays are
-// small: no figure is judged.
+// small: no measured figure is checked.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace testing::names;
 
-/// Those that --memory gives folders to; experiment_apps_test.cpp has `apps`.
+/// The experiments that take folders by --memory; experiment_apps_test.cpp tests `apps`.
 const Words kNames = {"stream", "compete", "placement", "streams", "pipeline"};
 
 Finished experiment(const Words& arguments) {
@@ -94,7 +94,7 @@ TEST(Experiment, RingsidesLastIterateIsThatOfThePublishedLoopUpToRounding) {
   const Json found = Json::parse(experiment({"pipeline", "--bytes=64K", "--repeats=40", "--json"}).out);
   for (const Json& row : found.at("tables").at("ringside").at("rows")) {
     if (!row.at("total_s").is_number()) continue;
-    EXPECT_LT(row.at("difference").get<double>(), 20) << row;  // 1e-15
+    EXPECT_LT(row.at("difference").get<double>(), 20) << row;  // in units of 1e-15
   }
   expect_has(found.at("remarks").dump(), {"has the same bits"});
 }
@@ -141,7 +141,7 @@ TEST(Experiment, AFolderWithoutPermissionIsRefusedWithExitCode3) {
   const TemporaryFolder folder;
   ASSERT_EQ(chmod(folder.path().c_str(), 0555), 0);
   const Words arguments = {"experiment", "stream", "--memory=" + folder.path()};
-  // Wholly another user: a process whose real user is still root may not be read by LeakSanitizer.
+  // The real user changes, too: LeakSanitizer may not read a process whose real user is still root.
   const Finished refused = run("ringside", arguments, [] {
     if (geteuid() == 0 && setresuid(testing::kNobody, testing::kNobody, testing::kNobody) != 0) _exit(1);
   });

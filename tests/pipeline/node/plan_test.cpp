@@ -186,8 +186,8 @@ TEST_F(PlanCommandTest, OptionsOfManyNodesThatDescribeNoneAreRefused) {
   for (const char* wrong : {"10,2,3", "10,2,3,4,5", "0,2,3,4", "10,2,x,4", ""}) {
     expect_refused({"plan", "--nodes=2", std::string("--step-figures=") + wrong}, 2, {"--step-figures"});
   }
-  expect_refused({"plan", "--nodes=2", figures, "--matrix=grid:100"}, 2, {"--step-figures: found it with --matrix"});
-  expect_refused({"plan", "--nodes=2", figures, "--output=x.html"}, 2, {"--step-figures: found it with --output"});
+  expect_refused({"plan", "--nodes=2", figures, "--matrix=grid:100"}, 2, {"--step-figures: found with --matrix"});
+  expect_refused({"plan", "--nodes=2", figures, "--output=x.html"}, 2, {"--step-figures: found with --output"});
 }
 
 }  // namespace

@@ -207,7 +207,7 @@ TEST_F(ProgramTest, AnAnalyzerThatIsStoppedBeforeTheProgramComesBackIsReplaced) 
     kill(analyzer, SIGTERM);
     analyzer = wait_for_child(ringside.pid(), "ringside-analyzer", analyzer);
     while (!std::filesystem::exists(socket) && kill(ringside.pid(), 0) == 0)
-      std::this_thread::yield();  // it handles signals now
+      std::this_thread::yield();  // until the new analyzer has its socket, and handles signals
   }
   std::ofstream(go) << '\n';
   const std::string stopped = "ringside: the analyzer ended with exit code 0; another one takes over\n";

@@ -18,7 +18,7 @@ std::string without_path(const std::string& text) {
   return std::regex_replace(text, std::regex("RINGSIDE_SOCKET=/[^ )\n]*"), "RINGSIDE_SOCKET=PATH");
 }
 
-/// Waits until a process has died that its parent has not collected yet.
+/// Waits until a process has died; its parent may not have collected it yet.
 void wait_until_dead(pid_t pid) {
   const int process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   ASSERT_GE(process, 0);
@@ -122,7 +122,7 @@ TEST_F(ProgramTest, ARunWhoseProgramAndAnalyzerDieTogetherEnds) {
   UpRun ringside(scripted({"attach", "publish", "10", "say", "up", "pause"}));
   const pid_t program = wait_for_child(ringside.pid(), "scripted_program");
   const pid_t analyzer = wait_for_child(ringside.pid(), "ringside-analyzer");
-  ringside.signal(SIGSTOP);  // so that it sees both deaths at once
+  ringside.signal(SIGSTOP);  // so that `ringside run` finds both deaths at once
   kill(analyzer, SIGKILL);
   kill(program, SIGKILL);
   for (const pid_t died : {analyzer, program}) wait_until_dead(died);

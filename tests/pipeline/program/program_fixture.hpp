@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of `ringside run -- PROGRAM` share: its arguments, and the lines that a person sees.
+// Shared by the tests of `ringside run -- PROGRAM`: its arguments, and the lines that a person sees.
 #pragma once
 
 #include <sys/stat.h>
@@ -26,17 +26,17 @@ class UpRun : public Process {
 
 class ProgramTest : public NoOrphansTest {
  protected:
-  /// run OPTIONS -- PROGRAM ARGS.
+  /// The arguments `run OPTIONS -- PROGRAM ARGS`.
   Words with(const Words& program, const Words& options = {}) const {
     Words words = {"run", "--pool=" + pool_, "--summary=" + summary_, "--durability=process"};
     if (coordination_ != "locks") words.push_back(coordination());
     return joined(joined(joined(words, options), {"--"}), program);
   }
-  /// With the scripted program.
+  /// The arguments of a run of the scripted program.
   Words scripted(const Words& script, const Words& options = {}) const {
     return with(joined({kScripted}, script), options);
   }
-  /// With a shell, in which $P is the scripted program.
+  /// The arguments of a run of a shell, in which $P is the scripted program.
   Words shell(const std::string& text, const Words& options = {}) const {
     return with({"sh", "-c", "P=" + kScripted + "; " + text}, options);
   }

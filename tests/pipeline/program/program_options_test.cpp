@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which options go with a program of the user's, what its environment holds, and what it has of the terminal's streams.
+// A program of the user's: the options that it permits, its environment, and its standard streams.
 #include "tests/pipeline/program/program_fixture.hpp"
 
 namespace ringside {
@@ -47,7 +47,7 @@ TEST_F(ProgramTest, TheEnvironmentHasTheSocketTheCoresAndTheOptions) {
       [] {
         unsetenv("OMP_NUM_THREADS");
         unsetenv("OMP_WAIT_POLICY");  // test.sh sets it
-        setenv("RINGSIDE_BUFFERS", "99", 1);  // of a run around this one
+        setenv("RINGSIDE_BUFFERS", "99", 1);  // as set by an outer run
         setenv("RINGSIDE_RESUME_FROM", "/around", 1);
       });
   EXPECT_EQ(std::regex_replace(std::regex_replace(ran.out, std::regex("SOCKET=/[^\n]*/analyzer.socket"), "SOCKET=PATH"),

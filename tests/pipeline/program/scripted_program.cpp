@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A solver that does what its arguments say, one word after the other, and prints what happens:
+// A solver that executes its arguments, one word after the other, and prints what happens:
 //   attach | publish N | detach | exit STATUS | raise SIGNAL | say TEXT | run COMMAND | write FIFO | read FIFO
 //   handle (SIGINT and SIGUSR1 from here on) | await (one of them) | ignore (SIGINT) | pause (until a signal)
 //   problem NAME | variables x (the default), several, states | fork (a child uses the attachment) | leave (a child
@@ -144,7 +144,7 @@ class ScriptedProgram {
     close(fd);
   }
 
-  /// Blocked outside `await`, so that none comes between a check and a wait.
+  /// Blocks the signals outside `await`, so that none arrives between a check and a wait.
   static void handle() {
     sigset_t set;
     sigemptyset(&set);
@@ -169,7 +169,7 @@ class ScriptedProgram {
       say(claim ? "the child has a buffer" : error.what());
       handoff_.reset();
       std::fflush(stdout);
-      _exit(static_cast<int>(error.code()));  // what it shares with its parent is not freed: no leak
+      _exit(static_cast<int>(error.code()));  // memory shared with the parent is not freed: no leak
     }
     int status = 0;
     waitpid(child, &status, 0);

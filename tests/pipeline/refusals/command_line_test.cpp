@@ -379,7 +379,7 @@ TEST_F(CommandLineTest, ASmallLimitIsNamedBeforeALibraryDiesOfIt) {
     });
     expect_one_clean_line(ran, 3, {"ulimit -s"});
   }
-#ifndef __SANITIZE_ADDRESS__  // which needs more than any of these
+# ifndef __SANITIZE_ADDRESS__  // AddressSanitizer needs more than any of these limits
   for (const rlim_t mib : std::vector<rlim_t>{5, 20, 30, 40}) {
     const Finished ran = run_there({"ringside", solve}, [mib] {
       const rlimit limit{mib << 20, mib << 20};

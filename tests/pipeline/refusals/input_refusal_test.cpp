@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a user sees if an input is damaged or a solver cannot use it: exit code 2 and one line with the file, the line
+// The refusal of an input that is damaged or that a solver cannot use: exit code 2 and one line with the file, the line
 // and the numbers in it.
 #include <gtest/gtest.h>
 

@@ -198,7 +198,7 @@ TEST_F(RefusalTest, APlaceOfAnotherUserNamesItsOwner) {
   };
   const Finished first = run("ringside-analyzer", {"--version"}, as_nobody);
   if (first.exit_code != 0) GTEST_SKIP() << "other users may not start the programs of this build";
-  // A socket of its own, so that only the pool is in the way.
+  // The analyzer gets a folder of its own for its socket, so that only the pool is not accessible.
   const std::string theirs = folder_.file("theirs");
   std::filesystem::create_directory(theirs);
   ASSERT_EQ(chown(theirs.c_str(), 65534, 65534), 0);
@@ -237,7 +237,7 @@ TEST_F(RefusalTest, APoolThatOthersMayReadBecomesPrivateAndThisIsReported) {
 
 TEST_F(RefusalTest, AFullDiskLeavesNothingBehind) {
   expect_refused(run_arguments("grid:1000"), 3, {pool_}, [] {
-    // Stands in for a full disk where nothing may be mounted: no file of this process may grow beyond 20 MB.
+    // Simulates a full disk if nothing may be mounted: no file of this process may grow beyond 20 MB.
     signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{20'000'000, 20'000'000};
     setrlimit(RLIMIT_FSIZE, &limit);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Commands that are programs of their own: `ringside` becomes them, and what is missing or of another version is
-// refused.
+// Commands that are programs of their own: `ringside` executes them, and refuses a missing program or one of another
+// version.
 #include <unistd.h>
 
 #include <csignal>

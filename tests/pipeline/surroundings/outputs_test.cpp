@@ -43,7 +43,7 @@ TEST_F(OutputsTest, ASummaryNeverReplacesTheMatrix) {
   EXPECT_FALSE(fs::exists(pool_));
 }
 
-// What is written would not be what the name says.
+// The content would not have the format of the name's ending.
 TEST_F(OutputsTest, ANameWithTheEndingOfAnotherFormatIsRefused) {
   keep_a_run();
   const auto refused = [&](Words words, const std::string& name, const std::string& expected) {

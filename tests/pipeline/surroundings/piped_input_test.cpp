@@ -13,7 +13,7 @@ namespace {
 
 using namespace testing::names;
 
-/// As a shell does: `descriptor` reads `text`, which fits into a pipe.
+/// Lets `descriptor` read `text`, which fits into a pipe, as a shell does.
 std::function<void()> piped(const std::string& text, int descriptor) {
   return [text, descriptor] {
     int ends[2];

@@ -21,7 +21,7 @@ class RedirectedOutputTest : public PipelineTest {
  protected:
   void SetUp() override { expect_done({"run", "--matrix=grid:20", "--iterations=5", "--pool=" + pool_, "--quiet"}); }
 
-  /// As the shell's `DESCRIPTOR> log` (O_TRUNC) and `DESCRIPTOR>> log` (O_APPEND).
+  /// Redirects the descriptor to the log, as the shell's `DESCRIPTOR> log` (O_TRUNC) and `DESCRIPTOR>> log` (O_APPEND).
   std::function<void()> redirect(int descriptor, int flags) const {
     return [log = log_, descriptor, flags] { dup2(open(log.c_str(), O_WRONLY | O_CREAT | flags, 0600), descriptor); };
   }

@@ -92,7 +92,7 @@ class StandardOutputTest : public PipelineTest {
     for (const Command& command : commands()) {
       SCOPED_TRACE(command.program + " " + command.arguments.front());
       const Finished failed = expect_exit(3, run(command.program, command.arguments, output));
-      // Standard error also carries progress.
+      // Standard error also contains progress.
       const std::string said =
           "ringside: standard output: cannot be written: " + why + "; expected one that accepts all";
       expect_has(failed.err, {said});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // No command waits for a file that another user, or a mistake, has put in a place that it reads. Above all this means
-// named pipes: an ordinary open of one waits for the other end.
+// named pipes: an ordinary open of a pipe waits for the other end.
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the analyzer reports of a solver that reports to no one else.
+// The analyzer's report about a solver that reports nowhere else.
 #include "analyzer/account.hpp"
 
 #include <gtest/gtest.h>

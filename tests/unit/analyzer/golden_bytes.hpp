@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tests of golden bytes share: how bytes are shown, and of a ring of any format the places of its parts and a
+// Helpers for tests of golden bytes: the text of bytes, and for a ring of any format the places of its parts and a
 // slot's header.
 #pragma once
 
@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "common/ring/ring_geometry.hpp"
 #include "common/ring/ring_layout.hpp"
 
 namespace ringside {
@@ -19,7 +20,7 @@ std::string hex(const T* data, std::size_t bytes) {
   return text;
 }
 
-/// Of a ring of three slots.
+/// Places the parts of a ring of three slots.
 inline void place_golden(RingGeometry& geometry) {
   geometry.file_bytes = 0x800000;
   geometry.superblock_offset[0] = 0x1000;
@@ -34,7 +35,7 @@ inline void place_golden(RingGeometry& geometry) {
   }
 }
 
-/// payload_bytes: in format 2, the rows. seed: of the slot.
+/// payload_bytes: in format 2, the number of rows. seed: that of the slot.
 inline SlotHeader golden_header_of(std::uint64_t payload_bytes, std::uint64_t seed) {
   SlotHeader header;
   header.iteration = 42;

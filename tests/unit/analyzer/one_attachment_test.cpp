@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which processes may attach to the analyzer of `ringside run -- PROGRAM`, and what the others are told.
+// The processes that may attach to the analyzer of `ringside run -- PROGRAM`, and the reasons that the others receive.
 #include "analyzer/one_attachment.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Followers of the C interface at the journal's end: a call reads what was appended, not the whole journal again.
+// Followers that use the C interface at the journal's end: a call reads only what was appended, not the whole journal
+// again.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -74,7 +75,7 @@ TEST_F(JournalPollingTest, AFollowerOfStepsReadsTheJournalOnce) {
   info.size = sizeof(info);
   ASSERT_EQ(ringside_reader_next(reader_, 0, 0, &info), RINGSIDE_TIMEOUT);
   const std::uint64_t before = bytes_read();
-  ASSERT_EQ(ringside_reader_next(reader_, 0, 0.5, &info), RINGSIDE_TIMEOUT);  // looks for the run's end on the way
+  ASSERT_EQ(ringside_reader_next(reader_, 0, 0.5, &info), RINGSIDE_TIMEOUT);  // also checks for the run's end
   EXPECT_LT(bytes_read() - before, std::filesystem::file_size(path_ + ".journal-0"));
 }
 

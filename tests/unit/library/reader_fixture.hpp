@@ -69,7 +69,7 @@ class ReaderTest : public ::testing::Test {
     for (std::size_t i = 0; i < count; ++i) made.push_back(steps[i].iteration);
     return made;
   }
-  /// What a function lists of results.
+  /// The results that a function of the C interface lists.
   template <class List, class... Of>
   std::vector<ringside_result> listed(const List& list, Of... of) {
     std::vector<ringside_result> made(200);
@@ -102,7 +102,7 @@ class ReaderTest : public ::testing::Test {
   ringside_reader* reader_ = nullptr;
 };
 
-/// A journal beside the pool: one record after those that it has.
+/// Appends a record to the journal beside the pool.
 inline void append(const std::string& pool, wire::Record record) {
   Journal journal = Journal::open(pool, {.kind = JournalKind::kFile}, Storage::kFile, Durability::kProcess);
   const std::uint64_t seq = journal.newest_seq() + 1;

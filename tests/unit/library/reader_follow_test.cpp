@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A follower of the C interface: it waits for steps and for pools, and learns how a run has ended.
+// A follower that uses the C interface waits for steps and for pools, and is informed of the way in which a run has
+// ended.
 #include <gtest/gtest.h>
 
 #include <string>

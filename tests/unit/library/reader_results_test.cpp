@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the C interface reads of the results of steps, kept ones and those that only the journal has.
+// The results of steps in the C interface: of kept steps, and of steps that only the journal contains.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace {
 using testing::append;
 using testing::ReaderTest;
 
-/// The run's description, and a record of each step.
+/// Writes the run's description, and a record of each step.
 void write_journal(const std::string& pool, const Schema& schema, std::uint64_t first, std::uint64_t steps) {
   const RecordLayout layout(schema, catalogue_of(schema, five_scalars()));
   for (std::uint64_t k = first; k < first + steps; ++k) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reading half of the C interface: what a pool holds, held steps, copies, and misuse.
+// The reading half of the C interface: the content of a pool, held steps, copies, and misuse.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -131,7 +131,7 @@ TEST_F(ReaderTest, ACopyHasTheBytesOfTheVariableAndNoMore) {
 TEST_F(ReaderTest, ATruncatedPoolIsAnErrorOfACopyAndNoSignal) {
   begin(4, 4);
   ringside_reader_free(std::exchange(reader_, nullptr));
-  const std::string other = folder_.file("other.pool");  // no owner has it mapped
+  const std::string other = folder_.file("other.pool");  // a copy that no owner has mapped
   std::filesystem::copy_file(path_, other);
   ASSERT_EQ(ringside_reader_open(other.c_str(), nullptr, &reader_, &error_), RINGSIDE_OK) << error_.line;
   std::filesystem::resize_file(other, std::filesystem::file_size(other) / 2);

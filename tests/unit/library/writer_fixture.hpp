@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A writer of the C interface, and the analyzer's side of the hand-off as its peer.
+// A writer that uses the C interface, and the analyzer's side of the hand-off as its peer.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ class WriterTest : public ::testing::Test {
                                   &writer_, &error_);
   }
 
-  /// Attaches, with an analyzer that answers so. attached: the status that the attachment then has.
+  /// Attaches to an analyzer that answers with `answer`. attached: the expected status of the attachment.
   template <class Answer>
   void attach_to(ringside_status attached, const Answer& answer) {
     Listener listener(socket_);
@@ -65,7 +65,7 @@ class WriterTest : public ::testing::Test {
     solver.join();
   }
 
-  /// Attaches, with an analyzer that accepts.
+  /// Attaches to an analyzer that accepts.
   void begin(const Continuation& from = {}) {
     attach_to(RINGSIDE_OK, [&] { reader_->accept(from); });
   }
@@ -83,7 +83,7 @@ class WriterTest : public ::testing::Test {
     return counts;
   }
 
-  /// Detaches, with an analyzer that has no further step.
+  /// Detaches from an analyzer that gets no further step.
   void detach(std::uint32_t outcome) {
     std::thread analyzer([&] {
       PublishedStep none;
@@ -101,7 +101,7 @@ class WriterTest : public ::testing::Test {
     return step;
   }
 
-  /// The analyzer takes the next step, and gives its buffer back.
+  /// The analyzer takes the next step, and returns its buffer.
   void take() {
     next();
     reader_->release();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the writing half of the C interface refuses: each in one line, and nothing is touched.
+// Calls that the writing half of the C interface refuses: each with one line, and without any effect.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -42,7 +42,7 @@ TEST_F(WriterTest, ARefusalIsToldFromAnArgument) {
   EXPECT_EQ(error_.reason, static_cast<std::uint32_t>(RINGSIDE_REASON_REFUSED));
 }
 
-/// Refused before an analyzer is searched for: there is none.
+/// No analyzer exists: the arguments are refused before the library searches for one.
 TEST_F(WriterTest, ArgumentsThatCannotBeAreRefusedInOneLine) {
   options_.peer_timeout_s = 0.01;
   const auto expect = [&](const char* line, const auto& change) {

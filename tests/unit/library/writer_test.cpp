@@ -189,7 +189,7 @@ TEST_F(WriterTest, TheRunIsAsTheAnalyzerKnowsIt) {
   ASSERT_EQ(ringside_writer_run(writer_, &run), RINGSIDE_OK);
   EXPECT_STREQ(run.solver, "test");
   EXPECT_STREQ(run.parameters, "dt=0.1");
-  // Ids have the order of the digits that the programs print.
+  // The bytes of ids are in the order of the digits that the programs print.
   EXPECT_EQ(digits(run.run_id), to_string(reader_->run().run_id));
   const Id128 own{0x0102030000000000, 0};
   EXPECT_EQ(digits(run.problem_id), to_string(problem_id_with(own, reader_->schema())));
@@ -265,7 +265,7 @@ TEST_F(WriterTest, TheEnvironmentGivesWhatTheOptionsLeaveOut) {
   setenv("RINGSIDE_BUFFERS", "5", 1);
   setenv("RINGSIDE_POOL_USE", "overwrite", 1);
   options_.socket = nullptr;
-  options_.pool_use = RINGSIDE_POOL_RESUME;  // precedes the environment
+  options_.pool_use = RINGSIDE_POOL_RESUME;  // takes precedence over the environment
   begin();
   unsetenv("RINGSIDE_SOCKET");
   unsetenv("RINGSIDE_BUFFERS");
@@ -303,7 +303,7 @@ TEST_F(WriterTest, AfterADetachNothingCanBePublished) {
 TEST_F(WriterTest, WithoutAnAnalyzerASolverThatIsToGoOnWritesStepsThatAreDropped) {
   options_.on_analyzer_loss = RINGSIDE_LOSS_CONTINUE;
   begin();
-  reader_.reset();  // the analyzer is gone
+  reader_.reset();  // ends the analyzer
   double* before = nullptr;
   for (std::uint64_t k = 1; k <= 6; ++k) {
     ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK) << line();
@@ -324,7 +324,7 @@ TEST_F(WriterTest, WithoutAnAnalyzerASolverThatIsToGoOnWritesStepsThatAreDropped
 TEST_F(WriterTest, WithoutAnAnalyzerASolverWithMemoryOfItsOwnGetsNoBuffer) {
   options_.on_analyzer_loss = RINGSIDE_LOSS_SKIP;
   begin();
-  reader_.reset();  // the analyzer is gone
+  reader_.reset();  // ends the analyzer
   std::uint64_t made = 0;
   std::uint64_t full = 0;
   for (; full < 3; ++made) {

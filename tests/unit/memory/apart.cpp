@@ -36,7 +36,8 @@ std::string failed(const char* what) {
   return std::string(what) + ": " + std::strerror(errno);
 }
 
-/// Mounts of this process are its own. Without root that takes a user namespace.
+/// Gives this process its own mounts. Without root, this needs a user namespace. Returns an empty text, or the reason
+/// for a failure.
 std::string own_mounts() {
   const uid_t user = getuid();
   const gid_t group = getgid();
@@ -69,7 +70,7 @@ Ending in_process(const std::function<int()>& act) {
   if (child == 0) {
     dup2(ends[1], 2);
     close(ends[0]);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // a process that this one starts in turn ends with it
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends with its parent, which may itself be a child of in_process
     _exit(act());
   }
   close(ends[1]);
@@ -77,7 +78,7 @@ Ending in_process(const std::function<int()>& act) {
   pollfd lines{ends[0], POLLIN, 0};
   for (;;) {
     const int ready = poll(&lines, 1, kMostSilenceMs);
-    if (ready == 0) {  // by SIGKILL: a thread that waits in a fault has all others blocked
+    if (ready == 0) {  // SIGKILL: a thread that waits in a fault has blocked all other signals
       ending.lines += "ended after two minutes without a line\n";
       kill(child, SIGKILL);
       break;
@@ -108,7 +109,7 @@ std::string mount_own_disk(uint64_t disk_bytes, uint64_t tmpfs_bytes) {
   const std::string none = mount_own_tmpfs(tmpfs_bytes);
   if (!none.empty()) return none;
   const std::string image = std::string(kOwnFolder) + "/disk";
-  // Without a journal: an error of the device leaves the file system alone.
+  // Without a journal, because an error of the device would otherwise stop the file system, too.
   const std::string commands = "truncate -s " + std::to_string(disk_bytes) + " " + image +
                                " && mkfs.ext4 -q -F -m 0 -O ^has_journal " + image + " && mount -o loop " + image +
                                " " + kOwnDiskFolder + " && rmdir " + kOwnDiskFolder + "/lost+found";

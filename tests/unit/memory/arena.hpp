@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An arena for a test: started with the options of the test, stopped at its end. Where the kernel does not permit it,
-// the test is skipped with the library's own line.
+// An arena for a test: it is started with the test's options and stopped at the test's end. If the kernel does not
+// permit the arena, the test is skipped with the library's message.
 #pragma once
 
 #include <errno.h>
@@ -30,7 +30,7 @@ inline struct ringside_memory_stats stats_now() {
   return stats;
 }
 
-/// How an arena works, apart from its folder and sizes: what tests combine.
+/// The options of an arena that tests combine: all but its folder and sizes.
 struct Way {
   uint32_t faults = RINGSIDE_MEMORY_FAULTS_SIGNAL, copy_only = 0, granule_bytes = 0, in_place = 0;
   ringside_memory_options in(const char* far_folder, uint64_t far_bytes = 64 * kMiB) const {

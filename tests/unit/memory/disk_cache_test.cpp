@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stays in DRAM, and what is known to be unchanged, when far memory is a file on a disk: there a needless read or
-// write costs most. The counts of faults and bytes show it; no test looks at a clock.
+// Which granules stay in DRAM, and which are known to be unchanged, if far memory is a file on a disk, where a needless
+// read or write costs most. The tests use the counts of faults and bytes, and no clock.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -25,8 +25,8 @@ TEST(OnADisk, StoresThroughWhatWasLoadedOpenTheirNeighbours) {
   START_ON_A_DISK(0);
   const Pages data(96), others(4096);
   data.store(1);
-  others.store(9);  // four times the DRAM: nothing of the data is left there
-  ASSERT_EQ(data.count_of(1), data.count());  // loads: it comes in unchanged
+  others.store(9);  // four times the DRAM, so all of `data` leaves it
+  ASSERT_EQ(data.count_of(1), data.count());  // loads, so the data comes in unchanged
   const uint64_t before = stats_now().faults_write;
   data.store(2);
   const uint64_t faults = stats_now().faults_write - before;
@@ -82,7 +82,7 @@ TEST(OnADisk, WhatIsTouchedInOrderInProbationReturnsTogether) {
   EXPECT_LE(faults, 1024U) << "some 4,000 if each page returns alone";
 }
 
-// What the kernel counted of this process (proc_pid_io(5)).
+// A value that the kernel has counted for this process (proc_pid_io(5)).
 uint64_t counted(const char* name) {
   std::ifstream file("/proc/self/io");
   std::string key;
@@ -132,7 +132,7 @@ TEST(ReadAheadPlan, PassesOverWhatIsThereAlready) {
   EXPECT_EQ(ahead.plan(103, memory::kAdviceNormal, 64, &confirmed, &stored), 8U);
   EXPECT_EQ(confirmed, 1U);
   EXPECT_TRUE(stored);
-  ahead.expect(120, 8, 1, false);  // one came in, the next sixteen were there
+  ahead.expect(120, 8, 1, false);  // one granule came in; the next sixteen were already present
   EXPECT_EQ(ahead.plan(120, memory::kAdviceNormal, 64, &confirmed, &stored), 32U);
   EXPECT_EQ(confirmed, 0U);
   EXPECT_EQ(ahead.plan(500, memory::kAdviceNormal, 64, &confirmed, &stored), 1U) << "not where a stream ended";

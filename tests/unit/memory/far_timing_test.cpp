@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Emulated timing of far memory, as the program or the environment asks for it.
+// Emulated timing of far memory, as requested by the program or by the environment.
 #include <stdlib.h>
 
 #include "memory/far/far_file.hpp"

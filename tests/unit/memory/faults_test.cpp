@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happens at faults that are not ours, in a child, and in the kernel's own accesses.
+// Faults that do not belong to the library, faults in a child, and faults of the kernel's own accesses.
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -16,10 +16,10 @@
 namespace ringside::testing {
 namespace {
 
-/// The signal that ends a child which runs `act`; 0 if it ends by itself.
+/// Runs `act` in a child. Returns the signal that ends the child, or 0 if it ends by itself.
 int signal_of_child(const std::function<void()>& act) {
   return in_process([&] {
-           signal(SIGSEGV, SIG_DFL);  // a sanitizer's handler would end the child otherwise
+           signal(SIGSEGV, SIG_DFL);  // otherwise a sanitizer's handler would end the child
            act();
            return 0;
          })
@@ -29,7 +29,7 @@ int signal_of_child(const std::function<void()>& act) {
 sigjmp_buf back;
 void* volatile segv_at = nullptr;
 
-/// Stores a byte: the address that SIGSEGV named, or nullptr if there was none.
+/// Stores a byte. Returns the address that SIGSEGV reported, or nullptr if there was no SIGSEGV.
 void* segv_address(volatile char* at) {
   struct sigaction action {
   }, before{};
@@ -45,7 +45,7 @@ void* segv_address(volatile char* at) {
   return segv_at;
 }
 
-/// Loads a byte or raises SIGBUS (nullptr); a handler comes back here.
+/// Loads a byte, or raises SIGBUS if `at` is nullptr; a handler may jump back here.
 void bus_error(const volatile char* at) {
   if (sigsetjmp(back, 1) != 0) return;
   if (at != nullptr) {
@@ -97,7 +97,7 @@ TEST(Faults, AProgramsHandlerGetsBusErrorsOutsideTheArena) {
     START_ARENA(arena, small_options());
     const int file = open("/tmp", O_TMPFILE | O_RDWR, 0600);
     ASSERT_GE(file, 0);
-    void* const beyond = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file, 0);  // the file has no byte
+    void* const beyond = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file, 0);  // the mapped file is empty
     bus_error(static_cast<volatile char*>(beyond));
     EXPECT_EQ(calls, 1);
     bus_error(nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Far memory read and written in place: what is promoted, what goes back, and that no store is lost meanwhile. tmpfs
-// stands for DAX here: both are mapped files.
+// Far memory that is read and written in place: which chunks are promoted and demoted, and that no store is lost
+// meanwhile. tmpfs stands in for DAX here: both are mapped files.
 #include "memory/in_place/in_place.hpp"
 
 #include <fcntl.h>
@@ -47,7 +47,7 @@ uint64_t differing(const uint64_t* words) {
   return found;
 }
 
-/// Touches [from, from + bytes) until something is so, for a minute at most.
+/// Touches [from, from + bytes) until `so` returns true, for a minute at most.
 ::testing::AssertionResult touch_until(const volatile uint64_t* from, uint64_t bytes, const std::function<bool()>& so) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (!so()) {
@@ -95,15 +95,15 @@ TEST(InPlace, ColdMemoryTakesNeitherDramNorFaults) {
 TEST(InPlace, TouchedChunksArePromotedAndTheirStoresAreKept) {
   START_ARENA(arena, in_place_options());
   uint64_t* const words = filled();
-  // Two threads store all the time, also into what is being copied: into every 16th chunk, 1 MiB in all. These stay hot,
-  // so they must leave room in DRAM for what the test touches.
+  // Two threads store to every 16th chunk (1 MiB in all) all the time, also while a chunk is being copied. These chunks
+  // stay hot, so they must leave space in DRAM for those that the test touches.
   constexpr uint64_t kStride = 16 * kChunk / sizeof(uint64_t);
   std::atomic<bool> stop{false};
   std::vector<uint64_t> counts(2, 0);
   std::vector<std::thread> threads;
   for (size_t t = 0; t < counts.size(); ++t) {
     threads.emplace_back([&, t] {
-      volatile uint64_t* const mine = words + t;  // of chunks 0, 16, 32, …
+      volatile uint64_t* const mine = words + t;  // one word in each of the chunks 0, 16, 32, …
       while (!stop.load()) {
         for (uint64_t at = 0; at < kWords; at += kStride) mine[at] = mine[at] + 1;
         ++counts[t];
@@ -111,7 +111,7 @@ TEST(InPlace, TouchedChunksArePromotedAndTheirStoresAreKept) {
     });
   }
   EXPECT_TRUE(touch_until(words, 2 * kMiB, [] { return stats_now().promoted_bytes >= 2 * kMiB; }));
-  // Others become hot; what nobody touches makes room for them.
+  // Other chunks become hot, and untouched chunks are demoted for them.
   EXPECT_TRUE(touch_until(words + kWords / 2, 6 * kMiB, [] { return stats_now().demotions >= 10; }));
   stop.store(true);
   for (std::thread& thread : threads) thread.join();
@@ -230,7 +230,7 @@ TEST(InPlace, AForkedChildThatTouchesItEnds) {
   volatile uint64_t* const words = filled();
   constexpr int kSawZeros = 17, kSawContent = 18;
   const Ending ending = in_process([words] { return words[5] == 0 ? kSawZeros : kSawContent; });
-  // A sanitizer reports the signal and exits.
+  // A sanitizer reports the signal and exits with its own code.
   EXPECT_TRUE(ending.signal != 0 || (ending.code != kSawZeros && ending.code != kSawContent)) << ending.code;
 }
 
@@ -249,7 +249,7 @@ TEST(InPlace, AFaultOfTheProgramReachesItsOwnHandler) {
   {
     START_ARENA(arena, in_place_options());
     faulting = filled();
-    ASSERT_EQ(ringside_memory_pin(faulting, 4096, 0), 0);  // no promotion undoes the next line
+    ASSERT_EQ(ringside_memory_pin(faulting, 4096, 0), 0);  // so that no promotion undoes the next line
     ASSERT_EQ(mprotect(faulting, 4096, PROT_READ), 0);
     *const_cast<volatile uint64_t*>(faulting) = 5;
     EXPECT_EQ(own_faults.load(), 1);

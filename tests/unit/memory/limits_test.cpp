@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The DRAM limit, pins, and how much the process really holds.
+// The DRAM limit, pins, and the process's real use of memory.
 #include <malloc.h>
 
 #include <cstring>
@@ -90,7 +90,8 @@ TEST(Limits, AnUnpinPassesOverPiecesThatWereNeverAllocated) {
 
 TEST(Limits, PinnedGranulesThatFillTheSmallQueueDoNotStopEviction) {
   START_ARENA(arena, small_options());
-  // More than the tenth of the frames from which on the small queue gives way first; the others become main.
+  // The pinned granules stay in the small queue. They are more than a tenth of the frames, so evictions would always
+  // begin with the small queue. The other granules move to the main queue.
   constexpr size_t kPinned = 130 * 4096, kUsed = 6 * kMiB;
   auto* const pinned = static_cast<char*>(ringside_memory_alloc(kPinned));
   auto* const used = static_cast<char*>(ringside_memory_alloc(kUsed));

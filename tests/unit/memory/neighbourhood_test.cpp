@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What comes in beside a granule that belongs to no stream: its neighbourhood where that saves faults, nothing where it
-// does not. The counts of faults and bytes show it; no test looks at a clock.
+// A granule that belongs to no stream comes in with its neighbourhood if that saves faults, and alone if it does not.
+// The tests use the counts of faults and bytes, and no clock.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Cost {
 
 class Neighbourhood : public ::testing::TestWithParam<const char*> {
  protected:
-  /// Neighbourhoods in no order, the pages of each from the last one to the first one: no stream.
+  /// Touches random neighbourhoods, and in each the pages from the last to the first: no stream.
   Cost touch_neighbourhoods(const Pages& data, size_t visits) {
     return cost_of([&] {
       for (size_t visit = 0; visit < visits; ++visit) {
@@ -33,7 +33,7 @@ class Neighbourhood : public ::testing::TestWithParam<const char*> {
       for (size_t visit = 0; visit < visits; ++visit) EXPECT_EQ(data[next() % data.count()], 5);
     });
   }
-  /// At every third visit a second page of the neighbourhood, too.
+  /// Touches random pages, and at every third visit also a second page of the neighbourhood.
   Cost touch_pages_and_some_neighbours(const Pages& data, size_t visits) {
     return cost_of([&] {
       for (size_t visit = 0; visit < visits; ++visit) {

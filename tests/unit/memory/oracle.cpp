@@ -113,7 +113,7 @@ class Worker {
 
   uint64_t some_words() { return random_() % 3 == 0 ? random_() % 2000 + 1 : random_() % (uint64_t{1} << 18) + 1; }
 
-  // There was no room: nothing has changed.
+  // Far memory was full: nothing may have changed.
   void refused(const Block& block) {
     if (!run_.may_be_full || errno != ENOMEM) return fail(ringside_memory_error());
     counts_.refused.fetch_add(1, std::memory_order_relaxed);
@@ -132,7 +132,7 @@ class Worker {
       block.far = moved;
       const uint64_t before = std::min<uint64_t>(block.plain.size(), words);
       block.plain.resize(words);
-      // What realloc adds may hold old bytes within the last granule.
+      // The words that realloc adds may contain old bytes within the last granule.
       for (uint64_t i = before; i < words; ++i) block.far[i] = block.plain[i] = i;
     } else {
       check_block(block, 0, block.plain.size());
@@ -148,14 +148,14 @@ class Worker {
     const uint64_t bytes = count * sizeof(uint64_t);
     switch (random_() % 8) {
       case 0:
-        ringside_memory_pin(block.far + first, std::min<uint64_t>(bytes, 16384), 1);  // may find no room
+        ringside_memory_pin(block.far + first, std::min<uint64_t>(bytes, 16384), 1);  // may fail: the limit is reached
         ringside_memory_unpin(block.far + first, std::min<uint64_t>(bytes, 16384));
         break;
       case 1:
         if (ringside_memory_flush() != 0) fail(ringside_memory_error());
         break;
       case 2:
-        ringside_memory_granule(block.far, size_t{4096} << random_() % 5);  // not for small blocks
+        ringside_memory_granule(block.far, size_t{4096} << random_() % 5);  // fails for small blocks
         break;
       case 3:
         if (ringside_memory_limit(options_.dram_bytes / 2 + random_() % 64 * (options_.dram_bytes / 128)) != 0 &&
@@ -164,7 +164,7 @@ class Worker {
         }
         break;
       case 4:
-        // Refused where far memory is not used in place, or the block is small or has larger granules.
+        // Refused if far memory is not used in place, or if the block is small or has larger granules.
         ringside_memory_advise(block.far, sizeof(uint64_t),
                                random_() % 2 == 0 ? RINGSIDE_MEMORY_IN_PLACE : RINGSIDE_MEMORY_CACHED);
         break;

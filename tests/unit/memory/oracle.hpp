@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads with loads, stores, allocations, frees, resizes, advice, pins and limits in the arena, against the same
-// operations in plain memory.
+// Threads load, store, allocate, free, resize, advise, pin and change the limit in the arena. The content is compared
+// with that of plain memory after the same operations.
 #pragma once
 
 #include <atomic>
@@ -13,21 +13,21 @@
 namespace ringside::testing {
 
 struct OracleRun {
-  uint64_t operations = 0;  // of each thread; a block of words counts as one
+  uint64_t operations = 0;  // the operations of each thread; a block of words counts as one
   int threads = 4;
   uint64_t seed = 1;
-  bool may_be_full = false;  // an allocation may find far memory full: ENOMEM, and what is allocated stays as it was
+  bool may_be_full = false;  // an allocation may fail with ENOMEM; existing allocations then stay as they were
   /// Called by each thread after about every 64th operation, with a random number.
   std::function<void(uint64_t random)> meanwhile;
-  bool reports_at_once = false;  // what differs, as a line on standard error: the process may end before it returns
+  bool reports_at_once = false;  // writes a difference to standard error at once: the process may end before it returns
 };
 
 struct OracleCounts {
   std::atomic<uint64_t> accesses{0};  // loads and stores
-  std::atomic<uint64_t> refused{0};   // allocations, with may_be_full
+  std::atomic<uint64_t> refused{0};   // refused allocations, with may_be_full
 };
 
-/// Empty, or what differed first. The arena is started. `counts` grow meanwhile.
+/// Returns an empty text, or the first difference. The caller has started the arena. `counts` grow meanwhile.
 std::string compare_with_plain_memory(const ringside_memory_options& options, const OracleRun& run,
                                       OracleCounts* counts = nullptr);
 

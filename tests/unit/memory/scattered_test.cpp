@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Granules that leave without neighbours, and a disk that is read ahead of a stream: whatever is faster must not lose a
+// Evictions of granules without neighbours, and reads of a disk ahead of a stream: neither optimisation may lose a
 // store.
 #include <cstring>
 #include <thread>
@@ -16,7 +16,7 @@ class Scattered : public ::testing::Test {
  protected:
   static constexpr uint64_t kBytes = 32 * kMiB, kPages = kBytes / 4096;
 
-  /// Words of 32 MiB, eight times the DRAM; each page's first word is its number.
+  /// 32 MiB of words, eight times the DRAM; the first word of each page is the page's number.
   static uint64_t* numbered_pages() {
     auto* const words = static_cast<uint64_t*>(ringside_memory_alloc(kBytes));
     for (uint64_t page = 0; page < kPages; ++page) words[page * kPageWords] = page;
@@ -47,7 +47,7 @@ TEST_F(Scattered, AStoreAfterALoadIsKept) {
   for (const uint32_t copy_only : {0u, 1u}) {
     START_ARENA(arena, (Way{1, copy_only}.in("/dev/shm")));
     uint64_t* const words = numbered_pages();
-    // Two threads, each with every other page; now and then a page is only loaded, so that some stay protected.
+    // Two threads, each with every other page. Every third touch only loads, so that some pages stay protected.
     const auto work = [&](uint64_t which) {
       std::vector<uint64_t> expected(kPages);
       for (uint64_t page = 0; page < kPages; ++page) expected[page] = page;
@@ -68,13 +68,14 @@ TEST_F(Scattered, AStoreAfterALoadIsKept) {
 }
 
 TEST(DiskStream, SeesWhatWasWrittenAfterItsBlockWasReadAhead) {
-  START_ARENA(arena, small_options("/var/tmp"));  // usually a disk
+  START_ARENA(arena, small_options("/var/tmp"));  // /var/tmp is usually on a disk
   constexpr uint64_t kBytes = 16 * kMiB, kWords = kBytes / sizeof(uint64_t), kStep = kMiB / sizeof(uint64_t);
   auto* const words = static_cast<uint64_t*>(ringside_memory_aligned(kMiB, kBytes));
   ASSERT_NE(words, nullptr) << ringside_memory_error();
   for (uint64_t i = 0; i < kWords; ++i) words[i] = i;
   ASSERT_EQ(ringside_memory_advise(words, kBytes, RINGSIDE_MEMORY_DONT_NEED), 0) << ringside_memory_error();
-  // The stream reads 1 MiB, and the next ones are on their way. Then a part of the next 1 MiB changes and leaves DRAM.
+  // The stream reads 1 MiB, and the reads of the next blocks have begun. Then a part of the next 1 MiB changes and
+  // leaves DRAM.
   for (uint64_t begin = 0; begin < kWords; begin += kStep) {
     for (uint64_t i = begin; i < begin + kStep; ++i) ASSERT_EQ(words[i], i % 1000 == 0 && begin != 0 ? i + 1 : i);
     const uint64_t next = begin + kStep;

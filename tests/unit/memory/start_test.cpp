@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What start accepts, and the line for what it does not.
+// The options that start accepts, and its messages for others.
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -51,7 +51,8 @@ TEST(Start, ASecondStartIsRefusedAndStartAfterStopWorks) {
   EXPECT_EQ(errno, EINVAL);
 }
 
-// A page that the kernel shares (KSM) cannot be moved: a service with MemoryKSM=yes hung.
+// A page that the kernel shares (KSM) cannot be moved. Before the library excluded such pages, a service with
+// MemoryKSM=yes hung.
 TEST(Start, NoMemoryWhosePagesAreMovedIsSharedByTheKernel) {
   constexpr int kMergeAll = 67;  // PR_SET_MEMORY_MERGE, since Linux 6.4
   if (prctl(kMergeAll, 1, 0, 0, 0) != 0) GTEST_SKIP() << "this kernel shares no memory at a process's wish";
@@ -59,7 +60,7 @@ TEST(Start, NoMemoryWhosePagesAreMovedIsSharedByTheKernel) {
   std::ifstream mappings("/proc/self/smaps");
   size_t ours = 0;
   for (std::string line; std::getline(mappings, line);) {
-    if (line.rfind("VmFlags:", 0) != 0 || line.find(" um") == std::string::npos) continue;  // not a userfaultfd's
+    if (line.rfind("VmFlags:", 0) != 0 || line.find(" um") == std::string::npos) continue;  // no userfaultfd watches it
     ++ours;
     EXPECT_EQ(line.find(" mg"), std::string::npos) << line;
   }

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kNotPossible = 77, kDiffers = 1;
 
-/// Another user of the far folder's file system, whose file grows and shrinks. Any thread may be it.
+/// Another user of the far folder's file system, whose file grows and shrinks. Any thread may call it.
 class OtherUser {
  public:
   explicit OtherUser(const char* folder) : file_(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)) {}
@@ -32,7 +32,7 @@ class OtherUser {
     if (random % 11 == 0) {
       if (ftruncate(file_, 0) != 0) _exit(kNotPossible);
     } else {
-      fallocate(file_, 0, offset, bytes);  // may find nothing left, too
+      fallocate(file_, 0, offset, bytes);  // may fail: the file system may be full
     }
   }
 
@@ -73,7 +73,8 @@ int work(Trouble trouble, const ringside_memory_options& options, OracleRun run,
   }
   run.reports_at_once = true;
   OtherUser other(options.far_folder);
-  // In the second to fourth sixteenth of the run: much is in far memory then, and much is left to do.
+  // The trouble begins in the second or third sixteenth of the run: much is in far memory then, and most of the work
+  // remains.
   std::mt19937_64 random(run.seed);
   const uint64_t most = run.operations * static_cast<uint64_t>(run.threads) / 64;
   std::atomic<uint64_t> steps{0};
@@ -98,7 +99,7 @@ int work(Trouble trouble, const ringside_memory_options& options, OracleRun run,
   return ringside_memory_stop() == 0 ? 0 : kDiffers;
 }
 
-/// What is wrong with how a process ended; empty: nothing.
+/// Returns how a process ended if that is wrong; otherwise an empty text.
 std::string judge(Trouble trouble, const Ending& ending) {
   const std::string how = "signal " + std::to_string(ending.signal) + ", code " + std::to_string(ending.code) +
                           ", standard error: " + ending.lines;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One round of the comparison with plain memory in a process of its own, to which something happens meanwhile: far
-// memory is full, far memory fails, the process is killed. What the library promises for that case is checked.
+// One round of the comparison with plain memory, in a separate process. Meanwhile far memory becomes full or fails, or
+// the process is killed. The round checks what the library promises for that case.
 #pragma once
 
 #include <stdint.h>
@@ -13,22 +13,22 @@ namespace ringside::testing {
 
 enum class Trouble {
   kNone,
-  kFull,             // another user of the file system takes and gives what is free
-  kReadsFail,        // EIO
-  kWritesFail,       // each write is waited for: there is no io_submit
-  kOrdersFail,       // io_submit fails, and the write that takes its place
+  kFull,             // another user of the file system takes its free space and gives it back
+  kReadsFail,        // reads fail with EIO
+  kWritesFail,       // synchronous writes fail with EIO, without io_submit
+  kOrdersFail,       // io_submit fails, and so does the write that replaces it
   kEventsFail,       // io_getevents fails
-  kLateWritesFail,   // the kernel takes a write and reports its failure when it is complete
-  kHolesFail,        // space cannot be given back
-  kDeviceIsFull,     // the loop device of mount_own_disk has no block left: EIO when a write is complete
+  kLateWritesFail,   // the kernel accepts a write, and reports the failure at its completion
+  kHolesFail,        // holes cannot be punched: space is not given back
+  kDeviceIsFull,     // the loop device of mount_own_disk has no free block: EIO at a write's completion
   kKilled
 };
 inline constexpr const char* kTroubleNames[] = {"none",   "full",  "reads", "writes", "orders",
                                                 "events", "late", "holes", "device", "killed"};
 
 struct Round {
-  std::string wrong;    // what was not as promised
-  std::string skipped;  // why it could not run
+  std::string wrong;    // the broken promise
+  std::string skipped;  // why the round could not run
   uint64_t accesses = 0, refused = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The comparison with plain memory by 8 threads while far memory is full, while it fails, and while the process is
-// killed. Each round is a process of its own. memory_oracle (oracle_main.cpp) makes as many rounds as one likes.
+// killed. Each round is a separate process. memory_oracle (oracle_main.cpp) makes any number of rounds.
 #include "tests/unit/memory/trouble.hpp"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ OracleRun run_of(uint64_t operations, uint64_t seed) {
   return run;
 }
 
-/// Runs `act` in a process that has a file system of its own. What it says is wrong, or why it could not run.
+/// Runs `act` in a process with its own file system. Returns the error that `act` reports, or why it could not run.
 Round with_mount(const std::function<std::string()>& mount, const std::function<Round()>& act) {
   const Ending ending = in_process([&] {
     Round round;
@@ -55,10 +55,11 @@ std::string small_disk() {
   return mount_own_disk(64 * kMiB, 128 * kMiB);
 }
 
-/// What of a folder's file system is still in use after all processes have ended.
+/// After all processes have ended: waits until a folder's file system has its free space again, and reports files that
+/// are left.
 std::string left_in(const char* folder, uint64_t free_before) {
-  // The last reference to a file may be given back by a worker of the kernel.
-  while (std::filesystem::space(folder).free < free_before) sched_yield();  // in_process ends it if it stays so
+  // A worker of the kernel may release the last reference to a file later.
+  while (std::filesystem::space(folder).free < free_before) sched_yield();  // in_process ends an endless wait
   return std::filesystem::is_empty(folder) ? "" : "; something was left in the folder";
 }
 
@@ -81,7 +82,7 @@ class FullFarMemory : public ::testing::TestWithParam<FullCase> {
  protected:
   static Round compare(const char* folder) {
     const uint64_t free_before = std::filesystem::space(folder).free;
-    // Whether an allocation meets a full file system is chance: rounds until one did.
+    // Whether an allocation finds the file system full depends on chance, so this makes rounds until one does.
     Round round;
     for (uint64_t seed = 1; seed <= 20 && round.refused == 0 && round.wrong.empty(); ++seed) {
       round = round_with(Trouble::kFull, GetParam().way.in(folder, GetParam().far_bytes), run_of(1000, seed));
@@ -134,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(
                       FailingCase{"LateWritesCopy", Trouble::kLateWritesFail, {1, 1}}),
     [](const auto& given) { return std::string(given.param.name); });
 
-// The granule of the failed read has an owner that does not go on.
+// The owner of the failed read's granule never continues, so the handler of SIGABRT would wait for ever.
 TEST(FailingFarMemory, EndsAProcessWhoseHandlerOfSigabrtTouchesIt) {
   static volatile char* memory;
   for (const uint32_t faults : {1u, 2u}) {
@@ -173,7 +174,7 @@ Round kill_several(const char* folder) {
     round = round_with(Trouble::kKilled, way.in(folder, 256 * kMiB), run_of(1000, seed));
     round.wrong += left_in(folder, free_before);
   }
-  // The next process has all of the folder.
+  // The next process can use the whole folder.
   if (round.wrong.empty() && round.skipped.empty())
     round = round_with(Trouble::kNone, Way{}.in(folder, 128 * kMiB), run_of(300, 9));
   return round;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Answers of userfaultfd that the kernel of a test seldom gives: page migration, memory that is short, pages that are
-// held. A model of two ranges of pages stands in for the kernel; a script makes single answers of it differ.
+// Rare results of userfaultfd: page migration, shortage of memory, pages that the kernel holds. A model of two ranges
+// of pages replaces the kernel; a script changes single results of the model.
 #include "memory/arena/userfault.hpp"
 
 #include <errno.h>
@@ -31,17 +31,17 @@ char* at(uint64_t address, uint64_t page = 0) {
 
 struct Page {
   int content = 0;
-  bool swapped = false;  // mincore(2) says absent
+  bool swapped = false;  // mincore(2) reports it as absent
 };
 
-/// One answer: what is moved before it, how much of it is counted, and the result.
+/// One result of a call: the number of pages moved, how many of them the kernel counts, and the call's result.
 struct Answer {
   long result;
   uint64_t moves = 0, counts = 0;
 };
 
 struct Model {
-  std::map<uint64_t, Page> pages;  // by address
+  std::map<uint64_t, Page> pages;  // the pages by their addresses
   std::deque<Answer> moves, copies, protects;
   long result_of_give_back = 0;
   int calls = 0;
@@ -56,7 +56,7 @@ struct MoveOrder {  // struct uffdio_move
 bool take(std::deque<Answer>& script, Answer& answer) {
   if (script.empty()) return false;
   answer = script.front();
-  if (script.size() > 1 || answer.result == 0) script.pop_front();  // the last error stays
+  if (script.size() > 1 || answer.result == 0) script.pop_front();  // the last error repeats
   return true;
 }
 
@@ -99,7 +99,7 @@ long resident(const void* from, size_t bytes, unsigned char* of_each_page) noexc
   for (size_t page = 0; page < bytes / kPageBytes; ++page) {
     const auto found = model->pages.find(reinterpret_cast<uintptr_t>(from) + page * kPageBytes);
     const bool is_there = found != model->pages.end() && !found->second.swapped;
-    of_each_page[page] = is_there ? 0xff : 0xfe;  // the other bits mean nothing
+    of_each_page[page] = is_there ? 0xff : 0xfe;  // only the lowest bit has a meaning
   }
   return 0;
 }
@@ -123,7 +123,7 @@ class UserFaultAnswers : public ::testing::Test {
   ~UserFaultAnswers() override { model = nullptr; }
 
   size_t move() const { return fault.move(at(kThere), at(kHere), kPages * kPageBytes); }
-  /// What lies at the destination and nowhere else: the content of each page, in order.
+  /// Expects each page, with its content and in order, at the destination and nowhere else.
   void expect_all_moved() const {
     ASSERT_EQ(kernel.pages.size(), kPages);
     for (uint64_t page = 0; page < kPages; ++page) {
@@ -132,7 +132,7 @@ class UserFaultAnswers : public ::testing::Test {
       EXPECT_EQ(found->second.content, static_cast<int>(page) + 1);
     }
   }
-  /// The line of a process that `act` ends.
+  /// The message of a process that `act` ends.
   static std::string line_of(const std::function<void()>& act) {
     const Ending ending = in_process([&] { return act(), 0; });
     return ending.signal == SIGABRT ? ending.lines : "it goes on";
@@ -146,7 +146,7 @@ class UserFaultAnswers : public ::testing::Test {
 struct MoveCase {
   const char* name;
   std::deque<Answer> moves;
-  std::vector<uint64_t> swapped = {};  // pages at the source
+  std::vector<uint64_t> swapped = {};  // swapped-out pages at the source
 };
 
 class UserFaultMoves : public UserFaultAnswers, public ::testing::WithParamInterface<MoveCase> {};

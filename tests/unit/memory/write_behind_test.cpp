@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes of a far file on a disk that nobody waits for. A test holds a write back by not submitting it: the file then
-// certainly has the content from before, as it has while a disk is slow.
+// Asynchronous writes of a far file on a disk. A test holds a write back by not submitting it: the file then certainly
+// has its old content, as it has while a disk is slow.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -78,7 +78,7 @@ class WriteBehindTest : public ::testing::Test {
     file_.read(offset, pages.at, bytes);
     return pages.all(content);
   }
-  /// Whether `act` waits until what is held back is submitted, and ends then.
+  /// Whether `act` waits until the held-back writes are submitted, and then ends.
   bool waits_for_submit(const std::function<void()>& act) {
     std::atomic<bool> over{false};
     std::thread other([&] {
@@ -143,7 +143,7 @@ TEST_F(WriteBehindTest, ABlockThatWasReadAheadOfAWriteOnItsWayIsNotUsedThere) {
   file_.flush();
   hold_back(kStageBytes + 64 * kPage, 2 * kPage, 'b');
   file_.read_ahead(kStageBytes);
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the read is over and has found 'a'
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the read is complete, with the content 'a'
   submit();
   file_.flush();
   EXPECT_TRUE(reads(kStageBytes + 64 * kPage, 2 * kPage, 'b'));
@@ -160,7 +160,7 @@ TEST_F(WriteBehindTest, ABlockThatWasReadAheadBeforeAWriteIsNotUsedThere) {
   EXPECT_TRUE(reads(kStageBytes + 64 * kPage, 2 * kPage, 'b'));
 }
 
-// Each thread owns every n-th MiB, as it would own the words of its granules.
+// Each of the n threads owns every n-th MiB, as it would own the words of its granules.
 TEST_F(WriteBehindTest, ThreadsReadWhatTheyWroteThoughThereIsRoomForLittleOfIt) {
   constexpr uint64_t kThreads = 4, kArea = uint64_t{1} << 20, kPages = 8 * kArea / kPage;
   std::vector<std::thread> threads;
@@ -179,7 +179,7 @@ TEST_F(WriteBehindTest, ThreadsReadWhatTheyWroteThoughThereIsRoomForLittleOfIt) 
           const uint64_t offset = (first * kPage / kArea * kThreads + thread) * kArea + in_area * kPage;
           switch (random() % 9) {
             case 0:
-              file_.submit(together);  // a hole waits for writes: its owner keeps none back
+              file_.submit(together);  // a hole waits for writes, so its owner must submit its own
               file_.punch(offset, count * kPage);
               std::fill_n(content.begin() + static_cast<ptrdiff_t>(first), count, 0);
               break;
@@ -212,13 +212,13 @@ TEST_F(WriteBehindTest, ThreadsReadWhatTheyWroteThoughThereIsRoomForLittleOfIt) 
 TEST_F(WriteBehindTest, AWriteThatFailsEndsTheProcess) {
   const auto fail = [&] {
     signal(SIGXFSZ, SIG_IGN);
-    const rlimit most{kPage, kPage};  // the kernel answers with EFBIG, when the write is complete
+    const rlimit most{kPage, kPage};  // the kernel reports EFBIG at the write's completion
     setrlimit(RLIMIT_FSIZE, &most);
     write(64 * kPage, kPage, 'a');
     file_.flush();
     _exit(0);
   };
-  // A process of its own has its own queues: as in a forked program.
+  // The child adopts a file, as a forked program does, and so has its own queues.
   const auto in_child = [&] {
     const int file = open(kFolder, O_TMPFILE | O_RDWR | O_DIRECT, 0600);
     if (file < 0 || ftruncate(file, static_cast<off_t>(kFileBytes)) != 0 || file_.adopt(file) != 0) _exit(1);
@@ -237,7 +237,7 @@ TEST_F(WriteBehindTest, AForkedChildHasNothingOfItsParentsWrites) {
   ASSERT_EQ(ftruncate(copy, static_cast<off_t>(kFileBytes)), 0);
   const pid_t child = fork();
   if (child == 0) {
-    alarm(20);  // if it waits for what is not its own
+    alarm(20);  // ends the child if it waits for its parent's writes
     if (file_.adopt(copy) != 0) _exit(1);
     if (!reads(64 * kPage, 4 * kPage, 0)) _exit(2);
     if (!reads(kStageBytes, kPage, 0)) _exit(3);

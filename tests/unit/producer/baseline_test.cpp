@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The baseline does the same work as producer and analyzer together: the same iterates, reduced against the same ones.
+// The baseline does the same work as producer and analyzer together: the same iterates, reduced against the
+// same predecessors.
 #include "producer/baseline.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ std::unique_ptr<Solver> solver_of_grid() {
   return make_pagerank(make_grid(kSide, Orientation::kInLinks), 0.85);
 }
 
-/// Iterations 1 to `last`, each due one copied (as into a slot) and reduced against the copy before.
+/// Runs iterations 1 to `last`. Each due iterate is copied, as into a slot, and reduced against the previous copy.
 Reductions reduced_in_slots(std::uint64_t last, std::uint64_t every, int passes) {
   const auto solver = solver_of_grid();
   std::vector<double> x(kRows);
@@ -47,7 +48,7 @@ Reductions reduced_in_slots(std::uint64_t last, std::uint64_t every, int passes)
 
 class BaselineTest : public ::testing::Test {
  protected:
-  /// iterations 0: until the tolerance is met.
+  /// iterations: 0 means until the tolerance is met.
   BaselineResult run(std::uint64_t iterations, std::uint64_t every = 1, int passes = 1, double tolerance = 0) {
     SolveOptions options;
     options.iterations = iterations;
@@ -86,7 +87,7 @@ TEST_F(BaselineTest, WithEveryItComparesWithTheIterateReducedBefore) {
   }
 }
 
-// x of the step that is reduced is compared with x of the one reduced before, wherever r and p lie.
+// x of a reduced step is compared with x of the step that was reduced before it, wherever r and p lie.
 TEST_F(BaselineTest, AStepOfSeveralVariablesIsReducedByItsX) {
   const CsrMatrix matrix = testing::laplacian_plus_one(kRows, reference::grid_links(kSide));
   for (const std::uint64_t every : {1u, 3u}) {

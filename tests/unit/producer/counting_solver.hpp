@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A solver of one row whose changes and end the test decides.
+// A solver of one row for which the test chooses the changes and the end.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace ringside::testing {
 class Counting final : public Solver {
  public:
   std::vector<double> change;
-  std::uint64_t breaks_down_in = 0;  // an iteration
+  std::uint64_t breaks_down_in = 0;  // the iteration that breaks down; 0: none
 
   std::uint64_t rows() const noexcept override { return 1; }
   std::uint64_t nonzeros() const noexcept override { return 1; }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which steps the producer publishes and which it counts as skipped, with the analyzer's side of the hand-off as its
-// peer.
+// The steps that the producer publishes or counts as skipped, with the analyzer's side of the hand-off as its peer.
 #include "producer/producer.hpp"
 
 #include <gtest/gtest.h>
@@ -105,7 +104,7 @@ TEST_F(ProducerTest, EachStepIsPublished) {
 TEST_F(ProducerTest, TheLastStepIsPublishedAfterAllAndNotCountedAsSkipped) {
   publish_.when_full = WhenFull::kSkip;
   const SolveEnd end = run([this](HandoffReader& reader) {
-    wait_for_iteration(5);  // no buffer is released before
+    wait_for_iteration(5);  // no buffer is released before that iteration
     take_all(reader);
   });
   EXPECT_EQ(end, SolveEnd::kIterationsDone);

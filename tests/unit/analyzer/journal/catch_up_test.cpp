@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a journal lacks when a run attaches: over all killed lives, each committed step is recorded once or named as
-// missing once.
+// The records that a journal lacks when a run attaches. Over all lives of killed analyzers, each committed step is
+// recorded once, or once as missing.
 #include <algorithm>
 #include <random>
 
@@ -13,12 +13,12 @@ namespace {
 
 constexpr Id128 kRun{3, 4};
 
-/// A run's commits, the ring's window over them, and the run's journal: all that outlives a life.
+/// A run's commits, the ring's window over them, and the run's journal: everything that outlives an analyzer's life.
 class CatchUpTest : public JournalFixture {
  protected:
   static constexpr std::size_t kSlots = 4;
 
-  /// Commits a step of this attachment. recorded: whether it is recorded before the life ends.
+  /// Commits a step of this attachment. recorded: whether the step is recorded before the analyzer's life ends.
   void commit(bool recorded) {
     RecordedStep recorded_step;
     StepFigures& step = recorded_step.figures;
@@ -41,7 +41,7 @@ class CatchUpTest : public JournalFixture {
     for (int i = 0; i < steps; ++i) commit(recorded);
   }
 
-  /// A new producer continues the run. written: how many of the catch-up records are written before the next kill.
+  /// A new producer continues the run. written: the number of catch-up records that are written before the next kill.
   CatchUp resume(std::size_t written = 1000) {
     step_ = 0;
     return take_in(written);
@@ -66,7 +66,7 @@ class CatchUpTest : public JournalFixture {
     return lacking;
   }
 
-  /// Commits and records 8000 steps, so that the first records are gone.
+  /// Commits and records 8000 steps, so that the journal no longer has the first records.
   void rotate() {
     Journal journal = open();
     wire::Record record;
@@ -83,7 +83,7 @@ class CatchUpTest : public JournalFixture {
     append(journal, record);
   }
 
-  /// For each commit of the run, from 1 on: how often it has a record or is named as missing.
+  /// For each commit of the run, from 1 on: the number of times that it has a record or is recorded as missing.
   std::vector<int> times_recorded() const {
     std::vector<int> times(newest_, 0);
     JournalReader journal = reader();
@@ -106,7 +106,7 @@ class CatchUpTest : public JournalFixture {
     return all;
   }
 
-  /// Expects that one gap is named, and returns it.
+  /// Expects that one gap is recorded as missing, and returns it.
   static MissingSteps expect_one_gap(const CatchUp& lacking, std::uint64_t first_commit_seq, std::uint64_t steps) {
     const std::vector<MissingSteps> missing = missing_in(lacking);
     EXPECT_EQ(missing.size(), 1u);
@@ -119,8 +119,8 @@ class CatchUpTest : public JournalFixture {
   void expect_each_recorded_once() const { EXPECT_EQ(times_recorded(), std::vector<int>(newest_, 1)); }
 
   Id128 run_ = kRun;
-  std::vector<RecordedStep> window_;  // what the ring keeps
-  std::uint64_t held_ = 0;            // commit_seq of a step that a reader holds: it stays in the window
+  std::vector<RecordedStep> window_;  // the steps that the ring keeps
+  std::uint64_t held_ = 0;            // commit_seq of a step that a reader holds: the step stays in the window
   std::uint64_t newest_ = 0;          // commit_seq
   std::uint64_t step_ = 0;
   std::uint64_t iteration_ = 0;
@@ -212,7 +212,7 @@ TEST_F(CatchUpTest, AJournalThatDoesNotKnowTheRunNamesAllThatTheRingDoesNotKeep)
 }
 
 TEST_F(CatchUpTest, ARunAfterAnotherInOnePoolDoesNotCountTheOthersCommits) {
-  newest_ = 500;  // the other run's
+  newest_ = 500;  // the commits of the other run
   resume();
   commit(1, false);
   EXPECT_TRUE(missing_in(resume()).empty());
@@ -252,7 +252,7 @@ TEST_F(CatchUpTest, WithoutItsRingNoIterationIsNamedThatCannotBeRight) {
   commit(10, true);
   commit(14, false);
   window_.clear();
-  iteration_ = 12;  // of a ring that was frozen
+  iteration_ = 12;  // the last iteration of a ring that was frozen
   EXPECT_EQ(expect_one_gap(take_in(0), 0, 14).first_iteration, 0u);
 }
 

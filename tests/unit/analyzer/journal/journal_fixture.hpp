@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the journal's tests share: a pool's name in a folder of its own, records that can be told apart, and functions
-// that change the bytes of a log.
+// A fixture for the journal's tests: a pool's name in a folder of its own, records that differ, and functions that
+// change the bytes of a log.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ class JournalFixture : public ::testing::Test {
     const std::string bytes = record.SerializeAsString();
     ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
   }
-  /// Appends records as a writer that then ends.
+  /// Appends records with a writer that is closed afterwards.
   void append_and_close(std::uint64_t count, JournalKind kind = JournalKind::kFile, std::size_t bytes = 200) const {
     Journal journal = open(kind);
     append(journal, count, bytes);

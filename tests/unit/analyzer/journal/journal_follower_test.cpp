@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A reader that follows a journal while it grows: it continues where it was, and finds what a new reader finds.
+// A reader that follows a growing journal: it continues at its last position, and finds the records of a new reader.
 
 #include <thread>
 
@@ -23,7 +23,7 @@ class JournalFollowerTest : public EachJournalTest {
  protected:
   Journal open() const { return EachJournalTest::open(GetParam()); }
 
-  /// The records that `reader` has from `from` on.
+  /// The numbers of the records that `reader` finds from `from` on.
   static std::vector<std::uint64_t> seqs_from(JournalReader& reader, std::uint64_t from) {
     reader.rewind();
     return seqs(reader, from);

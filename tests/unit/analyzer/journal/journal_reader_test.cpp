@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Journals in any state: cut, changed, swapped, or another pool's. Records that verify are read; what does not verify
-// is named by file and byte.
+// Journals in any state: cut, changed, swapped, or another pool's. Records that verify are read; for other data the
+// reader reports the file and the byte.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -97,7 +97,7 @@ TEST_F(JournalReaderTest, SeveralDamagedPlacesAreCounted) {
 
 TEST_F(JournalReaderTest, DamageInOneLogCostsNothingOfTheOther) {
   const std::uint64_t first_in_one = write_both();
-  flip(log(0), 20);  // its header: without it, no record can be recognised
+  flip(log(0), 20);  // the log's header: without it, no record can be recognised
   JournalReader read = reader();
   EXPECT_EQ(read.oldest_seq(), first_in_one);
   expect_damage(read, "the header is damaged");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the ring still has of the records that a journal lost, and the conversion of a step's figures to a record and
+// The records that a journal lost and that the ring still has, and the conversion of a step's figures to a record and
 // back.
 #include "analyzer/journal/journal_rebuild.hpp"
 
@@ -161,7 +161,7 @@ TEST(StepRecordTest, FiguresComeBackAsTheyWent) {
       std::make_shared<const RecordLayout>(Schema::x_only(kRebuiltRows), x_only_catalogue(kRebuiltRows));
   std::vector<std::uint64_t> values(layout->words());
   for (std::size_t i = 1; i < values.size(); ++i) values[i] = i;
-  values[0] = 2;  // the second one is absent
+  values[0] = 2;  // the second value is absent
   values[2] = 0;
   wire::StepRecord record;
   fill(record, figures, *layout, values);

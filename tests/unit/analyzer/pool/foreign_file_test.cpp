@@ -58,7 +58,7 @@ class ForeignFileTest : public ::testing::Test {
     EXPECT_NE(line.find(part), std::string::npos) << line;
   }
 
-  /// Expects that every writer is refused and the pool stays as it is, and that the option permits its use.
+  /// Expects that every writer is refused and the pool does not change, and that the option permits its use.
   void expect_refused_by_all(const std::string& part) const {
     const std::string before = testing::content_of(path_);
     for (const PoolUse use : {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kFreshAgain}) {

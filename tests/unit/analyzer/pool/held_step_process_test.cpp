@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps that are held across processes: readers that are killed, at each point of taking a hold, and a process that
+// Steps that are held across processes: readers that are killed at each point of taking a hold, and a process that
 // commits as fast as it can.
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -131,7 +131,8 @@ TEST_P(FastWriterTest, NoViewThatMixesTwoStepsPassesItsCheck) {
   EXPECT_EQ(views.held, kViews);
   EXPECT_EQ(views.torn, 0u);
   EXPECT_EQ(views.intact + views.overwritten, kViews);
-  // Waiting for 2 K steps decides what becomes of a view: three slots respect no lease, eight do.
+  // After a wait of 2 K steps the state of a view is certain: a ring of three slots respects no lease, a ring of eight
+  // does.
   EXPECT_EQ(views.waited_intact, slots == 3 ? 0u : kViews / kWaitEvery);
   EXPECT_EQ(views.waited_overwritten, slots == 3 ? kViews / kWaitEvery : 0u);
   if (slots == 8) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run that offers what a built-in solver with one variable offers, and the pool that one leaves.
+// An offered run like that of a built-in solver with one variable, and the pool that such a run leaves.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Readers, runs and services that meet a pool while it is made, at each of the creation's system calls: from the
-// file's first moment, through libpmemobj's own work, to the end. The creation continues only after they have looked.
+// Readers, runs and services that meet a pool while it is made, at each of the creation's system calls: from the file's
+// first moment, through libpmemobj's own work, to the end. The creation continues only after they have examined the
+// pool.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -34,7 +35,7 @@
 
 namespace {
 
-bool in_libpmemobj = false;  // then this process must not make another pool with libpmemobj: it would deadlock
+bool in_libpmemobj = false;  // if true, this process must not make another pool with libpmemobj: it would deadlock
 std::function<void(const char*)> on_call;  // if set, the calls below are moments of a creation
 
 /// Reports a system call before and after it is made; calls made during the report are not reported.
@@ -62,7 +63,7 @@ Function real(const char* name) {
 
 }  // namespace
 
-// These replace the C library's and libpmemobj's functions, also where those call one another.
+// These replace the C library's and libpmemobj's functions, even for calls from one of these libraries to another.
 extern "C" {
 
 int flock(int fd, int operation) noexcept {
@@ -106,7 +107,7 @@ PMEMobjpool* pmemobj_create(const char* path, const char* layout, size_t bytes, 
   return pool;
 }
 PMEMobjpool* pmemobj_open(const char* path, const char* layout) {
-  const auto moment = std::exchange(on_call, nullptr);  // not a moment of a creation
+  const auto moment = std::exchange(on_call, nullptr);  // this call is no moment of a creation
   PMEMobjpool* pool = real<PMEMobjpool* (*)(const char*, const char*)>("pmemobj_open")(path, layout);
   const int error = errno;
   on_call = moment;
@@ -148,7 +149,7 @@ class PoolCreationTest : public ::testing::Test {
     EXPECT_GT(moments_["fsync"], 0);
   }
 
-  /// The exit code of `action`; its text goes to `text_`.
+  /// The exit code of `action`; the text of its error goes to `text_`.
   ExitCode code_of(const std::function<void()>& action) {
     text_.clear();
     try {
@@ -230,7 +231,7 @@ TEST_F(PoolCreationTest, WhatAnInterruptedCreationLeftIsReplacedByOneOnly) {
   int looks = 0;
   at_each_moment([&] { ask(run_of(kNewRows), PoolUse::kOverwrite); },
                  [&](const std::string& moment) {
-                   // Until the old file is gone, and while there is no file, any process may become the owner.
+                   // While the old file exists, and while no file exists, any process may become the owner.
                    const bool there = std::filesystem::exists(path_);
                    is_gone = is_gone || !there;
                    if (!is_gone || !there) return;
@@ -246,7 +247,7 @@ TEST_F(PoolCreationTest, AReaderWaitsForAPoolThatIsBeingMade) {
   mark_as_being_made(creator.get());
   EXPECT_EQ(code_of([&] { RingReader::open(path_, kAtOnce); }), ExitCode::kSystem);
   EXPECT_NE(text_.find("is being made"), std::string::npos) << text_;
-  // Waits for a pool, for as long as this test may take.
+  // This reader waits for a pool for as long as this test may take.
   auto reader = std::async(std::launch::async, [&] { return RingReader::open(path_, std::chrono::minutes(5)); });
   { const RingPool pool = RingPool::create(folder_.file("y"), RingShape::x_only(kNewRows), kNewSlots); }
   std::filesystem::rename(folder_.file("y"), path_);

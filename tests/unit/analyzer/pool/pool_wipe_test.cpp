@@ -55,7 +55,7 @@ class PoolWipeTest : public ::testing::Test {
     wipe.remove();
   }
 
-  /// Wipes the file. Reads its bytes through a descriptor that outlives its name.
+  /// Wipes the file. Reads its bytes through a descriptor that outlives the file's name.
   void expect_wiped() const {
     const UniqueFd fd(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
     ASSERT_NO_THROW(wipe());
@@ -170,13 +170,13 @@ TEST_F(PoolWipeTest, AWipeThatIsKilledAnywhereCanBeDoneAgain) {
     if (status == 0) break;
     ASSERT_EQ(WTERMSIG(status), SIGKILL);
     ++killed;
-    if (std::filesystem::exists(path_)) expect_wiped();  // the last sync is the folder's: the name is gone by then
+    if (std::filesystem::exists(path_)) expect_wiped();  // the last sync is the folder's, after the name's deletion
   }
   EXPECT_GE(killed, 6) << "parts, head, first word, folder";
 }
 
 TEST_F(PoolWipeTest, AWipeThatLostPowerWithinTheHeadCanBeDoneAgain) {
-  // All behind the head is wiped and synced; of the head any sectors are.
+  // Everything after the head is wiped and synced; in the head, any sectors may be wiped.
   constexpr std::size_t kHead = 8192;
   constexpr std::size_t kSector = 512;
   const std::string before = content_of(path_);

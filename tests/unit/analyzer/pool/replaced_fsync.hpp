@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the fsync of analyzer_tests does besides: pool_creation_test.cpp replaces the C library's, which calls
-// `on_fsync`. It counts the calls, and a chosen one kills the process.
+// The additional work of fsync in analyzer_tests: pool_creation_test.cpp replaces the C library's function by one that
+// calls `on_fsync`. That function counts the calls, and kills the process in a chosen call.
 #pragma once
 
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which pool a run gets: an existing file in its place is replaced if this was asked for and is possible, and is
-// untouched otherwise.
+// The pool that a run gets: an existing file in its place is replaced if this was requested and is possible, and does
+// not change otherwise.
 #include "analyzer/pool/ring_admission.hpp"
 
 #include <fcntl.h>
@@ -44,7 +44,7 @@ class RingAdmissionTest : public ::testing::Test {
   Admission ask(const RunDescription& run, PoolUse use) const { return admit(options(path_), offered(run), use); }
   static Iterations kept_in(const std::string& path) { return kept_iterations(RingPool::open(path).ring()); }
 
-  /// Makes what a creation leaves that was interrupted right before its end.
+  /// Makes the file that a creation leaves if it is interrupted right before its end.
   static void leave_unformatted(const std::string& path) {
     const RingGeometry geometry = RingPool::create(path, RingShape::x_only(kKeptRows), kKeptSlots).ring().geometry();
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);

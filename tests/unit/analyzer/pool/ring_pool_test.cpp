@@ -40,7 +40,7 @@ void write_at(const std::filesystem::path& path, std::uint64_t offset, const voi
   file.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
 }
 
-/// Sets an environment variable for as long as it lives.
+/// Sets an environment variable while this object exists.
 class WithEnvironment {
  public:
   WithEnvironment(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
@@ -100,7 +100,7 @@ TEST_F(RingPoolTest, EverythingLiesWhereReadersExpectIt) {
 }
 
 TEST_F(RingPoolTest, ManySmallSlotsTakeLittleMoreThanTheirBytes) {
-  EXPECT_LE(RingPool::file_bytes(RingShape::x_only(134), kMaxSlots), 64u << 20);  // most of it are two run tables
+  EXPECT_LE(RingPool::file_bytes(RingShape::x_only(134), kMaxSlots), 64u << 20);  // two run tables take most of it
   const RingPool pool = RingPool::create(path_, RingShape::x_only(134), kMaxSlots);
   const RingGeometry& geometry = pool.ring().geometry();
   EXPECT_EQ(geometry.slot_count(), kMaxSlots);
@@ -188,7 +188,7 @@ TEST_F(RingPoolTest, DamageIsToldFromWhatIsNotAPool) {
 
   write_at(path_, geometry.superblock_offset[0] + 64, noise, sizeof(noise));
   {
-    const RingPool pool = RingPool::open(path_);  // mended from its twin
+    const RingPool pool = RingPool::open(path_);  // the superblock is mended from its twin
     EXPECT_EQ(pool.ring().geometry().slot_count(), 3u);
   }
   write_at(path_, geometry.superblock_offset[1] + 64, noise, sizeof(noise));
@@ -208,7 +208,7 @@ TEST_F(RingPoolTest, ATruncatedPoolIsDamage) {
   { const RingPool pool = create(); }
   std::filesystem::resize_file(path_, std::filesystem::file_size(path_) - 4096);
   expect_refused([&] { RingPool::open(path_); }, "truncated", ExitCode::kDamaged);
-  std::filesystem::resize_file(path_, 65536);  // before its superblocks: no creation leaves so little
+  std::filesystem::resize_file(path_, 65536);  // the file ends before its superblocks: no creation leaves so little
   expect_refused([&] { RingPool::open(path_); }, "truncated to 65536 bytes", ExitCode::kDamaged);
   expect_refused([&] { RingReader::open(path_); }, "truncated to 65536 bytes", ExitCode::kDamaged);
 }
@@ -285,7 +285,7 @@ long page_faults() {
   return usage.ru_minflt + usage.ru_majflt;
 }
 
-/// Without AddressSanitizer: its own memory would be touched, and would fault, beside each page.
+/// Without AddressSanitizer: its own memory would be touched, and would fault, in addition to each page.
 __attribute__((no_sanitize("address"))) void write_to_each_page(double* payload, std::uint64_t rows) {
   for (std::uint64_t row = 0; row < rows; row += 4096 / sizeof(double)) static_cast<volatile double*>(payload)[row] = 1;
 }

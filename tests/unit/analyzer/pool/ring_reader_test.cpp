@@ -43,7 +43,7 @@ TEST_F(RingReaderTest, ReadsWhatWasCommitted) {
 }
 
 TEST_F(RingReaderTest, EveryFlippedBitOfThePayloadIsLocatedToItsChunk) {
-  std::vector<std::uint64_t> bytes = {0, kReadRows * 8 - 1};  // the first and the last one count
+  std::vector<std::uint64_t> bytes = {0, kReadRows * 8 - 1};  // including the first and the last byte
   for (std::uint64_t chunk = 0; chunk < ring_.memory.geometry().chunk_count(); ++chunk) {
     bytes.push_back(chunk * kChunkBytes + 1234);
   }
@@ -66,7 +66,7 @@ TEST_F(RingReaderTest, ADamagedTableOfHashesIsNoticed) {
 }
 
 TEST_F(RingReaderTest, AnotherPayloadWithItsOwnTableIsNotTakenForThisOne) {
-  // What a power cut under a plain file may leave: an old header over a complete newer payload.
+  // The state that a power cut may leave on a plain file: an old header over a complete newer payload.
   const SlotHeader old = *ring_.memory.ring().header(newest_.slot);
   ring_.commit_to(7);
   *ring_.memory.ring().header(newest_.slot) = old;
@@ -103,7 +103,7 @@ TEST(RingReaderOpenTest, WorksWithAndWithoutAnOwner) {
     const RingReader reader = RingReader::open(path);
     EXPECT_TRUE(reader.recover().kept.empty());
     commit_iterate(writer, 1, kReadRows);
-    EXPECT_EQ(reader.recover().newest_seq(), 1u);  // seen at once
+    EXPECT_EQ(reader.recover().newest_seq(), 1u);  // the reader sees the commit at once
     EXPECT_EQ(reader.storage(), pool.storage());
   }
   const RingReader reader = RingReader::open(path);

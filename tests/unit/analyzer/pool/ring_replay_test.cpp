@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kReplayedRows = 5000;  // two chunks and a part of one
 
-/// Iterates kept and reduced as the analyzer does it.
+/// Iterates kept and reduced as by the analyzer.
 class RingReplayTest : public ::testing::Test {
  protected:
   explicit RingReplayTest() { begin_x_only(writer_, run_of(kReplayedRows)); }
@@ -112,7 +112,7 @@ TEST_F(RingReplayTest, ADamagedIterateIsLocatedAndCostsItsSuccessorTheChangeOnly
 
 TEST_F(RingReplayTest, AnIterateBehindAGapIsNotComparedWithTheOneBeforeTheGap) {
   for (std::uint64_t k = 1; k <= 4; ++k) keep(k);
-  memory_.flip_bit(meta(kept()[1]));  // its header: which iterate this was is no longer known
+  memory_.flip_bit(meta(kept()[1]));  // its header: the iterate's number is lost
   const std::vector<ReplayedIterate> iterates = replay_all();
   ASSERT_EQ(iterates.size(), 3u);
   for (const ReplayedIterate& iterate : iterates) EXPECT_EQ(iterate.verdict, ReplayVerdict::kEqual);

@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kNoPatience = 0;  // for what a reader that stands still leads to
+constexpr std::int64_t kNoPatience = 0;  // for the effects of a reader that stands still
 
 struct Step {
   StepFigures figures;
@@ -21,7 +21,7 @@ struct Step {
 };
 using Item = std::variant<Step, MissingSteps, wire::Record>;
 
-/// Keeps what it takes.
+/// Keeps the items that it takes.
 struct Items : RecordSink {
   void take(const StepFigures& figures, std::span<const std::uint64_t> values, const StepMarks& marks) override {
     all.emplace_back(Step{figures, {values.begin(), values.end()}, marks});
@@ -146,7 +146,7 @@ TEST(RecordQueue, AWriterThatIsFasterThanItsReaderWaitsAndEveryStepArrives) {
         over = next == kSteps;
       }
     }
-    // It sleeps although the writer goes on, as the recorder does: the writer fills the queue, and wakes it.
+    // The reader sleeps although the writer continues, as the recorder does: the writer fills the queue and wakes it.
     if (items.empty()) queue.sleep(calls, 1'000'000);
   }
   writer.join();

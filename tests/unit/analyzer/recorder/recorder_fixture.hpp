@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of recorder and telemetry share: an analyzer's recorder without an analyzer, and its followers.
+// A fixture for the tests of recorder and telemetry: an analyzer's recorder without an analyzer, and its followers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ class RecorderTest : public ::testing::Test {
     return std::make_shared<const RecordLayout>(schema, catalogue_of(schema, residual_scalars()));
   }
 
-  /// Of the run whose id steps have.
+  /// The run whose id the steps have.
   static RunToRecord run(const Schema& schema = Schema::x_only(kRows)) {
     RunToRecord run;
     run.layout = layout_of(schema);
@@ -66,7 +66,7 @@ class RecorderTest : public ::testing::Test {
   }
   static void begin(Recorder& recorder) { recorder.begin_run(run()); }
 
-  /// Every value of step `number`, of which none is absent.
+  /// The values of step `number`; none of them is absent.
   static std::vector<std::uint64_t> values(const RecordLayout& layout, std::uint64_t number) {
     std::vector<std::uint64_t> words(layout.words(), number);
     std::fill_n(words.begin(), layout.counts().absence_words(), 0);
@@ -97,7 +97,7 @@ class RecorderTest : public ::testing::Test {
 
   static void end(Recorder& recorder) { recorder.end_run({}); }
 
-  /// Runs of 4000 steps each, and the beginning of one more.
+  /// Records runs of 4000 steps each, and the beginning of one more run.
   static void record_runs(Recorder& recorder, std::uint64_t runs) {
     begin(recorder);
     for (std::uint64_t i = 0; i < runs; ++i) {
@@ -107,12 +107,12 @@ class RecorderTest : public ::testing::Test {
     }
   }
 
-  /// Takes records until `count` are there, each once and in order. Other events of the stream go to `events`.
+  /// Takes records until `count` have arrived, each once and in order. Other events of the stream go to `events`.
   static std::vector<wire::Record> take(RecordStream& stream, std::size_t count,
                                         std::vector<StreamEvent>* events = nullptr) {
     std::vector<wire::Record> all;
     std::vector<wire::Record> some;
-    while (all.size() < count) {  // the test's time limit ends it otherwise
+    while (all.size() < count) {  // the test's time limit ends this loop if records are missing
       const StreamEvent event = stream.next(some, 1000);
       if (events != nullptr && event != StreamEvent::kRecords && event != StreamEvent::kNothing) {
         events->push_back(event);
@@ -122,7 +122,7 @@ class RecorderTest : public ::testing::Test {
     return all;
   }
 
-  /// Takes records until that step is there.
+  /// Takes records until that step has arrived.
   static std::vector<wire::Record> take_up_to(RecordStream& stream, std::uint64_t step) {
     std::vector<wire::Record> records;
     while (records.empty() || !records.back().has_step() || records.back().step().step() != step) {
@@ -135,7 +135,7 @@ class RecorderTest : public ::testing::Test {
     for (std::size_t i = 0; i < records.size(); ++i) ASSERT_EQ(records[i].seq(), first + i);
   }
 
-  /// What a pool's journal holds.
+  /// The records in a pool's journal.
   static std::vector<wire::Record> records_in_journal(const std::string& pool) {
     std::vector<wire::Record> records;
     JournalReader reader = JournalReader::open(pool);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The recorder and its followers, over real sockets: numbering, the past, restarts, journals that fail.
+// The recorder and its followers, over real sockets: numbering, past records, restarts, journals that fail.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -113,7 +113,7 @@ TEST_F(RecorderTest, AStreamContinuesWithTheNextAnalyzerWithoutGapOrDuplicate) {
     push(recorder, 0, 500);
     records = take(stream, 502, &events);
     push(recorder, 500, 600);
-    end(recorder);  // records that the stream lacks now, it must request from the successor
+    end(recorder);  // the stream must request the records that it lacks now from the successor
   }
   Recorder recorder(options(), stop_run_);
   begin(recorder);
@@ -139,7 +139,7 @@ TEST_F(RecorderTest, NumbersThatComeAgainAreTakenFromTheNewAnalyzer) {
   begin(recorder);
   push(recorder, 1000, 1010);
   std::vector<wire::Record> records = take_up_to(stream, 1009);
-  if (records.front().has_run_ended()) records.erase(records.begin());  // the first analyzer's, if it still came
+  if (records.front().has_run_ended()) records.erase(records.begin());  // that of the first analyzer, if it arrived
   ASSERT_EQ(records.size(), 12u);
   expect_consecutive(records, 1);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The gate before the telemetry sockets on tcp, with a socket of the test in ZeroMQ's place: what it does without
-// memory, and with a client that takes nothing. In some tests, operator new fails in the gate's thread.
+// The gate before the telemetry sockets on tcp, with a socket of the test in ZeroMQ's place: its work without memory,
+// and with a client that takes nothing. In some tests, operator new fails in the gate's thread.
 #include "analyzer/recorder/tcp_gate.hpp"
 
 #include <gtest/gtest.h>
@@ -24,8 +24,8 @@
 namespace {
 
 thread_local bool is_tester = false;
-std::atomic<bool> no_memory{false};  // in all threads but the test's
-std::atomic<int> failed{0};          // allocations
+std::atomic<bool> no_memory{false};  // in all threads except the test's
+std::atomic<int> failed{0};          // the number of failed allocations
 
 void* allocate(std::size_t bytes) {
   if (!is_tester && no_memory.load()) {

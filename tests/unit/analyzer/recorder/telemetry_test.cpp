@@ -107,7 +107,7 @@ TEST_F(TelemetryTest, AFloodOfRequestsDelaysOthersAndStopsNobody) {
   Recorder recorder(options(), stop_run_);
   begin(recorder);
   push(recorder, 0, 5000);
-  Channel hostile(context_, ChannelKind::kDealer);  // asks for everything and never reads
+  Channel hostile(context_, ChannelKind::kDealer);  // requests everything and never reads
   hostile.connect(address().control);
   wire::ControlRequest everything;
   everything.mutable_records_from();
@@ -155,7 +155,7 @@ TEST_F(TelemetryTest, AnUnknownKeyAndNoKeyAndAWrongServersKeyAreKeptOut) {
   RecordStream keyless(context_, plain, 0);
   RecordStream friendly(context_, telemetry_at_tcp(tcp_, "--tcp", known), 0);
   expect_consecutive(take(friendly, 102), 1);
-  // By now each of them has had at least as long as the friend needed.
+  // By now each of them has had at least the time that the friend needed.
   for (RecordStream* stream : {&stranger, &misled, &keyless}) EXPECT_FALSE(stream->status(500));
 }
 
@@ -169,7 +169,7 @@ TEST_F(TelemetryTest, AThousandStrangersOnTcpTakeABoundedNumberOfDescriptorsAndK
   const std::size_t before = open_descriptors();
 
   const auto port = static_cast<std::uint16_t>(std::stoi(tcp_.substr(tcp_.rfind(':') + 1)));
-  testing::ChildProcess strangers([port] {  // in a process of their own: they use their own descriptors
+  testing::ChildProcess strangers([port] {  // in a separate process, which has its own descriptors
     const rlimit many{2048, 2048};
     setrlimit(RLIMIT_NOFILE, &many);
     for (int i = 0; i < 1000; ++i) {
@@ -185,7 +185,7 @@ TEST_F(TelemetryTest, AThousandStrangersOnTcpTakeABoundedNumberOfDescriptorsAndK
   });
   ASSERT_TRUE(strangers.worked()) << "they could not connect";
   push(recorder, 100, 200);
-  std::vector<wire::Record> more = take(early, 100);  // its connection was not closed
+  std::vector<wire::Record> more = take(early, 100);  // the early stream's connection was not closed
   expect_consecutive(more, 103);
   RecordStream late(context_, friends, 0);
   expect_consecutive(take(late, 202), 1);

@@ -140,7 +140,7 @@ TEST_F(PmdkMetadataTest, NoFlippedBitKillsAnOwner) {
   const std::vector<std::byte> good(pool.file().begin(), pool.file().begin() + static_cast<long>(ring_begin()));
   std::mt19937_64 random(2);
   for (int trial = 0; trial < 300; ++trial) {
-    // Half of them in the first two pages, where nearly every byte matters.
+    // Half of the flips are in the first two pages, where nearly every byte matters.
     const std::uint64_t offset = random() % (trial % 2 == 0 ? 8192 : good.size());
     const auto bit = static_cast<int>(random() % 8);
     const auto flip = [&] { pool[offset] ^= std::byte{1} << bit; };
@@ -151,8 +151,9 @@ TEST_F(PmdkMetadataTest, NoFlippedBitKillsAnOwner) {
 TEST_F(PmdkMetadataTest, NoWordKillsAnOwner) {
   const Bytes pool(path_);
   const std::vector<std::byte> good(pool.file().begin(), pool.file().begin() + static_cast<long>(ring_begin()));
-  // First words that were seen to kill: the heap's size, a lane's log that is replayed over other bytes, a chunk of no
-  // size. Then words that no hash covers: every word of the shutdown state and of the runtime area, and run_id.
+  // First the words whose damage was seen to kill the process: the heap's size, a lane's log that is replayed over
+  // other bytes, a chunk of no size. Then the words that no hash covers: every word of the shutdown state and of the
+  // runtime area, and run_id.
   std::vector<std::uint64_t> offsets = {6176, 6160, 8192, 8464, 9224, 3155080, 3154008};
   for (std::uint64_t offset = 4032; offset < 4088; offset += 8) offsets.push_back(offset);
   for (std::uint64_t offset = 6688; offset < 8192; offset += 56) offsets.push_back(offset);
@@ -219,7 +220,7 @@ TEST(PmdkMetadataHashTest, CoversTheHeadersOfLaterZonesAndNotTheirChunks) {
 TEST(PmdkMetadataHashTest, ReadsNothingOutsideTheFile) {
   for (const std::size_t bytes :
        {std::size_t{0}, std::size_t{1}, std::size_t{4090}, std::size_t{5140}, std::size_t{5144}, std::size_t{9000}}) {
-    std::vector<std::byte> file(bytes, std::byte{0xff});  // exact: AddressSanitizer detects one byte too far
+    std::vector<std::byte> file(bytes, std::byte{0xff});  // exact size: AddressSanitizer detects one byte too far
     pmdk_metadata_hash(file, 4096);
     pmdk_metadata_hash(file, ~std::uint64_t{0});
   }

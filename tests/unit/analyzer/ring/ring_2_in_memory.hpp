@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring of format 2 in plain memory, as release 0.2 left one: this release reads that format and does not write it, so
-// the tests of its readers need an encoder of their own (docs/formats/ring_format.md, section 8).
+// A ring of format 2 in plain memory, as release 0.2 left one. This release reads that format and does not write it, so
+// the tests of its readers need their own encoder (docs/formats/ring_format.md, section 8).
 #pragma once
 
 #include <cstring>
@@ -27,7 +27,7 @@ class Ring2InMemory {
   const RingGeometry& geometry() const { return geometry_; }
   void flip_bit(std::uint64_t offset, int bit = 0) { bytes_[offset] ^= std::byte{1} << bit; }
 
-  /// The description of run `run`, in both copies of entry `index`.
+  /// Writes the description of run `run`, in both copies of entry `index`.
   void write_run(std::uint32_t index, std::uint64_t record_seq, std::uint64_t run = 7) {
     RunTableEntry2 entry;
     entry.run.run_id = {run, run + 1};

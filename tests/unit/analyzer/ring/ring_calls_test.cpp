@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which calls of persistence a step makes (docs/publish/variables.md, section 10): every store is flushed and drained,
-// and a step of x only makes the calls that it made with format 2.
+// The calls of persistence that a step makes (docs/publish/variables.md, section 10): every store is flushed and
+// drained, and a step of x only makes the same calls as with format 2.
 #include <gtest/gtest.h>
 #include <omp.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Structures that are kept twice: which copy is damaged, which was only left behind, and how the next owner mends
-// them. tests/pipeline/media_damage_test.cpp has the damage to slots, bit by bit.
+// Structures with two copies: which copy is damaged, which copy is only outdated, and how the next owner mends them.
+// tests/pipeline/media_damage_test.cpp has the damage to slots, bit by bit.
 #include "common/ring/ring_check.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST_F(TwinsTest, AnIntactRingHasNoDamageAndMendingChangesNothing) {
 
 TEST_F(TwinsTest, EachByteOfEitherCopyOfARunTableEntryIsCoveredAndMended) {
   for (int copy : {0, 1}) {
-    // The head, the used descriptions, and the tail; what lies between has no meaning.
+    // The head, the used descriptions, and the tail; the bytes in between have no meaning.
     const std::uint64_t used = sizeof(RunEntryHead) + head(copy)->results * sizeof(ResultDescription);
     const std::uint64_t end = ring_.memory.geometry().run_entry_bytes();
     for (std::uint64_t byte = 0; byte < end;

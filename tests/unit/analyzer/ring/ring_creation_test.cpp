@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A reader beside a creation: each moment of a creation falls between any two pages that a look at the pool reads. A
+// A reader beside a creation: each moment of a creation is tried between any two pages that a look at the pool reads. A
 // page becomes readable only when the look reaches it; the page fault advances the creation. Every interleaving is
 // therefore the same in each run of this test.
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class WatchedFile {
     if (ftruncate(fd_.get(), static_cast<off_t>(geometry_.file_bytes)) != 0) throw std::bad_alloc();
     creators_ = map(PROT_READ | PROT_WRITE);
     readers_ = map(PROT_READ);
-    // What libpmemobj has written by the time the ring is formatted.
+    // The bytes that libpmemobj has written by the time the ring is formatted.
     std::memcpy(creators_, "PMEMOBJ", 8);
     std::memcpy(creators_ + kPageBytes, kPoolLayoutName, sizeof(kPoolLayoutName));
     front_.assign(creators_, creators_ + kWatchedPages * kPageBytes);
@@ -83,17 +83,17 @@ class WatchedFile {
     then_ = then;
     mprotect(readers_, kWatchedPages * kPageBytes, PROT_NONE);
   }
-  /// Whether the look came that far. The whole file is readable from here on.
+  /// Returns whether the look reached that page. From now on the whole file is readable.
   bool end() {
     mprotect(readers_, kWatchedPages * kPageBytes, PROT_READ);
     return faults_ >= at_page_;
   }
 
  private:
-  /// As in a pool, after libpmemobj's first two pages.
+  /// Places the ring as in a pool, after libpmemobj's first two pages.
   static RingGeometry place_ring() {
     RingShape shape = RingShape::x_only(kCreatedRows);
-    shape.catalogue_entries = 16;  // as many as are used: an entry of the run table lies within a page
+    shape.catalogue_entries = 16;  // only as many as are used: an entry of the run table lies within a page
     RingGeometry geometry(shape);
     ringside::place_ring(geometry, kCreatedSlots, 2 * kPageBytes);
     return geometry;
@@ -187,8 +187,8 @@ TEST_F(RingCreationTest, ACopyOfTheSuperblockThatIsCompleteIsNotCalledDamaged) {
   at_every_moment([&](std::size_t from, std::size_t to) {
     try {
       const RingView view = RingView::parse(file_.file(), "x.pool");
-      // If the first formatted word was there and the second was not, that copy counts as damaged. RingReader looks
-      // again, because it can ask whether the creation is under way.
+      // If the first formatted word was stored and the second was not, the second copy counts as damaged. RingReader
+      // looks again, because it can find out whether the creation is in progress.
       if (to < file_.stores() || from + 1 == file_.stores()) return;
       EXPECT_TRUE(view.superblock_intact(0) && view.superblock_intact(1)) << "from store " << from << " to " << to;
     } catch (const Error&) {
@@ -206,7 +206,7 @@ TEST_F(RingCreationTest, WhatIsCompleteIsARing) {
 }
 
 TEST_F(RingCreationTest, ARunThatBeginsIsNotTakenForADamagedRecord) {
-  // The last two words of an entry are its hash and its number: a writer may be delayed between them.
+  // The last two words of an entry are its hash and its number. A writer may be delayed between these two stores.
   const RingGeometry& geometry = file_.geometry();
   const auto is_in_tail = [&](std::uint64_t offset) {
     const std::uint64_t table = geometry.run_table_offset[offset >= geometry.run_table_offset[1] ? 1 : 0];

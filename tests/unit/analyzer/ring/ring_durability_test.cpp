@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is persisted when: the thread that syncs, what a failed sync does, and what a writer keeps after a power cut.
-// The disk is a stand-in that syncs when the test lets it.
+// The times at which commits are persisted: the thread that syncs, the effect of a failed sync, and the commits that a
+// writer keeps after a power cut. The disk is a stand-in that syncs when the test permits it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ class SlowDisk : public ObservedPersistence {
   int error_ = 0;
 };
 
-/// A ring on such a disk, in a run of 100 rows: its beginning is synced, and nothing else yet.
+/// A ring on such a disk, in a run of 100 rows: only the run's beginning is synced so far.
 struct SlowRing {
   explicit SlowRing(std::uint32_t slots) : memory(100, slots) {
     disk.let(1);
@@ -97,7 +97,8 @@ TEST(RingDurabilityTest, AnIterateOfWhichAPageWasLostGetsNoHeader) {
 }
 
 TEST(RingDurabilityTest, ASuccessorPersistsTheHeadersItFindsBeforeItStoresAnything) {
-  // A writer killed between the stores of its commit and their flush leaves a header that is visible, not persistent.
+  // A writer that is killed between the stores of its commit and their flush leaves a header that is visible but not
+  // persistent.
   XOnlyRing ring(100, 3, 3);
   RingWriter writer = ring.next_writer();
   ring.memory.persistence.observe(ring.memory.at(0));
@@ -155,7 +156,7 @@ TEST(RingDurabilityTest, TheNewestPersistedIterateIsNotOverwrittenBeforeANewerOn
   std::promise<void> begins;
   std::thread other([&] {
     begins.get_future().wait();
-    ring.disk.let(1);  // 2 is persisted: now 1 may go
+    ring.disk.let(1);  // 2 is persisted: now 1 may be overwritten
   });
   std::uint64_t persisted_when_invalidated = 0;
   ring.disk.on_invalidation = [&] { persisted_when_invalidated = ring.writer.persisted(); };
@@ -169,7 +170,8 @@ TEST(RingDurabilityTest, TheNewestPersistedIterateIsNotOverwrittenBeforeANewerOn
 }
 
 TEST(RingDurabilityTest, NothingIsOverwrittenWhileNothingNewerIsPersisted) {
-  // The same without a second thread: each slot that `begin` takes is older than what was persisted at that moment.
+  // The same without a second thread: each slot that `begin` takes is older than the newest step persisted at that
+  // moment.
   SlowRing ring(4);
   ring.disk.let(1000);
   for (std::uint64_t k = 1; k <= 200; ++k) {
@@ -233,7 +235,7 @@ TEST(RingDurabilityTest, AFailedSyncWakesWhoWaitsForIt) {
 
 TEST(RingDurabilityTest, DurabilityProcessNeverAsksTheDisk) {
   RingInMemory memory(100);
-  SlowDisk disk;  // would hang
+  SlowDisk disk;  // a sync would hang
   RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kProcess);
   begin_x_only(writer, run_of(100));
   for (std::uint64_t k = 1; k <= 10; ++k) commit_iterate(writer, k, 100);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring in plain memory, and a persistence that keeps its calls: with them the ring's protocol is tested without a
+// A ring in plain memory, and a persistence that records its calls. With them the ring's protocol is tested without a
 // pool, a file or persistent memory.
 #pragma once
 
@@ -34,7 +34,7 @@ struct PersistenceEvent {
   std::uint64_t value = 0;  // of a store
 };
 
-/// Carries out every call in memory, and keeps it once `observe` was called. `sync` returns 0.
+/// Performs every call in memory, and records it once `observe` was called. `sync` returns 0.
 class ObservedPersistence : public Persistence {
  public:
   void observe(const std::byte* base) { base_ = base; }
@@ -73,7 +73,7 @@ class ObservedPersistence : public Persistence {
   std::vector<PersistenceEvent> events_;
 };
 
-/// Places a ring behind the first `at` bytes of its file, as libpmemobj might.
+/// Places a ring after the first `at` bytes of its file, as libpmemobj might.
 inline void place_ring(RingGeometry& geometry, std::uint32_t slots, std::uint64_t at = kPageBytes) {
   geometry.pool_id = {1, 2};
   geometry.slots.resize(slots);
@@ -115,7 +115,7 @@ class RingInMemory {
   std::byte* base_ = nullptr;
 };
 
-/// The iterate the tests publish as iteration k: `rows` doubles that differ from row to row and from k to k.
+/// The iterate that the tests publish as iteration k: `rows` doubles that differ from row to row and from k to k.
 inline std::vector<double> iterate(std::uint64_t k, std::uint64_t rows) {
   std::vector<double> x(rows);
   for (std::uint64_t i = 0; i < rows; ++i) x[i] = static_cast<double>(k) + static_cast<double>(i) / 1024.0;
@@ -131,13 +131,13 @@ inline RunDescription run_of(std::uint64_t rows, std::uint64_t run = 7) {
   return description;
 }
 
-/// Its step descriptor: step k - 1, and figures that differ from k to k.
+/// The step descriptor of that iterate: step k - 1, and figures that differ from k to k.
 inline StepWithScalars step_of(std::uint64_t k) {
   return {
       .descriptor = {.step = k - 1, .iteration = k, .residual_l1 = 1.0 / static_cast<double>(k), .generate_ns = 1000}};
 }
 
-/// Commits that iterate: begin, copy, commit. Readers can hold it then.
+/// Commits that iterate: begin, copy, commit. Readers can hold it afterwards.
 inline void commit_iterate(RingWriter& writer, std::uint64_t k, std::uint64_t rows) {
   ASSERT_EQ(writer.begin(), CommitStatus::kOk);
   writer.copy(iterate(k, rows).data(), step_of(k));
@@ -158,7 +158,7 @@ struct XOnlyRing {
   RingWriter next_writer(Storage storage = Storage::kDax) {
     return {memory.ring(), memory.persistence, storage, Durability::kPower};
   }
-  /// Commits what comes up to iteration `last`.
+  /// Commits the next iterations up to `last`.
   void commit_to(std::uint64_t last) {
     while (newest < last) commit_iterate(writer, ++newest, rows);
   }

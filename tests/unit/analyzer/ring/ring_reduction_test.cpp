@@ -26,13 +26,13 @@
 namespace ringside {
 namespace {
 
-/// Iterates that use every reduction, and differ.
+/// Iterates that use every reduction, and differ from each other.
 Vector made(std::uint64_t k, std::uint64_t rows) {
   return k % 3 == 0 ? random_vector(rows, 1.01, 1.02, static_cast<unsigned>(k))
                     : wide_vector(rows, k % 3 == 1, static_cast<unsigned>(k));
 }
 
-/// Commits iterate k, reduced in its slot or on its way, and records what was found.
+/// Commits iterate k, reduced in its slot or during its copy, and records the reductions.
 Reductions keep(RingWriter& writer, StepReducer& reducer, bool on_the_way, std::uint64_t k, std::uint64_t rows,
                 int passes = 1) {
   const Vector x = made(k, rows);

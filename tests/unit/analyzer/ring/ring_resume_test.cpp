@@ -27,7 +27,7 @@ class RingResumeTest : public ::testing::Test {
     for (const KeptSlot& kept : recover(ring_.memory.ring()).kept) numbers.push_back(kept.header.commit_seq);
     return numbers;
   }
-  /// The line with which that is refused; the ring must be as it was.
+  /// The line with which this resumption is refused; the ring must not change.
   std::string refusal(const RunDescription& run, std::uint64_t from) {
     const std::vector<std::byte> before = bytes();
     RingWriter writer = ring_.next_writer();
@@ -91,7 +91,7 @@ TEST_F(RingResumeTest, TheOldestStepIsKeptAlone) {
 }
 
 TEST_F(RingResumeTest, TheNewestGoFirst) {
-  // A writer that dies meanwhile leaves contiguous steps, and the one to continue from among them.
+  // If a writer dies meanwhile, the remaining steps are contiguous and include the step to continue from.
   RingWriter writer = ring_.next_writer();
   ring_.memory.persistence.observe(ring_.memory.at(0));
   begin_x_only(writer, run_of(kResumedRows), nullptr, 4);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring whose steps have several variables and scalars: what is kept, what is found damaged, what is refused
+// A ring whose steps have several variables and scalars: which steps are kept, found damaged, or refused
 // (docs/publish/variables.md, sections 4 and 9).
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -23,7 +23,7 @@ namespace {
 
 using Chunks = std::vector<std::uint64_t>;
 
-/// What read_payload returns of each variable is what was published.
+/// Expects that read_payload returns the published values of each variable.
 void expect_published(const VariablesRing& ring, std::uint64_t k) {
   const KeptSlot kept = ring.newest();
   ASSERT_EQ(kept.header.iteration, k);

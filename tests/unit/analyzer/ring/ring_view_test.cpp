@@ -167,7 +167,7 @@ TEST(RingViewTest, ReductionsOfACommitThatIsNoLongerThereAreNotDamaged) {
   const KeptSlot oldest = recover(view).kept.front();
   Reductions reductions;
   ASSERT_EQ(view.reductions(oldest.slot, oldest.header, reductions), ResultsState::kRecorded);
-  // A reader that has read the header of commit 1 reads the reductions while commit 4's are written over them.
+  // A reader that has read the header of commit 1 reads the reductions while those of commit 4 are written over them.
   commit_iterate(ring.writer, 4, 100);
   ring.memory.flip_bit(ring.memory.geometry().slots[oldest.slot].meta_offset + ring.memory.geometry().results_offset() +
                        sizeof(ResultsHead) + 9);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The commit protocol, over a ring in plain memory. Here "after a crash" means another writer or view on the bytes as
-// they are; tests/crash tests which bytes a crash may leave.
+// The commit protocol, over a ring in plain memory. Here "after a crash" means another writer or view on the present
+// bytes; tests/crash tests which bytes a crash may leave.
 #include "analyzer/ring/ring_writer.hpp"
 
 #include <gtest/gtest.h>
@@ -219,7 +219,7 @@ TEST(RingWriterTest, ReductionsBelongToOneCommit) {
 TEST(RingWriterTest, ReductionsOfAnEarlierCommitWithTheSameNumberAreNotTakenForDamage) {
   XOnlyRing ring(100, 3, 1);
   store_reductions(ring.writer, Reductions{});
-  ring.memory.flip_bit(ring.memory.geometry().slots[0].meta_offset);  // commit 1 is lost, its number free
+  ring.memory.flip_bit(ring.memory.geometry().slots[0].meta_offset);  // commit 1 is lost, and its number is free
   RingWriter writer = ring.next_writer();
   begin_x_only(writer, run_of(100));
   commit_iterate(writer, 2, 100);
@@ -256,7 +256,7 @@ TEST(RingWriterTest, RecoveryTwiceIsRecoveryOnceAndChangesNoByte) {
 }
 
 TEST(RingWriterTest, ClearingForgetsTheOldestFirst) {
-  // A writer that dies while it clears leaves contiguous iterates.
+  // A writer that dies while it clears the ring leaves contiguous iterates.
   XOnlyRing ring(100, 4, 6);  // 5, 6, 3, 4 by slot
   ring.memory.persistence.observe(ring.memory.at(0));
   ring.writer.clear();
@@ -271,8 +271,8 @@ TEST(RingWriterTest, ClearingForgetsTheOldestFirst) {
 }
 
 TEST(RingWriterTest, AClearedHeaderIsNotMadeValidByItsNumber) {
-  // The next owner numbers its commits from 1 again. If that one word reaches a disk before the others of its header,
-  // it must not meet the old ones.
+  // The next owner numbers its commits from 1 again. If that one word reaches a disk before the other words of its
+  // header, it must not meet the old words.
   XOnlyRing ring(100, 3, 1);
   ring.writer.clear();
   ring.memory.ring().header(0)->commit_seq = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run of five variables that differ in dtype, role and shape, with five scalars, for the tests of what depends on
-// the number of variables. Its payloads differ in each entry of each step.
+// A run of five variables that differ in dtype, role and shape, with five scalars, for tests that depend on the number
+// of variables. Its payloads differ in each entry of each step.
 #pragma once
 
 #include <bit>
@@ -50,7 +50,7 @@ inline StepWithScalars scalars_of(std::uint64_t k) {
   return step;
 }
 
-/// What a solver with these variables publishes as iteration k. The bytes between the variables are not 0.
+/// The payload that a solver with these variables publishes as iteration k. The bytes between the variables are not 0.
 inline std::vector<std::byte> payload_of(const Schema& schema, std::uint64_t k) {
   std::vector<std::byte> payload(schema.payload_bytes(), std::byte{0xee});
   for (std::size_t v = 0; v < schema.size(); ++v) {
@@ -68,7 +68,7 @@ inline std::vector<std::byte> payload_of(const Schema& schema, std::uint64_t k) 
   return payload;
 }
 
-/// A ring in memory for a schema, and its writer in a run. Every step is reduced on its way into the slot.
+/// A ring in memory for a schema, and its writer in a run. Every step is reduced during its copy into the slot.
 struct VariablesRing {
   explicit VariablesRing(const Schema& of_schema, const std::vector<Scalar>& scalars = five_scalars(),
                          std::uint32_t slots = 3)

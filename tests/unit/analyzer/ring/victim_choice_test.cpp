@@ -113,7 +113,7 @@ TEST_F(VictimChoiceTest, ASlotThatIsCopiedOutGoesOnlyIfNoOtherMay) {
   leases_.hold({2, 4});
   EXPECT_EQ(choose(seqs), 1u);
   EXPECT_EQ(broken(), 0u) << "no reader had a lease of it";
-  choice_->hold(1);  // the step that it took meanwhile
+  choice_->hold(1);  // the step that the slot took meanwhile
   choice_->let_go(1);
   leases_.hold({});
   EXPECT_EQ(choose(seqs), 2u);
@@ -261,7 +261,7 @@ TEST(RingLeasesTest, AHeldSlotStaysAndTheOthersTakeTurns) {
   }
   EXPECT_EQ(ring.writer.leases_broken(), 0u);
 
-  // The next owner continues behind the gap, and reads the same step as the newest.
+  // The next owner continues after the gap, and reads the same step as the newest.
   RingWriter next = ring.next_writer();
   next.respect(leases);
   EXPECT_EQ(begin_x_only(next, run_of(100))->header.iteration, 30u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run of one variable x with its reductions, as the built-in solvers have it, for the tests of what does not depend
-// on the number of variables.
+// A run of one variable x with its reductions, like that of the built-in solvers, for tests that do not depend on the
+// number of variables.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// run: its schema_id is set. newest: as in RingWriter::begin_run.
+/// run: this function sets its schema_id. newest: as in RingWriter::begin_run.
 inline std::optional<KeptSlot> begin_x_only(RingWriter& writer, RunDescription run, void* newest = nullptr,
                                             std::uint64_t resume_from = 0) {
   run.schema_id = Schema::x_only(run.entries).id();

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t kEntries = 2'000'000'000;
 
-/// Of node 0 of two.
+/// The plan of node 0 of two nodes.
 RoundPlan plan(DType dtype, bool in_boxes) {
   return {.attachment = Id128{7, 8},
           .problem_id = Id128{3, 4},
@@ -37,7 +37,7 @@ RoundPlan plan(DType dtype, bool in_boxes) {
           .in_boxes = {in_boxes}};
 }
 
-/// After node 0.
+/// The state of a step after node 0.
 RoundState state() {
   RoundState made;
   made.step = made.iteration = 1'000'000'000;
@@ -48,7 +48,7 @@ RoundState state() {
   return made;
 }
 
-/// Entries as a solver has them: of many magnitudes, and changes that are small against them.
+/// Entries like those of a solver: of many magnitudes, and with changes that are small against them.
 RoundState state_of_boxes(bool is_integer) {
   RoundState made = state();
   WholeField& field = made.fields[0];

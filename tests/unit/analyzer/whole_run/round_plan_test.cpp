@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node knows of a run: which of its parts continue those of the nodes before, and which are boxes.
+// A node's plan of a run: which of its parts continue those of the previous nodes, and which are boxes.
 #include "analyzer/whole_run/round_plan.hpp"
 
 #include <gtest/gtest.h>

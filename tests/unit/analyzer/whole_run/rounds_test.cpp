@@ -33,7 +33,7 @@ double entry(std::uint64_t s, std::uint64_t i) {
   return static_cast<double>((i * 2654435761u + s * 97) % 10007) / 3.0 - 1000.0;
 }
 
-/// How a field is spread over the nodes: rows one after the other, or entries from anywhere, as boxes have them.
+/// The way in which a field is spread over the nodes: rows one after the other, or entries from anywhere, as in boxes.
 enum class Spread { kRows, kBoxes };
 
 /// Entries [first, first + count) in the order in which nodes keep them. Boxes: every 7919th entry, a prime number, so
@@ -51,7 +51,7 @@ Schema field_of(std::uint64_t entries) {
   return Schema::of({{.name = "x", .dtype = DType::kF64, .shape = {entries}}});
 }
 
-/// One node of a run: its door, and its side of the rounds from its first step on.
+/// One node of a run: its link, and its side of the rounds from its first step on.
 class Node {
  public:
   Node(const std::string& socket, std::uint64_t first, std::uint64_t entries, Spread spread, std::uint64_t of_all)
@@ -91,7 +91,7 @@ class Node {
   }
 
   void finish(std::int64_t patience_ns) { round_->finish(patience_ns); }
-  /// As a process that is killed.
+  /// Ends the node like a process that is killed.
   void die() {
     round_.reset();
     link_.reset();
@@ -116,7 +116,7 @@ class Node {
 
 class RoundsTest : public ::testing::Test {
  protected:
-  /// bounds: of the nodes' parts.
+  /// Makes the nodes. bounds: those of the nodes' parts.
   void make(const std::vector<std::uint64_t>& bounds) {
     for (std::size_t n = 0; n + 1 < bounds.size(); ++n) {
       nodes_.push_back(std::make_unique<Node>(folder_.file("socket" + std::to_string(n)), bounds[n],
@@ -128,7 +128,8 @@ class RoundsTest : public ::testing::Test {
     for (std::size_t n = 0; n < nodes_.size(); ++n) begin(n, 0);
   }
 
-  /// Three nodes with 7 steps, of which node 1 had 4 when it was killed; its successor takes part in no round yet.
+  /// Makes three nodes with 7 steps, of which node 1 had 4 when it was killed; its successor takes part in no round
+  /// yet.
   void make_and_restart_node_1() {
     make({0, 1000, 2000, 3000});
     add_on_all(0, 4);
@@ -140,7 +141,7 @@ class RoundsTest : public ::testing::Test {
     nodes_[1]->restart();
   }
 
-  /// Steps [first, end) on each node.
+  /// Adds the steps [first, end) on each node.
   void add_on_all(std::uint64_t first, std::uint64_t end) {
     for (std::uint64_t step = first; step < end; ++step) {
       for (const auto& node : nodes_) node->add(step);
@@ -187,7 +188,7 @@ class RoundsTest : public ::testing::Test {
             .in_boxes = {spread_ == Spread::kBoxes}};
   }
 
-  /// All nodes at a time, as their processes do.
+  /// Finishes all nodes at the same time, as their processes do.
   void finish(std::int64_t patience_ns = kPatienceNs) {
     {
       std::vector<std::jthread> threads;
@@ -206,7 +207,7 @@ class RoundsTest : public ::testing::Test {
     return records;
   }
 
-  /// The values that one process would have recorded.
+  /// Expects the values that one process would have recorded.
   void expect_step_of_one_process(const wire::StepRecord& found) {
     const std::uint64_t step = found.step();
     const std::vector<double> x = entries_of(step, 0, entries_);
@@ -229,7 +230,7 @@ class RoundsTest : public ::testing::Test {
     EXPECT_EQ(found.transfer_ns(), static_cast<std::int64_t>(nodes_.back()->first())) << "the greatest of all nodes";
   }
 
-  /// The words of one process, with sums that are exact: all entries as one box.
+  /// The words of one process, with exact sums: all entries as one box.
   std::vector<std::uint64_t> with_exact_sums(const StepReducer& reducer, std::span<const std::uint64_t> words,
                                              const void* x, const void* previous) const {
     OpenMpTeam team;
@@ -248,7 +249,7 @@ class RoundsTest : public ::testing::Test {
     std::uint64_t steps = 0;
     std::uint64_t missing = 0;
   };
-  /// Checks that each of `end_step` steps was recorded or is named as missing, once.
+  /// Checks that each of `end_step` steps was recorded, or recorded as missing, once.
   Found expect_all_accounted_for(std::uint64_t end_step) {
     Found found;
     std::uint64_t next = 0;
@@ -326,7 +327,7 @@ TEST_F(RoundsTest, ASuccessorThatAddsItsStepsAgainLosesNone) {
 TEST_F(RoundsTest, ASuccessorOfTheCollectorRecordsWhatIsNotInTheJournal) {
   make({0, 1000, 2000});
   for (std::uint64_t step = 0; step < 6; ++step) nodes_[0]->add(step);
-  for (std::uint64_t step = 0; step < 3; ++step) nodes_[1]->add(step);  // so that some rounds are not over
+  for (std::uint64_t step = 0; step < 3; ++step) nodes_[1]->add(step);  // so that some rounds are not finished
   nodes_[0]->die();
   collector_.reset();
   std::uint64_t next = 0;

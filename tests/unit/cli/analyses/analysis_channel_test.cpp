@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Results on their way to an analyzer that answers at once, partly, not yet, twice, or not at all.
+// Results are sent to an analyzer that takes all or some of them, refuses them for now, answers twice, or does not
+// answer.
 #include "cli/analyses/analysis_channel.hpp"
 
 #include <gtest/gtest.h>
@@ -21,19 +22,19 @@ class AnalysisChannelTest : public ::testing::Test {
     for (std::uint64_t seq = first; seq <= last; ++seq) channel_.add(results_of(seq));
   }
 
-  /// The next request with results; the test's time limit ends it otherwise.
+  /// The next request with results. If none comes, the test's time limit ends the test.
   const wire::RecordAnalysis& next_request() {
     do {
       channel_.turn(false);
     } while (!analyzer_.receive(1));
     return analyzer_.asked().record_analysis();
   }
-  /// Takes turns until `is_so`.
+  /// Takes turns until is_so() is true.
   template <class Condition>
   void turn_until(const Condition& is_so) {
     while (!is_so()) channel_.turn(false);
   }
-  /// commit_seqs of what was not recorded.
+  /// The commit_seqs of the results that were not recorded.
   std::vector<std::uint64_t> rest() {
     std::vector<std::uint64_t> seqs;
     for (const wire::AnalysisResults& results : channel_.take_pending()) seqs.push_back(results.commit_seq());
@@ -57,7 +58,7 @@ TEST_F(AnalysisChannelTest, SendsResultsInOrderAndKeepsWhatWasNotTaken) {
   EXPECT_EQ(second.request(), first.request() + 1);
   ASSERT_EQ(second.results_size(), 2);
   EXPECT_EQ(second.results(0).commit_seq(), 3u);
-  analyzer_.reply_taken(second.request(), 0);  // not recorded yet: it is another request, or its answer would be the same
+  analyzer_.reply_taken(second.request(), 0);  // not recorded yet: a new number is needed for another answer
   const wire::RecordAnalysis third = next_request();
   EXPECT_EQ(third.request(), second.request() + 1);
   EXPECT_EQ(third.results_size(), 2);
@@ -71,7 +72,7 @@ TEST_F(AnalysisChannelTest, OneReplyCountsOnceAlsoIfItComesTwice) {
   analyzer_.reply_taken(request, 1);
   analyzer_.reply_taken(request, 1);
   EXPECT_EQ(next_request().results(0).commit_seq(), 2u);
-  analyzer_.reply_taken(request, 1);  // late
+  analyzer_.reply_taken(request, 1);  // a late reply
   analyzer_.reply_taken(request + 1, 1);
   EXPECT_EQ(next_request().results(0).commit_seq(), 3u);
   EXPECT_EQ(rest(), (std::vector<std::uint64_t>{3}));
@@ -105,7 +106,7 @@ TEST_F(AnalysisChannelTest, ARequestWithoutAReplyIsSentAgainWithItsNumber) {
   const wire::RecordAnalysis again = next_request();
   EXPECT_EQ(again.client(), first.client());
   EXPECT_EQ(again.request(), first.request());
-  analyzer_.reply_taken(first.request(), 2);  // of the first one: it took what it had
+  analyzer_.reply_taken(first.request(), 2);  // the reply to the first request, which had two results
   EXPECT_EQ(next_request().results(0).commit_seq(), 3u);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Results in the journal of a pool that nobody owns. What is refused; tests/analyses has what is recorded.
+// Appends results to the journal of a pool without an owner. Tests the refusals; tests/analyses tests what is recorded.
 #include "cli/analyses/analysis_journal.hpp"
 
 #include <gtest/gtest.h>

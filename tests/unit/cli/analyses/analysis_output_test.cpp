@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What functions print without end is shown up to a limit, of each, and counted beyond it.
+// The endless output of functions is shown up to a limit for each function, and counted beyond it.
 #include "cli/analyses/analysis_output.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class AnalysisOutputTest : public ::testing::Test {
 };
 
 TEST_F(AnalysisOutputTest, AFloodIsCutOnceAndCountedAtTheEnd) {
-  const std::string line = "a: " + std::string(1020, 'x');  // 1024 bytes with its end
+  const std::string line = "a: " + std::string(1020, 'x');  // 1024 bytes with the newline
   for (int i = 0; i < 300; ++i) output_.show(line);
   ASSERT_EQ(said_.size(), 257u);
   EXPECT_EQ(said_.back(), "a: printed more than 256 KiB; the rest is left out");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many steps an analysis missed, against counting them one by one.
+// Compares the number of steps that an analysis missed with a count of single steps.
 #include "cli/analyses/due_steps.hpp"
 
 #include <gtest/gtest.h>

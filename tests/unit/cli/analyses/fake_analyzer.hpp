@@ -17,7 +17,7 @@ class FakeAnalyzer {
  public:
   explicit FakeAnalyzer(const std::string& socket) { control_.bind(telemetry_at(socket).control); }
 
-  /// Whether a request has come: then `asked` is that one.
+  /// Whether a request has come, which `asked` then returns.
   bool receive(int wait_ms) {
     if (!control_.receive(frames_) && (!control_.wait(wait_ms) || !control_.receive(frames_))) return false;
     return asked_.ParseFromString(frames_.back());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Analyses of a run, with a shell script in place of Python and of the user's functions: what is counted, and where
-// results go that no analyzer took. tests/analyses has real runs.
+// Analyses of a run, with a shell script instead of Python and the user's functions: what is counted, and where results
+// go if no analyzer takes them. tests/analyses has real runs.
 #include "cli/analyses/live_analysis.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,8 @@
 namespace ringside {
 namespace {
 
-/// Stands for an interpreter: FILE is the rest of the script. `step KIND MORE K` is a line of the step of iteration K.
+/// Stands for an interpreter: FILE is the rest of the script. `step KIND MORE K` writes a line for the step of
+/// iteration K.
 constexpr const char* kInterpreter = R"sh(#!/bin/sh
 exec 3>/proc/self/fd/$5 4</proc/self/fd/$6
 echo '{"kind":"hello"}' >&3
@@ -33,7 +34,7 @@ step() {
 result() { step result '"names":["analysis.a"],"values":["3fe0000000000000"],' $1 0; }
 . "$3"
 )sh";
-/// Reads the command to begin, whose run is the name of all results.
+/// Reads the command to begin. All lines name the run in this command.
 constexpr const char* kBegin = R"sh(
 echo '{"kind":"ready","analyses":[["a",1],["third",3]]}' >&3
 read command <&4
@@ -59,7 +60,7 @@ class LiveAnalysisTest : public ::testing::Test {
     Journal::open(pool_, {}, Storage::kFile, Durability::kProcess);
   }
 
-  /// Runs the script beside a run, of which the pool has six steps. has_ended: that run.
+  /// Runs the script beside a run of which the pool keeps six steps. has_ended: whether the run has already ended.
   ExitCode follow(const std::string& script, bool has_ended = true) {
     workers_ = std::make_unique<AnalysisWorkers>(std::vector<std::string>{folder_.write("my.py", kBegin + script)}, pool_,
                                                  folder_.file("python"), 0, signals_);
@@ -123,7 +124,7 @@ TEST_F(LiveAnalysisTest, ResultsGoToTheAnalyzerAlsoIfItServesTheRunLater) {
   std::size_t taken = 0;
   std::jthread analyzer([&] {
     testing::FakeAnalyzer fake(folder_.file("s"));
-    while (taken < 2) {  // the test's time limit ends it otherwise
+    while (taken < 2) {  // otherwise the test's time limit ends the test
       if (!fake.receive(1000)) continue;
       if (fake.asked().has_status()) {
         wire::ControlReply reply;
@@ -151,7 +152,7 @@ TEST_F(LiveAnalysisTest, ResultsGoToTheAnalyzerAlsoIfItServesTheRunLater) {
 
 TEST_F(LiveAnalysisTest, CtrlCEndsThemAndKeepsWhatTheyFound) {
   owner_.reset();
-  // It sends the interrupt itself, once its result is on the way.
+  // The script itself sends the interrupt, after its result.
   EXPECT_EQ(follow("result 5\nkill -INT $PPID\nread end <&4\nread never <&4\n"), ExitCode::kInterrupted);
   EXPECT_EQ(workers_->to_json().at(0).at("ended"), "interrupted");
   EXPECT_EQ(recorded(), 1u);

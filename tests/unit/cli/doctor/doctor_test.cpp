@@ -168,7 +168,7 @@ TEST_F(ProbeStorage, AFolderThatIsNotThereIsAProblemWithTheCommand) {
 TEST_F(ProbeStorage, AFileSystemThatTakesNoFilesIsAProblem) {
   EXPECT_EQ(probe_space("/proc").verdict, Verdict::kProblem);
   EXPECT_EQ(probe_dax("/proc").verdict, Verdict::kProblem);
-  expect_lacks(probe_dax("/proc").advice, {"mkdir"});  // it is there
+  expect_lacks(probe_dax("/proc").advice, {"mkdir"});  // the folder exists
 }
 
 TEST_F(ProbeStorage, AFolderThatMayNotBeWrittenIsAProblem) {

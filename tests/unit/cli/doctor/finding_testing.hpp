@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tests expect of a finding.
+// Compares a finding with what a test expects.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ T fact(const Finding& finding, const std::string& key) {
   return T{};
 }
 
-/// Expects this verdict, and each of these parts in what was found and in the advice.
+/// Expects this verdict, each part in `found` in the text of the finding, and each part in `advice` in its advice.
 inline void expect_finding(const Finding& finding, Verdict verdict, const std::vector<std::string>& found = {},
                            const std::vector<std::string>& advice = {}, const char* file = __builtin_FILE(),
                            int line = __builtin_LINE()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside doctor` on nodes with persistent memory, and on places that belong to others.
+// `ringside doctor` on nodes with persistent memory, and for places that belong to other users.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class PmemDoctor : public ::testing::Test {
     return std::find(names.begin(), names.end(), name) != names.end();
   }
 
-  /// Two sockets of eight cores, the analyzer's planned on the second.
+  /// Two sockets of eight cores. The analyzer's cores are planned on the second socket.
   static Machine two_nodes() {
     Machine machine;
     for (int cpu = 0; cpu < 16; ++cpu) machine.threads.push_back({cpu, cpu, cpu / 8, cpu / 8, true});
@@ -64,7 +64,7 @@ TEST_F(PmemDoctor, DevdaxAndRawNamespacesAreToBeMadeAnewBecauseThereMayBeNoRoomB
   node_.add_namespace(0, "dax");
   expect_finding(probe_pmem(root()), Verdict::kNote, {"namespace0.0 (devdax"},
                  {"erasing", "`ndctl create-namespace --force --reconfig=namespace0.0 --mode=fsdax`"});
-  node_.add_namespace(0, "raw");  // as a region without labels begins
+  node_.add_namespace(0, "raw");  // as in a new region without labels
   expect_finding(probe_pmem(root()), Verdict::kNote, {"namespace0.0 (raw"}, {"--reconfig=namespace0.0"});
 }
 
@@ -91,7 +91,7 @@ TEST_F(PmemDoctor, OfAPartitionedDiskOnlyThePartitionsBadBlocksCount) {
   node_.add_partition(1, node_.claim(0, "pfn", "pmem0"), 4096);
   node_.mount(1, folder, "ext4", "/dev/pmem0p1", "dax=always");
   write("/sys/class/block/pmem0/badblocks",
-        "100 8\n4090 8\n135166 8\n");  // before; across the beginning; across the end
+        "100 8\n4090 8\n135166 8\n");  // before the partition; across its beginning; across its end
   const Finding finding = probe_bad_blocks(device(folder), root());
   EXPECT_EQ(fact<std::int64_t>(finding, "pool_device_bad_bytes"), (2 + 2) * 512);
 }
@@ -214,7 +214,7 @@ TEST_F(OwnershipDoctor, APlaceThatMayNotBeWrittenIsAProblem) {
   ASSERT_EQ(chmod(root().c_str(), 0755), 0);
   ASSERT_EQ(chmod(folder_.c_str(), 0555), 0);
   ASSERT_EQ(chmod(pool_.c_str(), 0400), 0);
-  const testing::AsNobody nobody;  // where the test runs as root
+  const testing::AsNobody nobody;  // has an effect if the test runs as root
   for (const std::string& place : {folder_, pool_}) {
     const Finding finding = probe_ownership(place);
     expect_finding(finding, Verdict::kProblem, {},

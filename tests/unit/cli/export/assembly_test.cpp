@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays put together from the boxes of several nodes: any part of any slice has the bytes that it has in the whole array.
+// Arrays that are assembled from the boxes of several nodes: any part of any slice has the same bytes as in the whole
+// array.
 #include "common/node_rings/assembly.hpp"
 
 #include <gtest/gtest.h>
@@ -33,10 +34,10 @@ std::uint64_t product(const Numbers& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), std::uint64_t{1}, std::multiplies<>());
 }
 
-/// A variable whose entries number themselves, spread over nodes.
+/// A variable whose entries are their own indices, spread over nodes.
 class Spread {
  public:
-  /// ranks: of each rank its box and node.
+  /// ranks: the box and the node of each rank.
   Spread(const Numbers& shape, const std::vector<std::pair<Box, std::size_t>>& ranks, std::size_t nodes) {
     file_.variables = {{.name = "u", .dtype = DType::kU32, .shape = shape}};
     file_.nodes.resize(nodes);
@@ -66,7 +67,7 @@ class Spread {
     return {found.begin(), found.end()};
   }
 
-  /// Each chunk of the slice has the bytes of the same place of the slice of the whole array.
+  /// Expects that each chunk of the slice has the bytes at the same place in the slice of the whole array.
   void expect_slice(const std::string& text, std::uint64_t chunk_bytes) const {
     const Variable& variable = file_.variables[0];
     const Region region = text.empty() ? Slice().of(variable) : Slice(text).of(variable);
@@ -83,7 +84,7 @@ class Spread {
  private:
   RanksFile file_;
   std::vector<std::uint32_t> whole_;
-  std::vector<std::vector<std::byte>> bytes_;  // of each node
+  std::vector<std::vector<std::byte>> bytes_;  // the bytes of each node
   std::optional<Assembly> assembly_;
 };
 
@@ -93,7 +94,7 @@ TEST(Assembly, PartsOfRandomSlicesOfRandomBoxesAreThoseOfTheWhole) {
   for (int round = 0; round < 300; ++round) {
     Numbers shape(1 + upto(3));
     for (std::uint64_t& extent : shape) extent = 1 + upto(8);
-    // A random cut of a random box, again and again.
+    // Repeatedly cuts a random box at a random place.
     std::vector<Box> boxes = {box_of(Numbers(shape.size(), 0), shape)};
     for (std::uint64_t cuts = upto(9); cuts > 0; --cuts) {
       Box& box = boxes[upto(boxes.size() - 1)];

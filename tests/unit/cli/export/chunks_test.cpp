@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chunks cover an array once, in the order of its entries.
+// Chunks cover each entry of an array once, in the order of the entries.
 #include "cli/export/formats/chunks.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(ChunksTest, TheLastDimensionsAreWholeAndOneIsCutIntoAlmostEqualParts) {
 TEST(ChunksTest, LongChunksHaveWholePages) {
   EXPECT_EQ(chunk_shape(Extents{8000, 8000}, 8), (Extents{264, 8000}));  // 8 rows of 64,000 bytes are 125 pages
   EXPECT_EQ(chunk_shape(Extents{100'000'003}, 8), (Extents{2'083'840}));
-  EXPECT_EQ(chunk_shape(Extents{40, 1001}, 8, 80'080), (Extents{10, 1001}));  // 512 rows would be needed
+  EXPECT_EQ(chunk_shape(Extents{40, 1001}, 8, 80'080), (Extents{10, 1001}));  // alignment would need 512 rows
 }
 
 TEST(ChunksTest, EveryEntryIsInOneChunkAndAChunkLiesTogether) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bytes of exported files, for every dtype and for shapes of no, one and two dimensions.
+// The bytes of exported files, for every dtype and for shapes with zero, one and two dimensions.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ void write_file(std::string_view format, const std::string& output, const std::v
   sink->finish();
 }
 
-/// The file that a format makes of these variables.
+/// The content of the file in which a format stores these variables.
 std::string exported(std::string_view format, const std::vector<Given>& given) {
   const TemporaryFolder folder;
   write_file(format, folder.file("out"), given);
@@ -181,7 +181,7 @@ TEST(ExportFormatsTest, TextFormatsHoldEveryInteger) {
             "%%MatrixMarket matrix array integer general\n2 1\n65\n-1\n");
 }
 
-// A slice of three dimensions keeps its place on each axis, also where it takes one index.
+// A slice of three dimensions keeps its place on each axis, even if it has a single index there.
 TEST(ExportFormatsTest, ASliceOnAVtkGridLiesWhereItWas) {
   const auto image_of = [](std::vector<std::uint64_t> shape, const std::string& slice) {
     ExportTarget target = target_for("x.vti", {{{.name = "u", .dtype = DType::kU8, .shape = std::move(shape)}, {}}});

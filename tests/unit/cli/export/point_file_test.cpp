@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tables of points that are accepted, and the lines that are refused. tests/export has NumPy's own files.
+// The tables of points that are accepted, and the lines that are refused. tests/export tests files that NumPy itself
+// has written.
 #include "cli/export/point_file.hpp"
 
 #include <gtest/gtest.h>

@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-/// A run with one scalar of each type. words: as RecordLayout::gather writes them: absence bits, f64, i64.
+/// A run with one scalar of each type. The words are in the order of RecordLayout::gather: absence bits, f64, i64.
 StepResults step_with(std::uint64_t absent, double f64, std::int64_t i64) {
   static const auto layout = std::make_shared<const RecordLayout>(
       Schema::of({{.name = "s", .role = Role::kState}}),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `--slice` selects, compared with plain loops, and what it refuses.
+// The entries that `--slice` selects, compared with plain loops, and what `--slice` refuses.
 #include "cli/export/formats/slice.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,8 @@ std::vector<std::int32_t> counted(std::size_t number) {
   return values;
 }
 
-/// The entries of a u with 0, 1, 2 ... that the slice selects, and whether they were copied.
+/// The entries that the slice selects from a variable u with the values 0, 1, 2 ... copied: receives whether they were
+/// copied.
 std::vector<std::int32_t> selected(const std::string& text, bool* copied = nullptr) {
   const std::vector<std::int32_t> whole = counted(60);
   std::vector<std::byte> buffer;
@@ -35,7 +36,7 @@ TEST(SliceTest, EveryCombinationOfRangesSelectsWhatPlainLoopsDo) {
   struct Range {
     const char* text;
     std::uint64_t first;
-    std::uint64_t end;  // 0: of the dimension
+    std::uint64_t end;  // 0: the end of the dimension
     std::uint64_t step;
   };
   const Range ranges[] = {{":", 0, 0, 1},   {"1:", 1, 0, 1},    {":2", 0, 2, 1},

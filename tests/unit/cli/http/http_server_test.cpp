@@ -30,7 +30,7 @@ using testing::MadeRun;
 constexpr const char* kToken = "0123456789abcdefghij";
 
 struct Answer {
-  int status = 0;  // 0: the connection was closed without one
+  int status = 0;  // 0: the connection was closed without an answer
   std::string head;
   std::string body;
 };
@@ -63,7 +63,7 @@ class HttpServerTest : public ::testing::Test {
     return fd;
   }
 
-  /// Sends these bytes, and returns what comes until the connection ends.
+  /// Sends these bytes, and returns what is received until the connection ends.
   Answer send_raw(const std::string& bytes) const {
     const UniqueFd fd = connect();
     for (std::size_t sent = 0; sent < bytes.size();) {
@@ -350,7 +350,7 @@ TEST_F(HttpServerTest, AClientThatSaysNothingIsHungUpOnSooner) {
 }
 
 TEST_F(HttpServerTest, ItEndsWhileClientsAreConnected) {
-  // If the end waited for these limits, the test would time out.
+  // If the server waited for these limits before it ends, the test would time out.
   constexpr std::chrono::hours limit(1);
   start(std::nullopt, {.first_byte_time = limit, .request_time = limit, .response_time = limit});
   std::vector<UniqueFd> idle;

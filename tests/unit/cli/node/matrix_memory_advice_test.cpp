@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-// 160 MB: grid:2000.
+// The matrix grid:2000, of 160 MB.
 const MatrixMemoryFacts kGrid = {.rows = 4'000'000, .nonzeros = 31'976'004, .far_folder = {}};
 
 MatrixMemoryFacts far_with(std::uint64_t limit) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a follower reads in the journal once the analyzer that it followed is gone for good.
+// The records that a follower reads from the journal after its analyzer has ended for good.
 #include "cli/pool/decoded_journal.hpp"
 
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ TEST_F(DecodedJournalTest, AFollowerWithoutRecordsGetsAll) {
   write(100);
   expect_numbers(read_rest({0, 0, 0, pool_, {}}), 1, 100);
   expect_numbers(read_rest({1, 0, 0, pool_, {}}), 1, 100);
-  expect_numbers(read_rest({50, 0, 0, pool_, {}}), 50, 100);  // as --since asked
+  expect_numbers(read_rest({50, 0, 0, pool_, {}}), 50, 100);  // from the record that --since requested
 }
 
 TEST_F(DecodedJournalTest, TheNextRunInTheSameJournalIsLeftOut) {
@@ -112,7 +112,7 @@ TEST_F(DecodedJournalTest, TheNextRunInTheSameJournalIsLeftOut) {
     expect_numbers(read_rest(before(61, 80)), 61, 100);
     expect_numbers(read_rest(before(61, 100)), 61, 100);
     EXPECT_TRUE(read_rest(before(101, 100)).records.empty());
-    expect_numbers(read_rest(before(61, 200)), 61, 200);  // one analyzer served both
+    expect_numbers(read_rest(before(61, 200)), 61, 200);  // one analyzer served both runs
   }
 }
 
@@ -137,7 +137,7 @@ TEST_F(DecodedJournalTest, AnotherJournalInItsPlaceIsNotTakenForIt) {
 
 TEST_F(DecodedJournalTest, WhatRotationTookIsNamed) {
   write(2000, true, 1000);
-  EXPECT_TRUE(read_rest(before(11, 2000)).records.empty());  // nothing proves that it is the same journal
+  EXPECT_TRUE(read_rest(before(11, 2000)).records.empty());  // the journal may belong to another pool
   const RestOfRun rest = read_rest({11, 0, 2000, pool_, {}});
   ASSERT_FALSE(rest.records.empty());
   const std::uint64_t first = rest.records.front().seq();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The journal as commands show it: beside the ring in `replay`, named by `info`, removed by `wipe`.
+// The journal in the output of commands: beside the ring in `replay`, named by `info`, removed by `wipe`.
 #include "cli/pool/journal_summary.hpp"
 
 #include <memory>
@@ -65,7 +65,7 @@ class JournalSummaryTest : public JournalFixture {
     ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
   }
 
-  /// The description of the run comes last, as in a log of which the beginning is lost.
+  /// Writes the journal. The description of the run comes last, as in a log whose beginning is lost.
   void write_journal() const {
     Journal journal = open();
     wire::Record record;
@@ -87,7 +87,7 @@ class JournalSummaryTest : public JournalFixture {
     const int code = run(static_cast<int>(arguments.size()), arguments.data());
     return {code, ::testing::internal::GetCapturedStdout()};
   }
-  /// Expects this exit code of the command, and these parts of its text.
+  /// Expects this exit code of the command, and these parts in its output.
   void expect_shown(int exit_code, int (*run)(int, const char* const*), const std::vector<std::string>& parts) const {
     const Shown shown = command(run, {});
     EXPECT_EQ(shown.exit_code, exit_code) << shown.out;
@@ -201,7 +201,7 @@ TEST_F(JournalSummaryTest, InfoAndReplayCountTheStepsThatAreNamedAsMissing) {
                                                          .first_iteration = 7,
                                                          .last_iteration = 398});
     append(journal, record);
-    // One of them is recorded from the ring later.
+    // One of the missing steps is recorded later, from the ring.
     RecordedStep found = steps_.back();
     found.figures.commit_seq = 398;
     found.figures.step.iteration = 398;

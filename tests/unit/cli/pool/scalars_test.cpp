@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scalars of a step in its record, in the ring and in comparisons: a field that one place has, all have.
+// The scalars of a step in its record, in the ring and in comparisons: all three places have the same fields.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 using google::protobuf::FieldDescriptor;
 
-/// A value that differs from the field's.
+/// Gives the field another value.
 void change(google::protobuf::Message& message, const FieldDescriptor& field) {
   const google::protobuf::Reflection& reflection = *message.GetReflection();
   switch (field.cpp_type()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is shown of a pool beside its owner: slots and their readers, the newest step as an image; and that neither a
-// truncated, a replaced nor a missing pool ends who looks at it.
+// The parts of a pool that are shown beside its owner: slots and their readers, and the newest step as an image. A
+// truncated, replaced or missing pool must not end the process that looks at it.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,7 +33,8 @@ class PoolLookTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { catch_bus_errors(false); }
 
-  /// u f64[rows,columns], whose entries are `value` in the steps that `commit` commits; and `more` of the kind, u1, u2 ...
+  /// Makes a pool with u f64[rows,columns], whose entries are `value` in the steps that `commit` commits, and with
+  /// `more` variables of the same kind: u1, u2 ...
   void begin(std::uint64_t rows, std::uint64_t columns, int more = 0) {
     std::vector<Variable> variables = {{.name = "u", .dtype = DType::kF64, .shape = {rows, columns}}};
     for (int i = 1; i <= more; ++i) {
@@ -47,7 +48,7 @@ class PoolLookTest : public ::testing::Test {
     writer_->begin_run(run_with(schema), catalogue);
     payload_.assign(schema.payload_bytes() / sizeof(double), 0);
   }
-  /// reduced: the analyzer has no more to do with it.
+  /// reduced: whether the analyzer has finished the step, and no longer needs its slot.
   void commit(std::uint64_t k, double value, bool reduced = true) {
     std::fill(payload_.begin(), payload_.end(), value);
     payload_[0] = 0;
@@ -57,7 +58,7 @@ class PoolLookTest : public ::testing::Test {
     if (reduced) writer_->end_lease();
   }
 
-  /// refused: no place was free.
+  /// The answer as JSON. If no place was free, it has the key `refused`.
   static Json ask(FieldImages& images, const FieldQuery& query, std::uint64_t known_commit = 0) {
     const std::optional<std::string> answer = images.answer(query, known_commit);
     return Json::parse(answer ? *answer : R"({"variables":[],"image":null,"why":"","refused":true})");
@@ -197,7 +198,7 @@ TEST_F(PoolLookTest, APoolThatIsTruncatedOrReplacedWhileItIsWatchedEndsNobody) {
   EXPECT_TRUE(draw_newest(*reader, grid, CellShows::kExtreme).image);
 }
 
-/// As many kinds as have a place, and one more. They need eight variables beside u.
+/// One kind of image more than FieldImages has places. The kinds need eight variables besides u.
 std::vector<FieldQuery> kinds() {
   std::vector<FieldQuery> all;
   for (std::size_t i = 0; i <= FieldImages::kMostQueries; ++i) {
@@ -276,7 +277,7 @@ bool holds_without_leases(const Draw& draw) {
 }
 
 TEST_F(PoolLookTest, WithoutLeasesTheImageIsTheSame) {
-  begin(301, 403, 1);  // several chunks, none of which ends with a row
+  begin(301, 403, 1);  // several chunks, none of which ends at the end of a row
   std::iota(payload_.begin(), payload_.end(), 0.0);
   ASSERT_EQ(writer_->begin(), CommitStatus::kOk);
   writer_->copy(reinterpret_cast<const std::byte*>(payload_.data()), step_of(1));

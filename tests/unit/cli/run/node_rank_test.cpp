@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `ringside run` makes of --ranks, --hosts and --per-node, without starting a process.
+// How `ringside run` handles --ranks, --hosts and --per-node. No process is started.
 #include "cli/run/node_rank.hpp"
 
 #include <gtest/gtest.h>

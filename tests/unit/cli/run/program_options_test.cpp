@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options beside a program of the user's, and the environment that it gets.
+// The options of `ringside run` with a program of the user, and the environment that the program gets.
 #include "cli/run/program_options.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace ringside {
 namespace {
 
-/// What `ringside run OPTIONS -- ./solver --iterations 5` refuses; empty: nothing.
+/// The error of `ringside run OPTIONS -- ./solver --iterations 5`; empty if nothing is refused.
 std::string refused(std::vector<const char*> words) {
   words.insert(words.begin(), "run");
   words.insert(words.end(), {"--", "./solver", "--iterations", "5"});
@@ -26,7 +26,7 @@ std::string refused(std::vector<const char*> words) {
   return failure_line([&] { refuse_solver_options(line, options.program.front()); });
 }
 
-/// The variables that a program gets on these cores.
+/// The environment variables that a program gets on the cores 0, 1, 2 and 4.
 std::map<std::string, std::string> environment(int ranks, const ProgramPlaces& places = {"/s", "/p"},
                                                const PublishOptions& publish = {}, const PeerOptions& peer = {}) {
   const auto variables = program_environment(publish, peer, places, {0, 1, 2, 4}, ranks);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The metrics for Prometheus, parsed as it parses them: names, types, HELP texts, and the values of the records.
+// The metrics for Prometheus, parsed in Prometheus' way: names, types, HELP texts, and the values from the records.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -29,7 +29,7 @@ std::map<std::string, double> samples(const std::string& text) {
 
 class MetricsTest : public ::testing::Test {
  protected:
-  /// The samples after so many steps.
+  /// The samples after `count` steps.
   std::map<std::string, double> run_steps(std::uint64_t count) {
     watched_.analyzer_is(true);
     watched_.take(std::vector{made_.started()});

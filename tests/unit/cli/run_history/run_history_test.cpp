@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is kept of a run whose records come one by one: sums over all of them, a series that does not grow.
+// The history of a run whose records come one by one: sums over all records, and a series that does not grow.
 #include "cli/run_history/run_history.hpp"
 
 #include <gtest/gtest.h>
@@ -126,7 +126,7 @@ TEST_F(RunHistoryTest, ARunThatContinuesUnderAnotherAnalyzerGoesOn) {
 TEST_F(RunHistoryTest, AStepThatComesAgainUnderAnotherNumberIsCountedOnce) {
   RunHistory history = history_of({made_.started(), made_.step(), made_.step(), made_.step()});
   const std::int64_t generate_ns = history.run()->sums.generate_ns;
-  MadeRun again;  // its numbers begin anew: the journal had not kept them
+  MadeRun again;  // a new numbering, because no journal kept the earlier records
   history.add(again.started());
   history.add(again.step());
   history.add(again.step());
@@ -148,7 +148,7 @@ TEST_F(RunHistoryTest, WhatAnalyzersMeasuredOfARebuiltStepIsNotCountedAsZero) {
   EXPECT_EQ(history_of({rebuilt}).run()->last.steps_committed(), 1u);
 }
 
-/// first: 0: the record does not name them.
+/// first: the first missing commit; 0: the record does not name the commits.
 wire::Record missing_commits(const std::string& run_id, std::uint64_t first, std::uint64_t steps) {
   wire::Record record;
   record.mutable_records_missing()->set_run_id(run_id);

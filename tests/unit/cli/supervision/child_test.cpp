@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs of the user's as children: their group, their orphans, and what is known of them.
+// Programs of the user as children: their process group, their orphans, and what is known about them.
 #include "cli/supervision/child.hpp"
 
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ TEST(ChildTest, AProcessThatIsGoneIsNotAliveAndHasNoCores) {
   const AttachedProcess nobody;
   EXPECT_FALSE(nobody.alive());
   EXPECT_TRUE(nobody.cores().empty());
-  nobody.signal(SIGKILL);  // reaches nobody
+  nobody.signal(SIGKILL);  // must reach no process
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exit code and the line of each way in which a run of the user's PROGRAM can end.
+// The exit code and the line for each way in which a run of the user's PROGRAM can end.
 #include "cli/supervision/program_end.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-/// PROGRAM is process 4711, is attached itself, and has committed 17 steps.
+/// A run whose PROGRAM is process 4711, was attached itself, and has 17 committed steps.
 ProgramRunEnd attached(const std::string& how, const ProcessEnd& end) {
   ProgramRunEnd run{.program = "./solver", .socket = "/s", .end = end};
   run.attachment = {.attached = true, .pid = 4711, .how = how, .iteration = 17, .committed = 17};
@@ -61,7 +61,7 @@ TEST(ProgramEndTest, TheDeathOfTheProcessThatPublishesNamesItsSignalWhereItIsKno
   expect(attached("producer_lost", {.signal = 11}), ExitCode::kPeerLost,
          "./solver: process 4711 died of signal 11 (Segmentation fault) after iteration 17; 17 steps are committed; "
          "ringside run --resume continues");
-  ProgramRunEnd below = attached("producer_lost", {.status = 139});  // of a launcher
+  ProgramRunEnd below = attached("producer_lost", {.status = 139});  // the status of a launcher
   below.publisher_end = {};
   expect(below, ExitCode::kPeerLost,
          "./solver: process 4711 ended after iteration 17; 17 steps are committed; ringside run --resume continues");
@@ -72,7 +72,7 @@ TEST(ProgramEndTest, TheDeathOfTheProcessThatPublishesNamesItsSignalWhereItIsKno
 }
 
 TEST(ProgramEndTest, AProgramThatDiedWhileTheAnalyzerStoppedWasLost) {
-  // Its analyzer was asked to stop because PROGRAM had ended, and saw that first.
+  // The analyzer was asked to stop because PROGRAM had ended, and noticed this request before the end of PROGRAM.
   expect(attached("stopped", {.status = 1}), ExitCode::kPeerLost,
          "./solver: process 4711 ended with status 1 after iteration 17 without detaching; 17 steps are committed; "
          "ringside run --resume continues");
@@ -151,7 +151,7 @@ TEST(ProgramEndTest, ALostPoolTakesPrecedenceOverEverything) {
     run.interrupted = true;
     expect(run, code, "p.pool: writing to the disk failed");
   }
-  ProgramRunEnd gone = attached("detached", {.status = 0});  // found when the run was finished
+  ProgramRunEnd gone = attached("detached", {.status = 0});  // the loss of the pool was found at the end of the run
   gone.attachment.code = ExitCode::kSystem;
   gone.attachment.text = "p.pool: the pool was deleted";
   expect(gone, ExitCode::kSystem, "p.pool: the pool was deleted");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `ringside tail` prints, without a terminal: units, sparklines, combined steps, events.
+// The output of `ringside tail`, without a terminal: units, sparklines, combined steps, events.
 #include "cli/terminal/record_table.hpp"
 
 #include <gtest/gtest.h>
@@ -106,7 +106,7 @@ TEST(RecordTable, AScreenThatIsResizedGetsANewHeaderAndWhatFits) {
   EXPECT_EQ(widest_in(table.lines(records)), widest_in(wide));
 }
 
-/// A run with results by name, its description and two steps.
+/// The records of a run with named results: its description and two steps.
 std::vector<wire::Record> named_run(const Schema& schema, const std::vector<Scalar>& scalars) {
   testing::MadeRun made;
   made.describe(schema, scalars);
@@ -123,7 +123,7 @@ TEST(RecordTable, ARunOfSeveralFieldsShowsTheChangeOfTheFirstAndTheScalarsOfItsS
   const Schema schema = Schema::of(
       {{.name = "u", .dtype = DType::kF64, .shape = {9}}, {.name = "v", .dtype = DType::kF64, .shape = {4}}});
   const std::string text = table_of(named_run(schema, {{.name = "rho"}, {.name = "a_name_that_is_quite_long"}}));
-  // The last three are solver.rho, the change of u in step 1, and that the first step has no change.
+  // The last three parts are solver.rho, the change of u in step 1, and the absent change of the first step.
   expect_has(text, {"u f64[9], v f64[4]", " change ", " rho ", " a_name_that_is_quite ", " 2.20e+04 ", " 7.00e+03 ",
                     "       - "});
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a report shows of a run and of a summary. No text in it can end the script element that carries it.
+// The content of a report about a run and about a summary. No text in the report can end the script element that
+// contains it.
 #include "cli/watch/report_page.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ RunHistory history_of(MadeRun& made, std::uint64_t steps, const std::string& mat
   return history;
 }
 
-/// The text between the tags of the figures' script element.
+/// The data between the tags of the script element with the figures.
 Json data_of(const std::string& page) {
   const std::string begin = "<script type=\"application/json\" id=\"data\">";
   const std::size_t at = page.find(begin) + begin.size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A cohort behind a real hand-off: the first member attaches to an analyzer, another process writes its part into the
-// same buffers, and the analyzer cannot tell them from one producer (docs/publish/mpi.md).
+// A cohort in a real hand-off: the first member attaches to an analyzer, and another process writes its part into the
+// same buffers. To the analyzer, the cohort looks like one producer (docs/publish/mpi.md).
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -23,7 +23,7 @@ namespace {
 using namespace testing;
 
 constexpr std::uint32_t kBuffers = 2;
-constexpr std::uint64_t kFirstRows = 400;  // the first member's; the rest are the second's
+constexpr std::uint64_t kFirstRows = 400;  // rows of the first member; the second has the others
 
 PayloadGeometry geometry() {
   return {kBuffers, x_only().payload_bytes()};
@@ -33,7 +33,7 @@ void fill_part(double* buffer, std::uint64_t step, std::uint64_t begin, std::uin
   for (std::uint64_t i = begin; i < end; ++i) buffer[i] = expected(step, i);
 }
 
-/// What the first member tells the second.
+/// The descriptors that the first member passes to the second.
 struct PassedOn {
   int cohort = -1;
   int payload = -1;
@@ -44,8 +44,8 @@ UniqueFd opened_of(pid_t pid, int fd) {
   return UniqueFd(open(("/proc/" + std::to_string(pid) + "/fd/" + std::to_string(fd)).c_str(), O_RDWR | O_CLOEXEC));
 }
 
-/// The second member: a process of its own, which publishes `steps` steps and then waits for its end. Forked while this
-/// process has one thread.
+/// The second member: a separate process that publishes `steps` steps and then waits until it is killed. It is forked
+/// while this process has one thread.
 class SecondMember {
  public:
   explicit SecondMember(std::uint64_t steps) : first_(getpid()) {
@@ -66,15 +66,15 @@ class SecondMember {
 
   std::vector<CohortMember> members() const { return {{first_, "rank 0"}, {pid_, "rank 1"}}; }
 
-  /// Returns once it has mapped the memory.
+  /// Passes the descriptors on, and returns once the second member has mapped the memory.
   void pass_on(const PassedOn& passed) {
     if (write(out_.get(), &passed, sizeof passed) != sizeof passed || !is_told()) {
       throw std::runtime_error("the second member has not mapped the memory");
     }
   }
-  /// Waits until it has published all its steps; false if it has failed.
+  /// Waits until the second member has published all its steps; false if it has failed.
   bool has_published() { return is_told(); }
-  /// Kills it, and returns once it is gone.
+  /// Kills the second member and waits for its end.
   void end() {
     if (pid_ == 0) return;
     kill(pid_, SIGKILL);
@@ -106,7 +106,7 @@ class SecondMember {
     } catch (const std::exception&) {
       return 1;
     }
-    return tell() && is_told() ? 0 : 1;  // nobody tells it anything: it waits until it is killed, or alone
+    return tell() && is_told() ? 0 : 1;  // no byte ever comes, so this waits until it is killed or left alone
   }
 
   const pid_t first_;
@@ -123,7 +123,7 @@ class CohortHandoffTest : public HandoffFixture {
     chosen.sharing = &sharing;
     return chosen;
   }
-  /// The first member, attached to the analyzer that listens.
+  /// Attaches the first member to an analyzer at `listener`.
   Attached attach_team(Listener& listener, SecondMember& second) {
     cohort_.emplace(second.members(), 0u, kBuffers, nullptr);
     cohort_->pass_on = [&](const SharedMapping& payload, const SharedMapping& control) {
@@ -152,7 +152,7 @@ class CohortHandoffTest : public HandoffFixture {
     reader.release();
   }
 
-  /// The first member's thread: all steps, and the end once the second member has published its last one.
+  /// The first member's thread: publishes all steps, and detaches after the second member has published its last one.
   static std::thread first_member(HandoffWriter& writer, SecondMember& second, std::uint64_t steps) {
     return std::thread([&writer, &second, steps] {
       while (writer.published() < steps) publish_first_part(writer);
@@ -193,7 +193,7 @@ TEST_F(CohortHandoffTest, ASuccessorOfAnAnalyzerThatDiedContinuesWithAllMembers)
   std::uint64_t step = 0;
   for (const std::uint64_t until : {3u, 7u, 8u}) {
     while (step < until) take_whole(*ends.reader, step++);
-    ends.reader.reset();  // as if it were killed: its connection closes without a goodbye
+    ends.reader.reset();  // like a killed analyzer: its connection closes without a farewell
     ends.reader.emplace(accept_reader(listener));
     EXPECT_EQ(ends.reader->steps_released(), until);
     ends.reader->accept();
@@ -223,8 +223,8 @@ TEST_F(CohortHandoffTest, TheDeathOfTheOtherMemberEndsTheFirstOnesWait) {
   EXPECT_EQ(cohort_->failure().what(), name + " is gone; the committed steps are in the pool");
 }
 
-/// A cohort of two members in this process. The other one writes its first part only once the first one has waited for
-/// `patience_ns`.
+/// A cohort of two members in this process. The second member writes its first part only after the first one has waited
+/// for `patience_ns`.
 class LateMember final : public StepSharing {
  public:
   explicit LateMember(std::int64_t patience_ns) : patience_ns_(patience_ns), first_(members_, 0u, kBuffers, nullptr) {
@@ -259,7 +259,7 @@ TEST_F(CohortHandoffTest, AnAnalyzerThatHasNothingToCommitIsNotTakenForStalled) 
   Listener listener(socket_path_);
   LateMember cohort(700'000'000);
   HandoffOptions chosen = shared_by(cohort);
-  chosen.peer_timeout_s = 0.5;  // it passes before the other member's part is there
+  chosen.peer_timeout_s = 0.5;  // less than the second member waits before it writes its part
   Attached ends = attach(listener, chosen);
   std::thread first([&] {
     for (std::uint64_t step = 0; step < kBuffers; ++step) publish_first_part(*ends.writer);

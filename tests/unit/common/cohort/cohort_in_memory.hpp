@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A cohort whose members are in this process, on the memory of a hand-off without an analyzer: a test plays it. Each
-// member maps the memory for itself, as a process would.
+// A cohort whose members are in this process, on the memory of a hand-off without an analyzer: the test plays the
+// analyzer's role. Each member maps the memory separately, as a process would.
 #pragma once
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ inline UniqueFd duplicate(int fd) {
   return UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 0));
 }
 
-/// pids: of the members; this process plays all of them, whichever pids they have.
+/// pids: the process ids of the members. This process plays all members, no matter which ids they have.
 inline std::vector<CohortMember> members_of(const std::vector<pid_t>& pids) {
   std::vector<CohortMember> members;
   for (const pid_t pid : pids) members.push_back({.pid = pid, .name = formatted("rank {}", members.size())});
@@ -62,7 +62,8 @@ class CohortInMemory {
   StepDescriptor& descriptor(std::uint64_t step) { return descriptors_in(payload_)[step % geometry_.buffers]; }
   const std::byte* buffer(std::uint64_t step) const { return payload_.data() + geometry_.buffer_offset(step); }
 
-  /// The member's next step, which needs no wait. The first member also writes its descriptor, as a HandoffWriter does.
+  /// Publishes the member's next step, which must need no wait. The first member also writes the step's descriptor, as
+  /// a HandoffWriter does.
   void publish(std::size_t member, const StepReport& report) {
     ASSERT_EQ(writer(member).claim().status, ClaimStatus::kOk);
     publish_claimed(member, report);
@@ -76,7 +77,7 @@ class CohortInMemory {
     writer(member).publish(report);
   }
 
-  /// As the analyzer does once it has committed the steps before `step`.
+  /// Releases the buffers, as the analyzer does after it has committed the steps before `step`.
   void release_up_to(std::uint64_t step) {
     control_->released.store(step, std::memory_order_release);
     futex_wake(&control_->released, INT_MAX);

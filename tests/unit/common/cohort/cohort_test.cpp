@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What several processes do with the parts of one step: who publishes it, what its descriptor says, and how one
-// member's end reaches the others (docs/publish/mpi.md, "Ranks of a node share the buffers").
+// How several processes publish the parts of one step: which member publishes it, what its descriptor contains, and how
+// the end of one member affects the others (docs/publish/mpi.md, "Ranks of a node share the buffers").
 #include "common/cohort/cohort.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ TEST(CohortTest, TheLastPartPublishesAndNoneBefore) {
     }
     EXPECT_EQ(cohort.published(), step + 1);
     EXPECT_EQ(cohort.descriptor(step).iteration, step + 1);
-    cohort.release_up_to(step + 1);  // its buffer is used again two steps later
+    cohort.release_up_to(step + 1);  // the step's buffer is used again two steps later
   }
 }
 
@@ -79,8 +79,8 @@ TEST(CohortTest, TheTimesOfANodeAddUp) {
     std::int64_t written_at_ns;
   };
   const Step steps[] = {{{{4, 300}, {5, 200}}, 77, 4, 300},
-                        {{{90, 800}, {20, 1000}}, 680, 20, 1000},   // the rest of the 700 since the step before
-                        {{{5000, 1100}, {0, 1099}}, 0, 100, 1100},  // a wait that began in the step before
+                        {{{90, 800}, {20, 1000}}, 680, 20, 1000},   // the rest of the 700 since the previous step
+                        {{{5000, 1100}, {0, 1099}}, 0, 100, 1100},  // a wait that began in the previous step
                         {{{30, 1100}, {30, 1100}}, 0, 0, 1100}};
   for (std::uint64_t step = 0; step < std::size(steps); ++step) {
     for (const std::size_t member : {1u, 0u}) {
@@ -107,7 +107,7 @@ TEST(CohortTest, NoMemberWaitsForAnother) {
     cohort.publish(0, {.iteration = step + 1});
     EXPECT_EQ(cohort.published(), step + 1);
     cohort.release_up_to(step + 1);
-    cohort.publish(1, {.iteration = step + kBuffers + 1});  // the buffer that was just released
+    cohort.publish(1, {.iteration = step + kBuffers + 1});  // into the buffer that was just released
     EXPECT_EQ(cohort.published(), step + 1);
   }
   EXPECT_EQ(cohort.writer(1).idle_ns(), 0) << "every buffer was free at once";
@@ -142,7 +142,7 @@ TEST(CohortTest, TheCallersFlagEndsAWait) {
   std::atomic<bool> stop{true};
   CohortInMemory cohort(2, 2, 4096, &stop);
   for (std::uint64_t step = 0; step < 2; ++step)
-    cohort.publish(1, {.iteration = step + 1});  // no wait, no look at the flag
+    cohort.publish(1, {.iteration = step + 1});  // no wait, so the flag is not checked
   const Claim claim = cohort.writer(1).claim();
   EXPECT_EQ(claim.status, ClaimStatus::kStopped);
   EXPECT_EQ(claim.payload, nullptr);
@@ -185,7 +185,7 @@ TEST(CohortTest, NoStepIsPublishedAfterOneThatFailed) {
   ASSERT_EQ(cohort.writer(0).claim().status, ClaimStatus::kOk);
   cohort.publish_claimed(0, {.iteration = 5});
   ASSERT_TRUE(cohort.cohort(0).has_failed());
-  // A HandoffWriter grants a buffer that is free without a look at the cohort.
+  // A HandoffWriter grants a free buffer without checking the cohort.
   cohort.cohort(0).arrive({.step = 2, .iteration = 3, .published_at_ns = now_ns()});
   EXPECT_EQ(cohort.published(), 1u);
 }
@@ -285,7 +285,7 @@ TEST(CohortTest, ATeamWithAMemberThatIsGoneIsNotMade) {
             formatted("rank 1 (process {}) is gone", idler.pid()));
 }
 
-// --- all at once -------------------------------------------------------------------------------------------------
+// --- all members at once -----------------------------------------------------------------------------------------
 
 constexpr std::uint64_t kPartWords = 96;
 
@@ -311,7 +311,7 @@ TEST_P(CrowdTest, EachStepArrivesWholeAndOnce) {
       }
     });
   }
-  // The analyzer, which looks at each word before it releases the step.
+  // This thread is the analyzer: it checks each word before it releases the step.
   std::int64_t before_ns = 0;
   std::uint64_t wrong = 0;
   for (std::uint64_t step = 0; step < kSteps; ++step) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is written past the page cache, and what is not, is one file with the right bytes.
+// A file has the right bytes, no matter which of them are written past the page cache.
 #include "common/files/direct_file.hpp"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ using testing::TemporaryFolder;
 
 constexpr std::size_t kDirect = DirectFile::kAlignment;
 
-/// Bytes at an address that is `shift` behind a page's.
+/// Bytes at an address that is `shift` bytes after the beginning of a page.
 class Bytes {
  public:
   Bytes(std::size_t bytes, std::size_t shift) : pages_(bytes / kDirect + 2), bytes_(bytes), shift_(shift) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A folder appears under its name when it is complete, or not at all.
+// An output folder appears under its name when it is complete, or not at all.
 #include "common/files/output_folder.hpp"
 
 #include <gtest/gtest.h>

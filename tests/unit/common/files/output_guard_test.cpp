@@ -29,8 +29,8 @@ namespace fs = std::filesystem;
 
 class OutputGuardTest : public ::testing::Test {
  protected:
-  /// Expects that the check beforehand and the write both refuse `output`, and that the file it leads to keeps its
-  /// bytes.
+  /// Expects that both check_output and the write refuse `output`, and that the bytes of the file to which it leads do
+  /// not change.
   void expect_refused(const std::string& output, const std::string& fragment, const std::vector<KeptFile>& kept = {},
                       ExitCode code = ExitCode::kUsage) const {
     const std::string before = testing::content_of(output);
@@ -44,7 +44,7 @@ class OutputGuardTest : public ::testing::Test {
     EXPECT_EQ(testing::content_of(output), before);
   }
 
-  /// The same for `file` under its own name, through a symbolic link and through a hard link.
+  /// Expects the same for `file` under its own name, through a symbolic link and through a hard link.
   void expect_never_replaced(const std::string& file, const std::string& fragment,
                              const std::vector<KeptFile>& kept = {}) const {
     const std::string link = folder_.file("link");
@@ -148,19 +148,19 @@ bool lock_as_owner(int fd) {
   return flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
-/// A pool between its two locks: its creator leaves the lock to libpmemobj.
+/// The state of a pool between its two locks: its creator has left the lock to libpmemobj.
 bool mark_only(int fd) {
   mark_as_being_made(fd);
   return true;
 }
 
-/// Another process that has applied `lock` to a file, until its end.
+/// Another process that applies `lock` to a file, and holds it until it ends.
 testing::ChildProcess locker(const std::string& file, bool (*lock)(int fd)) {
   return testing::ChildProcess([&] { return lock(open(file.c_str(), O_RDWR | O_CLOEXEC)); });
 }
 
 TEST_F(OutputGuardTest, AFileThatAnotherProcessIsMakingIsNotReplaced) {
-  // A pool or a journal before its first bytes.
+  // The content of a pool or a journal before its first bytes are written.
   for (const auto& content : {std::string(), std::string(3, '\0'), std::string(4096, '\0')}) {
     const std::string file = folder_.write("new", content);
     for (const auto& lock : {lock_as_owner, mark_only}) {

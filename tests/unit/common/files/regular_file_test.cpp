@@ -69,7 +69,7 @@ TEST_F(RegularFileTest, AnOpenedFileHasItsStatus) {
   EXPECT_EQ(fcntl(file.fd.get(), F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 }
 
-/// Leases `path` to this process for the test's life; false where the file system has no leases.
+/// Tests with a lease on `path`, which this process holds. `take_lease` returns false if the file system has no leases.
 class RegularFileLeaseTest : public RegularFileTest {
  protected:
   void SetUp() override {
@@ -81,7 +81,7 @@ class RegularFileLeaseTest : public RegularFileTest {
     signal(SIGIO, SIG_DFL);
     close(lease_);
   }
-  /// The kernel sends SIGIO to the holder when another opens the file.
+  /// Takes the lease. The kernel sends SIGIO to the holder when another process or descriptor opens the file.
   bool take_lease(void (*when_asked)(int)) {
     signal(SIGIO, when_asked);
     return fcntl(lease_, F_SETLEASE, F_RDLCK) == 0;

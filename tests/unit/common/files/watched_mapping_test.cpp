@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kBytes = 4 * kPageBytes;
 
-/// A file of four pages of '7', mapped.
+/// A mapped file with four pages of '7'.
 struct Mapped {
   explicit Mapped(const testing::TemporaryFolder& folder, const std::string& name = "pool")
       : path(folder.write(name, std::string(kBytes, '7'))), fd(open(path.c_str(), O_RDWR | O_CLOEXEC)) {
@@ -44,8 +44,8 @@ struct Mapped {
 
 class WatchedMappingTest : public ::testing::Test {
  protected:
-  /// Expects that a process ends with the status `how` and prints `line`, in which `body` works with a file that is
-  /// watched as `name`. `body` must not return.
+  /// Runs `body` in a process, with a file that is watched as `name`. Expects that the process ends with the status
+  /// `how` and prints `line`. `body` must not return.
   template <class Ending>
   void expect_end(const std::function<void(const Mapped&, WatchedMapping&)>& body, Ending how, const std::string& line,
                   const char* name = "pool", bool in_journal = false) {
@@ -68,7 +68,7 @@ using ::testing::KilledBySignal;
 TEST_F(WatchedMappingDeathTest, ATruncatedFileEndsTheProcessWithOneLineAndExitCode5) {
   const auto body = [](const Mapped& file, WatchedMapping&) {
     file.truncate_to(kPageBytes);
-    file.read(0);  // still there
+    file.read(0);  // this page still exists
     file.read(kPageBytes);
   };
   expect_end(body, ExitedWithCode(5),
@@ -158,7 +158,7 @@ TEST_F(WatchedMappingTest, ASurvivedFaultLeavesWhatCanStillBeReadAndIsNotForgott
   EXPECT_EQ(watched.error(), 0);
   file.truncate_to(kPageBytes);
   EXPECT_FALSE(watched.intact());
-  file.write(2 * kPageBytes + 5, 'x');  // the instruction runs again, on a private page
+  file.write(2 * kPageBytes + 5, 'x');  // the instruction is repeated on a private page
   EXPECT_EQ(file.read(2 * kPageBytes + 5), 'x');
   EXPECT_EQ(file.read(2 * kPageBytes + 6), 0);
   EXPECT_EQ(file.read(kPageBytes - 1), '7');
@@ -176,7 +176,7 @@ TEST_F(WatchedMappingTest, ATruncationIsNotedBeforeAWriteMakesTheFileLongAgain) 
   EXPECT_TRUE(watched.intact_or_noted());
   file.truncate_to(kPageBytes);
   EXPECT_FALSE(watched.intact_or_noted());
-  file.truncate_to(kBytes);  // as a write at its end does
+  file.truncate_to(kBytes);  // like a write at the file's former end
   EXPECT_FALSE(watched.intact_or_noted()) << "what lay there is lost";
   EXPECT_EQ(watched.error(), EIO);
   ASSERT_TRUE(watched.fault().has_value());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Peers that connect to the analyzer's socket and send nothing, too little or too much: no other peer waits for them.
+// Peers that connect to the analyzer's socket and send nothing, too little or too much. No other peer has to wait for
+// them.
 #include "common/handoff/acceptor.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ using std::chrono::milliseconds;
 
 class AcceptorTest : public HandoffFixture {
  protected:
-  /// A connection that sends nothing. Waits for room in the kernel's queue.
+  /// Makes a connection that sends nothing. Waits for room in the kernel's queue.
   UniqueFd connect_silently() const {
     UniqueFd fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     sockaddr_un to{};
@@ -35,7 +36,7 @@ class AcceptorTest : public HandoffFixture {
     return fd;
   }
 
-  /// A connection that has sent some bytes, valid or not.
+  /// Makes a connection and sends some bytes, valid or not.
   UniqueFd connect_and_send(const std::string& text) const {
     UniqueFd fd = connect_silently();
     EXPECT_EQ(send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
@@ -48,14 +49,14 @@ class AcceptorTest : public HandoffFixture {
     return received ? std::string(reinterpret_cast<const char*>(buffer.data()), received->bytes) : "nothing";
   }
 
-  /// Expects that the next peer that is let in has sent `text`.
+  /// Expects that the next accepted peer has sent `text`.
   static void expect_next(Acceptor& acceptor, const std::string& text) {
     std::optional<Peer> peer = acceptor.next(10'000);
     ASSERT_TRUE(peer.has_value());
     EXPECT_EQ(message_of(*peer), text);
   }
 
-  /// Blocks until the other side has hung up.
+  /// Waits until the other side has hung up.
   static void expect_hung_up(const UniqueFd& fd) {
     char byte;
     EXPECT_LE(recv(fd.get(), &byte, 1, 0), 0);
@@ -71,7 +72,7 @@ TEST_F(AcceptorTest, AProducerAttachesWhile200HalfOpenConnectionsAreHeld) {
   Listener listener(socket_path_);
   std::atomic<bool> attached{false};
   std::thread analyzer([&] {
-    Acceptor acceptor(listener, {.first_message = hours(1)});  // waiting for it would never end
+    Acceptor acceptor(listener, {.first_message = hours(1)});  // a wait for a silent peer would hang
     for (;;) {
       std::optional<Peer> peer = acceptor.next(10'000);
       if (!peer) continue;
@@ -174,14 +175,14 @@ TEST_F(AcceptorTest, IfDescriptorsRunOutASilentPeersConnectionIsClosed) {
   const UniqueFd silent = connect_silently();
   EXPECT_FALSE(acceptor.next(10).has_value());
   const UniqueFd friendly = connect_and_send("hello");
-  // No descriptor is left: all below the limit are taken.
+  // Take all descriptors below the limit, so that none is left.
   const LoweredLimit few(RLIMIT_NOFILE, 128);
   std::vector<UniqueFd> taken;
   for (UniqueFd fd(dup(0)); fd.valid(); fd.reset(dup(0))) taken.push_back(std::move(fd));
   std::optional<Peer> peer = acceptor.next(10'000);
   EXPECT_EQ(peer ? message_of(*peer) : "nobody came", "hello");
   peer.reset();
-  const UniqueFd last(dup(0));  // that of the peer that was served
+  const UniqueFd last(dup(0));  // the descriptor of the peer that was served
   EXPECT_FALSE(acceptor.next(10).has_value());
   taken.clear();
   expect_hung_up(silent);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bytes of an attach request with variables and scalars: the same content comes back, and bytes that no producer
-// sends are refused in one line each (docs/publish/variables.md, section 9).
+// The bytes of an attach request with variables and scalars: decoding returns the encoded content, and bytes that no
+// real producer sends are refused with one line each (docs/publish/variables.md, section 9).
 #include "common/handoff/attach_request.hpp"
 
 #include <gtest/gtest.h>
@@ -106,14 +106,14 @@ TEST(AttachRequestTest, ScalarsThatNoSolverMayPublishAreRefusedWhereTheRequestIs
             "scalars: scalar 'a': a unit of 40 bytes; expected at most 31 printable ASCII characters");
 }
 
-/// The parts of a message of small_request, which a hostile producer changes.
+/// The parts of the message of small_request, which a test changes as a hostile producer would.
 struct Parts {
   AttachRequestHead& head;
   VariableDescription* variables;
   ResultDescription* scalars;
 };
 
-/// The line that refuses small_request after `change`; "" if it is accepted.
+/// The line with which small_request is refused after `change`; "" if it is accepted.
 std::string refusal(const std::function<void(Parts)>& change, std::size_t descriptors = 2) {
   const AttachRequest request = small_request();
   AttachRequestHead head = request.head;
@@ -198,7 +198,7 @@ TEST(AttachRequestTest, EveryOtherLengthIsRefused) {
 }
 
 TEST(AttachRequestTest, WrongVariablesAndPaddingThatIsNotZeroAreRefused) {
-  // SchemaTest and SchemaLayoutTest have every other fault of a variable.
+  // All other faults of a variable are in SchemaTest and SchemaLayoutTest.
   EXPECT_EQ(refusal([](Parts p) { p.variables[1].name[0] = 0; }),
             std::string("attach request: variable 1 has no name; ") + kNameRule);
   EXPECT_EQ(refusal([](Parts p) { p.variables[0].dims = 9; }),

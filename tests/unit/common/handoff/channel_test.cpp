@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rules of every channel, whatever it is used for: which processes may listen and connect, how large a message may
-// be, and that no call waits for a peer that is not there.
+// The rules for all channels: which processes may listen and connect, how large a message may be, and that no call
+// waits for a peer that does not exist.
 #include "common/messages/channel.hpp"
 
 #include <gtest/gtest.h>
@@ -80,13 +80,13 @@ TEST_F(ChannelTest, AnotherUserIsRefused) {
   ASSERT_NE(stranger, -1);
   if (stranger == 0) {
     char byte = 0;
-    close(open_to_all[1]);  // so that it ends with a test that has failed
+    close(open_to_all[1]);  // so that this child ends if the test fails
     if (read(open_to_all[0], &byte, 1) != 1 || setuid(65534) != 0) _exit(1);
     ChannelContext theirs;
     Channel client(theirs, ChannelKind::kDealer, {.name = "stranger"});
     client.connect(endpoint_);
     client.send("let me in");
-    // Its own server shows that its messages do leave: a message that does not arrive was refused, not slow.
+    // A server of its own shows that its messages do leave: so if a message does not arrive, it was refused, not slow.
     Channel own(theirs, ChannelKind::kRouter);
     own.bind(ipc_endpoint(path_ + ".own"));
     Channel to_own(theirs, ChannelKind::kDealer);
@@ -96,10 +96,10 @@ TEST_F(ChannelTest, AnotherUserIsRefused) {
     if (write(ready[1], "", 1) != 1) _exit(1);
     pause();
   }
-  close(ready[1]);  // so that the test does not wait for a stranger that failed
+  close(ready[1]);  // so that the test does not hang if the stranger has failed
   ChannelContext context;
   Channel server = router(context);
-  ASSERT_EQ(chmod(path_.c_str(), 0777), 0);  // removes what protects the socket first
+  ASSERT_EQ(chmod(path_.c_str(), 0777), 0);  // first removes the protection of the socket by its mode
   ASSERT_EQ(write(open_to_all[1], "", 1), 1);
   char byte = 0;
   ASSERT_EQ(read(ready[0], &byte, 1), 1) << "the stranger could not send";
@@ -121,7 +121,7 @@ TEST_F(ChannelTest, AMessageOverTheLimitEndsItsConnection) {
   client.send(std::string(1000, 'a'));
   EXPECT_EQ(next(server).at(1).size(), 1000u);
   client.send(std::string(1001, 'b'));
-  // It connects again, and its later messages arrive; the large one never does.
+  // The client connects again, and its later messages arrive; the large message never does.
   std::vector<std::string> frames;
   while (!server.receive(frames)) {
     client.send("small");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a hand-off lends cores: while their side waits, and until the store that ends its wait.
+// When each side of a hand-off lends its cores: from the beginning of its wait until the store that ends this wait.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -35,7 +35,7 @@ class ElasticHandoffTest : public HandoffTest {
     return {*loan.cores, *loan.published};
   }
 
-  /// Waits until the cores are lent. Returns false if they are not for a very long time.
+  /// Waits until the cores are lent. Returns false if they are still not lent after a long time.
   static bool wait_until_lent(CoreBorrower cores) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!cores.lent() && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
@@ -96,7 +96,7 @@ TEST_P(ElasticHandoffTest, AnotherAnalyzerLendsItsOwnCoresAndForgetsGuestsOfTheO
   publish_one(*ends.writer);
   std::jthread producer([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kOk); });
   EXPECT_TRUE(wait_until_lent(ends.reader->producer_cores()));
-  EXPECT_TRUE(ends.reader->producer_cores().enter());  // and is killed at work
+  EXPECT_TRUE(ends.reader->producer_cores().enter());  // this guest never leaves, as if it were killed
   ends.reader.reset();
   ends.reader.emplace(accept_reader(*ends.listener));
   EXPECT_EQ(ends.reader->producer_cores().guests_inside(), 0u);
@@ -118,7 +118,7 @@ TEST_P(ElasticHandoffTest, WithoutElasticNothingIsEverLent) {
   });
   for (std::uint64_t step = 0; step < 5; ++step) take_one(*ends.reader, step);
   producer.join();
-  // Lending rings the bell.
+  // Lending would ring the bell.
   EXPECT_EQ(analyzer_cores(*ends.writer).bell(), bell);
   EXPECT_EQ(ends.reader->producer_cores().bell(), other_bell);
 }

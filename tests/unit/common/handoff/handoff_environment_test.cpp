@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The environment variables that connect a program below `ringside run` with its analyzer.
+// The environment variables that connect a program started by `ringside run` with its analyzer.
 #include "common/handoff/handoff_environment.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace ringside {
 namespace {
 
-/// Starts and ends without any of the variables.
+/// Each test starts and ends without any of the variables.
 class HandoffEnvironmentTest : public ::testing::Test {
  protected:
   void SetUp() override { clear(); }
@@ -27,7 +27,7 @@ class HandoffEnvironmentTest : public ::testing::Test {
   }
 };
 
-/// "socket|pool", and "|service" if it is that one.
+/// The place as "socket|pool", with "|service" appended for the analyzer of the service.
 std::string place(const HandoffChoices& chosen = {}) {
   const AnalyzerPlace found = analyzer_place(chosen);
   return found.socket + "|" + found.pool + (found.is_service ? "|service" : "");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of the hand-off share: a socket, a run, iterates whose values identify the step, and the memory and
-// the request of a producer that keeps to the protocol.
+// Common parts of the hand-off tests: a socket, a run, iterates whose values identify the step, and the memory and the
+// request of a producer that follows the protocol.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ inline RunDescription description() {
   return run;
 }
 
-/// What the solver writes for row i of step s.
+/// The value that the solver writes for row `row` of step `step`.
 inline double expected(std::uint64_t step, std::uint64_t row) {
   return static_cast<double>(step * 1'000'003 + row);
 }
@@ -55,7 +55,7 @@ inline Schema x_only() {
   return Schema::x_only(kRows);
 }
 
-/// What the built-in solvers publish with each step.
+/// The scalars that the built-in solvers publish with each step.
 inline std::vector<Scalar> residuals() {
   return {{.name = "residual_l1"}, {.name = "residual_linf"}};
 }
@@ -70,7 +70,7 @@ inline AttachRequest valid_request() {
   return request;
 }
 
-/// Memory as a well-behaved producer passes it.
+/// Memory as a producer passes it that follows the protocol.
 struct Memory {
   SharedMapping payload;
   SharedMapping control;
@@ -106,7 +106,7 @@ class HandoffFixture : public ::testing::Test {
 
   /// Both ends of an attachment, the producer's and the analyzer's.
   struct Attached {
-    std::unique_ptr<Listener> listener;  // the analyzer's, unless the test has one of its own
+    std::unique_ptr<Listener> listener;  // the analyzer's listener, unless the test provides one
     std::optional<HandoffWriter> writer;
     std::optional<HandoffReader> reader;
   };
@@ -126,7 +126,7 @@ class HandoffFixture : public ::testing::Test {
     return ends;
   }
 
-  /// Attached, with a step in each of its two buffers.
+  /// Attaches, and publishes a step in each of the two buffers.
   Attached attach_full(const HandoffOptions& options) {
     Attached ends = attach(options);
     publish_one(*ends.writer);
@@ -134,10 +134,10 @@ class HandoffFixture : public ::testing::Test {
     return ends;
   }
 
-  /// Publishes the next step, with its values, and expects room for it.
+  /// Publishes the next step, with its values, and expects a free buffer.
   void publish_one(HandoffWriter& writer) const {
     Claim claim = writer.claim();
-    // With messages the news of a release arrives a moment later: a claim that does not wait may come too early.
+    // With messages, a release is reported a moment later, so a claim that does not wait may come too early.
     while (coordination_ == CoordinationKind::kMessages && claim.status == ClaimStatus::kFull) {
       std::this_thread::yield();
       claim = writer.claim();
@@ -147,13 +147,13 @@ class HandoffFixture : public ::testing::Test {
     writer.publish({.iteration = writer.published() + 1});
   }
 
-  /// The reader's next status; any step stays taken.
+  /// The reader's next status. If it is a step, this step is taken but not released.
   static NextStatus next(HandoffReader& reader) {
     PublishedStep step;
     return reader.next(step, kMaySpin, nullptr);
   }
 
-  /// Takes the next step and releases its buffer, which to the hand-off is its commit.
+  /// Takes the next step and releases its buffer, which counts as its commit in the hand-off.
   static void take_one(HandoffReader& reader, std::uint64_t step_expected) {
     PublishedStep step;
     ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
@@ -162,7 +162,7 @@ class HandoffFixture : public ::testing::Test {
     reader.release();
   }
 
-  /// Expects the goodbye of a producer that has finished, and answers it.
+  /// Expects that a producer has finished and sent its goodbye, and answers it.
   static void answer_goodbye(HandoffReader& reader) {
     EXPECT_EQ(next(reader), NextStatus::kDetached);
     EXPECT_EQ(reader.outcome(), Outcome::kFinished);
@@ -174,7 +174,7 @@ class HandoffFixture : public ::testing::Test {
   CoordinationKind coordination_ = CoordinationKind::kLocks;
 };
 
-/// The tests that must pass with either coordination.
+/// The tests that must pass with both kinds of coordination.
 class HandoffTest : public HandoffFixture, public ::testing::WithParamInterface<CoordinationKind> {
  protected:
   HandoffTest() { coordination_ = GetParam(); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The hand-off between two threads and between two processes: what the protocol promises, also to a process that forks.
+// The hand-off between two threads and between two processes: the guarantees of the protocol, also for a process that
+// forks.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -85,7 +86,7 @@ TEST_P(HandoffTest, TheAnalyzersMappingOfThePayloadIsReadOnly) {
   publish_one(*ends.writer);
   PublishedStep step;
   ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
-  auto* page = const_cast<double*>(doubles(step.payload));  // 2 MiB-aligned, hence page-aligned
+  auto* page = const_cast<double*>(doubles(step.payload));  // 2 MiB-aligned and therefore page-aligned
   EXPECT_EQ(mprotect(page, 4096, PROT_READ | PROT_WRITE), -1) << "the seal forbids writable mappings";
 }
 
@@ -118,7 +119,7 @@ TEST_P(HandoffTest, AStepPublishedBeforeTheProducerDiedIsStillTaken) {
   }
   HandoffReader reader = accept_reader(listener);
   reader.accept();
-  waitpid(child, nullptr, 0);  // dead before the reader looks
+  waitpid(child, nullptr, 0);  // the producer is dead before the reader checks
   take_one(reader, 0);
   EXPECT_EQ(next(reader), NextStatus::kProducerLost);
   EXPECT_EQ(reader.outcome(), Outcome::kFailed);
@@ -135,9 +136,9 @@ TEST_P(HandoffTest, AClaimEndsWhenTheAnalyzerDies) {
     HandoffReader reader = accept_reader(listener);
     reader.accept();
     next(reader);
-    kill(getpid(), SIGKILL);  // with the step taken and its buffer never released
+    kill(getpid(), SIGKILL);  // the step is taken, but its buffer is never released
   }
-  close(ready[1]);  // so that the test does not wait for an analyzer that failed
+  close(ready[1]);  // so that the test does not hang if the analyzer has failed
   char byte = 0;
   ASSERT_EQ(read(ready[0], &byte, 1), 1) << "the analyzer does not listen";
   HandoffOptions o = options();
@@ -157,7 +158,7 @@ TEST_P(HandoffTest, AClaimWithoutABufferIsFalseAndNothingCanBePublishedIntoIt) {
   Attached ends = attach(o);
   ends.reader.reset();
   ends.listener.reset();
-  for (int i = 0; i < 2; ++i) {  // two buffers are free even without an analyzer
+  for (int i = 0; i < 2; ++i) {  // two buffers are free without an analyzer
     const Claim claim = ends.writer->claim();
     EXPECT_TRUE(claim);
     EXPECT_NE(claim.x(), nullptr);
@@ -200,7 +201,7 @@ TEST_P(HandoffTest, AFarewellArrivesEvenIfTheGoodbyeBeforeItWasNotRead) {
   Attached ends = attach(options());
   std::thread detach([&] { EXPECT_NO_THROW(ends.writer->detach(Outcome::kFinished)); });
   answer_goodbye(*ends.reader);
-  ends.reader.reset();  // hangs up with the goodbye still unread
+  ends.reader.reset();  // hangs up without having read the goodbye
   detach.join();
 }
 
@@ -212,7 +213,7 @@ TEST_P(HandoffTest, AStopRequestEndsTheWaitOnceEveryPublishedStepIsTaken) {
   PublishedStep step;
   ASSERT_EQ(ends.reader->next(step, kMaySpin, &stop), NextStatus::kStep);
   ends.reader->release();
-  // A producer that continues to publish does not keep the analyzer from stopping.
+  // A producer that continues to publish cannot keep the analyzer from stopping.
   publish_one(*ends.writer);
   EXPECT_EQ(ends.reader->next(step, kMaySpin, &stop), NextStatus::kStopped);
 }
@@ -239,7 +240,8 @@ TEST_P(HandoffTest, TooFewOrTooManyBuffersAreRefused) {
   }
 }
 
-/// Runs in a child: everything that a program does with a writer. Returns what the child saw otherwise than expected.
+/// Runs in a child process: everything that a program does with a writer. Returns a text about the first unexpected
+/// result, or an empty one.
 std::string use_in_child(HandoffWriter& writer, pid_t parent) {
   const std::string line =
       fmt::format("this handle belongs to process {}; its child {} must open one of its own", parent, getpid());
@@ -264,7 +266,7 @@ TEST_P(HandoffTest, AChildCannotUseTheAttachmentAndItsEndLeavesItAlone) {
   ASSERT_TRUE(ends.writer->claim());
   const int status = status_of_child([&ends, parent = getpid()] {
     const std::string wrong = use_in_child(*ends.writer, parent);
-    ends.writer.reset();  // as at the end of a program
+    ends.writer.reset();  // like the end of a program
     if (!wrong.empty()) fmt::print(stderr, "in the child: {}\n", wrong);
     return wrong.empty() ? 0 : 1;
   });

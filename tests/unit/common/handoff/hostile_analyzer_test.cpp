@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the producer's side of the hand-off refuses: it checks every answer before it relies on it.
+// The answers that the producer's side of the hand-off refuses: it checks every answer before relying on it.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -19,12 +19,13 @@ namespace {
 
 using namespace testing;
 
-/// Of the memory with the step to continue from.
+/// The size of the memory with the step to continue from.
 constexpr std::size_t kKeptBytes = kept_scalars_offset(kRows * sizeof(double)) + sizeof(KeptScalars);
 
 class HostileAnalyzerTest : public HandoffFixture {
  protected:
-  /// Answers a request to resume with `answer`. Returns the line that the producer ends with; `code` is its exit code.
+  /// Answers a request to resume with `answer`. Returns the line with which the producer ends. `code`: set to its exit
+  /// code.
   std::string verdict(const std::function<void(Peer&)>& answer, ExitCode* code = nullptr) {
     Listener listener(socket_path_);
     std::thread analyzer([&] {
@@ -33,7 +34,7 @@ class HostileAnalyzerTest : public HandoffFixture {
       std::array<std::byte, kMostRequestBytes> request;
       peer->receive(request, 10'000);
       answer(*peer);
-      peer->receive(request, 10'000);  // until the producer hangs up
+      peer->receive(request, 10'000);  // waits until the producer hangs up
     });
     std::string line = "accepted";
     HandoffOptions o = options();

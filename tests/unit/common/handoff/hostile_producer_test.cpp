@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the analyzer's side of the hand-off refuses: it checks everything that a producer sends or writes before it
-// relies on it.
+// The requests and steps that the analyzer's side of the hand-off refuses: it checks everything that a producer sends
+// or writes before relying on it.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -30,7 +30,7 @@ class HostileProducerTest : public HandoffFixture {
     std::thread sender([&] {
       Peer peer = Peer::connect(socket_path_, 10);
       peer.send(request, fds);
-      peer.receive(received_, 10'000);  // until the analyzer hangs up
+      peer.receive(received_, 10'000);  // waits until the analyzer hangs up
     });
     std::string line = "accepted";
     try {
@@ -56,7 +56,7 @@ TEST_F(HostileProducerTest, ARequestThatCannotBeDecodedAndBuffersOutOfRangeAreRe
   AttachRequest request = valid_request();
   request.head.buffers = 1000;
   EXPECT_NE(verdict(request.encode(), memory_.fds()).find("1000 buffers"), std::string::npos);
-  // AttachRequestTest has every other fault of a request.
+  // All other faults of a request are in AttachRequestTest.
   request = valid_request();
   request.head.header.version = 99;
   EXPECT_NE(verdict(request.encode(), memory_.fds()).find("version 99"), std::string::npos);
@@ -87,7 +87,7 @@ TEST_F(HostileProducerTest, ARanksFileThatMayChangeOrIsOfNoSizeIsRefused) {
   EXPECT_EQ(with(unsealed.get()), "the peer passed a ranks file of 0 bytes, expected 1 to 268435456");
   ASSERT_EQ(ftruncate(unsealed.get(), 8), 0);
   EXPECT_NE(with(unsealed.get()).find("seals"), std::string::npos);
-  ASSERT_EQ(ftruncate(unsealed.get(), off_t{1} << 40), 0);  // sparse
+  ASSERT_EQ(ftruncate(unsealed.get(), off_t{1} << 40), 0);  // a sparse file
   EXPECT_EQ(with(unsealed.get()), "the peer passed a ranks file of 1099511627776 bytes, expected 1 to 268435456");
 }
 
@@ -110,7 +110,7 @@ TEST_F(HostileProducerTest, AProducerOfAnotherUserIsRefused) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
   ASSERT_EQ(chmod(folder_.path().c_str(), 0777), 0);
   Listener listener(socket_path_);
-  ASSERT_EQ(chmod(socket_path_.c_str(), 0777), 0);  // removes what protects the socket first
+  ASSERT_EQ(chmod(socket_path_.c_str(), 0777), 0);  // first removes the protection of the socket by its mode
   const pid_t stranger = fork();
   if (stranger == 0) {
     sockaddr_un address{};
@@ -119,7 +119,7 @@ TEST_F(HostileProducerTest, AProducerOfAnotherUserIsRefused) {
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
     if (setuid(65534) != 0 || connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) _exit(1);
     char byte = 0;
-    _exit(recv(fd, &byte, 1, 0) == 0 ? 0 : 2);  // until the analyzer hangs up
+    _exit(recv(fd, &byte, 1, 0) == 0 ? 0 : 2);  // waits until the analyzer hangs up
   }
   EXPECT_FALSE(listener.accept(10'000).has_value());
   int status = 0;
@@ -128,7 +128,7 @@ TEST_F(HostileProducerTest, AProducerOfAnotherUserIsRefused) {
 }
 
 TEST_F(HostileProducerTest, AStepThatBreaksTheProtocolIsAViolation) {
-  // Each writes two steps, the second of them wrong in one respect.
+  // In each case, the producer writes two steps, and the second one is wrong in one respect.
   const std::vector<std::function<void(StepDescriptor&, HandoffControl&)>> lies = {
       [](StepDescriptor& d, HandoffControl&) { d.step = 7; },
       [](StepDescriptor& d, HandoffControl&) { d.iteration = 1; },

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sockets that an analyzer puts beside its own: the next analyzer removes those that a killed one left.
+// The sockets that an analyzer puts beside its own socket: if it was killed, the next analyzer removes those that are
+// left.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>

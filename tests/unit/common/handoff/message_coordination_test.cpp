@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which messages a side of the hand-off accepts: none from a stranger, none of another attachment, and none that the
-// peer's shared counter does not confirm. The other side is a bare channel here, which can send anything. Its messages
-// arrive in order: once the last, good one has an effect, all before it have been read.
+// The messages that a side of the hand-off accepts: none from a stranger, none of another attachment, and none that the
+// peer's shared counter does not confirm. The other side is a bare channel here, which can send anything. Messages
+// arrive in order: when the last message, a valid one, has taken effect, all earlier ones have been read.
 #include "common/messages/message_coordination.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ class MessageCoordinationTest : public ::testing::Test {
   MessageCoordination analyzer() { return {context_, Side::kAnalyzer, address(), released_, published_}; }
   MessageCoordination producer() { return {context_, Side::kProducer, address(), published_, released_}; }
 
-  /// A channel to the analyzer. `name` identifies its sender.
+  /// A channel to the analyzer. name: identifies the channel as a sender.
   Channel dealer(const Id128& name) {
     Channel channel(context_, ChannelKind::kDealer,
                     {.max_message_bytes = 1 << 20, .high_water_mark = 10'000, .name = to_string(name)});
@@ -54,7 +54,7 @@ class MessageCoordinationTest : public ::testing::Test {
     return channel;
   }
 
-  /// Looks until `count` is seen; false if a larger count comes first.
+  /// Checks until `count` is seen; false if a larger count is seen first.
   static bool comes_to(Coordination& coordination, std::uint64_t count) {
     std::uint64_t seen = 0;
     while ((seen = coordination.seen()) < count) std::this_thread::yield();
@@ -73,7 +73,7 @@ TEST_F(MessageCoordinationTest, EachSideSeesWhatTheOtherAnnounced) {
   MessageCoordination p = producer();
   released_ = 1;
   p.announce();                   // a hello: nothing is published yet
-  while (p.seen() < 1) a.seen();  // the analyzer answers as soon as it looks
+  while (p.seen() < 1) a.seen();  // the analyzer answers when it checks for messages
   published_ = 2;
   p.announce();
   EXPECT_TRUE(comes_to(a, 2));
@@ -192,7 +192,7 @@ TEST_F(MessageCoordinationTest, AWaitingSideSendsALostMessageAgain) {
   published_ = 1;
   p.announce();
   {
-    ChannelContext context;  // its end loses the message
+    ChannelContext context;  // when the context ends, the message is lost
     Channel deaf(context, ChannelKind::kRouter);
     deaf.bind(steps_endpoint(socket_));
     while (!deaf.wait(1000)) {
@@ -212,7 +212,7 @@ class SocketNameTest : public HandoffFixture {
  protected:
   SocketNameTest() {
     coordination_ = CoordinationKind::kMessages;
-    // 103 characters: the socket's own name fits, but not with ".steps" behind it.
+    // 103 characters: the name of the socket itself fits, but not with ".steps" appended.
     const std::string folder = folder_.path() + "/";
     socket_path_ = folder + std::string(103 - folder.size(), 's');
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When memory runs out: a claim of the publishing side reports it, and the user's solver survives; threads that cannot
-// be started are joined. This program's operator new fails where a test demands it.
+// What happens when memory runs out: a claim of the publishing side reports it, and the user's solver survives; threads
+// are joined if not all can be started. This program's operator new fails when a test demands it.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -31,7 +31,7 @@ void* allocate(std::size_t bytes) {
   throw std::bad_alloc();
 }
 
-/// In this thread every allocation fails from this number on (0: the first).
+/// Makes every allocation in this thread fail from this number on (0: the first).
 class NoMemory {
  public:
   explicit NoMemory(int from) {
@@ -45,7 +45,7 @@ class NoMemory {
 
 }  // namespace
 
-#include "tests/unit/replaced_new.hpp"  // after the function that it calls
+#include "tests/unit/replaced_new.hpp"  // must follow the function that it calls
 
 namespace ringside {
 namespace {
@@ -54,9 +54,9 @@ using namespace testing;
 
 class NoMemoryTest : public HandoffFixture {
  protected:
-  /// Attached, with no free buffer left; the analyzer has hung up.
+  /// Attaches and fills all buffers; then the analyzer hangs up.
   HandoffWriter& stranded(const HandoffOptions& o) {
-    ends_ = Attached();  // before its successor listens at the same socket
+    ends_ = Attached();  // ends the previous listener at the same socket first
     ends_ = attach_full(o);
     ends_.reader.reset();
     return *ends_.writer;
@@ -71,7 +71,7 @@ TEST_F(NoMemoryTest, AClaimThatCannotAttachToASuccessorFailsAndALaterOneSucceeds
     HandoffOptions o = options();
     o.peer_timeout_s = 30;
     HandoffWriter& writer = stranded(o);
-    // Serves every producer, and takes the two steps, so that a buffer is free again.
+    // Serves every producer and takes the two steps, so that a buffer becomes free.
     std::atomic<bool> done{false};
     std::thread successor([&] {
       while (!done.load()) {
@@ -82,7 +82,7 @@ TEST_F(NoMemoryTest, AClaimThatCannotAttachToASuccessorFailsAndALaterOneSucceeds
           reader.accept();
           PublishedStep step;
           while (reader.next(step, kMaySpin, &done) == NextStatus::kStep) reader.release();
-        } catch (const Error&) {  // a request that was begun and abandoned
+        } catch (const Error&) {  // a request that was begun and then abandoned
         }
       }
     });
@@ -156,12 +156,12 @@ TEST_F(NoMemoryTest, TheWatchdogIsFedWithoutMemory) {
   EXPECT_NE(heard.find("STOPPING=1\nEXTEND_TIMEOUT_USEC=51000000\n"), std::string::npos) << heard;
 }
 
-/// Whether the threads were found.
+/// Whether the four threads could be started.
 bool require_four_threads(int allocations) {
   const NoMemory none(allocations);
   try {
     require_threads(4, "a test");
-  } catch (const std::exception&) {  // an Error, or for want of its text std::bad_alloc
+  } catch (const std::exception&) {  // an Error, or std::bad_alloc if its text needs memory
     return false;
   }
   return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that processes share: which seals it has when, and which memory is not mapped.
+// Memory that processes share: its seals at each stage, and the memory that is refused.
 #include "common/handoff/shared_mapping.hpp"
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ UniqueFd memory_of(std::size_t bytes, int seals) {
   return fd;
 }
 
-/// The line that refuses to join that memory; "" if it is joined.
+/// The line with which joining the memory is refused; "" if it is joined.
 std::string join_refusal(UniqueFd fd, ExitCode code = ExitCode::kUsage) {
   return failure_line([&] { SharedMapping::join(std::move(fd), kBytes); }, code);
 }

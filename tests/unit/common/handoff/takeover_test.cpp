@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the hand-off does when an analyzer is gone and another one takes over, and how a run resumes from a kept
-// iterate. The analyzers are readers in this process; one that is gone has hung up.
+// The hand-off when an analyzer is lost and another one takes over, and how a run resumes from a kept iterate. The
+// analyzers are readers in this process; a lost analyzer is a reader that has hung up.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,17 +20,17 @@ using namespace testing;
 
 class TakeoverTest : public HandoffTest {
  protected:
-  /// The analyzer is gone as if it were killed: its connection closes without a goodbye.
+  /// Ends the analyzer as if it were killed: its connection closes without a farewell.
   static void lose(Attached& ends) { ends.reader.reset(); }
 
-  /// Attached, with a step in each of its two buffers, and then without its analyzer.
+  /// Attaches, publishes a step in each of the two buffers, and then ends the analyzer.
   Attached strand(const HandoffOptions& options) {
     Attached ends = attach_full(options);
     lose(ends);
     return ends;
   }
 
-  /// Runs `producer` in a thread while a successor is accepted here, with `from`.
+  /// Runs `producer` in a thread while a successor is accepted here. from: where the successor lets the run continue.
   HandoffReader succeed(Listener& listener, const std::function<void()>& producer, std::thread& thread,
                         const Continuation& from = {}) {
     thread = std::thread(producer);
@@ -39,7 +39,7 @@ class TakeoverTest : public HandoffTest {
     return reader;
   }
 
-  /// The same while `writer` publishes a step.
+  /// The same for a `writer` that publishes a step.
   HandoffReader succeed(Listener& listener, HandoffWriter& writer, std::thread& thread, const Continuation& from = {}) {
     return succeed(
         listener, [&] { publish_one(writer); }, thread, from);
@@ -166,7 +166,7 @@ TEST_P(TakeoverTest, ContinuingWaitsOnceForAnAnalyzerThatDoesNotMoveAndThenSkips
 }
 
 TEST_P(TakeoverTest, ARequestReportsThatAnAnalyzerDiedDuringIt) {
-  const pid_t first = fork();  // a process that dies: hanging up alone would be a refusal
+  const pid_t first = fork();  // a process that dies, because merely hanging up would mean a refusal
   if (first == 0) {
     Listener listener(socket_path_);
     _exit(static_cast<int>(accept_reader(listener).pool_use()));
@@ -257,7 +257,7 @@ TEST_P(TakeoverTest, ASuccessorWhoseAnswerCannotBeTakenInSeesTheProducerHangUp) 
   std::array<std::byte, kMostRequestBytes> request;
   ASSERT_TRUE(successor->receive(request, 10'000).has_value());
   AttachReply reply;
-  reply.resumed = 1;  // without an iterate to resume from
+  reply.resumed = 1;  // but there is no iterate to resume from
   successor->send(std::as_bytes(std::span(&reply, 1)));
   producer.join();
   EXPECT_FALSE(successor->alive());

@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-/// A program whose texts hold characters that are special to troff and to shells.
+/// A program whose texts contain characters that are special to troff and to shells.
 class HelpFormsTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -28,7 +28,7 @@ class HelpFormsTest : public ::testing::Test {
     return text_.find(what) != std::string::npos;
   }
 
-  /// What the program prints when it is called with these arguments.
+  /// The output of the program when it is called with these arguments.
   std::string printed(std::vector<const char*> arguments, int expected = 0) {
     arguments.insert(arguments.begin(), "try");
     ::testing::internal::CaptureStdout();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A JSON value prints the bytes that nlohmann/json prints: of random documents, and of a text that either reads.
+// A JSON value prints the same bytes as nlohmann/json, for random documents and for a text that both read.
 #include "common/json/json.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class RandomDocument {
  public:
   explicit RandomDocument(std::uint64_t seed) : random_(seed) {}
 
-  /// The same value as both types.
+  /// Makes the same value in both types.
   void fill(Json& ours, ordered_json& theirs, int depth) {
     switch (below(depth > 0 ? 8 : 6)) {
       case 0: return;
@@ -65,13 +65,13 @@ class RandomDocument {
 
   double number() {
     switch (below(3)) {
-      case 0: return std::bit_cast<double>(random_());  // any: also NaN, infinities and subnormals
+      case 0: return std::bit_cast<double>(random_());  // any double, including NaN, infinities and subnormals
       case 1: return static_cast<double>(below(1000)) / 8;
       default: return static_cast<double>(random_() >> below(64));
     }
   }
 
-  /// Any bytes, also invalid UTF-8.
+  /// Any bytes, including invalid UTF-8.
   std::string text() {
     static constexpr std::array<std::string_view, 8> kParts = {
         "a", "\"", "\n", "\x01", "\xc3\xa4", "\xff", "\xf0\x9f\x98\x80", "/\\"};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The copy is exact for every length that callers may pass, touches no byte beside it, and hashes what it copied.
+// The copy is exact for every length that callers may pass, touches no other byte, and returns the hash of the copied
+// bytes.
 #include "common/kernels/copy.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +38,7 @@ struct alignas(64) CopiedLine {
   unsigned char bytes[64];
 };
 
-// Long enough to see a store past the end: one guard line before and two after.
+// Long enough for several chunks. One guard line before the copy and two after it detect a store outside it.
 constexpr std::size_t kMostBytes = 3 * kCopyChunkBytes + 4096;
 constexpr unsigned char kGuard = 0xA5;
 

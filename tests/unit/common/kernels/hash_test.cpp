@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// XXH3's published values, and what the project relies on beyond them: every variant and every number of threads gives
-// the same hash.
+// XXH3 gives its published values, and also what the project relies on beyond these: every variant and every number of
+// threads gives the same hash.
 #include "common/kernels/hash.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace ringside {
 namespace {
 
-// The buffer of xxHash's own self-test: its published values are hashes of prefixes of it.
+// The buffer of xxHash's own self-test: the published values are hashes of its beginning.
 std::vector<unsigned char> sanity_buffer(std::size_t bytes) {
   std::vector<unsigned char> buffer(bytes);
   std::uint64_t state = 2654435761U;
@@ -41,7 +41,7 @@ std::vector<HashVariant> hashes_this_processor_runs() {
   return variants;
 }
 
-// From the self-test of xxHash 0.8: {length, seed 0}.
+// The values are from the self-test of xxHash 0.8: {length, seed 0}.
 TEST(Hash, GivesThePublishedValues) {
   const auto buffer = sanity_buffer(2367);
   EXPECT_EQ(hash64(buffer.data(), 0), 0x2D06800538D394C2U);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which words count as a flag, a number or a setting, on the command line and in a file, and how all others are
-// refused.
+// The words that are accepted as a flag, a number or a setting, on the command line and in a file, and how all others
+// are refused.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -44,7 +44,7 @@ class OptionValuesTest : public testing::ParsingTest {
     return parse({"--matrix=m", "--config", folder_.file("run.toml")});
   }
 
-  /// Expects exit code 2, and one line that contains `fragments`.
+  /// Expects exit code 2 and a single line that contains `fragments`.
   void expect_refused(std::optional<int> code, const Words& fragments) {
     EXPECT_EQ(code, 2);
     EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1) << err_;
@@ -230,7 +230,7 @@ TEST_F(OptionValuesTest, AFileThatMayNotBeReadLacksAPermission) {
 TEST_F(OptionValuesTest, AFileThatCannotBeReadIsNotAnEmptyOne) {
   EXPECT_EQ(parse({"--matrix=m", "--config", folder_.path()}), 2);
   EXPECT_NE(err_.find("found a folder"), std::string::npos) << err_;
-  // Reading page 0 of its own memory fails in every process.
+  // In every process, reading page 0 of its own memory fails.
   EXPECT_EQ(parse({"--matrix=m", "--config", "/proc/self/mem"}), 3);
   EXPECT_NE(err_.find("/proc/self/mem: cannot be read (Input/output error)"), std::string::npos) << err_;
   EXPECT_EQ(parse({"--matrix=m", "--config", folder_.file("missing.toml")}), 2);

@@ -31,7 +31,7 @@ class OptionsTest : public testing::ParsingTest {
     line_.declare_config_file();
   }
 
-  /// The arguments that make `parse` read a file of this text.
+  /// Writes a file with this text, and returns the arguments that make `parse` read it.
   Words config(const std::string& text) {
     std::ofstream(folder_.file("run.toml")) << text;
     return {"--config", folder_.file("run.toml")};

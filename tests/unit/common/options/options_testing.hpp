@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of options share: a program that parses words, and two solvers that take different options.
+// Common parts of the options tests: a program that parses words, and two solvers that accept different options.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ class ParsingTest : public ::testing::Test {
   void expect_accepted(const Words& words) { EXPECT_EQ(parse(words), std::nullopt) << err_; }
 
   CommandLine line_{"A program.", "program"};
-  std::string out_;  // what parse printed
+  std::string out_;  // the output of `parse`
   std::string err_;
 };
 

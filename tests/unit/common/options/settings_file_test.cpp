@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// The message for a refused text; empty if it is accepted.
+/// The message with which a text is refused; empty if it is accepted.
 std::string settings_refusal(std::string_view text) {
   return failure_line([&] { (void)parse_settings(text, "a.toml"); });
 }

@@ -25,7 +25,7 @@ class ReportTest : public ::testing::Test {
     write_end_.reset(ends[1]);
   }
 
-  /// The next line, without its end; empty at the end of the pipe. Waits for it.
+  /// Waits for the next line and returns it without its end; empty at the end of the pipe.
   std::string next_line() {
     std::string line;
     for (char c = 0; read(read_end_.get(), &c, 1) == 1 && c != '\n';) line.push_back(c);
@@ -76,7 +76,7 @@ TEST_F(ReportTest, BytesThatAreNotUtf8AreReplacedInALine) {
 TEST_F(ReportTest, AClosedPipeIsIgnored) {
   const auto pipe_before = signal(SIGPIPE, SIG_DFL);
   const auto size_before = signal(SIGXFSZ, SIG_DFL);
-  ignore_write_signals();  // as both programs do first: else the write would kill this process
+  ignore_write_signals();  // both programs call this first; without it, the write would kill this process
   read_end_.reset();
   Report report(write_end_.get());
   EXPECT_NO_THROW(report.write({{"event", "final"}}));

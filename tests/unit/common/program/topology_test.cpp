@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The plan is tested on made-up machines, reading on hwloc's synthetic ones, pinning on the machine at hand.
+// Planning is tested on invented machines, reading on hwloc's synthetic machines, and pinning on the machine that runs
+// the test.
 #include "common/program/topology.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ namespace {
 
 using Cpus = std::vector<int>;
 
-// Numbered as Linux does it: the first hardware thread of every core, then the second of every core.
+// A machine with CPUs in Linux's order: the first hardware thread of every core, then the second of every core.
 Machine machine_of(int packages, int cores_per_package, int threads_per_core) {
   Machine machine;
   machine.numa_nodes = packages;
@@ -211,7 +212,7 @@ TEST(Pinning, EveryOpenMpThreadRunsOnItsOwnCpu) {
       if (thread.allowed && cpus.size() < 4) cpus.push_back(thread.cpu);
     }
     pin_openmp_threads(cpus);
-    // A second region: the pinning belongs to the threads, not to the region that made it.
+    // Use a second region, because the pinning must belong to the threads and not to the region that pinned them.
     Cpus seen(cpus.size(), -1);
 #pragma omp parallel
     seen[static_cast<std::size_t>(omp_get_thread_num())] = sched_getcpu();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a variable is spread over ranks: which boxes are refused, with which line, and what a node keeps of the rest
+// The distribution of a variable over ranks: which boxes are refused, with which message, and which part a node keeps
 // (docs/publish/mpi.md, "The step of a node").
 #include "common/ranks/boxes.hpp"
 
@@ -141,7 +141,7 @@ TEST(BoxesTest, BoxesOfThreeDimensionsCover) {
 }
 
 TEST(BoxesTest, ManyColumnsThatShareTheirRowsAreComparedWithTheirNeighboursOnly) {
-  constexpr std::uint64_t kColumns = 300'000;  // each with each other: minutes
+  constexpr std::uint64_t kColumns = 300'000;  // comparing all pairs would take minutes
   const Numbers shape = {3, kColumns};
   std::vector<Box> boxes;
   for (std::uint64_t column = kColumns; column-- > 0;) boxes.push_back(box_of({0, column}, {3, 1}));
@@ -162,15 +162,15 @@ TEST(BoxesTest, AVariableIsReplicatedOnAllRanksOrNone) {
             "variable 'u': it is replicated on rank 2 and distributed on rank 0; expected the same on all ranks");
 }
 
-// --- what a node keeps -------------------------------------------------------------------------------------------
+// --- the part that a node keeps ----------------------------------------------------------------------------------
 
 struct Kept {
   Numbers shape;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;  // offset and bytes, by rank
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;  // offset and size in bytes, for each rank
   bool operator==(const Kept&) const = default;
 };
 
-/// What a node of ranks with these boxes keeps.
+/// The part that a node keeps if its ranks have these boxes.
 Kept kept_of(const Numbers& shape, const std::vector<Box>& boxes) {
   Kept kept;
   for (std::size_t rank = 0; rank < boxes.size(); ++rank) {
@@ -224,7 +224,7 @@ TEST(NodeVariableTest, ANodeWithoutEntriesIsRefused) {
             "no rank of this node has an entry of variable 'u'; expected at least one, or fewer nodes");
 }
 
-// --- boxes by chance ---------------------------------------------------------------------------------------------
+// --- random boxes ------------------------------------------------------------------------------------------------
 
 class Chance {
  public:
@@ -237,7 +237,7 @@ class Chance {
     return drawn;
   }
 
-  /// Cuts the variable at random faces, and mixes the boxes, empty ones among them, over the ranks.
+  /// Cuts the variable at random places, and distributes the boxes, including empty ones, over the ranks at random.
   std::vector<Box> partition(const Numbers& shape) {
     std::vector<Box> boxes = {box_of(Numbers(shape.size(), 0), shape)};
     for (std::uint64_t cuts = below(12); cuts > 0; --cuts) {
@@ -296,7 +296,7 @@ TEST(NodeVariableTest, PartsOfANodeFollowEachOther) {
   for (int round = 0; round < 1000; ++round) {
     const Numbers shape = chance.shape();
     const std::vector<Box> boxes = chance.partition(shape);
-    const Kept kept = kept_of(shape, boxes);  // a node of all ranks
+    const Kept kept = kept_of(shape, boxes);  // one node has all ranks
     std::uint64_t end = 0;
     for (const auto& [offset, bytes] : kept.parts) {
       ASSERT_EQ(offset, end) << "round " << round;

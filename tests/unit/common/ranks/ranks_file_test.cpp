@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ranks file: its bytes, as docs/formats/files.md has them, and which lies about ranks and boxes are refused, with
-// which line.
+// The ranks file: its bytes, as docs/formats/files.md specifies them, and the wrong statements about ranks and boxes
+// that are refused, each with its message.
 #include "common/ranks/ranks_file.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace ringside {
 namespace {
 
-// The file of docs/formats/files.md, beside the ring of node 1.
+// The file in docs/formats/files.md, which belongs to the ring of node 1.
 constexpr const char* kGolden =
     R"({"ringside_ranks":1,"run_id":"000102030405060708090a0b0c0d0e0f","problem_id":"f0e0d0c0b0a090807060504030201000",)"
     R"("node":1,"variables":[{"name":"u","dtype":"f64","shape":[5,3],"role":"field","unit":"K"},)"
@@ -40,7 +40,7 @@ RanksFile golden() {
           .node = 1};
 }
 
-/// The line with which the golden file is refused once `change` was made.
+/// The line with which the golden file is refused after `change`.
 template <class Change>
 std::string file_refusal(Change&& change) {
   Json file = Json::parse(kGolden);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records decoded without Protocol Buffers, against what that library decodes of the same bytes.
+// Records decoded without Protocol Buffers, compared with what the Protocol Buffers library decodes from the same
+// bytes.
 #include "common/records/plain_record.hpp"
 
 #include <gtest/gtest.h>
@@ -140,7 +141,7 @@ TEST(PlainRecordTest, TheResultsOfAnAnalysisHaveTheirBits) {
   EXPECT_EQ(record->step.commit_seq, 3u);
   EXPECT_EQ(record->names, (std::vector<std::string>{"analysis.a", "analysis.b"}));
   EXPECT_EQ(record->values, (std::vector<std::uint64_t>{0x7ff8000000abcdefu, 0x8000000000000000u}));
-  results.add_name("analysis.c");  // without a value
+  results.add_name("analysis.c");  // a name without a value
   EXPECT_FALSE(decode_record(message.SerializeAsString()));
 }
 
@@ -194,12 +195,12 @@ TEST(PlainRecordTest, TheBeginningAndTheEndOfARun) {
 TEST(PlainRecordTest, FieldsOfALaterReleaseAreSkipped) {
   const std::string later =
       "\xf2\x06\x03"
-      "abc";  // field 110, three bytes
+      "abc";  // field 110, with three bytes
   EXPECT_EQ(decode_record(step_record().SerializeAsString() + later).value().kind, RecordKind::kStep);
   EXPECT_EQ(decode_record(later).value().kind, RecordKind::kNone);
 }
 
-/// Where both decoders accept damaged bytes, they agree.
+/// If both decoders accept damaged bytes, their results are the same.
 TEST(PlainRecordTest, OfDamagedRecordsNoMoreIsReadThanThereIs) {
   std::mt19937 random(1);
   int accepted = 0;
@@ -214,8 +215,8 @@ TEST(PlainRecordTest, OfDamagedRecordsNoMoreIsReadThanThereIs) {
       wire::Record message;
       const bool parsed = message.ParseFromString(damaged);
       const auto record = decode_record(damaged);
-      if (!parsed) continue;  // it also refuses text that is not UTF-8, and wire types that do not fit their field
-      if (!record) continue;  // a group, or a message whose wire type does not fit: skipped there, refused here
+      if (!parsed) continue;  // it also refuses texts that are not UTF-8, and wire types that do not fit the field
+      if (!record) continue;  // a group, or a message with a wrong wire type: Protocol Buffers skips these
       ++accepted;
       if (!message.has_step() || record->kind != RecordKind::kStep) continue;
       EXPECT_EQ(record->seq, message.seq());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// On their way into a message and out of it: the values of a step, and what a run says once of its variables and
-// results.
+// The values of a step, and the description that a run gives once of its results, are written into a message and read
+// back.
 #include "common/records/record_message.hpp"
 
 #include <gtest/gtest.h>

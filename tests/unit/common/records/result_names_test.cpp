@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps and descriptions in the order in which a reader meets them.
+// A reader receives steps and descriptions in different orders.
 #include "common/records/result_names.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is shown of runs that have one variable, several, or states only.
+// The results that are shown of runs with one variable, with several, and with states only.
 #include "common/records/shown_results.hpp"
 
 #include <gtest/gtest.h>

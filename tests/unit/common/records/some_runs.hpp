@@ -27,7 +27,7 @@ inline SharedLayout mixed_layout() {
   return std::make_shared<const RecordLayout>(schema, catalogue_of(schema, mixed_scalars()));
 }
 
-/// Every result has another value: as the catalogue places them.
+/// Words in the catalogue's layout, with a different value for every result.
 inline std::vector<std::uint64_t> mixed_results(const Catalogue& catalogue) {
   std::vector<std::uint64_t> words(catalogue.words());
   ResultWriter writer(words);
@@ -51,7 +51,7 @@ inline StepWithScalars mixed_step() {
   return step;
 }
 
-/// With all values present.
+/// The words of a step in which all values are present.
 inline std::vector<std::uint64_t> mixed_words(const RecordLayout& layout) {
   std::vector<std::uint64_t> words(layout.words());
   const StepWithScalars step = mixed_step();

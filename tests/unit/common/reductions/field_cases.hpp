@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fields of every dtype: entries of every kind that the reductions treat separately, with sizes around a block and a
-// chunk.
+// Fields of every dtype, with all kinds of entries that the reductions treat differently, and with sizes around a block
+// and a chunk.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ inline std::vector<DType> every_dtype() {
   return all;
 }
 
-/// Bytes at a cache line, as a payload's are. Copying them is a copy of the content.
+/// Bytes with the alignment of a payload, a cache line. Copying a vector of these copies the bytes.
 struct alignas(64) CacheLine {
   std::byte bytes[64];
 };
@@ -42,7 +42,7 @@ struct FieldCase {
   DType dtype;
   std::size_t entries;
   std::vector<CacheLine> x{};
-  std::vector<CacheLine> previous{};  // empty: no step before
+  std::vector<CacheLine> previous{};  // empty if there is no previous step
 
   const std::byte* bytes() const { return x.data()->bytes; }
   const std::byte* previous_bytes() const { return previous.empty() ? nullptr : previous.data()->bytes; }
@@ -57,7 +57,7 @@ std::vector<CacheLine> lines_of(const std::vector<T>& entries) {
   return lines;
 }
 
-/// A number of many magnitudes and both signs; of an integer type, any bits.
+/// A number of any magnitude in a wide range and of either sign; for an integer type, any bits.
 template <class T>
 T wide_entry(std::mt19937_64& generator) {
   if constexpr (std::is_integral_v<T>) return static_cast<T>(generator());
@@ -84,7 +84,7 @@ std::vector<T> wide_entries(std::size_t entries, unsigned seed) {
   return x;
 }
 
-/// Small whole numbers, which any dtype holds: many entries are equal.
+/// Small whole numbers, which every dtype can represent. Many entries are equal.
 template <class T>
 std::vector<T> small_entries(std::size_t entries, unsigned seed) {
   std::mt19937_64 generator(seed);
@@ -93,7 +93,8 @@ std::vector<T> small_entries(std::size_t entries, unsigned seed) {
   return x;
 }
 
-/// The least and the greatest number, and their neighbours; of floating point, also what is not finite or denormal.
+/// The least and the greatest number and their neighbours; for floating point, also infinities, NaN and denormal
+/// numbers.
 template <class T>
 std::vector<T> extreme_entries(std::size_t entries, unsigned seed) {
   std::mt19937_64 generator(seed);
@@ -114,7 +115,7 @@ std::vector<T> extreme_entries(std::size_t entries, unsigned seed) {
                          std::numeric_limits<Part>::quiet_NaN(),
                          std::numeric_limits<Part>::infinity(),
                          -std::numeric_limits<Part>::infinity()};
-    // Few are not finite, so that blocks of both kinds occur.
+    // Only a few values are not finite, so that there are blocks with and without them.
     const auto any = [&] { return some[generator() % 500 < 3 ? generator() % 9 : generator() % 6]; };
     for (T& entry : x) {
       if constexpr (std::is_floating_point_v<T>) {
@@ -163,7 +164,7 @@ inline std::vector<FieldCase> field_cases_around_blocks() {
   return field_cases({1, 2, 7, 17, 1023, 1024, 1025, 5000});
 }
 
-/// So many entries that the field has whole chunks, and ends in the middle of a block.
+/// A number of entries with which the field has whole chunks and ends in the middle of a block.
 inline std::size_t entries_of_chunks(DType dtype) {
   return 3 * kCopyChunkBytes / bytes_of(dtype) + 1029;
 }
@@ -171,7 +172,7 @@ inline std::size_t entries_of_chunks(DType dtype) {
 /// The results of one field, as words (one of presence bits, then the values) and by name.
 class FoundResults {
  public:
-  /// words: as many as the catalogue of the field has.
+  /// words: as many as the catalogue of the field requires.
   FoundResults(DType dtype, std::span<const std::uint64_t> words)
       : catalogue_(catalogue_of(Schema::of({{.name = "x", .dtype = dtype}}))), words_(words.begin(), words.end()) {}
 
@@ -197,7 +198,7 @@ inline bool close_to(double found, double expected, double error) {
   return std::fabs(found - expected) <= error;
 }
 
-/// Every result that the catalogue has is one that the oracle knows, and agrees with it.
+/// Expects that the oracle has every result of the catalogue, with an equal value.
 inline void expect_equal_to_oracle(const FoundResults& found, const FieldCase& c) {
   const auto expected = reference::serial_results(c.dtype, c.bytes(), c.previous_bytes(), c.entries);
   for (const Result& result : found.catalogue().results()) {

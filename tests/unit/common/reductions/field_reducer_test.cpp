@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One field of each dtype against the serial oracle: swept or copied, by any thread in any order, with every
+// One field of each dtype, compared with the serial oracle: swept or copied, by any thread in any order, with every
 // instruction set.
 #include "common/reductions/field_reducer.hpp"
 
@@ -21,7 +21,7 @@
 namespace ringside {
 namespace {
 
-/// The results that `finish` writes behind the presence bits that it returns.
+/// The results after the call of `finish`, which writes the values after the presence bits that it returns.
 template <class Finish>
 FoundResults found_of(DType dtype, const Finish& finish) {
   std::vector<std::uint64_t> words(FoundResults::words_of(dtype), 77);
@@ -33,7 +33,7 @@ FoundResults finished(FieldReducer& reducer, DType dtype) {
   return found_of(dtype, [&](std::uint64_t* values) { return reducer.finish(values); });
 }
 
-/// Sweeps the field, block by block, with `threads` thread numbers in turn.
+/// Sweeps the field block by block, with `threads` thread numbers in turn.
 FoundResults field_swept(const FieldCase& c, std::size_t threads = 1, int passes = 1) {
   ReductionScratch scratch(threads);
   FieldReducer reducer(c.dtype, c.entries, scratch);
@@ -60,7 +60,7 @@ std::vector<FieldVariant> field_variants() {
   return variants;
 }
 
-/// One thread's work with the kernels of an instruction set.
+/// The work of one thread with the kernels of one instruction set.
 class FieldOfVariant {
  public:
   FieldOfVariant(const FieldVariant& variant, const FieldCase& c)
@@ -78,7 +78,7 @@ class FieldOfVariant {
     return finished();
   }
 
-  /// to: null for copies that only stay in staging.
+  /// to: null if the copies only stay in the staging area.
   FoundResults copied(std::byte* to) {
     std::vector<CacheLine> staging(kCopyChunkBytes / sizeof(CacheLine));
     const std::size_t width = bytes_of(c_.dtype);
@@ -113,7 +113,7 @@ class FieldOfVariant {
   ExactReductions exact_;
 };
 
-/// Fields of f64 of every kind, with the sizes at which a copy's chunks and blocks end.
+/// f64 fields of every kind, with the sizes at which a copy's chunks and blocks end.
 std::vector<FieldCase> f64_cases() {
   std::vector<FieldCase> all;
   const auto add = [&all](const std::string& name, const Vector& x, const Vector& previous) {
@@ -126,11 +126,11 @@ std::vector<FieldCase> f64_cases() {
     add(size + "many octaves", wide_vector(rows, true, 1), wide_vector(rows, true, 2));
     add(size + "one bin", random_vector(rows, 1.01, 1.02, 3), random_vector(rows, 1.01, 1.02, 4));
     add(size + "mixed signs, no previous", random_vector(rows, -1, 1, 5), {});
-    // One bin nearly everywhere, as a mesh's border leaves it.
+    // Nearly all values are in one bin, as for a mesh with a border.
     Vector border(rows, 0.1);
     for (std::size_t row = 0; row < rows; row += 777) border[row] = 0.066;
     add(size + "border", border, Vector(rows, 0.1000001));
-    // Many rows have the largest value: the first of them count, whichever thread looks first.
+    // Many rows have the largest value. The first of them count, no matter which thread finds its rows first.
     Vector peaks = random_vector(rows, 0, 1, 6);
     for (std::size_t row = 0; row < rows; row += 50) peaks[row] = 2;
     add(size + "equal peaks", peaks, {});
@@ -157,7 +157,8 @@ TEST(FieldReducer, EveryResultOfEveryDTypeAgreesWithTheSerialOracle) {
 }
 
 TEST(FieldReducer, BlocksOfDifferentRangesAreCountedTogether) {
-  // The octaves of a block: in the middle, below, above, around all of those, of one sign and of both.
+  // The octaves of each block: in the middle, below, above, around all of those, and within them; with one sign and
+  // with both.
   const int octaves[][2] = {{-30, -24}, {-50, -40}, {-10, -2}, {-55, 3}, {-20, -12}};
   for (bool mixed : {false, true}) {
     std::mt19937_64 generator(1);
@@ -352,7 +353,7 @@ TEST(FieldReducer, AModulusNeitherOverflowsNorVanishesInItsSquares) {
       x[i] = {re, i % 3 == 0 ? re * -0.75 : std::exp2(octave(generator))};
     }
     const FoundResults found = field_swept({"", DType::kC128, x.size(), lines_of(x)});
-    for (std::uint32_t i = 0; i < kTopEntries; ++i) {  // all entries
+    for (std::uint32_t i = 0; i < kTopEntries; ++i) {  // for all top entries
       const std::int64_t row = found.i64("top_row", i);
       ASSERT_GE(row, 0);
       const std::complex<double> entry = x[static_cast<std::size_t>(row)];

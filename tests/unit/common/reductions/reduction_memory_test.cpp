@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reducers allocate when they are made, and never per step.
+// Reducers allocate memory when they are made, but never in a step.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -21,7 +21,7 @@ void* allocate(std::size_t bytes) {
 
 }  // namespace
 
-#include "tests/unit/replaced_new.hpp"  // after the function that it calls
+#include "tests/unit/replaced_new.hpp"  // must follow the function that it calls
 
 namespace ringside {
 namespace {

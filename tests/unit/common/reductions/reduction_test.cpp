@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reductions of a field of doubles as a record, which every number of threads, of passes and of chunks gives in the
-// same bits; and what they make of NaN, infinities and equal entries. field_reducer_test has the serial oracle.
+// The reductions of a field of doubles as a record. Every number of threads, passes and chunks gives the same bits.
+// Also tests NaN, infinities and equal entries. The comparison with a serial oracle is in field_reducer_test.
 #include "common/reductions/reduction.hpp"
 
 #include <gtest/gtest.h>
@@ -88,7 +88,8 @@ TEST(Reduction, AnIterateThatIsCopiedChunkByChunkHasTheBitsOfASweep) {
 }
 
 TEST(Reduction, CompensatesAcrossBlocks) {
-  // 1, then blocks of values too small to change it one by one, then -1: the result is exactly the sum of the blocks.
+  // 1, then values that are too small to change it one by one, one in each block, then -1. The result is exactly the
+  // sum of the small values.
   const std::size_t blocks = 50;
   Vector x(blocks * block_rows(), 0.0);
   x.front() = 1;
@@ -143,7 +144,7 @@ TEST(Reduction, NoChangeButNaNIsNotReportedAsNoChange) {
   Vector x(3 * block_rows(), kNaN);
   const Vector before(x.size(), 1.0);
   EXPECT_TRUE(std::isnan(reduce_with(2, {"", x, before}).change_linf));
-  x[5] = 1.0;  // which has not changed
+  x[5] = 1.0;  // this entry has not changed
   EXPECT_TRUE(std::isnan(reduce_with(2, {"", x, before}).change_linf));
   x[7] = 1.5;
   EXPECT_EQ(reduce_with(2, {"", x, before}).change_linf, 0.5);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All fields of a step together: each has the words that it has alone, whichever thread copies which chunk.
+// All fields of a step together: each field has the same words as if it were alone, no matter which thread copies which
+// chunk.
 #include "common/reductions/step_reducer.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@
 namespace ringside {
 namespace {
 
-/// Fields of every dtype, with states between them, twice, so that the presence bits fill several words.
+/// Fields of every dtype, twice, with states between them, so that the presence bits fill several words.
 Schema many_variables(std::size_t entries) {
   std::vector<Variable> variables;
   for (const char* prefix : {"a_", "b_"}) {
@@ -30,7 +31,7 @@ Schema many_variables(std::size_t entries) {
   return Schema::of(variables);
 }
 
-/// A payload with a case in each variable.
+/// A payload with one of the field cases in each variable.
 struct Step {
   Step(const Schema& schema, std::size_t kind) : payload(schema.payload_bytes() / sizeof(CacheLine) + 1) {
     for (std::size_t v = 0; v < schema.size(); ++v) {
@@ -49,7 +50,7 @@ std::vector<std::uint64_t> to_vector(std::span<const std::uint64_t> words) {
   return {words.begin(), words.end()};
 }
 
-/// The words of the variable in a schema of its own, without the word of presence bits, which comes first.
+/// The words of the variable when it is alone in a schema, including the word of presence bits, which comes first.
 std::vector<std::uint64_t> words_alone(const Schema& schema, std::size_t v, const void* payload, const void* previous) {
   const auto at = [&](const void* base) -> const void* {
     return base != nullptr ? static_cast<const std::byte*>(base) + schema.place(v).offset : nullptr;
@@ -95,7 +96,7 @@ std::vector<Chunk> chunks_of(const Schema& schema) {
   return chunks;
 }
 
-/// Passes the chunk in one of the three ways.
+/// Passes the chunk to the reducer in one of the three ways.
 void pass(StepReducer& reducer, std::size_t thread, const Chunk& chunk, const std::byte* from, std::byte* to,
           unsigned way) {
   const std::uint64_t offset = reducer.schema().place(chunk.variable).offset + chunk.first_byte;
@@ -123,7 +124,7 @@ TEST(StepReducer, EachFieldHasTheWordsThatItHasAlone) {
     const int threads = 1 + static_cast<int>(kind % 4);
     omp_set_num_threads(threads);
     StepReducer reducer(schema);
-    omp_set_num_threads(1);  // for the many reducers of one field
+    omp_set_num_threads(1);  // for the reducers of single fields, of which there are many
     ASSERT_EQ(reducer.threads(), static_cast<std::size_t>(threads));
     expect_each_field_as_alone(reducer, reducer.reduce(step.bytes(), previous.bytes(), 1), step.bytes(),
                                previous.bytes());
@@ -142,7 +143,7 @@ TEST(StepReducer, AnyThreadMayCopyAnyChunkOfAnyFieldInAnyOrder) {
   std::mt19937_64 generator(1);
   std::vector<Chunk> chunks = chunks_of(schema);
   for (std::size_t round = 0; round < 6; ++round) {
-    const Step step(schema, round);  // each field has each kind of case once
+    const Step step(schema, round);  // each field has each kind of case at least once
     const Step previous(schema, round + 2);
     const void* const before = round % 3 == 2 ? nullptr : previous.bytes();
     const std::vector<std::uint64_t> expected = to_vector(StepReducer(schema).reduce(step.bytes(), before, 1));
@@ -161,7 +162,7 @@ TEST(StepReducer, AnyThreadMayCopyAnyChunkOfAnyFieldInAnyOrder) {
 }
 
 TEST(StepReducer, OneFieldOfF64HasTheBitsOfItsReducer) {
-  omp_set_num_threads(1);  // many short jobs
+  omp_set_num_threads(1);  // for many short jobs
   for (const Case& c : finite_cases()) {
     const std::size_t entries = c.x.size();
     const Reductions expected = Reducer(entries).reduce(c.x.data(), c.before(), 1);

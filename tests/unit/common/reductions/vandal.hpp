@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that another process changes without a pause, as a producer might that breaks the rules of the hand-off.
+// Memory that another process changes all the time, like a producer that violates the rules of the hand-off.
 #pragma once
 
 #include <sched.h>
@@ -34,7 +34,7 @@ class VandalizedMemory {
   VandalizedMemory(const VandalizedMemory&) = delete;
   VandalizedMemory& operator=(const VandalizedMemory&) = delete;
 
-  /// Waits for the first change. False if there is no such memory or process.
+  /// Waits for the first change. Returns false if the memory or the process could not be made.
   bool changes() const {
     if (pid_ <= 0) return false;
     while (*static_cast<volatile double*>(data_ + doubles_ - 1) == 1.0) sched_yield();
@@ -47,7 +47,7 @@ class VandalizedMemory {
 
   [[noreturn]] void change() {
     for (int round = 0;; ++round) {
-      const double scale = std::ldexp(1.0, 4 * (round % 13));  // the next round hits other bins
+      const double scale = std::ldexp(1.0, 4 * (round % 13));  // each round hits other bins
       for (std::size_t i = 0; i < doubles_; ++i) {
         static_cast<volatile double*>(data_)[i] = scale * static_cast<double>(i % 4 + 1);
       }

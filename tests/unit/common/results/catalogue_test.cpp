@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Full names and places of results, and what is refused of descriptions.
+// The full names and the places of results, and the descriptions that are refused.
 #include "common/results/catalogue.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ ResultDescription described(std::string_view name, ValueType type, std::uint16_t
   return description;
 }
 
-/// Real and complex fields: sum, three bins; integer fields: an exact sum, three bins.
+/// For real and complex fields a sum and three bins; for integer fields an exact sum and three bins.
 std::vector<ResultDescription> reductions() {
   return {described("sum", ValueType::kF64, 3), described("sum", ValueType::kI128, 4),
           described("bins", ValueType::kI64, 7, 3)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Golden bytes of a schema, computed by a separate script from docs/publish/variables.md and the packaged libxxhash,
-// and what is refused of bytes that a peer or a file may hold.
+// and the bytes from a peer or a file that are refused.
 #include "common/schema/schema_layout.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rules of docs/publish/variables.md: limits, places in the payload, and one line for each mistake.
+// The rules of docs/publish/variables.md: limits, places in the payload, and a one-line message for each mistake.
 #include "common/schema/schema.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How texts, numbers and instants are printed, shortened and read.
+// How texts, numbers and times are printed, shortened and parsed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -113,7 +113,7 @@ TEST(Utf8Prefix, ATextThatFitsIsWhole) {
 }
 
 TEST(Utf8Prefix, ALongerTextEndsBetweenTwoCharacters) {
-  const std::string text = "a\u00e9\u20ac\U0001F600z";  // of 1, 2, 3, 4 and 1 bytes
+  const std::string text = "a\u00e9\u20ac\U0001F600z";  // characters of 1, 2, 3, 4 and 1 bytes
   const std::size_t fits[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11};
   for (std::size_t most = 0; most <= text.size(); ++most) {
     EXPECT_EQ(utf8_prefix(text, most), text.substr(0, fits[most])) << most;
@@ -131,7 +131,7 @@ TEST(Utf8Prefix, AZeroByteIsAByteLikeAnyOther) {
   EXPECT_EQ(utf8_prefix(std::string("a\0b", 3), 2), std::string("a\0", 2));
 }
 
-// formatted() against fmt: a message must not change with the formatter.
+// Compares formatted() with fmt, because a message must not depend on the formatter.
 
 TEST(FormattedTest, WritesIntegersAsFmtDoes) {
   for (const std::int64_t value : {std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Work shared among threads: every piece is done once, whichever threads come and go.
+// Threads share work: every piece is done once, no matter which threads join and leave.
 #include "common/threads/team.hpp"
 
 #include <gtest/gtest.h>
@@ -23,17 +23,17 @@
 namespace ringside {
 namespace {
 
-/// How often each piece was done, over several calls of `share`.
+/// How often each piece was done in several calls of `share`.
 std::vector<int> times_done(Team& team, std::uint64_t pieces, int calls) {
   std::vector<std::atomic<int>> done(pieces);
   for (int call = 0; call < calls; ++call) {
     team.share(pieces, [&](std::uint64_t piece, int thread) noexcept {
       EXPECT_GE(thread, 0);
       EXPECT_LT(thread, team.threads());
-      for (int i = 0; i < 100; ++i) done[piece].load(std::memory_order_relaxed);  // time for others to take theirs
+      for (int i = 0; i < 100; ++i) done[piece].load(std::memory_order_relaxed);  // gives others time to take pieces
       done[piece].fetch_add(1, std::memory_order_relaxed);
     });
-    // No piece of the next call has begun, and every piece of this one is done.
+    // No piece of the next call has begun, and every piece of this call is done.
     for (const std::atomic<int>& times : done) EXPECT_EQ(times.load(std::memory_order_relaxed), call + 1);
   }
   return {done.begin(), done.end()};
@@ -78,7 +78,7 @@ TEST(ThreadBinding, AThreadMayRunOnEachOfTheCoresItIsBoundToAndOnNoOther) {
   }).join();
 }
 
-/// Two processes in one: the test's thread borrows cores, and lends them as their owner would.
+/// Plays two processes: the test's thread borrows cores, and also lends them as their owner would.
 class ElasticTeamTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -92,7 +92,7 @@ class ElasticTeamTest : public ::testing::Test {
 
   CoreBorrower borrower() { return {shared_, counter_}; }
 
-  /// Two pieces that wait for each other: they are done only if two threads do them at once.
+  /// Shares two pieces that wait for each other, so that two threads must do them at the same time.
   void expect_a_guest_helps(ElasticTeam& team) {
     std::latch both(2);
     std::atomic<int> sum{0};
@@ -103,7 +103,8 @@ class ElasticTeamTest : public ::testing::Test {
     EXPECT_EQ(sum.load(), 0 + 1) << "the caller and the guest";
   }
 
-  /// A guest stays a moment longer than its piece takes: it records its time, and looks for another piece.
+  /// Waits for the guests, which stay a moment longer than their pieces take: a guest records its time and looks for
+  /// another piece.
   void wait_until_guests_left() {
     while (borrower().guests_inside() != 0) std::this_thread::yield();
   }
@@ -138,7 +139,7 @@ TEST_F(ElasticTeamTest, AGuestHelpsWhileTheCoreIsLentAndOnlyThen) {
 
   lender_.lend(1);
   expect_a_guest_helps(team);
-  counter_.store(1);  // what the owner waited for has happened
+  counter_.store(1);  // the event for which the owner waited
   expect_no_guest_helps(team);
 }
 
@@ -170,7 +171,7 @@ TEST_F(ElasticTeamTest, HomeThreadsShareWithoutAnyLoan) {
 TEST_F(ElasticTeamTest, WhatAPieceStoredIsSeenByTheNextCall) {
   ElasticTeam team(home_, borrower(), lent_ns_);
   lender_.lend(1);
-  // Plain memory: ThreadSanitizer watches the order.
+  // Not atomic, so that ThreadSanitizer checks the order.
   std::vector<int> values(1000, 0);
   std::vector<int> next(values);
   for (int call = 1; call <= 100; ++call) {
@@ -184,7 +185,7 @@ TEST_F(ElasticTeamTest, AGuestLeavesTheCoresOfAnOwnerThatIsReplaced) {
   ElasticTeam team(home_, borrower(), lent_ns_);
   lender_.lend(1);
   expect_a_guest_helps(team);
-  CoreLender successor(shared_, {cpus_[0]});  // on our own core: there is no other to borrow any more
+  CoreLender successor(shared_, {cpus_[0]});  // on our own core: no other core can be borrowed now
   successor.lend(1);
   expect_no_guest_helps(team);
   successor = CoreLender(shared_, {cpus_[1]});
@@ -225,8 +226,8 @@ TEST_F(ElasticTeamTest, SmallWorkIsCutSmallerLargeWorkByItsGrain) {
 }
 
 TEST_F(ElasticTeamTest, AnOwnerThatNeedsItsCoreWaitsForAGuestToFinish) {
-  // The guest leaves a moment after it should: an owner that did not wait would find it still inside. The owner does
-  // not wait that long for a guest that loses its core meanwhile, hence several rounds.
+  // The guest leaves a moment too late, so that an owner that did not wait would find it still inside. There are
+  // several rounds, because a guest may lose its core meanwhile, and the owner does not wait that long.
   constexpr std::int64_t kMomentNs = 20'000;
   int waited_for = 0;
   for (int round = 0; round < 5000 && waited_for < 10; ++round) {
@@ -246,7 +247,7 @@ TEST_F(ElasticTeamTest, AnOwnerThatNeedsItsCoreWaitsForAGuestToFinish) {
 TEST_F(ElasticTeamTest, AnOwnerWaitsOnlyBrieflyForAGuestThatWasKilled) {
   ASSERT_FALSE(borrower().lent());
   lender_.lend(1);
-  ASSERT_TRUE(borrower().enter());  // and never leaves
+  ASSERT_TRUE(borrower().enter());  // this guest never leaves
   lender_.take_back();
   EXPECT_FALSE(borrower().lent());
   EXPECT_EQ(borrower().guests_inside(), 1u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conditions over named results: what they read, when they are undefined, and how they are refused.
+// Conditions over named results: the values that they read, when they are undefined, and how invalid ones are refused.
 #include "common/triggers/condition.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using testing::mixed_layout;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// A run with variables u, z, n and a-b, and scalars; every value of a step is `rho` unless it is set.
+/// A run with variables u, a-b and n, and scalars rho and sweeps. Every value of a step is 0 unless the test sets it.
 class ConditionTest : public ::testing::Test {
  protected:
   ConditionTest() {

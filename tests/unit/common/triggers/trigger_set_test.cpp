@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When triggers fire, and what follows.
+// When triggers fire, and the marks and actions that follow.
 #include "common/triggers/trigger_set.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ class TriggerSetTest : public ::testing::Test {
     set_.emplace(parse_triggers(triggers, on_non_finite), layout_);
     words_.assign(layout_->words(), 0);
   }
-  /// The bits that fire at the next step. The first is that of --on-non-finite.
+  /// The bits of the triggers that fire at the next step. The first bit is that of --on-non-finite.
   std::uint64_t fired(double l2, std::int64_t non_finite = 0) {
     words_[layout_->find("x.l2")->word] = std::bit_cast<std::uint64_t>(l2);
     words_[layout_->find("x.non_finite")->word] = static_cast<std::uint64_t>(non_finite);
@@ -85,10 +85,10 @@ TEST_F(TriggerSetTest, SharesOfWaitingAreThoseOfTheLastSixteenSteps) {
   make({"producer_idle > 0.4: mark", "analyzer_idle > 0.9: mark"});
   figures_.step.generate_ns = 100;
   for (int step = 0; step < 16; ++step) EXPECT_EQ(fired(0), 0u);
-  figures_.step.producer_idle_ns = 100;  // half of a step
+  figures_.step.producer_idle_ns = 100;  // half of each step
   int steps = 1;
   while (fired(0) == 0) ++steps;
-  EXPECT_EQ(steps, 11);  // 11 of 16 steps wait 100 of 200: 1100 of 2700
+  EXPECT_EQ(steps, 11);  // 11 of 16 steps wait 100 of 200 each: 1100 of 2700 in total
   figures_.analyzer_idle_ns = 10;
   EXPECT_EQ(fired(0), 0b100u) << "it only waits";
 }

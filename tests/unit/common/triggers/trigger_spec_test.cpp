@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What users write for --trigger and --on-non-finite.
+// The texts that users give for --trigger and --on-non-finite.
 #include "common/triggers/trigger_spec.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls on files, folders, mounts and their attributes. Each case runs in a folder of its own with the file "f"
+// Calls on files, folders, mounts and their attributes. Each case runs in its own folder, which contains the file "f"
 // (10,000 bytes), the folder "d" and the symbolic link "l".
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -28,7 +28,7 @@ int opened() {
 
 constexpr char kPayload[] = "what is written from absent memory";
 
-// write, pwrite64: what the file has afterwards.
+// Writes by `number` (write or pwrite64), and notes the file's content afterwards.
 void write_by(long number, Room& r, off_t at) {
   const int file = open("f2", O_CREAT | O_RDWR, 0600);
   r.call(number, file, r.bytes(kPayload, sizeof kPayload), sizeof kPayload, at);
@@ -162,7 +162,7 @@ std::vector<Case> file_cases() {
     r.call(SYS_flistxattr, opened(), r.zeros(64), 64);
   });
   CALL(llistxattr, r.text("f"), r.zeros(64), 64);
-  CALL_OF(flistxattr, kForgives, opened(), r.zeros(64), 64);  // a file without attributes has nothing to write
+  CALL_OF(flistxattr, kForgives, opened(), r.zeros(64), 64);  // without attributes, the kernel writes nothing
   CALL(removexattr, r.text("f"), r.text("user.n"));
   CALL(lremovexattr, r.text("f"), r.text("user.n"));
   CALL(fremovexattr, opened(), r.text("user.n"));
@@ -230,7 +230,7 @@ std::vector<Case> file_cases() {
   CALL_OF(openat2, kDescriptor, AT_FDCWD, r.text("f"), r.value(open_how{}), sizeof(open_how));
   CALL(faccessat2, AT_FDCWD, r.text("f"), R_OK, 0);
   CALL(mount_setattr, AT_FDCWD, r.text("nowhere"), 0, r.array<uint64_t>({1, 0, 0, 0}), 32);
-  CASE_BY_NUMBER("quotactl_fd", 443, kForgives,  // the file system says first that it has no quotas
+  CASE_BY_NUMBER("quotactl_fd", 443, kForgives,  // the kernel first reports that the file system has no quotas
                  [](Room& r) { r.call(443, opened(), 0x80000500, 0, r.zeros(512)); });
   CASE_BY_NUMBER("landlock_create_ruleset", 444, kDescriptor, [](Room& r) { r.call(444, r.value(uint64_t{1}), 8, 0); });
   CASE_BY_NUMBER("landlock_add_rule", 445, kVolatile, [](Room& r) {

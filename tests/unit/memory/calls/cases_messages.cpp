@@ -45,7 +45,7 @@ sockaddr_in loopback(int port) {
   return address;
 }
 
-// Listens, with one connection waiting.
+// Returns a listening socket with one waiting connection.
 int listener() {
   const int file = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = loopback(0);
@@ -321,7 +321,7 @@ std::vector<Case> message_cases() {
     std::memcpy(&moved, event + 16, sizeof moved);
     r.note(moved);
     r.note(text[4999]);
-    iocb* elsewhere[1] = {&block};  // the array and the block on the stack, the content in the room
+    iocb* elsewhere[1] = {&block};  // the array and the block are on the stack, the content is in the room
     r.evict();
     r.note(syscall(SYS_io_submit, context, 1, elsewhere));
     r.note(syscall(SYS_io_getevents, context, 1, 1, event, nullptr));

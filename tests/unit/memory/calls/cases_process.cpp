@@ -40,7 +40,7 @@ uint64_t bit_of(int signal) {
   return uint64_t{1} << (signal - 1);
 }
 
-// A child that has ended and waits to be waited for.
+// A child that has ended but has not been waited for.
 pid_t ended_child() {
   const pid_t child = fork();
   if (child == 0) _exit(7);
@@ -49,7 +49,7 @@ pid_t ended_child() {
   return child;
 }
 
-// Blocked and waiting for this process.
+// Makes a signal pending: it is blocked and was sent to this process.
 void pending_signal() {
   const uint64_t mask = bit_of(SIGUSR1);
   syscall(SYS_rt_sigprocmask, SIG_BLOCK, &mask, nullptr, 8);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads with O_DIRECT into the arena: a device stores after io_submit(2) has returned, past page tables and their
-// protection. Nothing of it may be lost, whatever leaves DRAM meanwhile.
+// Reads with O_DIRECT into the arena: a device stores after io_submit(2) has returned, and page tables and their
+// protection do not affect its stores. None of them may be lost, whichever pages leave DRAM meanwhile.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>
@@ -33,7 +33,7 @@ std::unique_ptr<char, void (*)(void*)> whole_pages(size_t bytes) {
   return {static_cast<char*>(std::aligned_alloc(kPageBytes, bytes)), std::free};
 }
 
-/// A file on a disk that is read past the page cache; -1 where the file system refuses that.
+/// A file on a disk that is read past the page cache; -1 if the file system refuses such reads.
 int file_past_page_cache() {
   const int file = open("/var/tmp", O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600);
   if (file < 0) return -1;
@@ -80,7 +80,7 @@ class DeviceReads : public ::testing::Test {
     }
     return syscall(SYS_io_submit, context_, blocks.size(), blocks.data());
   }
-  /// How many of them were read whole.
+  /// Waits for `count` reads; returns how many of them read a whole page.
   long wait_for(size_t count) const {
     long whole = 0;
     for (size_t got = 0; got < count;) {
@@ -97,8 +97,8 @@ class DeviceReads : public ::testing::Test {
   aio_context_t context_ = 0;
 };
 
-// Loads and stores at random addresses: granules without neighbours in DRAM are cleaned where they are, and dropped.
-// Of each kBlock pages the one in `spared` is left alone.
+// Loads and stores at random addresses: granules without neighbours in DRAM are written back in place and then dropped.
+// In each block of kBlock pages, the page in `spared` is not touched.
 constexpr uint64_t kBlock = 128;
 void touch_at_random(char* memory, int times, std::mt19937& random, const std::vector<uint64_t>& spared = {}) {
   for (int i = 0; i < times; ++i) {
@@ -149,7 +149,7 @@ TEST_P(DeviceReadsInto, ByIoSubmitAreNotLostWhileTheirPagesLeaveDram) {
 INSTANTIATE_TEST_SUITE_P(FarMemory, DeviceReadsInto, ::testing::Values("/dev/shm", "/var/tmp"),
                          [](const auto& given) { return given.param[1] == 'd' ? "OnTmpfs" : "OnADisk"; });
 
-// Where a thread serves the kernel's accesses, no call has pins.
+// If a thread serves the kernel's accesses, calls pin no memory.
 TEST_F(DeviceReads, ByPreadAreNotLostWhereAThreadServesFaults) {
   const ringside_memory_options options = Way{2}.in("/dev/shm");
   START_ARENA(arena, options);
@@ -172,7 +172,7 @@ TEST_F(DeviceReads, ByPreadAreNotLostWhereAThreadServesFaults) {
       EXPECT_EQ(pread(file_, area + to[i] * kPageBytes, kPageBytes, static_cast<off_t>(from[i] * kPageBytes)),
                 static_cast<ssize_t>(kPageBytes));
     }
-    const uint64_t before = touched.load();  // until as much was touched as the DRAM holds
+    const uint64_t before = touched.load();  // waits until as many touches followed as the DRAM has pages
     while (touched.load() < before + options.dram_bytes / kPageBytes) std::this_thread::yield();
     for (uint64_t i = 0; i < 64; ++i) lost += holds_file(area + to[i] * kPageBytes, from[i]) ? 0 : 1;
   }
@@ -181,7 +181,7 @@ TEST_F(DeviceReads, ByPreadAreNotLostWhereAThreadServesFaults) {
   EXPECT_EQ(lost, 0);
 }
 
-// A device stores after the call has returned, and nothing there would notice.
+// The device stores after the call has returned; without MOVE, the library could not detect that.
 TEST_F(DeviceReads, ByIoSubmitAreRefusedWithoutMoves) {
   START_ARENA(arena, trapping({1, 1}));
   char* const area = absent(kMiB);
@@ -190,7 +190,7 @@ TEST_F(DeviceReads, ByIoSubmitAreRefusedWithoutMoves) {
   EXPECT_EQ(errno, EINVAL);
   EXPECT_EQ(area[0], 1);
   EXPECT_EQ(stats_now().pinned_bytes, 0u);
-  // Also behind a read into ordinary memory that is longer than what one call may hold.
+  // The call is also refused if the read follows a read into ordinary memory that is longer than one call may pin.
   const auto much = whole_pages(8 * kMiB);
   iocb long_read = orders[0].block, short_read = orders[0].block;
   long_read.aio_buf = reinterpret_cast<uintptr_t>(much.get());
@@ -200,7 +200,7 @@ TEST_F(DeviceReads, ByIoSubmitAreRefusedWithoutMoves) {
   EXPECT_EQ(submitted, -1);
   EXPECT_EQ(errno, EINVAL);
   if (submitted > 0) wait_for(static_cast<size_t>(submitted));
-  // Ordinary memory is read as ever, and the arena may be written.
+  // Reads into ordinary memory still work, and so do writes from the arena.
   const auto plain = whole_pages(kPageBytes);
   ASSERT_EQ(submit(orders, plain.get()), 1) << errno;
   ASSERT_EQ(wait_for(1), 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// System calls and signal handlers of a program whose memory is far memory in place, while chunks of it move.
+// System calls and signal handlers of a program whose memory is far memory in place, while chunks of this memory move.
 #include <signal.h>
 #include <unistd.h>
 
@@ -19,7 +19,8 @@ ringside_memory_options in_place_options() {
 
 constexpr uint64_t kBytes = 16 * kMiB, kStep = 4096;
 
-/// Stores to one part after the other, so that chunks move in and out, until `moves` of them did or a minute is over.
+/// Stores to one part after another, so that chunks are promoted and demoted, until `moves` moves have happened or a
+/// minute has passed.
 void store_until_moved(char* memory, uint64_t moves, std::atomic<bool>& done) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   for (uint64_t part = 0; !done.load(); part = (part + 1) % 4) {
@@ -44,12 +45,12 @@ TEST(TrappedCalls, StoreInPlaceWhileChunksMove) {
   std::atomic<bool> done{false};
   std::thread mover(store_until_moved, memory, 100, std::ref(done));
   uint64_t wrong = 0, calls = 0;
-  // In a part of the memory: if all of it is touched, nothing has to move.
+  // The calls use a part of the memory only: if they touched all of it, no chunk would have to move.
   for (uint64_t at = 0; !done.load(); at = (at + kStep) % (kBytes / 8), ++calls) {
     const auto number = static_cast<char>(calls);
     if (write(pipe.ends[1], &number, 1) != 1 || read(pipe.ends[0], memory + at, 1) != 1 || memory[at] != number)
       ++wrong;
-    // The kernel reads from there, too.
+    // The kernel also reads from this address.
     char back = 0;
     if (write(pipe.ends[1], memory + at, 1) != 1 || read(pipe.ends[0], &back, 1) != 1 || back != number) ++wrong;
   }

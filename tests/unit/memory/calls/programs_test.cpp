@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the filter does to the rest: children, programs started by them, threads' synchronisation in the arena, calls
-// that are refused, and processes that do without.
+// The effects of the filter on other things: children, the programs that they start, synchronisation of threads in the
+// arena, refused calls, and processes without the filter.
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -251,7 +251,7 @@ TEST(FilteredPrograms, OfAnEarlierInterfaceStartAsBefore) {
   options.system_calls = 2;
   EXPECT_EQ(ringside_memory_start(&options), -1);
   EXPECT_EQ(errno, EINVAL);
-  options.struct_bytes = offsetof(ringside_memory_options, system_calls);  // the field is not theirs
+  options.struct_bytes = offsetof(ringside_memory_options, system_calls);  // the earlier interface lacks the field
   START_ARENA(arena, options);
 }
 

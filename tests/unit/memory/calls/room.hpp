@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory for one system call's test: ordinary memory, or an arena whose pages leave DRAM right before the call. What
-// the call returned and what lies in the memory afterwards is written down, to be compared.
+// Memory for one system call's test: ordinary memory, or an arena whose pages leave DRAM right before the call. The
+// room records the call's result and the memory's content after the call, for a comparison.
 #pragma once
 
 #include <stddef.h>
@@ -19,19 +19,20 @@ enum class Where { kOrdinary, kArena };
 enum Compare : uint32_t {
   kSame = 0,
   kVolatile = 1,     // content that differs from call to call: only results are compared
-  kDescriptor = 2,   // any descriptor is as good as another; it is closed
-  kSign = 4,         // only whether it failed
-  kForgives = 8,     // the kernel does not fail if the memory is absent, or comes to it last: no negative control
+  kDescriptor = 2,   // the result is a descriptor: its number is not compared, and it is closed
+  kSign = 4,         // of a result, only whether the call failed is compared
+  kForgives = 8,     // the call succeeds on absent memory, or fails before it uses the memory: no negative control
 };
 
-/// Thrown when a call in the arena fails with EFAULT: what follows may wait for ever for what it should have sent.
+/// Thrown when a call in the arena fails with EFAULT: the rest of the case might wait for ever for data that the call
+/// should have sent.
 struct FailedWithEfault {};
 
 class Room {
  public:
   Room(Where where, uint32_t compare);
 
-  /// Each thing has pages of its own and lies across the end of one where its alignment of 8 allows.
+  /// Each thing has its own pages, and crosses the end of a page if its alignment of 8 permits that.
   char* bytes(const void* content, size_t length);
   char* zeros(size_t length) { return bytes(nullptr, length); }
   char* text(const char* content);
@@ -43,7 +44,7 @@ class Room {
   T* array(std::initializer_list<T> content) {
     return reinterpret_cast<T*>(bytes(content.begin(), content.size() * sizeof(T)));
   }
-  /// The same for content that holds addresses, which are not compared.
+  /// As `array`, for content with addresses, which is not compared.
   template <typename T>
   T* links(std::initializer_list<T> content) {
     T* const at = array(content);
@@ -51,14 +52,14 @@ class Room {
     return at;
   }
 
-  /// Evicts everything, makes the call and notes its result (or -errno), which is returned.
+  /// Evicts everything, makes the call, and notes and returns its result (or -errno).
   template <typename... Arguments>
   long call(long number, Arguments... arguments) {
     return call_with(number, {as_number(arguments)...});
   }
   void evict() const;
   void note(long value);
-  /// What was noted, then the content.
+  /// The noted values, then the content of all things.
   std::string outcome() const;
 
  private:
@@ -99,7 +100,7 @@ std::vector<Case> file_cases();
 std::vector<Case> process_cases();
 std::vector<Case> message_cases();
 
-/// Each adds a case to the vector `all`: one call, or a lambda that prepares and calls.
+/// Each macro adds a case to the vector `all`: one call, or a lambda that prepares a call and makes it.
 #define CASE_BY_NUMBER(name, number, compare, ...) all.push_back({name, number, compare, __VA_ARGS__})
 #define CASE(name, compare, ...) CASE_BY_NUMBER(#name, SYS_##name, compare, __VA_ARGS__)
 #define CALL_OF(name, compare, ...) CASE(name, compare, [](Room& r) { (void)r, r.call(SYS_##name, __VA_ARGS__); })

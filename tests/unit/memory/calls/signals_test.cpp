@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a program's signals, jumps and threads see of a system call that was trapped: nothing.
+// A trapped system call has no visible effect on a program's signals, jumps and threads.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -35,7 +35,7 @@ sigjmp_buf jump;
 char* in_handler = nullptr;
 int handler_pipe[2];
 
-/// Signals this thread again and again until `enough`, then runs `last`.
+/// Starts a thread that signals this thread until `enough` returns true, and then runs `last`.
 std::thread pester(const std::function<bool()>& enough, const std::function<void()>& last = [] {}) {
   return std::thread([target = pthread_self(), enough, last] {
     while (!enough()) {
@@ -74,7 +74,7 @@ TEST(TrappedSignals, WithRestartABlockedCallGoesOn) {
   EXPECT_EQ(stats_now().pinned_bytes, 0u);
 }
 
-// The kernel starts such a call again by another number, with the time that is left.
+// The kernel restarts such a call with another number and the remaining time.
 TEST(TrappedSignals, ACallOfAStoppedProcessGoesOnWhenTheProcessDoes) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
@@ -138,7 +138,7 @@ TEST(TrappedSignals, AHandlerMayUseAbsentMemoryDuringABlockedCall) {
   close(handler_pipe[1]);
 }
 
-// A call that never ends by itself, left by a handler's jump.
+// Makes a call that never ends by itself, and leaves it by a handler's jump.
 void leave_by_jump(int from, char* to) {
   static std::atomic<bool> done;
   done = false;
@@ -193,7 +193,7 @@ TEST(TrappedSignals, ACancelledThreadLeavesABlockedCallAndItsPinsAreDropped) {
                 },
                 nullptr),
             0);
-  while (stats_now().pinned_bytes == 0) sched_yield();  // it is in the call, or about to be
+  while (stats_now().pinned_bytes == 0) sched_yield();  // the thread is in the call, or about to make it
   pthread_cancel(thread);
   void* result = nullptr;
   pthread_join(thread, &result);
@@ -288,7 +288,8 @@ TEST(TrappedSignals, TheProgramSetsHandlersOfBusErrorsAndTrapsAndGetsThemBack) {
 }
 
 #ifdef __x86_64__
-// The interrupted function keeps every register but the result, rcx and r11, its vector registers and its red zone.
+// The interrupted function keeps its vector registers, its red zone and all other registers but the result's, rcx and
+// r11.
 TEST(TrappedSignals, ATrappedCallChangesNoRegisterAndNoRedZone) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
@@ -350,7 +351,8 @@ char* coroutine_memory = nullptr;
 ssize_t coroutine_read = 0;
 int coroutine_from = -1;
 
-// The stack pointer comes close to the lower end of a page: what lies below was never touched since it was evicted.
+// Makes a call with the stack pointer close to the lower end of a page. The page below has not been touched since its
+// eviction.
 void read_close_to_an_absent_page() {
   uint64_t here = 0;
   __asm__("movq %%rsp, %0" : "=r"(here));
@@ -359,8 +361,8 @@ void read_close_to_an_absent_page() {
   coroutine_read = read(coroutine_from, coroutine_memory, 100000);
 }
 
-// A stack in the arena: the handlers run on the alternate stack, and the frame that the handler of SIGSYS leaves on the
-// thread's stack is itself a fault, within the handler.
+// A stack in the arena: the handlers run on the alternate stack. The handler of SIGSYS leaves a frame on the thread's
+// stack, and that store is itself a fault, within the handler.
 TEST(TrappedSignals, ACallFromAStackInTheArenaWorksWithAnAlternateStack) {
   if (kSanitized) GTEST_SKIP() << "AddressSanitizer knows only the stacks of threads";
   START_ARENA(arena, trapping());
@@ -372,7 +374,7 @@ TEST(TrappedSignals, ACallFromAStackInTheArenaWorksWithAnAlternateStack) {
   coroutine_memory = absent(2 * kMiB);
   char* const stack_memory = absent(kMiB);
   coroutine_from = open("/dev/zero", O_RDONLY);
-  ASSERT_EQ(read(coroutine_from, stack_memory, 0), 0);  // the dynamic linker has found read
+  ASSERT_EQ(read(coroutine_from, stack_memory, 0), 0);  // so that the dynamic linker has found `read`
   getcontext(&inside);
   inside.uc_stack.ss_sp = stack_memory;
   inside.uc_stack.ss_size = kMiB;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every system call that takes a pointer: the same call on ordinary memory and on absent memory gives the same result
-// and the same content. Each runs in a process of its own, so that a crash is one failure.
+// and the same content. Each call runs in its own process, so that a crash is one failure.
 #include "memory/calls/table.hpp"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ constexpr Named kNumbers[] = {
 #include "numbers_of_calls.inc"
 };
 
-// Arguments are numbers, descriptors or nothing.
+// Calls whose arguments are numbers or descriptors, or that have none.
 const std::set<std::string> kWithoutPointers = {
     "close", "lseek", "sched_yield", "dup", "dup2", "dup3", "pause", "alarm", "getpid", "socket", "shutdown", "listen",
     "fork", "vfork", "exit", "exit_group", "kill", "semget", "msgget", "shmget", "flock", "fsync", "fdatasync",
@@ -51,7 +51,7 @@ const std::set<std::string> kWithoutPointers = {
     "syncfs", "setns", "kcmp", "userfaultfd", "membarrier", "pkey_alloc", "pkey_free", "pidfd_open", "fsmount",
     "close_range", "pidfd_getfd", "landlock_restrict_self", "memfd_secret", "process_mrelease", "rt_sigreturn"};
 
-// No pin and no trap, each for its reason; docs/inside/memory_mode.md has them for users.
+// Calls that are neither pinned nor trapped, each with its reason; docs/use/memory_programs.md lists them for users.
 const std::map<std::string, const char*> kExceptions = {
     {"clone", "a thread's stack must be pinned while the thread lives: the C library calls with SIGSYS blocked"},
     {"set_tid_address", "as clone: only kept, and used when the thread ends"},
@@ -81,7 +81,7 @@ const std::map<std::string, const char*> kExceptions = {
     {"epoll_ctl_old", "never existed"},
     {"epoll_wait_old", "never existed"}};
 
-// In the table, but no test calls it.
+// Calls in the table that no test makes, with the reasons.
 const std::map<long, const char*> kNotTried = {
     {SYS_reboot, "it would restart the machine"},
     {SYS_kexec_load, "it would replace the kernel"},
@@ -148,7 +148,7 @@ void compare(const std::vector<Case>& cases) {
     EXPECT_EQ(ordinary.find("died"), std::string::npos) << ordinary;
     ASSERT_EQ(ordinary.find("exit"), std::string::npos) << ordinary;
     EXPECT_EQ(outcome_of(one, How::kTrapped), ordinary);
-    // What this kernel lacks or does not permit says nothing about memory.
+    // A call that this kernel lacks or does not permit fails for a reason other than memory.
     if ((one.compare & kForgives) != 0 || says(ordinary, ENOSYS) || says(ordinary, EPERM) || says(ordinary, EACCES) ||
         says(ordinary, EOPNOTSUPP)) {
       continue;
@@ -193,7 +193,7 @@ TEST(TableOfCalls, EveryLineHasACaseOrAReasonForNone) {
   for (size_t i = 0; i < calls_in_table; ++i) {
     const Call& call = calls_table[i];
     if (call.action == Action::kMapping || call.action == Action::kRefused || call.action == Action::kExecute)
-      continue;  // tests of their own
+      continue;  // other tests cover these
     EXPECT_EQ(tried.count(call.number) + kNotTried.count(call.number), 1u) << call.number;
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transfers of any length between files, pipes, sockets and absent memory, also while other threads evict it.
+// Transfers of any length between files, pipes, sockets and absent memory, also while other threads evict that memory.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -167,7 +167,7 @@ TEST(TrappedStdio, FscanfReadsIntoAbsentMemory) {
   ASSERT_NE(file, nullptr);
   for (int i = 0; i < 20000; ++i) fprintf(file, "%d word%d\n", i, i);
   rewind(file);
-  setvbuf(file, memory, _IOFBF, kMiB);  // so the kernel stores there too
+  setvbuf(file, memory, _IOFBF, kMiB);  // so that the kernel also stores there
   auto* const numbers = reinterpret_cast<int*>(memory + 2 * kMiB);
   char* const words = memory + 4 * kMiB;
   int wrong = 0;

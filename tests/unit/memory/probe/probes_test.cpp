@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The probes on simulated caches give the same answers at every run. On this machine only the form of the answers is
-// checked: how loaded it is decides what can be determined.
+// The probes on simulated caches give the same answers at every run. On this machine the tests check only the form of
+// the answers, because its load decides what can be determined.
 #include "memory/probe/probes.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What runs come to: results as hashes, figures from what programs print, medians and ratios.
+// The figures of runs: results as hashes, seconds from the programs' output, medians and ratios.
 #include <gtest/gtest.h>
 
 #include "node/applications/app_figures.hpp"

@@ -33,7 +33,8 @@ App summing() {
 
 class AppTrials : public ::testing::Test {
  protected:
-  /// A ringside-memory that runs `does` for what follows "--"; its account goes to the file of --account.
+  /// The places with a script as ringside-memory. It runs `does` for the words after "--", and writes an account to the
+  /// file of --account.
   AppPlaces places_with(const std::string& does) {
     const std::string program = folder_.write(
         "ringside-memory",

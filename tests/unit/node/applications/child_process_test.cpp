@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One program run to its end: where its output goes, how it ended, and what a stop does.
+// One program that is run to its end: the place of its output, the way in which it ended, and the effect of a stop.
 #include "node/applications/child_process.hpp"
 
 #include <fcntl.h>
@@ -60,7 +60,7 @@ TEST(ChildProcess, AProgramThatHangsIsStoppedWithAllThatItStarted) {
   EXPECT_TRUE(end.timed_out);
   EXPECT_FALSE(end.done());
   EXPECT_EQ(how_it_ended(end).rfind("it was stopped after ", 0), 0U);
-  // The pipe ends once the last process that could write to it is gone.
+  // The pipe ends once the last process that could write to it has ended.
   ASSERT_EQ(fcntl(reader.get(), F_SETFL, 0), 0);
   char byte = 0;
   EXPECT_EQ(read(reader.get(), &byte, 1), 0);

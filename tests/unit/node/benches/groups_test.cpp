@@ -30,7 +30,7 @@ TEST(OpenMpGroups, GroupsWorkAtTheSameTime) {
   const auto meet = [&](Team&) -> GroupWork {
     return [&] {
       ++there;
-      spin_until([&] { return there.load() == 2; });  // else this never ends
+      spin_until([&] { return there.load() == 2; });  // otherwise this wait never ends
     };
   };
   run_openmp_groups({{{cpu}, meet}, {{cpu}, meet}});

@@ -31,7 +31,7 @@ class CalibrationTest : public ::testing::Test {
     return options;
   }
 
-  /// The line with which it is refused.
+  /// The line with which a calibration is refused.
   static std::string refusal_of(const CalibrationOptions& options, ExitCode code = ExitCode::kInterrupted) {
     return failure_line([&] { (void)calibrate(options); }, code);
   }
@@ -93,7 +93,7 @@ TEST_F(CalibrationTest, SyncedKernelsAloneComeBeforeAnyPair) {
 
 TEST_F(CalibrationTest, EachTierHasItsFirstLoopBeforeAnyHasItsSecond) {
   std::atomic<bool> stop{false};
-  std::set<std::string> reads;  // each tier's, with all threads
+  std::set<std::string> reads;  // the loop `read` of each tier that was measured
   CalibrationOptions watched = options();
   watched.stop = &stop;
   watched.budget_s = 10;

@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-/// Cores with two hardware threads each, numbered as on most servers: the second ones after all first ones.
+/// Cores with two hardware threads each, numbered as on most servers: the second threads follow all first ones.
 Machine machine_of(int cores) {
   Machine machine;
   machine.model = "a processor";

@@ -35,7 +35,8 @@ TEST(MatrixFileTest, AChangeOfSizeTimeOrInodeGivesAnother) {
   folder.write("a.mtx", "texts");
   std::filesystem::last_write_time(matrix, written);
   EXPECT_NE(matrix_file(matrix), before);
-  // Of the same size and time, but another file, as an archive or an image of files without times puts it there.
+  // The size and time are the same, but it is another file, as an archive or an image of files without times may leave
+  // it.
   std::filesystem::last_write_time(folder.write("b.mtx", "tuxt"), written);
   std::filesystem::rename(folder.file("b.mtx"), matrix);
   const std::optional<MatrixFile> after = matrix_file(matrix);

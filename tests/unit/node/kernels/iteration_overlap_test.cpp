@@ -58,7 +58,7 @@ TEST(IterationOverlapTest, AKnownLossIsFoundFromIterationsAndSteps) {
 }
 
 TEST(IterationOverlapTest, IterationsWithoutAStepDoNotCountAsBesideIt) {
-  const std::vector<WorkSpan> steps = {{0, 12 * kMs}};  // a disk held up the others
+  const std::vector<WorkSpan> steps = {{0, 12 * kMs}};  // a disk delayed the other steps
   const std::optional<double> beside_s = median_beside(iterations(5, 100, 10), iterations(5, 0, 12), steps);
   ASSERT_TRUE(beside_s.has_value());
   EXPECT_NEAR(*beside_s, 0.012, 1e-12);

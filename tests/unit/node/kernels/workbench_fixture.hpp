@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A small problem and a folder to measure it in.
+// A small problem, and a folder in which it is measured.
 #pragma once
 
 #include <gtest/gtest.h>

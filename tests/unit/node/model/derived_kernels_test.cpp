@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node whose second memory has channels of its own; the expected seconds are the formulas of docs/inside/model.md
+// A node whose second memory has its own channels. The expected seconds are the formulas of docs/inside/model.md
 // written out.
 #include "node/model/derived_kernels.hpp"
 
@@ -50,7 +50,7 @@ class DerivedKernelsTest : public ::testing::Test {
   static double core_of_copy(double gb_s, double capacity) {
     return std::cbrt(cube(16 / (gb_s * 1e9)) - cube(24 / capacity));
   }
-  /// For one access in the far memory beyond one in DRAM, one thread.
+  /// The additional seconds of one thread for one access in the far memory, compared with DRAM.
   static double far_access() { return (core_of_copy(4, kFarCapacity) - core_of_copy(10, kDramCapacity)) / 2; }
 
   Node node_;

@@ -71,7 +71,7 @@ TEST_F(PlanTest, OfWaysThatTakeTheSameTimeTheSimplestIsChosen) {
   }
   request_.producer_threads = 3;
   request_.analyzer_threads = 1;
-  node.costs.loan_s = Measured{.value = 1};  // a loan helps nobody
+  node.costs.loan_s = Measured{.value = 1};  // a loan of a second gains nothing
   const Plan plan = make_plan(node, request_);
   EXPECT_EQ(plan.rows[plan.best].configuration, (Configuration{3, 1, false, false}));
 }

@@ -25,7 +25,7 @@ class ScaleTest : public ::testing::Test {
   ScaleRequest request_;
 };
 
-/// The same node as a plan of one node has it.
+/// The same node, as a plan of one node describes it.
 class OneNodeTest : public ScaleTest {
  protected:
   OneNodeTest() {
@@ -122,8 +122,8 @@ TEST_F(ScaleTest, TheGlobalCommitLagsByOneMoreIfACopyTakesLongerThanAnIteration)
   EXPECT_EQ(result().committed_lag.most, 2);
 }
 
-/// The exchange that began at the publish of step s has s - 1 at most, is taken in at that of s + 1, and is recorded
-/// with step s + 2.
+/// The exchange that began at the publish of step s contains step s - 1 at most. Its outcome is applied at the publish
+/// of step s + 1, and is recorded with step s + 2.
 TEST_F(ScaleTest, ARecordedStepLagsByThreeIfAnExchangeIsOverWithinAStep) {
   request_.progress = Progress::kAlways;
   const ScaleResult all = result();
@@ -141,8 +141,9 @@ TEST_F(ScaleTest, AnExchangeThatTakesLongerThanAStepBeginsLessOften) {
   EXPECT_GT(all.recorded_lag.mean, 4);
 }
 
-/// Of two nodes, node 1 sends at its publish; node 0 answers at the next one, node 1 gets the answer at the one after,
-/// and finds its exchange over at the next. Of four, node 3 sends to node 2, node 2 to 0, 0 to 1, and 1 to 3.
+/// With two nodes, node 1 sends at its publish. Node 0 answers at its next publish, node 1 gets the answer at the
+/// publish after that, and finds its exchange finished at the following one. With four nodes, node 3 sends to node 2,
+/// node 2 to 0, 0 to 1, and 1 to 3.
 TEST_F(ScaleTest, AnExchangeMovesOnceAStepIfTheSolverCallsNoMpi) {
   request_.coupling = Coupling::kNone;
   request_.nodes = 2;
@@ -191,7 +192,7 @@ TEST_F(ScaleTest, TheGlobalCommitOf1024NodesLagsByLessThanTwoSteps) {
   }
 }
 
-// --- who waits for whom ------------------------------------------------------------------------------------------
+// --- waits for other nodes ---------------------------------------------------------------------------------------
 
 TEST_F(ScaleTest, ACollectiveCallTakesAMessageForEachRound) {
   const ScaleResult all = result();
@@ -255,7 +256,7 @@ TEST_F(ScaleTest, TheTimeOfRanksIsAccountedForWhollyHoweverItIsSpent) {
     request_.node.analyze_s = analyze_s;
     const ScaleResult all = result();
     const double ranks_s = (all.generate_s + all.coupling_s + all.buffer_wait_s + all.publish_s) * 100;
-    // All publish the last step at once. An analyzer that is free then ends last.
+    // All nodes publish the last step at the same time. An analyzer that is free then ends last.
     const double after_s = all.total_s - (ranks_s - 0.75);
     EXPECT_GE(after_s, 2 + analyze_s - 1e-6);
     EXPECT_LE(after_s, 2 * (2 + analyze_s) + 0.125 + 1e-6);
@@ -275,8 +276,8 @@ TEST_F(ScaleTest, TheResultOfAStepPassesEachNodeInTurnAndComesBack) {
   EXPECT_NEAR(all.result_lag.mean * all.step_s, 2 + 4 + all.round_s, 1e-6);
 }
 
-/// A step is collected five messages after its round began. The next round that begins tells it, and is at node 4 four messages
-/// later.
+/// A step is collected five messages after its round began. The state of the next round that begins contains this, and
+/// arrives at node 4 four messages later.
 TEST_F(ScaleTest, PartsAreHeldUntilTheirNodeIsToldThatTheyWereCollected) {
   request_.nodes = 5;
   request_.coupling = Coupling::kNone;
@@ -286,7 +287,8 @@ TEST_F(ScaleTest, PartsAreHeldUntilTheirNodeIsToldThatTheyWereCollected) {
   const std::uint64_t kept = store_steps(1e9) / 4;
   request_.network.alpha_s = 0.5;
   EXPECT_EQ(result().held_steps, kept + 2);
-  request_.network.alpha_s = 4.1;  // 20.5 s: the third step after it tells it, after 30 s, and is at node 4 after 16.4 s more
+  // 20.5 s: the third step after it contains this, after 30 s, and arrives at node 4 after 16.4 s more.
+  request_.network.alpha_s = 4.1;
   EXPECT_EQ(result().held_steps, kept + 5);
 }
 
@@ -309,7 +311,7 @@ TEST_F(ScaleTest, ANodeTakesPartInOneStateAfterTheOther) {
 TEST_F(ScaleTest, ARoundOfMoreThanHalfASecondIsBegunAgain) {
   request_.collection.turn_s = 0.09;
   EXPECT_EQ(result().rounds, 1);
-  request_.collection.turn_s = 0.2;  // four of them, and a message each
+  request_.collection.turn_s = 0.2;  // four turns, and a message for each
   EXPECT_EQ(result().rounds, 2);
   request_.collection.turn_s = 0.3;
   EXPECT_EQ(result().rounds, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every loop of the table computes what its text says, in any portions, for every instruction set alike.
+// Every loop of the table computes the formula of its text, in any portions and with every instruction set alike.
 #include "node/streams/stream_table.hpp"
 
 #include <gtest/gtest.h>

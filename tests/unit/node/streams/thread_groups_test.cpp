@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups of threads side by side: who runs, how often, and what happens if one cannot.
+// Groups of threads side by side: the threads that run, the number of their repeats, and the error if a thread cannot
+// run.
 #include "node/streams/thread_groups.hpp"
 
 #include <gtest/gtest.h>
@@ -65,7 +66,7 @@ TEST(ThreadGroups, ThreadsThatAreDoneContinueUntilTheLastOneIs) {
   const std::vector<ThreadGroup> groups = {slow, quick};
   const std::vector<GroupTimes> times = run_groups(groups, {.repeats = 3, .until_all_are_done = true});
   EXPECT_GE(times[0].threads[0].repeats(), 3U);
-  EXPECT_GE(times[1].threads[0].repeats(), 10U);  // the slow thread waits for it
+  EXPECT_GE(times[1].threads[0].repeats(), 10U);  // the slow thread waits for the fast one
 }
 
 TEST(ThreadGroups, TheBeginningIsReportedOnceBetweenPreparationsAndWork) {

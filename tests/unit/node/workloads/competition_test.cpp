@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which repeats of a competition count, and what rate they come to.
+// The repeats of a competition that count, and the rate that they give.
 #include "node/workloads/competition.hpp"
 
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ TEST(RateOfGroup, TheThreadsRatesAreAddedUp) {
 TEST(RateOfGroup, TheStartAndTheLastThirdDoNotCount) {
   std::vector<double> seconds(12, 0.5);
   seconds[0] = seconds[1] = seconds[2] = 50;                  // a slow start
-  seconds[8] = seconds[9] = seconds[10] = seconds[11] = 0.1;  // the others have ended
+  seconds[8] = seconds[9] = seconds[10] = seconds[11] = 0.1;  // the other threads have ended
   EXPECT_NEAR(rate_of_group({{thread_of(seconds)}}, 1e9).gb_s.value, 2, 1e-9);
 }
 
@@ -64,7 +64,7 @@ TEST(RateOfGroup, ThePublishedEndTimesFollowFrom16BytesAnElement) {
   EXPECT_NEAR(500 * bytes * 6 / 18'771.08e6, 320, 1);
 }
 
-/// The windows of so many repeats, counted from 1, as published: "1-20".
+/// The windows of `repeats` repeats, counted from 1, as published: "1-20".
 std::vector<std::string> named_windows(std::size_t repeats) {
   std::vector<std::string> names;
   for (const CountedRepeats& window : repeat_windows(repeats))

@@ -69,7 +69,7 @@ constexpr PublishedStencil kLargeVersion1{"12", kLargeBytes, {6.1124, 7.1181, 7.
 constexpr PublishedStencil kSmallVersion2{"13", kSmallBytes, {0.3138, 0.3135, 0.3196, 0.3367, 0.3205}};
 constexpr PublishedStencil kLargeVersion2{"14", kLargeBytes, {4.9889, 6.0841, 6.6954, 6.5336, 6.7233}};
 
-/// Which of the five distributions the formula predicts to be the fastest.
+/// The one of the five distributions that is the fastest according to the formula.
 std::size_t chosen_by_formula(const PublishedStencil& stencil) {
   std::size_t chosen = 0;
   double least_s = 0;
@@ -82,7 +82,7 @@ std::size_t chosen_by_formula(const PublishedStencil& stencil) {
   return chosen;
 }
 
-/// How much longer the chosen distribution took than the fastest of all published ones.
+/// The additional time of the chosen distribution, relative to the fastest of all published ones.
 double loss(const PublishedStencil& stencil) {
   return stencil.total_s[chosen_by_formula(stencil)] / *std::min_element(stencil.total_s, stencil.total_s + 5) - 1;
 }

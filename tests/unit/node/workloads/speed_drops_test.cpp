@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rule for drops of speed, on series shaped like those that the thesis describes.
+// The rule for drops of speed, on series like those that the thesis describes.
 #include "node/workloads/speed_drops.hpp"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST(SpeedDrops, ASlowStartIsNoDrop) {
 }
 
 TEST(SpeedDrops, WhatFollowsTheFirstThreadsEndIsNotLookedAt) {
-  // The first thread ends after 10 s. Then the other gets twice as fast, and slow once more.
+  // The first thread ends after 10 s. Then the other thread gets twice as fast, and slow once more.
   const ThreadRates early = thread_with(std::vector(40, 4.0));
   std::vector<double> rates = with(std::vector(60, 2.0), 20, 30, 4.0);
   rates[50] = 0.5;

@@ -45,7 +45,7 @@ TEST(RowPartition, CountsRowsWithoutEntriesAsWork) {
 }
 
 TEST(RowPartition, CountsBeyondTwoToThe32Entries) {
-  constexpr std::uint64_t kLong = 3'000'000;  // 8 blocks of them are 2.5e10 entries
+  constexpr std::uint64_t kLong = 3'000'000;  // 8 blocks of such rows have 2.5e10 entries
   const auto begin = row_begin_of(std::vector<std::uint64_t>(8 * kBlockRows, kLong));
   EXPECT_EQ(partition_blocks(begin, 4), (std::vector<std::uint64_t>{0, 2, 4, 6, 8}));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parts of a matrix, as several processes have them: the rows, the numbers of the columns, and which blocks wait for
+// Parts of a matrix, as several processes have them: the rows, the numbers of the columns, and the blocks that wait for
 // ghosts.
 #include "producer/matrix/matrix_part.hpp"
 
@@ -119,7 +119,7 @@ TEST(MatrixPart, OfAGridHasTheRowsOfTheGrid) {
   }
 }
 
-/// Five blocks of a part; the rows of `at_border` read a ghost, and those of block 1 also one of block 3.
+/// Five blocks of a part. The rows of `at_border` read a ghost, and the rows of block 1 also read a row of block 3.
 CsrMatrix five_blocks(const std::set<std::uint64_t>& at_border) {
   const std::uint64_t rows = 5 * kBlockRows;
   std::vector<Entry> entries;

@@ -23,7 +23,7 @@ using namespace reference;
 struct Row {
   std::vector<std::uint32_t> columns;
   std::vector<double> values;
-  int times = 0;  // named in the stream
+  int times = 0;  // the number of times that the stream contains the row
 };
 
 /// Reads one block's stream as producer/kernels/row_product.hpp describes it.
@@ -103,7 +103,7 @@ class Unpacker {
   Row* rows_;
 };
 
-/// Compares all rows; returns how many groups of each kind there were.
+/// Compares all rows; returns the number of groups of each kind.
 std::vector<int> expect_unpacks(const CsrMatrix& matrix, const std::vector<std::uint32_t>& place = {}) {
   const RowBands bands = find_row_bands(matrix, false);
   const PackedRows packed = pack_rows(matrix, bands, place.empty() ? nullptr : place.data());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What building costs and guarantees: memory, long rows, inputs that change; and the checks before a solver starts.
+// The costs and guarantees of building: memory, long rows, inputs that change; and the checks before a solver starts.
 #include "producer/matrix/csr_builder.hpp"
 
 #include <fmt/format.h>
@@ -37,14 +37,14 @@ std::uint64_t bytes_of(const CsrMatrix& matrix) {
   return matrix.row_begin.bytes() + matrix.column.bytes() + matrix.value.bytes() + matrix.id.bytes();
 }
 
-// Runs in a process of its own, because this one may have passed its peak before. Exits with 0 if reading took at most
+// Runs in a separate process, because this one may have passed its peak before. Exits with 0 if reading took at most
 // twice the matrix, else with 1 and a line on stderr.
 template <class Read>
 [[noreturn]] void check_peak(const std::string& text, Read&& read) {
   omp_set_num_threads(2);
 #pragma omp parallel
   { omp_get_thread_num(); }
-  std::ofstream("/proc/self/clear_refs") << 5;  // the peak starts from what is resident now
+  std::ofstream("/proc/self/clear_refs") << 5;  // the peak now starts from the present resident memory
   const std::uint64_t before = status_bytes("VmHWM:");
   const CsrMatrix matrix = read(text);
   const std::uint64_t needed = status_bytes("VmHWM:") - before;
@@ -108,7 +108,8 @@ TEST_F(PeakMemory, OfATextWithOneVeryLongRowIsAtMostTwiceTheMatrix) {
 }
 
 TEST(CsrBuilder, ALongRowIsSortedInPlaceToTheSameResult) {
-  // Longer than the copy a thread may take (2^20): the in-place sort. Columns 0 .. 2^19 - 1 each three times.
+  // The row is longer than the copy that a thread may take (2^20), so it is sorted in place. Columns 0 .. 2^19 - 1
+  // occur three times each.
   constexpr std::uint64_t kColumns = std::uint64_t{1} << 19;
   CsrBuilder builder(1, kColumns, Orientation::kRows, true);
   const auto add_all = [&]<class Sink>() {
@@ -153,7 +154,7 @@ TEST(CsrBuilder, RowsAreBalancedByTheirWork) {
 }
 
 TEST(CsrBuilder, RowsAreBalancedBeyondTwoToThe32Entries) {
-  constexpr std::uint64_t kLong = 0xffff'ffff;  // the longest row there can be
+  constexpr std::uint64_t kLong = 0xffff'ffff;  // the longest possible row
   const std::uint64_t row_begin[] = {0, kLong, 2 * kLong, 3 * kLong, 4 * kLong};
   EXPECT_EQ(balanced_rows(row_begin, 4, 2), (std::vector<std::uint64_t>{0, 2, 4}));
 }

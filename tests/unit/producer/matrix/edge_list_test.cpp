@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many rows an edge list has, which id becomes which row, and what is refused.
+// The number of rows of an edge list, the row of each id, and the texts that are refused.
 #include "producer/matrix/edge_list.hpp"
 
 #include <fmt/format.h>
@@ -89,8 +89,8 @@ TEST(EdgeList, AFirstLineThatCountsNodesAndEdgesGivesTheRows) {
 }
 
 TEST(EdgeList, AFirstLineThatDoesNotCountTheRestIsAnEdge) {
-  EXPECT_EQ(read_list("5 3\n0 1\n1 2\n").nonzeros(), 3u);  // not 3 edges left
-  EXPECT_EQ(read_list("2 2\n0 1\n1 3\n").nonzeros(), 3u);  // 3 is not among two nodes
+  EXPECT_EQ(read_list("5 3\n0 1\n1 2\n").nonzeros(), 3u);  // fewer than 3 edges follow
+  EXPECT_EQ(read_list("2 2\n0 1\n1 3\n").nonzeros(), 3u);  // 3 is no id of two nodes
   EXPECT_EQ(read_list("0 0\n").nonzeros(), 1u);
 }
 

@@ -83,8 +83,8 @@ TEST(Rmat, OrientationsAreTransposesOfEachOther) {
 }
 
 TEST(Rmat, QuadrantsHaveTheProbabilitiesOfGraph500) {
-  // At scale 1 the four possible edges are the quadrants; their counts show only before duplicates collapse, so the
-  // shares are taken from the first level of a large graph: sparse enough that few edges collapse.
+  // At scale 1 the four possible edges are the quadrants, but their counts are visible only before duplicates collapse.
+  // So the shares are taken from the first level of a large graph, which is so sparse that few edges collapse.
   const CsrMatrix matrix = make_rmat({.scale = 18, .edge_factor = 1, .seed = 1}, Orientation::kRows);
   double quadrant[4] = {};
   const std::uint64_t half = matrix.rows / 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A cache returns what was written, or reports what is wrong with it. A golden test pins the bytes on disk.
+// A cache returns the matrix that was written, or reports its own defect. A golden test pins the bytes on disk.
 #include "producer/matrix/matrix_cache.hpp"
 
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ TEST_F(MatrixCache, BytesOnDiskAreThoseOfTheDocument) {
   EXPECT_EQ(word(72), 12288u);  // id
   EXPECT_EQ(word(80), 16384u);  // file
   EXPECT_EQ(word(88), 8u);      // source's size
-  EXPECT_EQ(word(96), 12345u);  // and hash
+  EXPECT_EQ(word(96), 12345u);  // source's hash
   EXPECT_EQ(word(104), 67890u);
   EXPECT_STREQ(bytes.data() + 128, "e.txt");
   // 7 -> 9, 9 -> 8; rows 7, 8, 9 list the nodes that link to them.
@@ -205,7 +205,7 @@ class MatrixSource : public ::testing::Test {
   CsrMatrix load(const std::string& matrix, bool cache = false, const std::string& cache_dir = "") const {
     return load_matrix({.matrix = matrix, .cache = cache, .cache_dir = cache_dir}, Orientation::kRows);
   }
-  // Shows whether a cache was used or written anew: `ino` changes with every writing.
+  // Shows whether a cache was used or written anew: `ino` changes whenever the cache is written.
   static ino_t inode(const std::string& path) {
     struct stat status {};
     return stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
@@ -235,7 +235,7 @@ TEST_F(MatrixSource, ACacheIsUsedWhileTheFileIsUnchangedAndWrittenAnewAfterwards
   const CsrMatrix first = load(path_, true);
   const ino_t written = inode(cache_);
   ASSERT_NE(written, 0u);
-  // Held open, so that a new file cannot get the old one's number.
+  // The old file is held open, so that a new file cannot get its number.
   const std::ifstream keep_first(cache_);
   testing::expect_same_matrix(load(path_, true), first);
   EXPECT_EQ(inode(cache_), written);
@@ -245,7 +245,7 @@ TEST_F(MatrixSource, ACacheIsUsedWhileTheFileIsUnchangedAndWrittenAnewAfterwards
   EXPECT_NE(inode(cache_), written);
 }
 
-// Images, stores and some archives give all files the same time; written in place, a file keeps its number, too.
+// Images, stores and some archives give all files the same time. A file that is written in place keeps its number, too.
 TEST_F(MatrixSource, AFileOfTheSameSizeAndTimeButOtherContentIsAnother) {
   const auto written = std::filesystem::last_write_time(path_);
   load(path_, true);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random matrices are equal after writing and reading, in every variant and line ending that the reader accepts. Then
-// what the reader refuses.
+// the texts that the reader refuses.
 #include "producer/matrix/matrix_market.hpp"
 
 #include <fmt/format.h>
@@ -160,10 +160,10 @@ TEST(MatrixMarket, TheMatrixIsTheSameForEveryNumberOfThreads) {
 
 TEST(MatrixMarket, DuplicatesAreAddedUpInAscendingMagnitude) {
   const std::string four = "%%MatrixMarket matrix coordinate real general\n1 1 4\n";
-  // Added from the smallest on, the two ones survive; in the other order 1e16 would swallow each.
+  // If the smallest is added first, the two ones count; in the other order 1e16 would absorb each of them.
   ASSERT_NE(1e16 + 1.0 + 1.0, (1.0 + 1.0) + 1e16);
   EXPECT_EQ(entries_of(read_market(four + "1 1 1e16\n1 1 1\n1 1 1\n1 1 0\n")), (Entries{{0, 0, (1.0 + 1.0) + 1e16}}));
-  // Of equal magnitudes the negative comes first.
+  // Of equal magnitudes the negative value comes first.
   EXPECT_EQ(entries_of(read_market(four + "1 1 1e16\n1 1 1\n1 1 -1e16\n1 1 2\n")),
             (Entries{{0, 0, (3.0 - 1e16) + 1e16}}));
 }

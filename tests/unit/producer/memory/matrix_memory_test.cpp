@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where arrays lie, and what is refused. A process has one arena: the tests that need it start it once, and are skipped
-// with the library's own line where it is not permitted.
+// The places of arrays, and the options that are refused. A process has one arena: the tests that need it start it
+// once, and are skipped with the library's own line if it is not permitted.
 #include "producer/memory/matrix_memory.hpp"
 
 #include <gtest/gtest.h>
@@ -132,7 +132,7 @@ TEST_F(FarMatrix, PackedRowsAreFarAndTheMatrixIsReleased) {
 TEST_F(FarMatrix, AnUnpackedTextLiesWhereTheMatrixDoes) {
   GrowingBytes bytes;
   std::string expected;
-  for (int part = 0; part < 40; ++part) {  // 4 MB: it grows three times
+  for (int part = 0; part < 40; ++part) {  // 4 MB: the text's memory grows three times
     const std::string text(100'000, static_cast<char>('a' + part % 26));
     expected += text;
     for (std::string_view rest = text; !rest.empty();) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What conjugate gradients refuse, before or while they solve, and where they end because nothing is left to do.
+// The problems that conjugate gradients refuse, before or during the iteration, and the end when nothing is left to do.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ std::string refusal_by_cg(CsrMatrix matrix, RightSide b = {}) {
   return failure_line([&] { make_cg(std::move(matrix), std::move(b)); });
 }
 
-/// Iterations up to one that breaks down, which is counted, and what it says.
+/// The number of iterations up to and including one that breaks down, and its message.
 std::pair<int, std::string> breakdown_of(CsrMatrix matrix, const std::vector<double>& b) {
   const auto solver = make_cg(std::move(matrix), right_side_of(b));
   Stepper stepper(*solver);
@@ -86,7 +86,7 @@ TEST(ConjugateGradientsEnd, ARightSideOfZerosIsSolvedByZeros) {
   EXPECT_EQ(step.change.l1, 0);
 }
 
-// Without this end r would shrink until p.Ap underflows, and that would look like a singular matrix.
+// If the iteration did not end, r would shrink until p.Ap underflows, and that would look like a singular matrix.
 TEST(ConjugateGradientsEnd, WithoutAToleranceTheIterationEndsWhenRIsExhausted) {
   CsrMatrix matrix = laplacian_plus_one(400, grid_links(20));
   for (double& value : matrix.value) value *= 1e-20;  // so that p.Ap underflows before r.r does

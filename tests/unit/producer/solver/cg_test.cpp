@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conjugate gradients against both oracles and known solutions, and every bit of every step whatever computes it.
+// Conjugate gradients against both oracles and known solutions. Every step has the same bits, whatever computes it.
 #include "producer/solver/cg.hpp"
 
 #include <fmt/format.h>
@@ -82,7 +82,7 @@ TEST(ConjugateGradients, AgreesWithTheRecurrenceInLongDouble) {
   for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], expected[i], 1e-14);
 }
 
-/// Until nothing is left to do, at most 12 steps.
+/// Compares steps until nothing is left to do, at most 12 steps.
 void expect_steps_of_plain_loops(const CsrMatrix& matrix, const std::vector<double>& b, Solver& solver) {
   const Schema schema = solver.variables();
   PlainCg plain(matrix, b);
@@ -101,7 +101,7 @@ void expect_steps_of_plain_loops(const CsrMatrix& matrix, const std::vector<doub
   }
 }
 
-// Few rows, so that the lane of each one counts; a last block of few rows; long rows.
+// Few rows, so that the lane of each row counts; a last block of few rows; long rows.
 TEST(ConjugateGradients, EveryStepHasTheBitsOfThePlainLoops) {
   for (const std::uint64_t rows : {1u, 7u, 13u, 31u, 1029u, 2500u}) {
     SCOPED_TRACE(rows);
@@ -126,7 +126,7 @@ TEST(ConjugateGradients, IsBitEqualForAnyNumberOfThreads) {
 }
 
 TEST(ConjugateGradients, EveryFormatAndInstructionSetGivesTheSameBits) {
-  // A pattern with a second entry in a row is singular at best; bands are formats of patterns.
+  // A pattern with a second entry in a row is singular at best. Bands are formats of patterns only.
   const CsrMatrix identity = build_matrix(2500, band_links(2500, {0}), Orientation::kRows, false);
   for (const CsrMatrix& matrix : {site_laplacian(), identity}) {
     const RightSide b = right_side_of(random_values(matrix.rows, 5));
@@ -162,7 +162,8 @@ class ContinuedConjugateGradients : public ::testing::Test {
  protected:
   std::unique_ptr<Solver> make() const { return make_cg(matrix_, right_side_of(b_)); }
 
-  /// x.Ax / 2 - b.x, which the solution minimises: after k iterations from x_0 no vector that they reach has less.
+  /// x.Ax / 2 - b.x, which the solution minimises: of all vectors that k iterations from x_0 can reach, x_k has the
+  /// least value.
   double energy(const Step& step) const {
     const std::vector<double> x = step.vector(solver_->variables(), kVariableX);
     const std::vector<double> image = product(matrix_, x);
@@ -187,7 +188,7 @@ TEST_F(ContinuedConjugateGradients, FromAKeptStepEveryLaterStepIsBitEqual) {
   expect_same_steps(*resumed, Stepper(*resumed, kept_).next(11), rest_, "resumed");
 }
 
-// What a run that kept x alone could do: take r anew from b - A x, and p = r, as CG begins.
+// A run that kept only x could do this: compute r anew from b - A x, and set p = r, as at the beginning of CG.
 TEST_F(ContinuedConjugateGradients, FromXAloneTheLaterStepsDiffer) {
   const auto restarted = make();
   const Schema schema = restarted->variables();

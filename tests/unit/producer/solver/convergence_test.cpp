@@ -12,7 +12,7 @@ namespace {
 constexpr double kNeverGrows = 1;
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-/// Feeds a * factor^k for k = 1, 2 ...; the iteration at which the verdict changed, or 0 if it did not in `most`.
+/// Feeds factor^k for k = 1, 2 ...; returns the iteration at which the verdict changed, or 0 if it did not in `most`.
 int first_verdict(ConvergenceCheck& check, double factor, int most, Progress* verdict) {
   for (int k = 1; k <= most; ++k) {
     *verdict = check.observe(std::pow(factor, k));

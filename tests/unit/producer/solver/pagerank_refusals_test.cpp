@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What PageRank refuses. The messages name links and nodes as the input names them.
+// The input that PageRank refuses. The messages name links and nodes as the input names them.
 #include <gtest/gtest.h>
 
 #include <cmath>

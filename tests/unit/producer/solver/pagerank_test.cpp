@@ -39,7 +39,7 @@ Iterates iterates_of(Solver& solver, int count) {
   return out;
 }
 
-/// The ranks after so many iterations that they no longer change.
+/// The ranks after enough iterations that they no longer change.
 std::vector<double> ranks_of(CsrMatrix matrix) {
   return iterates_of(*make_pagerank(std::move(matrix), kDamping), 200).x.back();
 }
@@ -92,7 +92,7 @@ TEST(Pagerank, WithoutLinksEveryNodeKeepsItsShare) {
 }
 
 TEST(Pagerank, ComponentsKeepTheirShareOfTheNodes) {
-  // A triangle and a pair, no dangling node: each component keeps what it started with.
+  // A triangle and a pair, no dangling node: each component keeps its initial sum.
   const auto x = ranks_of(build_graph(5, {{0, 1}, {1, 2}, {2, 0}, {3, 4}, {4, 3}}));
   EXPECT_NEAR(x[0] + x[1] + x[2], 0.6, 1e-14);
   EXPECT_NEAR(x[3] + x[4], 0.4, 1e-14);
@@ -112,8 +112,8 @@ TEST(Pagerank, AgreesWithTheFormulaInLongDouble) {
   }
 }
 
-/// Each sum of m entries is off by at most m/8 + 10 roundings (31 where it is short), and what is done with the sum
-/// adds at most eight. This is per iteration and relative to the iterate, because every term is positive.
+/// Each sum of m entries has an error of at most m/8 + 10 roundings (31 for a short row), and the operations on the sum
+/// add at most eight roundings. This is per iteration and relative to the iterate, because every term is positive.
 TEST(Pagerank, EveryFormatStaysWithinTheStatedBoundOfTheFormulaInLongDouble) {
   const CsrMatrix graph = build_graph(4000, site_links(4000, 26));
   std::uint64_t most = 0;
@@ -162,7 +162,7 @@ TEST(Pagerank, EqualWeightsGiveTheRanksOfTheUnweightedGraph) {
 }
 
 TEST(Pagerank, TheFormatChosenDoesNotDependOnTheUnitOfTheWeights) {
-  // So many nodes that the vector may be ordered by how often its elements are read.
+  // With so many nodes, the vector may be ordered by the number of reads of its elements.
   constexpr std::uint64_t kNodes = 1'100'000;
   CsrMatrix graph = build_weighted_graph(kNodes, random_links(kNodes, 1'500'000, 24));
   const auto format_with = [&](double weight) {
@@ -173,7 +173,7 @@ TEST(Pagerank, TheFormatChosenDoesNotDependOnTheUnitOfTheWeights) {
   for (const double weight : {1e-6, 1e6}) EXPECT_EQ(format_with(weight), with_ones) << weight;
 }
 
-/// Every bit, for one instruction set.
+/// Tests every bit, for one instruction set.
 class PagerankBits : public ::testing::TestWithParam<Isa> {
  protected:
   void SetUp() override {
@@ -325,8 +325,8 @@ TEST_P(PagerankBits, OverwritingThePreviousIterateGivesTheSame) {
 }
 
 TEST_P(PagerankBits, StoresPastTheCacheAndAnyAlignmentGiveTheSame) {
-  // 1.1 million nodes and more: four vectors exceed a last-level cache of 32 MiB, which turns streaming on where the
-  // vector is aligned to a cache line.
+  // 1.1 million nodes and more: four vectors exceed a last-level cache of 32 MiB, so streaming is used if the vector is
+  // aligned to a cache line.
   const std::uint64_t side = 1100;
   static const CsrMatrix graph = build_graph(side * side, band_links(side * side, {-1, 1, 1100}));
   PlainPagerank plain(graph, kDamping);

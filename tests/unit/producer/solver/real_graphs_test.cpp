@@ -30,7 +30,7 @@ using testing::Solved;
 // iteration keeps rounding errors from adding up.
 constexpr double kAgreement = 1e-12;
 
-/// The data folder, or an empty path where there is none.
+/// The data folder, or an empty path if it does not exist.
 std::filesystem::path data_folder() {
   const char* told = std::getenv("RINGSIDE_TEST_DATA");
   const auto folder = told != nullptr ? std::filesystem::path(told)

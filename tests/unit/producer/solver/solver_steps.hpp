@@ -30,12 +30,12 @@ struct Step {
 /// Steps of a solver, one after the other. Memory that the solver does not write holds NaN.
 class Stepper {
  public:
-  /// From step 0.
+  /// Begins with step 0.
   explicit Stepper(Solver& solver) : solver_(solver), payload_(blank(solver)) {
     solver_.start(payload_.data());
     solver_.prepare(payload_.data(), {});
   }
-  /// From a kept step.
+  /// Begins with a kept step.
   Stepper(Solver& solver, const Step& kept) : solver_(solver), payload_(kept.payload) {
     solver_.prepare(payload_.data(), kept.scalars);
   }
@@ -66,7 +66,7 @@ class Stepper {
   std::vector<std::byte> payload_;
 };
 
-/// The variables and the scalars; the bytes between two variables are nobody's.
+/// Compares the variables and the scalars; the bytes between two variables have no meaning.
 inline bool same_bits(const Schema& schema, const Step& a, const Step& b) {
   for (std::size_t v = 0; v < schema.size(); ++v) {
     const VariablePlace& place = schema.place(v);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of solvers: which names it accepts, and which options it refuses because a solver does not take them.
+// The table of solvers: the names that it accepts, and the options that it refuses because a solver does not take them.
 #include "producer/solver/solver_table.hpp"
 
 #include <fmt/format.h>
@@ -47,11 +47,12 @@ TEST(SolverTable, EachNameStandsForOneSolverThatCanBeMade) {
   EXPECT_TRUE(names.count(SolveOptions().solver)) << "the default";
 }
 
-// What hand-off and ring rely on, whatever the solver.
+// Hand-off and ring rely on this for every solver.
 TEST(SolverTable, EachSolverContinuesBitEqualFromTheVariablesAndScalarsThatItDeclares) {
   const testing::TemporaryFolder folder;
   SolveOptions options;
-  // Positive definite, with more than one block of rows; not solved within the iterations of the test.
+  // The matrix is positive definite, with more than one block of rows; it is not solved within the iterations of the
+  // test.
   options.matrix = folder.file("a.txt");
   std::string text;
   for (int row = 0; row < 1100; ++row) {

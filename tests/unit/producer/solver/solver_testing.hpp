@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of the solvers share: runs to their end; of those of A x = b right sides, positive definite matrices,
+// Helpers for the tests of the solvers: runs to their end; for A x = b also right sides, positive definite matrices,
 // and products with them.
 #pragma once
 
@@ -22,8 +22,8 @@ inline RightSide right_side_of(const std::vector<double>& values) {
   return b;
 }
 
-/// Off the diagonal -1 for each pair of different rows that `links` link either way; on it the number of these, plus
-/// one: the Laplacian of the graph plus the identity.
+/// The Laplacian of the graph plus the identity. Off the diagonal: -1 for each pair of different rows that `links`
+/// connect in either direction. On the diagonal: the number of such entries in the row, plus one.
 inline CsrMatrix laplacian_plus_one(std::uint64_t rows, const std::vector<reference::Entry>& links) {
   std::vector<reference::Entry> both;
   for (const reference::Entry& link : links) {
@@ -55,7 +55,7 @@ struct Solved {
   Progress progress = Progress::kRunning;
   double growth = 0;  // per iteration, at the end
   double largest_change = 0;
-  int largest_at = 0;  // in this iteration
+  int largest_at = 0;  // the iteration of the largest change
 };
 
 inline Solved solve(Solver& solver, double tolerance, int most) {

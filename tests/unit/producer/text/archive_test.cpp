@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tar archives: which member is read, what is left out, and what is refused; and the matrix that comes out of them.
+// Tar archives: which member is read, what is left out, and what is refused; and the matrix that is read from them.
 #include "producer/text/archive.hpp"
 
 #include <gtest/gtest.h>

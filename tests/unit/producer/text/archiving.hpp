@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes archives in memory: what bzip2 and tar write, and what zstd wrote.
+// Makes archives in memory, as bzip2 and tar write them; and has frames that zstd wrote.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What gzip, xz, bzip2, zstd and tar themselves write is read. A program that is not installed is reported as skipped.
+// The files that gzip, xz, bzip2, zstd and tar themselves write are read. A program that is not installed is reported
+// as skipped.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plug-ins over fields of every dtype: what they are given, in which order it is merged, and what they may not write.
+// Plug-ins with fields of every dtype: the entries that they receive, the order in which their states are merged, and
+// the memory that they may not write.
 #include "common/reductions/plug_ins/field_plug_ins.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kEntries = 5 * kReductionBlockRows + 77;  // six blocks, the last one shorter
+constexpr std::size_t kEntries = 5 * kReductionBlockRows + 77;  // six blocks, the last of them shorter
 constexpr double kTimeoutS = 100;
 
 std::string sample(const std::string& name) {
@@ -34,7 +35,7 @@ Schema every_field() {
   return Schema::of(variables);
 }
 
-/// Small whole numbers, which each dtype holds.
+/// Small whole numbers, which every dtype can represent.
 std::vector<CacheLine> payload_of(const Schema& schema, unsigned seed) {
   std::vector<CacheLine> payload(schema.payload_bytes() / sizeof(CacheLine) + 1);
   for (std::size_t v = 0; v < schema.size(); ++v) {
@@ -49,7 +50,7 @@ std::vector<CacheLine> payload_of(const Schema& schema, unsigned seed) {
   return payload;
 }
 
-/// What `order` gives for the numbers of payload_of, block by block.
+/// The result of the reduction `order` for the numbers of payload_of, computed block by block.
 double order_of(unsigned seed) {
   double total = 0;
   for (std::size_t first = 0; first < kEntries; first += kReductionBlockRows) {
@@ -62,7 +63,7 @@ double order_of(unsigned seed) {
   return total;
 }
 
-/// The words of a step that is reduced while it is copied; the last chunk first.
+/// The words of a step that is reduced while it is copied, beginning with the last chunk.
 std::vector<std::uint64_t> while_copied(StepReducer& reducer, const std::vector<CacheLine>& payload,
                                         const void* previous) {
   const Schema& schema = reducer.schema();
@@ -146,7 +147,7 @@ TEST(FieldPlugInsTest, ResultsAreAbsentWithoutTheStepBeforeAndIfThePlugInSaysSo)
   EXPECT_TRUE(ResultValues(reducer.reduce(payload.data()->bytes, other.data()->bytes, 1)).present(moved));
 }
 
-// With AddressSanitizer the store itself is reported.
+// With AddressSanitizer, the store itself is reported.
 TEST(FieldPlugInsTest, APlugInThatWritesBehindItsStateIsFound) {
   const Schema schema = Schema::x_only(kEntries);
   const auto payload = payload_of(schema, 1);

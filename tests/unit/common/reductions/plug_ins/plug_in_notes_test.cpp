@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The notes that an analyzer leaves of its plug-ins, as its successor reads them.
+// The notes about plug-ins that an analyzer leaves, read by its successor.
 #include "common/reductions/plug_ins/plug_in_notes.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ const std::vector<Id128> kPlugIns = {{7, 7}, {8, 8}};
 
 class PlugInNotesTest : public ::testing::Test {
  protected:
-  /// An analyzer of the run that ends inside plug-in `plug_in`, and leaves that note.
+  /// Plays an analyzer of the run that ends inside plug-in `plug_in` and leaves `note`, if there is one.
   void ends_inside(std::uint32_t plug_in, std::optional<PlugInEnd> note, bool makes_a_step = false) {
     PlugInNotes notes(path_);
     notes.begin_run(kRun, kPlugIns);
@@ -41,7 +41,7 @@ TEST_F(PlugInNotesTest, ANotedEndCountsAtOnce) {
   EXPECT_EQ(deaths[0].plug_in, 1u);
   EXPECT_EQ(deaths[0].deaths, 1u);
   EXPECT_EQ(to_text(deaths[0].how), "signal 11 (Segmentation fault)");
-  EXPECT_TRUE(found().empty());  // read once
+  EXPECT_TRUE(found().empty());  // a note is read only once
 }
 
 TEST_F(PlugInNotesTest, AnEndWithoutANoteCountsOnlyIfItIsTheSecondWithoutAStepBetween) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What --reduce-with may name.
+// The texts that --reduce-with accepts.
 #include "common/reductions/plug_ins/plug_in.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions whose results show what they were given: in which order, of which entries, with which step before.
+// Reductions whose results show their input: which entries, in which order, and with which previous step.
 #include <cstddef>
 #include <cstdint>
 
@@ -35,7 +35,7 @@ std::uint64_t finish_double(void*, const void* state, ringside_value* const* val
 const ringside_reduction_result f64_result[] = {
     {.name = nullptr, .unit = nullptr, .type = RINGSIDE_VALUE_F64, .count = 0, .classes = 0, .flags = 0}};
 
-// ---- seen: entries, blocks and the sum of indices, in any order, of entries as they are.
+// ---- seen: the numbers of entries and blocks, and the sum of indices; merged in any order, with unconverted entries.
 
 struct Seen {
   std::int64_t entries;
@@ -67,7 +67,7 @@ const ringside_reduction_result seen_results[] = {
     {.name = "entries", .unit = "1", .type = RINGSIDE_VALUE_I64, .count = 1, .classes = 0, .flags = 0},
     {.name = "both", .unit = "1", .type = RINGSIDE_VALUE_I64, .count = 2, .classes = 0, .flags = 0}};
 
-// ---- moved: how many entries differ from the step before; absent if none does.
+// ---- moved: the number of entries that differ from the previous step; absent if there are none.
 
 void zero_count(void*, void* state) {
   as<std::int64_t>(state) = 0;
@@ -87,7 +87,7 @@ std::uint64_t finish_count(void*, const void* state, ringside_value* const* valu
 const ringside_reduction_result i64_result[] = {
     {.name = nullptr, .unit = "1", .type = RINGSIDE_VALUE_I64, .count = 0, .classes = 0, .flags = 0}};
 
-// ---- outside: writes one byte behind its state.
+// ---- outside: writes one byte after the end of its state.
 
 void write_outside(void*, void* state, const ringside_reduction_block*) {
   static_cast<volatile char*>(state)[sizeof(std::int64_t)] = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exact sums of doubles are the correctly rounded ones, in any order and in any number of parts. The reference counts the bits
+// Exact sums of doubles are correctly rounded, in any order and in any number of parts. The reference counts the bits
 // of all terms by their places, carries once, and rounds digit by digit.
 #include "common/reductions/whole/exact_sum.hpp"
 
@@ -23,12 +23,12 @@ constexpr double kQuietNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kGreatest = std::numeric_limits<double>::max();
 constexpr double kTiniest = std::numeric_limits<double>::denorm_min();
 
-/// Of finite terms. Place b is worth 2^(b - 1074).
+/// The reference sum of finite terms. Place b has the value 2^(b - 1074).
 class Reference {
  public:
   void add(double term) {
     int exponent = 0;
-    const double fraction = std::frexp(std::fabs(term), &exponent);  // in [0.5, 1)
+    const double fraction = std::frexp(std::fabs(term), &exponent);  // it is in [0.5, 1)
     const auto digits = static_cast<std::uint64_t>(std::ldexp(fraction, 53));
     for (int b = 0; b < 53; ++b) {
       if ((digits >> b & 1) != 0) at(exponent - 53 + b) += std::signbit(term) ? -1 : 1;
@@ -47,7 +47,7 @@ class Reference {
     std::size_t top = digits.size();
     while (top > 0 && digits[top - 1] == 0) --top;
     if (top == 0) return 0;
-    const std::size_t low = top > 53 ? top - 53 : 0;  // the lowest digit that is kept
+    const std::size_t low = top > 53 ? top - 53 : 0;  // the lowest digit that is not rounded away
     double value = 0;
     for (std::size_t b = top; b-- > low;) value = 2 * value + static_cast<double>(digits[b]);
     if (low > 0 && digits[low - 1] != 0) {
@@ -61,7 +61,7 @@ class Reference {
 
  private:
   std::int64_t& at(int exponent) { return counts_[static_cast<std::size_t>(exponent + 1074)]; }
-  /// All digits become 0 or 1, but for the last one, which has the sign.
+  /// Carries, so that all digits become 0 or 1, except the last one, which has the sign.
   static void carry(std::vector<std::int64_t>& digits) {
     for (std::size_t b = 0; b + 1 < digits.size(); ++b) {
       const std::int64_t digit = digits[b] & 1;
@@ -91,7 +91,7 @@ double reference_sum(const Doubles& terms) {
 
 std::uint64_t bits(double value) { return std::bit_cast<std::uint64_t>(value); }
 
-/// All sums of finite entries, whose squares are finite.
+/// Expects that all sums are correctly rounded. Requires finite entries with finite squares.
 void expect_correctly_rounded(const Doubles& x) {
   const ExactSums sums = exact_sums(x, x);
   Doubles magnitudes;
@@ -194,7 +194,7 @@ TEST(ExactSumTest, SquaresAreRoundedTerms) {
 TEST(ExactSumTest, CarriesGoThroughAllWords) {
   ExactSum sum;
   sum.add(1, 0);
-  for (std::size_t bit = 0; bit < 2046; ++bit) sum.add(1, bit);  // 1 + (2^2046 - 1)
+  for (std::size_t bit = 0; bit < 2046; ++bit) sum.add(1, bit);  // in total 1 + (2^2046 - 1)
   ExactSum expected;
   expected.add(1, 2046);
   EXPECT_EQ(sum, expected);
@@ -219,7 +219,7 @@ TEST(ExactSumTest, SumsOfEveryKindOfTermsAreCorrectlyRounded) {
         entry = std::ldexp(uniform(), exponent);
       }
       expect_correctly_rounded(x);
-      Doubles cancels = x;  // all but a little
+      Doubles cancels = x;  // its terms cancel almost completely
       for (const double entry : x) cancels.push_back(-entry * (1 + std::ldexp(uniform(), -50)));
       std::ranges::shuffle(cancels, random);
       expect_correctly_rounded(cancels);

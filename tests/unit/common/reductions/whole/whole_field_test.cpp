@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A field in parts on several nodes has the results that it has on one, bit by bit: for every dtype, every kind of
-// entry, and wherever the parts meet. If the parts are boxes, its sums are exact ones.
+// A field in parts on several nodes has the same results, bit by bit, as on one node: for every dtype, every kind of
+// entry, and all places where the parts may meet. If the parts are boxes, the sums are exact instead.
 #include "common/reductions/whole/whole_field.hpp"
 
 #include <gtest/gtest.h>
@@ -19,10 +19,10 @@
 namespace ringside {
 namespace {
 
-/// Bounds of the parts: 0, ..., entries.
+/// The bounds of the parts: 0, ..., number of entries.
 using Bounds = std::vector<std::uint64_t>;
 
-/// Entries [begin, end) at a cache line, as a payload has them.
+/// Copies entries [begin, end), with the alignment of a payload, a cache line.
 std::vector<CacheLine> cut(const std::vector<CacheLine>& whole, std::size_t entry_bytes, std::uint64_t begin,
                            std::uint64_t end) {
   if (whole.empty()) return {};
@@ -32,14 +32,14 @@ std::vector<CacheLine> cut(const std::vector<CacheLine>& whole, std::size_t entr
   return part;
 }
 
-/// The values without presence bits: those that a whole has are compared.
+/// The values of a field without its presence bits, which are separate.
 struct Values {
   std::uint64_t presence = 0;
   std::vector<std::uint64_t> words;
 };
 
-/// in_boxes: the parts are taken for boxes, whose entries follow each other by chance. with_previous: of how many
-/// parts, the first ones, there is a step before.
+/// The values of a field in parts. in_boxes: whether the parts count as boxes, although their entries are consecutive.
+/// with_previous: the number of parts at the beginning that have a previous step.
 Values in_parts(const FieldCase& c, const Bounds& bounds, bool in_boxes = false, std::size_t with_previous = 1000) {
   OpenMpTeam team;
   WholeField whole;
@@ -76,7 +76,7 @@ std::uint32_t field_class_of(DType dtype) {
   return class_of(dtype) == DTypeClass::kComplex ? RINGSIDE_CLASS_COMPLEX : RINGSIDE_CLASS_REAL;
 }
 
-/// The sums of doubles are exact, so that they are only near those of one process.
+/// Whether two sums of doubles are nearly equal: exact sums differ slightly from those of one process.
 bool is_near(double found, double expected, double magnitudes) {
   if (!std::isfinite(expected) || !std::isfinite(magnitudes)) {
     return std::bit_cast<std::uint64_t>(found) == std::bit_cast<std::uint64_t>(expected);
@@ -84,7 +84,7 @@ bool is_near(double found, double expected, double magnitudes) {
   return std::fabs(found - expected) <= 96 * std::ldexp(magnitudes, -53);
 }
 
-/// All results but the arrays, which a whole lacks.
+/// Expects equal results, except for arrays, which a whole field does not have.
 void expect_equal(const Values& found, const Values& expected, DType dtype, bool has_exact_sums = false) {
   const std::uint32_t field_class = field_class_of(dtype);
   const auto f64_of = [field_class](const Values& values, const std::string& name) {
@@ -115,7 +115,7 @@ void expect_equal(const Values& found, const Values& expected, DType dtype, bool
   }
 }
 
-/// Where parts meet: at blocks, beside blocks, within one block, one entry each, and anywhere.
+/// Different places where parts meet: at blocks, beside blocks, within one block, after single entries, and anywhere.
 std::vector<Bounds> many_bounds(std::uint64_t entries) {
   const auto bounded = [entries](std::initializer_list<std::uint64_t> inner) {
     Bounds bounds = {0};
@@ -139,7 +139,7 @@ std::vector<Bounds> many_bounds(std::uint64_t entries) {
   return all;
 }
 
-// One thread: how many there are is another test's subject (reduction_test), and parts of a few entries are many.
+// Uses one thread: the number of threads is tested in reduction_test, and many parts have only a few entries.
 class WholeFieldTest : public ::testing::TestWithParam<DType> {
  protected:
   WholeFieldTest() { omp_set_num_threads(1); }
