@@ -44,7 +44,7 @@ TEST(Start, AMissingOrUnsuitableFolderIsNamed) {
 TEST(Start, ASecondStartIsRefusedAndStartAfterStopWorks) {
   for (int round = 0; round < 3; ++round) {
     START_ARENA(arena, small_options());
-    expect_refused(small_options(), EALREADY, "is started");
+    expect_refused(small_options(), EALREADY, "has been started");
   }
   EXPECT_EQ(ringside_memory_stop(), -1);
   EXPECT_EQ(ringside_memory_alloc(10), nullptr);
