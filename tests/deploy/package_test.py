@@ -287,6 +287,9 @@ class MpiPackages(Machine):
         call("mpicc", "-o", self.machine / "publish_mpi", source, *flags)
 
 
+USED_WITH_PYTHON = ("ringside", "libringside0", "python3-ringside", "libringside-dev", "libringside-mpi0", "libringside-mpi-dev", "ringside-mpi")
+
+
 class PythonPackage(Machine):
     """python3-ringside, installed beside the library and the programs."""
 
@@ -315,15 +318,23 @@ class PythonPackage(Machine):
                                                             "examples/publish_petsc.py", "examples/follow.py")}, found)
 
     def test_users_solvers_in_python_run_with_the_packages(self):
-        wanted = ("ringside", "libringside0", "python3-ringside", "libringside-dev", "libringside-mpi0", "libringside-mpi-dev", "ringside-mpi")
-        self.dpkg("-i", *(self.debs[name] for name in wanted if name in self.debs))
+        self.dpkg("-i", *(self.debs[name] for name in USED_WITH_PYTHON if name in self.debs))
         self.examples("python_test.py")
-        self.examples("pages_test.py")
 
     def test_removing_leaves_no_file(self):
         self.dpkg("-i", self.debs["libringside0"], self.debs["python3-ringside"])
         self.dpkg("-r", "python3-ringside")
         self.assertFalse((self.machine / "usr/lib/python3").exists())
+
+
+class Pages(Machine):
+    """The commands and programs of README and the pages."""
+
+    def test_they_run_with_the_packages(self):
+        if "python3-ringside" not in self.debs:
+            self.skipTest("the build has no python3-ringside (RINGSIDE_BUILD_PYTHON=ON, for Debian's Python)")
+        self.dpkg("-i", *(self.debs[name] for name in USED_WITH_PYTHON if name in self.debs))
+        self.examples("pages_test.py")
 
 
 class Life(Machine):
