@@ -96,11 +96,11 @@ class Pages(Place):
         return said
 
     def run_command(self, command):
-        """Runs a command, which ends with 0, or with 130 if it has a trigger with the action `stop`. The trigger of README waits for a
-        NaN, and the one of a.mtx is an example of what does not happen: they never fire."""
+        """Runs a command, which ends with 0, or with 130 if it has a trigger with the action `stop`. Two never fire: README's waits
+        for a NaN in grid:500, and a.mtx converges before."""
         run = subprocess.run(["sh", "-ec", command], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", timeout=240, check=False)
-        stopped = re.search(r"--trigger '[^']*\bstop\b", command) and "non_finite > 0" not in command and "a.mtx" not in command
+        stopped = re.search(r"--trigger '[^']*\bstop\b", command) and "grid:500" not in command and "a.mtx" not in command
         self.assertEqual(run.returncode, 130 if stopped else 0, f"{command}\n{run.stdout}{run.stderr}")
         return run
 
