@@ -287,16 +287,21 @@ class MpiPackages(Machine):
         call("mpicc", "-o", self.machine / "publish_mpi", source, *flags)
 
 
-USED_WITH_PYTHON = ("ringside", "libringside0", "python3-ringside", "libringside-dev", "libringside-mpi0", "libringside-mpi-dev", "ringside-mpi")
-
-
-class PythonPackage(Machine):
-    """python3-ringside, installed beside the library and the programs."""
+class WithPython(Machine):
+    """A tree for python3-ringside, the library and the programs. Contains no tests."""
 
     def setUp(self):
         super().setUp()
         if "python3-ringside" not in self.debs:
             self.skipTest("the build has no python3-ringside (RINGSIDE_BUILD_PYTHON=ON, for Debian's Python)")
+
+    def install(self):
+        wanted = ("ringside", "libringside0", "python3-ringside", "libringside-dev", "libringside-mpi0", "libringside-mpi-dev", "ringside-mpi")
+        self.dpkg("-i", *(self.debs[name] for name in wanted if name in self.debs))
+
+
+class PythonPackage(WithPython):
+    """python3-ringside, installed beside the library and the programs."""
 
     def test_it_depends_on_any_python_from_3_10_on_and_on_the_library_of_its_version(self):
         [module] = [name for name in self.contents("python3-ringside") if name.endswith(".so")]
@@ -318,7 +323,7 @@ class PythonPackage(Machine):
                                                             "examples/publish_petsc.py", "examples/follow.py")}, found)
 
     def test_users_solvers_in_python_run_with_the_packages(self):
-        self.dpkg("-i", *(self.debs[name] for name in USED_WITH_PYTHON if name in self.debs))
+        self.install()
         self.examples("python_test.py")
 
     def test_removing_leaves_no_file(self):
@@ -327,13 +332,11 @@ class PythonPackage(Machine):
         self.assertFalse((self.machine / "usr/lib/python3").exists())
 
 
-class Pages(Machine):
+class Pages(WithPython):
     """The commands and programs of README and the pages."""
 
     def test_they_run_with_the_packages(self):
-        if "python3-ringside" not in self.debs:
-            self.skipTest("the build has no python3-ringside (RINGSIDE_BUILD_PYTHON=ON, for Debian's Python)")
-        self.dpkg("-i", *(self.debs[name] for name in USED_WITH_PYTHON if name in self.debs))
+        self.install()
         self.examples("pages_test.py")
 
 
