@@ -42,7 +42,7 @@ def measure(options):
     path = path_of(options.graph)
     if path is None:
         sys.exit(f"bench/first_iterate.py: {options.graph} is missing, expected {GRAPHS[options.graph]} in the folder "
-                 "RINGSIDE_TEST_DATA names, or --graph FILE")
+                 "that RINGSIDE_TEST_DATA names, or --graph FILE")
     workload = {"matrix": options.graph}
     with document_of(options, "first_iterate", 2, workload=workload) as document, work_folder(options.pool_dir) as work:
         cache = ["--cache", f"--cache-dir={work}"]

@@ -78,7 +78,7 @@ def publish_in_python(way, file, rows, steps, pace_us, megabytes):
 
 
 def publishing(options, work, rows, megabytes, way):
-    """Microseconds: the median cost of a step after the first tenth."""
+    """The median cost of a step in microseconds, without the first tenth of the steps."""
     pool, file = work / "bench.pool", work / "costs.json"
     numbers = [file, rows, options.steps, rows * options.pace_ns // 1000, megabytes]
     program = [options.bin / "bench_publishing"] if way == "cpp" else [sys.executable, __file__, f"--loop={way}"]

@@ -183,7 +183,7 @@ def pause(x):
 
 
 def cost_ms(way, folder, entries, steps):
-    """The median of a step's milliseconds, after the first tenth."""
+    """The median cost of a step in milliseconds, without the first tenth of the steps."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     x = np.zeros(entries)

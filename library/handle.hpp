@@ -149,7 +149,7 @@ std::vector<Struct> taken(const Struct* from, std::size_t count, const char* typ
 /// to no version, throws Error (exit code 2) and writes nothing.
 template <class Struct>
 void give(Struct from, Struct* to, const char* type) {
-  if (to == nullptr) throw usage_error("{}: found NULL, expected a place for it", type);
+  if (to == nullptr) throw usage_error("{}: found NULL, expected a pointer to a {}", type, type);
   const std::uint32_t room = to->size;
   check_size(room, kFirstSize<Struct>, type);
   from.size = room;

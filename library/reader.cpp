@@ -229,7 +229,7 @@ ringside_status ringside_reader_next(ringside_reader* reader, uint64_t after, do
   return usable_call(reader, [&]() -> ringside_status {
     using std::chrono::steady_clock;
     if (timeout_s != timeout_s) throw usage_error("timeout_s: found NaN, expected seconds, or less than 0");
-    if (out == nullptr) throw usage_error("ringside_step_info: found NULL, expected a place for it");
+    if (out == nullptr) throw usage_error("ringside_step_info: found NULL, expected a pointer to a ringside_step_info");
     library::check_size(out->size, library::kFirstSize<ringside_step_info>, "ringside_step_info");
     constexpr std::chrono::milliseconds kSlice{100};  // between two checks for the run's end
     const auto give_up = deadline(timeout_s < 0 ? std::numeric_limits<double>::infinity() : timeout_s);

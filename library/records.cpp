@@ -136,7 +136,7 @@ void describe_analysis(ringside_reader& reader, const PlainRecord& record) {
 
 ringside_status ringside_reader_next_record(ringside_reader* reader, uint64_t from, ringside_record* out) {
   return usable_call(reader, [&]() -> ringside_status {
-    if (out == nullptr) throw usage_error("ringside_record: found NULL, expected a place for it");
+    if (out == nullptr) throw usage_error("ringside_record: found NULL, expected a pointer to a ringside_record");
     library::check_size(out->size, library::kFirstSize<ringside_record>, "ringside_record");
     if (!reader->journal || !find(*reader, from)) {  // the journal may have grown since it was read
       if (journal_files_there(reader->reader.path().string()).empty()) return RINGSIDE_ABSENT;

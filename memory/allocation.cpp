@@ -133,9 +133,10 @@ int put_in_place(const Region& region, uint32_t kind) {
   }
   if (in_place.holds(region.page)) return 0;
   if (kind != 0 || !region.whole_pieces) {
-    return fail(EINVAL,
-                "ringside_memory_advise: in place needs an allocation of 256 KiB or more with granules of 4096 "
-                "bytes");
+    return fail(
+        EINVAL,
+        "ringside_memory_advise: RINGSIDE_MEMORY_IN_PLACE needs an allocation of 256 KiB or more with granules of "
+        "4096 bytes");
   }
   static constinit Lock one_at_a_time;
   const Held held(one_at_a_time);

@@ -65,7 +65,7 @@ int run(int argc, char** argv) {
   int threads = 1;
   CommandLine line("Times one library's product of a sparse matrix with a vector; driven by bench/products.py",
                    "bench_product");
-  line.option("--matrix", matrix_name, "FILE, grid:SIDE or rmat:SCALE; its links count 1 each").required();
+  line.option("--matrix", matrix_name, "a graph: FILE, grid:SIDE or rmat:SCALE; each link has the value 1").required();
   line.option("--threads", threads, "threads (PETSc: processes)").check(whole_number_within(1, 1024));
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 

@@ -94,8 +94,9 @@ Finding probe_ownership(const std::string& place) {
     finding.advice = fmt::format("others may replace the pool: `chmod go-w '{}'`", folder);
   } else if (has_pool && of_another) {
     finding.verdict = Verdict::kNote;
-    finding.advice = fmt::format("files made beside it would be {}'s: run as its owner: `sudo -u {} ringside ...`",
-                                 me.substr(std::string_view("user ").size()), owner);
+    finding.advice =
+        fmt::format("files made beside the pool would belong to {}: run as the pool's owner: `sudo -u {} ringside ...`",
+                    me.substr(std::string_view("user ").size()), owner);
   }
   return finding;
 }

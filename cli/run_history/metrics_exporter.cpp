@@ -103,7 +103,7 @@ void add_run(Families& out, const RunView& run) {
   out.gauge("ringside_run_active", "1 from the start of the newest run to its end, then 0.", run.ended ? 0 : 1);
   out.gauge("ringside_run_persists", "1 if the newest run's steps are made to survive power loss (durability power).",
             started.durability() == "power" ? 1 : 0);
-  out.gauge("ringside_run_start_time_seconds", "When the newest run started, since 1970.",
+  out.gauge("ringside_run_start_time_seconds", "When the newest run started, in seconds since 1970.",
             seconds(started.started_unix_ns()));
   out.gauge("ringside_rows", "Entries of one iterate.", started.rows());
   out.gauge("ringside_ring_slots", "Iterates the ring has room for.", started.slots());
@@ -112,8 +112,8 @@ void add_run(Families& out, const RunView& run) {
 void add_steps(Families& out, const RunView& run) {
   const ShownFigures shown = shown_of(run.last_results);
   out.gauge("ringside_iteration", "The solver's index of the newest committed iterate.", run.last.iteration());
-  out.gauge("ringside_last_step_timestamp_seconds", "When the newest committed step was recorded, since 1970.",
-            seconds(run.last_unix_ns));
+  out.gauge("ringside_last_step_timestamp_seconds",
+            "When the newest committed step was recorded, in seconds since 1970.", seconds(run.last_unix_ns));
   out.gauge("ringside_residual_l1", "L1 norm of the newest iterate's change, as the solver computed it.",
             shown.residual_l1);
   out.gauge("ringside_residual_linf", "Largest change of an entry in the newest iterate, as the solver computed it.",

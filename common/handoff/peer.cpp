@@ -110,7 +110,7 @@ Peer Peer::connect(const std::string& path, double timeout_s, StopFlag stop, con
     if (now_ns() >= deadline) {
       throw peer_error(
           "no analyzer listens at '{}' ({}) after {} s; start the solver with `ringside run` or with RINGSIDE_POOL, or "
-          "ringside-analyzer with the same --socket",
+          "start ringside-analyzer with the same --socket",
           path, errno_text(error), timeout_s);
     }
     if (!told && now_ns() - begun > kMomentNs) {

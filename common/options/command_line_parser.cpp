@@ -280,7 +280,8 @@ class Parser {
 
 void parse_words(CommandLine& line, const std::vector<std::string>& words) {
   if (Parser(line).parse(words, true) != Request::kRun) {
-    throw usage_error("found --help or --version; expected options of a run ({} --help)", line.describe().name);
+    throw usage_error("run_options: found --help or --version; expected options of a run ({} --help)",
+                      line.describe().name);
   }
 }
 

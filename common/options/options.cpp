@@ -309,7 +309,7 @@ void declare(CommandLine& line, AnalysisOptions& options) {
       .value_name("S")
       .show_default();
   set.option("--python", options.python,
-             "the Python that runs analyses; else the value of RINGSIDE_PYTHON (default: python3 in PATH, or "
+             "the Python that runs analyses (default: the value of RINGSIDE_PYTHON; without it, python3 in PATH, or "
              "/usr/bin/python3 if only that has the package ringside)")
       .environment("RINGSIDE_PYTHON")
       .value_name("PROGRAM");
@@ -369,7 +369,7 @@ void declare(CommandLine& line, ProcessOptions& options) {
       .check(whole_number_within(0, std::numeric_limits<int>::max()))
       .value_name("FD");
   set.option("--log-level", options.log_level,
-             "trace, debug, info, warning, error or off; else the value of RINGSIDE_LOG_LEVEL")
+             "trace, debug, info, warning, error or off (default: the value of RINGSIDE_LOG_LEVEL)")
       .environment("RINGSIDE_LOG_LEVEL")
       .check(one_of({"trace", "debug", "info", "warning", "error", "off"}))
       .value_name("LEVEL")

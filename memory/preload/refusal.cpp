@@ -19,7 +19,7 @@ namespace {
   path[length > 0 ? length : 0] = '\0';
   Line line;
   line << path << ": found " << found << ", which itself replaces malloc; expected a program without it: "
-       << "start it without ringside-memory";
+       << "start this program without ringside-memory";
   print_line(line.text());
   raw(SYS_exit_group, 2);
   __builtin_unreachable();

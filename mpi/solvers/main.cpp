@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
   declare(line, options, solver_choices());
   line.options_of<ProcessOptions>("Process")
       .option("--log-level", log_level,
-              "trace, debug, info, warning, error or off; else the value of RINGSIDE_LOG_LEVEL")
+              "trace, debug, info, warning, error or off (default: the value of RINGSIDE_LOG_LEVEL)")
       .environment("RINGSIDE_LOG_LEVEL")
       .value_name("LEVEL");
   return run_program([&] {

@@ -39,7 +39,7 @@ AppCommand itemset_command(const AppJob& job) {
 }
 
 constexpr std::string_view kBuildOurs =
-    "build the target bench_memory beside ringside, or name its folder with --programs";
+    "build the target bench_memory where ringside was built, or name the folder of its programs with --programs";
 
 constexpr std::string_view kBlackscholes = "bench_memory_blackscholes";
 constexpr std::string_view kItemset = "bench_memory_itemset";
@@ -175,7 +175,7 @@ bool is_executable_file(const std::string& path) {
 
 constexpr std::array kApps = {
     App{.name = "blackscholes",
-        .does = "prices of options (ours, after PARSEC); a pass is timed",
+        .does = "prices of options (Ringside's own program, modelled on PARSEC's); one pass is timed",
         .needs = kNeedsBlackscholes,
         .get = kBuildOurs,
         .workers = AppWorkers::kThreads,
@@ -184,14 +184,14 @@ constexpr std::array kApps = {
         .in_place = true,
         .command = own_command<kBlackscholes>},
     App{.name = "itemset",
-        .does = "frequent itemsets in a tree (ours, after PARSEC's freqmine)",
+        .does = "frequent itemsets in a tree (Ringside's own program, modelled on PARSEC's freqmine)",
         .needs = kNeedsItemset,
         .get = kBuildOurs,
         .result = AppResult::kChecksum,
         .figure = "total_s",
         .command = itemset_command},
     App{.name = "pagerank",
-        .does = "PageRank by pulling (ours); an iteration is timed",
+        .does = "PageRank by pulling (Ringside's own program); one iteration is timed",
         .needs = kNeedsPagerank,
         .get = kBuildOurs,
         .workers = AppWorkers::kThreads,
@@ -200,7 +200,7 @@ constexpr std::array kApps = {
         .in_place = true,
         .command = own_command<kPagerank>},
     App{.name = "bfs",
-        .does = "breadth-first search (ours); a search is timed",
+        .does = "breadth-first search (Ringside's own program); one search is timed",
         .needs = kNeedsBfs,
         .get = kBuildOurs,
         .workers = AppWorkers::kThreads,

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kThesis = "S. G. Fagerheim, master's thesis, University of Oslo 2021";
 
 constexpr std::array kExperiments = {
-    Experiment{"stream", "copy, scale, add and triad, in each memory, with plain stores and past the cache",
+    Experiment{"stream", "copy, scale, add and triad, in each memory, with plain and with non-temporal stores",
                "J. D. McCalpin, STREAM; as used by S. G. Fagerheim, 2021, 5.2 and 5.3", stream_experiment},
     Experiment{"compete", "threads that copy in DRAM beside threads that read or write another memory", kThesis,
                compete_experiment},

@@ -15,9 +15,9 @@ __all__ = ["Reduction", "MOST_FUNCTIONS", "MOST_RESULTS", "is_name", "reduction"
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,62}\Z")
 MOST_RESULTS = 64
-"""Numbers that a function may return of one step, as a dict."""
+"""The most numbers that a function may return for one step, as a dict."""
 MOST_FUNCTIONS = 64
-"""Functions that a file may register."""
+"""The most functions that a file may register."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The ranks file beside a pool of a run of several MPI ranks (docs/formats/files.md): read, and refused if it lies."""
+"""Reads the ranks file beside a pool of a run with several MPI ranks (docs/formats/files.md); refuses an inconsistent one."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ NUMBERS: dict[str, tuple[type, ...]] = {"bool": (bool, np.bool_), "int": (int, n
 
 
 class Branch:
-    """A dict, list or tuple. keys: of its entries, as an index takes them."""
+    """A dict, list or tuple. `keys` has the key, the field's name or the position of each entry."""
 
     def __init__(self, form: str, keys: list[Any], nodes: list[Any], made_by: Callable[[list[Any]], Any], name: str = "") -> None:
         self.form: str = form

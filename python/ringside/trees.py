@@ -252,7 +252,7 @@ def packed(variables: Mapping[Any, Any]) -> tuple[dict[str, Variable], Packing |
 
 
 def _own_variable(name: Any, given: Any) -> Variable | None:
-    """That of an array which can be one; None if it is to be packed."""
+    """The variable of `given`, if it is an array that can be a variable of its own; None if it is to be packed."""
     if isinstance(given, str) and given in DTYPES:
         raise UsageError(f"variable {name!r}: found the dtype {given!r} without a shape; expected a pair: ({given!r}, (1000,))")
     if not isinstance(name, str) or not _NAME.fullmatch(name) or given is None or isinstance(given, (Mapping, str, bytes)) or (
