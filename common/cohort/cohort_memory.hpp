@@ -13,8 +13,8 @@
 
 namespace ringside {
 
-/// One process's part of the step in one buffer. 64: one cache line each, so that no two processes write to the same
-/// one.
+/// Describes one process's part of the step in one buffer. Each PartLine has a cache line of its own (64 bytes), so
+/// that no two processes write to the same line.
 struct alignas(64) PartLine {
   std::uint64_t iteration = 0;
   std::int64_t generate_ns = 0;
@@ -50,8 +50,8 @@ struct CohortHead {
 static_assert(std::is_standard_layout_v<CohortHead> && sizeof(CohortHead) == 3 * 64 + 64 * kMaxBuffers);
 static_assert(sizeof(PartLine) == 64 && sizeof(FailureLine) == 1024);
 
-/// The memory holds a CohortHead, then the FailureLines by member, then the PartLines by member: those of buffer 0, of
-/// buffer 1, ...
+/// The memory contains a CohortHead, then one FailureLine for each member, then the PartLines: one for each member for
+/// buffer 0, one for each member for buffer 1, ...
 constexpr std::size_t part_lines_offset(std::size_t members) noexcept {
   return sizeof(CohortHead) + members * sizeof(FailureLine);
 }

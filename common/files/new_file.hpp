@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A file that appears under its name only when it is complete and on its disk: after a crash, a kill or a power cut,
 // the name leads either to the old file or to the complete new one. Where the file system supports it (O_TMPFILE), the
-// file has no name until then, and a process that is killed leaves nothing.
+// file has no name until then, and a killed process leaves no file behind.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@ std::string folder_of(const std::string& path);
 /// A file in the folder of `path` that has no name. If it cannot be made, the result is invalid and errno is set.
 UniqueFd make_nameless_file(const std::string& path, mode_t mode);
 
-/// Gives a nameless file the name `path`. False, with errno set, if that fails; EEXIST: the name is taken.
+/// Gives a nameless file the name `path`. If that fails, returns false and sets errno (EEXIST: the name is taken).
 bool give_name(int fd, const std::string& path);
 
 /// Makes the names of files in the folder of `path` survive a power cut. Returns 0, or an errno value. A folder counts
@@ -27,7 +27,7 @@ int sync_folder_of(const std::string& path);
 
 class NewFile {
  public:
-  /// kNamed is for a library that opens files by name. If the process is killed, that file remains.
+  /// kNamed is for a library that opens files by name. A file with a name remains if the process is killed.
   enum class Until { kNameless, kNamed };
 
   /// Makes the file and opens it for reading and writing. If that fails, fd() is invalid and errno is set. Its

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens a file by a name that others may have made, without ever waiting, and reads and writes files whole. An ordinary
-// open(2) of a named pipe without a writer, a device or a leased file can wait without limit. open_regular refuses
-// anything but a regular file.
+// Opens files whose names other users may have made, without waiting. Also has functions that read or write a range of
+// a file completely. An ordinary open(2) of a named pipe without a writer, a device or a leased file can wait without
+// limit. open_regular refuses anything but a regular file.
 #pragma once
 
 #include <fcntl.h>
@@ -47,7 +47,7 @@ RegularFile open_input(const std::string& path);
 const char* kind_of(mode_t mode) noexcept;
 
 /// Reads from `offset` on until `to` is full or the file ends, and continues after a signal. Returns the number of
-/// bytes read. If these do not fill `to`, errno is 0 at the end of the file, otherwise the reason.
+/// bytes read. If these do not fill `to`, errno is 0 if the file ended, and otherwise has the reason.
 std::size_t read_whole(int fd, std::span<std::byte> to, std::uint64_t offset) noexcept;
 /// Writes the bytes from `offset` on, and continues after a signal. Returns the number of bytes written; errno has the
 /// reason if these are not all.

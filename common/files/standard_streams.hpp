@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The standard streams. Standard output carries a program's answer: if it does not arrive, the program has failed,
-// which run_program detects at the end of every subcommand. Standard error is for people: if writing to it fails (a
-// full disk with `2> log`), the program must continue.
+// The standard streams. Standard output carries a program's answer: if a write to it fails, the program has failed.
+// run_program checks this at the end of every subcommand. Standard error is for people: if writing to it fails (a full
+// disk with `2> log`), the program must continue.
 #pragma once
 
 #include <streambuf>

@@ -38,18 +38,18 @@ struct HandoffControl {
   std::uint64_t payload_bytes = 0;
 
   // Written by the producer.
-  alignas(64) std::atomic<std::uint64_t> published{0};  // number of steps published: step s is visible once it is > s
+  alignas(64) std::atomic<std::uint64_t> published{0};  // number of published steps; step s is visible once it is > s
   std::atomic<std::uint32_t> producer_state{kProducerAttaching};
 
   // Written by the analyzer.
   alignas(64) std::atomic<std::uint64_t> released{0};  // steps committed: buffer s mod B is free once this is > s
   std::atomic<std::uint64_t> epoch{0};                 // attachments of this producer so far, including this one
   std::atomic<std::uint32_t> analyzer_state{kAnalyzerAbsent};
-  // 1: a trigger ends the run. The producer then gets no further buffer, but the farewell. A successor also ends the
-  // run.
+  // 1: a trigger ends the run. The producer then gets no further buffer; it gets the farewell. A successor of this
+  // analyzer also ends the run.
   std::atomic<std::uint32_t> run_ends{0};
-  // The triggers' replies (docs/use/questions.md): the bits of the newest one, a double, and the number of replies.
-  // Versions that send no replies leave both 0.
+  // The triggers' replies (docs/use/questions.md): `reply` has the bits of the newest one (a double), `replies` the
+  // number of replies. Versions that send no replies leave both 0.
   std::atomic<std::uint64_t> reply{0};
   std::atomic<std::uint64_t> replies{0};
   std::atomic<std::uint64_t> persisted{0};  // the number of steps on the medium, if persistence was requested
@@ -113,7 +113,8 @@ enum class CoordinationKind : std::uint32_t {
 
 // The request of a producer is in attach_request.hpp.
 
-/// If `resumed`, a descriptor comes with the reply: a memfd with the step to continue from (KeptScalars).
+/// If `resumed`, a descriptor comes with the reply: a memfd with the variables of the step to continue from, followed
+/// by KeptScalars.
 struct AttachReply {
   MessageHeader header{.kind = MessageKind::kAttachReply};
   std::uint32_t exit_code = 0;  // 0: accepted; otherwise an ExitCode, and `message` is the line for the user

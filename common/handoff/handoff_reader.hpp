@@ -127,7 +127,7 @@ class HandoffReader {
   /// Whether an earlier analyzer of this attachment has called `end_run`.
   bool run_ends() const noexcept { return ends_; }
 
-  /// Answers the producer with a number, which it reads at its next claim.
+  /// Sends the producer a number, which the producer reads at its next claim.
   void reply(double value) noexcept;
 
   /// Sends the last message. code kDone: all published steps are committed (and persisted, if requested). stopping: the
@@ -159,7 +159,8 @@ class HandoffReader {
   bool ends_ = false;
   std::uint64_t last_iteration_ = 0;
   std::int64_t last_published_at_ns_ = 0;
-  std::optional<std::uint64_t> stop_at_;  // `published` when `stop` was first seen: all steps below are taken
+  std::optional<std::uint64_t> stop_at_;  // the value of `published` when `stop` was first seen: all steps below it are
+                                          // taken
   StepRhythm rhythm_;
 };
 

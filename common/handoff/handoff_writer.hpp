@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The publishing side of the hand-off: attach, claim a buffer, write x_k into it, publish, detach. It implements
-// ringside_writer in include/ringside.h, which every solver uses; docs/formats/handoff_protocol.md is the contract.
+// ringside_writer in include/ringside.h, which every solver uses; docs/formats/handoff_protocol.md specifies the
+// protocol.
 #pragma once
 
 #include <cstdint>
@@ -106,11 +107,11 @@ class HandoffWriter {
   /// object.
   CoreLoan loan() noexcept { return {&control_->analyzer_cores, &control_->published}; }
 
-  /// The buffer for the next step, waiting while the analyzer still copies from it. The wait counts as producer idle.
-  /// If the analyzer is lost meanwhile, the options decide what happens; a successor takes over at the first step that
-  /// is not committed. Only kOk comes with a buffer; kAnalyzerLost, for instance, means that no other analyzer came
-  /// within peer_timeout_s. kAnalyzerFailed can also mean that this process lacks the memory or the descriptors to
-  /// attach to a successor; a later claim tries again.
+  /// Returns the buffer for the next step. Waits while the analyzer still copies from that buffer; the wait counts as
+  /// the producer's idle time. If the analyzer is lost meanwhile, the options decide what happens; a successor takes
+  /// over at the first step that is not committed. Only kOk comes with a buffer. kAnalyzerLost, for instance, means
+  /// that no other analyzer was available within peer_timeout_s. kAnalyzerFailed can also mean that this process lacks
+  /// the memory or the descriptors to attach to a successor; a later claim tries again.
   Claim claim() noexcept { return claim(When::kFree, options_.on_analyzer_loss, options_.stop); }
 
   /// Like `claim`, but does not wait for a buffer. kAnalyzerStalled: nothing has been released for peer_timeout_s.
@@ -124,9 +125,9 @@ class HandoffWriter {
   /// not counted as a skipped step.
   void count_skip() noexcept { ++skipped_; }
 
-  /// Hands the claimed buffer over. Its bytes may still be read (x_{k-1}), but not written, until after B - 1 more
-  /// claims. Publishes nothing unless a claim has given a buffer since the last publish. scalars: the step's values in
-  /// the declared order; missing ones become 0.
+  /// Publishes the claimed buffer. Its bytes may still be read (x_{k-1}), but not written, until after B - 1 more
+  /// claims, where B is the number of buffers. Publishes nothing unless a claim has given a buffer since the last
+  /// publish. scalars: the step's values in the declared order; missing ones become 0.
   void publish(const StepReport& report, std::span<const ScalarValue> scalars = {}) noexcept;
 
   /// Detaches and waits until the analyzer has committed all published steps (and persisted them, if requested). If the
@@ -134,7 +135,7 @@ class HandoffWriter {
   /// and line if it failed; with exit code 4 if it was lost, stalled, or left without having committed all.
   void detach(Outcome outcome);
 
-  /// The reason why a claim gave no buffer, in the analyzer's own words if it sent any.
+  /// The reason why a claim gave no buffer; if the analyzer sent a message, the reason is that message.
   Error failure(ClaimStatus status);
 
   /// The replies of the run's triggers, as of the last claim.
@@ -204,7 +205,7 @@ class HandoffWriter {
   std::string note_;
   std::optional<Farewell> farewell_;
   std::optional<Error> refusal_;  // the reason why a successor refused
-  bool no_memory_ = false;        // too little memory to attach to a successor, and for an error text about it
+  bool no_memory_ = false;        // whether memory was too short to attach to a successor, and even for an error text
   Replies replies_;
   bool claimed_ = false;          // whether a buffer is claimed and not yet published
   std::uint64_t next_step_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The other process: an AF_UNIX connection that carries the few messages of attach and detach (with file descriptors),
-// and, together with a pidfd, shows at any moment whether the peer is still running.
+// The connection to the other process: an AF_UNIX socket, which carries the few messages of attach and detach (with
+// file descriptors). Together with a pidfd, the socket shows at any moment whether the peer is still running.
 #pragma once
 
 #include <sys/types.h>
@@ -18,8 +18,8 @@
 
 namespace ringside {
 
-/// File descriptors that came with a message. The object allocates nothing, because code that may not throw receives
-/// descriptors, too.
+/// File descriptors that came with a message. The object allocates nothing, because functions that may not throw also
+/// receive descriptors.
 class PassedFds {
  public:
   static constexpr std::size_t kMost = 3;  // a message with more is a protocol error
@@ -87,8 +87,8 @@ class Listener {
   static constexpr std::string_view kLockSuffix = ".lock";
   static constexpr std::array<std::string_view, 3> kSocketSuffixes = {".control", ".telemetry", ".steps"};
 
-  /// Binds `path` (its folder is made 0700 if missing). A lock file beside the socket keeps a second listener away
-  /// (Error, exit code 3); the socket file of a dead listener is replaced.
+  /// Binds `path` (its folder is made 0700 if missing). If another listener holds the lock file beside the socket,
+  /// throws Error (exit code 3). The socket file of a dead listener is replaced.
   explicit Listener(const std::string& path);
   ~Listener();
   Listener(const Listener&) = delete;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The producer's description of one published step. It crosses the process boundary beside the iterate
-// (docs/formats/handoff_protocol.md) and stays beside it in the ring (docs/formats/ring_format.md). It fits one cache
-// line, so that only one is transferred.
+// The producer's description of one published step. The analyzer receives it together with the iterate
+// (docs/formats/handoff_protocol.md), and the ring stores both together (docs/formats/ring_format.md). It fits into one
+// cache line, so that only one line is transferred.
 #pragma once
 
 #include <bit>

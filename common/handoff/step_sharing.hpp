@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// It is also the pulse of the writer's waits, in which it checks the other processes.
+/// This object is also the Pulse of the writer's waits; each beat checks the other processes.
 class StepSharing : public Pulse {
  public:
   /// Called when the memory is made but not yet sealed against writable mappings. On return, every process of the
