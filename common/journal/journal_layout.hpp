@@ -24,7 +24,7 @@ struct JournalHeader {
   std::uint64_t magic = kJournalMagic;
   std::uint32_t version = kJournalVersion;
   std::uint32_t log = 0;         // 0 or 1; detects a log that was copied over the other one
-  std::uint64_t generation = 0;  // 1, 2, 3 ...: the emptied log gets the next number; the greater one is active
+  std::uint64_t generation = 0;  // 1, 2, 3 ...: the emptied log gets the next number; the greater number is active
   std::uint64_t first_seq = 0;   // the number of the record that follows the header
   std::int64_t created_realtime_ns = 0;
   std::uint64_t reserved[2] = {};

@@ -12,8 +12,8 @@
 
 namespace ringside {
 
-/// Reads a journal in any process, even while another one writes it. The reader has the records that were complete when
-/// it was opened or last refreshed.
+/// Reads a journal in any process, even while another process writes it. The reader has the records that were complete
+/// when it was opened or last refreshed.
 class JournalReader {
  public:
   /// Throws Error: exit code 2 if there is no journal beside `pool`.

@@ -28,9 +28,9 @@ class JsonError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What `Json::try_parse` also checks in a text, and what it found.
+/// Further checks that `Json::try_parse` makes in a text, and their results.
 struct JsonFlaws {
-  std::size_t deepest = std::numeric_limits<std::size_t>::max();  // input: the most containers around a value
+  std::size_t deepest = std::numeric_limits<std::size_t>::max();  // input: the most containers that may contain a value
   bool too_deep = false;                    // result: whether a value is in more containers; the text is then discarded
   std::optional<std::string> repeated_key;  // result: the first key that occurs twice in one object
 };

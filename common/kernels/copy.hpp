@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copies that bypass the cache and hash in the same pass: from the shared buffer into the iterate's ring slot.
 //
-// Memory traffic to copy n bytes: n read, n written (a non-temporal store does not read the line first). The hash
-// adds no traffic: the same pass hashes and stores each line (common/kernels/copy_kernel.cpp).
+// Copying n bytes reads n bytes from memory and writes n bytes to it (a non-temporal store does not read the line
+// first). The hash adds no memory traffic: the same pass hashes and stores each line (common/kernels/copy_kernel.cpp).
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages between processes. Only these channels use ZeroMQ. A Channel is one socket with Ringside's defaults: closing
-// it discards unsent messages unless an option gives them time, a message larger than expected is refused, sending
-// never blocks, and on ipc only the owner and root can connect.
+// the socket discards unsent messages (unless linger_ms gives them time), a message larger than expected is refused,
+// sending never blocks, and on ipc only the owner and root can connect.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +41,8 @@ struct KeyPair {
 };
 KeyPair make_key_pair();
 
-/// The text of a 32-byte key, which is the form that ZeroMQ passes to a ZAP handler; empty for bytes of another length.
+/// The text of a key that is given as 32 bytes, as ZeroMQ passes it to a ZAP handler. Empty for any other number of
+/// bytes.
 std::string key_text(std::string_view bytes);
 /// Whether `text` is a key: 40 characters that encode 32 bytes.
 bool is_key_text(const std::string& text);
@@ -69,7 +70,7 @@ struct ChannelOptions {
   bool curve_server = false;  // with `curve`: whether this process's ZAP handler checks every client
 };
 
-/// Used by one thread at a time.
+/// Only one thread at a time may use it.
 class Channel {
  public:
   Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions& options = {});

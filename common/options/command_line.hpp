@@ -63,8 +63,8 @@ class Option {
   DeclaredOption* declared_;
 };
 
-/// The options that one struct declares. By these structs, and not by the headings in --help, `ringside run` selects
-/// the options that it passes on to a child (CommandLine::arguments_given).
+/// The options that one struct declares. `ringside run` uses these structs, and not the headings in --help, to select
+/// the options that it passes to a child (CommandLine::arguments_given).
 class OptionSet {
  public:
   OptionSet(Declarations& declarations, std::type_index owner, std::string title)
@@ -140,9 +140,9 @@ class CommandLine {
 };
 
 /// Parses the command line. Returns nothing if the program is to continue, otherwise the exit code with which it must
-/// end: kDone if help or the version was requested, and is now printed; kUsage for a wrong option or setting, or
-/// kSystem for a settings file that cannot be read, after a line on standard error ("ringside run: ..."). An option is
-/// refused if the option that it `needs` is switched off.
+/// end. kDone: this function has printed the help or the version, as requested. kUsage: an option or setting is wrong.
+/// kSystem: a settings file cannot be read. In the last two cases, this function has printed a line on standard error
+/// ("ringside run: ..."). An option is refused if the option that it `needs` is switched off.
 std::optional<int> parse_or_exit_code(CommandLine& line, int argc, const char* const* argv);
 
 /// Parses words that a program has composed for a run. Throws Error in the cases in which parse_or_exit_code prints a

@@ -12,7 +12,7 @@
 
 namespace ringside {
 
-/// The criterion of a solver that declares none, in the form of "the ..." in help and messages.
+/// The criterion of a solver that declares none. Help and messages write a criterion after "the".
 inline constexpr std::string_view kChangeCriterion = "L1 change";
 
 struct SolverChoice {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether this process may open more descriptors (RLIMIT_NOFILE) and start more threads. Threads are limited by the
-// user's processes (RLIMIT_NPROC), the cgroup's (pids.max) and the memory of their stacks. Programs check this at the
-// start, because libraries that reach a limit later abort, end the process, or retry indefinitely.
+// Whether this process may open more descriptors (RLIMIT_NOFILE) and start more threads. The number of threads is
+// limited for the user (RLIMIT_NPROC), for the cgroup (pids.max), and by the memory for the threads' stacks. Programs
+// check this at the start, because libraries that reach a limit later abort, end the process, or retry indefinitely.
 #pragma once
 
 #include <cstddef>

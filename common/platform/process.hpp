@@ -80,7 +80,8 @@ Pipe new_pipe();
 int read_to_end(int fd, std::string& text, std::size_t most = std::string::npos);
 
 /// The exit code that a process, or a peer's message, reports. A number that is not documented comes from a program
-/// that crashed in its own way, or from a hostile one. It counts as kPeerLost and is never passed on.
+/// that failed in an unexpected way, or from a hostile program. Such a number counts as kPeerLost and is never passed
+/// on.
 constexpr ExitCode documented_exit_code(std::int64_t number) noexcept {
   for (const ExitCode code : {ExitCode::kDone, ExitCode::kUsage, ExitCode::kSystem, ExitCode::kPeerLost,
                               ExitCode::kDamaged, ExitCode::kInterrupted}) {

@@ -55,7 +55,7 @@ enum class HeldStatus {
   kDamaged       // the bytes differ from those that were committed
 };
 
-/// Used by one thread at a time. Must not outlive the reader that returned it.
+/// Only one thread at a time may use it. It must not outlive the reader that returned it.
 class HeldStep {
  public:
   HeldStep() = default;  // an object that holds no step
@@ -81,7 +81,7 @@ class HeldStep {
   /// lease of a step that was overwritten.
   HeldStatus check() noexcept;
 
-  /// Hashes a variable in place, and then makes a check. A later call for the same variable only makes the check.
+  /// Hashes a variable in place, and then calls `check`. A later call for the same variable only calls `check`.
   /// kDamaged is a property of the file, and does not end the lease.
   HeldStatus verify(std::size_t variable, Team& team) noexcept;
   /// Verifies all variables in this way.

@@ -67,8 +67,8 @@ class RingReader {
   PayloadCheck verify(const KeptSlot& kept) const { return check_payload(*ring_, kept.slot, kept.header); }
   ReadResult read(const KeptSlot& kept, void* out) const { return read_payload(*ring_, kept.slot, kept.header, out); }
 
-  /// The longest time for which `hold` waits for the analyzer, which keeps the slot of the newest step briefly after
-  /// its commit.
+  /// The longest time for which `hold` waits for the analyzer to release the slot of the newest step, which the
+  /// analyzer keeps for a short time after the commit.
   static constexpr std::chrono::milliseconds kMostHoldWait{100};
 
   /// Holds the step of that commit, or the newest one (kNewestCommit). If the outcome is kHeld, `step` is that step and

@@ -10,8 +10,8 @@ namespace ringside {
 /// The message for std::bad_alloc.
 inline constexpr std::string_view kOutOfMemory = "out of memory; free some, or use a smaller matrix";
 
-/// Call it in a catch block: prints the exception as one line on standard error and returns the exit code, that of an
-/// Error, or kSystem for any other exception.
+/// Call it in a catch block: prints the exception as one line on standard error and returns the exit code: the code of
+/// an Error, or kSystem for any other exception.
 int fail_with_caught() noexcept;
 
 /// Checks the environment, runs `body` and returns its exit code. An Error becomes one line on standard error and its

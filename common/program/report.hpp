@@ -30,7 +30,7 @@ class Report {
   /// Ends the lines of progress; returns when the thread has ended.
   void stop();
 
-  /// Writes one line now. If the reader has gone, this is not an error: other code acts on its death.
+  /// Writes one line now. It is not an error if the reader has gone: other code detects this and acts on it.
   void write(const Json& line);
 
  private:

@@ -50,7 +50,7 @@ struct RecordedResult {
   std::size_t word = 0;  // the index of its first word among the words of the step
 };
 
-/// Made once per run. Immutable, and shared by the steps of the run.
+/// A RecordLayout is made once per run. It never changes, and all steps of the run share it.
 class RecordLayout {
  public:
   RecordLayout(Schema schema, Catalogue catalogue);

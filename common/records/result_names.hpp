@@ -33,7 +33,7 @@ class ResultNames {
 
   /// Adds a layout; null changes nothing.
   void learn(SharedLayout layout);
-  /// Gives names to `values`, which have none: those of the layout with this hash, if that layout is known and has the
+  /// Gives the unnamed `values` the names in the layout whose hash is `catalogue`, if that layout is known and has the
   /// same number of values of each type.
   StepResults named(StepResults values, std::uint64_t catalogue) const;
 
@@ -43,8 +43,8 @@ class ResultNames {
   void learn(const wire::RunStarted& started);
   /// Whether the names of the step's results are known.
   bool knows(const wire::StepRecord& step) const;
-  /// The results of a step; for a step that was recorded before results had names, those of older_results. Empty if the
-  /// message cannot be that of a step.
+  /// The results of a step; if the step was recorded before results had names, the results from older_results. Empty if
+  /// the message cannot belong to a step.
   StepResults results(const wire::StepRecord& step) const;
 
  private:

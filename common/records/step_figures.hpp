@@ -79,8 +79,8 @@ struct StepFigures {
   std::uint64_t steps_committed = 0;  // in this attachment, including this step
   std::uint64_t steps_persisted = 0;
   std::uint64_t guarded_commit_seq = 0;  // the commit of the last finite step, which is not overwritten; 0: none
-  bool broke_lease = false;              // whether it overwrote a step that a reader held
-  bool rebuilt = false;                  // whether it was made from the ring, without the analyzer's measurements
+  bool broke_lease = false;              // whether this step overwrote one that a reader held
+  bool rebuilt = false;                  // whether the record was made from the ring, without measurements
 };
 static_assert(std::is_trivially_copyable_v<StepFigures>);
 
@@ -90,8 +90,8 @@ struct MissingSteps {
   std::uint64_t first_step = 0;        // the step number of the first commit within its attachment
   std::uint64_t steps = 0;             // the number of commits
   std::uint64_t first_commit_seq = 0;  // the number of the first commit
-  std::uint64_t first_iteration = 0;   // a lower bound of their iterations
-  std::uint64_t last_iteration = 0;    // an upper bound of their iterations
+  std::uint64_t first_iteration = 0;   // a lower bound of the commits' iterations
+  std::uint64_t last_iteration = 0;    // an upper bound of the commits' iterations
 };
 
 }  // namespace ringside

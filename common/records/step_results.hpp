@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The results of one step as a record contains them: values by name. If the description of the run is lost, their
-// numbers serve as names: #0, #1 ...
+// The results of one step as a record contains them: values by name. If the description of the run is lost, the numbers
+// of the values serve as names: #0, #1 ...
 #pragma once
 
 #include <bit>

@@ -26,7 +26,7 @@ inline constexpr std::uint32_t kRingVersion = 3;
 inline constexpr std::uint32_t kOldestRingVersion =
     2;  // the oldest that this release reads (ring_layout_2.hpp); it writes only the newest
 
-inline constexpr std::size_t kLineBytes = 64;                // the unit that reaches persistent memory in store order
+inline constexpr std::size_t kLineBytes = 64;                // stores to one line reach persistent memory in order
 inline constexpr std::size_t kPageBytes = 4096;              // superblocks and run tables start at a page
 inline constexpr std::size_t kHugePageBytes = 2 << 20;
 inline constexpr std::size_t kChunkBytes = kCopyChunkBytes;  // a chunk is hashed while it is in the first-level cache
@@ -131,8 +131,8 @@ static_assert(sizeof(RunEntryTail) == 16);
 // line).
 inline constexpr std::size_t kStepOffset = sizeof(SlotHeader);
 
-/// A payload of at least a huge page begins at a huge page, so that DAX maps it with few entries; a smaller payload
-/// begins at a page.
+/// A payload of 2 MiB or more begins at a multiple of 2 MiB, so that DAX maps it with huge pages; a smaller payload
+/// begins at a multiple of 4096.
 constexpr std::uint64_t payload_alignment(std::uint64_t payload_bytes) noexcept {
   return payload_bytes < kHugePageBytes ? kPageBytes : kHugePageBytes;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The content of a ring after any crash. The writer and the readers use this same recovery, so their results agree.
-// Recovery only reads, so that it gives the same result if it is repeated, even after an interruption.
+// Determines the content of a ring after any crash. The writer and the readers use this recovery, so their results
+// agree. Recovery only reads, so that it gives the same result if it is repeated, even after an interruption.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ Recovery recover(const RingView& ring);
 struct PayloadCheck {
   bool table_intact = true;  // whether the header confirms the chunk hashes and the step descriptor
   std::vector<std::uint64_t>
-      damaged_chunks;        // chunks that differ from the table, intact or not; ascending, across all variables
+      damaged_chunks;        // chunks that differ from the table, even if it is damaged; ascending, over all variables
   bool overwritten = false;  // whether the slot received another commit: then the other members have no meaning
 
   bool intact() const noexcept { return table_intact && damaged_chunks.empty() && !overwritten; }

@@ -19,8 +19,8 @@ constexpr std::string_view to_string(Durability durability) noexcept {
 }
 
 enum class Storage {
-  kDax,  // stores reach the medium: flush and drain persist
-  kFile  // stores reach the page cache: only a sync persists
+  kDax,  // stores reach the medium; flush and drain make them persistent
+  kFile  // stores reach the page cache; only a sync makes them persistent
 };
 
 /// Whether flush and drain make a store persist.

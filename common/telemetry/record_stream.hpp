@@ -59,7 +59,7 @@ enum class StopAnswer {
   kNone      // no answer arrived in time
 };
 
-/// Used by one thread.
+/// Only one thread may use it.
 class RecordStream {
  public:
   /// from_seq: the first record wanted; 0: the oldest available one; kNoRecords: no records, only status() and stop().

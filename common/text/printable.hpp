@@ -11,8 +11,8 @@
 
 namespace ringside {
 
-/// `text` on one line: control characters and bytes that are not UTF-8 as "\n", "\t", "\r" or "\x1b", invisible
-/// characters that reorder or hide others as "\u202e", everything else unchanged. Idempotent.
+/// `text` on one line: control characters and bytes that are not UTF-8 become "\n", "\t", "\r" or "\x1b", invisible
+/// characters that reorder or hide others become "\u202e", and everything else stays unchanged. Idempotent.
 std::string printable(std::string_view text);
 
 /// Writes the printable form to the `room` bytes at `to`, as much as fits without cutting a character; returns the

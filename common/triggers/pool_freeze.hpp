@@ -20,7 +20,7 @@ std::string archive_path(const std::string& pool);
 struct PoolFreeze {
   std::string pool_id;           // in the form of to_string(Id128)
   std::string run_id;
-  std::uint64_t iteration = 0;   // that of the newest step in the ring
+  std::uint64_t iteration = 0;   // the iteration of the newest step in the ring
   std::uint64_t step = 0;
   std::uint64_t commit_seq = 0;
   std::string trigger;           // the trigger's name
@@ -30,8 +30,8 @@ struct PoolFreeze {
 /// Reads the file. Returns nothing if the pool has no such file. Throws Error: exit code 5 if the content is invalid, 3
 /// if it cannot be read.
 std::optional<PoolFreeze> read_freeze(const std::string& pool);
-/// Like read_freeze, but returns nothing if the file is for another pool or run. run_id: that of the ring's newest
-/// step.
+/// Like read_freeze, but returns nothing if the file is for another pool or run. run_id: the id of the run of the
+/// ring's newest step.
 std::optional<PoolFreeze> freeze_of(const std::string& pool, const Id128& pool_id, const Id128& run_id);
 
 /// Reserves disk space for the file in advance: the disk may be full when a trigger freezes the ring. Until `write`,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts a block of each dtype to doubles, and computes the exact results of the block. One class for each kind of
-// entry, with these members:
+// Converts a block of each dtype to doubles, and computes the exact results of the block. There is one class for each
+// kind of entry, with these members:
 //
 //   kBytes                                     the size of an entry;
 //   widen(from, entries, x)                    sets x[i] to entry i as a double, for a complex entry to its modulus;
@@ -8,8 +8,8 @@
 //   add_exact(exact, from, block, sums)        for integers: adds the exact results, after the block was reduced;
 //   add_exact_change(exact, from, before, block, sums)    for integers: adds those of the change.
 //
-// Bytes may have any alignment of their dtype. Compiled once for each instruction set; all variants give the same bits,
-// because each operation is rounded separately.
+// The bytes need no alignment beyond that of their dtype. Compiled once for each instruction set; all variants give the
+// same bits, because each operation is rounded separately.
 #pragma once
 
 #include <immintrin.h>

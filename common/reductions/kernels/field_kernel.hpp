@@ -25,7 +25,8 @@ struct FieldSweepPart {
 /// A chunk of a field that is being copied.
 struct FieldCopyPart {
   const void* from;           // the chunk; each byte is read once, because another process may write there
-  void* to;                   // destination, 64-byte aligned, written past the cache; null: keep it in `staging`
+  void* to;                   // destination, 64-byte aligned, for non-temporal stores; null: the copy stays in
+                              // `staging`
   const void* previous;       // the same entries in the previous step, or null
   void* staging;              // kCopyChunkBytes bytes of this thread, 64-byte aligned
   std::uint64_t first_entry;  // its index in the field; it must be the first entry of a block

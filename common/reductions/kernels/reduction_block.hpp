@@ -48,8 +48,8 @@ T greater(T x, T so_far) noexcept {
   return x > so_far ? x : so_far;
 }
 
-/// The histogram's bins of a block's rows, found while the values were in registers: `bins` has those of `listed` rows,
-/// in any order; all other rows of the block are in bin `usual`.
+/// The histogram's bins of a block's rows, found while the values were in registers: `bins` has the bins of `listed`
+/// rows, in any order; all other rows of the block are in bin `usual`.
 struct FoundBins {
   const std::uint8_t* bins;
   std::size_t listed;
@@ -61,7 +61,7 @@ struct Block {
   const double* x;          // values of the rows; in the first-level cache, unless `found_bins` is set
   const double* previous;   // the same rows of the previous iterate; null if the change is not wanted
   std::size_t rows;         // kBlockRows, fewer in the last block
-  std::uint64_t first_row;  // the index of the first of them in the iterate
+  std::uint64_t first_row;  // the index of the first row in the iterate
   double min;               // ignoring NaN; +infinity if all values are NaN
   double max;               // ignoring NaN; -infinity if all values are NaN
   std::size_t non_finite;   // the number of NaN and infinities
@@ -116,7 +116,7 @@ Lanes exchange(Lanes x) noexcept {
 #endif
 }
 
-/// Applies op to all lanes of all registers, by halves: first half with second half, until one value is left.
+/// Combines all lanes of all registers by op: the first half with the second half, and so on, until one value is left.
 template <std::size_t kRegisters, class Op>
 double fold(Lanes (&registers)[kRegisters], Op op) noexcept {
 #pragma GCC unroll 16

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// THE TABLE of our own reductions, declared as a plug-in declares its own (include/ringside_reduction.h), and the
-// places of their results among the values of a field. The code that computes them is in reduction_list.hpp;
+// THE TABLE of our own reductions, declared in the same form as those of plug-ins (include/ringside_reduction.h), and
+// the places of their results among the values of a field. The code that computes them is in reduction_list.hpp;
 // docs/inside/kernels.md describes how to add one.
 #pragma once
 
@@ -66,7 +66,7 @@ inline constexpr ringside_reduction kReductions[] = {
     declared("histogram", kBins),
 };
 
-/// The number of reductions in the record `Reductions`, which does not grow: the first of the table.
+/// The number of reductions in the record `Reductions`, which does not grow. They are the first ones of the table.
 inline constexpr std::size_t kOfRecord = 14;
 
 }  // namespace reduction_table

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Combines several reductions into one: one loop over a block computes all sums among them, then the looks run. The
-// compiler generates all of it from the list of classes (common/reductions/kernels/reduction_list.hpp).
+// Combines several reductions into one: one loop over a block computes all sums among them, then the looks (reductions
+// that are not sums) run. The compiler generates all of this code from the list of classes
+// (common/reductions/kernels/reduction_list.hpp).
 #pragma once
 
 #include <type_traits>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Notes that must outlive an analyzer that a plug-in ends: which thread was in which plug-in, and how and how often the
+// Notes that remain when a plug-in ends the analyzer: which thread was in which plug-in, and how and how often the
 // process ended. They are in a file beside the analyzer's socket, in a shared mapping, so that the next analyzer can
-// read them, no matter what ended this one. They are valid for one run of the solver and contain no user data.
+// read them, no matter how this one ended. They are valid for one run of the solver and contain no user data.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,8 @@ inline constexpr const char* kPlugInNotesSuffix = ".plug-ins";
 /// After this number of deaths in a run, a plug-in is left out.
 inline constexpr std::uint32_t kMostPlugInDeaths = 2;
 
-/// One thread's state: the plug-in that it is in, and the number of calls that it has begun. 64: one cache line for
-/// each thread.
+/// One thread's state: the plug-in that it is in, and the number of calls that it has begun. Each thread has a cache
+/// line of its own (64 bytes).
 struct alignas(64) PlugInCell {
   std::atomic<std::uint32_t> plug_in{0};  // the plug-in's index + 1; 0: in no plug-in
   std::uint32_t unused = 0;

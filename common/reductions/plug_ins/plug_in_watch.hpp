@@ -45,7 +45,7 @@ class PlugInWatch {
   PlugInNotes& notes_;
   double timeout_s_;
   ForkMark mark_;
-  UniqueFd sentinel_;  // stands for all descriptors of the process; none of its own threads closes it
+  UniqueFd sentinel_;  // stands for all descriptors of the process; no code of Ringside closes it
   std::atomic<std::uint32_t> changed_floats_{0};  // one bit for each plug-in that has been named as the cause
   static_assert(kMostPlugIns <= 32);
   std::jthread thread_;  // last, because it uses the other members

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A sum, without any rounding, of doubles that are not negative: a fixed-point number wide enough for every double,
+// The exact sum of doubles that are not negative. It is a fixed-point number that is wide enough for every double,
 // after U. Kulisch's long accumulator ("Computer Arithmetic and Validity", 2008) and R. Neal's small one ("Fast exact
 // summation using small and large superaccumulators", 2015). Its value does not depend on the order of the additions,
-// so it is rounded to the same double no matter where the terms were added. For terms with a sign there are two sums,
+// so it is rounded to the same double no matter where the terms were added. For terms of both signs there are two sums,
 // whose difference is rounded.
 #pragma once
 

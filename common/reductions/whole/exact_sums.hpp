@@ -41,7 +41,8 @@ struct ExactSums {
 static_assert(sizeof(ExactSums) == ExactSums::kCount * sizeof(ExactSum), "no padding");
 
 /// Adds entries to exact sums, a block at a time: the significands of terms with equal exponents are added as integers,
-/// and only their totals go to the sum (Neal's large accumulator). Used by one thread. Allocates at construction only.
+/// and only their totals go to the sum (Neal's large accumulator). Only one thread may use it. Allocates at
+/// construction only.
 class ExactAdder {
  public:
   ExactAdder();
