@@ -31,7 +31,7 @@ struct WatchedMapping::Entry {
   Entry* next = nullptr;
   std::atomic<std::uintptr_t> begin{0};
   std::atomic<std::uintptr_t> end{0};  // stored last and cleared first; 0: the entry is free
-  std::atomic<pid_t> thread{0};        // the thread whose faults are meant; 0: any thread
+  std::atomic<pid_t> thread{0};        // the thread whose faults count; 0: any thread
   std::atomic<bool> survives{false};
   std::atomic<bool> survives_truncation{false};
   std::atomic<int> error{0};
@@ -75,7 +75,8 @@ class Line {
   std::size_t used_ = 0;
 };
 
-/// The entry of the mapping that holds the address, or else of the library call that this thread has registered.
+/// The entry of the mapping that contains the address; otherwise the entry that this thread has registered for a
+/// library call.
 Entry* entry_of(std::uintptr_t address) noexcept {
   Entry* of_thread = nullptr;
   for (Entry* entry = entries.load(std::memory_order_acquire); entry != nullptr; entry = entry->next) {

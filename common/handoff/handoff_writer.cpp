@@ -85,7 +85,8 @@ void HandoffWriter::ask(Peer peer) {
   head.elastic = options_.elastic ? 1 : 0;
   head.resume_from = head.pool_use == PoolUse::kResume ? options_.resume_from : 0;
   head.name = name_ = random_id();
-  assign(head.pool, options_.pool.size() < sizeof head.pool ? options_.pool : "");  // a part would name another pool
+  assign(head.pool, options_.pool.size() < sizeof head.pool ? options_.pool : "");  // a shortened path would name
+                                                                                    // another pool
   const std::array<int, 3> fds = {payload_.fd(), control_mapping_.fd(), ranks_.fd()};
   peer_.send(request_.encode(), std::span(fds).first(ranks_.fd() >= 0 ? 3 : 2));
   link_ = Link::kAsked;
@@ -209,7 +210,7 @@ ClaimStatus HandoffWriter::reattach(OnAnalyzerLoss policy) noexcept {
 }
 
 bool HandoffWriter::try_reattach() {
-  constexpr std::int64_t kBetweenAttemptsNs = 10'000'000;  // a step may take microseconds, as does a connect
+  constexpr std::int64_t kBetweenAttemptsNs = 10'000'000;  // a step may take only microseconds, and so may a connect
   if (link_ == Link::kNone) {
     if (now_ns() < next_attempt_ns_) return false;
     next_attempt_ns_ = now_ns() + kBetweenAttemptsNs;

@@ -15,8 +15,8 @@
 namespace ringside {
 namespace {
 
-// The attempts to read both logs while a writer empties them. Even a second attempt is rare, because a writer appends
-// tens of thousands of records before it empties a log again.
+// The number of attempts to read both logs while a writer empties them. Even a second attempt is rare, because a writer
+// appends tens of thousands of records before it empties a log again.
 constexpr int kAttempts = 20;
 
 using Logs = std::array<std::optional<LogCopy>, kJournalLogs>;

@@ -150,7 +150,7 @@ struct Channel::Implementation {
   zmq::socket_t socket;
   zmq::message_t incoming;
   int event_fd = -1;    // ZeroMQ's descriptor, which becomes readable after a possible event
-  bool is_far = false;  // whether it is encrypted; its peers are then on other machines, even without tcp
+  bool is_far = false;  // whether the channel is encrypted; its peers are then on other machines, even without tcp
   std::vector<std::string> paths;  // the paths of the sockets at which it listens
 };
 
@@ -172,7 +172,8 @@ Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions
   socket.set(zmq::sockopt::reconnect_ivl_max, 500);
   if (!options.name.empty()) socket.set(zmq::sockopt::routing_id, options.name);
   if (kind == ChannelKind::kSubscriber) socket.set(zmq::sockopt::subscribe, "");
-  if (kind == ChannelKind::kRouter) socket.set(zmq::sockopt::router_mandatory, true);  // unreachable peer: error
+  if (kind == ChannelKind::kRouter) socket.set(zmq::sockopt::router_mandatory, true);  // an unreachable peer is an
+                                                                                       // error
   implementation_->event_fd = socket.get(zmq::sockopt::fd);
   implementation_->is_far = options.curve.has_value();
   if (!options.curve) return;

@@ -85,7 +85,7 @@ class Description {
   SharedLayout layout() {
     if (!can_be_ || variables_.empty()) return nullptr;
     try {
-      Schema made = Schema::of_whole(std::move(variables_));  // the journal may be that of a whole run
+      Schema made = Schema::of_whole(std::move(variables_));  // the journal may belong to a run of several nodes
       Catalogue catalogue = Catalogue::decode(made, results_, "record");
       return std::make_shared<const RecordLayout>(std::move(made), std::move(catalogue));
     } catch (const Error&) {  // no analyzer writes such a description
@@ -179,7 +179,7 @@ bool take_results(std::string_view message, PlainStep& step) {
   return true;
 }
 
-/// Its field numbers are those of for_each_scalar.
+/// for_each_scalar visits the fields in the order of their numbers, which begin with 1.
 bool take_reductions(std::string_view message, Reductions& reductions) {
   return for_each_field(message, [&](const WireField& field) {
     std::uint32_t number = 0;

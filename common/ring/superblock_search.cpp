@@ -15,8 +15,8 @@ namespace ringside {
 namespace {
 
 constexpr std::string_view kPoolSignature = "PMEMOBJ";  // the beginning of every libpmemobj pool
-constexpr std::uint64_t kPoolDescriptorOffset = 4096;   // the place of libpmemobj's descriptor of the pool, which has
-constexpr std::uint64_t kPoolDescriptorBytes = 2048;    // the layout's name and, when creation is complete, a checksum
+constexpr std::uint64_t kPoolDescriptorOffset = 4096;   // where libpmemobj's descriptor of the pool begins
+constexpr std::uint64_t kPoolDescriptorBytes = 2048;    // it has the layout's name and, after the creation, a checksum
 constexpr std::uint64_t kMinChunkBytes = 256;           // the write granule of persistent memory
 constexpr std::uint64_t kMaxChunkBytes = 1 << 30;
 constexpr std::uint64_t kMostSuperblockBytes =
@@ -241,7 +241,7 @@ Identity identity_of(std::span<const std::byte> file, std::uint64_t offset, std:
 
 /// The result of a search in the first kScanBytes of the file.
 struct Superblocks {
-  std::optional<RingGeometry> geometry;  // that of the first superblock whose hash matches
+  std::optional<RingGeometry> geometry;  // from the first superblock whose hash matches
   bool intact[2] = {false, false};       // whether the hash of the copy matches and the copy belongs to that pool
   bool saw_damaged = false;              // whether a block begins like a superblock, but its hash does not match
 

@@ -112,7 +112,7 @@ struct FieldPlugIns::Instance {
 
 /// The entries that a thread passes to a plug-in in a call: a copy, either unchanged or converted to doubles. If a
 /// plug-in writes to its input, this changes neither the payload, which is stored and hashed from its own memory, nor
-/// the input of another plug-in. 64: one cache line, and the width of a register.
+/// the input of another plug-in. alignas(64): one cache line, and the width of a register.
 struct FieldPlugIns::Lent {
   alignas(64) std::byte values[kReductionBlockRows * kMostEntryBytes];
   alignas(64) std::byte previous[kReductionBlockRows * kMostEntryBytes];

@@ -29,7 +29,7 @@ constexpr std::size_t kLabelBytes = 512;
 constexpr int kLooksInTimeout = 8;
 constexpr const char* kSentinel = "/dev/null";
 constexpr std::string_view kClosedDescriptors = "it closed descriptors that are not its own";
-constexpr std::size_t kSignalStackBytes = std::size_t{64} << 10;  // an endless recursion uses up the thread's own
+constexpr std::size_t kSignalStackBytes = std::size_t{64} << 10;  // an endless recursion fills the thread's own stack
 
 // The data for the handlers, which read nothing else of the process.
 std::atomic<PlugInNotes*> notes_of_process{nullptr};
