@@ -75,8 +75,8 @@ void Cohort::arrive(const StepDescriptor& step) noexcept {
   if (parts == members_.size() * (step.step / buffers_ + 1)) publish(step.step);
 }
 
-/// Requires that all parts of the step are written. Publishes neither this step nor a later one if its parts differ in
-/// the iteration.
+/// Requires that all parts of the step are written. If the parts of the step differ in the iteration, neither this step
+/// nor a later one is published.
 void Cohort::publish(std::uint64_t step) noexcept {
   if (control_->published.load(std::memory_order_relaxed) != step || !complete(step)) return;
   // Release: parts and descriptor become visible before the counter that announces them.

@@ -38,8 +38,8 @@ class Cohort final : public StepSharing {
   /// The file descriptor of the cohort's memory, to be sent to the other members.
   int fd() const noexcept { return memory_.fd(); }
 
-  /// In the first member, `share` calls this function. It must send the memory to the other members and wait until all
-  /// have mapped it. Set it before attaching. Throws Error.
+  /// In the first member, `share` calls this function. The function must send the memory to the other members and wait
+  /// until all have mapped it. Set it before attaching. Throws Error.
   std::function<void(const SharedMapping& payload, const SharedMapping& control)> pass_on;
 
   /// Sets this member's mappings of the hand-off's memory, which must outlive the cohort. Call it before the first
@@ -75,7 +75,7 @@ class Cohort final : public StepSharing {
 
   SharedMapping memory_;
   std::vector<CohortMember> members_;
-  std::vector<UniqueFd> processes_;  // of all members, in their order; this process's own is invalid
+  std::vector<UniqueFd> processes_;  // of all members, in order; the entry of this process is invalid
   std::uint32_t own_;
   std::uint32_t buffers_;
   StopFlag stop_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The mark on a pool file that is still being created: a lock that the open file description holds (fcntl). It is
+// The mark on a pool file that is still being created: a lock that the open file description holds (fcntl). The mark is
 // separate from the owner's lock (flock), because libpmemobj takes the owner's lock again while it makes a pool. The
-// kernel removes the mark when the creating process ends. Other processes query it without taking a lock, so that a
-// reader never delays a creator.
+// kernel removes the mark when the creating process ends. Other processes query the mark without taking a lock, so that
+// a reader never delays a creator.
 #pragma once
 
 namespace ringside {

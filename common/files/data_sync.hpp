@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one function with which Ringside waits until the data of a file survive power loss. A second function detects,
+// Ringside uses only this function to wait until the data of a file survive power loss. A second function detects,
 // without waiting, that a write to the disk has failed.
 #pragma once
 

@@ -19,7 +19,7 @@ std::optional<pid_t> flock_holder(const struct stat& file, const std::string& ro
 /// passes its locked descriptor on to the command that it runs.
 bool holds_flock_itself(const struct stat& file);
 
-/// "process 4711 (ringside-analyzer)", or "another process" if the holder is not known.
+/// Returns a text such as "process 4711 (ringside-analyzer)", or "another process" if the holder is not known.
 std::string describe_holder(const std::optional<pid_t>& holder, const std::string& root = "");
 
 }  // namespace ringside

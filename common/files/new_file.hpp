@@ -30,8 +30,8 @@ class NewFile {
   /// kNamed is for a library that opens files by name. A file with a name remains if the process is killed.
   enum class Until { kNameless, kNamed };
 
-  /// Makes the file and opens it for reading and writing. If that fails, fd() is invalid and errno is set. Its
-  /// permissions are at most `mode`.
+  /// Makes the file and opens it for reading and writing. If that fails, fd() is invalid and errno is set. The
+  /// permissions of the file are at most `mode`.
   NewFile(std::string path, mode_t mode, Until until_published = Until::kNameless);
   /// Removes a file that was not published.
   ~NewFile();
@@ -42,7 +42,7 @@ class NewFile {
   /// The file's name until it is published; empty if it has none.
   const std::string& name_beside() const noexcept { return beside_; }
 
-  /// Syncs the file and gives it its name, replacing any file of that name. Returns 0, or an errno value.
+  /// Syncs the file and gives it its name. An existing file of that name is replaced. Returns 0, or an errno value.
   int publish();
 
  private:

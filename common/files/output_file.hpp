@@ -24,13 +24,13 @@ namespace ringside {
 inline constexpr mode_t kPrivateMode = 0600;  // for files that only the owner's programs read: a pool, a cache
 inline constexpr mode_t kOutputMode = 0640;   // for a user's outputs: the group may read them if the umask allows it
 
-/// Throws the Error that an OutputFile with these arguments would throw, as far as this can be checked in advance.
-/// Meant for commands that work for hours before they write. Leaves no file behind.
+/// Throws the Error that an OutputFile with these arguments would throw, as far as this can be checked in advance. This
+/// check is for commands that work for hours before they write. Leaves no file behind.
 void check_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept);
 
 /// Throws Error (exit code 2) if the name has an ending (a dot after the first character, a letter, letters and digits)
-/// other than `accepted`, because it would misname the content. A device or a pipe may have any name. hint: an
-/// alternative for the user; may be empty.
+/// other than `accepted`, because such an ending would misstate the content. A device or a pipe may have any name.
+/// hint: an alternative for the user; may be empty.
 void refuse_other_endings(const std::string& path, const std::string& option, const std::vector<std::string>& accepted,
                           const std::string& hint = {});
 inline const std::vector<std::string> kPageEndings = {".html", ".htm"};

@@ -20,7 +20,8 @@ struct KeptFile {
 bool same_file(const std::string& a, const std::string& b);
 
 /// Throws Error, whose message begins with `option`. Exit code 2: `path` leads to one of `kept`, to a pool, a journal
-/// or a matrix cache, or has the name of the journal of a pool beside it. Exit code 3: `path` leads to one of these:
+/// or a matrix cache, or has the name that the journal of a pool in the same folder would have. Exit code 3: `path`
+/// leads to one of these:
 /// - a file that cannot be inspected;
 /// - a file that another process is making (empty or zeros, and locked);
 /// - a folder or a socket;

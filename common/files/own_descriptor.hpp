@@ -21,14 +21,14 @@ std::optional<int> descriptor_named(const std::string& path);
 /// `path` (same device and inode). Nothing if the output must be opened by its name.
 std::optional<int> descriptor_of_output(const std::string& path);
 
-/// Whether `path` is `-`, and the output therefore standard output.
+/// Whether `path` is `-`, which means standard output.
 bool is_standard_output(std::string_view path) noexcept;
 
 /// The output's name for messages: `path`, or "standard output".
 std::string output_name(const std::string& path);
 
-/// Writes `text`, a line about an output to `path`. It goes to standard output, or to standard error if the output
-/// itself goes to standard output. If the output goes to both, `text` is not written.
+/// Writes `text`, a line about an output to `path`. The text goes to standard output, or to standard error if the
+/// output itself goes to standard output. If the output goes to both, `text` is not written.
 void write_beside_output(const std::string& path, std::string_view text) noexcept;
 
 }  // namespace ringside

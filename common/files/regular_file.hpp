@@ -21,7 +21,7 @@ struct RegularFile {
   UniqueFd fd;
   struct stat status {};
   int error = 0;     // an errno value if `fd` is invalid and `kind` is empty
-  std::string kind;  // what was found, if not a regular file: a word of `kind_of`
+  std::string kind;  // if not a regular file was found: its kind, as `kind_of` names it
 
   bool valid() const noexcept { return fd.valid(); }
   /// Why `fd` is invalid: "No such file or directory", "found a named pipe".
@@ -34,8 +34,8 @@ struct RegularFile {
 /// Throws only std::bad_alloc.
 RegularFile open_regular(const std::string& path, int flags, mode_t mode = 0);
 
-/// open(2) with the same flags added and repeated in the same way, for a file of any kind. If it fails, the result is
-/// invalid and errno is set.
+/// Like open_regular, adds these flags to open(2) and repeats the call, but opens a file of any kind. If it fails, the
+/// result is invalid and errno is set.
 UniqueFd open_without_waiting(const std::string& path, int flags, mode_t mode = 0);
 
 /// Like open_regular for reading, but also opens a pipe that is one of this process's own descriptors (`<(COMMAND)`,

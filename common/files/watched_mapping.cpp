@@ -25,8 +25,8 @@ namespace ringside {
 constexpr std::uintptr_t kFaultPageBytes = 4096;
 constexpr std::size_t kMaxNameBytes = 1024;
 
-/// An entry is never freed, but reused after its mapping is removed. It is written under the mutex and read by the
-/// handler.
+/// An entry is never freed, but reused after its mapping is removed. The functions write an entry under the mutex; the
+/// handler reads it.
 struct WatchedMapping::Entry {
   Entry* next = nullptr;
   std::atomic<std::uintptr_t> begin{0};
@@ -122,7 +122,7 @@ bool replace_page(const Entry& entry, std::uintptr_t page) noexcept {
   _exit(static_cast<int>(code));
 }
 
-/// The faulting instruction runs again after this returns.
+/// The faulting instruction runs again after this function returns.
 void on_bus_error(int, siginfo_t* info, void*) {
   const int errno_before = errno;
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);

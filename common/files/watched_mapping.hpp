@@ -38,9 +38,9 @@ class WatchedMapping {
   WatchedMapping& operator=(const WatchedMapping&) = delete;
 
   /// From now on a fault does not end the process: a private copy replaces the page, and `error` reports it. Stores to
-  /// that page do not reach the file. Call it only if `error` is checked before anything is acknowledged. With
-  /// kNotTruncation, a truncated file still ends the process; use it for mappings in which the caller keeps its own
-  /// state.
+  /// that page do not reach the file. Call this function only if `error` is checked before anything is acknowledged.
+  /// With kNotTruncation, a truncated file still ends the process; use it for mappings in which the caller keeps its
+  /// own state.
   enum class Survive { kAll, kNotTruncation };
   void survive_faults(Survive what = Survive::kAll) noexcept;
 

@@ -85,7 +85,7 @@ struct MessageAddress {
 };
 
 /// Makes the coordination of each attachment of a process. The implementation is in a separate folder (common/messages)
-/// because it needs ZeroMQ; a program that coordinates only by locks links neither.
+/// because it needs ZeroMQ; a program that coordinates only by locks links neither of the two.
 class Messages {
  public:
   virtual ~Messages() = default;
@@ -98,7 +98,7 @@ class Messages {
 /// socket: the path of the analyzer's socket. Throws Error (exit code 3) if the endpoint's name would be too long.
 using MakeMessages = std::unique_ptr<Messages> (*)(const std::string& socket);
 
-/// Calls `make`. Throws Error (exit code 2) if it is null: the program was built without messages.
+/// Calls `make`. Throws Error (exit code 2) if `make` is null: the program was built without messages.
 std::unique_ptr<Messages> make_messages_with(MakeMessages make, const std::string& socket);
 
 }  // namespace ringside

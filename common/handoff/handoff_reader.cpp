@@ -56,7 +56,7 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
       control_->buffers != geometry_.buffers || control_->payload_bytes != geometry_.payload_bytes) {
     throw usage_error("the control memory of the peer (pid {}) does not match its attach request", peer_.pid());
   }
-  // Start where an earlier analyzer stopped; both values are 0 without one.
+  // Start where an earlier analyzer stopped; both values are 0 if there was none.
   next_step_ = control_->released.load(std::memory_order_acquire);
   const std::uint64_t published = control_->published.load(std::memory_order_acquire);
   if (next_step_ > published || published - next_step_ > geometry_.buffers) {
@@ -194,7 +194,7 @@ void HandoffReader::release() noexcept {
 
 void HandoffReader::end_run() noexcept {
   ends_ = true;
-  // Stored before the next release, so that a producer that reads the release also reads this.
+  // This value is stored before the next release, so that a producer that reads the release also reads this value.
   control_->run_ends.store(1, std::memory_order_release);
 }
 

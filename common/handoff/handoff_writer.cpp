@@ -23,8 +23,8 @@ std::int64_t seconds_to_ns(double seconds) noexcept {
   return static_cast<std::int64_t>(seconds * 1e9);
 }
 
-// Attaching (a pool may have to be made) and detaching (everything must reach the disk) take longer than a step. They
-// may take this many times the peer's time-out.
+// Attaching (a pool may have to be made) and detaching (everything must reach the disk) take longer than a step. Each
+// of them may take this many times the peer's time-out.
 constexpr int kDiskPatience = 20;
 constexpr int kReceiveSliceMs = 200;
 
@@ -100,8 +100,9 @@ PoolUse HandoffWriter::pool_use() const noexcept {
   return asked_before_ && options_.pool_use == PoolUse::kFresh ? PoolUse::kFreshAgain : options_.pool_use;
 }
 
-/// True once the analyzer has accepted the request. Throws Error if it refuses, or closes the connection without an
-/// answer. If the analyzer died during the request, the writer returns to its state before the request.
+/// True once the analyzer has accepted the request. Throws Error if the analyzer refuses the request, or closes the
+/// connection without an answer. If the analyzer died during the request, the writer returns to its state before the
+/// request.
 bool HandoffWriter::answered(int timeout_ms) {
   std::array<std::byte, sizeof(AttachReply)> buffer;
   std::optional<Peer::Received> received = peer_.receive(buffer, timeout_ms);
@@ -155,9 +156,9 @@ void HandoffWriter::coordinate(std::uint64_t epoch) {
   coordination_->announce();
 }
 
-/// Waits until an analyzer has accepted the request: connect_s seconds until one listens, answer_s seconds for its
-/// answer. Throws Error: exit code 4 when the time is over, 130 once `stop` is set, or the analyzer's own code if it
-/// refuses.
+/// Waits until an analyzer has accepted the request: up to connect_s seconds until an analyzer listens, and up to
+/// answer_s seconds for its answer. Throws Error: exit code 4 when the time is over, 130 once `stop` is set, or the
+/// analyzer's own code if the analyzer refuses.
 void HandoffWriter::attach(double connect_s, double answer_s) {
   const std::int64_t connect_by = now_ns() + seconds_to_ns(connect_s);
   const std::int64_t answer_by = now_ns() + seconds_to_ns(answer_s);

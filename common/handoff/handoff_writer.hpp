@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The publishing side of the hand-off: attach, claim a buffer, write x_k into it, publish, detach. It implements
-// ringside_writer in include/ringside.h, which every solver uses; docs/formats/handoff_protocol.md specifies the
-// protocol.
+// The publishing side of the hand-off: attach, claim a buffer, write x_k into it, publish, detach. HandoffWriter
+// implements ringside_writer in include/ringside.h, which every solver uses; docs/formats/handoff_protocol.md specifies
+// the protocol.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +38,9 @@ enum class ClaimStatus {
 ///   if (!claim) throw handoff.failure(claim.status);
 struct [[nodiscard]] Claim {
   ClaimStatus status = ClaimStatus::kOk;
-  std::byte* payload = nullptr;  // all variables, 2 MiB-aligned; the caller's until the next publish; null unless kOk
+  std::byte* payload = nullptr;  // all variables, 2 MiB-aligned; writable until the next publish; null unless kOk
   explicit operator bool() const noexcept { return status == ClaimStatus::kOk; }
-  /// The first variable, for a run in which that is f64.
+  /// The first variable. Call it only in a run in which this variable is f64.
   double* x() const noexcept { return reinterpret_cast<double*>(payload); }
 };
 
@@ -58,9 +58,9 @@ struct KeptStep {
   KeptScalars scalars;   // the scalars, in the order in which this run declares them
 
   const std::byte* payload() const noexcept { return memory.data(); }
-  /// The first variable, for a run in which that is f64.
+  /// The first variable. Call it only in a run in which this variable is f64.
   const double* x() const noexcept { return reinterpret_cast<const double*>(payload()); }
-  /// Whether the kept step has this scalar. It does not if the run that kept it did not declare the scalar.
+  /// Whether the kept step has this scalar. The step lacks each scalar that its run did not declare.
   bool has_scalar(std::size_t index) const noexcept { return (scalars.present >> index & 1) != 0; }
   ScalarValue scalar(std::size_t index) const noexcept {
     ScalarValue value;
@@ -86,8 +86,8 @@ struct CoreLoan {
 /// detaching throws Error (exit code 2), and the destructor leaves the attachment alone.
 class HandoffWriter {
  public:
-  /// Connects, passes the buffers on, and waits until the analyzer accepts. `variables` and `scalars` are those of
-  /// every step. Sets run.entries, run.schema_id and run.problem_id from the variables. Throws RefusedError if the
+  /// Connects, passes the buffers on, and waits until the analyzer accepts. Every step has these `variables` and
+  /// `scalars`. Sets run.entries, run.schema_id and run.problem_id from the variables. Throws RefusedError if the
   /// analyzer refuses. Throws Error: exit code 4 if there is no analyzer, 2 if `buffers` is out of range or the scalars
   /// are refused.
   HandoffWriter(const HandoffOptions& options, const RunDescription& run, Schema variables,
@@ -98,7 +98,8 @@ class HandoffWriter {
   const RunDescription& run() const noexcept { return request_.head.run; }
   const Schema& schema() const noexcept { return request_.schema; }
 
-  /// With PoolUse::kResume: the step to continue from, at the first call; nothing later, or if there was no such step.
+  /// With PoolUse::kResume, the first call returns the step to continue from. Returns nothing later, or if there was no
+  /// such step.
   std::optional<KeptStep> take_kept() { return std::exchange(kept_, std::nullopt); }
   /// The analyzer's note for the user about the attachment; usually empty.
   const std::string& note() const noexcept { return note_; }
@@ -117,8 +118,8 @@ class HandoffWriter {
   /// Like `claim`, but does not wait for a buffer. kAnalyzerStalled: nothing has been released for peer_timeout_s.
   Claim try_claim() noexcept { return claim(When::kNow, options_.on_analyzer_loss, options_.stop); }
 
-  /// The buffer for the last iterate of a run: ignores `stop`, which may be the reason why this iterate is the last. If
-  /// the analyzer has been lost, waits for another one, unless the run is to stop.
+  /// Returns the buffer for the last iterate of a run. Ignores `stop`, which may be the reason why this iterate is the
+  /// last. If the analyzer has been lost, waits for another one, unless the run is to stop.
   Claim claim_last() noexcept { return claim(When::kFree, loss_at_the_end(), nullptr); }
 
   /// Call it for a step that the solver does not publish, for instance after kFull, because a claim without a buffer is
@@ -132,7 +133,8 @@ class HandoffWriter {
 
   /// Detaches and waits until the analyzer has committed all published steps (and persisted them, if requested). If the
   /// analyzer is lost meanwhile, waits for another one as claim_last does. Throws Error: with the analyzer's exit code
-  /// and line if it failed; with exit code 4 if it was lost, stalled, or left without having committed all.
+  /// and line if the analyzer failed; with exit code 4 if the analyzer was lost, stalled, or left before it had
+  /// committed all steps.
   void detach(Outcome outcome);
 
   /// The reason why a claim gave no buffer; if the analyzer sent a message, the reason is that message.
@@ -146,8 +148,8 @@ class HandoffWriter {
   const Replies& replies() const noexcept { return replies_; }
 
   std::uint64_t published() const noexcept { return next_step_; }
-  /// The number of published steps that the analyzer has committed; and the number that are on its medium, if
-  /// persistence was requested.
+  /// committed: the number of published steps that the analyzer has committed. persisted: the number of published steps
+  /// on the analyzer's medium, if persistence was requested.
   std::uint64_t committed() const noexcept { return control_->released.load(std::memory_order_acquire); }
   std::uint64_t persisted() const noexcept { return control_->persisted.load(std::memory_order_relaxed); }
   std::uint64_t skipped() const noexcept { return skipped_; }

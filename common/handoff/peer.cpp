@@ -26,7 +26,8 @@
 namespace ringside {
 namespace {
 
-// How many connections the kernel queues until they are accepted. They mostly wait there while a run is served.
+// How many connections the kernel queues until they are accepted. Connections mostly wait in this queue while a run is
+// served.
 constexpr int kMostInQueue = 64;
 
 sockaddr_un address_of(const std::string& path) {
@@ -67,10 +68,10 @@ Peer::Peer(UniqueFd socket) : socket_(std::move(socket)) {
 
 namespace {
 
-/// One attempt; `error` is the errno value if it returns nothing.
+/// Makes one attempt to connect. If the attempt fails, returns nothing and sets `error` to the errno value.
 std::optional<Peer> connect_once(const std::string& path, int& error) {
   const sockaddr_un address = address_of(path);
-  // Not blocking, because a blocking connect would wait without limit if the listener's queue is full.
+  // The socket is non-blocking, because a blocking connect would wait without limit if the listener's queue is full.
   UniqueFd fd = new_socket(SOCK_NONBLOCK);
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     error = errno;
@@ -218,7 +219,7 @@ Listener::Listener(const std::string& path) : path_(path) {
   if (!folder.empty() && mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     throw system_error("cannot create the folder '{}' for the socket: {}", folder.string(), errno_text(errno));
   }
-  // Take the lock first: otherwise a second listener would replace the socket of a living one.
+  // Take the lock first: otherwise a second listener would replace the socket of a listener that still runs.
   const std::string lock_path = path + std::string(kLockSuffix);
   RegularFile lock = open_regular(lock_path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
   if (!lock.valid()) throw system_error("cannot open the lock file '{}': {}", lock_path, lock.why());

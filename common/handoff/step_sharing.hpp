@@ -17,7 +17,7 @@ namespace ringside {
 class StepSharing : public Pulse {
  public:
   /// Called when the memory is made but not yet sealed against writable mappings. On return, every process of the
-  /// cohort has mapped it. Throws Error if a process has not.
+  /// cohort has mapped it. Throws Error if a process has not mapped it.
   virtual void share(const SharedMapping& payload, const SharedMapping& control) = 0;
 
   /// Called when this process has written its part of the step. Publishes the step if this part is the last.

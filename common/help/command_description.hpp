@@ -42,7 +42,7 @@ struct OptionDescription {
   bool is_listed = true;         // whether --help shows it
   bool is_setting = true;        // false for --help, --version and --config
   std::size_t most_values = 1;
-  std::optional<std::string> given;  // the value; "true" or "false" for a flag; empty if the option had no value
+  std::optional<std::string> given;  // the value; "true" or "false" for a flag; an empty text for an option without one
 };
 
 struct CommandDescription {

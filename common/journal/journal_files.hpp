@@ -47,7 +47,7 @@ constexpr std::string_view to_string(JournalKind kind) noexcept {
 struct JournalOptions {
   JournalKind kind = JournalKind::kAuto;
   std::uint64_t bytes = std::uint64_t{64} << 20;  // of both logs: about 260,000 steps; at least half of them are kept
-  bool foreign = false;                           // the logs may belong to another user: RingOptions::foreign_pool
+  bool foreign = false;                           // whether another user may own the logs (RingOptions::foreign_pool)
 };
 
 }  // namespace ringside

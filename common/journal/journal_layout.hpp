@@ -19,7 +19,7 @@ inline constexpr std::size_t kFrameAlignment = 8;
 // Any greater number is a sign of damage.
 inline constexpr std::uint64_t kMaxRecordSeq = std::uint64_t{1} << 62;
 
-/// The first bytes of a log. The first 12 keep their place and meaning in every version.
+/// The first bytes of a log. The first 12 bytes keep their place and meaning in every version.
 struct JournalHeader {
   std::uint64_t magic = kJournalMagic;
   std::uint32_t version = kJournalVersion;
