@@ -35,8 +35,8 @@ static_assert(offsetof(JournalHeader, generation) == 16 && offsetof(JournalHeade
 
 /// Precedes each record's bytes, which are zero-padded to a multiple of kFrameAlignment.
 struct FrameHeader {
-  std::uint64_t hash = 0;  // the hash of the rest of the frame, seeded by the hash in the log's header: a frame of an
-                           // older generation, or of another log, does not verify
+  std::uint64_t hash = 0;  // the hash of the rest of the frame, seeded by the hash in the log's header, so a frame of
+                           // an older generation, or of another log, does not verify
   std::uint32_t mark = kFrameMark;
   std::uint32_t payload_bytes = 0;  // from 1 to kMaxRecordBytes
   std::uint64_t seq = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The journal's reading side (docs/formats/files.md): every record that the analyzer has made, in order. It
-// returns encoded records and does not decode them.
+// The journal's reading side (docs/formats/files.md): every record that the analyzer has made, in order. The records
+// are returned as encoded, not decoded.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class JournalReader {
   bool refresh();
 
   /// The next record whose seq is at least `from`, in ascending order; nothing after the last one. The bytes are valid
-  /// until the next refresh or forget, or the reader's end.
+  /// until the next call of refresh or forget, and not longer than the reader exists.
   std::optional<EncodedRecord> next(std::uint64_t from);
   /// Lets `next` begin with the oldest record again.
   void rewind() noexcept;
@@ -44,7 +44,8 @@ class JournalReader {
   void forget() noexcept;
 
   /// The unreadable parts of the logs, in one line for a user: "FILE: byte 4096: ..."; empty: none. Records after
-  /// damage are still read if they verify. A torn tail is not damage: its writer is still writing, or was killed.
+  /// damage are still read if they verify. A torn tail is not damage: the writer of the log is still writing, or was
+  /// killed.
   const std::string& damage() const noexcept;
 
   /// Where a torn tail begins, in one line for a user: "FILE: ends within a record at byte 4096: ..."; empty: none.

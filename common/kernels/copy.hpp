@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies that bypass the cache and hash in the same pass: from the shared buffer into the iterate's ring slot.
+// Copies that bypass the cache, and hash in the same pass. They copy from the shared buffer into the iterate's slot in
+// the ring.
 //
 // Copying n bytes reads n bytes from memory and writes n bytes to it (a non-temporal store does not read the line
 // first). The hash adds no memory traffic: the same pass hashes and stores each line (common/kernels/copy_kernel.cpp).
@@ -19,7 +20,8 @@ inline constexpr std::size_t kCopyChunkBytes = std::size_t{16} << 10;
 /// it announces them. Only prefetch hints reach beyond `from + bytes`, so no memory needs to exist there.
 void copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept;
 
-/// Copies like copy_nontemporal, and returns `hash64(from, bytes)`. Fast if `bytes` is a multiple of 1 KiB.
+/// Copies like copy_nontemporal, and returns `hash64(from, bytes)`. This is fast only if `bytes` is a multiple of 1
+/// KiB.
 std::uint64_t copy_nontemporal_hashed(void* to, const void* from, std::size_t bytes) noexcept;
 
 }  // namespace ringside

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The floating-point environment of a thread. The default (IEEE 754): rounding to nearest, subnormal numbers kept, no
-// exception trapped. The bits of iterates and results depend on it, and foreign code changes it: loading a library that
-// was linked with -ffast-math sets "flush to zero", and interval arithmetic may leave another rounding mode. A new
-// thread inherits its creator's environment. So each program of Ringside sets the default when it begins, and again
-// after foreign code: plug-ins, MPI_Init. libringside does not change the environment of the program that uses it.
+// The floating-point environment of a thread. The default (IEEE 754) is: rounding to nearest, subnormal numbers kept,
+// no exception trapped. The bits of iterates and results depend on the environment, and foreign code may change it:
+// loading a library that was linked with -ffast-math sets "flush to zero", and interval arithmetic may leave another
+// rounding mode. A new thread inherits its creator's environment. So each program of Ringside sets the default when it
+// begins, and again after foreign code: plug-ins, MPI_Init. libringside does not change the environment of the program
+// that uses it.
 #pragma once
 
 #include <cfenv>

@@ -15,11 +15,11 @@
 namespace ringside {
 namespace {
 
-// Two varints of at most ten bytes, each after a tag of one byte.
+// A message has two varints of at most ten bytes, each after a tag of one byte.
 constexpr std::size_t kMostBytes = 22;
-// A longer message ends its connection. ZeroMQ's own greeting, which contains the name, must also fit.
+// A longer message ends the connection of its sender. ZeroMQ's own greeting, which contains the name, must also fit.
 constexpr std::size_t kMaxMessageBytes = 256;
-// Only the newest of a side's messages matters, so few are held.
+// Only the newest message of a side matters, so only a few are held.
 constexpr int kMessagesHeld = 256;
 // The number of messages received at once, so that a flood of them cannot keep this side from checking the time.
 constexpr int kMessagesAtOnce = 64;

@@ -22,7 +22,7 @@ namespace ringside {
 using Check = std::function<std::string(std::string& value)>;
 
 /// Stores a value. Returns the reason for a refusal, or an empty text. The value is empty if the option was given
-/// without one.
+/// without a value.
 using Store = std::function<std::string(const std::string& value)>;
 
 struct DeclaredOption;  // defined in command_line.cpp, because both contain CLI11's objects
@@ -45,7 +45,7 @@ class Option {
   Option& may_stand_alone();                         // allows the option without a value
   Option& comma_separated();                         // for a vector: one word may contain several values
   Option& times(int least, int most);                // for a vector: limits the number of values
-  /// A settings file may give the values as a table of names: `named` makes a value from a name and its text.
+  /// Allows the values as a table of names in a settings file: `named` makes a value from a name and its text.
   Option& table(std::function<std::string(const std::string& name, const std::string& text)> named);
   Option& records_given(bool& given);                // `given` becomes true when a value is stored
 
@@ -56,7 +56,7 @@ class Option {
   /// nothing.
   std::optional<std::string> store(const std::vector<std::string>& values);
   void clear();
-  /// The value that an entry of a table means; nothing if the option accepts no table.
+  /// Makes the value from an entry of such a table; nothing if the option accepts no table.
   std::optional<std::string> named(const std::string& name, const std::string& text) const;
 
  private:

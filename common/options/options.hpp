@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All options of a run. The default and the meaning of each option are beside its field here; its flag, file key and
-// help text are declared once, in options.cpp. `ringside run` declares all options and passes to each process the
+// All options of a run. This file has the default and the meaning of each option beside its field. options.cpp declares
+// each option's flag, file key and help text once. `ringside run` declares all options and passes to each process the
 // options of that process.
 #pragma once
 
@@ -111,15 +111,15 @@ struct TriggerOptions {
   std::vector<std::string> triggers;   // 'CONDITION: ACTION[, ACTION]'
   std::string on_non_finite = "mark";  // mark; or some of freeze, stop, keep; or keep-going
   std::vector<std::string> global_triggers;  // conditions over a whole run of several nodes; actions: mark, stop
-  std::uint64_t archive_bytes = 0;     // limit for the steps that `keep` copies; 0: as many steps as the ring has
+  std::uint64_t archive_bytes = 0;     // the most bytes of steps that `keep` copies; 0: as many steps as the ring has
 };
 
-/// On which cores, with which Python and for how long the user's Python functions run during a run
+/// Options for the user's Python functions during a run: their cores, their Python, and their time
 /// (docs/use/questions.md).
 struct AnalysisOptions {
   std::string cores;      // "0-3"; empty: the analyzer's cores, but only while the analyzer does not use them
   std::string python;     // the path of Python; empty: python3 in PATH, or Debian's
-  double timeout_s = 10;  // how long they may run after the end of the run
+  double timeout_s = 10;  // how long the functions may run after the end of the run
 };
 
 /// The prediction of `ringside run --cores auto` for a step, which the analyzer reports to followers. If step_ns is 0,
@@ -148,7 +148,7 @@ struct CoreOptions {
 /// The options that both processes of a run accept.
 struct ProcessOptions {
   std::string cores;         // "0-3,8"; empty: the process is not pinned
-  bool shared_core = false;  // whether the peer runs on the same core: then never spin
+  bool shared_core = false;  // whether the peer runs on the same core; then no wait spins
   std::string socket = kServiceSocket;
   int report_fd = -1;  // the descriptor to which reports go; below 0: no reports
   std::string log_level = "warning";

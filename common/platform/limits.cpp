@@ -24,7 +24,7 @@ namespace {
 // More descriptors than any of our programs opens. The value limits how many descriptors clients can occupy.
 constexpr rlim_t kMostDescriptors = 16384;
 
-// Memory that must remain for the threads and their libraries; it costs nothing unless it is used.
+// The memory that must remain for the threads and their libraries. The check maps it, but does not touch it.
 constexpr std::size_t kMemoryBytes = std::size_t{32} << 20;
 
 }  // namespace

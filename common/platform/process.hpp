@@ -43,7 +43,7 @@ class ForkMark {
   const volatile unsigned char* page_ = nullptr;
 };
 
-/// A deleter that does nothing in children of the process that made the pointer. It is for objects whose destructor
+/// A deleter that does nothing in children of the process that made the pointer. Use it for objects whose destructor
 /// would use threads and descriptors of the parent.
 template <class T>
 struct OwnersDelete {
@@ -60,8 +60,8 @@ bool is_stopped(pid_t pid) noexcept;
 /// The time at which that process started, in clock ticks since the machine's start; 0 if /proc cannot be read.
 std::uint64_t start_of(pid_t pid) noexcept;
 
-/// The list of arguments or variables in the form that exec takes: pointers to the texts, then a null pointer. It is
-/// valid while `texts` is unchanged.
+/// The list of arguments or variables in the form that exec takes: pointers to the texts, then a null pointer. The list
+/// is valid while `texts` is unchanged.
 std::vector<char*> exec_list(std::vector<std::string>& texts);
 
 /// The variable's value in the environment; null if it is unset or empty.

@@ -24,7 +24,7 @@ class Report {
   Report(const Report&) = delete;
   Report& operator=(const Report&) = delete;
 
-  /// From now on the report's own thread calls `describe` for each line of progress; `describe` reads atomics only.
+  /// From now on the report's own thread calls `describe` for each line of progress; `describe` must read only atomics.
   void start(std::function<Json()> describe);
 
   /// Ends the lines of progress; returns when the thread has ended.

@@ -43,8 +43,8 @@ std::uint64_t number(std::string_view text) noexcept {
   return number < kMost ? number : 0;
 }
 
-/// A message to the manager that contains a number. It allocates no memory, because the watchdog must receive its
-/// messages even when memory is short.
+/// A message to the manager that contains a number. This class allocates no memory, because the watchdog must receive
+/// its messages even when memory is short.
 class Assignments {
  public:
   Assignments(std::string_view before, std::uint64_t number, std::string_view behind = "") noexcept {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A service's reports to systemd: that it is ready, what it does, that its main thread makes progress, that it stops
-// (docs/use/operations.md). The reports are datagrams to a socket (NOTIFY_SOCKET), as sd_notify(3) describes.
-// libsystemd is not used, because its function waits while the manager does not read, which would delay a step. Without
-// a manager, no function here does anything.
+// A service's reports to systemd: that the service is ready, what it does, that its main thread makes progress, and
+// that it stops (docs/use/operations.md). The reports are datagrams to a socket (NOTIFY_SOCKET), as sd_notify(3)
+// describes. libsystemd is not used, because its function waits while the manager does not read, which would delay a
+// step. Without a manager, no function here does anything.
 //
-// Only `beat` and `expect_work_on` feed the watchdog. The main thread calls them where it makes progress; a separate
-// thread would continue to call them while the main thread hangs. `beat` makes one system call every 5 s, or every
-// quarter of the watchdog's time if that is shorter; it compares the times that callers pass to it.
+// Only `beat` and `expect_work_on` feed the watchdog. The main thread calls these two functions where it makes
+// progress; a separate thread would continue to call them while the main thread hangs. `beat` makes one system call
+// every 5 s, or every quarter of the watchdog's time if that is shorter; it compares the times that callers pass to it.
 #pragma once
 
 #include <cstdint>

@@ -28,8 +28,8 @@ void leave_stop_signals_to_parent() noexcept;
 /// signals end the process at once.
 const volatile int* catch_stop_signals();
 
-/// From now on these signals also set `flag`, which may also be set for other reasons. It must outlive the process's
-/// last signal.
+/// From now on these signals also set `flag`, which may also be set for other reasons. `flag` must outlive the
+/// process's last signal.
 void also_set_on_stop(std::atomic<bool>& flag) noexcept;
 
 /// From now on, writing to a pipe whose reader has gone, or to a file that may not grow, makes the call fail instead of

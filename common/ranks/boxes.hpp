@@ -54,7 +54,7 @@ std::optional<EntryRange> contiguous_entries(const Variable& global, std::span<c
 /// A node's part of a variable, and the place of one rank's part within it.
 struct NodeVariable {
   Variable variable;               // the variable with the shape of the node's part
-  std::uint64_t offset_bytes = 0;  // the place of the rank's part in it
+  std::uint64_t offset_bytes = 0;  // the place of the rank's part in the node's part
   std::uint64_t bytes = 0;         // the size of the rank's part
   bool is_kept = true;             // false: the variable is replicated, and the copy of the node's first rank is kept
   std::string region;              // the entries of the whole variable that the node keeps, in the node's order: "rows

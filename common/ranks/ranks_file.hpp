@@ -34,8 +34,8 @@ struct RanksFile {
     std::vector<Rank> ranks;  // the node's ranks, in the order of their boxes in the ring
   };
 
-  /// The addresses of all nodes' analyzers (docs/publish/mpi.md, "Results of the whole run"). Ranks send them to the
-  /// analyzer together with the content of the file, which does not contain them.
+  /// The addresses of all nodes' analyzers (docs/publish/mpi.md, "Results of the whole run"). Ranks send these
+  /// addresses to the analyzer together with the content of the file; the file itself does not contain them.
   struct Round {
     struct Place {
       std::string address;     // HOST:PORT

@@ -58,7 +58,7 @@ std::uint64_t from_zigzag(std::uint64_t value) noexcept {
   return (value >> 1) ^ (~(value & 1) + 1);
 }
 
-/// The enumerator of that name, among those with the numbers 1 to `last`.
+/// The enumerator with that name, if its number is from 1 to `last`.
 template <class Enumeration>
 std::optional<Enumeration> named(std::string_view text, std::uint8_t last) {
   for (std::uint8_t number = 1; number <= last; ++number) {
@@ -67,8 +67,8 @@ std::optional<Enumeration> named(std::string_view text, std::uint8_t last) {
   return std::nullopt;
 }
 
-/// The largest number of descriptions: as many results as a run's entry in the ring has room for. With more, one small
-/// record could describe millions.
+/// The largest number of descriptions: a run's entry in the ring has room for as many. Without this limit, one small
+/// record could describe millions of results.
 constexpr std::size_t kMostDescriptions = 128;
 
 /// A run's description of its variables and results, which is recorded once.

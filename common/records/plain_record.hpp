@@ -46,7 +46,7 @@ struct PlainStep {
   std::uint64_t skipped_before = 0;
   bool rebuilt = false;
   bool broke_lease = false;
-  StepResults results;          // without names; for a step that is older than named results: older_results
+  StepResults results;          // without names; if recorded before results had names: older_results
   std::uint64_t catalogue = 0;  // the RecordLayout::hash of the names
 };
 

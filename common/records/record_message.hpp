@@ -36,7 +36,8 @@ std::optional<RecordedStep> step_of(const wire::StepRecord& record, const Result
 
 /// Sets every field of `message`, and reuses its memory. words: layout.words() words.
 void fill(wire::Results& message, const RecordLayout& layout, std::span<const std::uint64_t> words);
-/// The values of a message, which may be hostile, without names. Nothing in the cases of StepResults::of_columns.
+/// The values of a message, which may be hostile, without names. Returns nothing in the cases in which
+/// StepResults::of_columns does.
 std::optional<StepResults> columns_of(const wire::Results& message);
 
 /// Sets `schema`, `results` and `payload_bytes`.

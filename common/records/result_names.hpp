@@ -23,8 +23,8 @@ namespace ringside {
 
 class ResultNames {
  public:
-  /// The number of descriptions that are kept, the newest ones. A journal has fewer runs, unless they have almost no
-  /// steps.
+  /// The number of descriptions that are kept; older ones are dropped. A journal has fewer runs, unless they have
+  /// almost no steps.
   static constexpr std::size_t kMost = 1024;
   static constexpr std::size_t kAll = ~std::size_t{0};
 
@@ -37,7 +37,7 @@ class ResultNames {
   /// same number of values of each type.
   StepResults named(StepResults values, std::uint64_t catalogue) const;
 
-  // The following four functions take messages. They are in record_message.cpp, which is not in libringside.
+  // The following four functions take messages. They are defined in record_message.cpp, which is not in libringside.
   /// Adds the description of results in a RunStarted or a RunDescribed; any other record changes nothing.
   void learn(const wire::Record& record);
   void learn(const wire::RunStarted& started);
@@ -56,8 +56,8 @@ class ResultNames {
 /// The results of a step that was recorded before results had names: the reductions of x, and two residuals.
 const SharedLayout& unnamed_results();
 
-/// The results of such a step, with their present names. reductions: nothing if the record has none. rebuilt: whether
-/// the record was made from the ring.
+/// The results of such a step, with the names that they have now. reductions: empty if the record has no reductions.
+/// rebuilt: whether the record was made from the ring.
 StepResults older_results(const std::optional<Reductions>& reductions, bool rebuilt, double residual_l1,
                           double residual_linf);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The memory that each thread needs to reduce: the state of the kernels, which includes 256 KiB of pairs for the
-// histogram, and a staging area for a chunk. All fields of a step share it. A thread works for one field at a time.
-// When the thread changes to another field, the previous field first folds the state into a compact form
+// histogram, and a staging area for a chunk. All fields of a step share this memory. A thread works for one field at a
+// time. When the thread changes to another field, the previous field first folds the state into a compact form
 // (FieldReducer::leave).
 #pragma once
 

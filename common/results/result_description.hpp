@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The description of a result that a run records for each step (docs/publish/variables.md, section 4.5). The run table,
-// the attach request and the journal store it, so a new result needs no new format.
+// the attach request and the journal store such descriptions, so a new result needs no new format.
 #pragma once
 
 #include <bit>
@@ -66,7 +66,7 @@ void set_origin(ResultDescription& description, const Id128& id) noexcept;
 /// The id of the plug-in that computes the result; 0 if no plug-in does.
 Id128 origin_of(const ResultDescription& description) noexcept;
 
-/// A number that a solver publishes with each step. The ring keeps it in the step descriptor.
+/// A number that a solver publishes with each step. The ring keeps the scalars of a step in the step descriptor.
 struct Scalar {
   std::string name;
   ValueType type = ValueType::kF64;  // kF64 or kI64

@@ -132,8 +132,8 @@ class SuperblockCheck {
     return geometry;
   }
 
-  /// Also checks that the superblock is within the file, because another process may have changed its size after the
-  /// hash was computed.
+  /// Also checks that the superblock is within the file, because another process may have changed the stated size after
+  /// the hash was computed.
   void check_size(std::uint64_t stated, std::uint64_t expected) const {
     if (stated != expected || stated > file_.size() - offset_) throw damaged("its size", stated);
   }
@@ -171,7 +171,7 @@ class SuperblockCheck {
     geometry.slots.resize(fixed.slots);
     std::memcpy(geometry.slots.data(), file_.data() + places, fixed.slots * sizeof(SlotPlace));
 
-    // The range [begin, end) of every part. All must be within the file, without overlaps.
+    // The range [begin, end) of every part. All parts must be within the file, without overlaps.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;
     const auto add_part = [&](std::string_view what, std::uint64_t begin, std::uint64_t bytes,
                               std::uint64_t alignment) {
@@ -296,9 +296,9 @@ FoundRing find_ring_in(std::span<const std::byte> file, std::string_view name) {
   Superblocks found = find_superblocks(file, name);
   bool was_formatted = true;
   if (!found.complete()) {
-    // The creator stores the formatted words last. So if one is present now, all superblocks are already written, and
-    // one that the next search does not find is damaged. Otherwise, superblocks may still have been written during the
-    // first search.
+    // The creator stores the formatted words last. So if one is present now, all superblocks are already written, and a
+    // superblock that the next search does not find is damaged. Otherwise, superblocks may still have been written
+    // during the first search.
     was_formatted = was_ever_formatted(file);
     std::atomic_thread_fence(std::memory_order_acquire);
     found = find_superblocks(file, name);

@@ -19,7 +19,8 @@ std::string printable(std::string_view text);
 /// number of bytes written. Async-signal-safe.
 std::size_t write_printable(std::string_view text, char* to, std::size_t room) noexcept;
 
-/// The printable form of a value that may be long: if it is too long, its first bytes and their total number.
+/// The printable form of a value that may be long: if it is too long, its first bytes and the total number of its
+/// bytes.
 std::string shortened(std::string_view text, std::size_t most_bytes = 200);
 
 /// The longest beginning of `text` of at most `most_bytes` bytes that does not cut a UTF-8 character: continuation

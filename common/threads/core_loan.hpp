@@ -17,14 +17,14 @@ namespace ringside {
 struct LentCores {
   static constexpr int kMaxCpus = 1024;  // the capacity of glibc's cpu_set_t
 
-  // Written by the owner of the cores.
-  alignas(64) std::array<std::atomic<std::uint64_t>, kMaxCpus / 64> cpus{};  // bit c: logical CPU c is one of them
+  // The owner of the cores writes these words.
+  alignas(64) std::array<std::atomic<std::uint64_t>, kMaxCpus / 64> cpus{};  // bit c: CPU c is one of the cores
   std::atomic<std::uint64_t> until{0};       // the cores are lent while the borrower's counter is less than this
   std::atomic<std::uint32_t> generation{0};  // counts the changes of `cpus`
-  // Both sides ring the bell by increasing it, and the guests sleep on it. It only grows; a change means only "check
-  // again".
+  // Both sides ring the bell by increasing it, and the guests sleep on it. The bell only grows; a change of its value
+  // means only "check again".
   alignas(64) std::atomic<std::uint32_t> bell{0};
-  // Written by the borrower.
+  // The borrower writes this word.
   std::atomic<std::uint32_t> inside{0};  // number of guests at work
 };
 static_assert(sizeof(LentCores) == 256 && std::is_standard_layout_v<LentCores>);

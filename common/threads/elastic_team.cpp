@@ -144,7 +144,7 @@ bool ElasticTeam::take(End end, std::uint32_t& piece) noexcept {
   }
 }
 
-/// Takes pieces until none is left or `continues` returns false. Returns whether it took any.
+/// Takes pieces until none is left or `continues` returns false. Returns whether it took any piece.
 template <class Continues>
 bool ElasticTeam::work(End end, int thread, const Continues& continues) noexcept {
   bool worked = false;

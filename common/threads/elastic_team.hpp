@@ -52,7 +52,7 @@ class ElasticTeam final : public Team {
   int threads_;
 
   Job job_;  // changes only when no piece is left or in progress
-  // Each of the words below has its own cache line (64 bytes), because many threads write it.
+  // alignas(64) gives each of these words its own cache line, because many threads write them.
   alignas(64) std::atomic<std::uint64_t> range_{
       0};  // pieces that no thread has taken: the low half is the first piece, the high half is 1 past the last piece
   alignas(64) std::atomic<std::uint64_t> done_{0};  // the number of completed pieces of the job

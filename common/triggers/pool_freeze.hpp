@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// POOL.freeze, the file that marks a pool's ring as frozen: then no analyzer overwrites a slot (format:
-// docs/use/questions.md). The file outlives the analyzer that wrote it.
+// POOL.freeze, the file that marks a pool's ring as frozen (format: docs/use/questions.md). While a ring is frozen, no
+// analyzer overwrites a slot. The file outlives the analyzer that wrote it.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class FreezeFile {
  public:
   explicit FreezeFile(const std::string& pool);
 
-  /// 0, or an errno value if the space could not be reserved.
+  /// Returns 0, or an errno value if the space could not be reserved.
   int error() const noexcept { return error_; }
   /// Writes the file; call it once. Returns 0 when the file is on its disk, under its name; otherwise an errno value.
   int write(const PoolFreeze& freeze);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The effects of a run's triggers at one step. The recorder receives them with the step's figures and makes records of
-// them (docs/use/questions.md). The struct has a fixed size and no pointers.
+// The effects of a run's triggers at one step. The recorder receives them with the step's figures and makes records
+// from them (docs/use/questions.md). The struct has a fixed size and no pointers.
 #pragma once
 
 #include <cstdint>

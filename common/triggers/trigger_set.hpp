@@ -50,8 +50,8 @@ class TriggerSet {
   bool non_finite_in(std::span<const std::uint64_t> values) const noexcept {
     return non_finite_ != nullptr && inputs_.of(*non_finite_, values).number > 0;
   }
-  /// Whether to keep the last finite step: --on-non-finite is not keep-going, and a result counts entries that are NaN
-  /// or infinite.
+  /// Whether the last finite step is protected: --on-non-finite is not keep-going, and a result counts entries that are
+  /// NaN or infinite.
   bool guards_finite() const noexcept { return non_finite_ != nullptr; }
 
  private:

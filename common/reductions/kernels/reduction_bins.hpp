@@ -19,7 +19,8 @@ class BinFinder {
 
   /// Takes four registers of values, each with any eight rows.
   void take(Lanes a, Lanes b, Lanes c, Lanes d) noexcept {
-    // The upper 16 bits of each value, in the order that takes the least work: sign (1), exponent (11), mantissa (4).
+    // The upper 16 bits of each value: sign (1), exponent (11), mantissa (4). The values are in the order that takes
+    // the least work.
     const __m512i ab = upper_halves(a, b);
     const __m512i cd = upper_halves(c, d);
     const __m512i words = _mm512_mask_mov_epi16(_mm512_srli_epi32(ab, 16), 0xAAAAAAAA, cd);

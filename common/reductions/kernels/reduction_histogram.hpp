@@ -14,8 +14,8 @@
 
 namespace ringside::RINGSIDE_ISA {
 
-// The upper half of a double consists of sign (1), exponent (11) and mantissa. The bin is its exponent with two bits of
-// mantissa, minus the same bits of 2^-60.
+// The upper half of a double consists of sign (1), exponent (11) and mantissa. The bin is the number that consists of
+// the exponent and two bits of mantissa, minus the same number for 2^-60.
 inline constexpr int kBins = static_cast<int>(kHistogramBins);
 inline constexpr int kFirstBin = (1023 - 60) * 4;
 
@@ -179,8 +179,8 @@ class Histogram {
 
   std::uint64_t counts_[kBins] = {};
   Range paired_ = {0, -1};  // the bins whose pairs were counted; the rest of pairs_ has not been cleared
-  // pairs_[256 a + b]: the number of neighbours in bins a and b. It has 256 KiB, but only a small part is used: the
-  // square of the bins that occur. A 32-bit counter is full after 2^33 rows of one thread.
+  // pairs_[256 a + b]: the number of neighbours in bins a and b. The array has 256 KiB, but only a small part is used:
+  // the square of the bins that occur. A 32-bit counter is full after 2^33 rows of one thread.
   std::uint32_t pairs_[kBins * kBins];
 };
 

@@ -30,7 +30,7 @@ struct CopyPart {
   double* to;               // destination, 64-byte aligned, for non-temporal stores; null: the copy stays in `staging`
   const double* previous;   // the same rows of the previous iterate, or null
   double* staging;          // kStagingRows doubles of this thread, 64-byte aligned
-  std::uint64_t first_row;  // its index in the iterate; it must be the first row of a block
+  std::uint64_t first_row;  // index in the iterate of the chunk's first row; must begin a block
   std::size_t rows;         // whole blocks, except at the end of the iterate; at most kStagingRows
 };
 

@@ -18,9 +18,9 @@
 //                            memory again;
 //   merge(other)             adds the results of another instance;
 //   finish(results)          writes its results.
-// One instance serves one thread for one sweep. It is constructed in existing memory and is never destroyed. A class
-// with much working memory has a small type Found for the results of an instance: Found::merge adds an instance, and
-// the merge of the class adds a Found.
+// One instance serves one thread for one sweep. The instance is constructed in existing memory and is never destroyed.
+// A class with much working memory has a small type Found for the results of an instance: Found::merge adds an
+// instance, and the merge of the class adds a Found.
 #pragma once
 
 #include "common/reductions/kernels/field_results.hpp"

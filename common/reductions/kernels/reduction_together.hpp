@@ -103,7 +103,7 @@ class Together : Each... {
       extremes.take(values, r);
     }
   };
-  /// Adds a block after that loop has run. Source: for results that the loop could not determine.
+  /// Adds a block after that loop has run. Source: is read for results that the loop could not determine.
   template <class Source>
   void add_block(Running& running, Block& block, double* sums) noexcept {
     running.extremes.settle(block);
@@ -111,8 +111,8 @@ class Together : Each... {
     (look<Each>(block), ...);
   }
 #endif
-  /// The results of the looks among the reductions, without working memory. Instances of Together can be merged into
-  /// it, and it can be merged into an instance.
+  /// The results of the looks among the reductions, without working memory. Instances of Together can be merged into a
+  /// Found, and a Found can be merged into an instance.
   class Found : FoundOf<Each>::Type... {
     friend Together;
 

@@ -43,7 +43,7 @@ class Top {
   double least_of_largest(const Block& block) const noexcept {
     double largest[kTopEntries];
     for (std::size_t i = 0; i < kTopEntries; ++i) largest[i] = i < count_ ? entries_[i].value : -__builtin_inf();
-    // Backwards, because if values ascend, the largest then come first and the rest of the block is rejected.
+    // The loop runs backwards: if values ascend, the largest then come first, and the rest of the block is rejected.
     for (std::size_t i = block.rows; i-- > 0;) {
       const double x = block.x[i];
       if (!(x > largest[kTopEntries - 1])) continue;

@@ -19,7 +19,7 @@
 
 namespace ringside {
 
-/// A process may have only one at a time, because the signal handlers must find it.
+/// A process may have only one PlugInWatch at a time, because the signal handlers must find it.
 class PlugInWatch {
  public:
   /// labels: texts such as "reduction 'l3' (./libl3.so)", at most kMostPlugIns. timeout_s: the limit for one call.

@@ -13,8 +13,8 @@
 
 namespace ringside {
 
-/// The sums of entries and changes as doubles. The terms are rounded like those of other fields: a square is a double.
-/// For an integer field only the squares are added, because its other sums are exact integers.
+/// The sums of entries and changes, which are converted to doubles. The terms are rounded as in other fields: a square
+/// is a double. For an integer field only the squares are added, because its other sums are exact integers.
 struct ExactSums {
   static constexpr std::size_t kCount = 5;
 

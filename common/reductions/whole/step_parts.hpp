@@ -42,8 +42,8 @@ class StepParts {
   std::size_t fields() const noexcept { return fields_.size(); }
   std::size_t variable_of(std::size_t field) const noexcept { return fields_[field].variable; }
 
-  /// Writes the parts of a step to `memory`, which has words() words. reducer: has just reduced the payload; results:
-  /// its result. previous: the same as in that reduction.
+  /// Writes the parts of a step to `memory`, which has words() words. reducer: must have just reduced the payload, with
+  /// the result `results`. previous: the same as in that reduction.
   void store(const StepReducer& reducer, std::span<const std::uint64_t> results, const void* payload,
              const void* previous, std::span<std::uint64_t> memory) noexcept;
 

@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-// The choice of the instruction set does not matter: all give the same bits.
+// The choice of the instruction set does not matter, because all variants give the same bits.
 constexpr const ReductionKernel& kernel = plain::reduction_kernel;
 
 template <ReductionName kName>

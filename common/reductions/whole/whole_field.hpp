@@ -21,12 +21,12 @@ namespace ringside {
 /// The largest number of sums in a block; see ReductionKernel::sums_per_block.
 inline constexpr std::size_t kMostBlockSums = 8;
 
-/// One node's part of a field in one step. Blocks are those of the whole field.
+/// One node's part of a field in one step. The blocks are blocks of the whole field.
 struct FieldPart {
   std::uint64_t first = 0;  // index of its first entry in the whole field; for boxes: the number in earlier parts
   std::uint64_t entries = 0;
-  // The entries before the first whole block and those after the last one, as doubles, and their changes. Each has at
-  // most 1023 entries; a part within one block has only a head.
+  // The entries before the first whole block and the entries after the last whole block, as doubles, and their changes.
+  // Each has at most 1023 entries; a part within one block has only a head.
   std::span<const double> head;
   std::span<const double> head_change;  // empty if there is no previous step
   std::span<const double> block_sums;   // for each whole block, ReductionKernel::sums_per_block sums
@@ -60,7 +60,7 @@ struct WholeField {
   void take(const FieldPart& part);
 
   /// Writes the values of the field, except arrays, which stay absent and 0. values: kIntegerFieldWords or
-  /// kRealFieldWords words. Returns their presence bits. Requires that all entries have been added.
+  /// kRealFieldWords words. Returns the presence bits of these values. Requires that all entries have been added.
   std::uint64_t finish(bool is_integer, std::uint64_t* values) const noexcept;
 
  private:
