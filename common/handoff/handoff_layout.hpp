@@ -42,8 +42,7 @@ struct HandoffControl {
   std::atomic<std::uint32_t> producer_state{kProducerAttaching};
 
   // The analyzer writes these words.
-  alignas(64) std::atomic<std::uint64_t> released{0};  // number of committed steps; buffer s mod B is free once it is >
-                                                       // s
+  alignas(64) std::atomic<std::uint64_t> released{0};  // number of committed steps; buffer s mod B is free if it is > s
   std::atomic<std::uint64_t> epoch{0};                 // attachments of this producer so far, including this one
   std::atomic<std::uint32_t> analyzer_state{kAnalyzerAbsent};
   // 1: a trigger ends the run. The producer then gets no further buffer; it gets the farewell. A successor of this

@@ -159,8 +159,7 @@ class HandoffReader {
   bool ends_ = false;
   std::uint64_t last_iteration_ = 0;
   std::int64_t last_published_at_ns_ = 0;
-  std::optional<std::uint64_t> stop_at_;  // the value of `published` when `stop` was first seen: all steps below it are
-                                          // taken
+  std::optional<std::uint64_t> stop_at_;  // value of `published` when `stop` was first seen: lower steps are taken
   StepRhythm rhythm_;
 };
 

@@ -85,8 +85,8 @@ void HandoffWriter::ask(Peer peer) {
   head.elastic = options_.elastic ? 1 : 0;
   head.resume_from = head.pool_use == PoolUse::kResume ? options_.resume_from : 0;
   head.name = name_ = random_id();
-  assign(head.pool, options_.pool.size() < sizeof head.pool ? options_.pool : "");  // a shortened path would name
-                                                                                    // another pool
+  // A path that is too long is left out, because a shortened path would name another pool.
+  assign(head.pool, options_.pool.size() < sizeof head.pool ? options_.pool : "");
   const std::array<int, 3> fds = {payload_.fd(), control_mapping_.fd(), ranks_.fd()};
   peer_.send(request_.encode(), std::span(fds).first(ranks_.fd() >= 0 ? 3 : 2));
   link_ = Link::kAsked;

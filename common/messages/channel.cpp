@@ -34,8 +34,7 @@ constexpr std::size_t kMostFrames = 16;
 // process.
 constexpr std::size_t kDescriptorsToStart = 12;
 constexpr std::size_t kThreadsToStart = 2;  // ZeroMQ also aborts if it cannot start these threads
-constexpr int kZapEnforceDomain = 93;  // zmq.h defines it only in builds with drafts, but every library since 4.3 has
-                                       // it
+constexpr int kZapEnforceDomain = 93;  // zmq.h defines it only with drafts; every library since 4.3 has it
 
 zmq::socket_type type_of(ChannelKind kind) {
   switch (kind) {
@@ -173,8 +172,8 @@ Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions
   socket.set(zmq::sockopt::reconnect_ivl_max, 500);
   if (!options.name.empty()) socket.set(zmq::sockopt::routing_id, options.name);
   if (kind == ChannelKind::kSubscriber) socket.set(zmq::sockopt::subscribe, "");
-  if (kind == ChannelKind::kRouter) socket.set(zmq::sockopt::router_mandatory, true);  // an unreachable peer is an
-                                                                                       // error
+  // Makes sending to an unreachable peer an error.
+  if (kind == ChannelKind::kRouter) socket.set(zmq::sockopt::router_mandatory, true);
   implementation_->event_fd = socket.get(zmq::sockopt::fd);
   implementation_->is_far = options.curve.has_value();
   if (!options.curve) return;

@@ -57,8 +57,8 @@ struct NodeVariable {
   std::uint64_t offset_bytes = 0;  // the place of the rank's part in the node's part
   std::uint64_t bytes = 0;         // the size of the rank's part
   bool is_kept = true;             // false: the variable is replicated, and the copy of the node's first rank is kept
-  std::string region;              // the entries of the whole variable that the node keeps, in the node's order: "rows
-                                   // 18 to 35", "8 boxes (7ef1b4c0a1d05f62)"
+  std::string region;              // the entries of the whole variable that the node keeps, in its order:
+                                   // "rows 18 to 35", "8 boxes (7ef1b4c0a1d05f62)"
 };
 
 /// of_rank: the boxes of the node's ranks, in rank order; own: the index of this rank. Throws Error (exit code 2) if

@@ -25,8 +25,7 @@ struct FieldSweepPart {
 /// A chunk of a field that is being copied.
 struct FieldCopyPart {
   const void* from;           // the chunk; each byte is read once, because another process may write there
-  void* to;                   // destination, 64-byte aligned, for non-temporal stores; null: the copy stays in
-                              // `staging`
+  void* to;                   // destination of non-temporal stores, 64-byte aligned; null: copy only to `staging`
   const void* previous;       // the same entries in the previous step, or null
   void* staging;              // kCopyChunkBytes bytes of this thread, 64-byte aligned
   std::uint64_t first_entry;  // index in the field of the chunk's first entry; must begin a block

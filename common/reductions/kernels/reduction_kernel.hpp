@@ -27,7 +27,7 @@ inline constexpr std::size_t kStagingRows = kCopyChunkBytes / sizeof(double);
 /// A chunk of an iterate that is being copied.
 struct CopyPart {
   const double* from;       // the chunk; each byte is read once, because another process may write there
-  double* to;               // destination, 64-byte aligned, for non-temporal stores; null: the copy stays in `staging`
+  double* to;               // destination of non-temporal stores, 64-byte aligned; null: copy only to `staging`
   const double* previous;   // the same rows of the previous iterate, or null
   double* staging;          // kStagingRows doubles of this thread, 64-byte aligned
   std::uint64_t first_row;  // index in the iterate of the chunk's first row; must begin a block
