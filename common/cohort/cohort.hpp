@@ -35,7 +35,7 @@ class Cohort final : public StepSharing {
   Cohort(std::vector<CohortMember> members, std::uint32_t own, std::uint32_t buffers, StopFlag stop);
   Cohort(UniqueFd memory, std::vector<CohortMember> members, std::uint32_t own, std::uint32_t buffers, StopFlag stop);
 
-  /// The file descriptor of the cohort's memory, to be sent to the other members.
+  /// The file descriptor of the cohort's memory, which is to be sent to the other members.
   int fd() const noexcept { return memory_.fd(); }
 
   /// In the first member, `share` calls this function. The function must send the memory to the other members and wait

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory that the processes of a cohort share in addition to the memory of the hand-off (docs/publish/mpi.md). It
-// contains which parts of a step are written, and why the cohort failed. The memory exists as long as the cohort. All
-// processes of a cohort run the same release of Ringside.
+// The memory that the processes of a cohort share in addition to the memory of the hand-off (docs/publish/mpi.md). This
+// memory shows which parts of a step are written, and why the cohort failed. The memory exists as long as the cohort.
+// All processes of a cohort run the same release of Ringside.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An output that is a folder of files (a Zarr store). It appears under its name only when all of its files are complete
-// and on their disk. Until then, the folder is locked and has the name `.NAME.ringside-XXXXXX` in the same parent
-// folder. A killed process leaves that folder; the next output of the same name removes it.
+// An output that is a folder of files (a Zarr store). The folder appears under its name only when all of its files are
+// complete and on their disk. Until then, the folder is locked and has the name `.NAME.ringside-XXXXXX` in the same
+// parent folder. A killed process leaves that folder; the next output of the same name removes it.
 #pragma once
 
 #include <cstddef>

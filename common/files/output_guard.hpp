@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// A file that a command reads, or keeps under another name than the output's; it need not exist yet.
+/// A file that a command reads, or keeps under a name other than the output's name. The file need not exist yet.
 struct KeptFile {
   std::string role;  // the user's name for it: "--matrix", "--pool", "the journal of --pool"
   std::string path;  // empty if there is no such file

@@ -39,8 +39,7 @@ RegularFile open_regular(const std::string& path, int flags, mode_t mode = 0);
 UniqueFd open_without_waiting(const std::string& path, int flags, mode_t mode = 0);
 
 /// Like open_regular for reading, but also opens a pipe that is one of this process's own descriptors (`<(COMMAND)`,
-/// /dev/stdin), because such a pipe was made by the user and not by a stranger. Reading from the pipe waits for its
-/// writer.
+/// /dev/stdin), because the user has made such a pipe, and not a stranger. Reading from the pipe waits for its writer.
 RegularFile open_input(const std::string& path);
 
 /// The word for a kind of file: "regular file", "folder", "named pipe", "socket", "device", "symbolic link".

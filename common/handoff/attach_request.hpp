@@ -47,8 +47,8 @@ struct AttachRequest {
   /// Throws Error (exit code 2) for scalars that violate docs/publish/variables.md.
   AttachRequest(const RunDescription& run, Schema variables, std::vector<Scalar> published_scalars);
 
-  /// The message. It is sent with two descriptors, the payload memfd and the control memfd. For a run of several nodes,
-  /// it is sent with a third one: a memfd with the text of a ranks file.
+  /// The message. It must be sent with two descriptors: the payload memfd and the control memfd. For a run of several
+  /// nodes, a third descriptor is sent: a memfd with the text of a ranks file.
   std::vector<std::byte> encode() const;
 
   /// Decodes a request from a peer, which may be hostile. descriptors: the number of descriptors that came with the

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The bytes that both processes share while a run is attached: docs/formats/handoff_protocol.md as code. These bytes
-// last no longer than the attachment. They have a version number because the two sides may be built at different times.
+// last no longer than the attachment. The layout has a version number because the two sides may be built at different
+// times.
 #pragma once
 
 #include <atomic>

@@ -94,8 +94,8 @@ void HandoffWriter::ask(Peer peer) {
 }
 
 PoolUse HandoffWriter::pool_use() const noexcept {
-  // Once a step of this run is committed, the pool contains this run's iterates. If it contains other iterates now,
-  // these came later: they are not the iterates that the user wanted to discard or to continue from.
+  // Once a step of this run is committed, the pool contains this run's iterates. If the pool contains other iterates
+  // now, these were stored later: they are not the iterates that the user wanted to discard or to continue from.
   if (committed_any()) return PoolUse::kFresh;
   return asked_before_ && options_.pool_use == PoolUse::kFresh ? PoolUse::kFreshAgain : options_.pool_use;
 }

@@ -98,8 +98,8 @@ class HandoffWriter {
   const RunDescription& run() const noexcept { return request_.head.run; }
   const Schema& schema() const noexcept { return request_.schema; }
 
-  /// With PoolUse::kResume, the first call returns the step to continue from. Returns nothing later, or if there was no
-  /// such step.
+  /// With PoolUse::kResume, the first call returns the step to continue from. Later calls return nothing. If there is
+  /// no such step, the first call also returns nothing.
   std::optional<KeptStep> take_kept() { return std::exchange(kept_, std::nullopt); }
   /// The analyzer's note for the user about the attachment; usually empty.
   const std::string& note() const noexcept { return note_; }
@@ -126,9 +126,9 @@ class HandoffWriter {
   /// not counted as a skipped step.
   void count_skip() noexcept { ++skipped_; }
 
-  /// Publishes the claimed buffer. Its bytes may still be read (x_{k-1}), but not written, until after B - 1 more
-  /// claims, where B is the number of buffers. Publishes nothing unless a claim has given a buffer since the last
-  /// publish. scalars: the step's values in the declared order; missing ones become 0.
+  /// Publishes the claimed buffer. The solver may still read the bytes of this buffer (x_{k-1}), but must not write
+  /// them until after B - 1 more claims, where B is the number of buffers. Publishes nothing unless a claim has given a
+  /// buffer since the last publish. scalars: the step's values in the declared order; missing ones become 0.
   void publish(const StepReport& report, std::span<const ScalarValue> scalars = {}) noexcept;
 
   /// Detaches and waits until the analyzer has committed all published steps (and persisted them, if requested). If the

@@ -263,7 +263,7 @@ std::optional<Peer> Listener::accept(int timeout_ms) {
 
 Listener::Accepted Listener::accept_socket() noexcept {
   Accepted accepted;
-  // Without a free descriptor, accept fails the same way whether or not a connection waits.
+  // If no descriptor is free, accept fails in the same way whether a connection waits or not.
   pollfd waiting{socket_.get(), POLLIN, 0};
   accepted.none = poll(&waiting, 1, 0) <= 0;
   if (accepted.none) return accepted;

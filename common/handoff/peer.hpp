@@ -84,8 +84,8 @@ class Peer {
 /// checked.
 class Listener {
  public:
-  /// The names of the files beside the socket are its path with these endings: the lock file, and the analyzer's other
-  /// sockets (docs/use/live.md, docs/formats/handoff_protocol.md).
+  /// The files beside the socket have the path of the socket with one of these endings as their names: the lock file,
+  /// and the analyzer's other sockets (docs/use/live.md, docs/formats/handoff_protocol.md).
   static constexpr std::string_view kLockSuffix = ".lock";
   static constexpr std::array<std::string_view, 3> kSocketSuffixes = {".control", ".telemetry", ".steps"};
 

@@ -2,7 +2,8 @@
 // Computes XXH3 of a chunk line by line, so that other computations can use each line while it is in registers. XXH3
 // adds 64 bytes at a time to running sums of the same size. This file repeats the library's loop with its internal
 // functions. These functions may change between versions of the library, so tests/unit/common/kernels/copy_test
-// compares the result with that of the public function. Compiled once per instruction set (cmake/isa_variants.cmake).
+// compares the result with the result of the public function. Compiled once per instruction set
+// (cmake/isa_variants.cmake).
 #pragma once
 
 #define XXH_INLINE_ALL  // makes the internal functions available, for the instruction set of this variant

@@ -94,7 +94,7 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  /// These functions declare options like those of OptionSet; the options belong to no struct.
+  /// Like the functions of OptionSet, these functions declare options, but the options belong to no struct.
   template <class Value>
   Option option(const std::string& names, Value& value, const std::string& description) {
     return options_of<void>().option(names, value, description);

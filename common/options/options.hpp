@@ -94,7 +94,7 @@ struct TelemetryOptions {
   std::string node_address;  // HOST[:PORT] at which the analyzers of other nodes reach this one; empty: not reachable
 };
 
-/// The options for the reductions, both in the analyzer and in the baseline.
+/// The options for the reductions, which apply to the analyzer and to the baseline.
 struct ReduceOptions {
   ReduceAt at = ReduceAt::kSlot;
   int passes = 1;

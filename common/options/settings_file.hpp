@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files that are given by --config. They contain one `key = value` per line, and tables of texts, in the subset of
-// TOML that options need. CLI11 does not parse them: it misreads invalid TOML, drops the text after a # in quotes, and
-// treats an unreadable file as an empty one. docs/use/run.md defines what is accepted.
+// The files that are given by --config. Such a file contains one `key = value` per line, and tables of texts, in the
+// subset of TOML that options need. CLI11 does not parse these files, because it misreads invalid TOML, drops the text
+// after a # in quotes, and treats an unreadable file as an empty one. docs/use/run.md defines what is accepted.
 #pragma once
 
 #include <cstddef>

@@ -6,7 +6,8 @@
 //
 // Only `beat` and `expect_work_on` feed the watchdog. The main thread calls these two functions where it makes
 // progress; a separate thread would continue to call them while the main thread hangs. `beat` makes one system call
-// every 5 s, or every quarter of the watchdog's time if that is shorter; it compares the times that callers pass to it.
+// every 5 s, or every quarter of the watchdog's time if that is shorter. To determine this, `beat` compares the times
+// that callers pass to it.
 #pragma once
 
 #include <cstdint>

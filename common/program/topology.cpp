@@ -241,7 +241,7 @@ int ancestor_index(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t
   return static_cast<int>(ancestor != nullptr ? ancestor->logical_index : otherwise);
 }
 
-/// The CPUs on which the kernel lets the calling thread run: its affinity within its cgroup's cpuset.
+/// The CPUs on which the kernel lets the calling thread run: the thread's affinity, within the cpuset of its cgroup.
 std::set<int> allowed_by_kernel() {
   constexpr std::size_t kLargestMask = 1 << 16;
   for (std::size_t bits = CPU_SETSIZE; bits <= kLargestMask; bits *= 2) {

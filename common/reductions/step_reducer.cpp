@@ -16,7 +16,7 @@ const void* at(const void* payload, std::uint64_t offset) noexcept {
   return payload != nullptr ? static_cast<const std::byte*>(payload) + offset : nullptr;
 }
 
-/// presence: at most 64 bits. They may extend into the next word.
+/// presence: at most 64 bits. These bits may extend into the next word.
 void set_presence(std::uint64_t* words, std::uint64_t first_bit, std::uint64_t presence) noexcept {
   const std::uint64_t shift = first_bit % 64;
   words[first_bit / 64] |= presence << shift;

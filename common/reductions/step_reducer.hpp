@@ -22,8 +22,8 @@ namespace ringside {
 
 /// As with FieldReducer, each entry of each field must be passed exactly once between `begin` and `finish`. Any thread
 /// may pass entries, in any order, in chunks of whole blocks (except the last chunk of a field). When a thread changes
-/// to another field, its results must first be folded, so it should process the chunks of one field one after the
-/// other. Allocates at construction only.
+/// to another field, its results must first be folded. Therefore a thread should process the chunks of one field one
+/// after the other. Allocates at construction only.
 class StepReducer {
  public:
   /// The largest number of bytes that are copied at a time; for every dtype these are whole blocks.

@@ -213,7 +213,7 @@ std::optional<Catalogue> RingView::catalogue(const Id128& run_id, std::uint64_t 
     if (reading->run.run_id != run_id || catalogue_hash(reading->catalogue, geometry_.schema().id()) != hash) continue;
     try {
       return Catalogue::decode(geometry_.schema(), reading->catalogue, "catalogue");
-    } catch (const Error&) {  // possible with a matching hash: a program may have written both
+    } catch (const Error&) {  // possible although the hash matches: a program may have written both
     }
   }
   return std::nullopt;

@@ -40,7 +40,8 @@ struct VariablePlace {
 /// Copies share the content.
 class Schema {
  public:
-  /// Throws Error (exit code 2), whose text begins with `where`, in the cases of docs/publish/variables.md (section 9).
+  /// Throws Error (exit code 2), whose text begins with `where`, in the cases that docs/publish/variables.md lists
+  /// (section 9).
   static Schema of(std::vector<Variable> variables, std::string_view where = "variables");
 
   /// Like `of`, but for a run of several nodes: a step may have up to kMostWholeBytes, more than fit one ring.

@@ -30,7 +30,7 @@ class FormatArgument {
   FormatArgument(const std::string& text) noexcept : kind_(Kind::kText), text_(text) {}
 
   bool is_integer() const noexcept { return kind_ == Kind::kSigned || kind_ == Kind::kUnsigned; }
-  /// spec: the text between the colon and the brace, "" or as in FormatText.
+  /// spec: the text between the braces of the place, in one of the forms of FormatText.
   void append_to(std::string& out, std::string_view spec) const;
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Printable forms of texts from other users or processes: file names, option values, a peer's messages. No byte of such
 // a text may control a terminal, start a new line, or change the display of the text around it. Every message and every
-// table prints such texts through these functions; ringside.format.printable does the same in the pages. Also converts
-// such texts to UTF-8 where their size is limited or a message must be UTF-8.
+// table prints such texts through these functions; ringside.format.printable does the same in the pages. Also shortens
+// such texts without cutting a UTF-8 character, and makes valid UTF-8 from them for messages.
 #pragma once
 
 #include <cstddef>

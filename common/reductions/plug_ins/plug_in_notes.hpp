@@ -70,9 +70,9 @@ class PlugInNotes {
   /// Async-signal-safe. Called just before the process ends. Returns false if an end was noted before, in which case
   /// the earlier note counts.
   bool note_end(std::uint32_t plug_in, PlugInEnd how) noexcept;
-  /// Called in a child process that a call of the plug-in has forked. Returns true for the first such child.
+  /// Call it in a child process that a call of the plug-in has forked. Returns true for the first such child.
   bool note_child(std::uint32_t plug_in) noexcept;
-  /// Whether, in this run, such a child has returned from the call.
+  /// Whether, in this run, a child that a call of the plug-in has forked has returned from the call.
   bool has_forked(std::size_t plug_in) const noexcept;
   /// Call it when every plug-in has returned for a step, which means that the analyzer makes progress.
   void step_done() noexcept;

@@ -29,7 +29,7 @@ class PlugInWatch {
   PlugInWatch(const PlugInWatch&) = delete;
   PlugInWatch& operator=(const PlugInWatch&) = delete;
 
-  /// Mark the beginning and the end of a call in this thread. thread: its number in the team.
+  /// These functions mark the beginning and the end of a call in this thread. thread: the thread's number in the team.
   void enter(std::size_t thread, std::size_t plug_in) noexcept;
   void leave(std::size_t thread, std::size_t plug_in) noexcept;
   /// Ends the process and names the plug-in as the cause if many descriptors have been closed since the last check.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sums of a field whose parts are boxes. The nodes have no common order in which they could add such entries, so
-// each sum is exact and rounded only once (docs/inside/kernels.md, "Parts that are boxes").
+// The sums of a field whose parts are boxes. The nodes have no common order in which they could add the entries of
+// boxes, so each sum is exact and rounded only once (docs/inside/kernels.md, "Parts that are boxes").
 #pragma once
 
 #include <array>
