@@ -3,10 +3,10 @@
 // kind of entry, with these members:
 //
 //   kBytes                                     the size of an entry;
-//   widen(from, entries, x) sets x[i] to entry i as a double, for a complex entry to its modulus; widen_change(from,
-//   before, entries, x) sets x[i] to the change since the previous step, in the same way; add_exact(exact, from, block,
-//   sums) for integers: adds the exact results, after the block was reduced; add_exact_change(exact, from, before,
-//   block, sums) for integers: adds the results of the change.
+//   widen(from, entries, x)                    sets x[i] to entry i as a double, for a complex entry to its modulus;
+//   widen_change(from, before, entries, x)     sets x[i] to the change since the previous step, in the same way;
+//   add_exact(exact, from, block, sums)        for integers: adds the exact results, after the block was reduced;
+//   add_exact_change(exact, from, before, block, sums)    for integers: adds the results of the change.
 //
 // The bytes need no alignment beyond the alignment of their dtype. Compiled once for each instruction set; all variants
 // give the same bits, because each operation is rounded separately.
