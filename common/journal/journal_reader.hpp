@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The journal's reading side (docs/formats/files.md): every record that the analyzer has made, in order. The records
-// are returned as encoded, not decoded.
+// The journal's reading side (docs/formats/files.md): every record that the analyzer has made, in order. The reader
+// returns encoded records and does not decode them.
 #pragma once
 
 #include <cstdint>

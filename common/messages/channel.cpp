@@ -88,7 +88,7 @@ bool keep_frame(std::vector<std::string>& frames, std::size_t number, std::strin
 }
 
 /// Closes connections to peers that disappeared without closing them. ipc does not need this, because the kernel
-/// reports that a peer has disappeared. A peer that a signal has only stopped keeps its connection.
+/// reports that a peer has disappeared; there, heartbeats would only disconnect peers that a signal has stopped.
 void notice_vanished_peers(zmq::socket_t& socket) {
   socket.set(zmq::sockopt::heartbeat_ivl, 2000);
   socket.set(zmq::sockopt::heartbeat_timeout, 10000);

@@ -22,8 +22,8 @@ namespace ringside {
 namespace {
 
 // The signals that count as a crash. SIGBUS is not among them: it belongs to the handler of failed mappings
-// (common/files/watched_mapping), and this code cannot ask that handler whether it caused the fault. After a SIGBUS,
-// the threads' cells show where the process was.
+// (common/files/watched_mapping), and this code cannot ask that handler whether a fault is in one of its mappings.
+// After a SIGBUS, the threads' cells show where the process was.
 constexpr int kSignals[] = {SIGSEGV, SIGFPE, SIGILL, SIGABRT, SIGSYS};
 constexpr std::size_t kLabelBytes = 512;
 constexpr int kLooksInTimeout = 8;
