@@ -63,20 +63,20 @@ PartLine& Cohort::line(std::uint64_t step, std::size_t member) noexcept {
 }
 
 // A member writes step s + B only after s was released, and so after it was published. Until then, the lines and the
-// part count of its buffer belong to step s alone. Step s + 1 is complete only after the member that completed step s
+// part count of that buffer belong only to step s. Step s + 1 is complete only after the member that completed step s
 // returns from this function. So members publish one at a time, and in step order.
 void Cohort::arrive(const StepDescriptor& step) noexcept {
   line(step.step, own_) = {.iteration = step.iteration,
                            .generate_ns = step.generate_ns,
                            .idle_ns = step.producer_idle_ns,
                            .written_at_ns = step.published_at_ns};
-  // Release publishes this member's part and line; acquire makes visible those of all members that arrived earlier.
+  // Release publishes this member's part and line; acquire makes the parts and lines of all earlier members visible.
   const std::uint64_t parts = head_->arrived[step.step % buffers_].parts.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (parts == members_.size() * (step.step / buffers_ + 1)) publish(step.step);
 }
 
-/// Requires that all parts of the step are written. Publishes neither this step nor a later one if its parts differ in
-/// the iteration.
+/// Requires that all parts of the step are written. If the parts of the step differ in the iteration, neither this step
+/// nor a later one is published.
 void Cohort::publish(std::uint64_t step) noexcept {
   if (control_->published.load(std::memory_order_relaxed) != step || !complete(step)) return;
   // Release: parts and descriptor become visible before the counter that announces them.
@@ -96,7 +96,7 @@ bool Cohort::complete(std::uint64_t step) noexcept {
     if (part.written_at_ns > last.written_at_ns) last = part;
   }
   // The interval since the node's previous step. The time in which the last member did not wait for the analyzer
-  // counts as generating; it may include waits for other ranks.
+  // counts as generating time; it may include waits for other ranks.
   if (step > 0) {
     const std::int64_t interval = last.written_at_ns - head_->complete_at_ns;
     last.idle_ns = std::min(last.idle_ns, interval);

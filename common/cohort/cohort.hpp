@@ -26,22 +26,24 @@ struct CohortMember {
   std::string name;  // for example "rank 3"
 };
 
-/// One process's view of the cohort. One thread uses it.
+/// One process's view of the cohort. Only one thread may use it.
 class Cohort final : public StepSharing {
  public:
-  /// The first member makes the cohort's memory, the others map it. All pass the same members. own: this process's
-  /// index. stop: the caller's flag, which ends waits. Throws Error: exit code 3, or the errors of SharedMapping::join.
+  /// The first constructor is for the first member, which makes the cohort's memory; the second is for the other
+  /// members, which map it. All members must pass the same `members`. own: this process's index in `members`. stop: the
+  /// caller's flag that ends waits. Throws Error: exit code 3, or the errors of SharedMapping::join.
   Cohort(std::vector<CohortMember> members, std::uint32_t own, std::uint32_t buffers, StopFlag stop);
   Cohort(UniqueFd memory, std::vector<CohortMember> members, std::uint32_t own, std::uint32_t buffers, StopFlag stop);
 
-  /// The file descriptor of the cohort's memory, to be sent to the other members.
+  /// The file descriptor of the cohort's memory, which is to be sent to the other members.
   int fd() const noexcept { return memory_.fd(); }
 
-  /// Called by `share` on the first member: sends the memory to the others and waits until all have mapped it. Set it
-  /// before attaching. Throws Error.
+  /// In the first member, `share` calls this function. The function must send the memory to the other members and wait
+  /// until all have mapped it. Set it before attaching. Throws Error.
   std::function<void(const SharedMapping& payload, const SharedMapping& control)> pass_on;
 
-  /// Sets this member's mappings of the hand-off's memory, which outlive the cohort. Call it before the first `arrive`.
+  /// Sets this member's mappings of the hand-off's memory, which must outlive the cohort. Call it before the first
+  /// `arrive`.
   void use(const SharedMapping& payload, const SharedMapping& control) noexcept;
 
   void share(const SharedMapping& payload, const SharedMapping& control) override;
@@ -73,7 +75,7 @@ class Cohort final : public StepSharing {
 
   SharedMapping memory_;
   std::vector<CohortMember> members_;
-  std::vector<UniqueFd> processes_;  // of all members, in their order; this process's own is invalid
+  std::vector<UniqueFd> processes_;  // of all members, in order; the entry of this process is invalid
   std::uint32_t own_;
   std::uint32_t buffers_;
   StopFlag stop_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory that the processes of a cohort share in addition to the hand-off's (docs/publish/mpi.md): which parts of a
-// step are written, and why the cohort failed. It exists as long as the cohort. All processes of a cohort run the same
-// release of Ringside.
+// The memory that the processes of a cohort share in addition to the memory of the hand-off (docs/publish/mpi.md). This
+// memory shows which parts of a step are written, and why the cohort failed. The memory exists as long as the cohort.
+// All processes of a cohort run the same release of Ringside.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,8 @@
 
 namespace ringside {
 
-/// One process's part of the step in one buffer. 64: one cache line each, so that no two processes write to the same
-/// one.
+/// Describes one process's part of the step in one buffer. Each PartLine has a cache line of its own (64 bytes), so
+/// that no two processes write to the same line.
 struct alignas(64) PartLine {
   std::uint64_t iteration = 0;
   std::int64_t generate_ns = 0;
@@ -29,15 +29,18 @@ struct alignas(64) FailureLine {
 };
 
 struct CohortHead {
-  // 0: no member has failed. Otherwise 1 + the index of the member that failed first; its FailureLine is complete.
+  // 0: no member has failed. Otherwise, this is 1 + the index of the member that failed first, and the FailureLine of
+  // that member is complete.
   alignas(64) std::atomic<std::uint32_t> failed{0};
 
-  // The state of the whole run. The first member receives it from other nodes and writes it; the others read it.
+  // The state of the whole run. The first member receives this state from other nodes and writes it here; the other
+  // members read it.
   alignas(64) std::atomic<std::uint64_t> global_iteration{0};
   std::atomic<std::uint64_t> global_persisted{0};
-  std::atomic<std::uint64_t> waited{0};  // in the encoding that nodes exchange (mpi/counters.hpp)
+  std::atomic<std::uint64_t> waited{0};  // encoded as in messages between nodes (mpi/counters.hpp)
 
-  // Written by the member that publishes. No other member publishes until all have arrived at the next step.
+  // The member that publishes a step writes these words. No other member publishes until all have arrived at the next
+  // step.
   alignas(64) std::int64_t complete_at_ns = 0;  // when the newest published step was complete (CLOCK_MONOTONIC)
   std::atomic<std::int64_t> idle_ns{0};         // the node's total wait for its analyzer
 
@@ -50,8 +53,8 @@ struct CohortHead {
 static_assert(std::is_standard_layout_v<CohortHead> && sizeof(CohortHead) == 3 * 64 + 64 * kMaxBuffers);
 static_assert(sizeof(PartLine) == 64 && sizeof(FailureLine) == 1024);
 
-/// The memory holds a CohortHead, then the FailureLines by member, then the PartLines by member: those of buffer 0, of
-/// buffer 1, ...
+/// The memory contains a CohortHead, then one FailureLine for each member, then the PartLines: one for each member for
+/// buffer 0, one for each member for buffer 1, ...
 constexpr std::size_t part_lines_offset(std::size_t members) noexcept {
   return sizeof(CohortHead) + members * sizeof(FailureLine);
 }

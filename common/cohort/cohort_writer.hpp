@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A member of a cohort that exchanges no messages with the analyzer. It writes its parts into the first member's
-// buffers; counters in shared memory show when these are free. The first member has a HandoffWriter instead.
+// A member of a cohort that exchanges no messages with the analyzer. Such a member writes its parts into the first
+// member's buffers; counters in shared memory show when a buffer is free. The first member has a HandoffWriter instead.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ class CohortWriter {
   CohortWriter(UniqueFd payload, UniqueFd control, const PayloadGeometry& geometry, Cohort& cohort,
                std::int64_t spin_ns);
 
-  /// The buffer for the next step. Waits while the analyzer still copies from it. The status is kOk, kStopped (the
-  /// caller's flag is set), or kAnalyzerFailed, for which Cohort::failure() has the reason.
+  /// Returns the buffer for the next step. Waits while the analyzer still copies from that buffer. The status is kOk,
+  /// kStopped (the caller's flag is set), or kAnalyzerFailed, for which Cohort::failure() has the reason.
   Claim claim() noexcept;
   /// Publishes this member's part, like HandoffWriter::publish, but without scalars: only the first member publishes
   /// those.

@@ -10,7 +10,7 @@ namespace ringside {
 /// same files.
 std::string beside_pool(const std::string& pool, const std::string& ending);
 
-/// `path` as an absolute path; unchanged if the current folder was deleted.
+/// Returns `path` as an absolute path, or unchanged if the current folder was deleted.
 std::string absolute_path(const std::string& path);
 
 }  // namespace ringside

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The mark on a pool file whose creation is under way: a separate lock (fcntl, held by the open file). It is separate
-// from the owner's lock (flock), because libpmemobj takes that lock again while it makes a pool. The mark ends with its
-// process. Other processes query it without taking a lock, so that a reader never delays a creator.
+// The mark on a pool file that is still being created: a lock that the open file description holds (fcntl). The mark is
+// separate from the owner's lock (flock), because libpmemobj takes the owner's lock again while it makes a pool. The
+// kernel removes the mark when the creating process ends. Other processes query the mark without taking a lock, so that
+// a reader never delays a creator.
 #pragma once
 
 namespace ringside {

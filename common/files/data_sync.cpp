@@ -10,11 +10,11 @@
 namespace ringside {
 namespace {
 
-/// EROFS or EIO if the file system of `file` has aborted its journal after an error, otherwise 0. On ext4 (Linux 6.18)
-/// an fdatasync that runs during the abort can return 0 although it has lost blocks that were written for the first
-/// time. The fdatasync does not report that ext4 failed to mark these blocks as written, because its transaction no
-/// longer exists. Any operation that starts a new transaction fails from then on. The operation used here removes an
-/// attribute that no file has: it changes nothing and takes about a microsecond.
+/// Returns EROFS or EIO if the file system of `file` has aborted its journal after an error, otherwise 0. On ext4
+/// (Linux 6.18) an fdatasync that runs during the abort can return 0 although it has lost blocks that were written for
+/// the first time. The fdatasync does not report that ext4 failed to mark these blocks as written, because its
+/// transaction no longer exists. Any operation that starts a new transaction fails from then on. The operation used
+/// here removes an attribute that no file has: it changes nothing and takes about a microsecond.
 int aborted(int file) noexcept {
   if (fremovexattr(file, "user.ringside.never_set") == 0) return 0;
   return errno == EROFS || errno == EIO ? errno : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one function with which Ringside waits until the data of a file survive power loss. A second function detects,
-// without waiting, that a write to the disk has failed.
+// sync_data is the only function with which Ringside waits until the data of a file survive power loss. lost_writes
+// detects, without waiting, that a write to the disk has failed.
 #pragma once
 
 namespace ringside {

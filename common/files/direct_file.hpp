@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes of large blocks straight to the disk (O_DIRECT), where the file system supports this. The disk writes while
-// further bytes are passed, so that a sync at the end has little left to do. The page cache keeps its content, for
-// instance the pool of a run that continues.
+// Writes large blocks directly to the disk (O_DIRECT) if the file system supports this. The disk writes while the
+// caller passes further bytes, so that a sync at the end has little left to do. Direct writes leave the content of the
+// page cache in place, for instance the pool of a run that continues.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +23,9 @@ class DirectFile {
   /// fd: a regular file that is open for writing; it must outlive this object.
   explicit DirectFile(int fd);
 
-  /// Writes all bytes. If `offset` is a multiple of kAlignment, all whole blocks of kAlignment bytes go straight to the
-  /// disk, and the rest goes through the page cache. Without direct writes, everything goes through the page cache.
-  /// After each piece, wrote(bytes) is called, which may throw. Returns 0, or an errno value.
+  /// Writes all bytes. If `offset` is a multiple of kAlignment, all whole blocks of kAlignment bytes go directly to the
+  /// disk, and the rest goes through the page cache. If direct writes are not possible, everything goes through the
+  /// page cache. After each piece, wrote(bytes) is called, which may throw. Returns 0, or an errno value.
   int write(std::uint64_t offset, std::span<const std::byte> bytes,
             const std::function<void(std::uint64_t)>& wrote = {});
 

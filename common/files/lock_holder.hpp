@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The process that has locked a file, for the message that the file is in use. /proc/locks lists it by device and
-// inode. No lock is attempted, so that the query disturbs no other process.
+// Finds the process that has locked a file, for the message that the file is in use. /proc/locks lists locks by the
+// device and inode of the file. No lock is attempted, so that the query disturbs no other process.
 #pragma once
 
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// The process that took a lock with flock on that file; nothing if no process holds the lock, or if the holder is not
+/// The process that has locked the file with flock(2); nothing if no process holds the lock, or if the holder is not
 /// visible (another pid namespace, no /proc). `root` is put before /proc, for tests.
 std::optional<pid_t> flock_holder(const struct stat& file, const std::string& root = "");
 
@@ -19,7 +19,7 @@ std::optional<pid_t> flock_holder(const struct stat& file, const std::string& ro
 /// passes its locked descriptor on to the command that it runs.
 bool holds_flock_itself(const struct stat& file);
 
-/// "process 4711 (ringside-analyzer)", or "another process" if the holder is not known.
+/// Returns a text such as "process 4711 (ringside-analyzer)", or "another process" if the holder is not known.
 std::string describe_holder(const std::optional<pid_t>& holder, const std::string& root = "");
 
 }  // namespace ringside

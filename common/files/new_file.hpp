@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A file that appears under its name only when it is complete and on its disk: after a crash, a kill or a power cut,
 // the name leads either to the old file or to the complete new one. Where the file system supports it (O_TMPFILE), the
-// file has no name until then, and a process that is killed leaves nothing.
+// file has no name until then, and a killed process leaves no file behind.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@ std::string folder_of(const std::string& path);
 /// A file in the folder of `path` that has no name. If it cannot be made, the result is invalid and errno is set.
 UniqueFd make_nameless_file(const std::string& path, mode_t mode);
 
-/// Gives a nameless file the name `path`. False, with errno set, if that fails; EEXIST: the name is taken.
+/// Gives a nameless file the name `path`. If that fails, returns false and sets errno (EEXIST: the name is taken).
 bool give_name(int fd, const std::string& path);
 
 /// Makes the names of files in the folder of `path` survive a power cut. Returns 0, or an errno value. A folder counts
@@ -27,11 +27,11 @@ int sync_folder_of(const std::string& path);
 
 class NewFile {
  public:
-  /// kNamed is for a library that opens files by name. If the process is killed, that file remains.
+  /// kNamed is for a library that opens files by name. A file with a name remains if the process is killed.
   enum class Until { kNameless, kNamed };
 
-  /// Makes the file and opens it for reading and writing. If that fails, fd() is invalid and errno is set. Its
-  /// permissions are at most `mode`.
+  /// Makes the file and opens it for reading and writing. If that fails, fd() is invalid and errno is set. The
+  /// permissions of the file are at most `mode`.
   NewFile(std::string path, mode_t mode, Until until_published = Until::kNameless);
   /// Removes a file that was not published.
   ~NewFile();
@@ -42,7 +42,7 @@ class NewFile {
   /// The file's name until it is published; empty if it has none.
   const std::string& name_beside() const noexcept { return beside_; }
 
-  /// Syncs the file and gives it its name, replacing any file of that name. Returns 0, or an errno value.
+  /// Syncs the file and gives it its name. An existing file of that name is replaced. Returns 0, or an errno value.
   int publish();
 
  private:

@@ -100,7 +100,7 @@ OutputFile::OutputFile(std::string path, std::string option, std::vector<KeptFil
   fd.release();
 }
 
-/// Checks the opened file again before it is truncated, because the name may lead elsewhere by now.
+/// Checks the opened file again before it is truncated, because the name may lead to another file by now.
 UniqueFd OutputFile::open_in_place() const {
   UniqueFd fd = open_without_waiting(path_, O_WRONLY | O_CREAT, kOutputMode);
   struct stat opened {};

@@ -24,33 +24,34 @@ namespace ringside {
 inline constexpr mode_t kPrivateMode = 0600;  // for files that only the owner's programs read: a pool, a cache
 inline constexpr mode_t kOutputMode = 0640;   // for a user's outputs: the group may read them if the umask allows it
 
-/// Throws the Error that an OutputFile with these arguments would throw, as far as this can be checked in advance.
-/// Meant for commands that work for hours before they write. Leaves no file behind.
+/// Throws the Error that an OutputFile with these arguments would throw, as far as this can be checked in advance. This
+/// check is for commands that work for hours before they write. Leaves no file behind.
 void check_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept);
 
 /// Throws Error (exit code 2) if the name has an ending (a dot after the first character, a letter, letters and digits)
-/// other than `accepted`, because it would misname the content. A device or a pipe may have any name. hint: an
-/// alternative for the user; may be empty.
+/// other than `accepted`, because such an ending would misstate the content. A device or a pipe may have any name.
+/// hint: an alternative for the user; may be empty.
 void refuse_other_endings(const std::string& path, const std::string& option, const std::vector<std::string>& accepted,
                           const std::string& hint = {});
 inline const std::vector<std::string> kPageEndings = {".html", ".htm"};
 
-/// Whether an OutputFile of that name is a new file: its content is lost unless `finish` is called.
+/// Whether an OutputFile of that name would be a new file, whose content is lost unless `finish` is called.
 bool is_made_anew(const std::string& path);
 
 /// An output is written as a NewFile, which gets its name at the end. If the name exists and is not a regular file (a
 /// device, a pipe, a link), the output is written in place, because a rename would replace it. An existing file in a
 /// folder that may not be written to is also written in place. A pipe without a reader is refused at once. If the name
 /// is one of this process's own descriptors (descriptor_of_output), the output goes through that descriptor, at its
-/// offset: nothing is truncated, and text printed earlier comes first. `-` is standard output itself. If it fails,
-/// std::system_error is thrown; run_program reports it or, if the reader has gone, ends by SIGPIPE.
+/// offset: nothing is truncated, and text printed earlier stays before the output. `-` is standard output itself. If a
+/// write to standard output fails, std::system_error is thrown; run_program reports it or, if the reader has gone, ends
+/// by SIGPIPE.
 class OutputFile {
  public:
   /// option: the beginning of messages ("--output"). kept: the files that the command reads or keeps. Throws Error
   /// (exit code 3), as do all functions below, and also the errors of refuse_output.
   OutputFile(std::string path, std::string option, std::vector<KeptFile> kept = {},
              NewFile::Until until_finished = NewFile::Until::kNameless);
-  /// Writes bytes. In a new file, large blocks go straight to the disk (DirectFile).
+  /// Writes bytes. In a new file, large blocks go directly to the disk (DirectFile).
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An output that is a folder of files (a Zarr store). It appears under its name only when all of its files are complete
-// and on their disk. Until then its name is `.NAME.ringside-XXXXXX`, in the same folder, and it is locked. A killed
-// process leaves that folder; the next output of the same name removes it.
+// An output that is a folder of files (a Zarr store). The folder appears under its name only when all of its files are
+// complete and on their disk. Until then, the folder is locked and has the name `.NAME.ringside-XXXXXX` in the same
+// parent folder. A killed process leaves that folder; the next output of the same name removes it.
 #pragma once
 
 #include <cstddef>
@@ -56,7 +56,7 @@ class OutputFolder {
   const std::vector<KeptFile> kept_;
   std::string beside_;  // the folder's name until it is published, then empty
   UniqueFd lock_;
-  std::vector<std::string> folders_;  // folders that were made inside it, the outer ones first
+  std::vector<std::string> folders_;  // folders that were made in this folder, outer ones first
 };
 
 }  // namespace ringside

@@ -61,7 +61,7 @@ bool is_being_made_elsewhere(const RegularFile& file, const std::string& begin) 
   return is_being_made(file.fd.get()) || flock_holder(file.status);
 }
 
-/// The file that a name leads to, whether it exists or not. Follows links, dangling ones too.
+/// The file that a name leads to, whether it exists or not. Follows links, also links to files that do not exist.
 fs::path destination(const std::string& name) {
   constexpr int kMostLinks = 40;  // the kernel's limit
   std::error_code error;

@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// A file that a command reads, or keeps under another name than the output's; it need not exist yet.
+/// A file that a command reads, or keeps under a name other than the output's name. The file need not exist yet.
 struct KeptFile {
   std::string role;  // the user's name for it: "--matrix", "--pool", "the journal of --pool"
   std::string path;  // empty if there is no such file
@@ -20,10 +20,13 @@ struct KeptFile {
 bool same_file(const std::string& a, const std::string& b);
 
 /// Throws Error, whose message begins with `option`. Exit code 2: `path` leads to one of `kept`, to a pool, a journal
-/// or a matrix cache, or has the name of the journal of a pool beside it. Exit code 3: it leads to a file that cannot
-/// be inspected or that another process is making (empty or zeros, and locked); to a folder or a socket; or to a link
-/// or named pipe that another user has put into a folder where anyone may make files (the kernel refuses these if
-/// fs.protected_symlinks is on; this function always does).
+/// or a matrix cache, or has the name that the journal of a pool in the same folder would have. Exit code 3: `path`
+/// leads to one of these:
+/// - a file that cannot be inspected;
+/// - a file that another process is making (empty or zeros, and locked);
+/// - a folder or a socket;
+/// - a link or named pipe that another user has made in a folder where anyone may make files. (The kernel refuses these
+/// if fs.protected_symlinks is on; this function always refuses them.)
 void refuse_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept);
 
 }  // namespace ringside

@@ -41,7 +41,7 @@ RegularFile open_regular(const std::string& path, int flags, mode_t mode) {
     refuse(opened.status.st_mode);
     return opened;
   }
-  // O_NONBLOCK: the name may lead to a pipe by now. It has no effect on a regular file.
+  // O_NONBLOCK: the name may lead to a pipe by now. The flag has no effect on a regular file.
   opened.fd = open_without_waiting(path, flags, mode);
   if (!opened.valid() || fstat(opened.fd.get(), &opened.status) != 0) {
     opened.error = errno;

@@ -44,7 +44,7 @@ SlotUse use_of(int fd, std::uint32_t slot) noexcept {
 }
 
 bool has_leases(int fd, std::uint32_t slots, Lease lease) noexcept {
-  // The byte after those of the slots: no process locks only this byte.
+  // The byte after the bytes of the slots: no process locks only this byte.
   struct flock range = byte_of(slots, type_of(lease));
   return fcntl(fd, F_OFD_GETLK, &range) == 0 && range.l_type == F_UNLCK;
 }

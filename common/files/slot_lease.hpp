@@ -2,8 +2,8 @@
 // The lease of a slot: a lock of one byte of the pool file, 2^62 + slot (docs/publish/library.md). A reader that works
 // on a slot's bytes in place holds a shared lease; the analyzer holds an exclusive one while it overwrites the slot.
 // The locked bytes are beyond the end of every file, so that the locks cover no content. The locks belong to the open
-// file description (F_OFD_SETLK): the kernel drops them when its last user closes it or dies, and two locks of the same
-// description never conflict. No call here waits.
+// file description (F_OFD_SETLK): the kernel drops them when the last process that uses the description closes it or
+// dies, and two locks of the same description never conflict. No call here waits.
 #pragma once
 
 #include <cstdint>

@@ -25,13 +25,13 @@ namespace ringside {
 constexpr std::uintptr_t kFaultPageBytes = 4096;
 constexpr std::size_t kMaxNameBytes = 1024;
 
-/// An entry is never freed, but reused after its mapping is removed. It is written under the mutex and read by the
-/// handler.
+/// An entry is never freed, but reused after its mapping is removed. The functions write an entry under the mutex; the
+/// handler reads it.
 struct WatchedMapping::Entry {
   Entry* next = nullptr;
   std::atomic<std::uintptr_t> begin{0};
   std::atomic<std::uintptr_t> end{0};  // stored last and cleared first; 0: the entry is free
-  std::atomic<pid_t> thread{0};        // the thread whose faults are meant; 0: any thread
+  std::atomic<pid_t> thread{0};        // the thread whose faults count; 0: any thread
   std::atomic<bool> survives{false};
   std::atomic<bool> survives_truncation{false};
   std::atomic<int> error{0};
@@ -75,7 +75,8 @@ class Line {
   std::size_t used_ = 0;
 };
 
-/// The entry of the mapping that holds the address, or else of the library call that this thread has registered.
+/// The entry of the mapping that contains the address; otherwise the entry that this thread has registered for a
+/// library call.
 Entry* entry_of(std::uintptr_t address) noexcept {
   Entry* of_thread = nullptr;
   for (Entry* entry = entries.load(std::memory_order_acquire); entry != nullptr; entry = entry->next) {
@@ -121,7 +122,7 @@ bool replace_page(const Entry& entry, std::uintptr_t page) noexcept {
   _exit(static_cast<int>(code));
 }
 
-/// The faulting instruction runs again after this returns.
+/// The faulting instruction runs again after this function returns.
 void on_bus_error(int, siginfo_t* info, void*) {
   const int errno_before = errno;
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);

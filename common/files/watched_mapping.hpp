@@ -2,8 +2,8 @@
 // Mappings of users' files, and the handling of pages that the kernel cannot provide: the file was truncated, its disk
 // failed, or the disk was full. The kernel then sends SIGBUS to the thread that touched the page, and one handler
 // decides. A fault in a mapping registered here ends the process with one line and an exit code of
-// docs/inside/architecture.md, or, if the mapping's user requests that, is recorded and survived. Any other SIGBUS
-// keeps its previous action (a sanitizer's, or the default).
+// docs/inside/architecture.md. If survive_faults was called for the mapping, the fault is recorded instead, and the
+// process continues. Any other SIGBUS keeps its previous action (a sanitizer's, or the default).
 //
 // The handler is async-signal-safe: it reads atomics and constant text, and calls fstat, pread, mmap, write and _exit.
 // A thread that touches a registered mapping must not block SIGBUS: the kernel would end the process.
@@ -38,8 +38,9 @@ class WatchedMapping {
   WatchedMapping& operator=(const WatchedMapping&) = delete;
 
   /// From now on a fault does not end the process: a private copy replaces the page, and `error` reports it. Stores to
-  /// that page do not reach the file. Call it only if `error` is checked before anything is acknowledged. With
-  /// kNotTruncation a truncated file still ends the process: for mappings in which the caller keeps state of its own.
+  /// that page do not reach the file. Call this function only if `error` is checked before anything is acknowledged.
+  /// With kNotTruncation, a truncated file still ends the process; use it for mappings in which the caller keeps its
+  /// own state.
   enum class Survive { kAll, kNotTruncation };
   void survive_faults(Survive what = Survive::kAll) noexcept;
 

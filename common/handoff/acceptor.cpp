@@ -14,8 +14,8 @@
 namespace ringside {
 namespace {
 
-// The connections accepted in one turn: far fewer than may wait, so that a peer's message is read before later peers
-// displace that peer.
+// The most connections that are accepted in one turn: far fewer than may wait, so that a peer's message is read before
+// later peers displace that peer.
 constexpr std::size_t kAcceptedAtOnce = 16;
 
 // How long connections stay in the kernel's queue while there is no descriptor for them.

@@ -21,7 +21,7 @@ struct AcceptorLimits {
   std::chrono::milliseconds first_message{5000};  // a peer's deadline for its first message
 };
 
-/// Used by one thread.
+/// Only one thread may use it.
 class Acceptor {
  public:
   /// `listener` must outlive this object.

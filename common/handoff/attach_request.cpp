@@ -106,7 +106,7 @@ std::vector<std::byte> AttachRequest::encode() const {
 
 AttachRequest AttachRequest::decode(std::span<const std::byte> message, std::size_t descriptors) {
   AttachRequestHead head;
-  // The version comes first: a request of another version has another length.
+  // Check the version first, because a request of another version has another length.
   if (message.size() < sizeof(MessageHeader)) {
     throw usage_error("attach request of {} bytes, expected at least {}", message.size(), sizeof(head));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The request with which a producer attaches: what it publishes, and how. It is one message, which cannot change after
-// the analyzer has received it, so one check suffices (docs/formats/handoff_protocol.md).
+// The request with which a producer attaches: what it publishes, and how. The request is one message. A message cannot
+// change after the analyzer has received it, so one check suffices (docs/formats/handoff_protocol.md).
 #pragma once
 
 #include <cstddef>
@@ -43,16 +43,16 @@ struct AttachRequest {
   Schema schema;
   std::vector<Scalar> scalars;
 
-  /// run: its entries, schema_id and problem_id are set from these variables, which are a part of the problem. Throws
-  /// Error (exit code 2) for scalars that violate docs/publish/variables.md.
+  /// The members entries, schema_id and problem_id of `run` are set from `variables`, which are a part of the problem.
+  /// Throws Error (exit code 2) for scalars that violate docs/publish/variables.md.
   AttachRequest(const RunDescription& run, Schema variables, std::vector<Scalar> published_scalars);
 
-  /// The message. It is sent with two descriptors, the payload memfd and the control memfd, and for
-  /// a run of several nodes with a third one: a memfd with the text of a ranks file.
+  /// The message. It must be sent with two descriptors: the payload memfd and the control memfd. For a run of several
+  /// nodes, a third descriptor is sent: a memfd with the text of a ranks file.
   std::vector<std::byte> encode() const;
 
-  /// Decodes a request from a peer, which may be hostile. descriptors: how many came with the request. Throws Error
-  /// (exit code 2) if no real producer would send such a request.
+  /// Decodes a request from a peer, which may be hostile. descriptors: the number of descriptors that came with the
+  /// request. Throws Error (exit code 2) if no real producer would send such a request.
   static AttachRequest decode(std::span<const std::byte> message, std::size_t descriptors);
 
  private:

@@ -12,7 +12,8 @@ namespace {
 // 50 ms: the longest time for which the peer's death goes unnoticed.
 constexpr std::int64_t kSliceNs = 50'000'000;
 
-// Longer than any check of the peer. If a check seems to take longer, this process itself was stopped meanwhile.
+// This time is longer than any check of the peer. If a check seems to take longer, this process itself was stopped
+// meanwhile.
 constexpr std::int64_t kAbsentNs = 1'000'000'000;
 
 }  // namespace
@@ -47,7 +48,7 @@ WaitResult Coordination::wait_until(std::uint64_t target, const Peer& peer, cons
     const bool ended =
         limits.state != nullptr && limits.state->load(std::memory_order_acquire) == limits.state_that_ends;
     if (ended || !peer.alive()) {
-      // The peer may have published and left between the check of its counter and this one. Its published steps count.
+      // The peer may have published further steps and left since its counter was checked. These steps count.
       if (seen_at_last() >= target) return WaitResult::kReached;
       return ended ? WaitResult::kEnded : WaitResult::kPeerLost;
     }
@@ -60,7 +61,7 @@ WaitResult Coordination::wait_until(std::uint64_t target, const Peer& peer, cons
       if (stopped_since != 0) stopped_since += now - looked_at;
     }
     looked_at = now;
-    // A counter only grows. A peer that moves it up and down makes no progress.
+    // A counter only grows. A peer that moves its counter up and down makes no progress.
     if (now_seen > before) {
       before = now_seen;
       grown_at = now;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a side of the hand-off notifies the other one that its counter has grown, and how it waits for the other's
-// counter to grow. These rules of waiting are common to both kinds of notification, which are in futex_coordination and
-// message_coordination (docs/formats/handoff_protocol.md, "Waiting").
+// How each side of the hand-off notifies its peer that its own counter has grown, and how it waits for the peer's
+// counter to grow. This file has the rules of waiting, which are the same for both kinds of notification. The
+// notifications are in futex_coordination and message_coordination (docs/formats/handoff_protocol.md, "Waiting").
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,8 @@ enum class WaitResult { kReached, kEnded, kPeerLost, kTimedOut, kStopped };
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 struct WaitLimits {
-  // How long to spin before sleeping in the kernel, whose wake-up costs tens of microseconds. Zero if both processes
-  // share a core: spinning would keep the peer from running.
+  // How long to spin before sleeping in the kernel; a wake-up from that sleep costs tens of microseconds. 0 if both
+  // processes share a core, because spinning would keep the peer from running.
   std::int64_t spin_ns = 0;
   // No growth is expected before this instant (CLOCK_MONOTONIC): sleep until then, and only then spin. 0: spin at once.
   std::int64_t not_before_ns = 0;
@@ -38,7 +38,7 @@ struct WaitLimits {
   Pulse* pulse = nullptr;                   // called after each sleep, about twenty times a second; may be null
 };
 
-/// Used by one thread at a time.
+/// Only one thread at a time may use it.
 class Coordination {
  public:
   /// own: this side's counter; other: the peer's counter. Both must outlive this object.
@@ -54,14 +54,14 @@ class Coordination {
   /// The peer's counter, as far as notifications have reported it. The peer's earlier stores are visible (acquire).
   virtual std::uint64_t seen() noexcept = 0;
 
-  /// Waits until `seen() >= target`. Returns kTimedOut only if the counter did not grow at all for one of the two
-  /// time-outs. Steps that the peer published before it left, was lost or was stopped count even if their notifications
-  /// did not arrive.
+  /// Waits until `seen() >= target`. Returns kTimedOut only if the counter did not grow at all during one of the two
+  /// time-outs in `limits`. Steps that the peer published before it left, was lost or was stopped count even if their
+  /// notifications did not arrive.
   WaitResult wait_until(std::uint64_t target, const Peer& peer, const WaitLimits& limits) noexcept;
 
  protected:
-  /// The final value of the peer's counter, when no more notifications can come. From then on, `seen` returns at least
-  /// this value.
+  /// The final value of the peer's counter; called when no more notifications can arrive. From then on, `seen` returns
+  /// at least this value.
   virtual std::uint64_t seen_at_last() noexcept = 0;
   /// Sleeps until the counter may have grown, at most `at_most_ns`.
   virtual void sleep(std::uint64_t seen, std::int64_t at_most_ns) noexcept = 0;
@@ -85,7 +85,7 @@ struct MessageAddress {
 };
 
 /// Makes the coordination of each attachment of a process. The implementation is in a separate folder (common/messages)
-/// because it needs ZeroMQ; a program that coordinates only by locks links neither.
+/// because it needs ZeroMQ; a program that coordinates only by locks links neither of the two.
 class Messages {
  public:
   virtual ~Messages() = default;
@@ -98,7 +98,7 @@ class Messages {
 /// socket: the path of the analyzer's socket. Throws Error (exit code 3) if the endpoint's name would be too long.
 using MakeMessages = std::unique_ptr<Messages> (*)(const std::string& socket);
 
-/// Calls `make`. Throws Error (exit code 2) if it is null: the program was built without messages.
+/// Calls `make`. Throws Error (exit code 2) if `make` is null: the program was built without messages.
 std::unique_ptr<Messages> make_messages_with(MakeMessages make, const std::string& socket);
 
 }  // namespace ringside

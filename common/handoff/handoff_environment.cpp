@@ -20,7 +20,7 @@ constexpr const char* kPeerTimeoutVariable = "RINGSIDE_PEER_TIMEOUT";
 constexpr const char* kOnAnalyzerLossVariable = "RINGSIDE_ON_ANALYZER_LOSS";
 constexpr const char* kCoordinationVariable = "RINGSIDE_COORDINATION";
 
-// The lower and upper limits are those of --peer-timeout.
+// --peer-timeout has the same lower and upper limits.
 constexpr double kLeastTimeoutS = 0.1;
 constexpr double kMostTimeoutS = 1e6;
 

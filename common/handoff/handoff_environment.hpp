@@ -55,8 +55,8 @@ AnalyzerPlace analyzer_place(const HandoffChoices& chosen = {});
 std::string run_options_of_environment();
 
 /// The chosen options, completed from the environment. A variable that is unset or empty has the value in `otherwise`,
-/// or the default. The socket and the pool are those of `analyzer_place`. Throws Error (exit code 2), with the
-/// variable's name, if a variable that is needed has a wrong value.
+/// or the default. The socket and the pool are the ones that `analyzer_place` returns. Throws Error (exit code 2), with
+/// the variable's name, if a variable that is needed has a wrong value.
 HandoffOptions handoff_options_of_environment(const HandoffChoices& chosen = {}, const Variables& otherwise = {});
 
 /// The chosen use of the pool, or RINGSIDE_POOL_USE; nothing if neither is given. Throws Error (exit code 2).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The bytes that both processes share while a run is attached: docs/formats/handoff_protocol.md as code. These bytes
-// last no longer than the attachment. They have a version number because the two sides may be built at different times.
+// last no longer than the attachment. The layout has a version number because the two sides may be built at different
+// times.
 #pragma once
 
 #include <atomic>
@@ -29,27 +30,27 @@ inline constexpr std::size_t kBufferAlignmentBytes = std::size_t{2} << 20;
 enum : std::uint32_t { kProducerAttaching = 0, kProducerRunning = 1, kProducerDetached = 2 };
 enum : std::uint32_t { kAnalyzerAbsent = 0, kAnalyzerServing = 1, kAnalyzerFailed = 2 };
 
-/// The control memfd. 64: one cache line each, so that the two writers do not share one.
+/// The control memfd. alignas(64): the two sides write to different cache lines.
 struct HandoffControl {
-  // Written by the producer before the memfd is passed on; never changed.
+  // The producer writes these words before it passes the memfd on. They never change.
   alignas(64) std::uint64_t magic = kHandoffMagic;
   std::uint32_t version = kHandoffVersion;
   std::uint32_t buffers = 0;
   std::uint64_t payload_bytes = 0;
 
-  // Written by the producer.
-  alignas(64) std::atomic<std::uint64_t> published{0};  // number of steps published: step s is visible once it is > s
+  // The producer writes these words.
+  alignas(64) std::atomic<std::uint64_t> published{0};  // number of published steps; step s is visible once it is > s
   std::atomic<std::uint32_t> producer_state{kProducerAttaching};
 
-  // Written by the analyzer.
-  alignas(64) std::atomic<std::uint64_t> released{0};  // steps committed: buffer s mod B is free once this is > s
+  // The analyzer writes these words.
+  alignas(64) std::atomic<std::uint64_t> released{0};  // number of committed steps; buffer s mod B is free if it is > s
   std::atomic<std::uint64_t> epoch{0};                 // attachments of this producer so far, including this one
   std::atomic<std::uint32_t> analyzer_state{kAnalyzerAbsent};
-  // 1: a trigger ends the run. The producer then gets no further buffer, but the farewell. A successor also ends the
-  // run.
+  // 1: a trigger ends the run. The producer then gets no further buffer; it gets the farewell. A successor of this
+  // analyzer also ends the run.
   std::atomic<std::uint32_t> run_ends{0};
-  // The triggers' replies (docs/use/questions.md): the bits of the newest one, a double, and the number of replies.
-  // Versions that send no replies leave both 0.
+  // The triggers' replies (docs/use/questions.md): `reply` has the bits of the newest one (a double), `replies` the
+  // number of replies. Versions that send no replies leave both 0.
   std::atomic<std::uint64_t> reply{0};
   std::atomic<std::uint64_t> replies{0};
   std::atomic<std::uint64_t> persisted{0};  // the number of steps on the medium, if persistence was requested
@@ -97,7 +98,8 @@ struct MessageHeader {
   MessageKind kind{};
 };
 
-/// What a run may do with iterates of other runs that it finds in the pool. It always continues from its own iterates.
+/// What a run may do with iterates of other runs that it finds in the pool. A run always continues from its own
+/// iterates.
 enum class PoolUse : std::uint32_t {
   kFresh = 0,      // nothing: if there are any, the run is refused
   kOverwrite = 1,  // discard those iterates
@@ -113,7 +115,8 @@ enum class CoordinationKind : std::uint32_t {
 
 // The request of a producer is in attach_request.hpp.
 
-/// If `resumed`, a descriptor comes with the reply: a memfd with the step to continue from (KeptScalars).
+/// If `resumed`, a descriptor comes with the reply: a memfd with the variables of the step to continue from, followed
+/// by KeptScalars.
 struct AttachReply {
   MessageHeader header{.kind = MessageKind::kAttachReply};
   std::uint32_t exit_code = 0;  // 0: accepted; otherwise an ExitCode, and `message` is the line for the user
@@ -140,8 +143,9 @@ struct Farewell {
 };
 static_assert(sizeof(AttachReply) == 1024 && sizeof(Detach) == 32 && sizeof(Farewell) == 1024);
 
-/// This struct follows the payload in the memfd with the step to continue from, and begins at the next page. It has the
-/// scalars in the request's list, in its order; scalars that the kept step lacks are marked as absent.
+/// This struct follows the payload in the memfd with the step to continue from, and begins at the next page. The struct
+/// has the scalars of the request's list, in the order of that list; scalars that the kept step lacks are marked as
+/// absent.
 struct KeptScalars {
   std::uint64_t present = 0;  // bit i: scalar i is present
   std::uint64_t words[kMostFurtherScalars] = {};

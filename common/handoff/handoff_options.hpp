@@ -25,7 +25,7 @@ struct HandoffOptions {
   std::string socket;  // path of the analyzer's socket
   CoordinationKind coordination = CoordinationKind::kLocks;
   MakeMessages messages = nullptr;  // for CoordinationKind::kMessages: make_messages (common/messages), if it is linked
-  std::uint32_t buffers = 2;        // 2..64; 2 is the double buffer
+  std::uint32_t buffers = 2;        // 2 to 64; 2 makes a double buffer
   double peer_timeout_s = 30;       // how long a peer may be absent or make no progress before it counts as lost
   PoolUse pool_use = PoolUse::kFresh;  // what may happen to iterates of other runs in the pool
   OnAnalyzerLoss on_analyzer_loss = OnAnalyzerLoss::kWait;

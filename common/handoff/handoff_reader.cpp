@@ -24,7 +24,7 @@ void refuse(Peer& peer, const Error& error) noexcept {
 
 namespace {
 
-/// The text in a peer's memfd, whose size is not known. A copy, because the peer may change it.
+/// Returns a copy of the text in a peer's memfd, because the peer may change the original. The memfd may have any size.
 std::string text_in(UniqueFd memfd) {
   struct stat status {};
   if (fstat(memfd.get(), &status) != 0 || status.st_size < 1 || status.st_size > static_cast<off_t>(kMostRanksBytes)) {
@@ -56,7 +56,7 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
       control_->buffers != geometry_.buffers || control_->payload_bytes != geometry_.payload_bytes) {
     throw usage_error("the control memory of the peer (pid {}) does not match its attach request", peer_.pid());
   }
-  // Start where an earlier analyzer stopped; both values are 0 without one.
+  // Start where an earlier analyzer stopped; both values are 0 if there was none.
   next_step_ = control_->released.load(std::memory_order_acquire);
   const std::uint64_t published = control_->published.load(std::memory_order_acquire);
   if (next_step_ > published || published - next_step_ > geometry_.buffers) {
@@ -87,7 +87,7 @@ void HandoffReader::coordinate(const std::string& socket, MakeMessages messages)
 
 void HandoffReader::accept(const Continuation& from, const std::vector<int>& cores) {
   if (from.last) {
-    // An earlier analyzer may have died between a commit and its release. The descriptor and the scalars that it kept
+    // An earlier analyzer may have died between a commit and its release. The descriptor and the scalars in the ring
     // prove the commit.
     const bool waits = control_->published.load(std::memory_order_acquire) > next_step_;
     const StepWithScalars waiting = step_at(next_step_);
@@ -110,7 +110,7 @@ void HandoffReader::accept(const Continuation& from, const std::vector<int>& cor
     reply.kept = from.last.value().descriptor;
     fds.push_back(from.kept.fd());
   }
-  // Even if the producer has gone, the steps that it published before are still to be taken.
+  // Even if the producer has gone, the steps that it published before must still be taken.
   if (!peer_.send(std::as_bytes(std::span(&reply, 1)), fds) && !wanted()) {
     throw peer_error("the producer (pid {}) hung up while attaching", peer_.pid());
   }
@@ -168,7 +168,7 @@ bool HandoffReader::take(PublishedStep& step) noexcept {
   return true;
 }
 
-/// A copy, because the producer can change the original at any time.
+/// Returns a copy, because the producer can change the original at any time.
 StepWithScalars HandoffReader::step_at(std::uint64_t step) const noexcept {
   const std::uint64_t buffer = step % geometry_.buffers;
   StepWithScalars copy;
@@ -194,7 +194,7 @@ void HandoffReader::release() noexcept {
 
 void HandoffReader::end_run() noexcept {
   ends_ = true;
-  // Stored before the next release, so that a producer that reads the release also reads this.
+  // This value is stored before the next release, so that a producer that reads the release also reads this value.
   control_->run_ends.store(1, std::memory_order_release);
 }
 

@@ -57,8 +57,8 @@ class StepRhythm {
   }
 
   /// The time for which the analyzer spins before the expected instant, and again after it. 100 us allow for a late
-  /// timer or a busy hypervisor, an eighth of the interval for varying iterations. The limit is 2 ms, because a
-  /// spinning thread checks nothing else.
+  /// timer or a busy hypervisor; an eighth of the interval allows for iterations of varying length. The limit is 2 ms,
+  /// because a spinning thread checks nothing else.
   std::int64_t margin_ns() const noexcept { return std::min<std::int64_t>(100'000 + interval_ns_ / 8, 2'000'000); }
   std::int64_t expected_ns() const noexcept { return interval_ns_ == 0 ? 0 : last_ns_ + interval_ns_; }
 
@@ -73,10 +73,10 @@ void refuse(Peer& peer, const Error& error) noexcept;
 /// Not thread-safe: one thread waits and releases. Between these calls, many threads may read the buffer.
 class HandoffReader {
  public:
-  /// Reads the attach request of a peer that just connected at `socket`. Throws Error if the peer does not send one
-  /// within `timeout_ms`, or if the request violates the protocol. If the requested coordination cannot be opened,
-  /// refuses the request and then throws. peer_timeout_s: how long the producer's process may be stopped by a signal
-  /// before it counts as lost. messages: for producers that coordinate by messages; if null, such producers are
+  /// Reads the attach request of a peer that just connected at `socket`. Throws Error if the peer does not send a
+  /// request within `timeout_ms`, or if the request violates the protocol. If the requested coordination cannot be
+  /// opened, refuses the request and then throws. peer_timeout_s: how long the producer's process may be stopped by a
+  /// signal before it counts as lost. messages: for producers that coordinate by messages; if null, such producers are
   /// refused.
   HandoffReader(Peer peer, const std::string& socket, int timeout_ms, double peer_timeout_s = 30,
                 MakeMessages messages = nullptr);
@@ -127,7 +127,7 @@ class HandoffReader {
   /// Whether an earlier analyzer of this attachment has called `end_run`.
   bool run_ends() const noexcept { return ends_; }
 
-  /// Answers the producer with a number, which it reads at its next claim.
+  /// Sends the producer a number, which the producer reads at its next claim.
   void reply(double value) noexcept;
 
   /// Sends the last message. code kDone: all published steps are committed (and persisted, if requested). stopping: the
@@ -159,7 +159,7 @@ class HandoffReader {
   bool ends_ = false;
   std::uint64_t last_iteration_ = 0;
   std::int64_t last_published_at_ns_ = 0;
-  std::optional<std::uint64_t> stop_at_;  // `published` when `stop` was first seen: all steps below are taken
+  std::optional<std::uint64_t> stop_at_;  // value of `published` when `stop` was first seen: lower steps are taken
   StepRhythm rhythm_;
 };
 

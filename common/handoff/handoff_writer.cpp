@@ -23,8 +23,8 @@ std::int64_t seconds_to_ns(double seconds) noexcept {
   return static_cast<std::int64_t>(seconds * 1e9);
 }
 
-// Attaching (a pool may have to be made) and detaching (everything must reach the disk) take longer than a step. They
-// may take this many times the peer's time-out.
+// Attaching (a pool may have to be made) and detaching (everything must reach the disk) take longer than a step. Each
+// of them may take this many times the peer's time-out.
 constexpr int kDiskPatience = 20;
 constexpr int kReceiveSliceMs = 200;
 
@@ -85,7 +85,8 @@ void HandoffWriter::ask(Peer peer) {
   head.elastic = options_.elastic ? 1 : 0;
   head.resume_from = head.pool_use == PoolUse::kResume ? options_.resume_from : 0;
   head.name = name_ = random_id();
-  assign(head.pool, options_.pool.size() < sizeof head.pool ? options_.pool : "");  // a part would name another pool
+  // A path that is too long is left out, because a shortened path would name another pool.
+  assign(head.pool, options_.pool.size() < sizeof head.pool ? options_.pool : "");
   const std::array<int, 3> fds = {payload_.fd(), control_mapping_.fd(), ranks_.fd()};
   peer_.send(request_.encode(), std::span(fds).first(ranks_.fd() >= 0 ? 3 : 2));
   link_ = Link::kAsked;
@@ -93,14 +94,15 @@ void HandoffWriter::ask(Peer peer) {
 }
 
 PoolUse HandoffWriter::pool_use() const noexcept {
-  // Once a step of this run is committed, the pool contains this run's iterates. If it contains other iterates now,
-  // these came later: they are not the iterates that the user wanted to discard or to continue from.
+  // Once a step of this run is committed, the pool contains this run's iterates. If the pool contains other iterates
+  // now, these were stored later: they are not the iterates that the user wanted to discard or to continue from.
   if (committed_any()) return PoolUse::kFresh;
   return asked_before_ && options_.pool_use == PoolUse::kFresh ? PoolUse::kFreshAgain : options_.pool_use;
 }
 
-/// True once the analyzer has accepted the request. Throws Error if it refuses, or closes the connection without an
-/// answer. If the analyzer died during the request, the writer returns to its state before the request.
+/// True once the analyzer has accepted the request. Throws Error if the analyzer refuses the request, or closes the
+/// connection without an answer. If the analyzer died during the request, the writer returns to its state before the
+/// request.
 bool HandoffWriter::answered(int timeout_ms) {
   std::array<std::byte, sizeof(AttachReply)> buffer;
   std::optional<Peer::Received> received = peer_.receive(buffer, timeout_ms);
@@ -154,9 +156,9 @@ void HandoffWriter::coordinate(std::uint64_t epoch) {
   coordination_->announce();
 }
 
-/// Waits until an analyzer has accepted the request: connect_s seconds until one listens, answer_s seconds for its
-/// answer. Throws Error: exit code 4 when the time is over, 130 once `stop` is set, or the analyzer's own code if it
-/// refuses.
+/// Waits until an analyzer has accepted the request: up to connect_s seconds until an analyzer listens, and up to
+/// answer_s seconds for its answer. Throws Error: exit code 4 when the time is over, 130 once `stop` is set, or the
+/// analyzer's own code if the analyzer refuses.
 void HandoffWriter::attach(double connect_s, double answer_s) {
   const std::int64_t connect_by = now_ns() + seconds_to_ns(connect_s);
   const std::int64_t answer_by = now_ns() + seconds_to_ns(answer_s);
@@ -209,7 +211,7 @@ ClaimStatus HandoffWriter::reattach(OnAnalyzerLoss policy) noexcept {
 }
 
 bool HandoffWriter::try_reattach() {
-  constexpr std::int64_t kBetweenAttemptsNs = 10'000'000;  // a step may take microseconds, as does a connect
+  constexpr std::int64_t kBetweenAttemptsNs = 10'000'000;  // a step may take only microseconds, and so may a connect
   if (link_ == Link::kNone) {
     if (now_ns() < next_attempt_ns_) return false;
     next_attempt_ns_ = now_ns() + kBetweenAttemptsNs;

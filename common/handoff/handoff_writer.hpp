@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The publishing side of the hand-off: attach, claim a buffer, write x_k into it, publish, detach. It implements
-// ringside_writer in include/ringside.h, which every solver uses; docs/formats/handoff_protocol.md is the contract.
+// The publishing side of the hand-off: attach, claim a buffer, write x_k into it, publish, detach. HandoffWriter
+// implements ringside_writer in include/ringside.h, which every solver uses; docs/formats/handoff_protocol.md specifies
+// the protocol.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +38,9 @@ enum class ClaimStatus {
 ///   if (!claim) throw handoff.failure(claim.status);
 struct [[nodiscard]] Claim {
   ClaimStatus status = ClaimStatus::kOk;
-  std::byte* payload = nullptr;  // all variables, 2 MiB-aligned; the caller's until the next publish; null unless kOk
+  std::byte* payload = nullptr;  // all variables, 2 MiB-aligned; writable until the next publish; null unless kOk
   explicit operator bool() const noexcept { return status == ClaimStatus::kOk; }
-  /// The first variable, for a run in which that is f64.
+  /// The first variable. Call it only in a run in which this variable is f64.
   double* x() const noexcept { return reinterpret_cast<double*>(payload); }
 };
 
@@ -57,9 +58,9 @@ struct KeptStep {
   KeptScalars scalars;   // the scalars, in the order in which this run declares them
 
   const std::byte* payload() const noexcept { return memory.data(); }
-  /// The first variable, for a run in which that is f64.
+  /// The first variable. Call it only in a run in which this variable is f64.
   const double* x() const noexcept { return reinterpret_cast<const double*>(payload()); }
-  /// Whether the kept step has this scalar. It does not if the run that kept it did not declare the scalar.
+  /// Whether the kept step has this scalar. The step lacks each scalar that its run did not declare.
   bool has_scalar(std::size_t index) const noexcept { return (scalars.present >> index & 1) != 0; }
   ScalarValue scalar(std::size_t index) const noexcept {
     ScalarValue value;
@@ -85,8 +86,8 @@ struct CoreLoan {
 /// detaching throws Error (exit code 2), and the destructor leaves the attachment alone.
 class HandoffWriter {
  public:
-  /// Connects, passes the buffers on, and waits until the analyzer accepts. `variables` and `scalars` are those of
-  /// every step. Sets run.entries, run.schema_id and run.problem_id from the variables. Throws RefusedError if the
+  /// Connects, passes the buffers on, and waits until the analyzer accepts. Every step has these `variables` and
+  /// `scalars`. Sets run.entries, run.schema_id and run.problem_id from the variables. Throws RefusedError if the
   /// analyzer refuses. Throws Error: exit code 4 if there is no analyzer, 2 if `buffers` is out of range or the scalars
   /// are refused.
   HandoffWriter(const HandoffOptions& options, const RunDescription& run, Schema variables,
@@ -97,7 +98,8 @@ class HandoffWriter {
   const RunDescription& run() const noexcept { return request_.head.run; }
   const Schema& schema() const noexcept { return request_.schema; }
 
-  /// With PoolUse::kResume: the step to continue from, at the first call; nothing later, or if there was no such step.
+  /// With PoolUse::kResume, the first call returns the step to continue from. Later calls return nothing. If there is
+  /// no such step, the first call also returns nothing.
   std::optional<KeptStep> take_kept() { return std::exchange(kept_, std::nullopt); }
   /// The analyzer's note for the user about the attachment; usually empty.
   const std::string& note() const noexcept { return note_; }
@@ -106,35 +108,36 @@ class HandoffWriter {
   /// object.
   CoreLoan loan() noexcept { return {&control_->analyzer_cores, &control_->published}; }
 
-  /// The buffer for the next step, waiting while the analyzer still copies from it. The wait counts as producer idle.
-  /// If the analyzer is lost meanwhile, the options decide what happens; a successor takes over at the first step that
-  /// is not committed. Only kOk comes with a buffer; kAnalyzerLost, for instance, means that no other analyzer came
-  /// within peer_timeout_s. kAnalyzerFailed can also mean that this process lacks the memory or the descriptors to
-  /// attach to a successor; a later claim tries again.
+  /// Returns the buffer for the next step. Waits while the analyzer still copies from that buffer; the wait counts as
+  /// the producer's idle time. If the analyzer is lost meanwhile, the options decide what happens; a successor takes
+  /// over at the first step that is not committed. Only kOk comes with a buffer. kAnalyzerLost, for instance, means
+  /// that no other analyzer was available within peer_timeout_s. kAnalyzerFailed can also mean that this process lacks
+  /// the memory or the descriptors to attach to a successor; a later claim tries again.
   Claim claim() noexcept { return claim(When::kFree, options_.on_analyzer_loss, options_.stop); }
 
   /// Like `claim`, but does not wait for a buffer. kAnalyzerStalled: nothing has been released for peer_timeout_s.
   Claim try_claim() noexcept { return claim(When::kNow, options_.on_analyzer_loss, options_.stop); }
 
-  /// The buffer for the last iterate of a run: ignores `stop`, which may be the reason why this iterate is the last. If
-  /// the analyzer has been lost, waits for another one, unless the run is to stop.
+  /// Returns the buffer for the last iterate of a run. Ignores `stop`, which may be the reason why this iterate is the
+  /// last. If the analyzer has been lost, waits for another one, unless the run is to stop.
   Claim claim_last() noexcept { return claim(When::kFree, loss_at_the_end(), nullptr); }
 
   /// Call it for a step that the solver does not publish, for instance after kFull, because a claim without a buffer is
   /// not counted as a skipped step.
   void count_skip() noexcept { ++skipped_; }
 
-  /// Hands the claimed buffer over. Its bytes may still be read (x_{k-1}), but not written, until after B - 1 more
-  /// claims. Publishes nothing unless a claim has given a buffer since the last publish. scalars: the step's values in
-  /// the declared order; missing ones become 0.
+  /// Publishes the claimed buffer. The solver may still read the bytes of this buffer (x_{k-1}), but must not write
+  /// them until after B - 1 more claims, where B is the number of buffers. Publishes nothing unless a claim has given a
+  /// buffer since the last publish. scalars: the step's values in the declared order; missing ones become 0.
   void publish(const StepReport& report, std::span<const ScalarValue> scalars = {}) noexcept;
 
   /// Detaches and waits until the analyzer has committed all published steps (and persisted them, if requested). If the
   /// analyzer is lost meanwhile, waits for another one as claim_last does. Throws Error: with the analyzer's exit code
-  /// and line if it failed; with exit code 4 if it was lost, stalled, or left without having committed all.
+  /// and line if the analyzer failed; with exit code 4 if the analyzer was lost, stalled, or left before it had
+  /// committed all steps.
   void detach(Outcome outcome);
 
-  /// The reason why a claim gave no buffer, in the analyzer's own words if it sent any.
+  /// The reason why a claim gave no buffer; if the analyzer sent a message, the reason is that message.
   Error failure(ClaimStatus status);
 
   /// The replies of the run's triggers, as of the last claim.
@@ -145,8 +148,8 @@ class HandoffWriter {
   const Replies& replies() const noexcept { return replies_; }
 
   std::uint64_t published() const noexcept { return next_step_; }
-  /// The number of published steps that the analyzer has committed; and the number that are on its medium, if
-  /// persistence was requested.
+  /// committed: the number of published steps that the analyzer has committed. persisted: the number of published steps
+  /// on the analyzer's medium, if persistence was requested.
   std::uint64_t committed() const noexcept { return control_->released.load(std::memory_order_acquire); }
   std::uint64_t persisted() const noexcept { return control_->persisted.load(std::memory_order_relaxed); }
   std::uint64_t skipped() const noexcept { return skipped_; }
@@ -204,7 +207,7 @@ class HandoffWriter {
   std::string note_;
   std::optional<Farewell> farewell_;
   std::optional<Error> refusal_;  // the reason why a successor refused
-  bool no_memory_ = false;        // too little memory to attach to a successor, and for an error text about it
+  bool no_memory_ = false;        // whether memory was too short to attach to a successor, and even for an error text
   Replies replies_;
   bool claimed_ = false;          // whether a buffer is claimed and not yet published
   std::uint64_t next_step_ = 0;

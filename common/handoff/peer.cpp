@@ -26,7 +26,8 @@
 namespace ringside {
 namespace {
 
-// How many connections the kernel queues until they are accepted. They mostly wait there while a run is served.
+// How many connections the kernel queues until they are accepted. Connections mostly wait in this queue while a run is
+// served.
 constexpr int kMostInQueue = 64;
 
 sockaddr_un address_of(const std::string& path) {
@@ -67,10 +68,10 @@ Peer::Peer(UniqueFd socket) : socket_(std::move(socket)) {
 
 namespace {
 
-/// One attempt; `error` is the errno value if it returns nothing.
+/// Makes one attempt to connect. If the attempt fails, returns nothing and sets `error` to the errno value.
 std::optional<Peer> connect_once(const std::string& path, int& error) {
   const sockaddr_un address = address_of(path);
-  // Not blocking, because a blocking connect would wait without limit if the listener's queue is full.
+  // The socket is non-blocking, because a blocking connect would wait without limit if the listener's queue is full.
   UniqueFd fd = new_socket(SOCK_NONBLOCK);
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     error = errno;
@@ -81,7 +82,8 @@ std::optional<Peer> connect_once(const std::string& path, int& error) {
   }
   fcntl(fd.get(), F_SETFL, 0);
   Peer peer(std::move(fd));
-  // The buffers are for an analyzer of the same user only: another user could listen first at that path.
+  // Only an analyzer of the same user may get the buffers, because another user could be the first to listen at that
+  // path.
   if (peer.uid() != geteuid()) {
     throw system_error("the analyzer at '{}' belongs to user {}, expected user {}; choose another --socket", path,
                        peer.uid(), geteuid());
@@ -217,7 +219,7 @@ Listener::Listener(const std::string& path) : path_(path) {
   if (!folder.empty() && mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     throw system_error("cannot create the folder '{}' for the socket: {}", folder.string(), errno_text(errno));
   }
-  // Take the lock first: otherwise a second listener would replace the socket of a living one.
+  // Take the lock first: otherwise a second listener would replace the socket of a listener that still runs.
   const std::string lock_path = path + std::string(kLockSuffix);
   RegularFile lock = open_regular(lock_path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
   if (!lock.valid()) throw system_error("cannot open the lock file '{}': {}", lock_path, lock.why());
@@ -261,7 +263,7 @@ std::optional<Peer> Listener::accept(int timeout_ms) {
 
 Listener::Accepted Listener::accept_socket() noexcept {
   Accepted accepted;
-  // Without a free descriptor, accept fails the same way whether or not a connection waits.
+  // If no descriptor is free, accept fails in the same way whether a connection waits or not.
   pollfd waiting{socket_.get(), POLLIN, 0};
   accepted.none = poll(&waiting, 1, 0) <= 0;
   if (accepted.none) return accepted;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The other process: an AF_UNIX connection that carries the few messages of attach and detach (with file descriptors),
-// and, together with a pidfd, shows at any moment whether the peer is still running.
+// The connection to the other process: an AF_UNIX socket, which carries the few messages of attach and detach (with
+// file descriptors). Together with a pidfd, the socket shows at any moment whether the peer is still running.
 #pragma once
 
 #include <sys/types.h>
@@ -18,8 +18,8 @@
 
 namespace ringside {
 
-/// File descriptors that came with a message. The object allocates nothing, because code that may not throw receives
-/// descriptors, too.
+/// File descriptors that came with a message. The object allocates nothing, because functions that may not throw also
+/// receive descriptors.
 class PassedFds {
  public:
   static constexpr std::size_t kMost = 3;  // a message with more is a protocol error
@@ -57,10 +57,11 @@ class Peer {
     PassedFds fds;
   };
   /// Waits up to `timeout_ms` (-1: without limit) for one message of at most `buffer.size()` bytes. A longer message
-  /// violates the protocol and counts as a hang-up. Empty when the time is over.
+  /// violates the protocol and counts as a hang-up. Returns nothing when the time is over.
   std::optional<Received> receive(std::span<std::byte> buffer, int timeout_ms) noexcept;
 
-  /// False once the peer has hung up or exited. It makes a system call, and so is meant for the slow path of a wait.
+  /// False once the peer has hung up or exited. The function makes a system call, so call it only in the slow path of a
+  /// wait.
   bool alive() const noexcept;
 
   /// True once the process has exited; waits for that up to `timeout_ms`, because a dying process hangs up first.
@@ -79,22 +80,24 @@ class Peer {
   uid_t uid_ = 0;
 };
 
-/// The listening end. Only the owner can connect: the socket is created 0600 and the peer's user id is checked.
+/// The listening end. Only the owner can connect: the socket is created with mode 0600, and the peer's user id is
+/// checked.
 class Listener {
  public:
-  /// The names of the files beside the socket are its path with these endings: the lock file, and the analyzer's other
-  /// sockets (docs/use/live.md, docs/formats/handoff_protocol.md).
+  /// The files beside the socket have the path of the socket with one of these endings as their names: the lock file,
+  /// and the analyzer's other sockets (docs/use/live.md, docs/formats/handoff_protocol.md).
   static constexpr std::string_view kLockSuffix = ".lock";
   static constexpr std::array<std::string_view, 3> kSocketSuffixes = {".control", ".telemetry", ".steps"};
 
-  /// Binds `path` (its folder is made 0700 if missing). A lock file beside the socket keeps a second listener away
-  /// (Error, exit code 3); the socket file of a dead listener is replaced.
+  /// Binds `path` (its folder is made with mode 0700 if missing). If another listener holds the lock file beside the
+  /// socket, throws Error (exit code 3). The socket file of a dead listener is replaced.
   explicit Listener(const std::string& path);
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  /// The next peer of this user, or nothing within `timeout_ms`. Peers of other users are turned away.
+  /// Returns the next peer of this user, or nothing if none connects within `timeout_ms`. Peers of other users are
+  /// turned away.
   std::optional<Peer> accept(int timeout_ms);
 
   /// The result of one look at the queue of connections, without waiting.

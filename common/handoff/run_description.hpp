@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The identity and the problem of a run. The producer sends it when it attaches, and the ring keeps it beside the
-// iterates. The struct has a fixed size and is trivially copyable, because it crosses a process boundary and outlives
-// the process (docs/formats/ring_format.md).
+// The identity and the problem of a run. The producer sends this description when it attaches, and the ring stores it
+// together with the iterates. The struct has a fixed size and is trivially copyable, because it crosses a process
+// boundary and outlives the process (docs/formats/ring_format.md).
 #pragma once
 
 #include <cstdint>

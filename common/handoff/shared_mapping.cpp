@@ -30,7 +30,7 @@ int seals_for(PeerAccess access) {
 std::byte* map(int fd, std::size_t bytes, int protection) {
   void* data = mmap(nullptr, bytes, protection, MAP_SHARED, fd, 0);
   if (data == MAP_FAILED) throw system_error("cannot map {} bytes of shared memory: {}", bytes, errno_text(errno));
-  // Only advice: transparent huge pages for shared memory are often off, in which case it has no effect.
+  // This call is only advice: it has no effect if transparent huge pages for shared memory are off, as they often are.
   madvise(data, bytes, MADV_HUGEPAGE);
   return static_cast<std::byte*>(data);
 }

@@ -27,8 +27,8 @@ class SharedMapping {
   /// Adds the seals that `create` sets for `peer_access`. Throws Error (exit code 3).
   void seal(PeerAccess peer_access) const;
 
-  /// Maps, read-write, memory that another process of the same cohort has made. Refuses (Error, exit code 2) what
-  /// `adopt` refuses, except that the seals may still be missing.
+  /// Maps memory that another process of the same cohort has made, for reading and writing. Refuses (Error, exit code
+  /// 2) what `adopt` refuses, except that the seals may still be missing.
   static SharedMapping join(UniqueFd memfd, std::size_t bytes);
 
   /// Maps the memfd that a peer sent. Refuses (Error, exit code 2) a descriptor that is not a memfd of exactly `bytes`
@@ -40,8 +40,8 @@ class SharedMapping {
   SharedMapping& operator=(SharedMapping&& other) noexcept;
   ~SharedMapping();
 
-  /// Touches the pages of a part now, so that the first step has no page faults. Only a hint: nothing happens if the
-  /// kernel does not support it (before Linux 5.14) or memory is short.
+  /// Touches the pages of a part now, so that the first step has no page faults. This is only a hint: nothing happens
+  /// if the kernel does not support it (before Linux 5.14) or memory is short.
   void populate(std::size_t offset, std::size_t bytes) const noexcept;
 
   std::byte* data() const noexcept { return data_; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The producer's description of one published step. It crosses the process boundary beside the iterate
-// (docs/formats/handoff_protocol.md) and stays beside it in the ring (docs/formats/ring_format.md). It fits one cache
-// line, so that only one is transferred.
+// The producer's description of one published step. The analyzer receives it together with the iterate
+// (docs/formats/handoff_protocol.md), and the ring stores both together (docs/formats/ring_format.md). The descriptor
+// fits into one cache line, so that only one line is transferred.
 #pragma once
 
 #include <bit>
@@ -21,7 +21,7 @@ struct StepDescriptor {
   std::int64_t published_at_ns = 0;   // CLOCK_MONOTONIC, just before `published` was stored
   std::uint64_t skipped_before = 0;   // the number of steps dropped since the previous step, because no buffer was free
 };
-/// A step's first two scalars are in the descriptor, the others follow it.
+/// A step's first two scalars are in the descriptor, and the others follow it.
 inline constexpr std::uint32_t kDescriptorScalars = 2;
 inline constexpr std::uint32_t kMostFurtherScalars = 64;
 

@@ -13,11 +13,11 @@
 
 namespace ringside {
 
-/// It is also the pulse of the writer's waits, in which it checks the other processes.
+/// This object is also the Pulse of the writer's waits; each beat checks the other processes.
 class StepSharing : public Pulse {
  public:
   /// Called when the memory is made but not yet sealed against writable mappings. On return, every process of the
-  /// cohort has mapped it. Throws Error if a process has not.
+  /// cohort has mapped it. Throws Error if a process has not mapped it.
   virtual void share(const SharedMapping& payload, const SharedMapping& control) = 0;
 
   /// Called when this process has written its part of the step. Publishes the step if this part is the last.

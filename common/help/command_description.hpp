@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A command as plain data: its name, its options and arguments, their defaults. CommandLine::describe() makes it from
-// the declarations. Manual pages, completions, settings files and the options' texts in --help are generated from it,
-// so each text exists once.
+// A command as plain data: its name, its options and arguments, and their defaults. CommandLine::describe() makes this
+// data from the declarations. Manual pages, completions, settings files and the texts of options in --help are
+// generated from the data, so each text exists once.
 #pragma once
 
 #include <optional>
@@ -33,7 +33,7 @@ struct OptionDescription {
   std::string value_name;                // the value's name: FILE, locks|messages; empty for a flag
   std::string default_text;              // empty: none
   std::string environment;               // the variable that provides the value if no option does; empty: none
-  std::string group;                     // its heading in --help; empty: none
+  std::string group;                     // the option's heading in --help; empty: none
   bool is_argument = false;              // whether it is positional
   bool is_flag = false;                  // whether it takes no value
   bool may_stand_alone = false;          // whether it is a flag, or an option whose value is optional
@@ -42,7 +42,7 @@ struct OptionDescription {
   bool is_listed = true;         // whether --help shows it
   bool is_setting = true;        // false for --help, --version and --config
   std::size_t most_values = 1;
-  std::optional<std::string> given;  // the value; "true" or "false" for a flag; empty if the option had no value
+  std::optional<std::string> given;  // the value; "true" or "false" for a flag; an empty text for an option without one
 };
 
 struct CommandDescription {

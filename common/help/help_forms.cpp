@@ -21,7 +21,7 @@ constexpr std::string_view kManualForm = "man";
 
 constexpr std::size_t kColumns = 100;
 
-/// `text` as a TOML value: numbers and truth values bare, anything else in quotes.
+/// `text` as a TOML value: numbers and truth values without quotes, any other text in quotes.
 std::string value_text(const std::string& text) {
   if (text == "true" || text == "false" || decimal_number(text)) return text;
   std::string quoted = "\"";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The forms other than --help in which a program prints its options, for use when it is installed:
-// `--help-as=man|bash|zsh|fish|toml`. --help does not list this option. With toml, the other given options become the
-// settings of the printed file. `ringside-analyzer --config FILE --help-as=toml` thus checks an existing file.
+// The forms other than --help in which a program prints its options: `--help-as=man|bash|zsh|fish|toml`. The
+// installation uses them; --help does not list this option. With toml, the other given options become the settings of
+// the printed file. `ringside-analyzer --config FILE --help-as=toml` thus checks an existing file.
 #pragma once
 
 #include <functional>
@@ -25,8 +25,9 @@ std::optional<std::string> take_help_form(std::vector<std::string>& arguments);
 /// form.
 std::string help_as(const std::string& form, const CommandDescription& command);
 
-/// Prints the given form of a program that consists of subcommands only. print_subcommand prints one subcommand's
-/// piece. The form `subcommands` prints their names, one a line. Throws Error (exit code 2) for an unknown form.
+/// Prints the help of a program that consists of subcommands only, in the given form. print_subcommand must print one
+/// subcommand's piece. The form `subcommands` prints the subcommands' names, one per line. Throws Error (exit code 2)
+/// for an unknown form.
 void print_help_as(const std::string& form, std::string_view program, std::string_view description,
                    std::span<const CommandSummary> subcommands,
                    const std::function<void(const CommandSummary&)>& print_subcommand);

@@ -22,8 +22,8 @@ constexpr std::array kServiceSettings = {
     SettingsFile{"ringside serve", "/etc/ringside/serve.toml"},
 };
 
-/// Escapes text for troff: a terminal shows each hyphen as a hyphen, and no line begins a request of troff. Text in
-/// backquotes becomes bold.
+/// Escapes text for troff, so that a terminal shows each hyphen as a hyphen, and troff reads no line as a request. Text
+/// in backquotes becomes bold.
 std::string prose(std::string_view text) {
   std::string out;
   bool bold = false;

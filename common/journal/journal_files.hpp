@@ -18,7 +18,8 @@ struct EncodedRecord {
 };
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{64} << 10;
 
-/// The files of the journal of `pool`, beside the pool itself (links are resolved), and those of them that exist.
+/// The names of the files in which `pool` has its journal; they are beside the pool itself (links are resolved).
+/// journal_files_there returns only the names of files that exist.
 inline constexpr std::uint32_t kJournalLogs = 2;
 std::string journal_log_path(const std::string& pool, std::uint32_t log);
 std::vector<std::string> journal_files_there(const std::string& pool);
@@ -45,8 +46,8 @@ constexpr std::string_view to_string(JournalKind kind) noexcept {
 /// The analyzer's options for the journal.
 struct JournalOptions {
   JournalKind kind = JournalKind::kAuto;
-  std::uint64_t bytes = std::uint64_t{64} << 20;  // of both logs: about 260,000 steps, at least half of them kept
-  bool foreign = false;                           // the logs may belong to another user: RingOptions::foreign_pool
+  std::uint64_t bytes = std::uint64_t{64} << 20;  // of both logs: about 260,000 steps; at least half of them are kept
+  bool foreign = false;                           // whether another user may own the logs (RingOptions::foreign_pool)
 };
 
 }  // namespace ringside

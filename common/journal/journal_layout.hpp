@@ -19,12 +19,12 @@ inline constexpr std::size_t kFrameAlignment = 8;
 // Any greater number is a sign of damage.
 inline constexpr std::uint64_t kMaxRecordSeq = std::uint64_t{1} << 62;
 
-/// The first bytes of a log. The first 12 keep their place and meaning in every version.
+/// The first bytes of a log. The first 12 bytes keep their place and meaning in every version.
 struct JournalHeader {
   std::uint64_t magic = kJournalMagic;
   std::uint32_t version = kJournalVersion;
   std::uint32_t log = 0;         // 0 or 1; detects a log that was copied over the other one
-  std::uint64_t generation = 0;  // 1, 2, 3 ...: the emptied log gets the next number; the greater one is active
+  std::uint64_t generation = 0;  // 1, 2, 3 ...: the emptied log gets the next number; the greater number is active
   std::uint64_t first_seq = 0;   // the number of the record that follows the header
   std::int64_t created_realtime_ns = 0;
   std::uint64_t reserved[2] = {};
@@ -35,8 +35,8 @@ static_assert(offsetof(JournalHeader, generation) == 16 && offsetof(JournalHeade
 
 /// Precedes each record's bytes, which are zero-padded to a multiple of kFrameAlignment.
 struct FrameHeader {
-  std::uint64_t hash = 0;  // the hash of the rest of the frame, seeded by the hash in the log's header: a frame of an
-                           // older generation, or of another log, does not verify
+  std::uint64_t hash = 0;  // the hash of the rest of the frame, seeded by the hash in the log's header, so a frame of
+                           // an older generation, or of another log, does not verify
   std::uint32_t mark = kFrameMark;
   std::uint32_t payload_bytes = 0;  // from 1 to kMaxRecordBytes
   std::uint64_t seq = 0;

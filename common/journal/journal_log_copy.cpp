@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30;
 
-/// Reads up to `bytes` bytes, fewer if the file ends before.
+/// Reads `bytes` bytes, or fewer if the file ends before.
 std::size_t read_at(int fd, std::byte* to, std::size_t bytes, std::uint64_t from, const std::string& name) {
   const std::size_t done = read_whole(fd, {to, bytes}, from);
   if (done < bytes && errno != 0) throw system_error("{}: cannot be read: {}", name, errno_text(errno));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A copy of one log's file: its kind and its bytes. Any process may make it, even while the owner writes. The bytes are
-// read by pread, not mapped: if the file is emptied meanwhile, the read is short and raises no SIGBUS. The content of a
-// copy is not trusted.
+// A copy of one log's file: its kind and its bytes. Any process may make a copy, even while the owner writes. The bytes
+// are read by pread, not mapped: if the file is emptied meanwhile, the read is short and raises no SIGBUS. The content
+// of a copy is not trusted.
 #pragma once
 
 #include <cstddef>
@@ -42,9 +42,9 @@ struct LogCopy {
   std::span<const std::byte> bytes() const noexcept { return {copied.get(), copied_bytes}; }
 };
 
-/// Copies at most `at_most` of the log's bytes, from `from` on, or none if the log is shorter than that. Returns
-/// nothing if there is no file. Throws Error: exit code 2 if it is not a regular file or is larger than any journal, 3
-/// if it may not be read.
+/// Copies at most `at_most` of the log's bytes, from offset `from` on; copies no bytes if the log ends before that
+/// offset. Returns nothing if there is no file. Throws Error: exit code 2 if the file is not a regular file or is
+/// larger than any journal, 3 if it may not be read.
 std::optional<LogCopy> copy_log(const std::string& path, std::uint64_t from = 0, std::uint64_t at_most = UINT64_MAX);
 
 }  // namespace ringside

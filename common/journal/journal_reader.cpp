@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The journal's reading side: it copies and checks both logs and puts their records in order.
+// The journal's reading side: copies and checks both logs and puts their records in order.
 #include "common/journal/journal_reader.hpp"
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 namespace ringside {
 namespace {
 
-// The attempts to read both logs while a writer empties them. Even a second attempt is rare, because a writer appends
-// tens of thousands of records before it empties a log again.
+// The number of attempts to read both logs while a writer empties them. Even a second attempt is rare, because a writer
+// appends tens of thousands of records before it empties a log again.
 constexpr int kAttempts = 20;
 
 using Logs = std::array<std::optional<LogCopy>, kJournalLogs>;
@@ -41,7 +41,7 @@ Beginning peek(const std::string& path) {
   return Beginning(copy_log(path, 0, sizeof(JournalHeader)));
 }
 
-/// Reads both logs so that they fit together. It reads the older one first, so that the newer one can only have grown
+/// Reads both logs so that they fit together. The older log is read first, so that the newer log can only have grown
 /// meanwhile. If either log was emptied meanwhile, both are read again: the emptied log is now the newer one, and the
 /// other log may also have been emptied before it was read.
 Logs read_logs(const std::string& pool) {
@@ -157,7 +157,8 @@ void JournalReader::Implementation::read() {
   describe_torn();
 }
 
-/// Reads the bytes appended to the logs. True if there were any; nothing if both logs must be read anew.
+/// Reads the bytes that were appended to the logs. Returns whether there were any; nothing if both logs must be read
+/// anew.
 std::optional<bool> JournalReader::Implementation::read_appended() {
   Logs appended;
   for (std::size_t number = 0; number < kJournalLogs; ++number) {

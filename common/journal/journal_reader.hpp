@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The journal's reading side (docs/formats/files.md): every record that the analyzer has made, in order. It
+// The journal's reading side (docs/formats/files.md): every record that the analyzer has made, in order. The reader
 // returns encoded records and does not decode them.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace ringside {
 
-/// Reads a journal in any process, even while another one writes it. The reader has the records that were complete when
-/// it was opened or last refreshed.
+/// Reads a journal in any process, even while another process writes it. The reader has the records that were complete
+/// when it was opened or last refreshed.
 class JournalReader {
  public:
   /// Throws Error: exit code 2 if there is no journal beside `pool`.
@@ -36,7 +36,7 @@ class JournalReader {
   bool refresh();
 
   /// The next record whose seq is at least `from`, in ascending order; nothing after the last one. The bytes are valid
-  /// until the next refresh or forget, or the reader's end.
+  /// until the next call of refresh or forget, and not longer than the reader exists.
   std::optional<EncodedRecord> next(std::uint64_t from);
   /// Lets `next` begin with the oldest record again.
   void rewind() noexcept;
@@ -44,7 +44,8 @@ class JournalReader {
   void forget() noexcept;
 
   /// The unreadable parts of the logs, in one line for a user: "FILE: byte 4096: ..."; empty: none. Records after
-  /// damage are still read if they verify. A torn tail is not damage: its writer is still writing, or was killed.
+  /// damage are still read if they verify. A torn tail is not damage: the writer of the log is still writing, or was
+  /// killed.
   const std::string& damage() const noexcept;
 
   /// Where a torn tail begins, in one line for a user: "FILE: ends within a record at byte 4096: ..."; empty: none.

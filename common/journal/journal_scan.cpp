@@ -66,7 +66,7 @@ void read_header(std::span<const std::byte> bytes, std::uint32_t log, std::uint6
   std::memcpy(&header, bytes.data(), there);
   constexpr std::size_t kVersionEnd = offsetof(JournalHeader, log);
   if (std::memcmp(&header.magic, &kJournalMagic, std::min(there, sizeof(kJournalMagic))) != 0) {
-    // Zeros: the power failed after the file had grown but before its bytes were written.
+    // If the bytes are zeros, the power failed after the file had grown but before its bytes were written.
     if (is_zero(bytes.first(there))) return damaged(LogState::kDamaged, "zeros where a journal's header was");
     return damaged(LogState::kForeign, "not a Ringside journal");
   }

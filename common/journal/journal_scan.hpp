@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Interprets a log's bytes. They are not trusted: every length is checked before it is used, and only records that
+// Interprets a log's bytes. The bytes are not trusted: every length is checked before it is used, and only records that
 // verify are returned. Both sides of the journal use this scan, so that their results agree.
 #pragma once
 
@@ -21,7 +21,7 @@ inline constexpr int kMaxFalseFrames = 1000;
 enum class LogState {
   kEmpty,    // no bytes, or a torn header: its writer was killed after emptying the log
   kValid,    // the header verifies
-  kDamaged,  // the header does not verify, or is that of the other log
+  kDamaged,  // the header does not verify, or belongs to the other log
   kForeign,  // the file is not a log
   kNewer     // the log has another version of the format
 };
@@ -38,7 +38,7 @@ struct LogScan {
   std::vector<ScannedRecord> records;  // by ascending seq
   std::uint64_t last_seq = 0;          // if state is kValid: the seq of the last record, at first first_seq - 1
   std::uint64_t end = 0;               // where the last record that verifies ends, or the header if there is none
-  std::string damage;  // one line that gives the place in the file; empty: none. A torn tail is not damage
+  std::string damage;  // one line that gives the place in the file; empty: no damage. A torn tail does not count
   std::optional<std::uint64_t> torn_at;  // the place in the file of a record or header that the file's end cuts off
 
   std::uint64_t oldest_seq() const noexcept { return records.empty() ? 0 : records.front().seq; }

@@ -12,13 +12,13 @@
 
 namespace ringside {
 
-/// Builds the value that nlohmann's parser reads. Open containers are kept on an explicit stack instead of by
-/// recursion, so that no text is nested too deeply.
+/// Builds the value that nlohmann's parser reads. Open containers are kept on an explicit stack, not by recursion, so
+/// that any depth of nesting is possible.
 class JsonReader {
  public:
   explicit JsonReader(JsonFlaws* flaws) : flaws_(flaws) {}
 
-  // These functions are called by the parser, which stops when one returns false.
+  // The parser calls these functions, and stops when one of them returns false.
   bool null() { return add(Json()); }
   bool boolean(bool value) { return add(value); }
   bool number_integer(std::int64_t value) { return add(value); }
@@ -108,7 +108,7 @@ class JsonReader {
   std::string error_;
 };
 
-/// Converts a value to one of nlohmann's, with the keys in their order.
+/// Converts a value to a value of nlohmann's library, with the keys in their order.
 struct JsonPrinter {
   static nlohmann::ordered_json printed(const Json& json) {
     using Printed = nlohmann::ordered_json;
@@ -339,8 +339,8 @@ void Json::update(const Json& object) {
 bool operator==(const Json& a, const Json& b) noexcept {
   if (a.is_number() && b.is_number()) {
     if (a.is_number_float() || b.is_number_float()) return a.number<double>() == b.number<double>();
-    // Like nlohmann: if the numbers differ in signedness, the unsigned one is read as signed. For equal signedness this
-    // compares the bits.
+    // Like nlohmann: if the numbers differ in signedness, the unsigned one is read as signed. If the signedness is
+    // equal, this comparison compares the bits.
     return a.number<std::int64_t>() == b.number<std::int64_t>();
   }
   if (a.value_.index() != b.value_.index() || a.size() != b.size()) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A JSON value: null, true or false, a number, a text, an array or an object. The names and their meaning are those of
-// nlohmann/json, which reads and prints the text (json.cpp). This header replaces that library's header, which would
-// add two seconds to the compilation of every file.
+// A JSON value: null, true or false, a number, a text, an array or an object. The functions have the same names and
+// meanings as in nlohmann/json, which reads and prints the text (json.cpp). This header replaces that library's header,
+// which would add two seconds to the compilation of every file.
 #pragma once
 
 #include <compare>
@@ -28,10 +28,10 @@ class JsonError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What `Json::try_parse` also checks in a text, and what it found.
+/// Further checks that `Json::try_parse` makes in a text, and their results.
 struct JsonFlaws {
-  std::size_t deepest = std::numeric_limits<std::size_t>::max();  // input: the most containers around a value
-  bool too_deep = false;                    // result: whether a value is in more containers; the text is then discarded
+  std::size_t deepest = std::numeric_limits<std::size_t>::max();  // input: the most containers that may contain a value
+  bool too_deep = false;                    // result: whether a value is in more of them; the text is then discarded
   std::optional<std::string> repeated_key;  // result: the first key that occurs twice in one object
 };
 
@@ -65,7 +65,7 @@ class Json {
   /// An array of the values of a range; a map becomes an object.
   template <JsonRange Range>
   Json(const Range& range);
-  /// An array of two values.
+  /// Makes an array of two values.
   template <class First, class Second>
   Json(const std::pair<First, Second>& pair) : Json(array({pair.first, pair.second})) {}
   template <class T, std::size_t count>
@@ -157,7 +157,7 @@ class Json {
   void push_back(Json value) { emplace_back(std::move(value)); }
   Json& emplace_back(Json value);  // a null becomes an array first
   void erase(std::string_view key);
-  void erase(std::size_t index);  // for an array; does nothing beyond its end
+  void erase(std::size_t index);  // for an array; does nothing if the index is beyond its end
   /// Adds the members of another object, in its order, or replaces those with equal keys.
   void update(const Json& object);
 

@@ -43,7 +43,7 @@ void copy_reading_ahead(char* to, const char* from, std::size_t bytes) noexcept 
   }
 }
 
-/// bytes: a multiple of the hash's block, at least one block.
+/// bytes: the size of one or more whole blocks of the hash.
 std::uint64_t copy_blocks_hashed(char* to, const char* from, std::size_t bytes) noexcept {
   LineHash hash;
   for (std::size_t block = 0; block < bytes; block += kHashBlockBytes) {
@@ -73,7 +73,7 @@ std::uint64_t copy_nontemporal_hashed(void* to, const void* from, std::size_t by
   if (bytes > 0 && bytes % kHashBlockBytes == 0) {
     return copy_blocks_hashed(static_cast<char*>(to), static_cast<const char*>(from), bytes);
   }
-  // The rest of an iterate, or a very short range: hashing it first brings it into the cache.
+  // This is the rest of an iterate, or a very short range. Hashing it first brings it into the cache.
   const std::uint64_t hash = hash64(from, bytes, 0);
   copy_reading_ahead(static_cast<char*>(to), static_cast<const char*>(from), bytes);
   return hash;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The floating-point environment of a thread. The default (IEEE 754): rounding to nearest, subnormal numbers kept, no
-// exception trapped. The bits of iterates and results depend on it, and foreign code changes it: loading a library that
-// was linked with -ffast-math sets "flush to zero", interval arithmetic may leave another rounding mode. A new thread
-// inherits its creator's environment. So each program of Ringside sets the default when it begins, and again after
-// foreign code: plug-ins, MPI_Init. libringside does not change the environment of the program that uses it.
+// The floating-point environment of a thread. The default (IEEE 754) is: rounding to nearest, subnormal numbers kept,
+// no exception trapped. The bits of iterates and results depend on the environment, and foreign code may change it:
+// loading a library that was linked with -ffast-math sets "flush to zero", and interval arithmetic may leave another
+// rounding mode. A new thread inherits its creator's environment. So each program of Ringside sets the default when it
+// begins, and again after foreign code: plug-ins, MPI_Init. libringside does not change the environment of the program
+// that uses it.
 #pragma once
 
 #include <cfenv>
@@ -19,8 +20,8 @@ inline void set_default_floats() noexcept {
   std::fesetenv(FE_DFL_ENV);
 }
 
-/// Sets the default if the environment differs. Returns whether it differed. If it did not, this takes only a few
-/// cycles on x86-64 and AArch64. On other processors only the rounding mode is compared; the other settings are
+/// Sets the default if the environment differs. Returns whether it differed. If it did not differ, the call takes only
+/// a few cycles on x86-64 and AArch64. On other processors only the rounding mode is compared; the other settings are
 /// restored, but a difference in them is not reported.
 inline bool restore_default_floats() noexcept {
 #if defined(__x86_64__)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hashes of bulk bytes: XXH3 (https://github.com/Cyan4973/xxHash), compiled once for each instruction set. They detect
-// damage and identify content; they do not protect against deliberate forgery.
+// Hashes of bulk bytes: XXH3 (https://github.com/Cyan4973/xxHash), compiled once for each instruction set. The hashes
+// detect damage and identify content; they do not protect against deliberate forgery.
 #pragma once
 
 #include <compare>
@@ -10,8 +10,8 @@
 
 namespace ringside {
 
-/// A 128-bit id: random (for a run), or a hash of content (XXH3-128). Trivially copyable, because pools and messages
-/// contain it.
+/// A 128-bit id: random (for a run), or a hash of content (XXH3-128). The struct is trivially copyable, because pools
+/// and messages contain it.
 struct Id128 {
   std::uint64_t high = 0;
   std::uint64_t low = 0;

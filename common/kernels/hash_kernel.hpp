@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // XXH3 over one range of bytes, compiled once for each instruction set (cmake/isa_variants.cmake). xxHash chooses its
 // vector code by the compiler's predefined macros, so all variants have the same source and differ only in the
-// compiler's flags. They return equal values.
+// compiler's flags. All variants return equal values.
 #pragma once
 
 #include <cstddef>

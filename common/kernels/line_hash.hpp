@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// XXH3 of a chunk, line by line, so that other work can use each line while it is in registers. XXH3 adds 64 bytes at a
-// time to running sums of the same size. This file repeats the library's loop with its internal functions. These
-// functions may change between versions of the library, so tests/unit/common/kernels/copy_test compares the result with
-// that of the public function. Compiled once per instruction set (cmake/isa_variants.cmake).
+// Computes XXH3 of a chunk line by line, so that other computations can use each line while it is in registers. XXH3
+// adds 64 bytes at a time to running sums of the same size. This file repeats the library's loop with its internal
+// functions. These functions may change between versions of the library, so tests/unit/common/kernels/copy_test
+// compares the result with the result of the public function. Compiled once per instruction set
+// (cmake/isa_variants.cmake).
 #pragma once
 
 #define XXH_INLINE_ALL  // makes the internal functions available, for the instruction set of this variant
@@ -28,13 +29,14 @@ static_assert(kLineBytes == XXH_STRIPE_LEN);
 // The prefetch distance ahead of the stores: enough to cover the memory's latency; a longer distance is not faster.
 inline constexpr std::size_t kAheadBytes = 2048;
 
-// Each line of a block uses 64 of the 192 bytes of the secret, and the next line begins 8 bytes further on. The block
-// ends where the secret ends; then the sums are scrambled. The last line of all uses a place of its own in the secret.
+// Each line of a block is combined with 64 of the 192 bytes of the secret; for the next line, these 64 bytes begin 8
+// bytes later. A block ends when the end of the secret is reached; then the sums are scrambled. The last line of the
+// last block uses a different place in the secret.
 inline constexpr std::size_t kHashBlockLines = (sizeof(XXH3_kSecret) - kLineBytes) / XXH_SECRET_CONSUME_RATE;
 inline constexpr std::size_t kHashBlockBytes = kHashBlockLines * kLineBytes;
 static_assert(kHashBlockBytes == 1024 && kCopyChunkBytes % kHashBlockBytes == 0);
 
-/// The hash of whole blocks, at least one. Call `take` for every line in order, `end_block` after each block but the
+/// The hash of one or more whole blocks. Call `take` for every line in order, `end_block` after each block but the
 /// last, and `take_last` instead of `take` for the last line of the last block.
 class LineHash {
  public:

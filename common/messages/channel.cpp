@@ -33,8 +33,8 @@ constexpr std::size_t kMostFrames = 16;
 // The descriptors for ZeroMQ's threads, their mailboxes and a channel. If these cannot be opened, ZeroMQ aborts the
 // process.
 constexpr std::size_t kDescriptorsToStart = 12;
-constexpr std::size_t kThreadsToStart = 2;  // ZeroMQ also aborts if it cannot start these
-constexpr int kZapEnforceDomain = 93;  // zmq.h has it only in builds with drafts, but every library since 4.3 does
+constexpr std::size_t kThreadsToStart = 2;  // ZeroMQ also aborts if it cannot start these threads
+constexpr int kZapEnforceDomain = 93;  // zmq.h defines it only with drafts; every library since 4.3 has it
 
 zmq::socket_type type_of(ChannelKind kind) {
   switch (kind) {
@@ -60,8 +60,8 @@ void refuse_to_replace_file(const std::string& path) {
   }
 }
 
-/// A socket that listens at the path and admits only its owner. A socket made by ZeroMQ would admit all users that the
-/// umask admits.
+/// Makes a socket that listens at the path and admits only its owner. A socket made by ZeroMQ would admit all users
+/// that the umask admits.
 UniqueFd listen_at(const std::string& path) {
   constexpr int kMostInQueue = 100;  // the value that ZeroMQ uses
   sockaddr_un address{};
@@ -87,8 +87,8 @@ bool keep_frame(std::vector<std::string>& frames, std::size_t number, std::strin
   }
 }
 
-/// Closes connections to peers that vanished without closing them. ipc does not need this: the kernel reports a
-/// vanished peer. A peer that a signal has only stopped has not vanished.
+/// Closes connections to peers that disappeared without closing them. ipc does not need this, because the kernel
+/// reports that a peer has disappeared; there, heartbeats would only disconnect peers that a signal has stopped.
 void notice_vanished_peers(zmq::socket_t& socket) {
   socket.set(zmq::sockopt::heartbeat_ivl, 2000);
   socket.set(zmq::sockopt::heartbeat_timeout, 10000);
@@ -150,8 +150,8 @@ struct Channel::Implementation {
   zmq::socket_t socket;
   zmq::message_t incoming;
   int event_fd = -1;    // ZeroMQ's descriptor, which becomes readable after a possible event
-  bool is_far = false;  // whether it is encrypted; its peers are then on other machines, even without tcp
-  std::vector<std::string> paths;  // the paths of the sockets at which it listens
+  bool is_far = false;  // whether the channel is encrypted; its peers are then on other machines, even without tcp
+  std::vector<std::string> paths;  // the paths of the sockets at which the channel listens
 };
 
 Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions& options) try
@@ -172,7 +172,8 @@ Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions
   socket.set(zmq::sockopt::reconnect_ivl_max, 500);
   if (!options.name.empty()) socket.set(zmq::sockopt::routing_id, options.name);
   if (kind == ChannelKind::kSubscriber) socket.set(zmq::sockopt::subscribe, "");
-  if (kind == ChannelKind::kRouter) socket.set(zmq::sockopt::router_mandatory, true);  // unreachable peer: error
+  // Makes sending to an unreachable peer an error.
+  if (kind == ChannelKind::kRouter) socket.set(zmq::sockopt::router_mandatory, true);
   implementation_->event_fd = socket.get(zmq::sockopt::fd);
   implementation_->is_far = options.curve.has_value();
   if (!options.curve) return;
@@ -203,7 +204,8 @@ void Channel::bind(const std::string& endpoint) {
     if (!is_ipc) return socket.bind(endpoint);
     const std::string path = endpoint.starts_with(kAbstractIpc) ? std::string() : endpoint.substr(kIpc.size());
     if (!path.empty()) refuse_to_replace_file(path);
-    // Root may read everything anyway. Admitting root lets an administrator follow a service without becoming its user.
+    // Root can read everything anyway. If root is admitted, an administrator can follow a service without becoming its
+    // user.
     for (const uid_t is_admitted : {geteuid(), uid_t{0}}) {
       if (zmq_setsockopt(socket.handle(), ZMQ_IPC_FILTER_UID, &is_admitted, sizeof is_admitted) != 0)
         throw zmq::error_t();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages between processes. Only these channels use ZeroMQ. A Channel is one socket with Ringside's defaults: closing
-// it discards unsent messages unless an option gives them time, a message larger than expected is refused, sending
-// never blocks, and on ipc only the owner and root can connect.
+// the socket discards unsent messages (unless linger_ms gives them time), a message larger than expected is refused,
+// sending never blocks, and on ipc only the owner and root can connect.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +41,8 @@ struct KeyPair {
 };
 KeyPair make_key_pair();
 
-/// The text of a 32-byte key, which is the form that ZeroMQ passes to a ZAP handler; empty for bytes of another length.
+/// The text of a key that is given as 32 bytes, as ZeroMQ passes it to a ZAP handler. Empty for any other number of
+/// bytes.
 std::string key_text(std::string_view bytes);
 /// Whether `text` is a key: 40 characters that encode 32 bytes.
 bool is_key_text(const std::string& text);
@@ -62,14 +63,14 @@ enum class ChannelKind {
 
 struct ChannelOptions {
   std::size_t max_message_bytes = 1 << 20;  // a larger message ends the connection
-  int high_water_mark = 4096;               // the number of messages held for one peer, in each direction
+  int high_water_mark = 4096;               // the most messages that are held for one peer, in each direction
   int linger_ms = 0;                        // how long closing may wait for sent messages to leave
   std::string name = {};                    // for kDealer: the name for the router; empty: the router chooses one
   std::optional<CurveKeys> curve = {};
   bool curve_server = false;  // with `curve`: whether this process's ZAP handler checks every client
 };
 
-/// Used by one thread at a time.
+/// Only one thread at a time may use it.
 class Channel {
  public:
   Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions& options = {});
@@ -77,16 +78,16 @@ class Channel {
   Channel(Channel&&) noexcept;
   Channel& operator=(Channel&&) noexcept;
 
-  /// Listens. ipc://PATH: the socket file is created 0600, and other users are refused; the socket of a dead process is
-  /// replaced, so the caller must hold a lock that excludes other servers at PATH. ipc://@NAME has no file; other users
-  /// are still refused. Throws Error (exit code 3).
+  /// Listens. ipc://PATH: the socket file is created with mode 0600, and other users are refused; the socket of a dead
+  /// process is replaced, so the caller must hold a lock that excludes other servers at PATH. ipc://@NAME has no file;
+  /// other users are still refused. Throws Error (exit code 3).
   void bind(const std::string& endpoint);
   /// Connects to `endpoint`. If no process listens there, keeps trying in the background. Throws Error (exit code 3).
   void connect(const std::string& endpoint);
 
-  /// Sends one message that consists of these frames. Returns false if there is no room for it or no peer. A publisher
-  /// always accepts a message. A dealer that has called `connect` accepts messages even before a router listens, up to
-  /// its high-water mark.
+  /// Sends one message that consists of these frames. Returns false if there is no room for the message or no peer. A
+  /// publisher always accepts a message. A dealer that has called `connect` accepts messages even before a router
+  /// listens, up to its high-water mark.
   bool send(std::span<const std::string_view> frames) noexcept;
   bool send(std::string_view frame) noexcept { return send(std::span(&frame, 1)); }
 

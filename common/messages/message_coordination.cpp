@@ -15,17 +15,18 @@
 namespace ringside {
 namespace {
 
-// Two varints of at most ten bytes, each after a tag of one byte.
+// A message has two varints of at most ten bytes, each after a tag of one byte.
 constexpr std::size_t kMostBytes = 22;
-// A longer message ends its connection. ZeroMQ's own greeting, which contains the name, must also fit.
+// A longer message ends the connection of its sender. ZeroMQ's own greeting, which contains the name, must also fit.
 constexpr std::size_t kMaxMessageBytes = 256;
-// Only the newest of a side's messages matters, so few are held.
+// Only the newest message of a side matters, so only a few are held.
 constexpr int kMessagesHeld = 256;
 // The number of messages received at once, so that a flood of them cannot keep this side from checking the time.
 constexpr int kMessagesAtOnce = 64;
-// A waiting side repeats its count, so that a message lost with its connection costs a second, not the run.
+// A waiting side repeats its count: if a message is lost together with its connection, the run waits for a second but
+// does not end.
 constexpr std::int64_t kRepeatNs = 1'000'000'000;
-// The longest that an attaching producer waits for the analyzer's answer to its hello.
+// The longest time for which an attaching producer waits for the analyzer's answer to its hello.
 constexpr std::int64_t kGreetingNs = 20'000'000;
 
 Channel make_channel(ChannelContext& context, Side side, const std::string& name) {
@@ -144,7 +145,7 @@ void MessageCoordination::sleep(std::uint64_t, std::int64_t at_most_ns) noexcept
   channel_.wait_ns(at_most_ns);
 }
 
-/// ZeroMQ's own thread may share this core, and it delivers the awaited message.
+/// Yields the core, because ZeroMQ's own thread, which delivers the awaited message, may share it.
 void MessageCoordination::relax() noexcept {
   sched_yield();
 }

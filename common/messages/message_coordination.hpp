@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `--coordination messages`: StepPublished and BufferReleased (proto/ringside.proto) over ZeroMQ. A side waits only for
-// messages. The counters are still in shared memory: they confirm each message, and they remain when the sender has
-// gone.
+// `--coordination messages`: StepPublished and BufferReleased (proto/ringside.proto) over ZeroMQ. Each side waits only
+// for messages. The counters remain in shared memory: they confirm each message, and they still exist when the sender
+// has gone.
 #pragma once
 
 #include <memory>
@@ -22,9 +22,10 @@ std::unique_ptr<Messages> make_messages(const std::string& socket);
 
 class MessageCoordination final : public Coordination {
  public:
-  /// The analyzer's side listens, only for the producer of the given name; construct it first. The producer's side
-  /// connects and sends a hello, because an analyzer can send only to a producer from which it has received a message.
-  /// ZeroMQ's thread starts with the context's first channel, on the cores of the calling thread. Throws Error.
+  /// The analyzer's side listens, and accepts only the producer with the name in `address`; construct this side first.
+  /// The producer's side connects and sends a hello, because an analyzer can send only to a producer from which it has
+  /// received a message. ZeroMQ's thread starts with the context's first channel, on the cores of the calling thread.
+  /// Throws Error.
   MessageCoordination(ChannelContext& context, Side side, const MessageAddress& address,
                       const std::atomic<std::uint64_t>& own, const std::atomic<std::uint64_t>& other);
   ~MessageCoordination() override;

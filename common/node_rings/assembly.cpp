@@ -8,7 +8,7 @@ namespace ringside {
 
 /// The wanted indices of one dimension that are in a box.
 struct Assembly::Overlap {
-  std::uint64_t begin = 0;   // the position of the first of these among all wanted indices
+  std::uint64_t begin = 0;   // the position of the first of them among all wanted indices
   std::uint64_t count = 0;
   std::uint64_t step = 1;    // the distance of these indices in the box
   std::uint64_t inside = 0;  // the position of the first of these in the box
@@ -39,7 +39,7 @@ Assembly::Assembly(const RanksFile& ranks) : ranks_(ranks), pieces_(ranks.variab
 }
 
 /// The wanted entries of a box, as runs that are contiguous both in the box and among the wanted entries. A run covers
-/// the last dimensions that are complete in both, and the range in the dimension before these.
+/// the last dimensions that are complete in both, and a range in the dimension before these.
 class Assembly::Runs {
  public:
   /// Returns false if the box has no wanted entry.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Assembles parts of a variable of the whole run from the boxes in the rings of several nodes (docs/publish/mpi.md).
-// This needs memory only for the requested part, or none if that part is contiguous in one box.
+// Assembling needs memory only for the requested part, and needs none if that part is contiguous in one box.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ class Assembly {
   std::span<const std::byte> part(std::size_t variable, std::span<const IndexRange> wanted, const BytesOf& bytes_of_node,
                                   std::vector<std::byte>& buffer) const;
 
-  /// Returns `bytes` bytes of a variable in the ring of a node, from byte `from` on. They are valid until the next
+  /// Returns `bytes` bytes of a variable in the ring of a node, from byte `from` on. The bytes are valid until the next
   /// call.
   using FetchBytes = std::function<const std::byte*(std::size_t node, std::uint64_t from, std::uint64_t bytes)>;
 
@@ -45,12 +45,12 @@ class Assembly {
   /// these entries to the last.
   void copy(std::size_t variable, std::span<const IndexRange> wanted, const FetchBytes& fetch, std::byte* to) const;
 
-  /// The shape of a chunk, if the variable is divided so that each chunk is the box of one rank. Empty if the boxes do
-  /// not form such a grid, or a chunk exceeds `most_bytes`.
+  /// The shape of a chunk, if the variable is divided so that each chunk is the box of one rank. The result is empty if
+  /// the boxes do not form such a grid, or if a chunk exceeds `most_bytes`.
   std::vector<std::uint64_t> chunk_of_ranks(std::size_t variable, std::uint64_t most_bytes) const;
 
  private:
-  /// A box that is not empty, and its place.
+  /// A box that is not empty, and the place of its entries.
   struct Piece {
     Box box;
     std::size_t node = 0;

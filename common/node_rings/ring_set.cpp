@@ -22,8 +22,8 @@ std::string pool_of(const std::string& ranks_file) {
   return ranks_file.substr(0, ranks_file.size() - kRanksEnding.size());
 }
 
-/// Whether the file does not exist. False if that is unknown, as in an unreadable folder: opening the file then reports
-/// the reason.
+/// Whether the file does not exist. Returns false if this cannot be determined, as in an unreadable folder: opening the
+/// file then reports the reason.
 bool is_absent(const std::string& path) {
   std::error_code error;
   return fs::status(path, error).type() == fs::file_type::not_found;

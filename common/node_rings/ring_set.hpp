@@ -80,7 +80,7 @@ class RingSet {
   std::vector<NodeRing> nodes_;
 };
 
-/// "33 to 40", or with gaps "1 to 3, 5, 7 to 9"; only the last groups if there are many.
+/// A text such as "33 to 40" or, with gaps, "1 to 3, 5, 7 to 9". If there are many groups, only the last ones.
 std::string iterations_text(const std::vector<std::uint64_t>& iterations);
 
 }  // namespace ringside

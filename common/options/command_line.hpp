@@ -22,7 +22,7 @@ namespace ringside {
 using Check = std::function<std::string(std::string& value)>;
 
 /// Stores a value. Returns the reason for a refusal, or an empty text. The value is empty if the option was given
-/// without one.
+/// without a value.
 using Store = std::function<std::string(const std::string& value)>;
 
 struct DeclaredOption;  // defined in command_line.cpp, because both contain CLI11's objects
@@ -45,7 +45,7 @@ class Option {
   Option& may_stand_alone();                         // allows the option without a value
   Option& comma_separated();                         // for a vector: one word may contain several values
   Option& times(int least, int most);                // for a vector: limits the number of values
-  /// A settings file may give the values as a table of names: `named` makes a value from a name and its text.
+  /// Allows the values as a table of names in a settings file: `named` makes a value from a name and its text.
   Option& table(std::function<std::string(const std::string& name, const std::string& text)> named);
   Option& records_given(bool& given);                // `given` becomes true when a value is stored
 
@@ -56,15 +56,15 @@ class Option {
   /// nothing.
   std::optional<std::string> store(const std::vector<std::string>& values);
   void clear();
-  /// The value that an entry of a table means; nothing if the option accepts no table.
+  /// Makes the value from an entry of such a table; nothing if the option accepts no table.
   std::optional<std::string> named(const std::string& name, const std::string& text) const;
 
  private:
   DeclaredOption* declared_;
 };
 
-/// The options that one struct declares. By these structs, and not by the headings in --help, `ringside run` selects
-/// the options that it passes on to a child (CommandLine::arguments_given).
+/// The options that one struct declares. `ringside run` uses these structs, and not the headings in --help, to select
+/// the options that it passes to a child (CommandLine::arguments_given).
 class OptionSet {
  public:
   OptionSet(Declarations& declarations, std::type_index owner, std::string title)
@@ -94,7 +94,7 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  /// These functions declare options like those of OptionSet; the options belong to no struct.
+  /// Like the functions of OptionSet, these functions declare options, but the options belong to no struct.
   template <class Value>
   Option option(const std::string& names, Value& value, const std::string& description) {
     return options_of<void>().option(names, value, description);
@@ -140,9 +140,9 @@ class CommandLine {
 };
 
 /// Parses the command line. Returns nothing if the program is to continue, otherwise the exit code with which it must
-/// end: kDone if help or the version was requested, and is now printed; kUsage for a wrong option or setting, or
-/// kSystem for a settings file that cannot be read, after a line on standard error ("ringside run: ..."). An option is
-/// refused if the option that it `needs` is switched off.
+/// end. kDone: this function has printed the help or the version, as requested. kUsage: an option or setting is wrong.
+/// kSystem: a settings file cannot be read. In the last two cases, this function has printed a line on standard error
+/// ("ringside run: ..."). An option is refused if the option that it `needs` is switched off.
 std::optional<int> parse_or_exit_code(CommandLine& line, int argc, const char* const* argv);
 
 /// Parses words that a program has composed for a run. Throws Error in the cases in which parse_or_exit_code prints a

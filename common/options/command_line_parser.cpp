@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Determines the values of a program's options: the arguments come first, then the file given by --config, then
-// environment variables. CLI11 does not parse the words, because it accepts any value for a flag and has its own
-// wording for errors.
+// environment variables. CLI11 does not parse the words, because it accepts any value for a flag and words its errors
+// in a different form.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 // Paths and lists of cores are shorter than this limit.
 constexpr std::size_t kMostValueBytes = 16384;
 
-/// The final value of an option; empty if it has none.
+/// The final value of an option; empty if the option has none.
 std::string effective_value(const OptionDescription& option) {
   if (!option.given) return option.default_text;
   return option.given->empty() ? "on" : *option.given;  // empty: the option was given without a value
@@ -150,8 +150,8 @@ class Parser {
     }
   }
 
-  /// Whether a word may be the value of the option before it. A negative number may (it is refused later); a word that
-  /// begins like an option may not.
+  /// Whether a word may be the value of the option before it. A negative number may be a value (it is refused later); a
+  /// word that begins like an option may not.
   static bool can_be_value(const std::string& word, bool optional) {
     return !word.starts_with(optional ? "-" : "--") || word == "-";
   }

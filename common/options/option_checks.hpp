@@ -26,9 +26,9 @@ Check whole_number_within(std::uint64_t low, std::uint64_t high);
 Check number_within(double low, double high);
 Check number_between(double above, double below);  // both limits are exclusive
 
-/// Accepts a number of bytes, such as 67108864 or 64M (K, M and G are powers of 1024), and rewrites it as digits. It
-/// does not use CLI::AsSizeValue, which reads 010M as 8M, accepts 0x8M, +8M, " 8M", M and numbers beyond 64 bits, and
-/// whose errors name neither limit.
+/// Accepts a number of bytes, such as 67108864 or 64M (K, M and G are powers of 1024), and rewrites it as digits. The
+/// check does not use CLI::AsSizeValue. CLI::AsSizeValue reads 010M as 8M, and accepts 0x8M, +8M, " 8M", M and numbers
+/// beyond 64 bits; its errors name neither limit.
 Check journal_size();
 
 /// Accepts a size from `low` to `high` bytes in the same form. limits: both limits in words, "4K to 1024G".

@@ -48,8 +48,8 @@ std::string name_of(const std::map<std::string, Value>& names, Value value) {
   return {};
 }
 
-/// Makes a Check that accepts the texts that `parse` accepts. It removes the option's name from the refusal, because
-/// the command line adds the name itself.
+/// Makes a Check that accepts the texts that `parse` accepts. The Check removes the option's name from the refusal,
+/// because the command line adds the name itself.
 template <class Parse>
 Check parsed_by(const Parse& parse) {
   return [parse](const std::string& text) -> std::string {

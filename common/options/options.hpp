@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All options of a run. The default and the meaning of each option are beside its field here; its flag, file key and
-// help text are declared once, in options.cpp. `ringside run` declares all options and passes to each process the
+// All options of a run. This file has the default and the meaning of each option beside its field. options.cpp declares
+// each option's flag, file key and help text once. `ringside run` declares all options and passes to each process the
 // options of that process.
 #pragma once
 
@@ -24,12 +24,12 @@ enum class Mode {
 };
 enum class WhenFull { kWait, kSkip };
 enum class ReduceAt {
-  kSlot,     // in its slot, after the commit
+  kSlot,     // in the step's slot, after the commit
   kTransfer  // during the copy into the slot
 };
 
-// The largest number of iterations if --iterations is not given: without a tolerance few, so that a first try ends
-// soon; with a tolerance many, so that the tolerance usually ends the run.
+// The largest number of iterations if --iterations is not given. Without a tolerance this number is small, so that a
+// first try ends soon. With a tolerance it is large, so that the tolerance usually ends the run.
 inline constexpr std::uint64_t kFewIterations = 100;
 inline constexpr std::uint64_t kMostIterations = 1'000'000;
 
@@ -60,7 +60,7 @@ struct SolveOptions {
 /// The producer's options for the hand-off.
 struct PublishOptions {
   CoordinationKind coordination = CoordinationKind::kLocks;
-  std::uint32_t buffers = 2;  // 2 is the double buffer
+  std::uint32_t buffers = 2;  // 2 makes a double buffer
   WhenFull when_full = WhenFull::kWait;
   OnAnalyzerLoss on_analyzer_loss = OnAnalyzerLoss::kWait;
   bool elastic = false;    // whether waiting cores work for the other process
@@ -88,13 +88,13 @@ struct RingOptions {
 
 /// The analyzer's options for telemetry.
 struct TelemetryOptions {
-  bool on = true;    // whether there are sockets for records and control beside the analyzer's
+  bool on = true;    // whether there are sockets for records and control beside the analyzer's socket
   std::string tcp;   // HOST:PORT for records, and PORT + 1 for control; empty: no access over the network
   std::string keys;  // with `tcp`: the folder of the server's keys and of the list of clients (`ringside keygen`)
   std::string node_address;  // HOST[:PORT] at which the analyzers of other nodes reach this one; empty: not reachable
 };
 
-/// The options for the reductions, both in the analyzer and in the baseline.
+/// The options for the reductions, which apply to the analyzer and to the baseline.
 struct ReduceOptions {
   ReduceAt at = ReduceAt::kSlot;
   int passes = 1;
@@ -109,17 +109,17 @@ struct PlugInOptions {
 /// The analyzer's conditions over the results of each step, and their actions (docs/use/questions.md).
 struct TriggerOptions {
   std::vector<std::string> triggers;   // 'CONDITION: ACTION[, ACTION]'
-  std::string on_non_finite = "mark";  // mark, some of freeze, stop and keep, or keep-going
+  std::string on_non_finite = "mark";  // mark; or some of freeze, stop, keep; or keep-going
   std::vector<std::string> global_triggers;  // conditions over a whole run of several nodes; actions: mark, stop
-  std::uint64_t archive_bytes = 0;     // limit for the steps that `keep` copies; 0: as many steps as the ring has
+  std::uint64_t archive_bytes = 0;     // the most bytes of steps that `keep` copies; 0: as many steps as the ring has
 };
 
-/// On which cores, with which Python and for how long the user's Python functions run during a run
+/// Options for the user's Python functions during a run: their cores, their Python, and their time
 /// (docs/use/questions.md).
 struct AnalysisOptions {
   std::string cores;      // "0-3"; empty: the analyzer's cores, but only while the analyzer does not use them
   std::string python;     // the path of Python; empty: python3 in PATH, or Debian's
-  double timeout_s = 10;  // how long they may run after the end of the run
+  double timeout_s = 10;  // how long the functions may run after the end of the run
 };
 
 /// The prediction of `ringside run --cores auto` for a step, which the analyzer reports to followers. If step_ns is 0,
@@ -148,7 +148,7 @@ struct CoreOptions {
 /// The options that both processes of a run accept.
 struct ProcessOptions {
   std::string cores;         // "0-3,8"; empty: the process is not pinned
-  bool shared_core = false;  // whether the peer runs on the same core: then never spin
+  bool shared_core = false;  // whether the peer runs on the same core; then no wait spins
   std::string socket = kServiceSocket;
   int report_fd = -1;  // the descriptor to which reports go; below 0: no reports
   std::string log_level = "warning";
@@ -173,7 +173,7 @@ void declare(CommandLine& line, CoreOptions& options);
 void declare(CommandLine& line, ProcessOptions& options);
 void declare(CommandLine& line, Mode& mode);
 
-/// The value of the option that declares this prediction.
+/// The prediction as the text that its option accepts as a value.
 std::string to_string(const PlannedStepOptions& planned);
 std::string to_string(Mode mode);
 std::string to_string(ReduceAt at);

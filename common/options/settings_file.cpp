@@ -22,7 +22,7 @@ constexpr std::size_t kMostBytes = 1u << 20;
 constexpr std::string_view kBlanks = " \t";
 constexpr std::string_view kExpected = "KEY = VALUE, as in `slots = 8`";
 
-/// Whether the error means that the file is missing or not a file. The system is the cause of all other errors.
+/// Whether the error means that the file is missing or is not a file. All other errors are caused by the system.
 bool is_users_mistake(int error) {
   constexpr std::array kMistakes = {ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP, ENXIO, EINVAL};
   return std::find(kMistakes.begin(), kMistakes.end(), error) != kMistakes.end();
@@ -143,7 +143,8 @@ class Line {
     }
     const std::size_t end = std::min(rest_.find_first_of(" \t"), rest_.size());
     std::string value(rest_.substr(0, end));
-    // `pool = run#1.pool` could mean run or run#1.pool, so it is refused. A number or a flag ends at a comment.
+    // `pool = run#1.pool` could mean run or run#1.pool, so such a line is refused. A number or a flag ends at a
+    // comment.
     if (const std::size_t comment = value.find('#');
         comment != std::string::npos && is_plain(value.substr(0, comment))) {
       value.resize(comment);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files that are given by --config: one `key = value` a line, and tables of texts, in the part of TOML that options
-// need. CLI11 does not parse them: it misreads invalid TOML, drops the text after a # in quotes, and treats an
-// unreadable file as an empty one. docs/use/run.md defines what is accepted.
+// The files that are given by --config. Such a file contains one `key = value` per line, and tables of texts, in the
+// subset of TOML that options need. CLI11 does not parse these files, because it misreads invalid TOML, drops the text
+// after a # in quotes, and treats an unreadable file as an empty one. docs/use/run.md defines what is accepted.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct Setting {
   std::vector<std::string> more = {};  // of an array: the values after the first
   bool is_array = false;
   bool is_table = false;
-  std::vector<std::string> names = {};  // of a table: the names of the values, beginning with that of `value`
+  std::vector<std::string> names = {};  // of a table: the names of the values; the first is the name of `value`
   std::size_t line = 0;  // counted from 1
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The values of `--solver`, and the options that only some of them accept. Help, checks and refusals are made from this
-// list. The list is a parameter here, because the solvers are in producer/solver/solver_table.cpp, which this folder
-// must not include.
+// The values of `--solver`, and the options that only some of these solvers accept. Help, checks and refusals are made
+// from this list. The list is a parameter here, because the solvers are in producer/solver/solver_table.cpp, which this
+// folder must not include.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace ringside {
 
-/// The criterion of a solver that declares none, in the form of "the ..." in help and messages.
+/// The criterion of a solver that declares none. Help and messages write a criterion after "the".
 inline constexpr std::string_view kChangeCriterion = "L1 change";
 
 struct SolverChoice {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The only clock for all measured times: CLOCK_MONOTONIC in integer nanoseconds. It is the same clock in both
-// processes, so a time taken by the producer can be subtracted from one taken by the analyzer.
+// The only clock for all measured times: CLOCK_MONOTONIC in integer nanoseconds. Both processes read the same clock, so
+// a time that the producer took can be subtracted from a time that the analyzer took.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ Error usage_error(FormatText<std::type_identity_t<Args>...> format, const Args&.
   return Error(ExitCode::kUsage, formatted(format, args...));
 }
 
-/// An Error for what the system lacks, exit code 3. The caller adds the text of `errno` (`errno_text`).
+/// An Error for something that the system lacks, exit code 3. The caller adds the text of `errno` (`errno_text`).
 template <class... Args>
 Error system_error(FormatText<std::type_identity_t<Args>...> format, const Args&... args) {
   return Error(ExitCode::kSystem, formatted(format, args...));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sleeping on a word of shared memory until a thread of any process changes it and wakes the sleepers: futex(2).
+// Functions for futex(2): a thread sleeps on a word of shared memory until a thread of any process changes the word and
+// wakes the sleeping threads.
 #pragma once
 
 #include <linux/futex.h>

@@ -21,10 +21,10 @@
 namespace ringside {
 namespace {
 
-// More descriptors than any of our programs opens. The value limits how many clients can occupy.
+// More descriptors than any of our programs opens. The value limits how many descriptors clients can occupy.
 constexpr rlim_t kMostDescriptors = 16384;
 
-// Memory that must remain for the threads and their libraries; it costs nothing unless it is used.
+// The memory that must remain for the threads and their libraries. The check maps it, but does not touch it.
 constexpr std::size_t kMemoryBytes = std::size_t{32} << 20;
 
 }  // namespace

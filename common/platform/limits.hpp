@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether this process may open more descriptors (RLIMIT_NOFILE) and start more threads. Threads are limited by the
-// user's processes (RLIMIT_NPROC), the cgroup's (pids.max) and the memory of their stacks. Programs check this at the
-// start, because libraries that reach a limit later abort, end the process, or retry indefinitely.
+// Whether this process may open more descriptors (RLIMIT_NOFILE) and start more threads. The number of threads is
+// limited for the user (RLIMIT_NPROC), for the cgroup (pids.max), and by the memory for the threads' stacks. Programs
+// check these limits at the start, because libraries that reach a limit later abort, end the process, or retry
+// indefinitely.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 namespace ringside {
 
 /// Raises the soft limit of descriptors as far as the hard limit allows, and returns the new value. Throws Error (exit
-/// code 3) if that is less than `needed`. program: the name of the program that needs the descriptors.
+/// code 3) if the new value is less than `needed`. program: the name of the program that needs the descriptors.
 std::size_t ensure_descriptors(std::size_t needed, const char* program);
 
 /// Throws Error (exit code 3) unless `count` more descriptors can be opened now.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sockets in the file system that only their owner can use, from the first moment on. The umask is not used for this,
-// because it belongs to the whole process and would change the mode of files that other threads create meanwhile.
+// Sockets in the file system that only their owner can use, from the first moment on. The umask is not used for this
+// purpose, because it belongs to the whole process and would change the mode of files that other threads create
+// meanwhile.
 #pragma once
 
 #include <fcntl.h>

@@ -43,7 +43,7 @@ class ForkMark {
   const volatile unsigned char* page_ = nullptr;
 };
 
-/// A deleter that does nothing in children of the process that made the pointer. It is for objects whose destructor
+/// A deleter that does nothing in children of the process that made the pointer. Use it for objects whose destructor
 /// would use threads and descriptors of the parent.
 template <class T>
 struct OwnersDelete {
@@ -60,8 +60,8 @@ bool is_stopped(pid_t pid) noexcept;
 /// The time at which that process started, in clock ticks since the machine's start; 0 if /proc cannot be read.
 std::uint64_t start_of(pid_t pid) noexcept;
 
-/// The list of arguments or variables in the form that exec takes: pointers to the texts, then a null pointer. It is
-/// valid while `texts` is unchanged.
+/// The list of arguments or variables in the form that exec takes: pointers to the texts, then a null pointer. The list
+/// is valid while `texts` is unchanged.
 std::vector<char*> exec_list(std::vector<std::string>& texts);
 
 /// The variable's value in the environment; null if it is unset or empty.
@@ -80,7 +80,8 @@ Pipe new_pipe();
 int read_to_end(int fd, std::string& text, std::size_t most = std::string::npos);
 
 /// The exit code that a process, or a peer's message, reports. A number that is not documented comes from a program
-/// that crashed in its own way, or from a hostile one. It counts as kPeerLost and is never passed on.
+/// that failed in an unexpected way, or from a hostile program. Such a number counts as kPeerLost and is never passed
+/// on.
 constexpr ExitCode documented_exit_code(std::int64_t number) noexcept {
   for (const ExitCode code : {ExitCode::kDone, ExitCode::kUsage, ExitCode::kSystem, ExitCode::kPeerLost,
                               ExitCode::kDamaged, ExitCode::kInterrupted}) {

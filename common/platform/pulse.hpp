@@ -10,7 +10,7 @@ namespace ringside {
 class Pulse {
  public:
   virtual ~Pulse() = default;
-  /// now_ns: a time of CLOCK_MONOTONIC. The call is cheap: usually only a comparison.
+  /// now_ns: a time of CLOCK_MONOTONIC. The call is cheap: usually it makes only a comparison.
   virtual void beat(std::int64_t now_ns) noexcept = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A flag of the caller that ends a wait early: another thread or a signal handler sets the flag. In the C interface it
-// is an int.
+// A flag of the caller that ends a wait early: another thread or a signal handler sets the flag. In the C interface the
+// flag is an int.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// A value type that refers to the caller's flag, which must outlive it.
+/// A value type that refers to the caller's flag. The flag must outlive this object.
 class StopFlag {
  public:
   StopFlag() = default;  // refers to a flag that is never set

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small text files of /proc and /sys: one value a line, words between blanks. A value that cannot be read is reported
-// as absent, never guessed.
+// Small text files of /proc and /sys: one value per line, or words separated by blanks. A value that cannot be read is
+// reported as absent, never guessed.
 #pragma once
 
 #include <cstdint>

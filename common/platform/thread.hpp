@@ -17,8 +17,9 @@ int bind_calling_thread(std::span<const int> cpus) noexcept;
 /// Binds the calling thread to one logical CPU.
 int bind_calling_thread(int cpu) noexcept;
 
-/// Lowers the priority of this thread, and of the threads that it starts, to a tenth of the weight of an analyzer's
-/// main thread, which shares its cores. Recording needs only a fraction of that share.
+/// Lowers the priority of this thread, and of the threads that it starts: their scheduling weight becomes a tenth of
+/// the weight of the analyzer's main thread, which runs on the same cores. Recording needs only a fraction of that
+/// share.
 void lower_thread_priority() noexcept;
 
 /// Starts a thread in which all signals are blocked except its own SIGBUS, because other threads wait for signals. run:

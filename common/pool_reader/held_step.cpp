@@ -20,7 +20,7 @@ LeaseStatus ReaderLeases::take(std::uint32_t slot) noexcept {
   if (counts_[slot] == 0) {
     const LeaseStatus status = take_lease(file_.get(), slot, Lease::kShared);
     if (status != LeaseStatus::kTaken) {
-      // On NFS, the conflicting lock may be that of the pool's owner, which covers all bytes.
+      // On NFS, the conflicting lock may be the lock of the pool's owner, which covers all bytes.
       const auto slots = static_cast<std::uint32_t>(counts_.size());
       return has_leases(file_.get(), slots, Lease::kShared) ? status : LeaseStatus::kUnavailable;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A step that a reader works on in place: its variables are views of the mapped pool, without a copy. While the step is
-// held, the analyzer overwrites other slots. If too few slots are left, it overwrites the held one, and the next
-// `check` reports that. Only the slot's header, not the lease, proves that the bytes read belong to the step
+// held, the analyzer overwrites other slots. If too few slots are left, the analyzer overwrites the held slot, and the
+// next `check` reports this. Only the slot's header, not the lease, proves that the bytes read belong to the step
 // (docs/publish/library.md, "Why a broken lease is never missed").
 #pragma once
 
@@ -55,7 +55,7 @@ enum class HeldStatus {
   kDamaged       // the bytes differ from those that were committed
 };
 
-/// Used by one thread at a time. Must not outlive the reader that returned it.
+/// Only one thread at a time may use it. It must not outlive the reader that returned it.
 class HeldStep {
  public:
   HeldStep() = default;  // an object that holds no step
@@ -71,7 +71,7 @@ class HeldStep {
   /// The slot's header, as it was when the step was first held.
   const SlotHeader& header() const noexcept { return header_; }
 
-  /// The bytes of a variable. They are valid only if a later `check` returns kOk.
+  /// The bytes of a variable. The bytes are valid only if a later `check` returns kOk.
   std::span<const std::byte> view(std::size_t variable) const noexcept;
   /// The step as the producer published it, with all scalars. This is a copy, which is also valid only if a later
   /// `check` returns kOk.
@@ -81,7 +81,7 @@ class HeldStep {
   /// lease of a step that was overwritten.
   HeldStatus check() noexcept;
 
-  /// Hashes a variable in place, and then makes a check. A later call for the same variable only makes the check.
+  /// Hashes a variable in place, and then calls `check`. A later call for the same variable only calls `check`.
   /// kDamaged is a property of the file, and does not end the lease.
   HeldStatus verify(std::size_t variable, Team& team) noexcept;
   /// Verifies all variables in this way.
@@ -108,7 +108,7 @@ class HeldStep {
   std::uint32_t slot_ = 0;
   SlotHeader header_;
   std::bitset<kMostVariables> verified_;
-  std::uint32_t held_when_lost_ = 0;  // the number of steps that the reader held then
+  std::uint32_t held_when_lost_ = 0;  // the number of steps that the reader held when this one was lost
 };
 
 /// The result of a request to hold a step.

@@ -21,8 +21,8 @@ namespace ringside {
 struct stat status_of(int fd, const std::string& name);
 
 /// Requests from the disk, in advance, the parts of a mapped pool that recovery reads: libpmemobj's part, in which
-/// recovery finds the ring, and the slots' headers. Page faults would request them one by one, each with the device's
-/// read-ahead.
+/// recovery finds the ring, and the slots' headers. Page faults would request these parts one by one, each with the
+/// device's read-ahead.
 void fetch_front(std::span<const std::byte> mapping) noexcept;
 void fetch_headers(std::span<const std::byte> mapping, const RingGeometry& geometry) noexcept;
 
@@ -33,7 +33,7 @@ std::string owner_and_mode(const std::filesystem::path& path);
 /// The process that has the owner's lock on the pool, if the kernel reports it.
 std::optional<pid_t> owner_of(const std::string& name);
 
-/// The Error for a pool that another process owns. Its text names that process if the kernel reports it.
+/// The Error for a pool that another process owns. The text names that process if the kernel reports it.
 Error in_use(const std::string& name);
 
 /// The Error for a reader of a pool that is still being made.

@@ -34,13 +34,13 @@ inline constexpr std::uint64_t kNewestCommit = std::numeric_limits<std::uint64_t
 
 class RingReader {
  public:
-  /// How long to wait for a pool that is being made. Most are made within milliseconds.
+  /// How long to wait for a pool that is being made. Most pools are made within milliseconds.
   static constexpr std::chrono::milliseconds kPatience{2000};
 
-  /// Throws Error. Exit code 2: there is no pool (a MissingPoolError), it was never finished, it is not a Ringside
-  /// pool, or its format is newer. Exit code 3: it may not be read, or is still being made after `patience`. Exit code
-  /// 5: it is damaged. Exit code 130: `stop` is set. If a file is truncated while it is open, or its disk fails, the
-  /// process ends with one line (common/files/watched_mapping.hpp).
+  /// Throws Error. Exit code 2: there is no file (a MissingPoolError), the pool was never finished, the file is not a
+  /// Ringside pool, or its format is newer. Exit code 3: the file may not be read, or the pool is still being made
+  /// after `patience`. Exit code 5: the pool is damaged. Exit code 130: `stop` is set. If a file is truncated while it
+  /// is open, or its disk fails, the process ends with one line (common/files/watched_mapping.hpp).
   static RingReader open(const std::filesystem::path& path, std::chrono::milliseconds patience = kPatience,
                          StopFlag stop = {});
 
@@ -52,7 +52,7 @@ class RingReader {
   void check_intact() const;
 
   /// From now on a fault of the mapping does not end the process: `check_intact` reports a truncation, and the bytes
-  /// read fail the check of their hashes. Meant for programs that show several pools.
+  /// read fail the check of their hashes. Call it in programs that show several pools.
   void survive_faults() noexcept { watched_->survive_faults(); }
 
   /// The other users of that slot now: readers, or the analyzer. Nothing if the file system has no leases. Takes no
@@ -67,8 +67,8 @@ class RingReader {
   PayloadCheck verify(const KeptSlot& kept) const { return check_payload(*ring_, kept.slot, kept.header); }
   ReadResult read(const KeptSlot& kept, void* out) const { return read_payload(*ring_, kept.slot, kept.header, out); }
 
-  /// The longest time for which `hold` waits for the analyzer, which keeps the slot of the newest step briefly after
-  /// its commit.
+  /// The longest time for which `hold` waits for the analyzer to release the slot of the newest step, which the
+  /// analyzer keeps for a short time after the commit.
   static constexpr std::chrono::milliseconds kMostHoldWait{100};
 
   /// Holds the step of that commit, or the newest one (kNewestCommit). If the outcome is kHeld, `step` is that step and
@@ -79,8 +79,9 @@ class RingReader {
   using TakeBytes = std::function<void(std::uint64_t from, std::span<const std::byte> bytes)>;
 
   /// Reads a variable without a lease and without memory for all of it: hashes its bytes and passes them to `take` in
-  /// order, in whole entries, at most a chunk at once. It uses pread, so that a truncated pool leads to an Error (exit
-  /// code 5) and not to a signal. Use the results of `take` only if kOk is returned. Also throws Error (exit code 3).
+  /// order, in whole entries, at most a chunk at once. The function uses pread, so that a truncated pool leads to an
+  /// Error (exit code 5) and not to a signal. Use the results of `take` only if kOk is returned. Also throws Error
+  /// (exit code 3).
   HeldStatus read_through(const KeptSlot& kept, std::size_t variable, const TakeBytes& take) const {
     return read_through(kept, variable, 0, ring_->geometry().schema().place(variable).bytes, take);
   }

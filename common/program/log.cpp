@@ -82,7 +82,7 @@ void write_log(LogLevel level, fmt::string_view format, fmt::format_args argumen
   const spdlog::level::level_enum of_line = kLevels[static_cast<int>(level)];
   try {
     if (spdlog::should_log(of_line)) spdlog::log(of_line, std::string_view(fmt::vformat(format, arguments)));
-  } catch (const std::exception&) {  // memory is short: this line is lost, and the program continues
+  } catch (const std::exception&) {  // memory is short: the line is lost, and the program continues
   }
 }
 

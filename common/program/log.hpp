@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Logging (spdlog, in log.cpp only): one key=value line on a state change, to standard error. The per-step path counts
-// but never logs. Control characters in names and texts are escaped (common/text/printable.hpp). If standard error goes
-// to systemd's journal, a line begins with its priority, as in <6>, and omits program and time, which the journal adds.
+// Logging: writes one key=value line to standard error for each change of state. Only log.cpp uses spdlog. The per-step
+// path counts but never logs. Control characters in names and texts are escaped (common/text/printable.hpp). If
+// standard error goes to systemd's journal, a line begins with its priority, as in <6>, and omits program and time,
+// which the journal adds.
 #pragma once
 
 #include <fmt/core.h>

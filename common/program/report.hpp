@@ -24,13 +24,13 @@ class Report {
   Report(const Report&) = delete;
   Report& operator=(const Report&) = delete;
 
-  /// From now on the report's own thread calls `describe` for each line of progress; `describe` reads atomics only.
+  /// From now on the report's own thread calls `describe` for each line of progress; `describe` must read only atomics.
   void start(std::function<Json()> describe);
 
   /// Ends the lines of progress; returns when the thread has ended.
   void stop();
 
-  /// Writes one line now. If the reader has gone, this is not an error: other code acts on its death.
+  /// Writes one line now. It is not an error if the reader has gone: other code detects this and acts on it.
   void write(const Json& line);
 
  private:

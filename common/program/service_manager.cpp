@@ -24,7 +24,7 @@ namespace {
 
 // The interval between two statuses: short enough for a user.
 constexpr std::int64_t kStatusIntervalNs = 5'000'000'000;
-// Four beats per watchdog time: three may be late before it acts.
+// Four beats per watchdog time: three may be late before the watchdog acts.
 constexpr std::int64_t kBeatsPerWatchdog = 4;
 // The number of bytes that the slowest usable disk writes in a microsecond (20 MB/s).
 constexpr std::uint64_t kSlowBytesPerUs = 20;
@@ -43,8 +43,8 @@ std::uint64_t number(std::string_view text) noexcept {
   return number < kMost ? number : 0;
 }
 
-/// A message to the manager that contains a number. It allocates no memory, because the watchdog must receive its
-/// messages even when memory is short.
+/// A message to the manager that contains a number. This class allocates no memory, because the watchdog must receive
+/// its messages even when memory is short.
 class Assignments {
  public:
   Assignments(std::string_view before, std::uint64_t number, std::string_view behind = "") noexcept {

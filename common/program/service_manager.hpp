@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A service's reports to systemd: that it is ready, what it does, that its main thread makes progress, that it stops
-// (docs/use/operations.md). The reports are datagrams to a socket (NOTIFY_SOCKET), as sd_notify(3) describes.
-// libsystemd is not used, because its function waits while the manager does not read, which would delay a step. Without
-// a manager, no function here does anything.
+// A service's reports to systemd: that the service is ready, what it does, that its main thread makes progress, and
+// that it stops (docs/use/operations.md). The reports are datagrams to a socket (NOTIFY_SOCKET), as sd_notify(3)
+// describes. libsystemd is not used, because its function waits while the manager does not read, which would delay a
+// step. Without a manager, no function here does anything.
 //
-// Only `beat` and `expect_work_on` feed the watchdog. The main thread calls them where it makes progress; a separate
-// thread would continue to call them while the main thread hangs. `beat` makes one system call every 5 s, or every
-// quarter of the watchdog's time if that is shorter, according to the times that it is given.
+// Only `beat` and `expect_work_on` feed the watchdog. The main thread calls these two functions where it makes
+// progress; a separate thread would continue to call them while the main thread hangs. `beat` makes one system call
+// every 5 s, or every quarter of the watchdog's time if that is shorter. To determine this, `beat` compares the times
+// that callers pass to it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@
 
 namespace ringside {
 
-/// Used by one thread, the main thread.
+/// Only the main thread may use it.
 class ServiceManager final : public Pulse {
  public:
   /// supervised: false if another Ringside program started this one; the manager then supervises that program.
@@ -39,7 +40,8 @@ class ServiceManager final : public Pulse {
   void beat(std::int64_t now_ns) noexcept override;
 
   /// Until the next call, the work between two beats may process up to `bytes` bytes. The watchdog then waits for its
-  /// configured time plus the time that a slow disk needs for them. 0: for its configured time only.
+  /// configured time plus the time that a slow disk needs for these bytes. 0: the watchdog waits for its configured
+  /// time only.
   void expect_work_on(std::uint64_t bytes) noexcept;
 
  private:

@@ -23,13 +23,13 @@ constexpr bool is_announcement(int number) noexcept {
 /// them.
 void leave_stop_signals_to_parent() noexcept;
 
-/// Installs the handlers and returns the flag they set, for a StopFlag (common/platform) or for ringside.h: 0 until a
-/// signal comes. Call it once, when there is work that must be stopped cleanly: before that, these signals end the
-/// process at once.
+/// Installs the handlers and returns the flag that they set, for a StopFlag (common/platform) or for ringside.h. The
+/// flag is 0 until a signal arrives. Call it once, when there is work that must be stopped cleanly: before that, these
+/// signals end the process at once.
 const volatile int* catch_stop_signals();
 
-/// From now on these signals also set `flag`, which may also be set for other reasons. It must outlive the process's
-/// last signal.
+/// From now on these signals also set `flag`, which may also be set for other reasons. `flag` must outlive the
+/// process's last signal.
 void also_set_on_stop(std::atomic<bool>& flag) noexcept;
 
 /// From now on, writing to a pipe whose reader has gone, or to a file that may not grow, makes the call fail instead of

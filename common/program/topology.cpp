@@ -89,8 +89,8 @@ void require_usable(const Machine& machine, const CoreList& list, std::string_vi
   }
 }
 
-// The cores that have no hardware thread in `taken`. If there are no such cores, the free siblings on the other cores.
-// taker: the process that has the taken cores; other: the process that needs some of the rest.
+// The cores that have no hardware thread in `taken`. If there are no such cores, returns the free siblings on the other
+// cores. taker: the process that has the taken cores; other: the process that needs some of the rest.
 std::vector<Core> cores_beside(const Machine& machine, const std::vector<Core>& cores, const Cpus& taken,
                                std::string_view taker, std::string_view other) {
   std::vector<Core> untouched;
@@ -186,8 +186,8 @@ struct TopologyDeleter {
 using Topology = std::unique_ptr<hwloc_topology, TopologyDeleter>;
 
 /// While an object of this class exists, hwloc finds none of the variables that replace this machine by a stored or
-/// synthetic one: a launcher or an earlier test may have left them. The environment itself stays unchanged: only the
-/// list that is searched is replaced, so that programs started later inherit all variables.
+/// synthetic one. A launcher or an earlier test may have left such variables. The environment itself stays unchanged:
+/// only the list that is searched is replaced, so that programs started later inherit all variables.
 class OwnMachineOnly {
  public:
   OwnMachineOnly() {
@@ -241,7 +241,7 @@ int ancestor_index(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t
   return static_cast<int>(ancestor != nullptr ? ancestor->logical_index : otherwise);
 }
 
-/// The CPUs on which the kernel lets the calling thread run: its affinity within its cgroup's cpuset.
+/// The CPUs on which the kernel lets the calling thread run: the thread's affinity, within the cpuset of its cgroup.
 std::set<int> allowed_by_kernel() {
   constexpr std::size_t kLargestMask = 1 << 16;
   for (std::size_t bits = CPU_SETSIZE; bits <= kLargestMask; bits *= 2) {

@@ -4,10 +4,10 @@
 //
 // The plan, when no cores are given: one hardware thread of each physical core is used (siblings share the load ports
 // that the kernels saturate). The analyzer gets a quarter of the cores, at least one and at most four (about four
-// threads saturate the writes of Optane; more make it slower). Its cores are the highest-numbered ones of one NUMA node
-// (the kernel's own work gathers on the lowest). All other cores go to the producer: 2 cores become 1 + 1, 16 become 12
-// + 4. If one list is given, it is used unchanged, and the other list is chosen to fit it: with a given producer, the
-// analyzer goes to the NUMA node that has most of the producer's cores.
+// threads saturate the writes of Optane; more make it slower). The analyzer's cores are the highest-numbered ones of
+// one NUMA node (the kernel's own work runs mostly on the lowest-numbered cores). All other cores go to the producer: 2
+// cores become 1 + 1, 16 become 12 + 4. If one list is given, it is used unchanged, and the other list is chosen to fit
+// it: if the producer's cores are given, the analyzer's cores are on the NUMA node that has most of them.
 #pragma once
 
 #include <cstdint>
@@ -66,15 +66,15 @@ MachineCounts count(const Machine& machine);
 
 struct CorePlan {
   std::vector<int> producer;             // logical CPUs, one thread each
-  std::vector<int> analyzer;             // shares no core with `producer`, except in this case:
-  bool oversubscribed_one_core = false;  // both run on the only logical CPU, which deserves a warning
+  std::vector<int> analyzer;             // shares no core with `producer`, except in the next case
+  bool oversubscribed_one_core = false;  // both processes run on the only logical CPU; users are warned
   std::string reason;                    // one line for the user: why these cores were chosen
 };
 
 /// Decides the cores of both processes on `machine` (see the top of this file). Throws `Error`: exit code 3 for a core
 /// that does not exist or is not allowed, 2 for lists that overlap or leave no core for the other process.
-/// analyzer_cores: the number of the analyzer's cores, instead of that of the rule, if its list is not given; at least
-/// 1, and less than the number of all cores.
+/// analyzer_cores: the number of the analyzer's cores, which replaces the number from the rule if no list is given for
+/// the analyzer; at least 1, and less than the number of all cores.
 CorePlan plan_cores(const Machine& machine, const std::optional<CoreList>& producer,
                     const std::optional<CoreList>& analyzer, std::optional<int> analyzer_cores = std::nullopt);
 
@@ -84,7 +84,7 @@ CorePlan plan_cores(const std::optional<CoreList>& producer, const std::optional
 
 /// Makes OpenMP use cpus.size() threads in this process's parallel regions and binds thread i to cpus[i]; the calling
 /// thread becomes thread 0. Call it from the thread that will open the parallel regions; threads that it starts later
-/// inherit cpus[0]. Throws `Error` (exit code 3).
+/// inherit the binding to cpus[0]. Throws `Error` (exit code 3).
 void pin_openmp_threads(const std::vector<int>& cpus);
 
 }  // namespace ringside

@@ -33,7 +33,8 @@ bool overlap(const Box& a, const Box& b, std::size_t dims) {
   return true;
 }
 
-/// The dimension in which the boxes have the most distinct offsets; if several have as many, the first of these.
+/// The dimension in which the boxes have the most distinct offsets; if several dimensions have as many, the first of
+/// them.
 std::size_t most_divided(std::span<const Box> of_rank, const std::vector<std::size_t>& ranks, std::size_t dims) {
   std::size_t best = 0;
   std::size_t most = 0;
@@ -117,7 +118,7 @@ void check_cover(const Variable& variable, std::span<const Box> of_rank) {
   const auto sort_along = [&](std::size_t d) {
     std::ranges::sort(by_begin, {}, [&](std::size_t r) { return of_rank[r].offset[d]; });
   };
-  // A sweep along one dimension: only boxes that share an index of this dimension can overlap.
+  // Sweeps along one dimension, because only boxes that share an index of this dimension can overlap.
   const std::size_t along = most_divided(of_rank, by_begin, dims);
   sort_along(along);
   std::vector<std::size_t> open;

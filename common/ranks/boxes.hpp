@@ -54,7 +54,7 @@ std::optional<EntryRange> contiguous_entries(const Variable& global, std::span<c
 /// A node's part of a variable, and the place of one rank's part within it.
 struct NodeVariable {
   Variable variable;               // the variable with the shape of the node's part
-  std::uint64_t offset_bytes = 0;  // the place of the rank's part in it
+  std::uint64_t offset_bytes = 0;  // the place of the rank's part in the node's part
   std::uint64_t bytes = 0;         // the size of the rank's part
   bool is_kept = true;             // false: the variable is replicated, and the copy of the node's first rank is kept
   std::string region;              // the entries of the whole variable that the node keeps, in its order:
@@ -76,8 +76,8 @@ struct NodeLayout {
 /// index of this rank. Throws Error (exit code 2).
 NodeLayout node_layout(std::span<const Variable> global, std::span<const Box> boxes, std::size_t own);
 
-/// The problem_id of a node's run: it is made from that of the whole run and from the node's entries, so that a ring is
-/// resumed only with the same entries. The caller adds the variables (problem_id_with).
+/// The problem_id of a node's run: it is made from the problem_id of the whole run and from the node's entries, so that
+/// a run resumes in a ring only with the same entries. The caller adds the variables (problem_id_with).
 Id128 node_problem_id(const Id128& whole, const std::string& regions);
 
 /// The boxes of one variable, selected from the boxes of all variables of several ranks.

@@ -35,7 +35,7 @@ std::optional<NodeAddress> read_node_address(const std::string& socket) {
   if (!file.valid() && file.error == ENOENT) return std::nullopt;
   constexpr const char* kExpected = "what ringside-analyzer writes there";
   if (!file.valid()) throw system_error("{}: cannot be read: {}; expected {}", shortened(path), file.why(), kExpected);
-  // Refuse the file of another user, who could have written known keys.
+  // Refuse a file of another user, because that user could know the keys in it.
   if (file.status.st_uid != geteuid() || (file.status.st_mode & 0077) != 0) {
     throw system_error("{}: found permissions {:03o} of user {}, expected a file of this user alone", shortened(path),
                        file.status.st_mode & 0777u, file.status.st_uid);

@@ -40,7 +40,7 @@ Json to_json(const Variable& variable, const Box& box) {
   return {{"offset", list_of(box.offset, dims)}, {"extent", list_of(box.extent, dims)}};
 }
 
-/// A value in the file. Refusals name its place ("nodes[1].ranks[0].boxes[2]").
+/// A value in the file. A refusal names the place of the value ("nodes[1].ranks[0].boxes[2]").
 class Value {
  public:
   Value(const Json& value, const std::string& where, std::string place = {})
@@ -101,8 +101,8 @@ class Value {
   }
 
  private:
-  /// The value for a refusal. Only scalars are printed in full: printing other values is recursive, and a hostile file
-  /// may nest them too deeply.
+  /// The value as text for a refusal. Only scalars are printed in full: printing other values is recursive, and a
+  /// hostile file may nest them too deeply.
   std::string found() const {
     if (value_.is_object()) return "an object";
     if (value_.is_array()) return formatted("a list of {}", value_.size());

@@ -34,8 +34,8 @@ struct RanksFile {
     std::vector<Rank> ranks;  // the node's ranks, in the order of their boxes in the ring
   };
 
-  /// The addresses of all nodes' analyzers (docs/publish/mpi.md, "Results of the whole run"). Ranks send them to the
-  /// analyzer together with the content of the file, which does not contain them.
+  /// The addresses of all nodes' analyzers (docs/publish/mpi.md, "Results of the whole run"). Ranks send these
+  /// addresses to the analyzer together with the content of the file; the file itself does not contain them.
   struct Round {
     struct Place {
       std::string address;     // HOST:PORT
@@ -46,7 +46,7 @@ struct RanksFile {
   };
 
   Id128 run_id;
-  Id128 problem_id;                 // that of the whole run; node_problem_id derives that of a node
+  Id128 problem_id;                 // of the whole run; node_problem_id derives a node's problem_id from it
   std::vector<Variable> variables;  // the variables with the shapes of the whole run
   std::vector<Node> nodes;
   std::uint32_t node = 0;           // the node to whose pool this file belongs
@@ -78,8 +78,8 @@ RanksFile read_ranks(const std::string& path);
 /// The text of the file, unchecked. Throws the errors of read_ranks, except those about the text itself.
 std::string read_ranks_text(const std::string& path);
 
-/// Compares files with one parsed file, so that the others need not be parsed. Each node has a file that describes all
-/// nodes, and the files of a folder often differ only in the node's number.
+/// Compares the texts of other files with one parsed file, so that these texts need not be parsed. Each node has a file
+/// that describes all nodes, and the files of a folder often differ only in the node's number.
 class RanksOfOtherNodes {
  public:
   /// Throws the errors of to_text.

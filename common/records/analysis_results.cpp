@@ -30,7 +30,7 @@ bool is_analysis_name(std::string_view name) noexcept {
 bool is_analysis_result(std::string_view name) noexcept {
   if (!name.starts_with(kAnalysisPrefix)) return false;
   name.remove_prefix(kAnalysisPrefix.size());
-  // The name of the analysis and that of its result may both contain dots, so the whole is checked at once.
+  // Both the name of the analysis and the name of its result may contain dots, so the whole name is checked at once.
   return !name.empty() && name.size() <= 2 * kMostNameBytes + 1 && is_letter(name.front()) &&
          std::all_of(name.begin(), name.end(), is_name_char);
 }

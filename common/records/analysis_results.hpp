@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The results of a user's analysis beside the run (docs/use/questions.md), as a record carries them: their permitted
-// names, and their largest number in a record. Code that receives such results from a user's process checks them here.
+// The results of a user's analysis of a run (docs/use/questions.md), as a record contains them: their permitted names,
+// and how many of them a record may contain. Code that receives such results from a user's process checks them here.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace ringside {
 
 /// The beginning of the full name of each such result.
 inline constexpr std::string_view kAnalysisPrefix = "analysis.";
-inline constexpr std::size_t kMostAnalysisResults = 64;  // the largest number for one analysis and step
+inline constexpr std::size_t kMostAnalysisResults = 64;  // the most results per analysis and step
 
 /// Whether `name` may be the name of an analysis or of one of its results: 1 to 63 letters, digits, _, . or -, with a
 /// letter or _ first.
@@ -23,8 +23,8 @@ bool is_analysis_name(std::string_view name) noexcept;
 /// Whether `name` is the full name of such a result: analysis.NAME, or analysis.NAME.KEY.
 bool is_analysis_result(std::string_view name) noexcept;
 
-/// Calls use(name, value) for each result of a record that has a permitted name: the journal may come from another
-/// user.
+/// Calls use(name, value) for each result of a record whose name is permitted, because the journal may come from
+/// another user.
 template <class Use>
 void for_each_result(const wire::AnalysisResults& results, const Use& use) {
   for (int i = 0; i < std::min(results.name_size(), results.value_size()); ++i) {

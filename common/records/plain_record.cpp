@@ -58,7 +58,7 @@ std::uint64_t from_zigzag(std::uint64_t value) noexcept {
   return (value >> 1) ^ (~(value & 1) + 1);
 }
 
-/// The enumerator of that name, among those with the numbers 1 to `last`.
+/// The enumerator with that name, if its number is from 1 to `last`.
 template <class Enumeration>
 std::optional<Enumeration> named(std::string_view text, std::uint8_t last) {
   for (std::uint8_t number = 1; number <= last; ++number) {
@@ -67,8 +67,8 @@ std::optional<Enumeration> named(std::string_view text, std::uint8_t last) {
   return std::nullopt;
 }
 
-/// The largest number of descriptions: as many results as a run's entry in the ring has room for. With more, one small
-/// record could describe millions.
+/// The largest number of descriptions: a run's entry in the ring has room for as many. Without this limit, one small
+/// record could describe millions of results.
 constexpr std::size_t kMostDescriptions = 128;
 
 /// A run's description of its variables and results, which is recorded once.
@@ -85,7 +85,7 @@ class Description {
   SharedLayout layout() {
     if (!can_be_ || variables_.empty()) return nullptr;
     try {
-      Schema made = Schema::of_whole(std::move(variables_));  // the journal may be that of a whole run
+      Schema made = Schema::of_whole(std::move(variables_));  // the journal may belong to a run of several nodes
       Catalogue catalogue = Catalogue::decode(made, results_, "record");
       return std::make_shared<const RecordLayout>(std::move(made), std::move(catalogue));
     } catch (const Error&) {  // no analyzer writes such a description
@@ -179,7 +179,7 @@ bool take_results(std::string_view message, PlainStep& step) {
   return true;
 }
 
-/// Its field numbers are those of for_each_scalar.
+/// for_each_scalar visits the fields in the order of their numbers, which begin with 1.
 bool take_reductions(std::string_view message, Reductions& reductions) {
   return for_each_field(message, [&](const WireField& field) {
     std::uint32_t number = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A record of the journal, decoded without Protocol Buffers: all of it for libringside, the description of a run's
-// results for everyone. tests/unit/common/records compares it with what Protocol Buffers decode. If a record contains a
-// message twice, which no writer makes, the last one counts; Protocol Buffers would merge them.
+// Decodes a record of the journal without Protocol Buffers. libringside decodes whole records with this code; the
+// programs use it only for the description of a run's results. tests/unit/common/records compares the results with
+// those of Protocol Buffers. If a record contains the same message twice (no writer makes such a record), the last one
+// counts; Protocol Buffers would merge them.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,7 @@ struct PlainStep {
   std::uint64_t skipped_before = 0;
   bool rebuilt = false;
   bool broke_lease = false;
-  StepResults results;          // without names; for a step that is older than named results: older_results
+  StepResults results;          // without names; if recorded before results had names: older_results
   std::uint64_t catalogue = 0;  // the RecordLayout::hash of the names
 };
 

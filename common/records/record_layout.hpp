@@ -28,11 +28,11 @@ struct ColumnCounts {
   std::size_t i128 = 0;
 
   constexpr std::size_t values() const noexcept { return f64 + i64 + i128; }
-  /// The number of words that mark absent values, with one bit for each value. They come before all other words.
+  /// The number of words that mark absent values, with one bit for each value. These words come before all other words.
   constexpr std::size_t absence_words() const noexcept { return (values() + 63) / 64; }
   constexpr std::size_t words() const noexcept { return absence_words() + f64 + i64 + 2 * i128; }
 
-  /// The type and the first word of the value with this number, when the columns follow each other.
+  /// The type and the first word of the value with this number, if the columns are stored one after the other.
   constexpr ValueType type(std::size_t number) const noexcept {
     return number < f64 ? ValueType::kF64 : number < f64 + i64 ? ValueType::kI64 : ValueType::kI128;
   }
@@ -50,7 +50,7 @@ struct RecordedResult {
   std::size_t word = 0;  // the index of its first word among the words of the step
 };
 
-/// Made once per run. Immutable, and shared by the steps of the run.
+/// A RecordLayout is made once per run. The layout never changes, and all steps of the run share it.
 class RecordLayout {
  public:
   RecordLayout(Schema schema, Catalogue catalogue);
@@ -68,7 +68,7 @@ class RecordLayout {
   /// Null if records do not contain this result.
   const RecordedResult* find(std::string_view full_name) const noexcept;
 
-  /// Copies a step's values to `words`, which has words() of them. results: the words of the step in the catalogue's
+  /// Copies a step's values to `words`, which has words() words. results: the words of the step in the catalogue's
   /// layout; if empty, all results are absent. step: contains the scalars; if null, these are absent. Allocates no
   /// memory.
   void gather(std::span<const std::uint64_t> results, const StepWithScalars* step,

@@ -206,7 +206,7 @@ SharedLayout layout_of(const wire::RunStarted& message) {
   return layout_of(described);
 }
 
-/// Encodes the message again, so that only one function decodes descriptions. A run has few of them.
+/// Encodes the message again, so that only one function decodes descriptions. A run has few descriptions.
 SharedLayout layout_of(const wire::RunDescribed& message) {
   wire::Record record;
   *record.mutable_run_described() = message;

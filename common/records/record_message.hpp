@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records as messages, and back: a step with its figures and results, and what a run says once of its variables and
-// results. Journal and telemetry hold these messages. (plain_record decodes them for libringside, and
-// the descriptions for all.)
+// Converts records to messages and back. A record has a step's figures and results, or describes the variables and
+// results of a run once. Journal and telemetry contain these messages. (plain_record decodes them for libringside, and
+// decodes the descriptions for all programs.)
 #pragma once
 
 #include <optional>
@@ -30,13 +30,14 @@ void fill(wire::StepRecord& record, const StepFigures& figures, const RecordLayo
 void fill(wire::StepRecord& record, const RecordedStep& step);
 void fill(wire::RecordsMissing& record, const MissingSteps& missing);
 
-/// The arguments of `fill`, except the step descriptor's scalars, which are among the results. Nothing if the record
-/// has no run id.
+/// The reverse of `fill`: returns its arguments, except the step descriptor's scalars, which are among the results.
+/// Nothing if the record has no run id.
 std::optional<RecordedStep> step_of(const wire::StepRecord& record, const ResultNames& names);
 
 /// Sets every field of `message`, and reuses its memory. words: layout.words() words.
 void fill(wire::Results& message, const RecordLayout& layout, std::span<const std::uint64_t> words);
-/// The values of a message, which may be hostile, without names. Nothing in the cases of StepResults::of_columns.
+/// The values of a message, which may be hostile, without names. Returns nothing in the cases in which
+/// StepResults::of_columns does.
 std::optional<StepResults> columns_of(const wire::Results& message);
 
 /// Sets `schema`, `results` and `payload_bytes`.

@@ -23,8 +23,8 @@ namespace ringside {
 
 class ResultNames {
  public:
-  /// The number of descriptions that are kept, the newest ones. A journal has fewer runs, unless they have almost no
-  /// steps.
+  /// The number of descriptions that are kept; older ones are dropped. A journal has fewer runs, unless they have
+  /// almost no steps.
   static constexpr std::size_t kMost = 1024;
   static constexpr std::size_t kAll = ~std::size_t{0};
 
@@ -33,18 +33,18 @@ class ResultNames {
 
   /// Adds a layout; null changes nothing.
   void learn(SharedLayout layout);
-  /// Gives names to `values`, which have none: those of the layout with this hash, if that layout is known and has the
+  /// Gives the unnamed `values` the names in the layout whose hash is `catalogue`, if that layout is known and has the
   /// same number of values of each type.
   StepResults named(StepResults values, std::uint64_t catalogue) const;
 
-  // The following four functions take messages. They are in record_message.cpp, which is not in libringside.
+  // The following four functions take messages. They are defined in record_message.cpp, which is not in libringside.
   /// Adds the description of results in a RunStarted or a RunDescribed; any other record changes nothing.
   void learn(const wire::Record& record);
   void learn(const wire::RunStarted& started);
   /// Whether the names of the step's results are known.
   bool knows(const wire::StepRecord& step) const;
-  /// The results of a step; for a step that was recorded before results had names, those of older_results. Empty if the
-  /// message cannot be that of a step.
+  /// The results of a step; if the step was recorded before results had names, the results from older_results. Empty if
+  /// the message cannot belong to a step.
   StepResults results(const wire::StepRecord& step) const;
 
  private:
@@ -56,8 +56,8 @@ class ResultNames {
 /// The results of a step that was recorded before results had names: the reductions of x, and two residuals.
 const SharedLayout& unnamed_results();
 
-/// The results of such a step, with their present names. reductions: nothing if the record has none. rebuilt: whether
-/// the record was made from the ring.
+/// The results of such a step, with the names that they have now. reductions: empty if the record has no reductions.
+/// rebuilt: whether the record was made from the ring.
 StepResults older_results(const std::optional<Reductions>& reductions, bool rebuilt, double residual_l1,
                           double residual_linf);
 

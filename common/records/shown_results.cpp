@@ -16,7 +16,7 @@ std::optional<double> number(const StepValue& value) {
   return value.present ? std::optional(value.as_double()) : std::nullopt;
 }
 
-/// Nothing unless at least one of the reductions is present.
+/// Returns nothing unless at least one of the reductions is present.
 std::optional<ReductionScalars> reductions_of(const StepResults& results, const std::string& field) {
   ReductionScalars scalars;
   bool any = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses the results of a run to show where only a few fit: in tables, in the tiles and charts of pages, and under the
-// keys and metrics that existed before results had names. Only this file makes this choice. Also converts results to
-// JSON, with the same keys and values in every command, page and summary.
+// Chooses which results of a run are shown in places that have room for only a few: tables, the tiles and charts of
+// pages, and the keys and metrics that existed before results had names. Only this file makes this choice. Also
+// converts results to JSON, with the same keys and values in every command, page and summary.
 #pragma once
 
 #include <cstddef>
@@ -20,16 +20,16 @@ struct ShownFigures {
   std::optional<double> residual_l1;
   std::optional<double> residual_linf;
   std::optional<ReductionScalars> reductions;  // the reductions of the first field, as doubles
-  // The values for a chart of the run's course: see ShownNames.
+  // The values for a chart of how the run progresses: see ShownNames.
   std::optional<double> course;
   std::optional<double> course_linf;
 };
 
 ShownFigures shown_of(const StepResults& results);
 
-/// The full names of the results that show the course of the run. These are the change of the iterate: the residuals if
-/// the solver publishes them, otherwise the change of the first field. For a run without fields, it is the first scalar
-/// of the solver instead. Empty if there is no such result.
+/// The full names of the results that show how the run progresses. They measure the change of the iterate: the
+/// residuals if the solver publishes them, otherwise the change of the first field. For a run without fields, the first
+/// scalar of the solver is used instead. Empty if there is no such result.
 struct ShownNames {
   std::string course;
   std::string course_linf;
@@ -58,8 +58,8 @@ Json to_json(const Values& r, std::uint64_t iteration) {
           {"linf", r.linf}};
 }
 
-/// All values: those of the other to_json for reductions, and also rows, sum, change norms (null without a previous
-/// iterate), non_finite, top entries, histogram.
+/// All values: those of the template above, and also rows, sum, change norms (null without a previous iterate),
+/// non_finite, top entries, histogram.
 Json to_json_in_full(const Reductions& reductions, std::uint64_t iteration);
 
 }  // namespace ringside

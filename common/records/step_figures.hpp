@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The figures of one committed and reduced step, without its results: those that the producer reported and those that
-// the analyzer measured. The structs have a fixed size and no pointers, because the analyzer's main thread puts one
-// into a queue for each step (docs/use/live.md).
+// The figures of one committed and reduced step, without its results: the figures that the producer reported, and the
+// figures that the analyzer measured. The structs have a fixed size and no pointers, because the analyzer's main thread
+// puts a struct into a queue for each step (docs/use/live.md).
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ struct ReductionScalars {
 };
 
 /// Calls visit(name, &ReductionScalars::name, &Reductions::name) for each scalar. This is the only list of the scalars;
-/// copying and comparing use it. The names are those of the record's fields (proto/ringside.proto).
+/// copying and comparing use it. The names are the names of the record's fields (proto/ringside.proto).
 template <class Visit>
 constexpr void for_each_scalar(Visit&& visit) {
   visit("sum", &ReductionScalars::sum, &Reductions::sum);
@@ -54,8 +54,9 @@ constexpr std::size_t scalar_count() noexcept {
   return count;
 }
 
-// Fails to compile if a member is added to either struct but not to the list: the left side must have as many names as
-// ReductionScalars has members, and Reductions consists of rows, the scalars, top_count, top and histogram.
+// This function does not compile if a member is added to either struct but not to the list: the left side must have as
+// many names as ReductionScalars has members, and Reductions consists of rows, the scalars, top_count, top and
+// histogram.
 constexpr bool lists_every_scalar(const ReductionScalars& scalars) noexcept {
   [[maybe_unused]] const auto& [sum, mean, min, max, l1, l2, linf, has_change, change_l1, change_l2, change_linf,
                                 non_finite] = scalars;
@@ -79,8 +80,8 @@ struct StepFigures {
   std::uint64_t steps_committed = 0;  // in this attachment, including this step
   std::uint64_t steps_persisted = 0;
   std::uint64_t guarded_commit_seq = 0;  // the commit of the last finite step, which is not overwritten; 0: none
-  bool broke_lease = false;              // whether it overwrote a step that a reader held
-  bool rebuilt = false;                  // whether it was made from the ring, without the analyzer's measurements
+  bool broke_lease = false;              // whether this step overwrote one that a reader held
+  bool rebuilt = false;                  // whether the record was made from the ring, without measurements
 };
 static_assert(std::is_trivially_copyable_v<StepFigures>);
 
@@ -90,8 +91,8 @@ struct MissingSteps {
   std::uint64_t first_step = 0;        // the step number of the first commit within its attachment
   std::uint64_t steps = 0;             // the number of commits
   std::uint64_t first_commit_seq = 0;  // the number of the first commit
-  std::uint64_t first_iteration = 0;   // a lower bound of their iterations
-  std::uint64_t last_iteration = 0;    // an upper bound of their iterations
+  std::uint64_t first_iteration = 0;   // a lower bound of the commits' iterations
+  std::uint64_t last_iteration = 0;    // an upper bound of the commits' iterations
 };
 
 }  // namespace ringside

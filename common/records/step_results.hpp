@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The results of one step as a record contains them: values by name. If the description of the run is lost, their
-// numbers serve as names: #0, #1 ...
+// The results of one step as a record contains them: values by name. If the description of the run is lost, the numbers
+// of the values serve as names: #0, #1 ...
 #pragma once
 
 #include <bit>
@@ -48,7 +48,7 @@ class StepResults {
       : counts_(counts), words_(std::move(words)) {}
   /// Results without names, from the columns of a record, which may be hostile. i128_words: two for each value. values:
   /// the columns f64, i64 and i128, one after the other. absent: as in wire::Results. Returns nothing if the columns
-  /// cannot be those of a step: half an i128, or marks of absence for values that do not exist.
+  /// cannot belong to a step: half an i128, or marks of absence for values that do not exist.
   static std::optional<StepResults> of_columns(std::size_t f64, std::size_t i64, std::size_t i128_words,
                                                std::span<const std::uint64_t> values, std::string_view absent);
 
@@ -57,8 +57,8 @@ class StepResults {
 
   std::size_t size() const noexcept { return counts_.values(); }
   bool empty() const noexcept { return size() == 0; }
-  /// The name of the value at `index`, which is less than size(). The order is that of the catalogue or, without a
-  /// layout, that of the numbers.
+  /// The name of the value at `index`, which is less than size(). The values are in the order of the catalogue or,
+  /// without a layout, in the order of their numbers.
   std::string name(std::size_t index) const;
   StepValue value(std::size_t index) const noexcept;
 

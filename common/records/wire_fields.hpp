@@ -11,7 +11,8 @@
 
 namespace ringside {
 
-/// A field of the message. Of `integer` and `bytes`, the member that does not belong to the field's type is 0 or empty.
+/// A field of the message. Only one of the members `integer` and `bytes` belongs to the field's type; the other one is
+/// 0 or empty.
 struct WireField {
   std::uint32_t number = 0;
   std::uint64_t integer = 0;  // the value of a varint, fixed64 or fixed32

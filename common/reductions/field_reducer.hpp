@@ -26,9 +26,9 @@ struct StagedBytes {
 };
 
 /// Between the calls of `begin` and `finish`, each entry must be passed exactly once to one of the functions declared
-/// between these two, in chunks of whole blocks of kReductionBlockRows entries (except the last chunk), by any thread,
-/// in any order. thread: its number in the team; no two threads may use the same number at the same time. Allocates at
-/// construction only: 64 bytes for each block and 2.5 KiB for each thread.
+/// between these two. Any thread may pass entries, in any order, in chunks of whole blocks of kReductionBlockRows
+/// entries (except the last chunk). thread: the thread's number in the team; no two threads may use the same number at
+/// the same time. Allocates at construction only: 64 bytes for each block and 2.5 KiB for each thread.
 class FieldReducer {
  public:
   /// entries: at least 1. `scratch`, which all fields of a step share, must outlive this object.
@@ -40,9 +40,9 @@ class FieldReducer {
   void begin(const void* previous) noexcept;
 
   /// Copies `bytes` bytes (a multiple of 8, at most kCopyChunkBytes; this may include up to 7 bytes after the last
-  /// entry) from `from` to `to` (64-byte aligned) past the cache, like copy_nontemporal_hashed, and reduces them in the
-  /// same pass. first_byte: the offset of these bytes in the field. The bytes that are stored, hashed and reduced are
-  /// the same, even if another process writes to `from` meanwhile.
+  /// entry) from `from` to `to` (64-byte aligned) with non-temporal stores, like copy_nontemporal_hashed, and reduces
+  /// them in the same pass. first_byte: the offset of these bytes in the field. The bytes that are stored, hashed and
+  /// reduced are the same, even if another process writes to `from` meanwhile.
   std::uint64_t copy_nontemporal(std::size_t thread, void* to, const void* from, std::uint64_t first_byte,
                                  std::size_t bytes) noexcept;
   /// Like copy_nontemporal, but the caller must store the copy, which is valid until this thread's next call for any
@@ -67,7 +67,7 @@ class FieldReducer {
   std::uint64_t blocks() const noexcept { return (entries_ + kReductionBlockRows - 1) / kReductionBlockRows; }
 
  private:
-  // 64: one cache line, the alignment of `found`.
+  // alignas(64): the size of a cache line, which is also the alignment of `found`.
   struct alignas(64) Line {
     std::byte bytes[64];
   };
@@ -75,7 +75,7 @@ class FieldReducer {
   struct alignas(64) Left {
     ExactReductions exact;
     Line* found;             // ReductionKernel::found_bytes bytes
-    std::uint64_t step = 0;  // the value of steps_ when they were saved; if it differs now, there are none
+    std::uint64_t step = 0;  // the value of steps_ when they were saved; if steps_ differs now, there are no results
   };
 
   void enter(std::size_t thread) noexcept;
@@ -90,7 +90,7 @@ class FieldReducer {
   std::vector<Left> left_;  // one for each thread
   std::uint64_t steps_ = 0;
   const void* previous_ = nullptr;        // the field against which the change is computed
-  const void* sweep_previous_ = nullptr;  // the same until begin_again, then null
+  const void* sweep_previous_ = nullptr;  // equal to previous_ until begin_again, then null
 };
 
 }  // namespace ringside

@@ -50,13 +50,13 @@ class Reducer {
   const Reductions& reduce(const double* x, const double* previous, int passes) noexcept;
 
   /// Use these functions if the threads that copy the iterate also make the first sweep. Between `begin` and `finish`,
-  /// each row must be passed exactly once to one of the functions below, in chunks of whole blocks (except the last
-  /// chunk), by any thread, in any order. thread: its number in the team; no two threads may use the same number at the
-  /// same time.
+  /// each row must be passed exactly once to one of the functions below. Any thread may pass rows, in any order, in
+  /// chunks of whole blocks (except the last chunk). thread: the thread's number in the team; no two threads may use
+  /// the same number at the same time.
   void begin(const double* previous) noexcept;
   std::size_t threads() const noexcept;
 
-  /// Copies `rows` rows (at most kMostRows) from `from` to `to` (64-byte aligned) past the cache, like
+  /// Copies `rows` rows (at most kMostRows) from `from` to `to` (64-byte aligned) with non-temporal stores, like
   /// copy_nontemporal_hashed, and reduces them in the same pass. The bytes that are stored, hashed and reduced are the
   /// same, even if another process writes to `from` meanwhile.
   std::uint64_t copy_nontemporal(std::size_t thread, double* to, const double* from, std::uint64_t first_row,

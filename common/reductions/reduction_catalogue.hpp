@@ -17,8 +17,8 @@ namespace ringside {
 /// class of the dtype occurs once for each type.
 std::span<const ResultDescription> reduction_descriptions();
 
-/// The results of a run with these variables: for every field first our own reductions, then those of plug-ins
-/// (PlugInSet::descriptions); after all fields the scalars. Throws Error (exit code 2), for instance if two results
+/// The results of a run with these variables: for every field, our own reductions and then the reductions of plug-ins
+/// (PlugInSet::descriptions); after all fields, the scalars. Throws Error (exit code 2), for instance if two results
 /// have the same full name.
 Catalogue catalogue_of(const Schema& schema, std::span<const Scalar> scalars = {},
                        std::span<const ResultDescription> plug_ins = {});

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory in which each thread reduces: the state of the kernels, which includes 256 KiB of pairs for the histogram,
-// and staging for a chunk. All fields of a step share it. A thread works for one field at a time. When the thread
-// changes to another field, the previous field first folds the state into a compact form (FieldReducer::leave).
+// The memory that each thread needs to reduce: the state of the kernels, which includes 256 KiB of pairs for the
+// histogram, and a staging area for a chunk. All fields of a step share this memory. A thread works for one field at a
+// time. When the thread changes to another field, the previous field first folds the state into a compact form
+// (FieldReducer::leave).
 #pragma once
 
 #include <cstddef>
@@ -32,7 +33,7 @@ class ReductionScratch {
   FieldReducer*& field(std::size_t thread) noexcept { return threads_[thread].field; }
 
  private:
-  // 64: one cache line, the alignment that the kernel's states require; so that no two threads write to the same line.
+  // alignas(64): one cache line. The kernel's states require this alignment, and no two threads write to the same line.
   struct alignas(64) Line {
     std::byte bytes[64];
   };

@@ -16,7 +16,7 @@ const void* at(const void* payload, std::uint64_t offset) noexcept {
   return payload != nullptr ? static_cast<const std::byte*>(payload) + offset : nullptr;
 }
 
-/// presence: at most 64 bits. They may extend into the next word.
+/// presence: at most 64 bits. These bits may extend into the next word.
 void set_presence(std::uint64_t* words, std::uint64_t first_bit, std::uint64_t presence) noexcept {
   const std::uint64_t shift = first_bit % 64;
   words[first_bit / 64] |= presence << shift;
@@ -82,7 +82,8 @@ void StepReducer::begin(const void* previous) noexcept {
   }
 }
 
-/// Copies through memory of the thread's own, so that the plug-ins find in the cache the bytes that are then stored.
+/// Copies through memory that only this thread uses, so that the plug-ins read from the cache the same bytes that are
+/// then stored.
 std::uint64_t StepReducer::copy_staged(std::size_t thread, std::size_t variable, void* to, const void* from,
                                        std::uint64_t first_byte, std::size_t bytes) noexcept {
   const StagedBytes staged = stage(thread, variable, from, first_byte, bytes);
@@ -109,8 +110,8 @@ void StepReducer::sweep(std::size_t thread, std::size_t variable, const void* pa
                (first_byte + bytes + block_bytes - 1) / block_bytes);
 }
 
-/// With plug-ins, sweeps block by block, so that they find in the first-level cache the block that our own reductions
-/// have just read.
+/// With plug-ins, sweeps block by block: the plug-ins then read a block that is still in the first-level cache, because
+/// our own reductions have just read it.
 void StepReducer::sweep_blocks(std::size_t thread, std::size_t variable, const void* field, std::uint64_t first_block,
                                std::uint64_t end_block) noexcept {
   FieldReducer& reducer = *field_of_[variable];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reduces all fields of a step together, in place or while a team copies them, and returns the results as words in the
-// order of the catalogue. States are not reduced. Each thread has one scratch area for all fields
-// (common/reductions/reduction_scratch.hpp), so that the histogram needs 256 KiB for each thread, no matter how many
-// fields there are.
+// order of the catalogue. Variables with the role `state` are not reduced. Each thread has one scratch area for all
+// fields (common/reductions/reduction_scratch.hpp), so that the histogram needs 256 KiB for each thread, no matter how
+// many fields there are.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +20,10 @@
 
 namespace ringside {
 
-/// As with FieldReducer, each entry of each field must be passed exactly once between `begin` and `finish`, in chunks
-/// of whole blocks (except the last chunk of a field), by any thread, in any order. When a thread changes to another
-/// field, its results must first be folded, so it should process the chunks of one field one after the other. Allocates
-/// at construction only.
+/// As with FieldReducer, each entry of each field must be passed exactly once between `begin` and `finish`. Any thread
+/// may pass entries, in any order, in chunks of whole blocks (except the last chunk of a field). When a thread changes
+/// to another field, its results must first be folded. Therefore a thread should process the chunks of one field one
+/// after the other. Allocates at construction only.
 class StepReducer {
  public:
   /// The largest number of bytes that are copied at a time; for every dtype these are whole blocks.
@@ -82,7 +82,7 @@ class StepReducer {
     std::unique_ptr<FieldPlugIns> plug_ins;  // null if no plug-in reduces this field
     std::size_t variable;
     std::uint64_t offset;       // the place of the variable in the payload
-    std::uint64_t first_block;  // its number, counted over all fields of the step
+    std::uint64_t first_block;  // the number of its first block, counted over all fields
     std::uint64_t first_bit;    // the index of its first presence bit
     std::uint64_t first_word;   // the index of its first value word
   };

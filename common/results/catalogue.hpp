@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The catalogue of a run: all results that it records of each step, by full name, and the places of their values
-// (docs/publish/variables.md, sections 3 and 4.4). Made once per run; the code for each step uses only the places.
+// The catalogue of a run: all results that the run records for each step, by full name, and the places of their values
+// (docs/publish/variables.md, sections 3 and 4.4). A catalogue is made once per run; the code that runs for each step
+// uses only the places.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scalars that libringside_mpi adds to those of the solver: the state of the other nodes, as received when the step
-// was published. They are measurements, so they differ between runs of equal content.
+// The scalars that libringside_mpi adds to the solver's scalars: the state of the other nodes, as received when the
+// step was published. These scalars are measurements, so they differ between runs of equal content.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The description of a result that a run records of each step (docs/publish/variables.md, section 4.5). The run table,
-// the attach request and the journal store it, so a new result needs no new format.
+// The description of a result that a run records for each step (docs/publish/variables.md, section 4.5). The run table,
+// the attach request and the journal store such descriptions, so a new result needs no new format.
 #pragma once
 
 #include <bit>
@@ -61,12 +61,12 @@ static_assert(offsetof(ResultDescription, unit) == 64 && offsetof(ResultDescript
               offsetof(ResultDescription, classes) == 98 && offsetof(ResultDescription, count) == 100 &&
               offsetof(ResultDescription, flags) == 104 && offsetof(ResultDescription, origin) == 108);
 
-/// Sets the origin. id: that of the plug-in that computes the result (PlugIn::id).
+/// Sets the origin. id: the id of the plug-in that computes the result (PlugIn::id).
 void set_origin(ResultDescription& description, const Id128& id) noexcept;
 /// The id of the plug-in that computes the result; 0 if no plug-in does.
 Id128 origin_of(const ResultDescription& description) noexcept;
 
-/// A number that a solver publishes with each step. The ring keeps it in the step descriptor.
+/// A number that a solver publishes with each step. The ring keeps the scalars of a step in the step descriptor.
 struct Scalar {
   std::string name;
   ValueType type = ValueType::kF64;  // kF64 or kI64
@@ -78,7 +78,8 @@ inline constexpr std::size_t kMostScalars = 64;
 
 ResultDescription description_of(const Scalar& scalar) noexcept;
 
-/// The hash of the used descriptions of a run with that schema. Slots and records identify their catalogue by it.
+/// The hash of the used descriptions of a run with that schema. Slots and records identify their catalogue by this
+/// hash.
 std::uint64_t catalogue_hash(std::span<const ResultDescription> descriptions, const Id128& schema_id) noexcept;
 
 /// The value of a scalar, as the word in the hand-off and in the ring: the bits of a double or of a signed integer. The

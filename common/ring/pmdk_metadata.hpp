@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libpmemobj's own data in a pool file: header, descriptor, lanes, heap. libpmemobj relies on all of it: a single
-// flipped bit can make pmemobj_open access unmapped memory, loop endlessly, or replay a log over a payload. After its
-// creation, a ring neither allocates nor frees, so these bytes stay constant, except for a few words. Their hash in the
-// superblock reveals damage before libpmemobj reads it. Readers of a ring need neither these bytes nor this check.
+// libpmemobj's own data in a pool file: header, descriptor, lanes, heap. libpmemobj relies on all of this data: a
+// single flipped bit can make pmemobj_open access unmapped memory, loop endlessly, or replay a log over a payload.
+// After its creation, a ring neither allocates nor frees, so these bytes stay constant, except for a few words. A hash
+// of these bytes in the superblock reveals damage before libpmemobj reads them. Readers of a ring need neither these
+// bytes nor this check.
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,7 @@ bool lost_its_sequence_number(const EntryReading& copy, const EntryReading& twin
 }
 
 /// A copy without its number may be damaged, or its writer may be between the last two stores. Therefore this function
-/// reads it a few times, with pauses.
+/// reads the copy a few times, with pauses.
 TwinsCheck::DamagedEntry check_entry(const RingView& ring, std::uint32_t index) {
   constexpr int kLooks = 4;
   constexpr std::chrono::milliseconds kBetweenLooks{5};

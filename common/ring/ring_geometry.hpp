@@ -128,8 +128,8 @@ struct RingGeometry {
 /// The bytes of the superblock, including its hash. geometry: must have the newest version.
 std::vector<std::uint64_t> encode_superblock(const RingGeometry& geometry);
 
-/// The seed of the hashes of slot `slot`. It depends on version, index, place, size, chunk size, pool and schema, so
-/// that a header does not verify if it is read with another layout or was copied to another slot.
+/// The seed of the hashes of slot `slot`. The seed depends on version, index, place, size, chunk size, pool and schema,
+/// so that a header does not verify if it is read with another layout or was copied to another slot.
 std::uint64_t slot_seed(const RingGeometry& geometry, std::uint32_t slot) noexcept;
 
 /// The seed of the hash of entry `index` of the run table; it is the same for both copies.

@@ -24,9 +24,9 @@ inline constexpr std::uint64_t kRingMagic = 0x3130474e49525352;      // "RSRING0
 inline constexpr std::uint64_t kFormattedWord = 0x454e4f44474e4952;  // "RINGDONE" in memory
 inline constexpr std::uint32_t kRingVersion = 3;
 inline constexpr std::uint32_t kOldestRingVersion =
-    2;  // the oldest that this release reads (ring_layout_2.hpp); it writes only the newest
+    2;  // the oldest version that this release reads (ring_layout_2.hpp); it writes only the newest version
 
-inline constexpr std::size_t kLineBytes = 64;                // the unit that reaches persistent memory in store order
+inline constexpr std::size_t kLineBytes = 64;                // stores to one line reach persistent memory in order
 inline constexpr std::size_t kPageBytes = 4096;              // superblocks and run tables start at a page
 inline constexpr std::size_t kHugePageBytes = 2 << 20;
 inline constexpr std::size_t kChunkBytes = kCopyChunkBytes;  // a chunk is hashed while it is in the first-level cache
@@ -57,8 +57,8 @@ struct SuperblockHead {
 };
 static_assert(sizeof(SuperblockHead) == 24 && offsetof(SuperblockHead, hash) == 16);
 
-/// The fixed part of a superblock; `slots` SlotPlaces and `variables` VariableEntries follow it. Its creator writes two
-/// copies, which never change.
+/// The fixed part of a superblock; `slots` SlotPlaces and `variables` VariableEntries follow it. The creator of the
+/// pool writes two copies, which never change.
 struct Superblock {
   SuperblockHead head;
   std::uint64_t file_bytes = 0;
@@ -85,7 +85,7 @@ static_assert(offsetof(Superblock, pmdk_hash) == 120 && offsetof(Superblock, sch
 static_assert(offsetof(Superblock, variables) == 144 && offsetof(Superblock, results_bytes) == 152);
 static_assert(offsetof(Superblock, catalogue_entries) == 160);
 
-/// The first line of a slot: one cache line, so that its stores reach persistent memory in program order. The writer
+/// The first line of a slot: one cache line, so that stores to it reach persistent memory in program order. The writer
 /// stores `commit_seq` last: its presence confirms the other words.
 struct alignas(kLineBytes) SlotHeader {
   std::uint64_t iteration = 0;
@@ -100,9 +100,9 @@ static_assert(sizeof(SlotHeader) == kLineBytes && std::is_trivially_copyable_v<S
 static_assert(offsetof(SlotHeader, run_id) == 16 && offsetof(SlotHeader, payload_bytes) == 32);
 static_assert(offsetof(SlotHeader, header_hash) == 48 && offsetof(SlotHeader, commit_seq) == 56);
 
-/// The beginning of a slot's results; `words` words follow it: presence bits and values (common/results). It is written
-/// after the slot's commit, which header_hash identifies: the sequence number alone can recur after a damaged header or
-/// an emptied ring, but the whole header cannot.
+/// The beginning of a slot's results; `words` words follow it: presence bits and values (common/results). The results
+/// are written after the slot's commit. header_hash identifies this commit: the sequence number alone can recur after a
+/// damaged header or an emptied ring, but the whole header cannot.
 struct ResultsHead {
   std::uint64_t words = 0;
   std::uint64_t catalogue_hash = 0;  // the hash of the run's catalogue, which describes the words
@@ -131,8 +131,8 @@ static_assert(sizeof(RunEntryTail) == 16);
 // line).
 inline constexpr std::size_t kStepOffset = sizeof(SlotHeader);
 
-/// A payload of at least a huge page begins at a huge page, so that DAX maps it with few entries; a smaller payload
-/// begins at a page.
+/// A payload of 2 MiB or more begins at a multiple of 2 MiB, so that DAX maps it with huge pages; a smaller payload
+/// begins at a multiple of 4096.
 constexpr std::uint64_t payload_alignment(std::uint64_t payload_bytes) noexcept {
   return payload_bytes < kHugePageBytes ? kPageBytes : kHugePageBytes;
 }

@@ -81,7 +81,7 @@ std::uint64_t reductions_hash(const StoredReductions2& stored) noexcept;
 std::uint64_t run_hash_2(const RunTableEntry2& entry, std::uint64_t seed) noexcept;
 
 /// Converts the description of a run to its present form. If the matrix name is too long, its beginning is removed.
-/// schema_id: that of the ring. run: may be damaged.
+/// schema_id: the id of the ring's schema. run: may be damaged.
 RunDescription run_of(const RunDescription2& run, const Id128& schema_id);
 
 }  // namespace ringside

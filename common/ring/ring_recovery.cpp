@@ -75,7 +75,7 @@ ReadResult read_payload(const RingView& ring, std::uint32_t slot, const SlotHead
   if (!ring.still_holds(slot, header)) return {ReadStatus::kOverwritten, 0, {}};
   if (first_damaged < chunks) return {ReadStatus::kDamaged, first_damaged, {}};
   // Every chunk matches the table, but the table does not belong to the header: a power loss can leave an older payload
-  // with its own table in a plain file. This header's commit does not include them.
+  // with its own table in a plain file. The commit of this header includes neither that payload nor that table.
   if (!table_intact) return {ReadStatus::kDamaged, 0, {}};
   return {ReadStatus::kOk, 0, step};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The content of a ring after any crash. The writer and the readers use this same recovery, so their results agree.
-// Recovery only reads, so that it gives the same result if it is repeated, even after an interruption.
+// Determines the content of a ring after any crash. The writer and the readers use this recovery, so their results
+// agree. Recovery only reads, so that it gives the same result if it is repeated, even after an interruption.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ Recovery recover(const RingView& ring);
 struct PayloadCheck {
   bool table_intact = true;  // whether the header confirms the chunk hashes and the step descriptor
   std::vector<std::uint64_t>
-      damaged_chunks;        // chunks that differ from the table, intact or not; ascending, across all variables
+      damaged_chunks;        // chunks that differ from the table, even if it is damaged; ascending, over all variables
   bool overwritten = false;  // whether the slot received another commit: then the other members have no meaning
 
   bool intact() const noexcept { return table_intact && damaged_chunks.empty() && !overwritten; }
@@ -42,8 +42,8 @@ struct PayloadCheck {
 /// Hashes the payload that belongs to `header`, an earlier reading of this slot. Uses all OpenMP threads.
 PayloadCheck check_payload(const RingView& ring, std::uint32_t slot, const SlotHeader& header);
 
-/// The step of a slot, if the header confirms its descriptor and scalars. Nothing if they are damaged, or the slot
-/// received another commit meanwhile. Reads no payload.
+/// The step of a slot, if the header confirms its descriptor and scalars. Returns nothing if these are damaged, or if
+/// the slot received another commit meanwhile. Reads no payload.
 std::optional<StepWithScalars> verified_step(const RingView& ring, const KeptSlot& kept);
 
 enum class ReadStatus {
@@ -63,9 +63,9 @@ struct ReadResult {
 /// kOk. Uses all OpenMP threads.
 ReadResult read_payload(const RingView& ring, std::uint32_t slot, const SlotHeader& header, void* out);
 
-/// The newest kept slot whose payload verifies. Usually this reads only one payload. It may read several after a power
-/// loss on a plain file, where headers may reach the disk before their payloads. payload: receives the verified copy
-/// (payload_bytes); may be null.
+/// The newest kept slot whose payload verifies. Usually, only one payload is read. Several payloads may be read after a
+/// power loss on a plain file, where headers may reach the disk before their payloads. payload: receives the verified
+/// copy (payload_bytes); may be null.
 std::optional<KeptSlot> newest_intact(const RingView& ring, const Recovery& recovery, void* payload = nullptr);
 
 }  // namespace ringside

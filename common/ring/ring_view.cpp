@@ -40,17 +40,17 @@ void copy_words(void* to, const std::uint64_t* words, std::size_t bytes) noexcep
 }
 
 /// The state of a slot's results, according to their stored name (header_hash) and hash; nothing if they must be read
-/// again. The writer stores the name last. named: whether the name is that of this commit. has_name: whether there is
-/// any name. complete: whether the hash matches for this commit.
+/// again. The writer stores the name last. named: whether the name is the name of this commit. has_name: whether there
+/// is any name. complete: whether the hash matches for this commit.
 std::optional<ResultsState> settled(bool named, bool has_name, bool complete) noexcept {
   if (named && complete) return ResultsState::kRecorded;
   // Results without a name are unfinished. Results with another name belong to another commit if the hash does not
-  // match for this commit. If the hash matches, they are damaged, because no writer stores this combination.
+  // match for this commit. If the hash matches, the results are damaged, because no writer stores this combination.
   if (!named && (!has_name || !complete)) return ResultsState::kNotRecorded;
   return std::nullopt;
 }
 
-/// True if the words of a step begin with those of x_only_catalogue.
+/// True if the words of a step begin with the words of x_only_catalogue.
 bool begins_with_reductions_of_x(const Catalogue& catalogue) noexcept {
   for (const Result& expected : catalogue_2().results()) {
     if (expected.source != ResultSource::kReduction) continue;
@@ -107,9 +107,9 @@ SlotReading RingView::read_slot(std::uint32_t slot) const noexcept {
 }
 
 SlotReading RingView::slot(std::uint32_t slot) const noexcept {
-  // An owner that empties the ring counts from 1, and so may the next owner. A reader that is delayed meanwhile can
-  // therefore read the same number before and after a copy that mixes words of two headers. A second reading confirms
-  // real damage.
+  // An owner that empties the ring counts from 1 again, and so may the next owner. A reader that is delayed meanwhile
+  // can therefore read the same number before and after a copy that mixes words of two headers. A second reading
+  // confirms real damage.
   const SlotReading reading = read_slot(slot);
   return reading.state == SlotState::kDamagedHeader ? read_slot(slot) : reading;
 }
@@ -213,7 +213,7 @@ std::optional<Catalogue> RingView::catalogue(const Id128& run_id, std::uint64_t 
     if (reading->run.run_id != run_id || catalogue_hash(reading->catalogue, geometry_.schema().id()) != hash) continue;
     try {
       return Catalogue::decode(geometry_.schema(), reading->catalogue, "catalogue");
-    } catch (const Error&) {  // possible with a matching hash: a program may have written both
+    } catch (const Error&) {  // possible although the hash matches: a program may have written both
     }
   }
   return std::nullopt;

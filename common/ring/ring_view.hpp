@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A ring in memory that was found and checked. The bytes may be a pool's mapping, a read-only file mapping or a test's
 // image; every offset is bounds-checked before a view exists. Only ring_view.cpp and superblock_search.cpp decide which
-// bytes are valid. A ring of format 2 looks like one with the schema `x f64[rows]`. A RingView changes no byte.
+// bytes are valid. A ring of format 2 appears as a ring with the schema `x f64[rows]`. A RingView changes no byte.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@
 namespace ringside {
 
 /// The Error with exit code 5 for a pool whose ring can be read, but not owned by an analyzer, because libpmemobj's own
-/// data is damaged. A run with --overwrite may replace it.
+/// data is damaged. A run with --overwrite may replace the pool.
 class UnownablePoolError : public Error {
  public:
   explicit UnownablePoolError(const std::string& message) : Error(ExitCode::kDamaged, message) {}
@@ -37,7 +37,7 @@ class OlderPoolError : public Error {
 enum class SlotState {
   kEmpty,         // never committed, or being overwritten
   kCommitted,     // the header verifies; the payload's hashes were not checked
-  kDamagedHeader  // it has a commit_seq, but its hash does not match
+  kDamagedHeader  // the header has a commit_seq, but its hash does not match
 };
 
 struct SlotReading {
@@ -47,7 +47,7 @@ struct SlotReading {
 
 enum class ResultsState {
   kRecorded,
-  kNotRecorded,  // there are no results, or those of another commit
+  kNotRecorded,  // there are no results, or only those of another commit
   kDamaged       // the results belong to this commit, but were torn by a crash or damaged: compute them again
 };
 
@@ -67,7 +67,7 @@ struct RunReading {
 enum class EntryState {
   kEmpty,  // never written, or being written
   kValid,
-  kDamaged  // it has a record_seq, but its hash does not match
+  kDamaged  // the entry has a record_seq, but its hash does not match
 };
 
 /// One of the two copies of a run table entry.
@@ -85,7 +85,7 @@ class RingView {
  public:
   /// file: the whole pool file, from offset 0. Throws Error in one line that begins with `name`: exit code 2 if the
   /// file has no ring, its creation was interrupted (an UnfinishedPoolError), or this release does not read its
-  /// version; 5 if it is damaged.
+  /// version; 5 if the ring is damaged.
   static RingView parse(std::span<const std::byte> file, std::string_view name);
 
   const RingGeometry& geometry() const noexcept { return geometry_; }

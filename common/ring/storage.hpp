@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The storage of a pool file: persistent memory mapped directly (DAX), or the page cache. The storage determines what
-// is needed for a commit to survive power loss. Only this header defines these effects; other code calls its
-// predicates.
+// is needed for a commit to survive power loss. Only this header defines the effects of the storage; other code calls
+// its predicates.
 #pragma once
 
 #include <string_view>
 
 namespace ringside {
 
-/// The values of `--durability`: the failures that a kept iterate survives. Both the options and the ring use them.
+/// The values of `--durability`: the failures that a kept iterate survives. Both the options and the ring use these
+/// values.
 enum class Durability {
   kPower,   // persisted steps survive power loss
   kProcess  // commits survive the death of any process, but not power loss; no step counts as persisted
@@ -19,8 +20,8 @@ constexpr std::string_view to_string(Durability durability) noexcept {
 }
 
 enum class Storage {
-  kDax,  // stores reach the medium: flush and drain persist
-  kFile  // stores reach the page cache: only a sync persists
+  kDax,  // stores reach the medium; flush and drain make them persistent
+  kFile  // stores reach the page cache; only a sync makes them persistent
 };
 
 /// Whether flush and drain make a store persist.

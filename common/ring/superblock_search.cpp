@@ -15,8 +15,8 @@ namespace ringside {
 namespace {
 
 constexpr std::string_view kPoolSignature = "PMEMOBJ";  // the beginning of every libpmemobj pool
-constexpr std::uint64_t kPoolDescriptorOffset = 4096;   // the place of libpmemobj's descriptor of the pool, which has
-constexpr std::uint64_t kPoolDescriptorBytes = 2048;    // the layout's name and, when creation is complete, a checksum
+constexpr std::uint64_t kPoolDescriptorOffset = 4096;   // where libpmemobj's descriptor of the pool begins
+constexpr std::uint64_t kPoolDescriptorBytes = 2048;    // it has the layout's name and, after the creation, a checksum
 constexpr std::uint64_t kMinChunkBytes = 256;           // the write granule of persistent memory
 constexpr std::uint64_t kMaxChunkBytes = 1 << 30;
 constexpr std::uint64_t kMostSuperblockBytes =
@@ -132,8 +132,8 @@ class SuperblockCheck {
     return geometry;
   }
 
-  /// Also checks that the superblock is within the file, because another process may have changed its size after the
-  /// hash was computed.
+  /// Also checks that the superblock is within the file, because another process may have changed the stated size after
+  /// the hash was computed.
   void check_size(std::uint64_t stated, std::uint64_t expected) const {
     if (stated != expected || stated > file_.size() - offset_) throw damaged("its size", stated);
   }
@@ -171,7 +171,7 @@ class SuperblockCheck {
     geometry.slots.resize(fixed.slots);
     std::memcpy(geometry.slots.data(), file_.data() + places, fixed.slots * sizeof(SlotPlace));
 
-    // The range [begin, end) of every part. All must be within the file, without overlaps.
+    // The range [begin, end) of every part. All parts must be within the file, without overlaps.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;
     const auto add_part = [&](std::string_view what, std::uint64_t begin, std::uint64_t bytes,
                               std::uint64_t alignment) {
@@ -241,7 +241,7 @@ Identity identity_of(std::span<const std::byte> file, std::uint64_t offset, std:
 
 /// The result of a search in the first kScanBytes of the file.
 struct Superblocks {
-  std::optional<RingGeometry> geometry;  // that of the first superblock whose hash matches
+  std::optional<RingGeometry> geometry;  // from the first superblock whose hash matches
   bool intact[2] = {false, false};       // whether the hash of the copy matches and the copy belongs to that pool
   bool saw_damaged = false;              // whether a block begins like a superblock, but its hash does not match
 
@@ -296,9 +296,9 @@ FoundRing find_ring_in(std::span<const std::byte> file, std::string_view name) {
   Superblocks found = find_superblocks(file, name);
   bool was_formatted = true;
   if (!found.complete()) {
-    // The creator stores the formatted words last. So if one is present now, all superblocks are already written, and
-    // one that the next search does not find is damaged. Otherwise, superblocks may still have been written during the
-    // first search.
+    // The creator stores the formatted words last. So if one is present now, all superblocks are already written, and a
+    // superblock that the next search does not find is damaged. Otherwise, superblocks may still have been written
+    // during the first search.
     was_formatted = was_ever_formatted(file);
     std::atomic_thread_fence(std::memory_order_acquire);
     found = find_superblocks(file, name);

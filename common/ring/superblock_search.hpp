@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds a ring in a file: searches the beginning of the file for superblocks of every version that this release reads,
-// and checks each number in them. It distinguishes interrupted creations from damage and from files of other programs.
+// and checks each number in them. The search distinguishes interrupted creations from damage and from files of other
+// programs.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@
 namespace ringside {
 
 /// The Error with exit code 2 for a pool whose creation was interrupted. The file contains no iterates. A run with
-/// --overwrite or --resume may replace it, unless the creation is still in progress (then the file is locked).
+/// --overwrite or --resume may replace the file, unless the creation is still in progress (then it is locked).
 class UnfinishedPoolError : public Error {
  public:
   explicit UnfinishedPoolError(const std::string& message) : Error(ExitCode::kUsage, message) {}

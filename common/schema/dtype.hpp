@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The types of a variable's entries. Pools and messages store their numbers (docs/publish/variables.md, section 2),
-// which never change; new types get new numbers. Entries are little-endian.
+// The types of a variable's entries. Pools and messages store the numbers of these types (docs/publish/variables.md,
+// section 2). A number never changes; new types get new numbers. Entries are little-endian.
 #pragma once
 
 #include <cstddef>

@@ -25,7 +25,8 @@ constexpr std::uint64_t round_up_to(std::uint64_t value, std::uint64_t unit) noe
   return (value + unit - 1) / unit * unit;
 }
 
-/// A reserved first part of a name, which no variable may have: "solver.l2" would be ambiguous.
+/// A reserved first part of full names. No variable may have this name, because a name such as "solver.l2" would then
+/// be ambiguous.
 struct ReservedPart {
   std::string_view part;
   std::string_view names;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The schema: the variables of a run, in order, and the place of each in the payload of a step
-// (docs/publish/variables.md). It comes from a caller's variables or from the bytes of a peer or a file. A schema is
+// (docs/publish/variables.md). A schema is made from a caller's variables or from the bytes of a peer or a file. It is
 // checked when it is made, and does not change later.
 #pragma once
 
@@ -18,11 +18,11 @@
 
 namespace ringside {
 
-/// The offset of every variable in the payload is a multiple of this.
+/// The offset of every variable in the payload is a multiple of this number.
 inline constexpr std::uint64_t kVariableAlignment = 4096;
 
 /// The largest payload of a step: the largest object of libpmemobj minus the meta area of its slot, for one f64
-/// variable. With more variables, the ring's limit is up to 1 MiB lower; it is checked when a ring is made.
+/// variable. With more variables, the limit of a ring is up to 1 MiB lower; that limit is checked when a ring is made.
 inline constexpr std::uint64_t kMostPayloadBytes = 17'167'289'216;
 
 /// The largest step of a run of several nodes, each of which keeps a part. The sum over kMostVariables variables of
@@ -40,7 +40,8 @@ struct VariablePlace {
 /// Copies share the content.
 class Schema {
  public:
-  /// Throws Error (exit code 2), whose text begins with `where`, in the cases of docs/publish/variables.md (section 9).
+  /// Throws Error (exit code 2), whose text begins with `where`, in the cases that docs/publish/variables.md lists
+  /// (section 9).
   static Schema of(std::vector<Variable> variables, std::string_view where = "variables");
 
   /// Like `of`, but for a run of several nodes: a step may have up to kMostWholeBytes, more than fit one ring.
@@ -81,8 +82,8 @@ class Schema {
 /// "..., and 249 more".
 std::string to_text(const Schema& schema);
 
-/// The differences between `here` and `kept`: "x f32[8] instead of x f64[8]", "no p f64[8] state", "q f64[8] more".
-/// Empty if they are equal; shortened like a schema's text.
+/// The differences between `here` and `kept`: "x f32[8] instead of x f64[8]", "no p f64[8] state", "q f64[8] more". The
+/// text is empty if the schemas are equal, and is shortened like a schema's text.
 std::string difference(const Schema& kept, const Schema& here);
 
 /// The id of the problem with these variables. solver_problem: the id of everything else in the problem.

@@ -69,8 +69,8 @@ void check_owner(const struct stat& found, const std::string& path, mode_t forbi
                     found.st_mode & 0777u, found.st_uid, accepted, 0777u & ~forbidden);
 }
 
-/// The text of a file that other users cannot replace. Checks the folder too, and reads through the descriptor that it
-/// checked.
+/// Returns the text of a file, after a check that other users can replace neither the file nor its folder. Reads
+/// through the descriptor that was checked.
 std::string read_file(const std::string& folder, const char* name, mode_t forbidden, const char* accepted) {
   const std::string path = folder + name;
   const UniqueFd in(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));

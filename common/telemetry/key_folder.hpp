@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The folder of keys for following a run over tcp (docs/use/live.md): the server's key pair and the list of allowed
-// clients. Each client's keys have their own folder below it, which the user copies to the client's machine.
+// clients. Each client's keys are in a separate folder below this one, which the user copies to the client's machine.
 //
 //   FOLDER/server.secret        the server's pair, 0600       FOLDER/NAME/client.secret   the client's pair, 0600
 //   FOLDER/server.public        its public half               FOLDER/NAME/server.public   the server's public half
@@ -14,8 +14,8 @@
 
 namespace ringside {
 
-/// Makes FOLDER (0700) with a server's key pair and an empty list. Throws Error: exit code 2 if it already contains
-/// keys, 3 if it cannot be written.
+/// Makes FOLDER (0700) with a server's key pair and an empty list. Throws Error: exit code 2 if the folder already
+/// contains keys, 3 if it cannot be written.
 void make_server_keys(const std::string& folder);
 
 /// Makes a client's folder below FOLDER and adds the client to the list. Throws Error: exit code 2 if the name is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Percentiles of a time that is measured once a step, without storing the samples. As in HdrHistogram, each power of
+// Percentiles of a time that is measured once per step; the samples are not stored. As in HdrHistogram, each power of
 // two has 64 linear bins, so that a percentile is at most 1.6 % above the measured value. The maximum is exact.
 #pragma once
 

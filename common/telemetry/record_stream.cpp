@@ -52,7 +52,7 @@ struct RecordStream::Implementation {
 
   Channel subscriber;
   Channel control;
-  std::uint64_t wanted;      // the number of the next record to hand out; 0: the oldest, not known yet
+  std::uint64_t wanted;      // the number of the next record to hand out; 0: the oldest one, not known yet
   std::uint64_t newest = 0;  // the newest known number
   bool newest_known = false;
   std::int64_t last_unix_ns = 0;  // the time of the record before `wanted`, if that record was returned
@@ -68,7 +68,7 @@ struct RecordStream::Implementation {
   RecordRange told;                           // the skipped range returned last
   std::int64_t asked_ns = 0;                  // 0: no request for records is pending
   std::uint64_t denied = 0;                   // the number that the last reply lacked although newer records exist
-  std::optional<wire::ControlReply> answer;   // for requests other than those for records
+  std::optional<wire::ControlReply> answer;   // the answer to a request that is not for records
   std::vector<std::string> frames;
 
   bool request(const wire::ControlRequest& request) {

@@ -46,7 +46,7 @@ struct RecordRange {
 /// The final position of a stream, for a reader that continues in the journal after the analyzer ended.
 struct StreamEnd {
   std::uint64_t next_seq = 0;        // the number of the next record; 0: the oldest
-  std::int64_t last_unix_ns = 0;     // the time of the record before it; 0: there was none
+  std::int64_t last_unix_ns = 0;     // the time of the record before that one; 0: none
   std::uint64_t newest_known = 0;    // number of the newest known record
   std::string journal_pool;          // the pool to which the journal belongs; empty: no journal, or unknown
   std::vector<wire::Record> beyond;  // ascending, all after `next_seq`, received live while record `next_seq` was
@@ -59,7 +59,7 @@ enum class StopAnswer {
   kNone      // no answer arrived in time
 };
 
-/// Used by one thread.
+/// Only one thread may use it.
 class RecordStream {
  public:
   /// from_seq: the first record wanted; 0: the oldest available one; kNoRecords: no records, only status() and stop().

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records and status as JSON, with the names and units of proto/ringside.proto, generated from the descriptors of that
-// file, so that a new field also appears here. Ids are hexadecimal, other whole numbers stay numbers, NaN and infinity
-// are null.
+// Records and status as JSON, with the names and units of proto/ringside.proto. The JSON is generated from the
+// descriptors of that file, so that a new field also appears here. Ids are hexadecimal, other whole numbers stay
+// numbers, and NaN and infinity are null.
 #pragma once
 
 #include "common/json/json.hpp"

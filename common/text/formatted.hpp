@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Text for people that contains values: formatted("{}: found {}, expected {}", …). It supports only the few forms that
-// Ringside's messages use, so that libringside needs no library for them. Everything is checked at compile time.
+// Text for people that contains values: formatted("{}: found {}, expected {}", …). Only the few forms that Ringside's
+// messages use are supported, so that libringside needs no library for them. The compiler checks each text and its
+// values.
 #pragma once
 
 #include <concepts>
@@ -14,7 +15,7 @@
 
 namespace ringside {
 
-/// One value to be formatted. It refers to a text, which it does not copy.
+/// One value to be formatted. The object refers to a text and does not copy it.
 class FormatArgument {
  public:
   FormatArgument(bool value) noexcept : kind_(Kind::kText), text_(value ? "true" : "false") {}
@@ -29,7 +30,7 @@ class FormatArgument {
   FormatArgument(const std::string& text) noexcept : kind_(Kind::kText), text_(text) {}
 
   bool is_integer() const noexcept { return kind_ == Kind::kSigned || kind_ == Kind::kUnsigned; }
-  /// spec: the text between the colon and the brace, "" or as in FormatText.
+  /// spec: the text between the braces of the place, in one of the forms of FormatText.
   void append_to(std::string& out, std::string_view spec) const;
 
  private:
@@ -46,7 +47,7 @@ class FormatArgument {
 template <class... Arguments>
 class FormatText {
  public:
-  /// Does not compile if the number of places differs from that of the values, or if a place is not {} or, for
+  /// Does not compile if the number of places differs from the number of values, or if a place is not {} or, for
   /// integers, {:x}, {:o}, {:#x} or {:02x} (any width up to 99; # writes 0x and counts as two characters). {{ and }}
   /// stand for braces.
   template <class Text>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Printable forms of texts from other users or processes: file names, option values, a peer's messages. No byte of such
 // a text may control a terminal, start a new line, or change the display of the text around it. Every message and every
-// table prints such texts through these functions; ringside.format.printable does the same in the pages. Also converts
-// such texts to UTF-8 where their size is limited or a message must be UTF-8.
+// table prints such texts through these functions; ringside.format.printable does the same in the pages. Also shortens
+// such texts without cutting a UTF-8 character, and makes valid UTF-8 from them for messages.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,16 @@
 
 namespace ringside {
 
-/// `text` on one line: control characters and bytes that are not UTF-8 as "\n", "\t", "\r" or "\x1b", invisible
-/// characters that reorder or hide others as "\u202e", everything else unchanged. Idempotent.
+/// `text` on one line: control characters and bytes that are not UTF-8 become "\n", "\t", "\r" or "\x1b", invisible
+/// characters that reorder or hide others become "\u202e", and everything else stays unchanged. Idempotent.
 std::string printable(std::string_view text);
 
 /// Writes the printable form to the `room` bytes at `to`, as much as fits without cutting a character; returns the
 /// number of bytes written. Async-signal-safe.
 std::size_t write_printable(std::string_view text, char* to, std::size_t room) noexcept;
 
-/// The printable form of a value that may be long: if it is too long, its first bytes and their total number.
+/// The printable form of a value that may be long: if it is too long, its first bytes and the total number of its
+/// bytes.
 std::string shortened(std::string_view text, std::size_t most_bytes = 200);
 
 /// The longest beginning of `text` of at most `most_bytes` bytes that does not cut a UTF-8 character: continuation

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A loan of cores between two processes: while the owner of some cores waits, threads of the other process may use
-// them. The processes share no data for this, so that a failure here costs only time (docs/inside/architecture.md).
+// them. Only cores are lent: a thread on a lent core works only on data of its own process, so that a failure here
+// costs only time (docs/inside/architecture.md).
 #pragma once
 
 #include <array>
@@ -16,20 +17,20 @@ namespace ringside {
 struct LentCores {
   static constexpr int kMaxCpus = 1024;  // the capacity of glibc's cpu_set_t
 
-  // Written by the owner of the cores.
-  alignas(64) std::array<std::atomic<std::uint64_t>, kMaxCpus / 64> cpus{};  // bit c: logical CPU c is one of them
+  // The owner of the cores writes these words.
+  alignas(64) std::array<std::atomic<std::uint64_t>, kMaxCpus / 64> cpus{};  // bit c: CPU c is one of the cores
   std::atomic<std::uint64_t> until{0};       // the cores are lent while the borrower's counter is less than this
   std::atomic<std::uint32_t> generation{0};  // counts the changes of `cpus`
-  // Both sides ring the bell by increasing it, and the guests sleep on it. It only grows; a change means only "check
-  // again".
+  // Both sides ring the bell by increasing it, and the guests sleep on it. The bell only grows; a change of its value
+  // means only "check again".
   alignas(64) std::atomic<std::uint32_t> bell{0};
-  // Written by the borrower.
+  // The borrower writes this word.
   std::atomic<std::uint32_t> inside{0};  // number of guests at work
 };
 static_assert(sizeof(LentCores) == 256 && std::is_standard_layout_v<LentCores>);
 static_assert(offsetof(LentCores, until) == 128 && offsetof(LentCores, bell) == 192);
 
-/// The owner's side of a loan. Used by one thread.
+/// The owner's side of a loan. Only one thread may use it.
 class CoreLender {
  public:
   CoreLender() = default;
@@ -54,17 +55,17 @@ class CoreBorrower {
   CoreBorrower(LentCores& shared, const std::atomic<std::uint64_t>& own_counter) noexcept
       : shared_(&shared), own_counter_(&own_counter) {}
 
-  /// Resets the count of guests, which died with an earlier process.
+  /// Resets the count of guests, because the guests of an earlier process died with it.
   void forget_guests() noexcept { shared_->inside.store(0); }
   std::uint32_t guests_inside() const noexcept { return shared_->inside.load(); }
 
-  /// The owner's cores in ascending order, as the owner lists them. They may not exist, or not be allowed for this
-  /// process.
+  /// The owner's cores in ascending order, as the owner lists them. Some of them may not exist, or may not be allowed
+  /// for this process.
   std::vector<int> cpus() const;
   std::uint32_t generation() const noexcept { return shared_->generation.load(std::memory_order_acquire); }
 
   bool lent() const noexcept { return own_counter_->load() < shared_->until.load(); }
-  /// Registers a guest for work on a lent core. Returns false if the cores are not lent, or no longer.
+  /// Registers a guest for work on a lent core. Returns false if the cores are not lent or no longer lent.
   bool enter() noexcept;
   void leave() noexcept { shared_->inside.fetch_sub(1); }
 

@@ -144,7 +144,7 @@ bool ElasticTeam::take(End end, std::uint32_t& piece) noexcept {
   }
 }
 
-/// Takes pieces until none is left or `continues` returns false. Returns whether it took any.
+/// Takes pieces until none is left or `continues` returns false. Returns whether it took any piece.
 template <class Continues>
 bool ElasticTeam::work(End end, int thread, const Continues& continues) noexcept {
   bool worked = false;
@@ -174,7 +174,7 @@ void ElasticTeam::run_guest(int thread) noexcept {
     const std::uint32_t bell_seen = borrower_.bell();
     bool worked = false;
     if (borrower_.enter()) {
-      if (generation != borrower_.generation()) {  // the owner has changed, and with it the cores
+      if (generation != borrower_.generation()) {  // the cores have another owner now, and may be others
         generation = borrower_.generation();
         placed = move_to_lent_core(static_cast<std::size_t>(thread) - home_.size());
       }

@@ -52,9 +52,9 @@ class ElasticTeam final : public Team {
   int threads_;
 
   Job job_;  // changes only when no piece is left or in progress
-  // 64: many threads write each of the words below.
+  // alignas(64) gives each of these words its own cache line, because many threads write them.
   alignas(64) std::atomic<std::uint64_t> range_{
-      0};  // pieces that no thread has taken: the low half is the first, the high half past the last
+      0};  // pieces that no thread has taken: the low half is the first piece, the high half is 1 past the last piece
   alignas(64) std::atomic<std::uint64_t> done_{0};  // the number of completed pieces of the job
   alignas(64) std::atomic<std::uint32_t> jobs_{0};  // home threads sleep on this word
   std::atomic<bool> ended_{false};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The team for programs that use OpenMP, which libringside does not.
+// The team for programs that use OpenMP. (libringside does not use it.)
 #pragma once
 
 #include <cstdint>

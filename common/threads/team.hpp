@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// Used by one thread at a time, which also takes pieces.
+/// Only one thread at a time may use it; that thread also takes pieces.
 class Team {
  public:
   virtual ~Team() = default;
@@ -38,7 +38,8 @@ class Team {
   virtual void share_out(std::uint64_t pieces, Job job) noexcept = 0;
 };
 
-/// The first of the `units` that belong to piece `piece` of `pieces`. A piece ends where the next one begins.
+/// The first unit of piece number `piece`, if `units` units are divided into `pieces` pieces. A piece ends where the
+/// next one begins.
 constexpr std::uint64_t piece_begin(std::uint64_t units, std::uint64_t piece, std::uint64_t pieces) noexcept {
   return units / pieces * piece + units % pieces * piece / pieces;
 }

@@ -145,7 +145,7 @@ class Translation {
     std::string why_not_longest;
     for (std::size_t bytes = name.size(); bytes != 0 && bytes != name.npos; bytes = name.substr(0, bytes).rfind('-')) {
       if (ConditionInputs::Input* input = inputs_.find(name.substr(0, bytes), why_not)) return {bytes, input};
-      why_not_longest = why_not;  // at the end that of the shortest name: the longer ones contain a minus
+      why_not_longest = why_not;  // in the end: for the shortest name, because the longer ones contain a minus
     }
     throw fail(fmt::format("cannot be used: {}", why_not_longest));
   }

@@ -20,7 +20,7 @@ enum class Truth {
   kUndefined
 };
 
-/// Used by one thread. Reads the values of `inputs`, which must outlive this object.
+/// Only one thread may use it. Reads the values of `inputs`, which must outlive this object.
 class Condition {
  public:
   /// Throws Error (exit code 2), whose text begins with `where`, if `text` is not a condition or contains an unknown
@@ -39,7 +39,7 @@ class Condition {
   std::unique_ptr<Parser> parser_;  // a pointer, so that this header does not include muParser's
   std::vector<const ConditionInputs::Value*> used_;
   std::vector<double> numbers_;  // the numbers in used_; muParser has their addresses
-  bool jumps_ = false;           // whether its truth between two neighbouring inputs may differ from that at both
+  bool jumps_ = false;           // whether the truth between two neighbouring doubles may differ from the truth at both
 };
 
 }  // namespace ringside

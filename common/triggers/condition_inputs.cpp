@@ -98,8 +98,8 @@ ConditionInputs::Input* ConditionInputs::find(std::string_view name, std::string
   return &sources_.emplace_back(std::move(source)).input;
 }
 
-/// The result with that full name. If there is none, the only result whose name without its first part is `name`; for
-/// `non_finite`, all results with that name.
+/// Returns the result with that full name. If there is none, returns the only result whose name without its first part
+/// is `name`; for `non_finite`, all results with that name.
 std::vector<RecordedResult> ConditionInputs::results_named(std::string_view name, std::string& why_not) const {
   if (const RecordedResult* exact = layout_->find(name)) return {*exact};
   std::vector<RecordedResult> found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The effects of a run's triggers at one step. The recorder receives them with the step's figures and makes records of
-// them (docs/use/questions.md). The struct has a fixed size and no pointers.
+// The effects of a run's triggers at one step. The recorder receives them with the step's figures and makes records
+// from them (docs/use/questions.md). The struct has a fixed size and no pointers.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct StepMarks {
   std::uint64_t fired = 0;       // a bit for each trigger, in the order of the set
   std::uint64_t undefined = 0;   // bits: triggers whose condition is undefined for the first time
   std::uint64_t non_finite = 0;  // the number of entries that are NaN or infinite
-  std::optional<std::uint64_t> last_finite_iteration{};  // that of the step protected from overwriting; empty: none
+  std::optional<std::uint64_t> last_finite_iteration{};  // iteration of the protected step; empty: no step
   std::uint64_t not_archived = 0;  // steps that were not copied to the archive since the last mark that reported this
   int freeze_error = 0;            // an errno value; not 0: the ring is frozen only while this analyzer runs
 

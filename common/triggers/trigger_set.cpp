@@ -35,7 +35,7 @@ TriggerSet::TriggerSet(std::vector<TriggerSpec> specs, const SharedLayout& layou
     std::optional<Trigger>& trigger = triggers_.emplace_back();
     if (spec.actions == 0) continue;
     if (spec.on_non_finite) {
-      std::string none;  // needed because a run of only states and integers has no such input
+      std::string none;  // ignored: a run of only states and integers has no such input
       non_finite_ = inputs_.find("non_finite", none);
       if (non_finite_ != nullptr) trigger.emplace();
     } else {

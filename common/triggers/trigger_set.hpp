@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All triggers of a run. They are evaluated once a step, which gives the triggers that fire and their actions.
+// All triggers of a run. They are evaluated once per step, to find out which triggers fire and which actions follow.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ namespace ringside {
 /// The specifications, in order: --on-non-finite, then each --trigger. Throws Error (exit code 2).
 std::vector<TriggerSpec> parse_triggers(const std::vector<std::string>& triggers, const std::string& on_non_finite);
 
-/// The triggers of one attached run. Used by one thread.
+/// The triggers of one attached run. Only one thread may use them.
 class TriggerSet {
  public:
   /// Throws Error (exit code 2) if a condition cannot be used with the results of `layout`.
@@ -50,8 +50,8 @@ class TriggerSet {
   bool non_finite_in(std::span<const std::uint64_t> values) const noexcept {
     return non_finite_ != nullptr && inputs_.of(*non_finite_, values).number > 0;
   }
-  /// Whether to keep the last finite step: --on-non-finite is not keep-going, and a result counts entries that are NaN
-  /// or infinite.
+  /// Whether the last finite step is protected: --on-non-finite is not keep-going, and a result counts entries that are
+  /// NaN or infinite.
   bool guards_finite() const noexcept { return non_finite_ != nullptr; }
 
  private:
@@ -73,7 +73,7 @@ class TriggerSet {
     std::int64_t total_ns_ = 0;
   };
   struct Trigger {
-    std::optional<Condition> condition;  // empty for --on-non-finite: every run evaluates it, so without the parser
+    std::optional<Condition> condition;  // empty for --on-non-finite: every run evaluates it, so it needs no parser
     bool was_true = false;
     bool was_undefined = false;
   };

@@ -84,7 +84,7 @@ bool begins_with_action(std::string_view text) {
 }
 
 /// The colon between condition and actions: the first colon that is followed by an action, because a condition may also
-/// contain colons (`a ? b : c`). If no colon is followed by an action, the first colon.
+/// contain colons (`a ? b : c`). If no colon is followed by an action, this is the first colon.
 std::size_t dividing_colon(std::string_view text) {
   for (std::size_t colon = text.find(':'); colon != text.npos; colon = text.find(':', colon + 1)) {
     if (begins_with_action(text.substr(colon + 1))) return colon;

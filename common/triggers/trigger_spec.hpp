@@ -28,7 +28,7 @@ struct TriggerSpec {
   std::string name;           // the name in its marks: NAME of mark:NAME, or else the condition
   std::uint32_t actions = 0;  // bits of TriggerAction
   double reply = 0;           // the number for kReply
-  bool on_non_finite = false;  // whether it is that of --on-non-finite, which protects the last finite step
+  bool on_non_finite = false;  // whether this is the trigger of --on-non-finite, which protects the last finite step
   const char* option = "--trigger";  // the option that declared it, for messages
 };
 

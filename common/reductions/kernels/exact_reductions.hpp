@@ -13,8 +13,8 @@ namespace ringside {
 
 inline constexpr Int128 kGreatestInt128 = static_cast<Int128>(~UInt128{0} >> 1);
 
-/// The results for some or all entries of an integer field. 64: one cache line, because each thread writes one of
-/// these.
+/// The results for some or all entries of an integer field. alignas(64): each object has a cache line of its own,
+/// because each thread writes one of these objects.
 struct alignas(64) ExactReductions {
   Int128 sum = 0;
   Int128 l1 = 0;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts a block of each dtype to doubles, and computes the exact results of the block. One class for each kind of
-// entry, with these members:
+// Converts a block of each dtype to doubles, and computes the exact results of the block. There is one class for each
+// kind of entry, with these members:
 //
 //   kBytes                                     the size of an entry;
 //   widen(from, entries, x)                    sets x[i] to entry i as a double, for a complex entry to its modulus;
 //   widen_change(from, before, entries, x)     sets x[i] to the change since the previous step, in the same way;
 //   add_exact(exact, from, block, sums)        for integers: adds the exact results, after the block was reduced;
-//   add_exact_change(exact, from, before, block, sums)    for integers: adds those of the change.
+//   add_exact_change(exact, from, before, block, sums)    for integers: adds the results of the change.
 //
-// Bytes may have any alignment of their dtype. Compiled once for each instruction set; all variants give the same bits,
-// because each operation is rounded separately.
+// The bytes need no alignment beyond the alignment of their dtype. Compiled once for each instruction set; all variants
+// give the same bits, because each operation is rounded separately.
 #pragma once
 
 #include <immintrin.h>
@@ -28,7 +28,7 @@ T entry_at(const std::byte* from, std::size_t i) noexcept {
   return entry;
 }
 
-/// For dtypes without exact results.
+/// The base class for dtypes without exact results.
 struct Inexact {
   static void add_exact(ExactReductions&, const std::byte*, const Block&, const double*) noexcept {}
   static void add_exact_change(ExactReductions&, const std::byte*, const std::byte*, const Block&,
@@ -67,7 +67,8 @@ struct NarrowInteger : Narrow<T> {
   }
 };
 
-/// The sum of up to 2^32 numbers of 64 bits, as two sums: one of their lower halves, one of their upper halves.
+/// The sum of up to 2^32 numbers of 64 bits, as two sums: the sum of their lower halves and the sum of their upper
+/// halves.
 struct SplitSum {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -79,7 +80,7 @@ struct SplitSum {
   Int128 value() const noexcept { return (static_cast<Int128>(high) << 32) + static_cast<Int128>(low); }
 };
 
-/// i64 and u64. `biased` maps both to one order: the least number becomes 0, the greatest 2^64 - 1.
+/// i64 and u64. `biased` maps both types to one order: the least number becomes 0, the greatest becomes 2^64 - 1.
 template <class T>
 struct WideInteger {
   static constexpr std::size_t kBytes = sizeof(T);
@@ -192,7 +193,7 @@ struct Complex : Inexact {
     Lanes im;
   };
 
-  /// The parts of the `some` entries from entry i on; the other lanes are 0.
+  /// The parts of `some` entries, beginning with entry i; the other lanes are 0.
   [[gnu::always_inline]] static Parts parts(const std::byte* from, std::size_t i, std::size_t some) noexcept {
     if (some == kRegisterDoubles) return parts_at(from + i * kBytes);
     std::byte padded[kRegisterDoubles * kBytes];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A copy or a sweep that reduces a field of any dtype. Memory traffic for n entries of b bytes: b n bytes read, b n
-// written past the cache by a copy, and b n read from the previous step if the change is wanted.
+// A copy or a sweep that reduces a field of any dtype. Memory traffic for n entries of b bytes: b n bytes are read; a
+// copy writes b n bytes with non-temporal stores; if the change is wanted, b n bytes of the previous step are read.
 //
-// A block of 1024 entries is copied line by line into the first-level cache, hashed and stored past the cache. Its copy
-// is converted to 8 KiB of doubles, which the reductions read. The same is done with its change. f64 needs no
-// conversion and has kernels of its own.
+// A block of 1024 entries is copied line by line into the first-level cache, hashed, and written to its destination
+// with non-temporal stores. The copy in the cache is converted to 8 KiB of doubles, which the reductions read. The
+// block's change is processed in the same way. f64 needs no conversion and has kernels of its own.
 #include "common/reductions/kernels/field_kernel.hpp"
 
 #include "common/kernels/copy_kernel.hpp"
@@ -38,7 +38,7 @@ void add_block(ReductionState& state, ExactReductions& exact, double* block_sums
   Entries::add_exact_change(exact, x, previous, block, sums + OfIterate::kBlockSums);
 }
 
-/// Only prefetches, which do not fault beyond the end of the field.
+/// Makes only prefetches, which do not fault beyond the end of the field.
 void read_ahead(const std::byte* from, std::size_t bytes) noexcept {
   for (std::size_t at = 0; at < bytes; at += kLineBytes) __builtin_prefetch(from + at);
 }

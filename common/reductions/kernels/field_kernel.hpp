@@ -25,10 +25,10 @@ struct FieldSweepPart {
 /// A chunk of a field that is being copied.
 struct FieldCopyPart {
   const void* from;           // the chunk; each byte is read once, because another process may write there
-  void* to;                   // destination, 64-byte aligned, written past the cache; null: keep it in `staging`
+  void* to;                   // destination of non-temporal stores, 64-byte aligned; null: copy only to `staging`
   const void* previous;       // the same entries in the previous step, or null
   void* staging;              // kCopyChunkBytes bytes of this thread, 64-byte aligned
-  std::uint64_t first_entry;  // its index in the field; it must be the first entry of a block
+  std::uint64_t first_entry;  // index in the field of the chunk's first entry; must begin a block
   std::size_t entries;        // whole blocks, except at the end of the field
   std::size_t bytes;          // size of the entries, rounded up to 8; at most kCopyChunkBytes
 };
@@ -47,7 +47,7 @@ struct FieldKernel {
 /// The functions for this dtype and for the instruction set that the programs use (common/kernels/isa.hpp).
 const FieldKernel& field_kernel_of(DType dtype) noexcept;
 
-/// The index is the number of the dtype, less 1.
+/// The index of a dtype's functions is the number of the dtype minus 1.
 using FieldKernels = FieldKernel[std::size(kDTypeNames)];
 
 namespace plain {

@@ -57,7 +57,7 @@ class FieldResults {
     if (__builtin_bit_cast(double, values_[kLinf.word]) == 0 && l1 != l1) values_[kLinf.word] = values_[kL1.word];
   }
 
-  /// The words of a result of this type, which is marked as present; null if the field has no such result.
+  /// Marks a result of this type as present, and returns its words; null if the field has no such result.
   template <ReductionName kName, std::uint32_t kType>
   [[gnu::always_inline]] std::uint64_t* words() noexcept {
     constexpr ValuePlace kReal = place_of(kName.text, RINGSIDE_CLASS_REAL);

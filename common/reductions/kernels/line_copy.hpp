@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parts of a copy that also hashes and reduces: each value is loaded once, stored past the cache, and hashed with
-// its line. Compiled once for each instruction set.
+// The parts of a copy that also hashes and reduces: each value is loaded once, written with a non-temporal store, and
+// hashed together with its line. Compiled once for each instruction set.
 #pragma once
 
 #include <immintrin.h>
@@ -27,7 +27,8 @@ namespace ringside::RINGSIDE_ISA {
 #endif
 }
 
-/// Copies the line at `row` to `staged` and, if kStreaming, past the cache to `to`. Each value is loaded once.
+/// Copies the line at `row` to `staged` and, if kStreaming, also to `to` with non-temporal stores. Each value is loaded
+/// once.
 template <bool kStreaming>
 [[gnu::always_inline]] inline void stage_line(const double* from, double* to, double* staged,
                                               std::size_t row) noexcept {

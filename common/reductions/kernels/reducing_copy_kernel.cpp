@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A copy that also hashes and reduces: one pass over memory for all three. Memory traffic for n rows: 8n bytes read, 8n
-// written past the cache, and 8n read from the previous iterate if the change is wanted.
+// A copy that also hashes and reduces: one pass over memory for all three. Memory traffic for n rows: 8n bytes are
+// read; 8n bytes are written with non-temporal stores; if the change is wanted, 8n bytes of the previous iterate are
+// read.
 //
-// With AVX-512, one loop over lines does everything: it loads a line into a register and uses it for the hash, for the
-// sums and extremes of the iterate and of the change, and for the bins of the histogram, and stores it at its
-// destination. Only the largest entries, if the extremes do not determine them, read values again from the destination.
-// Narrower registers cannot hold all of this. With them, a block is copied and hashed line by line, a second copy of it
-// stays in the first-level cache, and the reductions read that copy.
+// With AVX-512, one loop over lines does everything: it loads a line into a register; uses it for the hash, for the
+// sums and extremes of the iterate and of the change, and for the bins of the histogram; and stores it at its
+// destination. Values are read again from the destination only to find the largest entries, if the extremes do not
+// determine these. Narrower registers cannot hold all of this. With them, a block is copied and hashed line by line, a
+// second copy of the block stays in the first-level cache, and the reductions read that copy.
 //
 // Either way, the bytes that are stored, hashed and reduced are the same, even if the source changes meanwhile, because
-// it is read only once.
+// the source is read only once.
 #include <immintrin.h>
 
 #include "common/kernels/copy_kernel.hpp"

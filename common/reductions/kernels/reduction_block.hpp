@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The common parts of all reductions: a block of the iterate (small enough for the first-level cache), and the one loop
 // over its values that computes all sums, in a fixed order of additions. Compiled once for each instruction set
-// (cmake/isa_variants.cmake): all of it is in the variant's namespace.
+// (cmake/isa_variants.cmake): all of this code is in the variant's namespace.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace ringside::RINGSIDE_ISA {
 
-/// The number of doubles in a register. No result depends on it.
+/// The number of doubles in a register. No result depends on this number.
 #if defined(__AVX512F__)
 using Lanes = double __attribute__((vector_size(64)));
 #elif defined(__AVX2__)
@@ -38,7 +38,7 @@ inline Lanes magnitude(Lanes x) noexcept {
   return reinterpret_cast<Lanes>(reinterpret_cast<LaneBits>(x) & ~(std::uint64_t{1} << 63));
 }
 
-/// Works for a double or for lanes. A NaN in `x` leaves `so_far` unchanged.
+/// Works for a double and for lanes. A NaN in `x` leaves `so_far` unchanged.
 template <class T>
 T lesser(T x, T so_far) noexcept {
   return x < so_far ? x : so_far;
@@ -48,8 +48,8 @@ T greater(T x, T so_far) noexcept {
   return x > so_far ? x : so_far;
 }
 
-/// The histogram's bins of a block's rows, found while the values were in registers: `bins` has those of `listed` rows,
-/// in any order; all other rows of the block are in bin `usual`.
+/// The histogram's bins of a block's rows, found while the values were in registers: `bins` has the bins of `listed`
+/// rows, in any order; all other rows of the block are in bin `usual`.
 struct FoundBins {
   const std::uint8_t* bins;
   std::size_t listed;
@@ -61,7 +61,7 @@ struct Block {
   const double* x;          // values of the rows; in the first-level cache, unless `found_bins` is set
   const double* previous;   // the same rows of the previous iterate; null if the change is not wanted
   std::size_t rows;         // kBlockRows, fewer in the last block
-  std::uint64_t first_row;  // the index of the first of them in the iterate
+  std::uint64_t first_row;  // the index of the first row in the iterate
   double min;               // ignoring NaN; +infinity if all values are NaN
   double max;               // ignoring NaN; -infinity if all values are NaN
   std::size_t non_finite;   // the number of NaN and infinities
@@ -116,7 +116,7 @@ Lanes exchange(Lanes x) noexcept {
 #endif
 }
 
-/// Applies op to all lanes of all registers, by halves: first half with second half, until one value is left.
+/// Combines all lanes of all registers by op: the first half with the second half, and so on, until one value is left.
 template <std::size_t kRegisters, class Op>
 double fold(Lanes (&registers)[kRegisters], Op op) noexcept {
 #pragma GCC unroll 16
@@ -144,9 +144,9 @@ constexpr bool shows_non_finite() noexcept {
 }
 
 // Row r is added to running sum r mod 16, and the running sums are folded by halves: an order that neither the
-// instruction set nor the compiler changes. Two registers of each sum are in use at a time. That is enough: an addition
-// rarely waits for the previous one, because additions to other sums come between them. It is also few enough for the
-// sums of three terms to fit the registers. With AVX-512, two registers hold all 16.
+// instruction set nor the compiler changes. Two registers of each sum are in use at a time. Two are enough: an addition
+// rarely waits for the previous one, because additions to other sums come between them. Two are also few enough for the
+// sums of three terms to fit the registers. With AVX-512, two registers hold all 16 running sums.
 inline constexpr std::size_t kRunning = kRunningSums;
 inline constexpr std::size_t kAtOnce = 2;
 inline constexpr std::size_t kLineRows = 8;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The distribution of an iterate's magnitudes: counts in logarithmic bins, found from the exponent and the first two
-// bits of the mantissa.
+// The distribution of an iterate's magnitudes: counts in logarithmic bins. The exponent and the first two bits of the
+// mantissa determine the bin of a value.
 //
 // The counters in memory are expensive: each entry needs one store, which waits for the previous store if neighbours
-// fall into the same bin. Iterates are smooth, so the values of most blocks are in one bin or a few bins, as the
-// block's extremes show: these are counted in registers. In other blocks, pairs of neighbours are counted, one store
-// for two entries.
+// fall into the same bin. Iterates are smooth, so the values of most blocks are in one bin or a few bins, which the
+// block's extremes show. The values of such a block are counted in registers. In other blocks, pairs of neighbours are
+// counted, so that two entries need one store.
 #pragma once
 
 #include "common/reductions/kernels/field_results.hpp"
@@ -14,8 +14,8 @@
 
 namespace ringside::RINGSIDE_ISA {
 
-// The upper half of a double consists of sign (1), exponent (11) and mantissa. The bin is its exponent with two bits of
-// mantissa, minus the same bits of 2^-60.
+// The upper half of a double consists of sign (1), exponent (11) and mantissa. The bin is the number that consists of
+// the exponent and two bits of mantissa, minus the same number for 2^-60.
 inline constexpr int kBins = static_cast<int>(kHistogramBins);
 inline constexpr int kFirstBin = (1023 - 60) * 4;
 
@@ -178,9 +178,9 @@ class Histogram {
   }
 
   std::uint64_t counts_[kBins] = {};
-  Range paired_ = {0, -1};  // the bins whose pairs were counted; the rest of pairs_ has not even been cleared
-  // pairs_[256 a + b]: the number of neighbours in bins a and b. It has 256 KiB, but only a small part is used: the
-  // square of the bins that occur. A 32-bit counter is full after 2^33 rows of one thread.
+  Range paired_ = {0, -1};  // the bins whose pairs were counted; the rest of pairs_ has not been cleared
+  // pairs_[256 a + b]: the number of neighbours in bins a and b. The array has 256 KiB, but only a small part is used:
+  // the square of the bins that occur. A 32-bit counter is full after 2^33 rows of one thread.
   std::uint32_t pairs_[kBins * kBins];
 };
 

@@ -27,10 +27,10 @@ inline constexpr std::size_t kStagingRows = kCopyChunkBytes / sizeof(double);
 /// A chunk of an iterate that is being copied.
 struct CopyPart {
   const double* from;       // the chunk; each byte is read once, because another process may write there
-  double* to;               // destination, 64-byte aligned, written past the cache; null: keep it in `staging`
+  double* to;               // destination of non-temporal stores, 64-byte aligned; null: copy only to `staging`
   const double* previous;   // the same rows of the previous iterate, or null
   double* staging;          // kStagingRows doubles of this thread, 64-byte aligned
-  std::uint64_t first_row;  // its index in the iterate; it must be the first row of a block
+  std::uint64_t first_row;  // index in the iterate of the chunk's first row; must begin a block
   std::size_t rows;         // whole blocks, except at the end of the iterate; at most kStagingRows
 };
 
@@ -62,8 +62,8 @@ struct ReductionKernel {
   /// The reverse: adds the results of `found` to `state`.
   void (*unfold)(void* state, const void* found) noexcept;
 
-  /// For a block that is not complete: adds the terms of some values, or of some changes, to the block's running sums,
-  /// kRunningSums for each sum. taken: the number of the block's values before these.
+  /// For a block that is not complete: adds the terms of some values, or of some changes, to the block's running sums
+  /// (kRunningSums for each sum). taken: the number of values of the block that were added before.
   void (*run_on)(double* running, bool of_change, std::uint64_t taken, const double* values, std::size_t count) noexcept;
   /// Computes the sums of a block from its running sums.
   void (*fold_running)(const double* running, double* sums) noexcept;

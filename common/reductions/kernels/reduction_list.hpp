@@ -13,13 +13,14 @@
 // A look computes results that do not depend on the order (counts, extremes, ranks):
 //   add_block(block)         reads the results of the loop over a block (min, max, non_finite), and also block.x if
 //                            these are not sufficient; keeps its results in its members. Blocks come in any order.
-//                            block.x is in the first-level cache, except with AVX-512 and --reduce transfer: there it
-//                            is the slot just stored past the cache, and reading it brings it back from memory;
+//                            block.x is in the first-level cache, except with AVX-512 and --reduce transfer: there,
+//                            non-temporal stores have just written block.x to the slot, and reading it loads it from
+//                            memory again;
 //   merge(other)             adds the results of another instance;
 //   finish(results)          writes its results.
-// One instance serves one thread for one sweep. It is constructed in existing memory and is never destroyed. A class
-// with much working memory has a small type Found for the results of an instance: Found::merge adds an instance, and
-// the merge of the class adds a Found.
+// One instance serves one thread for one sweep. The instance is constructed in existing memory and is never destroyed.
+// A class with much working memory has a small type Found for the results of an instance: Found::merge adds an
+// instance, and the merge of the class adds a Found.
 #pragma once
 
 #include "common/reductions/kernels/field_results.hpp"
@@ -49,7 +50,7 @@ struct L1Norm {
   static void finish(double total, FieldResults& results) noexcept { results.f64<"l1">(total); }
 };
 
-/// Plain squares: for entries beyond about 1e154 they overflow to infinity, for entries below about 1e-154 they vanish.
+/// Plain squares: beyond about 1e154, an entry's square overflows to infinity; below about 1e-154, it becomes 0.
 struct L2Norm {
   template <class T>
   static constexpr T term(T x) noexcept {
@@ -65,7 +66,7 @@ struct Extremes {
   void add_block(const Block& block) noexcept { widen(block.min, block.max); }
   void merge(const Extremes& other) noexcept { widen(other.min, other.max); }
   void finish(FieldResults& results) const noexcept {
-    // Adding 0.0 turns -0 into +0: which of these two comes first depends on the threads.
+    // Adding 0.0 turns -0 into +0, because it depends on the threads which of these two zeros is found first.
     results.f64<"min">(min + 0.0);
     results.f64<"max">(max + 0.0);
     results.f64<"linf">(greater(magnitude(min), magnitude(max)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One thread's results for an iterate so far. Both a sweep over memory (reduction_kernel.cpp) and a copy that also
-// reduces (reducing_copy_kernel.cpp) use this state. Compiled once for each instruction set.
+// The results that one thread has computed so far for an iterate. Both a sweep over memory (reduction_kernel.cpp) and a
+// copy that also reduces (reducing_copy_kernel.cpp) use this state. Compiled once for each instruction set.
 #pragma once
 
 #include "common/reductions/kernels/reduction_kernel.hpp"
@@ -19,7 +19,7 @@ struct alignas(64) FoundReductions {
   OfChange::Found of_change;
 };
 
-// The number of sums. It is padded to whole registers, by the same padding for every instruction set.
+// The number of sums, and the same number padded to whole registers. The padding is the same for every instruction set.
 inline constexpr std::size_t kSums = OfIterate::kBlockSums + OfChange::kBlockSums;
 inline constexpr std::size_t kSumsPerBlock = (kSums + 7) / 8 * 8;
 

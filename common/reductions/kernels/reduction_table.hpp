@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// THE TABLE of our own reductions, declared as a plug-in declares its own (include/ringside_reduction.h), and the
-// places of their results among the values of a field. The code that computes them is in reduction_list.hpp;
+// THE TABLE of our own reductions, declared in the same form as those of plug-ins (include/ringside_reduction.h), and
+// the places of their results among the values of a field. The code that computes them is in reduction_list.hpp;
 // docs/inside/kernels.md describes how to add one.
 #pragma once
 
@@ -47,8 +47,8 @@ constexpr ringside_reduction declared(const char* name, const ringside_reduction
   return reduction;
 }
 
-/// These reductions have no functions here, because the compiler combines all of them into one loop. They are in the
-/// order of the values of a field in a run's files, so a new reduction must be added at the end.
+/// These reductions have no functions here, because the compiler combines all of them into one loop. The reductions are
+/// in the order of the values of a field in a run's files, so a new reduction must be added at the end.
 inline constexpr ringside_reduction kReductions[] = {
     declared("sum", kExactOfIntegers),
     declared("mean", kInexact),
@@ -66,7 +66,8 @@ inline constexpr ringside_reduction kReductions[] = {
     declared("histogram", kBins),
 };
 
-/// The number of reductions in the record `Reductions`, which does not grow: the first of the table.
+/// The number of reductions in the record `Reductions`, which does not grow. These are the first reductions of the
+/// table.
 inline constexpr std::size_t kOfRecord = 14;
 
 }  // namespace reduction_table

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Combines several reductions into one: one loop over a block computes all sums among them, then the looks run. The
-// compiler generates all of it from the list of classes (common/reductions/kernels/reduction_list.hpp).
+// Combines several reductions into one: one loop over a block computes all sums among them, then the looks (reductions
+// that are not sums) run. The compiler generates all of this code from the list of classes
+// (common/reductions/kernels/reduction_list.hpp).
 #pragma once
 
 #include <type_traits>
@@ -102,7 +103,7 @@ class Together : Each... {
       extremes.take(values, r);
     }
   };
-  /// Adds a block after that loop has run. Source: for results that the loop could not determine.
+  /// Adds a block after that loop has run. Source: is read for results that the loop could not determine.
   template <class Source>
   void add_block(Running& running, Block& block, double* sums) noexcept {
     running.extremes.settle(block);
@@ -110,8 +111,8 @@ class Together : Each... {
     (look<Each>(block), ...);
   }
 #endif
-  /// The results of the looks among the reductions, without working memory. Instances of Together can be merged into
-  /// it, and it can be merged into an instance.
+  /// The results of the looks among the reductions, without working memory. Instances of Together can be merged into a
+  /// Found, and a Found can be merged into an instance.
   class Found : FoundOf<Each>::Type... {
     friend Together;
 

@@ -38,12 +38,12 @@ class Top {
 
  private:
   /// The smallest value among the entries after the block has been added; -infinity if there are fewer than
-  /// kTopEntries. With this limit, rows can be offered in ascending order: of equal values, for which the first rows
-  /// count, all but the first few are rejected, and ascending values do not each enter in turn.
+  /// kTopEntries. With this limit, rows can be offered in ascending order. Of equal values, only the first few rows are
+  /// accepted. Of ascending values, only those above the limit are inserted, and not each in turn.
   double least_of_largest(const Block& block) const noexcept {
     double largest[kTopEntries];
     for (std::size_t i = 0; i < kTopEntries; ++i) largest[i] = i < count_ ? entries_[i].value : -__builtin_inf();
-    // Backwards, because if values ascend, the largest then come first and the rest of the block is rejected.
+    // The loop runs backwards: if values ascend, the largest then come first, and the rest of the block is rejected.
     for (std::size_t i = block.rows; i-- > 0;) {
       const double x = block.x[i];
       if (!(x > largest[kTopEntries - 1])) continue;

@@ -26,7 +26,7 @@ static_assert(kReductionBlockRows == RINGSIDE_REDUCTION_BLOCK);
 static_assert(sizeof(ringside_value) == sizeof(std::uint64_t));
 
 /// A state that a plug-in writes, with guard bytes before and after it. If these change, the plug-in wrote outside its
-/// state. With AddressSanitizer the guard bytes are poisoned, so that it reports the store itself.
+/// state. With AddressSanitizer the guard bytes are poisoned, so that AddressSanitizer reports the store at once.
 class GuardedState {
  public:
   explicit GuardedState(std::size_t bytes)
@@ -90,7 +90,7 @@ struct FieldPlugIns::Instance {
   std::unique_ptr<GuardedState> other;                // an aligned copy of the state that is being merged
   std::vector<std::byte> kept;                        // the states of all blocks, `stride` bytes each
   std::size_t stride = 0;
-  std::vector<std::uint64_t> entered;  // for each thread: the step to which its state belongs (merging in any order)
+  std::vector<std::uint64_t> entered;  // for each thread: the step to which its state belongs (if merged in any order)
   std::uint64_t step = 0;
   bool runs = false;  // whether it runs in this step
 
@@ -112,7 +112,7 @@ struct FieldPlugIns::Instance {
 
 /// The entries that a thread passes to a plug-in in a call: a copy, either unchanged or converted to doubles. If a
 /// plug-in writes to its input, this changes neither the payload, which is stored and hashed from its own memory, nor
-/// the input of another plug-in. 64: one cache line, and the width of a register.
+/// the input of another plug-in. alignas(64): one cache line, and the width of a register.
 struct FieldPlugIns::Lent {
   alignas(64) std::byte values[kReductionBlockRows * kMostEntryBytes];
   alignas(64) std::byte previous[kReductionBlockRows * kMostEntryBytes];

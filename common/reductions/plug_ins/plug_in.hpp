@@ -23,7 +23,7 @@ struct PlugInSpec {
   std::string text;  // the text as given
   std::string path;  // the absolute path of the library
   std::string name;  // the name of the reduction in the library; empty: the library has only one
-  std::string as;    // the name for its results (the setting `as`); empty: that of the reduction
+  std::string as;    // the name for its results (the setting `as`); empty: the reduction's name
   std::vector<std::pair<std::string, std::string>> settings;  // all settings except `as`, in the order given
 
   /// The text with an absolute path, which means the same in any folder.

@@ -23,7 +23,7 @@ struct PlugInNotes::Content {
     Id128 id;
     std::uint32_t deaths;
     std::uint32_t children;  // the number of forked children that returned from a call
-    std::uint64_t ended_at;  // progress + 1 when it ended an analyzer that left no note; 0: it has not
+    std::uint64_t ended_at;  // progress + 1 when the plug-in last ended an analyzer without a note; 0: never
   };
 
   std::uint64_t format;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Notes that must outlive an analyzer that a plug-in ends: which thread was in which plug-in, and how and how often the
-// process ended. They are in a file beside the analyzer's socket, in a shared mapping, so that the next analyzer can
-// read them, no matter what ended this one. They are valid for one run of the solver and contain no user data.
+// Notes that remain when a plug-in ends the analyzer: which thread was in which plug-in, and how and how often the
+// process ended. The notes are in a file beside the analyzer's socket, in a shared mapping, so that the next analyzer
+// can read them, no matter how this one ended. The notes are valid for one run of the solver and contain no user data.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,14 @@
 
 namespace ringside {
 
-/// The ending that is appended to the path of the analyzer's socket for the name of the file with the notes.
+/// The path of the file with the notes is the path of the analyzer's socket with this ending.
 inline constexpr const char* kPlugInNotesSuffix = ".plug-ins";
 
 /// After this number of deaths in a run, a plug-in is left out.
 inline constexpr std::uint32_t kMostPlugInDeaths = 2;
 
-/// One thread's state: the plug-in that it is in, and the number of calls that it has begun. 64: one cache line for
-/// each thread.
+/// One thread's state: the plug-in in which the thread is, and the number of calls that the thread has begun. Each
+/// thread has a cache line of its own (64 bytes).
 struct alignas(64) PlugInCell {
   std::atomic<std::uint32_t> plug_in{0};  // the plug-in's index + 1; 0: in no plug-in
   std::uint32_t unused = 0;
@@ -70,9 +70,9 @@ class PlugInNotes {
   /// Async-signal-safe. Called just before the process ends. Returns false if an end was noted before, in which case
   /// the earlier note counts.
   bool note_end(std::uint32_t plug_in, PlugInEnd how) noexcept;
-  /// Called in a child process that a call of the plug-in has forked. Returns true for the first such child.
+  /// Call it in a child process that a call of the plug-in has forked. Returns true for the first such child.
   bool note_child(std::uint32_t plug_in) noexcept;
-  /// Whether, in this run, such a child has returned from the call.
+  /// Whether, in this run, a child that a call of the plug-in has forked has returned from the call.
   bool has_forked(std::size_t plug_in) const noexcept;
   /// Call it when every plug-in has returned for a step, which means that the analyzer makes progress.
   void step_done() noexcept;

@@ -63,7 +63,7 @@ class PlugInSet {
     int none = static_cast<int>(PlugInHarm::kNone);
     out_[plug_in].compare_exchange_strong(none, static_cast<int>(harm), std::memory_order_relaxed);
   }
-  /// Leaves out the plug-ins with a call that has forked a child which returned from the call.
+  /// Leaves out each plug-in that has forked a child process in a call, if that child has returned from the call.
   void leave_out_forked() noexcept;
 
   std::vector<PlugInState> states() const;

@@ -21,15 +21,15 @@
 namespace ringside {
 namespace {
 
-// The signals that count as a crash. SIGBUS is missing: it belongs to the handler of failed mappings
-// (common/files/watched_mapping), and this code cannot ask it whether a fault is its own. After a SIGBUS, the threads'
-// cells show where the process was.
+// The signals that count as a crash. SIGBUS is not among them: it belongs to the handler of failed mappings
+// (common/files/watched_mapping), and this code cannot ask that handler whether a fault is in one of its mappings.
+// After a SIGBUS, the threads' cells show where the process was.
 constexpr int kSignals[] = {SIGSEGV, SIGFPE, SIGILL, SIGABRT, SIGSYS};
 constexpr std::size_t kLabelBytes = 512;
 constexpr int kLooksInTimeout = 8;
 constexpr const char* kSentinel = "/dev/null";
 constexpr std::string_view kClosedDescriptors = "it closed descriptors that are not its own";
-constexpr std::size_t kSignalStackBytes = std::size_t{64} << 10;  // an endless recursion uses up the thread's own
+constexpr std::size_t kSignalStackBytes = std::size_t{64} << 10;  // an endless recursion fills the thread's own stack
 
 // The data for the handlers, which read nothing else of the process.
 std::atomic<PlugInNotes*> notes_of_process{nullptr};
@@ -65,8 +65,8 @@ std::uint32_t own_plug_in() noexcept {
   return cell != nullptr ? cell->plug_in.load(std::memory_order_relaxed) : 0;
 }
 
-/// Whether the sentinel is closed. Another thread may have received its number meanwhile, for a file of another kind.
-/// Async-signal-safe.
+/// Whether the sentinel is closed. Another thread may meanwhile have opened a file of another kind, with the sentinel's
+/// number. Async-signal-safe.
 bool lost_descriptors() noexcept {
   struct stat found {};
   const int sentinel = sentinel_of_process.load();

@@ -19,7 +19,7 @@
 
 namespace ringside {
 
-/// A process may have only one at a time, because the signal handlers must find it.
+/// A process may have only one PlugInWatch at a time, because the signal handlers must find it.
 class PlugInWatch {
  public:
   /// labels: texts such as "reduction 'l3' (./libl3.so)", at most kMostPlugIns. timeout_s: the limit for one call.
@@ -29,7 +29,7 @@ class PlugInWatch {
   PlugInWatch(const PlugInWatch&) = delete;
   PlugInWatch& operator=(const PlugInWatch&) = delete;
 
-  /// Mark the beginning and the end of a call in this thread. thread: its number in the team.
+  /// These functions mark the beginning and the end of a call in this thread. thread: the thread's number in the team.
   void enter(std::size_t thread, std::size_t plug_in) noexcept;
   void leave(std::size_t thread, std::size_t plug_in) noexcept;
   /// Ends the process and names the plug-in as the cause if many descriptors have been closed since the last check.
@@ -45,7 +45,7 @@ class PlugInWatch {
   PlugInNotes& notes_;
   double timeout_s_;
   ForkMark mark_;
-  UniqueFd sentinel_;  // stands for all descriptors of the process; none of its own threads closes it
+  UniqueFd sentinel_;  // stands for all descriptors of the process; no code of Ringside closes it
   std::atomic<std::uint32_t> changed_floats_{0};  // one bit for each plug-in that has been named as the cause
   static_assert(kMostPlugIns <= 32);
   std::jthread thread_;  // last, because it uses the other members

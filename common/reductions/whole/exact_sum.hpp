@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A sum, without any rounding, of doubles that are not negative: a fixed-point number wide enough for every double,
+// The exact sum of doubles that are not negative. It is a fixed-point number that is wide enough for every double,
 // after U. Kulisch's long accumulator ("Computer Arithmetic and Validity", 2008) and R. Neal's small one ("Fast exact
-// summation using small and large superaccumulators", 2015). Its value does not depend on the order of the additions,
-// so it is rounded to the same double no matter where the terms were added. For terms with a sign there are two sums,
-// whose difference is rounded.
+// summation using small and large superaccumulators", 2015). The value of the sum does not depend on the order of the
+// additions, so it is rounded to the same double no matter where the terms were added. For terms of both signs there
+// are two sums, whose difference is rounded.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ struct ExactSum {
   void add(std::uint64_t number, std::size_t bit) noexcept;
   void add(const ExactSum& other) noexcept;
 
-  /// The nearest double, or the even one if two are equally near. Infinity if the sum exceeds the doubles or a term was
-  /// infinite; NaN if a term was NaN.
+  /// The nearest double, or the even one if two are equally near. Infinity if the sum exceeds the largest double or a
+  /// term was infinite; NaN if a term was NaN.
   double rounded() const noexcept;
 };
 static_assert(sizeof(ExactSum) == (ExactSum::kWords + 1) * sizeof(std::uint64_t));

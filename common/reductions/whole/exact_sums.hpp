@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sums of a field whose parts are boxes. The nodes have no common order in which they could add such entries, so
-// each sum is exact and rounded only once (docs/inside/kernels.md, "Parts that are boxes").
+// The sums of a field whose parts are boxes. The nodes have no common order in which they could add the entries of
+// boxes, so each sum is exact and rounded only once (docs/inside/kernels.md, "Parts that are boxes").
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace ringside {
 
-/// The sums of entries and changes as doubles. The terms are rounded like those of other fields: a square is a double.
-/// For an integer field only the squares are added, because its other sums are exact integers.
+/// The sums of entries and changes, which are converted to doubles. The terms are rounded as in other fields: a square
+/// is a double. For an integer field only the squares are added, because its other sums are exact integers.
 struct ExactSums {
   static constexpr std::size_t kCount = 5;
 
@@ -41,7 +41,8 @@ struct ExactSums {
 static_assert(sizeof(ExactSums) == ExactSums::kCount * sizeof(ExactSum), "no padding");
 
 /// Adds entries to exact sums, a block at a time: the significands of terms with equal exponents are added as integers,
-/// and only their totals go to the sum (Neal's large accumulator). Used by one thread. Allocates at construction only.
+/// and only their totals go to the sum (Neal's large accumulator). Only one thread may use it. Allocates at
+/// construction only.
 class ExactAdder {
  public:
   ExactAdder();

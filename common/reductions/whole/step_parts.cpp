@@ -12,8 +12,8 @@
 namespace ringside {
 namespace {
 
-// The memory of a field: a word that states whether there is a change, the values, room for four parts of blocks, then
-// the sums of the blocks. For boxes: the exact sums after the values.
+// The layout of a field in memory: a word that states whether there is a change, the values, room for four parts of
+// blocks, then the sums of the blocks. For boxes, the exact sums follow the values.
 constexpr std::size_t kRoom = kReductionBlockRows;
 constexpr std::size_t sums_word(std::size_t value_words) noexcept {
   return 1 + value_words + 4 * kRoom;

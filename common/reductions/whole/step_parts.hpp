@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The values that a node contributes for its parts of all fields of a step, after the step was reduced: the sums of the
-// blocks of the whole field, not of the node's own blocks. If the node's part begins at a block of the whole field,
-// these are the sums that the reducer computed; otherwise the part is swept once more. A part that consists of boxes is
-// swept for exact sums.
+// Computes the values that a node contributes for its parts of all fields, after a step was reduced. These values are
+// sums over blocks of the whole field, not over the node's own blocks. If the node's part begins at a block of the
+// whole field, the reducer has already computed these sums; otherwise the part is swept once more. A part that consists
+// of boxes is swept for exact sums.
 #pragma once
 
 #include <cstddef>
@@ -30,11 +30,11 @@ struct PartPlace {
   bool in_boxes = false;
 };
 
-/// Allocates at construction only. Used by one thread, except for `part`.
+/// Allocates at construction only. Only one thread may use it, except for `part`.
 class StepParts {
  public:
-  /// schema: that of the node. places: one for each variable; nothing: the variable has no results of the whole run.
-  /// `team` must outlive this object.
+  /// schema: the schema of the node. places: one for each variable; nothing: the variable has no results of the whole
+  /// run. `team` must outlive this object.
   StepParts(const Schema& schema, std::span<const std::optional<PartPlace>> places, Team& team);
 
   /// The number of words for the parts of one step.
@@ -42,8 +42,8 @@ class StepParts {
   std::size_t fields() const noexcept { return fields_.size(); }
   std::size_t variable_of(std::size_t field) const noexcept { return fields_[field].variable; }
 
-  /// Writes the parts of a step to `memory`, which has words() words. reducer: has just reduced the payload; results:
-  /// its result. previous: the same as in that reduction.
+  /// Writes the parts of a step to `memory`, which has words() words. reducer: must have just reduced the payload, with
+  /// the result `results`. previous: the same as in that reduction.
   void store(const StepReducer& reducer, std::span<const std::uint64_t> results, const void* payload,
              const void* previous, std::span<std::uint64_t> memory) noexcept;
 
@@ -65,7 +65,7 @@ class StepParts {
     std::unique_ptr<FieldReducer> shifted;  // reduces the whole blocks, if they differ from the node's own
   };
 
-  /// The memory with which a thread adds entries to exact sums. 64: one cache line.
+  /// The memory with which a thread adds entries to exact sums, aligned to a cache line (64 bytes).
   struct alignas(64) ExactThread {
     ExactAdder adder;
     ExactSums sums;

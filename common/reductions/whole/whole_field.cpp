@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-// The choice of the instruction set does not matter: all give the same bits.
+// The choice of the instruction set does not matter, because all variants give the same bits.
 constexpr const ReductionKernel& kernel = plain::reduction_kernel;
 
 template <ReductionName kName>
@@ -55,7 +55,7 @@ void WholeField::take(const FieldPart& part) {
   }
   min = std::min(min, f64_of<"min">(part));
   max = std::max(max, f64_of<"max">(part));
-  change_linf = std::max(change_linf, f64_of<"change_linf">(part));  // in this order, NaN of a part is ignored
+  change_linf = std::max(change_linf, f64_of<"change_linf">(part));  // in this order, std::max ignores NaN of a part
   non_finite += part.values[place_of("non_finite", RINGSIDE_CLASS_REAL).word];
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The results of a field of which several nodes keep a part each, in the order of its entries. The state adds one part
-// after the other, as if one process had swept the whole field: blocks of 1024 entries of the whole field, 16 running
-// sums in each block, and Neumaier's sum over the blocks in their order. So the bits are the same as those of
+// The results of a field of which several nodes each keep a part. The parts are added one after the other, in the order
+// of the field's entries, as if one process had swept the whole field: blocks of 1024 entries of the whole field, 16
+// running sums in each block, and Neumaier's sum over the blocks in their order. So the bits are the same as those of
 // FieldReducer for the whole field, no matter how many parts there are and where they meet (docs/inside/kernels.md,
 // "Parts on several nodes"). Parts that are boxes have no order of entries, so their sums are exact.
 #pragma once
@@ -21,19 +21,19 @@ namespace ringside {
 /// The largest number of sums in a block; see ReductionKernel::sums_per_block.
 inline constexpr std::size_t kMostBlockSums = 8;
 
-/// One node's part of a field in one step. Blocks are those of the whole field.
+/// One node's part of a field in one step. The blocks are blocks of the whole field.
 struct FieldPart {
-  std::uint64_t first = 0;  // index of its first entry in the whole field; for boxes: the entries in earlier parts
+  std::uint64_t first = 0;  // index of its first entry in the whole field; for boxes: the number in earlier parts
   std::uint64_t entries = 0;
-  // The entries before the first whole block and those after the last one, as doubles, and their changes. Each has at
-  // most 1023 entries; a part within one block has only a head.
+  // The entries before the first whole block and the entries after the last whole block, as doubles, and their changes.
+  // Each has at most 1023 entries; a part within one block has only a head.
   std::span<const double> head;
   std::span<const double> head_change;  // empty if there is no previous step
   std::span<const double> block_sums;   // for each whole block, ReductionKernel::sums_per_block sums
   std::span<const double> tail;
   std::span<const double> tail_change;
   std::span<const std::uint64_t> values;  // the node's own results for its part, from FieldReducer::finish
-  const ExactSums* exact_sums = nullptr;  // null unless the part is boxes, which have no other spans than `values`
+  const ExactSums* exact_sums = nullptr;  // null unless the part is boxes; boxes have only the span `values`
   bool is_integer = false;
   bool has_change = false;
 };
@@ -44,7 +44,7 @@ struct WholeField {
   bool has_change = true;     // whether every part had a previous step
   double totals[kMostBlockSums] = {};  // sums of the complete blocks
   double errors[kMostBlockSums] = {};
-  double running[kMostBlockSums * kRunningSums] = {};  // those of the block that is not yet complete
+  double running[kMostBlockSums * kRunningSums] = {};  // sums of the block that is not yet complete
   // Unused for an integer field.
   double min = __builtin_inf();
   double max = -__builtin_inf();
@@ -60,7 +60,7 @@ struct WholeField {
   void take(const FieldPart& part);
 
   /// Writes the values of the field, except arrays, which stay absent and 0. values: kIntegerFieldWords or
-  /// kRealFieldWords words. Returns their presence bits. Requires that all entries have been added.
+  /// kRealFieldWords words. Returns the presence bits of these values. Requires that all entries have been added.
   std::uint64_t finish(bool is_integer, std::uint64_t* values) const noexcept;
 
  private:
