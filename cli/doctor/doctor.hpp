@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside doctor [POOL|DIR] [--json]`: reports what this node offers for a run, what hinders one, and what to change.
+// `ringside doctor [POOL|DIR] [--json]`: reports what this node offers for a run, what hinders a run, and what to
+// change.
 #pragma once
 
 #include <cstddef>

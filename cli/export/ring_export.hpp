@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes steps of the whole run, which the rings of several nodes keep, to one output. Each step is verified in all
-// rings, and then written by the format chunk by chunk. It is accepted only if no ring has overwritten it meanwhile.
+// rings, and then written by the format chunk by chunk. A step is accepted only if no ring overwrote it during the
+// export.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@
 namespace ringside {
 
 struct RingExport {
-  const RingSet& set;  // all its rings can be used
+  const RingSet& set;  // all rings of the set can be used
   const Assembly& assembly;
   const ExportFormat& format;
   const ExportTarget& target;

@@ -23,7 +23,7 @@ class AttachedProcess {
   void signal(int number) const noexcept;
   /// Whether a Ctrl-C that is passed on to this process group reaches the process.
   bool is_in_group(pid_t group) const noexcept { return getpgid(pid_) == group; }
-  /// The cores that its threads may run on, ascending; empty if that is not known.
+  /// The cores on which the threads of the process may run, ascending; empty if they are not known.
   std::vector<int> cores() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Texts about a run and its state for the user: units, names, the text of `ringside tail --once`.
+// Texts for the user about a run and its state: units, names, the text of `ringside tail --once`.
 #pragma once
 
 #include <cstddef>

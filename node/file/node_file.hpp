@@ -22,8 +22,8 @@ Node read_node(const std::string& path);
 /// The text from which `parse_node` reads an equal node.
 Json to_json(const Node& node);
 
-/// The text of the file, which has been read back as a check. Throws Error (exit code 3) if `parse_node` refuses the
-/// text or returns a different node.
+/// The text of the node file. As a check, this function reads the text back. Throws Error (exit code 3) if `parse_node`
+/// refuses the text or returns a different node.
 std::string node_text(const Node& node);
 
 /// Throws Error (exit code 2) unless this program measured `node`, read from `path`, on this machine, which is `here`.

@@ -22,8 +22,8 @@ struct Workbench {
   std::vector<int> cpus;  // all that a run may use, the producer's first
 };
 
-/// Seconds of iterations until the caches have the content of a long run: a problem that fits them needs about ten
-/// iterations.
+/// Iterating for this many seconds gives the caches the content that they have in a long run; a problem that fits into
+/// them needs about ten iterations.
 inline constexpr double kWarmUpS = 0.03;
 
 /// Seconds of single executions.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exchange of docs/publish/mpi.md, "The global step", among simulated nodes: mpi/counters.cpp with Open MPI's tree
-// for reducing a few numbers (up a binomial tree to node 0, and down another one).
+// Simulates the exchange of docs/publish/mpi.md, "The global step": mpi/counters.cpp, with the trees by which Open MPI
+// reduces a few numbers (up a binomial tree to node 0, and down another tree).
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ class GlobalStep {
   /// steps that this node has committed. waited_s: the time that it has waited for buffers so far.
   void advance(double now_s, std::uint32_t node, std::uint64_t committed, double waited_s);
 
-  /// Call while the node is in an MPI call: it processes the messages that have arrived.
+  /// Call this function while the node is in an MPI call: the node processes the messages that have arrived.
   void progress(double now_s, std::uint32_t node);
 
   /// A message has arrived. Returns its receiver.
