@@ -19,8 +19,7 @@ using Row = std::vector<std::string>;
 
 constexpr std::size_t kMostCell = 36;
 constexpr std::size_t kMostResults = 4;         // the most results shown for a record that differs; --json has all
-constexpr std::uint64_t kMostUlps = 1'000'000;  // the largest distance shown in ulps; beyond it, the two values are
-                                                // shown
+constexpr std::uint64_t kMostUlps = 1'000'000;  // distances up to this are shown in ulps; above, both values
 
 std::string cell_of(const Json& value) {
   if (value.is_null()) return "-";
