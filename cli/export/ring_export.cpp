@@ -27,8 +27,7 @@ class HeldStepOfRings {
     for (std::size_t n = 0; n < step.slots.size(); ++n) {
       const NodeRing& node = set.nodes()[n];
       const KeptSlot& kept = step.slots[n];
-      (void)node.reader->hold(kept.header.commit_seq, held.held_[n]);  // without leases, still_there detects
-                                                                       // overwriting
+      (void)node.reader->hold(kept.header.commit_seq, held.held_[n]);  // without leases, still_there detects it
       const PayloadCheck check = node.reader->verify(kept);
       if (check.overwritten) return std::nullopt;
       if (check.intact()) continue;

@@ -20,8 +20,7 @@ struct StepExport {
   const ExportFormat& format;
   const ExportTarget& target;
   const std::vector<std::size_t>& variables;  // indices in the pool's schema, in the order of the target's variables
-  bool to_file = true;                        // the output is a new file or folder, which can be withdrawn until it is
-                                              // finished
+  bool to_file = true;                        // the output is a new file or folder, removable until it is finished
   StopFlag stop;
 };
 

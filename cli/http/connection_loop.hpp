@@ -19,11 +19,9 @@
 namespace ringside {
 
 struct ConnectionLimits {
-  std::size_t connections = 256;                    // beyond this number, a connection is closed
-                                                    // (close_least_deserving)
+  std::size_t connections = 256;                    // beyond this, a connection is closed (close_least_deserving)
   std::size_t request_bytes = 8 << 10;              // the largest size of a request's head
-  std::size_t answers_bytes = 16 << 20;             // the largest total of unsent answers; a single answer may exceed
-                                                    // it
+  std::size_t answers_bytes = 16 << 20;             // the most unsent bytes in total; a single answer may be larger
   std::chrono::milliseconds grace{250};             // a connection that has sent no byte in this time is silent
   std::chrono::milliseconds first_byte_time{1000};  // limit for the first byte of the request
   std::chrono::milliseconds request_time{5000};     // limit for the complete request

@@ -33,10 +33,8 @@ std::optional<HeadFault> fault_in(std::string_view head) noexcept;
 struct RequestHead {
   std::string_view method;                                            // "GET"
   std::string path;                                                   // percent-decoded, without query and fragment
-  std::vector<std::pair<std::string, std::string>> parameters;        // parameters of the query, percent-decoded, in
-                                                                      // order
-  std::vector<std::pair<std::string_view, std::string_view>> fields;  // header fields in order, without blanks around a
-                                                                      // value
+  std::vector<std::pair<std::string, std::string>> parameters;        // of the query; percent-decoded, in order
+  std::vector<std::pair<std::string_view, std::string_view>> fields;  // in order; values without blanks around them
 
   /// The value of the first parameter with this name.
   std::optional<std::string> parameter(std::string_view name) const;

@@ -43,8 +43,7 @@ struct JournalSummary {
   std::uint64_t first_missing_iteration = 0;  // lower bound of the missing steps' iterations; 0: not known
   std::uint64_t last_missing_iteration = 0;   // upper bound
   std::string damage;
-  std::string torn;  // how the last record is cut off. This is no damage: the record's writer is still writing, or was
-                     // killed
+  std::string torn;  // how the last record is cut off. This is no damage: its writer is still writing or was killed
   NamedByJournal named;
   std::map<std::string, AnalysisInJournal> analyses;  // by full name
   using MarkName = std::pair<std::string, std::string>;  // (name of the trigger or plug-in, or empty; cause)

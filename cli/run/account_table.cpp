@@ -269,8 +269,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
   }
   add_triggers(summary, facts, line);
   for (const Json& analysis : facts.analyses) line("  " + analysis_text(analysis));
-  if (summary["last"].is_object() && summary["last"]["mean"].is_number()) {  // a run whose variables include no field
-                                                                             // has no mean
+  if (summary["last"].is_object() && summary["last"]["mean"].is_number()) {  // a run without a field has no mean
     const Json& last = summary["last"];
     line(
         fmt::format("  last       iteration {}: mean {:.6g}, min {:.6g}, max {:.6g}, L1 {:.6g}, L2 {:.6g}, Linf {:.6g}",

@@ -86,8 +86,7 @@ void close_account(const RunOptions& options, RunFacts facts, ExitCode code, con
   facts.analyzer_restarts = supervisor.restarts();
   facts.pool_gone = analyzed.value("pool_gone", false);
   const Json summary = make_summary(facts, reported, analyzed);
-  if (attendance != nullptr) attendance->tell("account", summary.dump());  // before printing, because standard error
-                                                                           // may be full
+  if (attendance != nullptr) attendance->tell("account", summary.dump());  // comes first: standard error may be full
   if (!options.quiet) {
     write_beside_output(options.summary,
                         fmt::format("{}: {}\n{}", speaker(options, "ringside run"),

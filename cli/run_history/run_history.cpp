@@ -131,8 +131,7 @@ void RunHistory::add(const wire::Record& record, const wire::StepRecord& step) {
   run.last = step;
   if (results.layout()) run.layout = results.layout();
   run.last_results = std::move(results);
-  if (step.steps_committed() == 0) run.last.set_steps_committed(step.step() + 1);  // a record that was rebuilt from the
-                                                                                   // ring lacks this count
+  if (step.steps_committed() == 0) run.last.set_steps_committed(step.step() + 1);  // rebuilt: the ring lacks this count
   run.last_unix_ns = record.unix_ns();
 }
 

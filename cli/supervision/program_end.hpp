@@ -40,8 +40,7 @@ struct ProgramRunEnd {
   std::string program;  // the name as the user gave it
   std::string socket;
   std::string pool = {};
-  bool is_attended = false;  // whether the program started this process; the program is then responsible for its own
-                             // end
+  bool is_attended = false;  // whether the program started this process; it then decides alone when it ends
   ProcessEnd end = {};  // the end of the process that was started
   AttachmentReport attachment = {};
   ProcessEnd publisher_end = {};

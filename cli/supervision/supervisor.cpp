@@ -246,8 +246,7 @@ void Supervisor::take_in(Child& child, Reported& reported) {
 void Supervisor::pass_on_signals(Child* producer, Child* analyzer) {
   while (const int number = signals_.take()) {
     if (producer != nullptr && settle_signal(*producer, number)) continue;
-    if (is_announcement(number) && interrupts_ > 0) continue;  // an announcement requests a stop at most once, and
-                                                               // never kills
+    if (is_announcement(number) && interrupts_ > 0) continue;  // an announcement requests one stop and never kills
     ++interrupts_;
     if (producer != nullptr) signal_producer(*producer, interrupts_ > 2 ? SIGKILL : SIGINT);
     if (analyzer != nullptr && interrupts_ > 1) analyzer->signal(interrupts_ > 2 ? SIGKILL : SIGTERM);

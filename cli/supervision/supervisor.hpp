@@ -102,8 +102,7 @@ class Supervisor {
   int futile_restarts_ = 0;  // the number of successive restarts without a committed step
   double committed_at_restart_ = -1;
   int interrupts_ = 0;
-  bool analyzer_reported_cause_ = false;  // the analyzer reported the reason for its end; the producer was then
-                                          // interrupted
+  bool analyzer_reported_cause_ = false;  // the analyzer reported why it ended; the producer was interrupted
   // The supervisor's clock: CLOCK_MONOTONIC without the time in which this process was stopped.
   std::int64_t clock_ns_ = 1;
   std::int64_t looked_at_ns_;

@@ -41,8 +41,7 @@ namespace {
 // Port 9464 is in the range of Prometheus exporters, where no other service of a node is expected.
 constexpr const char* kListen = "127.0.0.1:9464";
 constexpr int kTurnMs = 100;                            // time between two checks of the stop flag
-constexpr std::int64_t kStatusEveryNs = 1'000'000'000;  // the time between two requests of the status, for the number
-                                                        // of persisted steps
+constexpr std::int64_t kStatusEveryNs = 1'000'000'000;  // between two requests of the status (for persisted steps)
 constexpr int kStatusTimeoutMs = 200;
 constexpr std::int64_t kRunsEveryNs = 2'000'000'000;  // with --runs: the time between two readings of the journals
 

@@ -51,8 +51,7 @@ struct App {
   AppWorkers workers = AppWorkers::kOne;
   AppResult result = AppResult::kOutput;
   std::string_view begin = {}, end = {};
-  std::string_view figure = {};  // key of the seconds in "figures" of the printed JSON object; empty: the seconds of
-                                 // the whole run
+  std::string_view figure = {};  // key of the seconds in the printed JSON's "figures"; empty: the whole run's
   bool in_place = false;         // whether its data can be in a mapped file: far memory without a cache
   bool caches_itself = false;    // whether it has options for Memory Mode: ringside-memory does not start it
   bool (*takes)(int workers) = nullptr;                                // null: the program takes every number

@@ -30,8 +30,8 @@ struct ChildEnd {
   bool timed_out = false;
   double wall_s = 0;                      // the time from before its start until after its end
   double cpu_s = 0;                       // the CPU time of the program and the processes that it waited for
-  std::uint64_t peak_resident_bytes = 0;  // the largest peak of these processes; never less than our own, because the
-                                          // kernel counts our memory until exec
+  std::uint64_t peak_resident_bytes = 0;  // the largest of these processes; at least our own size, because the kernel
+                                          // counts it until exec
   bool done() const noexcept;             // whether it returned 0
 };
 

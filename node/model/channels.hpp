@@ -12,8 +12,7 @@ namespace ringside {
 
 struct Channels {
   std::vector<std::size_t> group_of_tier;  // the group of each tier, by the tier's index
-  std::vector<double> capacity_bytes_s;    // by group: the highest rate of moved bytes of STREAM kernels; 0: no rate is
-                                           // known
+  std::vector<double> capacity_bytes_s;    // by group: the highest moved rate of STREAM kernels; 0: not known
   std::vector<double> spread;              // the relative spread of that rate
 
   std::size_t groups() const noexcept { return capacity_bytes_s.size(); }

@@ -39,8 +39,7 @@ class Collected {
  private:
   struct NodeState {
     std::uint64_t reduced = 0, arrived = 0, passed = 0;  // steps
-    std::uint64_t freed = 0;                             // the number of steps that are collected as far as the node
-                                                         // knows
+    std::uint64_t freed = 0;                             // the number of steps that the node knows to be collected
     double free_s = 0;
   };
 
@@ -51,8 +50,7 @@ class Collected {
   const double turn_s_;
   std::vector<NodeState> nodes_;
   std::vector<double> begun_s_;      // the time at which each step's round began
-  std::vector<std::uint64_t> told_;  // for each step: the steps collected when its round began, which the step's state
-                                     // contains
+  std::vector<std::uint64_t> told_;  // by step: the steps collected when its round began, as in its state
   std::vector<double> result_s_;
   std::uint64_t collected_ = 0, held_steps_ = 0, begun_again_ = 0;
   double round_s_ = 0, busy_s_ = 0;

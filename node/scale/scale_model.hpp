@@ -93,8 +93,7 @@ struct ScaleResult {
   double publish_s = 0;      // including exchange_s
 
   double waited_most_s = 0;           // the wait for buffers in the whole run, of the node that waited longest
-  std::uint32_t waited_for_node = 0;  // the node that waited longest, according to the last exchange; 0 if no node
-                                      // waited
+  std::uint32_t waited_for_node = 0;  // this node, according to the last exchange; 0 if no node waited
 
   // The global commit, in steps. A step counts as published when its last node has published it.
   Lag committed_lag;     // steps published, including this one, but not committed on all nodes; counted at each publish
@@ -107,8 +106,7 @@ struct ScaleResult {
   double round_s = 0;             // the mean time from a round's beginning to its result
   double rounds = 0;              // rounds begun per step: more than 1 if long rounds are restarted
   std::uint64_t held_steps = 0;   // the most steps whose parts a node must hold
-  std::uint64_t store_steps = 0;  // a store's capacity; if held_steps exceeds it, the results of the whole run lack
-                                  // steps
+  std::uint64_t store_steps = 0;  // a store's capacity; if held_steps exceeds it, results lack steps
   double collector_core = 0;      // the share of one core that the collector's thread takes
 
   double bytes_sent = 0;  // per step and node: by exchanges and states

@@ -24,8 +24,8 @@ namespace ringside {
 struct ExportedVariable {
   Variable variable;  // with the shape of the slice
   Region region;      // the place of the slice's entries in the kept variable
-  std::vector<std::uint64_t> chunk = {};  // the shape of the chunks: one chunk per rank; empty: use chunk_shape. Only
-                                          // for formats with chunks
+  std::vector<std::uint64_t> chunk = {};  // for formats with chunks: their shape, one chunk per rank; empty:
+                                          // chunk_shape
 };
 
 /// The variables to write, and their destination.
@@ -85,8 +85,7 @@ struct ExportFormat {
 std::span<const ExportFormat> export_formats();
 
 // The functions of the formats in export_formats().
-using WriteStep = void(OutputFile& file, const ExportTarget& target, const ExportedStep& step);  // writes one whole
-                                                                                                 // file
+using WriteStep = void(OutputFile& file, const ExportTarget& target, const ExportedStep& step);  // one whole file
 WriteStep write_npy;
 WriteStep write_npz;
 WriteStep write_csv;

@@ -18,8 +18,7 @@ namespace {
 std::string shape_of(const Variable& variable) {
   std::string text = "(";
   for (const std::uint64_t extent : variable.shape) text += fmt::format("{}, ", extent);
-  if (variable.shape.size() > 1) text.resize(text.size() - 2);  // in Python, only a tuple of one number ends with a
-                                                                // comma
+  if (variable.shape.size() > 1) text.resize(text.size() - 2);  // Python writes a last comma only for one number
   if (variable.shape.size() == 1) text.pop_back();
   return text + ")";
 }
