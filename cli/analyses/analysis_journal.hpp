@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Appends results of analyses to the journal of a pool without an owner: results of kept pools, and results that arrive
-// after the end of a run.
+// Appends results of analyses to the journal of a pool that no process owns. These are results of analyses of a kept
+// pool, and results that arrive after the end of a run.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@
 
 namespace ringside {
 
-/// Appends the results that the journal beside `pool` does not yet have with the same bits. Returns the number of
-/// appended results. This process owns the pool during the call. Throws Error: exit code 2 if the pool has no journal,
-/// 3 if the pool or its journal is in use or not writable.
+/// Appends those results that the journal beside `pool` does not already contain with the same bits. Returns the number
+/// of appended results. This process owns the pool during the call. Throws Error: exit code 2 if the pool has no
+/// journal, 3 if the pool or its journal is in use or not writable.
 std::size_t append_to_journal(const std::string& pool, const std::vector<wire::AnalysisResults>& results);
 
 /// The outcome of an attempt to append results.

@@ -156,7 +156,7 @@ void ComparedRun::read_pool(const std::string& run_prefix, const std::string& re
     if (reader_) {
       for (const KnownRun& known : described_runs(reader_->ring())) recorded.learn(known.layout);
     }
-    // A run's description may follow its first steps only if its RunStarted is lost.
+    // The description of a run may follow the run's first steps only if the RunStarted record is lost.
     for_each_record([&](std::string_view bytes) {
       const RecordedRun* const run = recorded.add(record);
       if (run == nullptr || !record.has_step()) return;

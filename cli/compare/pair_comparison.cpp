@@ -160,7 +160,7 @@ class Walk {
     return comparable;
   }
 
-  /// Compares the names once for each pair of layouts.
+  /// Whether the two steps have a result in common. Compares the names only once for each pair of layouts.
   bool share_results(const StepResults& here, const StepResults& there) {
     if (here.layout() != layouts_.first || there.layout() != layouts_.second || !here.layout()) {
       layouts_ = {here.layout(), there.layout()};

@@ -26,8 +26,8 @@ struct RingExport {
   StopFlag stop;
 };
 
-/// Writes one step. If the last step is overwritten while it is read, writes a newer one. Returns its iteration. Throws
-/// Error.
+/// Writes one step. If the last step is overwritten while it is read, writes a newer one. Returns the iteration of the
+/// written step. Throws Error.
 std::uint64_t export_one(const RingExport& what, const StepOptions& options);
 
 /// Writes several steps, one after another. Throws Error; exit code 3 if all of them were overwritten.

@@ -152,7 +152,7 @@ class StepWriter {
   const StepExport& what_;
   KeptResults results_;
   std::optional<KeptResults> archived_results_;
-  std::optional<std::size_t> selected_of_;  // index of the variable in `values_`
+  std::optional<std::size_t> selected_of_;  // the variable whose entries are in `values_`
   std::span<const std::byte> values_;
   std::vector<std::byte> selected_;  // the entries of one variable that a slice has gathered
   TerminalLine line_;

@@ -24,8 +24,8 @@ struct StepExport {
   StopFlag stop;
 };
 
-/// Writes one step. If the last step is overwritten during the reading, writes a newer one. Returns its iteration.
-/// Throws Error.
+/// Writes one step. If the last step is overwritten during the reading, writes a newer one. Returns the iteration of
+/// the written step. Throws Error.
 std::uint64_t export_one(const StepExport& what, const StepOptions& options);
 
 struct ExportedSeries {

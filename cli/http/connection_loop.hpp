@@ -2,8 +2,8 @@
 // The connections of the HTTP server. One thread waits for all of them at once, so that no connection delays another.
 // It reads a request until its head is complete, sends the whole answer and closes the connection. A client may send
 // nothing, one byte a second or an endless stream, or may not read its answer. The connection of such a client takes
-// one descriptor and a few KiB of memory. Both are bounded, and this connection is closed when a newer connection needs
-// the room.
+// one descriptor and a few KiB of memory. Both amounts are bounded, and this connection is closed when a newer
+// connection needs the room.
 #pragma once
 
 #include <chrono>

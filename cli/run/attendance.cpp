@@ -70,7 +70,7 @@ bool outlives_its_program(pid_t holder) {
   return publisher && !AttachedProcess(static_cast<pid_t>(*publisher)).alive();
 }
 
-/// Standard output belongs to the program's data, so our messages go to standard error.
+/// Standard output is for the program's data, so our messages go to standard error.
 void take_streams() {
   const UniqueFd nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (nothing.valid()) dup2(nothing.get(), STDIN_FILENO);

@@ -75,8 +75,8 @@ class RunFolder::Journal {
       fresh.push_back(encoded->bytes);
       newest_seq_ = encoded->seq;
     }
-    // The description of a run may follow its first steps. A description is only in a record of another kind than a
-    // step's; such records are few.
+    // The description of a run may follow its first steps. The records of steps, which are most of the records, contain
+    // no description.
     for (const std::string_view bytes : fresh) {
       if (parse(bytes) && !record.has_step()) recorded_.learn(record);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes of the PROGRAM that `ringside run` did not start itself: the attached process, which may be a launcher's
-// child, and orphans, which outlive their parents and become children of `ringside run`.
+// Processes that belong to PROGRAM but were not started by `ringside run` itself: the attached process, which may be a
+// launcher's child, and orphans, which outlive their parents and become children of `ringside run`.
 #pragma once
 
 #include <sys/types.h>
@@ -32,7 +32,7 @@ class AttachedProcess {
 };
 
 enum class Handling { kDefault, kIgnored, kCaught };
-/// The way in which a process handles a signal; kDefault if it cannot be read.
+/// How a process handles a signal; kDefault if this cannot be read.
 Handling handling_of(pid_t pid, int number);
 
 /// From now on, this process becomes the parent of descendants whose parents end.

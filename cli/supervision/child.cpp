@@ -56,8 +56,8 @@ int exec_error(const UniqueFd& read_end) noexcept {
   return count == sizeof error ? error : 0;
 }
 
-/// Prepares the child between fork and exec, where only async-signal-safe calls are allowed: with a new process group,
-/// no blocked signals, and `death_signal` when the parent dies.
+/// Prepares the child between fork and exec, where only async-signal-safe calls are allowed. The child gets a new
+/// process group, no blocked signals, and `death_signal` when the parent dies.
 void begin_child(pid_t parent, int death_signal) noexcept {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, death_signal);

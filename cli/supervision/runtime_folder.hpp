@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The folder in which `ringside run` creates the sockets of its analyzer, and in which other subcommands look for them.
 // Each run has its own folder, with mode 0700, and removes it at its end. This folder is in XDG_RUNTIME_DIR or TMPDIR.
-// If neither allows a folder, it is in /tmp or /var/tmp, and a line on standard error reports that.
+// If no folder can be created there, the folder is in /tmp or /var/tmp, and a line on standard error reports this.
 #pragma once
 
 #include <filesystem>

@@ -96,7 +96,7 @@ class Supervisor {
   Child* beside_ = nullptr;  // the process of the run's analyses
   Reported beside_reported_;
   std::string analyzers_last_line_;
-  bool attends_ = false;  // the program started this process: its calls report a missing analyzer and request resuming
+  bool attends_ = false;  // the program started this process; its calls report a missing analyzer and request resuming
   Json lost_;  // sums of the lost analyzers' reports, by key
   int restarts_ = 0;
   int futile_restarts_ = 0;  // the number of successive restarts without a committed step

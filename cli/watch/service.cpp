@@ -117,7 +117,7 @@ FoundService find_service(const ServiceOptions& options, std::string_view otherw
     for (const std::string& socket : sockets) choice.push_back(described(context, socket));
     throw usage_error("--socket: several analyzers are alive, expected one of {}", joined(choice, ", "));
   }
-  // On the first node of a run of several nodes, the whole run is followed.
+  // On the first node of a run of several nodes, the command follows the whole run instead of the node.
   const std::string global = *sockets.begin() + kGlobalSuffix;
   const std::string& found = is_served(global, Whose::kAnybodys) ? global : *sockets.begin();
   return {telemetry_at(found), found, true};

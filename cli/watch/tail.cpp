@@ -89,14 +89,14 @@ class Output {
   void learn(const wire::Record& record) { names_.learn(record); }
   void learn(const wire::RunStarted& started) { names_.learn(started); }
   void learn(const SharedLayout& layout) { names_.learn(layout); }
-  /// Whether the results of any step have no names.
+  /// Whether there is a step whose results have no names.
   bool lacks_names(const std::vector<wire::Record>& records) const {
     return std::any_of(records.begin(), records.end(), [this](const wire::Record& record) {
       return record.has_step() && !names_.knows(record.step());
     });
   }
 
-  /// Prints records. Returns false if standard output accepts no more; In that case, run_program reports the reason.
+  /// Prints records. Returns false if standard output accepts no more; run_program then reports the reason.
   bool show(std::vector<wire::Record> records) {
     for (const wire::Record& record : records) learn(record);
     std::erase_if(records, [this](const wire::Record& record) { return !since_.holds(record); });

@@ -16,7 +16,7 @@
 
 namespace ringside {
 
-/// The result of one run as a hash of 32 digits, and the seconds that it printed.
+/// The result of one run as a hash of 32 digits, and the seconds that the run printed.
 struct AppOutcome {
   std::string result;
   std::optional<double> figure_s;  // the figure of App::figure

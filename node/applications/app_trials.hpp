@@ -31,8 +31,8 @@ AppPlaces app_places(const AppsOptions& options);
 struct AppSetting {
   AppPoint point;
   AppConfiguration configuration;
-  std::uint64_t dram_bytes = 0;       // with a cache: the limit of all its processes together
-  std::uint64_t all_dram_bytes = 0;   // memory of its processes with all data in DRAM
+  std::uint64_t dram_bytes = 0;       // with a cache: the DRAM limit of all processes together
+  std::uint64_t all_dram_bytes = 0;   // the memory of all processes with all data in DRAM
   std::vector<AppRun> runs;           // empty: `reason` is set
   std::string reason;                 // the reason for n/a, one clause
 };

@@ -32,7 +32,7 @@ struct ChildEnd {
   double cpu_s = 0;                       // the CPU time of the program and the processes that it waited for
   std::uint64_t peak_resident_bytes = 0;  // the largest of these processes; at least our own size, because the kernel
                                           // counts it until exec
-  bool done() const noexcept;             // whether it returned 0
+  bool done() const noexcept;             // whether the program returned 0
 };
 
 /// "it ended with exit code 3", "signal 9 ended it", "it was stopped after 60 s".

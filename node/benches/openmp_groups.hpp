@@ -26,7 +26,7 @@ struct OpenMpGroup {
 /// Runs the groups side by side and returns when all are done. Throws the Error of a set-up that failed.
 void run_openmp_groups(const std::vector<OpenMpGroup>& groups);
 
-/// Spins until `reached()`; if that takes long, gives the core to other threads now and then.
+/// Spins until `reached()`. If this takes long, yields the core to other threads from time to time.
 template <class Reached>
 void spin_until(const Reached& reached) noexcept;
 

@@ -39,7 +39,8 @@ class ProblemPhase {
     bool synced = false;
     RingPool pool;
     std::map<KernelKind, SampleSeries> kernels;
-    std::map<std::pair<bool, std::pair<int, int>>, PairSamples> pairs;  // by: reduced during the copy, and the split
+    std::map<std::pair<bool, std::pair<int, int>>, PairSamples> pairs;  // key: whether reduced during the copy, and the
+                                                                        // split
   };
 
   Workbench bench(Place& place);

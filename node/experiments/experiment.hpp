@@ -42,8 +42,8 @@ struct Surroundings {
   std::uint64_t elements_or_beyond_cache(std::uint64_t arrays_together = 1) const;
 };
 
-/// Throws Error: exit code 2 if a name is not that of a folder, or a folder is named twice; 3 if it is not writable or
-/// there are fewer processors than threads. Messages name --memory and --threads.
+/// Throws Error: exit code 2 if a name is not that of a folder, or a folder is named twice; 3 if a folder is not
+/// writable, or if there are fewer processors than threads. Messages name --memory and --threads.
 Surroundings surroundings_for(const ExperimentOptions& options);
 
 struct Experiment {

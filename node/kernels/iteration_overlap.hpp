@@ -25,9 +25,9 @@ std::vector<double> overlaps_s(std::span<const WorkSpan> iterations, std::span<c
 /// of an iteration during which the other side worked for overlap_s. overlap_s must be above 0.
 double seconds_beside(double alone_s, double took_s, double overlap_s) noexcept;
 
-/// Computes the same from medians: of the iterations in `alone` (at least one), and of those in `beside` that have at
-/// least half the median overlap of all iterations that met steps. In the other iterations a step only began or ended,
-/// or waited for a disk. Empty if no iteration overlapped a step.
+/// Computes the same from two medians: over the iterations in `alone` (at least one), and over those iterations in
+/// `beside` whose overlap is at least half the median overlap of all iterations that overlapped steps. In the other
+/// iterations, a step only began or ended, or waited for a disk. Empty if no iteration overlapped a step.
 std::optional<double> median_beside(std::span<const WorkSpan> alone, std::span<const WorkSpan> beside,
                                     std::span<const WorkSpan> steps);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kVisitS = 0.15;  // how long a visit measures, if steps are short
 constexpr double kMostPatterns = 5;
-constexpr double kBurstS = 0.06;  // how long iterations follow each other
+constexpr double kBurstS = 0.06;  // how long iterations run without steps between them
 constexpr int kWarmUpSteps = 2;   // the first step has no iterate before it
 constexpr int kPasses = 5;        // the number of passes of the step that measures further sweeps
 

@@ -12,7 +12,7 @@ namespace ringside {
 namespace {
 
 constexpr double kCopyCountedBytes = 16;  // per element of STREAM's copy: 8 read, 8 written
-constexpr double kCopyMovedBytes = 24;    // in addition, a plain store first reads the line
+constexpr double kCopyMovedBytes = 24;    // also 8 of the line that a plain store reads first
 constexpr double kCopyAccesses = 2;       // accesses to an element, each of them in the tier
 
 const Series* copy_rates(const Node& node, const std::string& tier) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time of one kernel, alone and beside others (docs/inside/model.md, "Time of a kernel"). A kernel spends time in
-// the core and time on moving bytes. The two overlap in part; q is the exponent of the overlap: 1 is no overlap,
-// infinity is complete overlap.
+// The time of one kernel, alone and while other kernels run (docs/inside/model.md, "Time of a kernel"). A kernel spends
+// time in the core and time on moving bytes. These two times overlap in part; q is the exponent of the overlap: 1 is no
+// overlap, infinity is complete overlap.
 #pragma once
 
 #include <span>

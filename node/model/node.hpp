@@ -64,7 +64,7 @@ struct MatrixFile {
   std::string path;  // absolute, without links; followed by :MEMBER for an archive, and by the value of --columns
   std::uint64_t size_bytes = 0;
   std::int64_t mtime_ns = 0;
-  std::uint64_t inode = 0;    // 0: not recorded; differs from every existing file
+  std::uint64_t inode = 0;    // 0: not recorded; 0 differs from the inode of every existing file
   std::int64_t ctime_ns = 0;  // last change of any kind, from the file system: programs cannot set it
   bool operator==(const MatrixFile&) const = default;
 };

@@ -44,8 +44,8 @@ double entries_per_row(const ProblemSize& size) {
   return static_cast<double>(size.nonzeros) / static_cast<double>(size.rows);
 }
 
-/// How much two problems differ: first by the shape of the rows, then by the size. The figures are of `there`, and are
-/// wanted for `here`.
+/// How much two problems differ: first by the shape of the rows, then by the size. there: a problem with figures; here:
+/// the problem that needs figures.
 double distance(const ProblemSize& there, const ProblemSize& here, KernelKind kernel) {
   const double size = std::abs(std::log(static_cast<double>(there.rows) / static_cast<double>(here.rows)));
   if (kernel != KernelKind::kGenerate) return size;

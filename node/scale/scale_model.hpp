@@ -53,7 +53,7 @@ struct Collection {
   double state_bytes = 907;  // the size of a step's state, which passes from node to node
   double turn_s = 140e-6;    // the time from a state's arrival at a node until the node sends it
   double block_s = 15e-9;    // the additional time for each of the node's blocks of 1024 entries
-  double record_s = 3e-6;    // to record a returned state
+  double record_s = 3e-6;    // the time to record a returned state
 };
 
 struct ScaleRequest {

@@ -23,8 +23,8 @@ struct NodeState {
   std::uint64_t published = 0, taken = 0, committed = 0, analyzed = 0;
   std::array<double, 2> arrived_s{};  // when the node arrived at the coupling, by the parity of `arrived`
   double may_begin_s = 0;             // since when the node waits for a buffer
-  bool is_waiting = false;            // whether it waits for a buffer
-  bool is_in_call = false;            // whether it is in an MPI call
+  bool is_waiting = false;            // whether the node waits for a buffer
+  bool is_in_call = false;            // whether the node is in an MPI call
   bool is_leaving = false;            // whether all messages of its neighbours have arrived or are on the way
   double analyzer_free_s = 0;
   double waited_s = 0;  // the time of all waits for buffers
@@ -187,7 +187,7 @@ class Simulation {
 
   static void note(Lag& lag, std::uint64_t steps, std::uint64_t& count) {
     ++count;
-    lag.mean += static_cast<double>(steps);  // a sum until the end
+    lag.mean += static_cast<double>(steps);  // `mean` is a sum until the end
     lag.most = std::max(lag.most, static_cast<double>(steps));
   }
 

@@ -23,7 +23,7 @@ Tier folder_tier(const std::string& folder, const std::string& option);
 /// for tmpfs; the free space for other folders.
 std::uint64_t available_bytes(const Tier& tier);
 
-/// Throws Error (exit code 3) that names the tier, the needed and the available bytes if there is no room.
+/// If there is no room, throws Error (exit code 3) that names the tier, the needed bytes and the available bytes.
 void require_room(const Tier& tier, std::uint64_t bytes);
 
 /// The kind of DRAM's pages. A folder's file system determines the pages there.

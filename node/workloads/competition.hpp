@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Two groups of threads that copy side by side: each thread copies between two arrays of its own, from one tier to
-// another or within one (thesis, 5.4). After one barrier at the start no thread waits for another.
+// another or within one tier (thesis, 5.4). After one barrier at the start, no thread waits for another.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@
 
 namespace ringside {
 
-/// The repeats [first, last), from 0.
+/// The repeats [first, last), counted from 0.
 struct CountedRepeats {
   std::size_t first = 0;
   std::size_t last = 0;
 };
 
-/// The repeats that are counted, as in the thesis: excludes the first 25 repeats (NVDIMM starts slowly) and the last
-/// third (threads end at different times). With fewer than 100 repeats, excludes the first quarter; one or two repeats
-/// are all counted.
+/// The repeats that are counted, as in the thesis: excludes the first 25 repeats (NVDIMM is slow at the beginning) and
+/// the last third (threads end at different times). With fewer than 100 repeats, excludes the first quarter; one or two
+/// repeats are all counted.
 CountedRepeats counted_repeats(std::size_t repeats) noexcept;
 
-/// The windows that show how fast the beginning of a measurement is: the first repeat alone, then five successive
-/// windows from the first repeat on. These windows are the fifths of the first 100 repeats (1 to 20 ... 81 to 100), or
-/// of all repeats if there are fewer. With fewer than ten repeats: the first repeat once, then the later fifths that
-/// have a repeat.
+/// The windows for which an earlier text of the thesis's author (docs/use/experiments.md, "Windows") has means: the
+/// first repeat alone, then five successive windows from the first repeat on. These windows are the fifths of the first
+/// 100 repeats (1 to 20 ... 81 to 100), or of all repeats if there are fewer. With fewer than ten repeats: the first
+/// repeat once, then the later fifths that have a repeat.
 std::vector<CountedRepeats> repeat_windows(std::size_t repeats);
 
 struct CopyGroup {

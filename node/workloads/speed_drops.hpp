@@ -25,7 +25,7 @@ struct SpeedDrop {
   double begin_s = 0;
   double end_s = 0;
   double depth = 0;        // the slowest repeat's rate ÷ the level: 0.5 is half the speed
-  bool coincides = false;  // whether it coincides with a drop of another thread
+  bool coincides = false;  // whether another thread has a drop at the same time
 };
 
 struct ThreadDrops {

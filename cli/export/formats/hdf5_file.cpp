@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HDF5: one dataset for each variable, with a leading axis `iteration` if there are several steps (docs/use/export.md).
+// Writes HDF5: one dataset for each variable, with a leading axis `iteration` for several steps (docs/use/export.md).
 #include <hdf5.h>
 
 #include <algorithm>

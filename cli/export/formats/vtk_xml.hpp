@@ -13,8 +13,8 @@ namespace ringside {
 
 /// The file's head, up to the appended data. The appended data are blocks; each block is its length as a 64-bit number,
 /// followed by its bytes. `figures` contains the blocks with the step's figures; `block_bytes` has the lengths of all
-/// later blocks. These contain the variables and, in an unstructured file, the arrays of its points and cells:
-/// coordinates, connectivity, offsets, types.
+/// later blocks. The later blocks contain the variables and, in an unstructured file, the arrays of its points and
+/// cells: coordinates, connectivity, offsets, types.
 struct VtkHead {
   std::string text;
   std::string figures;
