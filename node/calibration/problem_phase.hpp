@@ -39,8 +39,7 @@ class ProblemPhase {
     bool synced = false;
     RingPool pool;
     std::map<KernelKind, SampleSeries> kernels;
-    std::map<std::pair<bool, std::pair<int, int>>, PairSamples> pairs;  // key: whether reduced during the copy, and the
-                                                                        // split
+    std::map<std::pair<bool, std::pair<int, int>>, PairSamples> pairs;  // key: reduced during the copy; the split
   };
 
   Workbench bench(Place& place);

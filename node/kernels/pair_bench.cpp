@@ -18,8 +18,7 @@ constexpr std::uint64_t kFirstSteps = 2;  // these steps are not counted: no ite
 constexpr std::uint64_t kLeastSteps = 3;
 constexpr double kBlockS = 0.06;  // how long one block is measured, with the analyzer and without it
 
-constexpr std::size_t kMostSpans = 1 << 14;  // the most recorded per side; allocated early, so that no side waits for
-                                             // memory
+constexpr std::size_t kMostSpans = 1 << 14;  // the most spans per side; allocated early, to avoid waits for memory
 
 template <class Value>
 void note(std::vector<Value>& values, const Value& value) noexcept {
