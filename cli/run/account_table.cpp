@@ -34,7 +34,7 @@ class Times {
     return fmt::format("{:<9}{:>12} {:>6.1f} %", name, run_time(seconds, total_),
                        total_ > 0 ? 100 * seconds / total_ : 0.0);
   }
-  /// The same cell with the planned time, if the run was planned: "generate ... 1.210 s".
+  /// The same with the planned time, if the run was planned: "generate       1.234 s   56.7 %     1.210 s".
   std::string cell(const std::string& name, double seconds, const Json& planned) const {
     return cell(name, seconds) +
            (planned.is_number() ? fmt::format("{:>12}", run_time(planned.get<double>(), total_)) : "");
