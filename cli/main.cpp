@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ringside: one command, one file per subcommand. docs/inside/architecture.md and `ringside help` describe each one.
-// Commands that a run does not need are in separate programs, which ringside starts.
+// ringside: one command, one file per subcommand. docs/inside/architecture.md and `ringside help` describe each
+// subcommand. Commands that a run does not need are in separate programs, which ringside starts.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -141,8 +141,8 @@ void print_help_as(const std::string& form) {
   });
 }
 
-/// If another program contains the command, replaces this process by that program. Returns the Error if that fails;
-/// null if no other program contains the command.
+/// If another program contains the command, replaces this process by that program. Returns the Error if the program
+/// cannot be started; null if no other program contains the command.
 std::exception_ptr become_program_of_command(int argc, char** argv) noexcept {
   const Subcommand* subcommand = argc > 1 ? subcommand_named(argv[1]) : nullptr;
   return subcommand != nullptr && subcommand->run == nullptr ? become_program(subcommand->program, argv) : nullptr;

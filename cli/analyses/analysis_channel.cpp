@@ -12,10 +12,10 @@ namespace ringside {
 namespace {
 
 constexpr std::int64_t kLostNs = 5'000'000'000;     // a request without a reply after this time is lost (dead analyzer)
-constexpr std::int64_t kPauseNs = 10'000'000;       // before a repetition; the analyzer answers 100 times a second
+constexpr std::int64_t kPauseNs = 10'000'000;       // pause before repeating; the analyzer answers 100 times per second
 constexpr std::int64_t kRefusedNs = 100'000'000;    // the pause after a temporary refusal
-constexpr std::int64_t kStatusNs = 20'000'000;      // between two requests for the analyzer's status
-constexpr std::size_t kRequestBytes = 48u << 10;    // less than the analyzer accepts
+constexpr std::int64_t kStatusNs = 20'000'000;      // the time between two requests for the analyzer's status
+constexpr std::size_t kRequestBytes = 48u << 10;    // the largest request; the analyzer accepts more
 constexpr std::size_t kReplyBytes = std::size_t{2} << 20;
 
 std::uint64_t draw_client() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends results to the analyzer of the run over its control socket. Only one request is under way at a time, so that
-// neither side is flooded. No function here waits.
+// Sends results to the run's analyzer over the analyzer's control socket. At most one request is unanswered at a time,
+// so that neither side is flooded. No function here waits.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,12 @@ namespace ringside {
 
 class AnalysisChannel {
  public:
-  /// The most results that may wait to be sent. Beyond it (`is_full`), the callers read no more results.
+  /// The most results that may wait to be sent. When this many results wait (`is_full`), the callers read no more
+  /// results.
   static constexpr std::size_t kMostPending = 8192;
 
-  /// socket: the analyzer's; the analyzer may begin to listen there later. Throws Error (exit code 3).
+  /// socket: the path of the analyzer's socket. The analyzer may begin to listen there later. Throws Error (exit code
+  /// 3).
   explicit AnalysisChannel(const std::string& socket);
 
   /// Adds results to be recorded, in the order of their steps.
@@ -27,12 +29,12 @@ class AnalysisChannel {
   bool is_full() const noexcept { return pending_.size() >= kMostPending; }
   bool is_empty() const noexcept { return pending_.empty(); }
 
-  /// Reads a reply and sends the next request if it is due. wants_status: also requests the status, between two
+  /// Reads a reply, and sends the next request if one is due. wants_status: also requests the status, between two
   /// requests that send results.
   void turn(bool wants_status);
   /// The newest status that arrived; empty until the first one.
   const std::optional<wire::Status>& status() const noexcept { return status_; }
-  /// The reason why the analyzer takes no more results of this run; empty: it still takes them.
+  /// The reason why the analyzer takes no more results of this run; empty: the analyzer still takes results.
   const std::string& refusal() const noexcept { return refusal_; }
 
   /// The results that were not recorded.
@@ -50,8 +52,8 @@ class AnalysisChannel {
   std::string refusal_;
   const std::uint64_t client_;
   std::uint64_t request_ = 1;  // number of the present request, which is repeated until it is answered
-  std::int64_t sent_ns_ = 0;   // 0: no reply is due
-  std::int64_t next_ns_ = 0;   // the time before which no request is sent
+  std::int64_t sent_ns_ = 0;   // when the request was sent; 0: no reply is expected
+  std::int64_t next_ns_ = 0;   // no request is sent before this time
   std::int64_t status_ns_ = 0;  // time of the last status request
   std::vector<std::string> frames_;
 };

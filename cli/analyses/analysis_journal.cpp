@@ -22,7 +22,7 @@
 namespace ringside {
 namespace {
 
-/// Identifies a result: its step's run and commit, and its name.
+/// Identifies a result: the run and the commit of its step, and the name of the result.
 using ResultKey = std::tuple<std::string, std::uint64_t, std::string>;
 using Recorded = std::map<ResultKey, std::uint64_t>;  // bits of the values
 
@@ -45,8 +45,8 @@ bool is_recorded(const Recorded& recorded, const wire::AnalysisResults& results)
   return true;
 }
 
-/// The size with which to open the journal: at least its present size. Its --journal-size is unknown. With a smaller
-/// size, the journal would switch to its other log too early, and empty it.
+/// The size with which to open the journal: at least its present size. The journal's --journal-size is unknown. With a
+/// smaller size, the journal would switch to its other log too early, and empty that log.
 std::uint64_t journal_bytes(const std::string& pool, std::size_t added) {
   std::uint64_t largest = 0;
   for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
@@ -83,7 +83,7 @@ std::size_t append_to_journal(const std::string& pool, const std::vector<wire::A
   Journal journal = Journal::open(pool, options, storage, Durability::kPower);
   std::vector<EncodedRecord> records;
   for (std::string& one : encoded) {
-    wire::Record number;  // encoded messages may be concatenated: this second one adds `seq`
+    wire::Record number;  // encoded messages may be concatenated: this second message adds `seq`
     number.set_seq(journal.newest_seq() + 1 + records.size());
     number.AppendToString(&one);
     records.push_back({.seq = number.seq(), .bytes = one});

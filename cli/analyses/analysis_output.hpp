@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Passes what a file's functions print to standard error, up to a limit for each function. A function that prints
+// Passes the output of a file's functions on to standard error, up to a limit for each function. A function that prints
 // without end must not fill the disk that holds a run's standard error.
 #pragma once
 

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr const char* kThreadsVariable = "OMP_NUM_THREADS";
 constexpr const char* kPathVariable = "PYTHONPATH";
 
-/// The folder of the package that belongs to this program; empty: the interpreter searches its own path.
+/// The folder of the package that belongs to this program; empty: the interpreter finds the package in its own path.
 std::string package_folder() {
   std::error_code error;
   const fs::path prefix = program_folder().parent_path();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses the Python that runs a user's analyses and where it finds the package ringside. In a build tree, and below an
-// installation prefix of these programs, the package beside the programs is used, so that the user need not set
-// anything.
+// Chooses the Python interpreter that runs a user's analyses, and the folder from which the interpreter imports the
+// package ringside. If these programs are in a build tree or below an installation prefix other than /usr, the package
+// of the same tree or prefix is used, so that the user need not set anything.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ std::vector<std::string> interpreters(const std::string& given);
 /// the user's environment sets that number; 0: no limit.
 std::vector<std::pair<std::string, std::string>> interpreter_environment(std::size_t threads);
 
-/// The line for the case that no interpreter has the package. why: the message of the last one tried.
+/// The error message for the case that no interpreter has the package. why: the message of the last interpreter tried.
 std::string no_package_text(const std::vector<std::string>& tried, const std::string& why);
 
 }  // namespace ringside

@@ -57,7 +57,7 @@ void AnalysisWorker::take_in_text(const OnText& on_text) {
   child_.reap();
   child_.read_stderr([&](const std::string& text) {
     last_text_ = text;
-    if (has_package_) on_text(text);  // earlier text is Python's own, perhaps from an interpreter that will not be used
+    if (has_package_) on_text(text);  // earlier text is Python's own, maybe from an interpreter that will not be used
   });
 }
 

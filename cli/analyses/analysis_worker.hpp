@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The process that runs one file of a user's analyses. This side starts it, sends it the steps to analyze, and turns
-// its lines into results and counts. It only reads without waiting, so the process cannot block it.
+// The process that runs one file of a user's analyses. This class starts the process, sends it the steps to analyze,
+// and turns the lines that it writes into results and counts. All reads and writes return without waiting, so the
+// process cannot block the caller.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +23,14 @@ struct AnalysisCounts {
   std::uint64_t steps = 0;    // steps that the function analyzed, including those for which it returned None
   std::uint64_t skipped = 0;  // steps that were overwritten before or during the analysis
   std::uint64_t failed = 0;   // steps for which it raised an exception
-  std::optional<double> last;  // its newest result; if it returned several values, the first one
+  std::optional<double> last;  // the function's newest result; if it returned several values, the first one
   StepPlace seen;              // the three counts above include all steps up to this one
 };
 
 /// The run that a worker follows.
 struct FollowedRun {
   std::string run_id;  // hexadecimal digits
-  StepPlace after;     // only steps after this one are analyzed; its iteration: the last one before these steps, or 0
+  StepPlace after;     // only later steps are analyzed; after.iteration: that of the last step before these steps, or 0
 };
 
 class AnalysisWorker {
@@ -50,14 +51,15 @@ class AnalysisWorker {
 
   void follow(const FollowedRun& run);
   void look_at_kept(std::uint64_t first, std::uint64_t last);
-  /// Informs the process that no further step will come. It ends after analyzing the steps that are still kept.
+  /// Informs the process that no further step will come. The process then analyzes the steps that are still kept, and
+  /// ends.
   void end();
   void kill() noexcept;
 
   using OnResults = std::function<void(const wire::AnalysisResults&)>;
   using OnText = std::function<void(const std::string&)>;
-  /// Reads the lines that the process has written. on_text: gets each line that the user's functions print, and how the
-  /// process ended.
+  /// Reads the lines that the process has written. on_text: gets each line that the process writes to its output
+  /// streams.
   void take_in(const OnResults& on_results, const OnText& on_text);
   /// Reads lines like take_in, but leaves the results in the process's pipe, so that the process waits.
   void take_in_text(const OnText& on_text);
@@ -67,9 +69,11 @@ class AnalysisWorker {
   bool is_done() const noexcept { return is_done_; }
   /// The reason why the process ended early; empty: it did not end early.
   const std::string& stopped() const noexcept { return stopped_; }
-  /// For a process that ended early: counts the steps up to `newest` that each function would have analyzed as skipped.
+  /// For a process that ended early: for each function, counts as skipped the steps up to `newest` that the function
+  /// would have analyzed.
   void count_rest(const StepPlace& newest);
-  /// For a process that ended early: counts the kept steps of a pool that each function would have analyzed as skipped.
+  /// For a process that ended early: for each function, counts as skipped the kept steps of a pool that the function
+  /// would have analyzed.
   void count_rest(const std::vector<StepPlace>& kept);
   /// Records why the process did not end by itself; call this function before `kill`.
   void note_late(const std::string& why) { stopped_ = why; }

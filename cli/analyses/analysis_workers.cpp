@@ -24,7 +24,7 @@ constexpr std::int64_t kLoadNs = 120'000'000'000;  // an import may compile some
 constexpr std::int64_t kTellNs = 3'000'000'000;    // after this time a line names the file that is being imported
 constexpr int kTickMs = 100;
 
-/// Prints a line of a user's functions, or about them.
+/// Prints a line that a user's functions have printed, or a line about these functions.
 void say(const std::string& file, const std::string& text) {
   write_standard_error(fmt::format("{}: {}\n", printable(file), printable(text)));
 }
@@ -109,7 +109,7 @@ void AnalysisWorkers::check_names() const {
   }
   for (const auto& [name, file] : file_of) {
     for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
-      const auto found = file_of.find(name.substr(0, dot));  // with a result's key, it could form the longer name
+      const auto found = file_of.find(name.substr(0, dot));  // with a result's key, this name could form the longer one
       if (found == file_of.end()) continue;
       throw usage_error(
           "{}: the reduction '{}' and '{}' in {} could both have a result analysis.{}; expected no name that begins "
@@ -148,7 +148,7 @@ void AnalysisWorkers::take_lowest_priority() const noexcept {
   sched_setscheduler(0, SCHED_IDLE, &none);
   for (const AnalysisWorker& worker : workers_) {
     std::error_code ended;
-    // Includes the threads that a numerical library has started.
+    // All threads of the process get the priority, also those that a numerical library has started.
     const std::string threads = fmt::format("/proc/{}/task", worker.child().pid());
     for (const auto& thread : std::filesystem::directory_iterator(threads, ended)) {
       const auto id = whole_number(thread.path().filename().string());

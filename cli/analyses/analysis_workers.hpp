@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The processes of all files of analyses: they start with an interpreter that has the package, import their files
-// before the run begins, and are then waited for together.
+// The processes of all files of analyses. Each process starts with an interpreter that has the package, and imports its
+// file before the run begins. From then on, one call waits for all processes together.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,9 @@ namespace ringside {
 
 class AnalysisWorkers {
  public:
-  /// python: --python; empty: chosen. Waits until every file is imported. Throws Error: exit code 2 for a file that
-  /// cannot be used, with the process's line; 3 if no Python has the package ringside; 130 after a signal.
+  /// python: the value of --python; empty: the interpreter is chosen. Waits until every file is imported. Throws Error:
+  /// exit code 2, with the process's line, for a file that cannot be used; 3 if no Python has the package ringside; 130
+  /// after a signal.
   AnalysisWorkers(const std::vector<std::string>& files, const std::string& pool, const std::string& python,
                   std::size_t threads, StopSignals& signals);
 
@@ -35,13 +36,13 @@ class AnalysisWorkers {
   void end() {
     for (AnalysisWorker& worker : workers_) worker.end();
   }
-  /// Kills the processes that still run, and records `why` for them.
+  /// Kills the processes that still run, and records `why` as the reason for their end.
   void kill(const std::string& why);
-  /// For processes that ended early: counts the run's steps up to `newest` that they missed as skipped.
+  /// For processes that ended early: counts as skipped the run's steps up to `newest` that these processes missed.
   void count_rest(const StepPlace& newest);
   void count_rest(const std::vector<StepPlace>& kept);
 
-  /// From now on these processes and this one run only on cores that would otherwise be idle.
+  /// From now on, these processes and the calling process run only on cores that would otherwise be idle.
   void take_lowest_priority() const noexcept;
 
   bool any_running() const noexcept;
@@ -55,10 +56,11 @@ class AnalysisWorkers {
   /// whether a result ends the wait; if not, results stay in the pipes.
   void wait(const StopSignals& signals, int timeout_ms, bool reads_results);
   void take_in(const AnalysisWorker::OnResults& on_results, bool reads_results);
-  /// Reads for the last time. Also prints how much of the functions' output was left out.
+  /// Call this function last: it reads what is left in the pipes, and prints how much of the functions' output was left
+  /// out.
   void take_in_rest(const AnalysisWorker::OnResults& on_results);
 
-  /// [{name, file, steps, skipped, failed, last, ended}]; ended: why it ended early, or null.
+  /// [{name, file, steps, skipped, failed, last, ended}]; ended: why the function's process ended early, or null.
   Json to_json() const;
 
  private:
@@ -68,7 +70,7 @@ class AnalysisWorkers {
 
   std::list<AnalysisWorker> workers_;
   std::vector<AnalysisOutput> outputs_;  // one for each worker
-  std::vector<bool> said_;               // for each worker: its early end was reported
+  std::vector<bool> said_;               // for each worker: whether its early end was reported
 };
 
 }  // namespace ringside

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside analyze POOL FILE.py`: runs a user's analyses over the steps that a pool keeps, or beside the run that
-// writes it. `ringside run --analyze` also starts this command.
+// `ringside analyze POOL FILE.py`: runs a user's analyses over the steps that a pool keeps, or while a run writes to
+// the pool. `ringside run --analyze` also starts this command.
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -92,7 +92,7 @@ std::vector<StepPlace> kept_steps(const std::string& pool, const IterationRange&
   return steps;
 }
 
-/// Analyzes all kept steps of a pool without a writer. said: the line about the journal for the user.
+/// Analyzes all kept steps of a pool without a writer. said: receives the line for the user about the journal.
 ExitCode look_at_kept(const AnalyzeOptions& options, AnalysisWorkers& workers, StopSignals& signals, Output& output,
                       std::string& said) {
   std::vector<wire::AnalysisResults> found;
@@ -104,7 +104,7 @@ ExitCode look_at_kept(const AnalyzeOptions& options, AnalysisWorkers& workers, S
   const std::vector<StepPlace> kept = kept_steps(options.pool, range);
   workers.look_at_kept(range.first, range.last);
   const auto timeout_ns = static_cast<std::int64_t>(options.analysis.timeout_s * 1e9);
-  std::int64_t done_ns = 0;  // when all processes had finished their steps and had only to end
+  std::int64_t done_ns = 0;  // since when all processes have finished their steps and only have to end
   bool interrupted = false;
   while (workers.any_running()) {
     workers.wait(signals, 100, true);
@@ -114,7 +114,7 @@ ExitCode look_at_kept(const AnalyzeOptions& options, AnalysisWorkers& workers, S
       interrupted = true;
       workers.kill("interrupted");
     } else if (done_ns != 0 && now_ns() - done_ns > timeout_ns) {
-      workers.kill({});  // a function's leftover threads or children can keep its process from ending
+      workers.kill({});  // threads or children that a function has left running can keep its process from ending
     }
   }
   workers.take_in_rest(take);
@@ -145,8 +145,8 @@ void check_script(const std::string& file) {
                         opened.why()));
 }
 
-/// Binds this process, and so the processes that it will start, to the cores of the list. Returns the cores; empty: not
-/// bound.
+/// Binds this process to the cores of the list; the processes that it starts inherit this binding. Returns the cores;
+/// empty: not bound.
 std::vector<int> bound_cores(const std::string& list) {
   if (list.empty()) return {};
   const std::vector<int> cpus = parse_core_list(list, "--analyze-cores").cpus;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The number of steps that an analysis missed. For steps that the ring has overwritten, only their number is known,
-// from commit_seq. Their iterations are assumed to be evenly spaced. python/ringside/analyze.py counts gaps in the same
-// way.
+// Computes how many steps an analysis missed. For steps that the ring has overwritten, only their number is known, from
+// commit_seq. Their iterations are assumed to be evenly spaced. python/ringside/analyze.py counts gaps in the same way.
 #pragma once
 
 #include <algorithm>

@@ -17,10 +17,10 @@
 namespace ringside {
 namespace {
 
-constexpr int kBusyMs = 5;    // while a reply is due
+constexpr int kBusyMs = 5;    // the longest wait while a reply is expected
 constexpr int kIdleMs = 100;
-constexpr std::int64_t kLookNs = 200'000'000;           // between two checks for the end of the run
-constexpr std::int64_t kOwnerlessNs = 5'000'000'000;    // after this time a killed analyzer has a successor
+constexpr std::int64_t kLookNs = 200'000'000;           // the time between two checks for the end of the run
+constexpr std::int64_t kOwnerlessNs = 5'000'000'000;    // within this time, a killed analyzer gets a successor
 
 StepPlace place_of(const KeptSlot& slot) noexcept {
   return {.commit_seq = slot.header.commit_seq, .iteration = slot.header.iteration};
@@ -75,7 +75,7 @@ ExitCode LiveAnalysis::follow(const AnalysisWorker::OnResults& on_results) {
   const auto goes_on = [&] {
     if (workers_.any_running()) return true;
     if (is_over_ || interrupted_) return false;
-    // For a run that started this process, the steps that its analyses missed are known only at its end.
+    // If the run started this process, the steps that the analyses missed are known only at the end of the run.
     return run_.is_ours || (channel_ && !channel_->is_empty() && channel_->refusal().empty());
   };
   while (goes_on()) {
@@ -123,7 +123,7 @@ void LiveAnalysis::begin_if_attached() {
   }
 }
 
-/// Begins with the run whose steps the pool keeps now, unless it is an earlier run.
+/// Begins with the run whose steps the pool keeps now, unless all these steps are from before the current run.
 void LiveAnalysis::begin_at_kept() {
   const std::optional<NewestKept> now = newest_kept(run_.pool);
   if (!now) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Analyses beside a run. They begin when its producer attaches, and send their results to its analyzer. After the run
-// they get a limited time for the steps still kept; results that the analyzer did not take then go to the journal.
+// Analyses that work while a run is in progress. They begin when the run's producer attaches, and send their results to
+// the run's analyzer. After the run, they have a limited time to analyze the steps that are still kept. Results that
+// the analyzer did not take are then written to the journal.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +18,19 @@ namespace ringside {
 
 struct LiveRun {
   std::string pool;
-  std::string socket;       // of the run's analyzer; empty: no analyzer that takes results was found
+  std::string socket;       // the socket of the run's analyzer; empty: no analyzer that takes results was found
   bool is_ours = false;     // `ringside run` started this process and sends SIGTERM at the end of the run
-  double timeout_s = 10;    // time for the analyses after the run's end
+  double timeout_s = 10;    // how long the analyses may work after the run's end
 };
 
-/// The newest step of a pool at some moment, and its run.
+/// The newest step of a pool at one moment, and the run of this step.
 struct NewestKept {
   Id128 pool_id;
-  std::string run_id;      // of the newest step, hexadecimal digits
+  std::string run_id;      // the run of the newest step, in hexadecimal digits
   StepPlace newest;
   StepPlace first_of_run;  // the oldest kept step of that run
 
-  /// The step before the oldest kept one of that run, assuming evenly spaced iterations.
+  /// The place of the step before `first_of_run`, assuming evenly spaced iterations.
   StepPlace before_run() const noexcept;
 };
 
@@ -38,13 +39,14 @@ std::optional<NewestKept> newest_kept(const std::string& pool);
 
 class LiveAnalysis {
  public:
-  /// before: if the run started this process, what the pool kept before the run began. Keeps the references.
+  /// before: what the pool kept before the run began, if the run started this process. `workers` and `signals` must
+  /// outlive this object.
   LiveAnalysis(const LiveRun& run, const std::optional<NewestKept>& before, AnalysisWorkers& workers,
                StopSignals& signals);
 
-  /// Returns when all steps are analyzed and all results are recorded: exit code 130 after an interruption (SIGINT),
-  /// the code of the failure if results could not be recorded, else 0. on_results: receives all results, in addition to
-  /// the analyzer.
+  /// Returns when all steps are analyzed and all results are recorded. The exit code is 130 after an interruption
+  /// (SIGINT), that of the failure if results could not be recorded, else 0. on_results: receives all results, in
+  /// addition to the analyzer.
   ExitCode follow(const AnalysisWorker::OnResults& on_results);
 
  private:
@@ -67,7 +69,7 @@ class LiveAnalysis {
   bool interrupted_ = false;
   std::int64_t deadline_ns_ = 0;
   std::int64_t ownerless_since_ns_ = 0;
-  std::int64_t looked_ns_ = 0;  // when the run's end was last checked
+  std::int64_t looked_ns_ = 0;  // when this object last checked whether the run has ended
 };
 
 }  // namespace ringside

@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kMostAnalyses = 64;  // of one file
+constexpr std::size_t kMostAnalyses = 64;  // the most analyses of one file
 constexpr std::size_t kMostWhyBytes = 4096;
 constexpr std::size_t kDigitsOfWord = 16;
 constexpr std::size_t kDigitsOfId = 32;

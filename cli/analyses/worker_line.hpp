@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parses the lines that the process of a user's analyses writes (python/ringside/analyze.py, docs/use/questions.md).
-// The user's functions run in that process and may write anything there, so a line must be complete and within its
-// bounds.
+// The user's functions run in that process and may write to the same descriptor. Therefore a line is accepted only if
+// it is complete and its values are within their bounds.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ enum class WorkerSays {
   kRefused,  // the file cannot be used: `why`
   kResult,   // a function returned `results` for a step
   kNothing,  // a function returned None
-  kFailed,   // a function raised
+  kFailed,   // a function raised an exception
   kStopped,  // the process ends early: `why`
   kEnd       // the process has finished every step: `all_skipped`
 };

@@ -17,7 +17,7 @@
 namespace ringside {
 namespace {
 
-constexpr int kMostRuns = 16;  // each run has a letter, a column and a line in the chart
+constexpr int kMostRuns = 16;  // each run takes a letter, a column and a line in the chart
 
 struct CompareOptions {
   std::vector<std::string> runs;

@@ -115,7 +115,7 @@ void ComparedRun::read_summary(const std::string& text) {
   notices.push_back("a summary has no steps: only its figures of the whole run are compared");
 }
 
-/// The id, 16 bytes, of the run to compare: the newest one, or the one whose id begins with `prefix`.
+/// The id (16 bytes) of the run to compare: the newest run, or the run whose id begins with `prefix`.
 std::string ComparedRun::chosen_run(const std::string& prefix, const std::vector<RecordedRun>& journaled) const {
   std::vector<std::pair<std::int64_t, std::string>> candidates;  // each with the time at which its run began
   for (const RecordedRun& run : journaled) {
@@ -143,7 +143,7 @@ void ComparedRun::read_pool(const std::string& run_prefix, const std::string& re
   const bool has_journal = !journal_files_there(path).empty();
   if (has_pool) open_pool(has_journal);
   RecordedRuns recorded(result);
-  std::map<std::string, std::vector<ComparedStep>> found;  // by run, 16 bytes
+  std::map<std::string, std::vector<ComparedStep>> found;  // by run id (16 bytes)
   if (has_journal) {
     journal_ = std::make_unique<JournalReader>(JournalReader::open(path));
     wire::Record record;
@@ -156,7 +156,7 @@ void ComparedRun::read_pool(const std::string& run_prefix, const std::string& re
     if (reader_) {
       for (const KnownRun& known : described_runs(reader_->ring())) recorded.learn(known.layout);
     }
-    // A run's description may follow its first steps only if its RunStarted is lost.
+    // The description of a run may follow the run's first steps only if the RunStarted record is lost.
     for_each_record([&](std::string_view bytes) {
       const RecordedRun* const run = recorded.add(record);
       if (run == nullptr || !record.has_step()) return;
@@ -189,7 +189,7 @@ void ComparedRun::read_pool(const std::string& run_prefix, const std::string& re
   if (last != steps.rend()) last_value = last->point.value;
 }
 
-/// Opens the pool. If that fails, a journal still has the steps.
+/// Opens the pool. If the pool cannot be opened, the steps can still be read from a journal.
 void ComparedRun::open_pool(bool has_journal) {
   try {
     reader_.emplace(RingReader::open(path));
@@ -225,8 +225,8 @@ void ComparedRun::describe(const RunDescription& run) {
   started = utc_text(run.started_realtime_ns);
 }
 
-/// Takes one step for each iteration: if there are several, the one that was measured last. A run that is resumed from
-/// an older iterate solves iterations again.
+/// Takes one step for each iteration. A run that is resumed from an older iterate solves iterations again; of several
+/// steps for one iteration, the step that was measured last is taken.
 void ComparedRun::take_steps(const RecordedRun& run, std::vector<ComparedStep> found) {
   const auto by_iteration = [](const ComparedStep& a, const ComparedStep& b) {
     return a.point.iteration < b.point.iteration;
@@ -246,7 +246,7 @@ void ComparedRun::take_steps(const RecordedRun& run, std::vector<ComparedStep> f
   series = run.series.points();
 }
 
-/// Adds the steps that the ring keeps and that are not in the journal.
+/// Adds the steps that the ring keeps and the journal lacks.
 void ComparedRun::add_kept(const std::string& result) {
   KeptResults of_ring(reader_->ring());
   std::vector<ComparedStep> added;
@@ -272,7 +272,7 @@ std::vector<KeptSlot> ComparedRun::kept() const {
   if (!reader_) return {};
   std::vector<KeptSlot> found = reader_->recover().kept;
   std::erase_if(found, [this](const KeptSlot& slot) { return to_string(slot.header.run_id) != run_id; });
-  // By ascending commit, so that the last solution of a repeated iteration counts.
+  // The order of commits is kept within an iteration, so that the last solution of a repeated iteration counts.
   std::stable_sort(found.begin(), found.end(),
                    [](const KeptSlot& a, const KeptSlot& b) { return a.header.iteration < b.header.iteration; });
   std::vector<KeptSlot> last;

@@ -20,7 +20,7 @@
 
 namespace ringside {
 
-/// Seconds, as in the summary; empty if the source does not have them.
+/// The times of a run in seconds, as in the summary. A time that the source does not have is empty.
 struct RunTimes {
   std::optional<double> total_s;
   std::optional<double> generate_s;
@@ -35,8 +35,8 @@ struct RunTimes {
   std::optional<double> analyzer_idle_share() const;
 };
 
-/// A time of RunTimes: its key in a summary, its name in a table, and its sum in a journal; null: a journal has no such
-/// sum.
+/// A time of RunTimes: its key in a summary, its name in a table, and its sum in a journal. `ns` is null if a journal
+/// has no such sum.
 struct RunTime {
   const char* key;
   const char* name;
@@ -53,7 +53,7 @@ inline constexpr RunTime kRunTimes[] = {
     {"record_s", "record", &RunTimes::record_s, &StepSums::record_ns},
     {"analyzer_idle_s", "analyzer idle", &RunTimes::analyzer_idle_s, &StepSums::analyzer_idle_ns}};
 
-/// A step: its point in the run's course, and where its results are.
+/// A step: its point in the run's course, and the place of its results.
 struct ComparedStep {
   CoursePoint point;
   bool rebuilt = false;
@@ -66,12 +66,12 @@ class ComparedRun {
   /// name: a pool, a journal's file, or a summary. For the first two, NAME@ID selects the run whose id begins with ID;
   /// otherwise the newest run is taken. result: the name of the result that is taken as the course; empty: the run's
   /// own course. Throws Error: exit code 2 if the file or the run does not exist, or the file is of another kind; other
-  /// exit codes as JournalReader and RingReader do.
+  /// errors have the exit codes of JournalReader and RingReader.
   static ComparedRun read(const std::string& name, const std::string& result);
 
   std::string name;    // as given
   std::string kind;    // "pool", "journal", "summary"
-  std::string path;    // of the pool or the summary
+  std::string path;    // the path of the pool or the summary
   std::string run_id;  // 32 digits; empty: not known
   std::string started;
   std::string state;
@@ -79,11 +79,11 @@ class ComparedRun {
   std::vector<RunFact> facts;
   RunTimes times;
   ShownNames course;
-  std::vector<ComparedStep> steps;   // by ascending iteration, one step for each
-  std::vector<CoursePoint> series;   // of bounded length
-  std::optional<double> last_value;  // of the course
+  std::vector<ComparedStep> steps;   // by ascending iteration, one step per iteration
+  std::vector<CoursePoint> series;   // the course, in bounded length
+  std::optional<double> last_value;  // the last value of the course
   std::vector<std::string> notices;
-  bool damaged = false;  // its journal is damaged
+  bool damaged = false;  // whether the run's journal is damaged
 
   /// The pool's ring; null if no pool can be read.
   const RingView* ring() const noexcept { return reader_ ? &reader_->ring() : nullptr; }
@@ -101,7 +101,7 @@ class ComparedRun {
   void describe(const RunDescription& run);
   std::string chosen_run(const std::string& prefix, const std::vector<RecordedRun>& journaled) const;
 
-  std::unique_ptr<JournalReader> journal_;  // the records are views of it
+  std::unique_ptr<JournalReader> journal_;  // ComparedStep::record is a view into it
   std::optional<RingReader> reader_;
   ResultNames names_;
   std::vector<StepResults> of_ring_;

@@ -19,9 +19,9 @@ struct Comparison {
   std::vector<ComparedRun> runs;
   FactComparison facts;
   std::vector<double> residuals;
-  std::vector<PairComparison> pairs;  // the first run with each of the other runs
+  std::vector<PairComparison> pairs;  // the first run compared with each of the other runs
 
-  /// Whether all runs with a known problem solve the same one; empty if fewer than two problems are known.
+  /// Whether all runs with a known problem solve the same problem; empty if fewer than two problems are known.
   std::optional<bool> same_problem() const;
   bool any_damage() const;
   /// Whether each pair could be compared and none differs.

@@ -18,8 +18,8 @@ namespace {
 using Row = std::vector<std::string>;
 
 constexpr std::size_t kMostCell = 36;
-constexpr std::size_t kMostResults = 4;         // shown for a record that differs; --json has all
-constexpr std::uint64_t kMostUlps = 1'000'000;  // of a result; for larger distances the two values are shown
+constexpr std::size_t kMostResults = 4;         // the most results shown for a record that differs; --json has all
+constexpr std::uint64_t kMostUlps = 1'000'000;  // distances up to this are shown in ulps; above, both values
 
 std::string cell_of(const Json& value) {
   if (value.is_null()) return "-";

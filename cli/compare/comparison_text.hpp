@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints a comparison for the user: the differences first, then residuals and times side by side, then where the runs
-// begin to differ and what could be checked.
+// The text of a comparison for the user: first the facts that differ, then residuals and times side by side, then where
+// the runs begin to differ and what could be checked.
 #pragma once
 
 #include <string>

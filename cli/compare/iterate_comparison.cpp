@@ -42,7 +42,7 @@ class Differences {
     for (std::size_t v = 0; v < schema.size(); ++v) found_.entries += schema.place(v).entries;
   }
 
-  /// a, b: the bytes of `variable` from byte `begin` on: whole entries, and possibly the padding at the end of the
+  /// a, b: bytes of `variable`, from byte `begin` on: whole entries, possibly followed by the padding at the end of the
   /// variable.
   void compare(std::size_t variable, std::uint64_t begin, std::span<const std::byte> a, std::span<const std::byte> b) {
     const Variable& described = schema_.variables()[variable];
@@ -83,7 +83,7 @@ bool copy_chunk(const ComparedIterate& iterate, const PayloadParts::Part& part, 
   return hash64(to.data(), part.bytes) == expected;
 }
 
-/// The result of reading both slots, which counts only if both still hold their commits.
+/// The result of reading both slots. It is valid only if both slots still hold their commits.
 IterateComparison judged(const ComparedIterate& first, const ComparedIterate& second, std::optional<bool> damaged_second,
                          Differences& differences) {
   IterateComparison result;

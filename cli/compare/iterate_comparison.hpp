@@ -37,7 +37,7 @@ struct IterateComparison {
   enum class Outcome {
     kEqual,
     kDiffers,
-    kOverwritten,  // one of the slots took another commit meanwhile
+    kOverwritten,  // another commit overwrote one of the slots during the comparison
     kDamaged       // the hashes of one of the iterates do not match its bytes
   };
   Outcome outcome = Outcome::kEqual;

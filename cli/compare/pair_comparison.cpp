@@ -12,8 +12,8 @@
 namespace ringside {
 namespace {
 
-/// Decides by its name whether a result is compared. Results that the user ignores are not compared, nor are
-/// measurements that libringside_mpi publishes as scalars.
+/// Decides by a result's name whether the result is compared. Results that the user ignores and measurements that
+/// libringside_mpi publishes as scalars are not compared.
 class Compared {
  public:
   Compared(const std::set<std::string>& ignored, const SharedLayout& layout) : ignored_(ignored) {
@@ -30,8 +30,8 @@ class Compared {
   std::set<std::string> ignored_;
 };
 
-/// The results that both steps have with different values. A value that one step lacks is not compared: for example a
-/// change at the first step of a run or of its continuation, or a value that a record made from the ring does not
+/// The results that have different values in the two steps. A result that one step lacks is not compared. Examples are
+/// a change at the first step of a run or of its continuation, and a value that a record made from the ring does not
 /// contain.
 std::vector<DifferingResult> differing_results(const StepResults& first, const StepResults& second,
                                                const Compared& is_compared) {
@@ -74,11 +74,12 @@ std::string why_iterates_cannot_be(const ComparedRun& first, const ComparedRun& 
   return here == there ? std::string() : "their variables differ: " + difference(here, there);
 }
 
-/// The run's schema, whatever a pool keeps now. Null: the source has no steps, or the run's description is lost.
+/// The run's schema, which does not depend on what a pool keeps now. Null: the source has no steps, or the run's
+/// description is lost.
 const Schema* schema_of(const ComparedRun& run) {
   if (run.steps.empty()) return nullptr;
   const SharedLayout layout = run.results(run.steps.back()).layout();
-  return layout ? &layout->schema() : nullptr;  // the run has the same schema
+  return layout ? &layout->schema() : nullptr;  // the whole run has this schema
 }
 
 /// The outcomes for the iterations that both pools keep, by iteration.
@@ -98,7 +99,7 @@ IterateOutcomes compare_kept(const ComparedRun& first, const ComparedRun& second
   return outcomes;
 }
 
-/// Walks both runs by ascending iteration.
+/// Goes through both runs in the order of their iterations.
 class Walk {
  public:
   Walk(const ComparedRun& first, const ComparedRun& second, const std::set<std::string>& ignored)
@@ -159,7 +160,7 @@ class Walk {
     return comparable;
   }
 
-  /// Compares the names once for each pair of layouts.
+  /// Whether the two steps have a result in common. Compares the names only once for each pair of layouts.
   bool share_results(const StepResults& here, const StepResults& there) {
     if (here.layout() != layouts_.first || there.layout() != layouts_.second || !here.layout()) {
       layouts_ = {here.layout(), there.layout()};
@@ -201,7 +202,7 @@ class Walk {
   const ComparedRun& first_;
   const ComparedRun& second_;
   const std::set<std::string>& ignored_;
-  Compared is_compared_;  // made for layouts_.first
+  Compared is_compared_;  // valid for results of layouts_.first
   IterateOutcomes iterates_;
   std::pair<SharedLayout, SharedLayout> layouts_;
   bool share_ = false;

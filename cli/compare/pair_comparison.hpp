@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares two runs iteration by iteration: where they begin to differ, and what could be checked in which range. An
-// iterate that both pools keep is compared bit by bit. For every other iteration that both runs have recorded, results
-// of the same name are compared.
+// Compares two runs iteration by iteration: finds where they begin to differ, and what could be checked in which range
+// of iterations. An iterate that both pools keep is compared bit by bit. For every other iteration that both runs have
+// recorded, results of the same name are compared.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +32,12 @@ struct Difference {
   std::vector<DifferingResult> results;  // if kRecord: all that differ
 };
 
-/// Consecutive iterations that both runs have, that were checked in one way, and that are equal.
+/// Consecutive iterations of both runs that were checked in the same way and are equal.
 struct EqualRange {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
   std::uint64_t steps = 0;
-  bool iterates = false;  // whether iterates were compared; false: records were
+  bool iterates = false;  // true: the iterates were compared; false: the records
 };
 
 struct PairComparison {
@@ -51,10 +51,10 @@ struct PairComparison {
   std::uint64_t records_differing = 0;
   std::uint64_t iterates_compared = 0;
   std::uint64_t iterates_differing = 0;
-  std::vector<std::uint64_t> overwritten;    // iterations whose iterate was overwritten meanwhile
-  std::vector<std::uint64_t> damaged_first;  // iterations whose iterate does not match its hashes
+  std::vector<std::uint64_t> overwritten;    // iterations whose iterate was overwritten during the comparison
+  std::vector<std::uint64_t> damaged_first;  // iterations whose iterate in the first run does not match its hashes
   std::vector<std::uint64_t> damaged_second;
-  bool same_variables = true;         // as far as both sources describe them
+  bool same_variables = true;         // whether the variables are the same, as far as both sources describe them
   std::string iterates_not_compared;  // why no iterate was compared, in one clause; empty: some were compared
   std::string records_not_compared;   // why no record was compared, in one clause; empty: some were compared
 

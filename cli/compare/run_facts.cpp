@@ -22,7 +22,8 @@ class Facts {
     if (!is_empty) facts_.push_back({std::string(group), name, std::move(value)});
   }
 
-  /// Adds a text such as "damping=0.85 every=1" as two facts, and any other text as one fact.
+  /// Adds a text of the form "damping=0.85 every=1" as one fact per parameter (here two), and any other text as one
+  /// fact.
   void add_parameters(const std::string& text) {
     std::vector<std::pair<std::string, std::string>> pairs;
     std::istringstream words(text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The facts about how a run was started, under the same names whether they are from a journal, a ring or a summary, and
-// which facts differ between runs. A fact that a source lacks does not count as different.
+// The facts about how a run was started, and which facts differ between runs. A fact has the same name whether it is
+// from a journal, a ring or a summary. A fact that a source lacks does not count as different.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace ringside {
 
-/// A fact about the way in which a run was started.
+/// A fact about how a run was started.
 struct RunFact {
   std::string group;  // "problem", "options", "machine", "build"
   std::string name;   // a key of the summary, or one of the solver's parameters

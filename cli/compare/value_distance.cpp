@@ -21,7 +21,8 @@ Value value_at(const std::byte* entry) {
   return value;
 }
 
-/// The magnitude of a finite number, read as an integer, is the number of representable numbers between 0 and it.
+/// If the bits of a finite number without its sign are read as an integer, this integer is the number of steps from 0
+/// to the number, each to the next representable number.
 template <class Bits, class Real>
 std::optional<std::uint64_t> ulps(Real a, Real b) noexcept {
   if (!std::isfinite(a) || !std::isfinite(b)) return std::nullopt;

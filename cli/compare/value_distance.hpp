@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The distance of two values of a variable. For integers it is their difference. For floating-point numbers it is in
-// units in the last place (ulps): the number of steps between them, each to the next representable number.
+// The distance of two values of a variable. For integers it is their difference. For floating-point numbers it is
+// counted in units in the last place (ulps), that is, in steps from one representable number to the next.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace ringside {
 
 struct ValueDistance {
   bool equal = true;  // bit by bit
-  // Set for finite numbers. For a complex number, the distance is that of the first part that differs. +0 and -0 are 0
-  // ulps apart.
+  // Set if both values are finite. For complex numbers, it is the distance of the first part (real or imaginary) that
+  // differs. +0 and -0 are 0 ulps apart.
   std::optional<std::uint64_t> amount;
   bool in_ulps = true;  // false: the difference of two integers
   std::string part;     // "real part", "imaginary part"; empty unless the value is complex

@@ -20,8 +20,8 @@ std::set<int> nodes_of(const Machine& machine, const std::vector<int>& cpus) {
   return nodes;
 }
 
-/// At most `most` usable cores of `node`, by one thread of each. Takes the cores with the highest numbers, because a
-/// core plan gives these to the analyzer.
+/// At most `most` usable cores of `node`, each named by one of its threads. Takes the cores with the highest numbers,
+/// because a core plan gives these to the analyzer.
 CoreList highest_cores(const Machine& machine, int node, std::size_t most) {
   std::set<int> cores;
   std::vector<int> first_threads;

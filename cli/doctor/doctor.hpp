@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside doctor [POOL|DIR] [--json]`: reports what this node offers for a run, what hinders one, and what to change.
+// `ringside doctor [POOL|DIR] [--json]`: reports what this node offers for a run, what hinders a run, and what to
+// change.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,8 @@
 namespace ringside {
 
 /// Returns all findings about this node and about `pool_or_dir`, the place of a pool. root: as in
-/// cli/doctor/probes.hpp. Without persistent memory, the findings about its parts are left out.
+/// cli/doctor/probes.hpp. If the node or the pool has no persistent memory, findings that are only about persistent
+/// memory are left out.
 std::vector<Finding> examine_node(const std::string& pool_or_dir, const std::string& root = "");
 
 /// The report for the user: one line per finding, and its advice below it, wrapped at `columns` (0: no wrapping).

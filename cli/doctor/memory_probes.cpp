@@ -26,7 +26,7 @@ Finding memory_mode_finding(const MemoryModeFacts& facts) {
                               facts.tmpfs    ? "tmpfs"
                               : facts.mapped ? "mapped persistent memory (DAX)"
                                              : "on a disk");
-  // memory/arena/userfault.cpp describes the defect of move_pages() in these kernels.
+  // memory/arena/userfault.cpp describes the defect that move_pages() has in kernels before 6.18.
   const bool miscounts = facts.moves && !facts.release.empty() && !kernel_before(facts.release, 6, 18);
   finding.facts.emplace_back("moves_may_be_uncounted", miscounts);
   if (miscounts) {

@@ -115,7 +115,8 @@ Finding probe_clock(const std::string& root) {
   const std::vector<std::string> available = words(first_line(root + folder + "/available_clocksource").value_or(""));
   Finding finding{
       "clock", Verdict::kOk, fmt::format("{}", *current), "", {{"source", *current}, {"available", available}}};
-  // These clocks are read without entering the kernel; with others, a time stamp costs a system call or a slow device.
+  // These clocks are read without entering the kernel; with other clocks, a time stamp costs a system call or an access
+  // to a slow device.
   const std::vector<std::string> fast = {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"};
   const auto contains = [](const std::vector<std::string>& list, const std::string& word) {
     return std::find(list.begin(), list.end(), word) != list.end();
@@ -154,8 +155,8 @@ Finding probe_kernel(const std::string& root) {
 }
 
 Finding probe_pmdk() {
-  // These are the versions found at build time, because only the storage files of ring and journal may call the
-  // libraries.
+  // Reports the versions found at build time, because only the source files for the storage of ring and journal may
+  // call these libraries.
   Finding finding{"pmdk",
                   Verdict::kOk,
                   "libpmemobj " RINGSIDE_PMDK_VERSION ", libpmemlog " RINGSIDE_PMEMLOG_VERSION,

@@ -36,8 +36,8 @@ std::string describe(const std::string& path, const struct stat& status) {
   return fmt::format("{} belongs to {}, mode {:04o}", path, user_name(status.st_uid), status.st_mode & 07777);
 }
 
-/// Whether any other user with write access to the folder can replace the pool by another file: the sticky bit would
-/// prevent that.
+/// Whether other users can replace the pool by another file: they have write access to the folder, and the folder lacks
+/// the sticky bit, which would prevent the replacement.
 bool lets_others_replace(const struct stat& folder) {
   return (folder.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (folder.st_mode & S_ISVTX) == 0;
 }

@@ -20,7 +20,7 @@ std::string devices_of(const std::string& root) {
 
 struct Namespace {
   std::string name;
-  std::string mode;  // as ndctl names it
+  std::string mode;  // the mode in ndctl's words
   std::int64_t bytes = 0;
   std::string numa_node;
 };
@@ -37,7 +37,7 @@ std::vector<Namespace> pmem_namespaces(const std::string& devices) {
   return found;
 }
 
-/// Counts the sectors in `list`, a file of "SECTOR COUNT" lines, that lie within [first, first + length).
+/// Counts the sectors in `list`, a file of "SECTOR COUNT" lines, that are within [first, first + length).
 std::int64_t bad_sectors(const std::string& list, std::int64_t first, std::int64_t length) {
   std::int64_t bad = 0;
   std::ifstream file(list);
@@ -57,7 +57,7 @@ std::optional<std::int64_t> unsafe_shutdowns(const std::string& nmem) {
   return std::nullopt;
 }
 
-/// Those flags of the DIMM `nmem` that report a loss of data, or a risk of it.
+/// Those flags of the DIMM `nmem` that report a loss of data or a risk of such a loss.
 std::vector<std::string> failures(const std::string& nmem) {
   std::vector<std::string> found;
   for (const std::string& flag : words(first_line(nmem + "/nfit/flags").value_or(""))) {
@@ -102,7 +102,7 @@ Finding probe_pmem(const std::string& root) {
   }
   if (file_systems_possible) return finding;
   finding.verdict = Verdict::kNote;
-  // Without labels the kernel makes the whole region one namespace, so that no room is left for another.
+  // Without labels, the kernel makes one namespace of the whole region, so that there is no room for another namespace.
   const std::string command =
       namespaces.empty()
           ? "ndctl create-namespace --mode=fsdax" + (regions.empty() ? std::string() : " --region=" + regions.front())
@@ -148,8 +148,8 @@ Finding probe_bad_blocks(const PoolDevice& device, const std::string& root) {
     of_regions += bad;
     if (bad > 0) affected.push_back(fmt::format("{} in {}", bad, region));
   }
-  // For a plain partition, only the partition's sectors count. For a device of the device mapper, all sectors of the
-  // underlying disks count, because the mapping is not examined.
+  // For a plain partition, only the sectors of the partition count. For a device of the device mapper, all sectors of
+  // the underlying disks count, because the mapping is not examined.
   const bool part = device.start_bytes > 0 && device.disks.size() == 1 && !device.mapped;
   std::int64_t of_pool = 0;
   for (const std::string& disk : device.disks) {

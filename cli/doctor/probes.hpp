@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The probes of `ringside doctor`; each answers one question with one finding. A probe reads only the files that its
 // arguments name, so that a test can supply the files of any node: `root` is the prefix of /sys, /proc and /etc ("" on
-// a real node). `place` is a pool file, a folder, or the name of a file that does not exist yet in a folder.
+// a real node). `place` is a pool file, a folder, or the path of a file that does not exist yet in an existing folder.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +61,7 @@ Finding probe_numa(const Machine& machine, const PoolDevice& device, const std::
 
 Finding probe_huge_pages(const std::string& root);
 
-/// Whether DAX can map the pool in pages of 2 MiB. Requires device.mount, and device.pmem in fsdax mode.
+/// Whether DAX can map the pool in pages of 2 MiB. device.mount must be set, and device.pmem must be in fsdax mode.
 Finding probe_dax_pages(const PoolDevice& device);
 
 // storage_probes.cpp: free space, and whether stores persist in place. A probe creates at most one unnamed file.
@@ -93,7 +93,8 @@ bool has_pmem(const std::string& root);
 
 Finding probe_pmem(const std::string& root);
 
-/// The point from which a store survives power loss, in the region of the pool. Requires device.pmem.
+/// The persistence domain of the pool's region: the point that a store must reach to survive a power loss. Requires
+/// device.pmem.
 Finding probe_persistence(const PoolDevice& device, const std::string& root);
 
 /// Sectors that the medium lost, in all regions and in the pool's own device.
@@ -105,7 +106,7 @@ Finding probe_dimms(const std::string& root);
 // ownership_probes.cpp: owners of a pool and its folder, the process that uses the pool now, and the requirements of
 // the services.
 
-/// Whether the effective user can keep a pool at `place`, and no other user can read or replace it.
+/// Whether the effective user can keep a pool at `place`, and whether no other user can read or replace the pool.
 Finding probe_ownership(const std::string& place);
 
 /// Whether a process has the pool at `place` open as its owner.

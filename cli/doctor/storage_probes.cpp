@@ -17,7 +17,7 @@ namespace {
 
 // The size of libpmemobj's smallest pool.
 constexpr std::uint64_t kSmallestPoolBytes = std::uint64_t{8} << 20;
-// Eight slots of a 4,000,000-row iterate take a quarter of this.
+// Eight slots for iterates of 4,000,000 rows take a quarter of this size.
 constexpr std::uint64_t kRoomyBytes = std::uint64_t{1} << 30;
 
 constexpr long kXfsMagic = 0x58465342;  // not in linux/magic.h

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside experiment`: repeats a published measurement on this node and prints its tables, as text or JSON, or writes
-// a page with plots, whose data is the JSON. docs/use/experiments.md explains how to read them.
+// `ringside experiment`: repeats a published measurement on this node. Prints the tables as text or JSON, or writes a
+// page with plots of the JSON's data. docs/use/experiments.md explains how to read tables and plots.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ constexpr std::uint64_t kMostRepeats = 1'000'000;
 
 std::string cell_text(const Cell& cell, const Column& column) {
   if (const auto* number = std::get_if<double>(&cell)) {
-    // Counters have many digits, and their column has no unit that would shorten them.
+    // The values of counters have many digits, and their column has no unit in which they would be shorter.
     if (column.digits == 0 && std::abs(*number) >= 1e7) return fmt::format("{:.4g}", *number);
     return fmt::format("{:.{}f}", *number, column.digits);
   }
@@ -80,7 +80,7 @@ std::string to_text(const ResultTable& table) {
     }
   }
   std::string text = table.title + "\n" + columns_text(lines, words);
-  // If there is only one reason, or if a reason applies to whole rows, its columns need not be named.
+  // If there is only one reason, or if a reason applies to whole rows, the columns need not be named.
   for (const Reason& reason : reasons) {
     const bool whole = reasons.size() == 1 || reason.heads.size() > 3;
     text += fmt::format("  n/a{}: {}\n", whole ? "" : fmt::format(" ({})", fmt::join(reason.heads, ", ")),
@@ -128,7 +128,7 @@ Json to_json(const Plot& plot) {
 }
 
 /// {cpu, processors_allowed, cores, numa_nodes, last_level_cache_bytes, governor, kernel, huge_pages, isa, version,
-/// load_average, started}: call this function before the experiment. A value that cannot be determined is "n/a".
+/// load_average, started}. Call this function before the experiment starts. A value that cannot be determined is "n/a".
 Json machine_of(const Machine& machine) {
   const MachineCounts counts = count(machine);
   utsname names{};

@@ -72,16 +72,16 @@ ResultTable empty_own_table(int iterations) {
           {}};
 }
 
-/// The largest accepted relative difference between elements of both last iterates. Their bits may differ: our solver
-/// multiplies an element by 0.85 / entries before the sum; the published loop multiplies it by 1 / entries, and the sum
-/// by 0.85. Both add positive numbers, so an iteration adds at most 12 roundings (2^-53) to the relative error of
-/// element i. Of the largest earlier error, an iteration keeps at most the share 1 - 0.15 / (n x_i), which is 0.85 if
-/// x_i is the mean 1 / n. The accumulated error is then at most 12 / 0.15 * 1.1e-16 = 0.9e-14 for each of the two
-/// iterates. The limit has a margin; it is not a proven bound.
+/// The largest accepted relative difference between an element of our last iterate and of the published program's last
+/// iterate. The bits may differ: our solver multiplies an element by 0.85 / entries before the sum; the published loop
+/// multiplies it by 1 / entries, and the sum by 0.85. Both add positive numbers, so an iteration adds at most 12
+/// roundings (2^-53) to the relative error of element i. An iteration keeps at most the share 1 - 0.15 / (n x_i) of the
+/// largest earlier error; this share is 0.85 if x_i is the mean 1 / n. In this case, the accumulated error is at most
+/// 12 / 0.15 * 1.1e-16 = 0.9e-14 for each of the two iterates. The limit includes a margin; it is not a proven bound.
 constexpr double kMostDifference = 2e-14;
 
 /// The largest relative difference of the pool's newest iterate from `expected`. The pool is in a folder below
-/// `parent`. Throws Error: exit code 5 if the iterate is damaged, is of another iteration, or differs too much.
+/// `parent`. Throws Error: exit code 5 if the pool's iterate is damaged, is of another iteration, or differs too much.
 double difference_from(const std::vector<double>& expected, const std::string& pool, const std::string& parent,
                        int iterations) {
   const RingReader reader = RingReader::open(pool);

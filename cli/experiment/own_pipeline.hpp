@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Adds a run of Ringside to the published simulation, with the same matrix, iterations, sweeps and splits of threads.
-// It uses `ringside run` as a user would, with its ring in the same memory.
+// The run is started by `ringside run`, as by a user, with its ring in the same memory.
 #pragma once
 
 #include "node/experiments/experiment.hpp"

@@ -75,8 +75,8 @@ std::vector<std::size_t> named_variables(std::span<const Variable> variables, co
   return chosen;
 }
 
-/// The variables to write. If the user named none, the format determines whether these are the first variable, all of
-/// them, or all that have the shape of the first one that has a shape.
+/// The variables to write. If the user named none, the format determines whether the first variable is written, all
+/// variables, or all variables with the same shape as the first variable that has a shape.
 std::vector<std::size_t> chosen_variables(const ExportOptions& options, const ExportFormat& format,
                                           std::span<const Variable> variables) {
   std::vector<std::size_t> chosen = named_variables(variables, options.variables, options.pool);
@@ -97,7 +97,7 @@ std::vector<std::size_t> chosen_variables(const ExportOptions& options, const Ex
   return chosen;
 }
 
-/// The format that --format names. If it names none: the format that matches the output's ending, else the first
+/// The format that --format names. Without --format: the format that matches the output's ending, else the first
 /// format.
 const ExportFormat& chosen_format(const ExportOptions& options) {
   for (const ExportFormat& one : export_formats()) {
@@ -118,7 +118,7 @@ bool is_folder_format(const ExportFormat& format) {
   return format.name.starts_with("zarr");
 }
 
-/// Throws Error (exit code 2) if the output cannot be written to its place, or if its ending is not that of a format.
+/// Throws Error (exit code 2) if the output cannot be written at its path, or if its ending belongs to no format.
 void check_place(const ExportOptions& options, const ExportFormat& format, const std::vector<KeptFile>& kept) {
   if (!is_folder_format(format)) check_output(options.output, "--output", kept);
   if (!options.format.empty()) return;
@@ -128,7 +128,7 @@ void check_place(const ExportOptions& options, const ExportFormat& format, const
   refuse_other_endings(options.output, "--output", endings, kFormatHint);
 }
 
-/// The points of the entries in the slice.
+/// The points that belong to the entries of the slice.
 std::vector<double> points_of(const ExportOptions& options, const Variable& variable, const Slice& slice) {
   std::vector<double> points = read_points(options.points);
   std::uint64_t entries = 1;
@@ -189,7 +189,7 @@ std::optional<RingReader> archive_of(const RingReader& pool) {
   return std::nullopt;
 }
 
-/// Whether the reader's pool keeps this iteration, of one of the runs in `of_runs_in`.
+/// Whether the reader's pool keeps this iteration of a run that also has steps in `of_runs_in`.
 bool holds(const RingReader& reader, std::uint64_t iteration, const Recovery& of_runs_in) {
   const Recovery found = reader.recover();
   return std::any_of(found.kept.begin(), found.kept.end(), [&](const KeptSlot& kept) {
@@ -207,8 +207,8 @@ std::optional<RingReader> archive_instead_of(const RingReader& pool, const StepO
   return archive;
 }
 
-/// The chosen format, after the checks that one ring and the rings of several nodes have in common. Throws Error (exit
-/// code 2) for options that the format does not support.
+/// The chosen format, after those checks that are the same for one ring and for the rings of several nodes. Throws
+/// Error (exit code 2) for options that the format does not support.
 const ExportFormat& checked_format(const ExportOptions& options) {
   const ExportFormat& format = chosen_format(options);
   if (options.steps.all && !format.series) {

@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kRingAttempts = 100;  // the same number as for one ring
 
-/// A step of several rings, held in every ring if possible. It is read in place, because a copy would need memory for
-/// the whole step.
+/// A step of several rings, held in every ring if possible. The step is read in place, because a copy would need memory
+/// for the whole step.
 class HeldStepOfRings {
  public:
   /// Opens and verifies a step. Empty if it was overwritten in a ring. Throws Error (exit code 5) with the node's name
@@ -27,7 +27,7 @@ class HeldStepOfRings {
     for (std::size_t n = 0; n < step.slots.size(); ++n) {
       const NodeRing& node = set.nodes()[n];
       const KeptSlot& kept = step.slots[n];
-      (void)node.reader->hold(kept.header.commit_seq, held.held_[n]);  // without leases, still_there detects a loss
+      (void)node.reader->hold(kept.header.commit_seq, held.held_[n]);  // without leases, still_there detects it
       const PayloadCheck check = node.reader->verify(kept);
       if (check.overwritten) return std::nullopt;
       if (check.intact()) continue;

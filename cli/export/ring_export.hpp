@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes steps of the whole run, which the rings of several nodes keep, to one output. Each step is verified in all
-// rings, and then written by the format chunk by chunk. It is accepted only if no ring has overwritten it meanwhile.
+// rings, and then written by the format chunk by chunk. A step is accepted only if no ring overwrote it during the
+// export.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@
 namespace ringside {
 
 struct RingExport {
-  const RingSet& set;  // all its rings can be used
+  const RingSet& set;  // all rings of the set can be used
   const Assembly& assembly;
   const ExportFormat& format;
   const ExportTarget& target;
@@ -25,8 +26,8 @@ struct RingExport {
   StopFlag stop;
 };
 
-/// Writes one step. If the last step is overwritten while it is read, writes a newer one. Returns its iteration. Throws
-/// Error.
+/// Writes one step. If the last step is overwritten while it is read, writes a newer one. Returns the iteration of the
+/// written step. Throws Error.
 std::uint64_t export_one(const RingExport& what, const StepOptions& options);
 
 /// Writes several steps, one after another. Throws Error; exit code 3 if all of them were overwritten.

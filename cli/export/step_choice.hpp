@@ -32,9 +32,10 @@ struct ChosenStep {
   bool archived = false;
 };
 
-/// The chosen steps: the first one between --from and --to, and every N-th after it. Throws Error (exit code 2) if
-/// there are none. The steps are in the order of their commits in the pool. A step that only the archive keeps counts
-/// if the pool keeps steps of its run; it precedes the next later iteration of that run.
+/// The chosen steps: the first step between --from and --to, and every N-th step after it. Throws Error (exit code 2)
+/// if there are none. The steps are in the order of their commits in the pool. A step that only the archive keeps is
+/// included if the pool keeps steps of the same run; it comes before the step with the next later iteration of that
+/// run.
 std::vector<ChosenStep> chosen_steps(const StepOptions& options, const Recovery& recovery, const Recovery& archive,
                                      const std::string& pool);
 

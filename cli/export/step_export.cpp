@@ -22,8 +22,8 @@
 namespace ringside {
 namespace {
 
-/// The error for a damaged iterate. It is not replaced by an older one: the error names the newest intact iterate, so
-/// that the user can decide.
+/// The error for a damaged iterate. `export` does not write an older iterate instead: the error names the newest intact
+/// iterate, so that the user can decide.
 Error damaged(const RingReader& reader, const KeptSlot& kept, std::uint64_t chunk) {
   const std::optional<KeptSlot> intact = newest_intact(reader.ring(), reader.recover());
   return damage_error("{}: iteration {} in slot {} is damaged (chunk {}); {}", reader.path().string(),
@@ -32,8 +32,9 @@ Error damaged(const RingReader& reader, const KeptSlot& kept, std::uint64_t chun
                              : std::string("none of the others is intact"));
 }
 
-/// A kept step of a pool. It is verified before any of its bytes are used. It is either read in place, from the mapped
-/// pool, and detects that an analyzer overwrites it; or it is a verified copy in memory.
+/// A kept step of a pool, which is verified before any of its bytes are used. The step is either read in place from the
+/// mapped pool, in which case still_there reports whether an analyzer has overwritten it, or it is a verified copy in
+/// memory.
 class VerifiedStep {
  public:
   enum class Way {
@@ -41,8 +42,8 @@ class VerifiedStep {
     kCopy      // copies the whole step, so that later overwriting has no effect
   };
 
-  /// Holds or copies a step. Empty if the slot took another commit meanwhile. Throws Error (exit code 5) if the step is
-  /// damaged. If slots cannot be held, kInPlace becomes kCopy. The reader outlives the step.
+  /// Holds or copies a step. Empty if another commit has overwritten the slot. Throws Error (exit code 5) if the step
+  /// is damaged. If slots cannot be held, kInPlace becomes kCopy. The reader must outlive the step.
   static std::optional<VerifiedStep> open(const RingReader& reader, const KeptSlot& kept, Way way) {
     VerifiedStep step(reader, kept);
     if (way == Way::kInPlace && reader.hold(kept.header.commit_seq, step.held_) == HoldOutcome::kHeld) {
@@ -78,8 +79,8 @@ class VerifiedStep {
 
 using Way = VerifiedStep::Way;
 
-/// In a ring of K slots, the newest iterate is overwritten K - 1 commits later. On busy cores, a reader of a small ring
-/// may lose that race a dozen times.
+/// In a ring of K slots, the newest iterate is overwritten K - 1 commits later. On busy cores, the newest iterate of a
+/// small ring may be overwritten a dozen times before its reader has finished.
 constexpr int kExportAttempts = 100;
 
 class StepWriter {
@@ -151,9 +152,9 @@ class StepWriter {
   const StepExport& what_;
   KeptResults results_;
   std::optional<KeptResults> archived_results_;
-  std::optional<std::size_t> selected_of_;  // index of the variable in `values_`
+  std::optional<std::size_t> selected_of_;  // the variable whose entries are in `values_`
   std::span<const std::byte> values_;
-  std::vector<std::byte> selected_;  // the entries that a slice gathers, of one variable
+  std::vector<std::byte> selected_;  // the entries of one variable that a slice has gathered
   TerminalLine line_;
   std::chrono::steady_clock::time_point shown_ = std::chrono::steady_clock::now();
   std::uint64_t written_ = 0;
@@ -181,7 +182,7 @@ std::uint64_t export_one(const StepExport& what, const StepOptions& options) {
     const KeptSlot kept = chosen_step(options, recovery, pool);
     std::optional<VerifiedStep> step = VerifiedStep::open(what.reader, kept, way);
     if (step) {
-      // The output is opened only now, because an output that is written in place may be a file that opening empties.
+      // The output is opened only now: opening may empty an existing file, if the output is written in place.
       const std::unique_ptr<ExportSink> sink = what.format.make(what.target);
       if (writer.write(*sink, *step, false)) {
         sink->accept();

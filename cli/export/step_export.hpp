@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes chosen steps of a pool to one output. Each step is verified and then written by the format. It is accepted
-// only if it was not overwritten meanwhile.
+// Writes chosen steps of a pool to one output. Each step is verified and then written by the format. A step is accepted
+// only if it was not overwritten during the export.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,12 @@ struct StepExport {
   const ExportFormat& format;
   const ExportTarget& target;
   const std::vector<std::size_t>& variables;  // indices in the pool's schema, in the order of the target's variables
-  bool to_file = true;                        // whether the output can be withdrawn until it is finished
+  bool to_file = true;                        // the output is a new file or folder, removable until it is finished
   StopFlag stop;
 };
 
-/// Writes one step. If the last step is overwritten during the reading, writes a newer one. Returns its iteration.
-/// Throws Error.
+/// Writes one step. If the last step is overwritten during the reading, writes a newer one. Returns the iteration of
+/// the written step. Throws Error.
 std::uint64_t export_one(const StepExport& what, const StepOptions& options);
 
 struct ExportedSeries {

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kShortest = 16;
 constexpr std::size_t kLongest = 512;
 
-/// Does not return early, so that its duration does not reveal where the first difference is.
+/// Does not return early, so that the duration of the comparison does not reveal where the first difference is.
 bool equal_in_constant_time(std::string_view secret, std::string_view candidate) noexcept {
   volatile unsigned difference = secret.size() == candidate.size() ? 0 : 1;
   for (std::size_t i = 0; i < candidate.size(); ++i) {

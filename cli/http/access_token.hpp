@@ -16,7 +16,7 @@ class AccessToken {
 
   explicit AccessToken(std::string token);
 
-  /// Takes the same time wherever the first difference is.
+  /// Takes the same time wherever the first differing character is.
   bool matches(std::string_view candidate) const noexcept;
   /// The cookie's value, which a browser sends after it has presented the token.
   const std::string& session() const noexcept { return session_; }

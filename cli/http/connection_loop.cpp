@@ -20,8 +20,8 @@
 namespace ringside {
 namespace {
 
-// The most connections that one turn of the loop accepts. It is below the limit of open connections, so that a request
-// is read before later connections displace it.
+// The most connections that one turn of the loop accepts. This number is below the limit of open connections, so that a
+// request is read before later connections displace its connection.
 constexpr int kAcceptedAtOnce = 32;
 
 // The time for which new connections stay in the kernel's queue while no descriptor is free.
@@ -61,7 +61,7 @@ void ConnectionLoop::run() {
       if (!wait()) return;
       go_on();
       accept_more();
-    } catch (const std::exception&) {  // too little memory to wait for all connections; it may suffice for fewer
+    } catch (const std::exception&) {  // too little memory to wait for all connections; perhaps enough for fewer
       if (close_least_deserving()) continue;
       pollfd stopping{stopping_.get(), POLLIN, 0};
       if (poll(&stopping, 1, static_cast<int>(kNoDescriptors.count())) > 0) return;
@@ -174,8 +174,8 @@ void ConnectionLoop::accept_more() {
 
 /// Closes the connection whose loss does the least harm. Returns false if no connection exists.
 bool ConnectionLoop::close_least_deserving() {
-  // The request of a remote client arrives shortly after its connection. Without a grace period, when the table is full
-  // of half-sent requests, every new connection would close the previous new one.
+  // The request of a remote client arrives shortly after its connection. If there were no grace period and the table
+  // were full of half-sent requests, every new connection would close the previous new connection.
   const Clock::time_point silent_before = Clock::now() - limits_.grace;
   const auto rank = [&](const Connection& connection) {
     const bool in_grace = connection.state == State::kSilent && connection.accepted > silent_before;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The connections of the HTTP server. One thread waits for all of them at once, so that no connection delays another.
 // It reads a request until its head is complete, sends the whole answer and closes the connection. A client may send
-// nothing, one byte a second or an endless stream, or may not read its answer. Its connection then takes one descriptor
-// and a few KiB of memory. Both are bounded, and the connection is closed when a newer one needs the room.
+// nothing, one byte a second or an endless stream, or may not read its answer. The connection of such a client takes
+// one descriptor and a few KiB of memory. Both amounts are bounded, and this connection is closed when a newer
+// connection needs the room.
 #pragma once
 
 #include <chrono>
@@ -18,10 +19,10 @@
 namespace ringside {
 
 struct ConnectionLimits {
-  std::size_t connections = 256;                    // beyond this number, one is closed (close_least_deserving)
+  std::size_t connections = 256;                    // beyond this, a connection is closed (close_least_deserving)
   std::size_t request_bytes = 8 << 10;              // the largest size of a request's head
-  std::size_t answers_bytes = 16 << 20;             // the total of unsent answers; one may always wait
-  std::chrono::milliseconds grace{250};             // after this time, a connection without any byte is silent
+  std::size_t answers_bytes = 16 << 20;             // the most unsent bytes in total; a single answer may be larger
+  std::chrono::milliseconds grace{250};             // a connection that has sent no byte in this time is silent
   std::chrono::milliseconds first_byte_time{1000};  // limit for the first byte of the request
   std::chrono::milliseconds request_time{5000};     // limit for the complete request
   std::chrono::milliseconds response_time{10'000};  // limit for sending the answer

@@ -79,8 +79,8 @@ void refuse(Response& response, int status, std::string_view why) {
   set_content(response, fmt::format("{}\n", why), "text/plain; charset=utf-8");
 }
 
-/// The bytes of an answer, always whole and uncompressed: compression for loopback is not worth a core's time beside
-/// the solver. The answer to HEAD contains the length of the text that GET would return.
+/// The bytes of an answer, always whole and uncompressed: for loopback, compression is not worth the core's time, which
+/// the solver may need. The answer to HEAD contains the length of the text that GET would return.
 std::string bytes_of(Response response, bool with_text) {
   response.headers["Content-Length"] = std::to_string(response.text.size());
   std::string bytes = fmt::format("HTTP/1.1 {} {}\r\n", response.status, reason_of(response.status));
@@ -128,7 +128,7 @@ int port_of(const UniqueFd& socket) {
                                         : reinterpret_cast<const sockaddr_in&>(at).sin_port);
 }
 
-/// The name in a Host header, without the port. A port consists of digits or is empty.
+/// The name in a Host header, without the port. The port consists of digits or is empty.
 std::string_view host_name(std::string_view host) {
   const std::size_t colon = host.rfind(':');
   const bool has_port =
@@ -143,16 +143,16 @@ std::string lower_case(std::string_view text) {
 }
 
 /// Whether the Host header names this server. The check prevents DNS rebinding: if the host name of a foreign page
-/// resolves to loopback, the page's requests still have that name as Host.
+/// resolves to loopback, the requests of the page still have that name in their Host header.
 bool is_our_name(std::string_view host, const ListenAddress& address) {
   const std::string name = lower_case(host_name(host));
   return name == "127.0.0.1" || name == "localhost" || name == "[::1]" || name == address.host ||
          std::ranges::find(address.allowed_hosts, name) != address.allowed_hosts.end();
 }
 
-/// Whether a browser makes the request for a page of another origin (for a script, an image or a frame), and not
-/// because the user followed a link to this server. Programs send neither Sec-Fetch-Site nor Origin; our own pages send
-/// no Origin with GET.
+/// Whether a browser sends the request because a page of another origin loads a script, an image or a frame from this
+/// server. A link to this server that the user follows is allowed. Programs send neither Sec-Fetch-Site nor Origin; our
+/// own pages send no Origin with GET.
 bool is_of_another_origin(const RequestHead& request, const ListenAddress& address) {
   const std::string_view site = request.field("sec-fetch-site");
   if (!site.empty()) {
@@ -272,8 +272,8 @@ struct HttpServer::Implementation {
     return !token || shows_token(request, response);
   }
 
-  /// Accepts the token in a header (Prometheus, scripts), or the cookie. If the token is in the address, the answer
-  /// sets the cookie instead.
+  /// Whether the request has the token in a header (Prometheus, scripts), or the cookie. If the token is in the
+  /// address, returns false; the answer then redirects and sets the cookie.
   bool shows_token(const RequestHead& request, Response& response) const {
     constexpr std::string_view kBearer = "Bearer ";
     const std::string_view authorization = request.field("authorization");

@@ -55,7 +55,7 @@ std::string as_script_data(const Json& object) {
   return text;
 }
 
-/// The page, with `data` instead of its mark.
+/// The page, with `data` instead of its placeholder.
 std::string filled(std::string page, std::string_view path, const Json& data) {
   constexpr std::string_view kDataMark = "RINGSIDE_REPORT_DATA";
   const std::size_t mark = page.find(kDataMark);

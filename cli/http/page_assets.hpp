@@ -28,9 +28,9 @@ const PageAsset* find_page_asset(std::string_view path) noexcept;
 /// The asset at `path` as the answer to a request. Throws Error (exit code 3) if no asset has this path.
 SiteAnswer page_answer(std::string_view path);
 
-/// The page at `path` as one file: its scripts and style sheets are inlined, and `data` replaces the mark
+/// The page at `path` as one file: its scripts and style sheets are inlined, and `data` replaces the placeholder
 /// RINGSIDE_REPORT_DATA in one of its script elements. Figures and names in `data` never become markup or script.
-/// Throws Error (exit code 3) if the page has no mark, or if the page or a file that it loads is not an asset.
+/// Throws Error (exit code 3) if the page has no placeholder, or if the page or a file that it loads is not an asset.
 std::string page_with_data(std::string_view path, const Json& data);
 
 /// The page at `path` with `data` in it, for HttpServer. Unlike in page_with_data, nothing is inlined: the page loads

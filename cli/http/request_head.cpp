@@ -37,7 +37,7 @@ std::string_view trimmed(std::string_view value) noexcept {
   return value;
 }
 
-/// The properties of the request's body and host that the fields read so far specify.
+/// What the fields read so far specify about the request's body and host.
 struct Fields {
   int hosts = 0;
   int lengths = 0;
@@ -91,7 +91,7 @@ std::string_view next_part(std::string_view& rest, std::string_view separator) n
   return part;
 }
 
-enum class Plus { kIsPlus, kIsBlank };  // '+' means a blank in a query (HTML forms), but itself in a path
+enum class Plus { kIsPlus, kIsBlank };  // '+' means a blank in a query (HTML forms), but a plus sign in a path
 
 /// Decodes percent-encoded characters. A '%' that is not followed by two hexadecimal digits is kept.
 std::string percent_decoded(std::string_view text, Plus plus) {

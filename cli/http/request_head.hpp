@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The head of an HTTP request (RFC 9112): what it requests, and whether every proxy and server interprets it in the
 // same way. Heads that are known to be interpreted differently allow request smuggling, and are refused. We do not use
-// a library: the server answers a head as a whole, without body or socket, and no library of the distribution documents
-// an interface for that in all its releases.
+// a library: the server parses a complete head in memory, without body or socket, and no library of the distribution
+// documents an interface for this purpose in all its releases.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +33,8 @@ std::optional<HeadFault> fault_in(std::string_view head) noexcept;
 struct RequestHead {
   std::string_view method;                                            // "GET"
   std::string path;                                                   // percent-decoded, without query and fragment
-  std::vector<std::pair<std::string, std::string>> parameters;        // of the query, percent-decoded, in order
-  std::vector<std::pair<std::string_view, std::string_view>> fields;  // in order, without blanks around a value
+  std::vector<std::pair<std::string, std::string>> parameters;        // of the query; percent-decoded, in order
+  std::vector<std::pair<std::string_view, std::string_view>> fields;  // in order; values without blanks around them
 
   /// The value of the first parameter with this name.
   std::optional<std::string> parameter(std::string_view name) const;

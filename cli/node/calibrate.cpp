@@ -40,7 +40,7 @@ constexpr double kMostBudgetS = 86'400;
 
 struct CalibrateOptions {
   std::vector<std::string> matrices;
-  SolveOptions solve;  // the options of the solver, without the matrix
+  SolveOptions solve;  // the solver's options, except the matrix
   std::vector<std::string> folders;
   std::string threads;
   double budget_s = kCalibrationBudgetS;
@@ -146,7 +146,7 @@ const Series* stream_of(const Node& node, const std::string& tier, const char* k
   return nullptr;
 }
 
-/// "30.1 / 36.0": the figures with the fewest and with the most threads.
+/// "30.1 / 36.0": the figure for the fewest threads and that for the most threads.
 std::string ends_of(const Series* series, double unit, int digits) {
   if (series == nullptr || series->points.empty()) return "n/a";
   const double first = series->points.front().figure.value * unit;
@@ -181,7 +181,7 @@ const Series* kernel_of(const Node& node, const ProblemSize& problem, const std:
   return nullptr;
 }
 
-/// One line for each memory in which the slots may be, with and without sync.
+/// One line for each combination of a memory in which the slots may be and of writing with or without sync.
 std::string problem_lines(const Node& node, const ProblemSize& problem) {
   std::string text =
       fmt::format("  {}: {} rows, {} entries; generate {} ms\n", printable(problem.matrix),
@@ -225,7 +225,7 @@ int calibrate_with(CalibrateOptions options) {
     make_node_folder();
   }
   const std::vector<KeptFile> kept = read_files(options);
-  check_output(options.output, "--output", kept);  // before the measurement, which takes minutes
+  check_output(options.output, "--output", kept);  // checked before the measurement, which takes minutes
 
   CalibrationOptions calibration;
   calibration.problems = problems_of(options);

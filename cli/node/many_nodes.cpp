@@ -16,9 +16,10 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kMostSteps = 200;  // the most steps to simulate: lags and waits are steady long before
+constexpr std::uint64_t kMostSteps = 200;  // the most steps to simulate; lags and waits become steady much earlier
 
-// Measured times (docs/inside/ranks.md, "Parameters"): for a publish, and for the test and the start of an exchange.
+// Measured times (docs/inside/ranks.md, "Parameters") of a publish, and of testing an exchange and starting the next
+// one.
 constexpr double kPublishS = 25e-6;
 constexpr double kExchangeS = 10e-6;
 
@@ -262,7 +263,7 @@ std::string many_nodes_table(const ManyNodes& simulated) {
                        short_text(last.waited_most_s), short_text(last.total_s));
   }
   const auto too_slow = std::ranges::find_if(simulated.rows, [](const ScaleResult& row) {
-    return row.held_steps > row.store_steps || row.collector_core > 1;  // then states fill the stores
+    return row.held_steps > row.store_steps || row.collector_core > 1;  // the stores then fill with states
   });
   if (too_slow != simulated.rows.end()) {
     out += fmt::format("\n  rounds of {} nodes take too long: steps are missing in the results of the whole run\n",

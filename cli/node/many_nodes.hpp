@@ -32,11 +32,11 @@ struct ManyNodes {
   std::vector<ScaleResult> rows;
 };
 
-/// The node that --step-figures describes. Throws Error (exit code 2).
+/// The figures of the node, as --step-figures describes them. Throws Error (exit code 2).
 NodeFigures figures_given(const ManyNodesOptions& options, const PublishOptions& publish, const RingOptions& ring);
 
-/// If the options have a single number of nodes, it is simulated together with all smaller powers of 4. Throws Error
-/// (exit code 2).
+/// If the options have a single number of nodes, all smaller powers of 4 are also simulated. Throws Error (exit code
+/// 2).
 ManyNodes simulate_many(const ManyNodesOptions& options, const NodeFigures& node, const SolveOptions& solve);
 
 std::string many_nodes_table(const ManyNodes& simulated);

@@ -8,7 +8,7 @@
 namespace ringside {
 
 std::optional<std::string> matrix_memory_advice(const MatrixMemoryFacts& facts) {
-  // The row offsets and the columns. Whether the matrix has values is unknown here.
+  // The bytes of the row offsets and of the columns. Whether the matrix also has values is unknown here.
   const std::uint64_t bytes = (facts.rows + 1) * sizeof(std::uint64_t) + facts.nonzeros * sizeof(std::uint32_t);
   const std::string size = fmt::format("the matrix takes at least {}, and 8 bytes an entry more if it has values",
                                        megabytes(bytes));

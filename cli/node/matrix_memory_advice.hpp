@@ -15,7 +15,7 @@ struct MatrixMemoryFacts {
   std::uint64_t nonzeros = 0;
   std::string far_folder;              // from --matrix-memory far:DIR; empty: DRAM
   std::uint64_t dram_limit_bytes = 0;  // only with a far folder
-  std::uint64_t memory_bytes = 0;      // of the node; 0: unknown
+  std::uint64_t memory_bytes = 0;      // the memory of the node; 0: unknown
 };
 
 /// The advice as text; empty if the matrix is to be in DRAM and fits there.

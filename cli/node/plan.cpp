@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside plan`: predicts the time of a run for every split of the cores and every mode, and names the best. It
-// measures nothing and loads no matrix. With --nodes it also simulates a run on many such nodes.
+// `ringside plan`: predicts the time of a run for every split of the cores and every mode, and names the best choice.
+// It measures nothing and loads no matrix. With --nodes, it also simulates a run on many nodes of this kind.
 #include <fmt/format.h>
 
 #include <optional>
@@ -32,7 +32,7 @@ struct PlanOptions {
   RingOptions ring;
   ReduceOptions reduce;
   CoreOptions cores;
-  // These do not affect the predicted times; they are accepted so that a run's options can be passed unchanged.
+  // These options do not affect the predicted times; they are accepted so that a run's options can be passed unchanged.
   PeerOptions peer;
   JournalOptions journal;
   TelemetryOptions telemetry;
@@ -74,8 +74,8 @@ void declare_plan(CommandLine& line, PlanOptions& options) {
   line.declare_config_file();
 }
 
-/// The node to plan for. The default file must be from this machine. If the user names a file, its figures are used,
-/// whatever machine it describes.
+/// The node to plan for. The default file must be from this machine. If the user names a file, the figures in this file
+/// are used, whatever machine they describe.
 Node node_of(const PlanOptions& options) {
   if (!options.node_file.empty()) return read_node(options.node_file);
   const std::string path = default_node_file();
@@ -98,7 +98,8 @@ void print(const Json& object) {
   fmt::print("{}\n", object.dump(2));
 }
 
-/// Plans a run on many nodes that equal one with measured figures (--step-figures), without a node file or a matrix.
+/// Plans a run on many equal nodes. The figures of a node are those of --step-figures; no node file or matrix is
+/// needed.
 int plan_measured(const PlanOptions& options) {
   if (!options.solve.matrix.empty() || options.rows > 0 || !options.output.empty()) {
     throw usage_error(

@@ -28,8 +28,8 @@ std::string problem_text(const ProblemSize& problem) {
                      with_separators(problem.rows), with_separators(problem.nonzeros));
 }
 
-/// Whether the table must show the expected times. The plan chooses by them, and they are shown if the totals suggest
-/// another row.
+/// Whether the table must show the expected times. The plan chooses the row with the least expected time; the expected
+/// times are shown if the totals suggest another row.
 bool needs_expected(const Plan& plan) {
   const double total = plan.rows[plan.best].prediction.total_s;
   return std::any_of(plan.rows.begin(), plan.rows.end(),

@@ -32,14 +32,14 @@ const Tier* tier_of_pool(const Node& node, const std::string& pool) {
   return nullptr;
 }
 
-/// In a node file written by hand: the only tier besides DRAM, or DRAM if no other tier exists. Null in any other case.
+/// In a node file that was written by hand: the only tier besides DRAM, or DRAM if no other tier exists. Else null.
 const Tier* only_tier(const Node& node) {
   if (node.fingerprint || node.tiers.size() > 2) return nullptr;
   return &node.tiers.back();
 }
 
-/// The names of the tiers that can hold slots. In a measured file, DRAM cannot: it has no folder, so that copies into
-/// it were not measured.
+/// The names of the tiers that can hold slots. In a measured file, DRAM cannot hold slots: it has no folder, so copies
+/// into it were not measured.
 std::string names_of_tiers(const Node& node) {
   std::string names;
   for (const Tier& tier : node.tiers) {
@@ -70,7 +70,7 @@ std::optional<int> number_of_cores(const char* flag, const std::string& list) {
   return static_cast<int>(parse_core_list(list, flag).cpus.size());
 }
 
-/// The measured problem, with the name and the file of the requested problem.
+/// The measured problem, but with the name and the file of the requested problem.
 ProblemSize as_asked(ProblemSize measured, const ProblemSize& asked) {
   measured.matrix = asked.matrix;
   if (asked.file) measured.file = asked.file;
@@ -118,7 +118,7 @@ ProblemSize problem_size(const Node& node, const PlannedOptions& options, std::v
     size.nonzeros = grid_links_above(*name.grid_side, *name.grid_side);
     return size;
   }
-  if (name.rmat) {  // of duplicate edges, only one remains
+  if (name.rmat) {  // if an edge occurs several times, it is kept only once
     remarks.emplace_back("the name of the matrix gives its nonzeros only approximately");
     size.rows = std::uint64_t{1} << name.rmat->scale;
     size.nonzeros = size.rows * name.rmat->edge_factor;

@@ -23,7 +23,8 @@ DecodedJournal read_from(const std::string& pool, std::uint64_t from) {
   while (const std::optional<EncodedRecord> encoded = reader.next(from)) {
     from = encoded->seq + 1;
     wire::Record record;
-    // A record of a kind that this version lacks still parses. A record that does not parse is left out.
+    // A record of a kind that this version does not know can still be parsed. A record that cannot be parsed is left
+    // out.
     if (record.ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size()))) {
       read.records.push_back(std::move(record));
     }
@@ -33,9 +34,8 @@ DecodedJournal read_from(const std::string& pool, std::uint64_t from) {
   return read;
 }
 
-/// The number of `records` that belong to the followed analyzer. Records up to `newest_known` do. Later records do
-/// until the analyzer's run has ended or another run begins. told: the number of these records that were handed out
-/// before.
+/// The number of `records` that belong to the followed analyzer: the records up to `newest_known`, and later records
+/// until the analyzer's run has ended or another run begins. told: how many of `records` were handed out before.
 std::size_t before_the_next_run(const std::vector<wire::Record>& records, std::size_t told,
                                 std::uint64_t newest_known) {
   std::string run;
@@ -51,7 +51,7 @@ std::size_t before_the_next_run(const std::vector<wire::Record>& records, std::s
   return records.size();
 }
 
-/// The numbers, from `next` to the newest, of the records that are not in `records`: "3 to 7, 9 to 9".
+/// The numbers, from `next` to the newest number, that no record in `records` has: "3 to 7, 9 to 9".
 std::string holes_in(const std::vector<wire::Record>& records, std::uint64_t next, std::uint64_t newest_known) {
   std::string holes;
   if (next == 0) next = records.empty() ? 1 : records.front().seq();
@@ -88,7 +88,8 @@ RestOfRun read_rest(StreamEnd end) {
     try {
       DecodedJournal journal = read_from(end.journal_pool, has_last ? end.next_seq - 1 : end.next_seq);
       std::vector<wire::Record>& found = journal.records;
-      // If the journal contains the last record that was handed out, it is still the journal that contained it before.
+      // The journal must still contain the last record that was handed out; otherwise it may be another journal than
+      // before.
       if (has_last &&
           (found.empty() || found.front().seq() != end.next_seq - 1 || found.front().unix_ns() != end.last_unix_ns)) {
         why = fmt::format("cannot be read: record {} is no longer in the journal of {}, or is another one",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A journal's records as messages, for commands that show the past without an analyzer or that continue after an
-// analyzer has ended.
+// A journal's records as messages, for commands that show earlier records without an analyzer, or that continue after
+// an analyzer has ended.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct DecodedJournal {
 DecodedJournal read_journal(const std::string& pool);
 
 struct RestOfRun {
-  std::vector<wire::Record> records;  // ascending, none of them handed out before
+  std::vector<wire::Record> records;  // in ascending order; the stream handed out none of them
   std::string missing;                // the unavailable records, and the reason, in words; empty if none is missing
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside gather FOLDER`: copies the rings of all nodes of a run into one folder, for nodes without a shared file
-// system (docs/publish/mpi.md). A ring is copied as a file, and the copy is then checked like any ring. Changes by an
-// analyzer during the copy appear as damage, so that every step in an accepted copy is whole.
+// system (docs/publish/mpi.md). A ring is copied as a file, and the copy is then checked like any other ring. If an
+// analyzer changes the ring during the copying, the check finds damage. Therefore every step in an accepted copy is
+// whole.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
@@ -62,8 +63,8 @@ Source source_of(const std::string& text) {
   return source;
 }
 
-/// The sources that a ranks file names. The file is not trusted: its words become arguments of a command, which may
-/// pass them to a shell.
+/// The sources that a ranks file names. The file is not trusted, because its words become arguments of a command, which
+/// may pass them to a shell.
 std::vector<Source> sources_in(const std::string& path) {
   constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
   const RanksFile ranks = read_ranks(path);
@@ -91,7 +92,7 @@ struct Copier {
   StopFlag stop;        // stops the copying
 };
 
-/// Runs the user's command with the source and the destination as its last arguments.
+/// Runs the user's command, with the source and the destination as the last two arguments.
 void copy_by(const Copier& copier, const std::string& from, const std::string& to) {
   std::string script = copier.command + " \"$@\"";
   std::string words[] = {"sh", "-c", script, "sh", from, to};
@@ -103,7 +104,7 @@ void copy_by(const Copier& copier, const std::string& from, const std::string& t
   }
   const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
   pollfd watched{pidfd.get(), POLLIN, 0};
-  constexpr int kLookMs = 100;  // limits a wait that a signal did not end, because it came just before
+  constexpr int kLookMs = 100;  // the wait lasts this long if a signal came just before it
   while (pidfd.valid() && poll(&watched, 1, kLookMs) <= 0) {
     if (copier.stop.is_set()) kill(child, SIGTERM);  // Ctrl-C also reaches the command itself; other signals do not
   }
@@ -178,7 +179,7 @@ int gather(const std::string& output, const std::vector<Source>& sources, const 
   };
   OutputFolder folder(output, "FOLDER", "a folder of rings");
   std::optional<RanksFile> ranks;
-  std::map<std::size_t, std::string> gathered;  // the source of each node
+  std::map<std::size_t, std::string> gathered;  // for each node: the source of its ring
   for (const Source& source : sources) {
     fmt::print(stderr, "ringside: copying {}\n", printable(source.text()));
     RanksFile found = [&] {

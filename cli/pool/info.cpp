@@ -175,7 +175,7 @@ void print(const RingReader& reader, const Recovery& recovery) {
   }
   for (const RunReading& reading : ring.runs()) {
     const RunDescription& run = reading.run;
-    // A program need not report the amount of work of its problem.
+    // A program of the user need not report how much work its problem is.
     const std::string work = run.nonzeros > 0 ? fmt::format(", {} nonzeros", with_separators(run.nonzeros)) : "";
     fmt::print("run       {} started {}\n          {}{}\n          problem {}\n", to_string(run.run_id),
                utc_text(run.started_realtime_ns),
@@ -284,7 +284,7 @@ int info_command(int argc, const char* const* argv) {
   const RingReader reader = RingReader::open(pool);
   const Recovery recovery = reader.recover();
   if (json) {
-    // File names may contain bytes that are not UTF-8; the pool must still be described.
+    // File names may contain bytes that are not UTF-8; the pool must be described nevertheless.
     fmt::print("{}\n", describe(reader, recovery).dump(2));
   } else {
     print(reader, recovery);

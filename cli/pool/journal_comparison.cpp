@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-/// The time without its unit, "1.234": the line above the table contains the unit.
+/// The time as a number without a unit, "1.234": the line above the table names the unit.
 std::string milliseconds(std::int64_t ns) {
   return fmt::format("{:.3f}", static_cast<double>(ns) * 1e-6);
 }

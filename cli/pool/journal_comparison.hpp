@@ -18,7 +18,7 @@ class JournalComparison {
   /// kept: all iterates in the ring, even if `replay` shows only some of them.
   JournalComparison(JournaledSteps steps, const std::vector<KeptSlot>& kept);
 
-  /// recomputed: the iterate's results (RingReplay::results), if it could be read.
+  /// recomputed: the iterate's results (RingReplay::results), if the iterate could be read.
   void compare(const ReplayedIterate& iterate, const StepResults& recomputed);
   /// The record of the iterate that was compared last, with `agrees` and `differences`; null if the journal has no
   /// record of it.

@@ -26,8 +26,8 @@ namespace {
 /// The steps that a journal names as missing (RecordsMissing), counted over all of its runs.
 class RecordGaps {
  public:
-  /// Call with each record of a journal, in order. A step that was named as missing but recorded later, from the ring,
-  /// does not count as missing.
+  /// Call this function with each record of a journal, in order. A step that was named as missing but was later
+  /// recorded from the ring does not count as missing.
   void add(const wire::Record& record) {
     if (record.has_records_missing()) {
       const wire::RecordsMissing& missing = record.records_missing();
@@ -52,7 +52,7 @@ class RecordGaps {
 
   /// The number of committed steps without a record.
   std::uint64_t steps() const noexcept { return steps_; }
-  /// Lower and upper bound of these steps' iterations, over all runs; both 0: not known.
+  /// Lower and upper bound of the iterations of all these steps; both 0: not known.
   std::pair<std::uint64_t, std::uint64_t> iterations() const noexcept { return {first_iteration_, last_iteration_}; }
 
  private:
@@ -174,7 +174,7 @@ std::optional<JournaledSteps> JournaledSteps::read(const std::string& pool) {
       if (!record.has_step()) return;
       std::optional<RecordedStep> step = step_of(record.step(), names);
       if (!step) return;
-      // A measured record takes precedence over a rebuilt one.
+      // A record with measured times takes precedence over a record that was rebuilt from the ring.
       const StepFigures& figures = step->figures;
       const Name name{figures.run_id, figures.step.iteration, figures.commit_seq};
       const auto found = journaled.steps_.find(name);

@@ -18,14 +18,14 @@
 
 namespace ringside {
 
-/// A journal's content about one result of a user's analyses.
+/// What a journal contains about one result of a user's analyses.
 struct AnalysisInJournal {
   std::uint64_t records = 0;
   std::uint64_t iteration = 0;  // iteration of the newest result
   double value = 0;
 };
 
-/// A journal's content about the marks with one cause and name.
+/// What a journal contains about the marks with one cause and name.
 struct MarksInJournal {
   std::uint64_t records = 0;
   std::uint64_t first_iteration = 0;  // iteration of the oldest mark
@@ -43,10 +43,10 @@ struct JournalSummary {
   std::uint64_t first_missing_iteration = 0;  // lower bound of the missing steps' iterations; 0: not known
   std::uint64_t last_missing_iteration = 0;   // upper bound
   std::string damage;
-  std::string torn;  // how the last record is cut off. This is no damage: its writer is still writing, or was killed
+  std::string torn;  // how the last record is cut off. This is no damage: its writer is still writing or was killed
   NamedByJournal named;
   std::map<std::string, AnalysisInJournal> analyses;  // by full name
-  using MarkName = std::pair<std::string, std::string>;  // name of the trigger or plug-in, or empty; and the cause
+  using MarkName = std::pair<std::string, std::string>;  // (name of the trigger or plug-in, or empty; cause)
   std::map<MarkName, MarksInJournal> marks;
 };
 
@@ -86,8 +86,9 @@ class JournaledSteps {
   std::map<Name, RecordedStep> steps_;
 };
 
-/// The full names of the recorded reductions that are not bit-equal to the recomputed ones. A change is compared only
-/// if both were computed. If the record was rebuilt from the ring, only the reductions in the record are compared.
+/// The full names of the recorded reductions that are not bit-equal to the recomputed ones. A result that needs the
+/// previous iterate is compared only if it was both recorded and recomputed. If the record was rebuilt from the ring,
+/// only the reductions in the record are compared.
 std::vector<FieldDifference> differences(const RecordedStep& journaled, const StepResults& recomputed);
 
 }  // namespace ringside

@@ -26,7 +26,7 @@
 namespace ringside {
 namespace {
 
-/// The only pool or journal that `name` stands for. journal: whether the journal of a whole run may be the result.
+/// The only pool or journal that `name` names. journal: whether the journal of a whole run may be the result.
 std::string one_of(const std::string& name, bool journal) {
   if (!names_rings(name)) return name;
   const RingSet set = RingSet::open(name);
@@ -47,7 +47,7 @@ std::string one_of(const std::string& name, bool journal) {
 }  // namespace
 
 std::uint64_t parse_iteration(const std::string& text, const std::string& option, const std::string& accepted) {
-  // Digits only: a sign, a prefix or a number that is too large could otherwise select another iteration.
+  // Only digits are accepted: a sign, a prefix or a number that is too large could otherwise select another iteration.
   const std::optional<std::uint64_t> iteration = whole_number(text);
   if (!iteration) {
     throw usage_error("{}: found '{}', expected {} (a number is from 0 to {})", option, shortened(text), accepted,

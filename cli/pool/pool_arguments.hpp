@@ -30,8 +30,8 @@ IterationRange parse_range(const std::string& from, const std::string& to);
 /// "kept are 3 to 10", for a message about an iteration that is not kept. Requires at least one kept iterate.
 std::string kept_iterations(const Recovery& recovery);
 
-/// Continues that message. If the pool's archive, to which triggers copied steps, has iterations of the range: "; its
-/// archive keeps iteration 14: name PATH as the pool". Else "".
+/// The continuation of that message: "; its archive keeps iteration 14: name PATH as the pool", if the pool's archive,
+/// to which triggers copied steps, has iterations of the range. Else "".
 std::string in_the_archive(const std::string& pool, const Recovery& recovery, const IterationRange& range);
 
 /// `name` itself, or the only pool that it names: the ranks of one node have one pool. Throws Error: exit code 2 for
@@ -39,8 +39,8 @@ std::string in_the_archive(const std::string& pool, const Recovery& recovery, co
 std::string one_pool_of(const std::string& name);
 
 /// `name` itself, or the only pool that it names. For the rings of several nodes: the journal of the whole run, which
-/// is beside the pool of the first node. Throws Error like one_pool_of, but for the rings of several nodes only if this
-/// journal does not exist.
+/// is beside the pool of the first node. Throws Error like one_pool_of; but for the rings of several nodes, only if
+/// this journal does not exist.
 std::string one_journal_of(const std::string& name);
 
 /// The file's text if the file begins like a JSON object; else empty, because the file may be a pool. expected: the

@@ -31,8 +31,9 @@ void add_to(Json& object, const TwinsCheck& check);
 /// Adds {damaged_chunks, damaged_variables, chunk_table_intact} to `object`.
 void add_to(Json& object, const PayloadCheck& check, const RingGeometry& shape);
 
-/// {"x.l2": 1.5, "x.change_l1": null, …}: every numeric result; null if it is absent. An integer of more than 64 bits
-/// is a text. words: the Catalogue::words of a step, or none (no results).
+/// {"x.l2": 1.5, "x.change_l1": null, …}: every result with one value, except the solver's scalars. An absent result is
+/// null. An integer of more than 64 bits is a text. words: all words of a step's results (Catalogue::words), or none;
+/// the object is then null.
 Json results_to_json(const Catalogue& catalogue, std::span<const std::uint64_t> words);
 
 }  // namespace ringside

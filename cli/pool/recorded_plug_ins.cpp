@@ -18,7 +18,7 @@
 namespace ringside {
 namespace {
 
-/// The names of the plug-ins' results, without their variables, by the plug-ins' ids.
+/// By the id of a plug-in: the names of its results, without the variables' names.
 using Wanted = std::map<Id128, std::vector<std::string>>;
 
 Wanted wanted_by(const RingView& ring) {

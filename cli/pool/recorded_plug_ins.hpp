@@ -17,9 +17,9 @@ struct RecordedPlugIns {
   std::vector<std::string> missing;  // one line for each plug-in that is missing: its results, and the reason
 };
 
-/// given: the plug-ins of --reduce-with. These must load, and take precedence over those in the journal. The code of a
-/// library that only the journal names would run as this user, so the library is loaded only if no other user can have
-/// written it. For the given plug-ins, throws Error as PlugIn::load does.
+/// given: the plug-ins of --reduce-with. These plug-ins must load, and take precedence over those in the journal. If
+/// only the journal names a library, the library is loaded only if no other user can have written it, because its code
+/// runs as this user. If a given plug-in cannot be loaded, throws Error as PlugIn::load does.
 RecordedPlugIns load_recorded(const std::string& pool, const RingView& ring, const std::vector<std::string>& given,
                               double timeout_s);
 

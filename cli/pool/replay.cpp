@@ -35,7 +35,7 @@ namespace {
 
 struct VerdictName {
   ReplayVerdict verdict;
-  const char* name;   // text for one iterate; with _ for each blank, a key of the last JSON object
+  const char* name;   // text for one iterate; also a key of the last JSON object, with _ for each blank
   const char* count;  // text that follows a number of iterates
 };
 constexpr std::array kVerdicts = {
@@ -79,7 +79,7 @@ Selection select(const Recovery& recovery, const std::string& pool, const std::s
 /// Prints one replay: as a table for the user, or as one line of JSON per iterate.
 class Output {
  public:
-  /// node: the number of the ring's node if there are several nodes; else empty.
+  /// node: the number of the node to which the ring belongs, if there are several nodes; else empty.
   Output(const RingReader& reader, const RingReplay& replay, std::optional<JournalComparison>& journal, bool json,
          std::optional<std::size_t> node)
       : node_(node),
@@ -259,7 +259,7 @@ ExitCode replay_pool(const RingReader& reader, const ReplayOptions& options, std
   const std::string pool = reader.path().string();
   const RecordedPlugIns recorded =
       load_recorded(pool, reader.ring(), options.plug_ins.reduce_with, options.plug_ins.timeout_s);
-  // Allocates memory before the reads, because these must follow each other quickly beside a running analyzer.
+  // Allocates memory before the first read, because the reads must follow each other quickly while an analyzer runs.
   RingReplay replay(reader.ring(), recorded.set.get());
   if (recorded.set) {
     for (const std::string& line : recorded.set->without_a_field(reader.ring().geometry().schema())) {

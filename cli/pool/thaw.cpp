@@ -19,7 +19,7 @@
 namespace ringside {
 namespace {
 
-/// The time of the freeze, for the user. Empty if it cannot be read: the freeze is removed nevertheless.
+/// The time of the freeze, for the user. Empty if the time cannot be read; the freeze is removed nevertheless.
 std::string since(const std::string& pool) {
   try {
     const std::optional<PoolFreeze> freeze = read_freeze(pool);
@@ -49,8 +49,7 @@ int thaw_command(int argc, const char* const* argv) {
   if (!has_pool && !std::filesystem::exists(freeze_path(pool), error)) {
     throw usage_error("{}: there is no such file, expected a pool", pool);
   }
-  // This process owns the pool meanwhile, so that no analyzer can begin to use it, for example the successor of a lost
-  // one.
+  // While this process owns the pool, no analyzer can begin to use it, for example the successor of a lost analyzer.
   RegularFile owned;
   if (has_pool) {
     owned = open_regular(pool, O_RDWR);

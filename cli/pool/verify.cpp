@@ -43,7 +43,8 @@ Json to_json(const SlotCheck& check, const RingGeometry& shape) {
   return slot;
 }
 
-/// The slots without a commit: never committed, being overwritten now, or being overwritten when the writer died.
+/// The slots without a commit: slots that were never committed, are being overwritten now, or were being overwritten
+/// when the writer died.
 std::vector<std::uint32_t> empty_slots(const RingView& ring, const Recovery& recovery) {
   std::vector<char> taken(ring.geometry().slot_count(), 0);
   for (const KeptSlot& kept : recovery.kept) taken[kept.slot] = 1;
@@ -55,8 +56,7 @@ std::vector<std::uint32_t> empty_slots(const RingView& ring, const Recovery& rec
   return empty;
 }
 
-/// The findings for one pool. If the output is text, it is printed at once, each line after `prefix`, instead of being
-/// collected here.
+/// The findings for one pool. Text output is not collected here: each line is printed at once, after `prefix`.
 struct Verified {
   bool intact = true;
   Json found;

@@ -64,8 +64,8 @@ class WipedPool {
   std::uint64_t bytes() const { return wipe_.bytes(); }
 
   void wipe() {
-    // The journal is wiped first: while the pool exists, an interrupted wipe can be repeated. The pool is locked, so
-    // that no analyzer can record anything more.
+    // The journal is wiped first, because an interrupted wipe can be repeated as long as the pool exists. The pool is
+    // locked, so no analyzer can record anything more.
     const WipedJournal journal = journal_.overwrite();
     const WipedJournal global_journal = global_journal_.overwrite();
     {
@@ -127,14 +127,14 @@ int wipe_command(int argc, const char* const* argv) {
   }
   const std::string archive = archive_path(pool);
   const Foreign foreign = foreign_pool ? Foreign::kAllowed : Foreign::kRefused;
-  WipedPool whole(pool, foreign);  // comes before the confirmation and any overwriting, because it may refuse
+  WipedPool whole(pool, foreign);  // before the confirmation and any overwriting, because this may refuse the pool
   std::optional<WipedPool> archived;
   std::error_code error;
   if (std::filesystem::exists(archive, error)) archived.emplace(archive, foreign);
   if (!yes) ask(pool, whole.bytes() + (archived ? archived->bytes() : 0));
-  if (archived) archived->wipe();  // before the pool, so that an interrupted wipe can be repeated
-  // These files are removed before the pool: wiping a pool also removes a symbolic link to it, and then the files
-  // beside the pool could no longer be found.
+  if (archived) archived->wipe();  // wiped before the pool, so that an interrupted wipe can be repeated
+  // These files are removed before the pool: wiping a pool also removes a symbolic link to it, and without this link,
+  // the files beside the pool could no longer be found.
   remove_freeze(pool);
   remove_ranks(pool);
   whole.wipe();

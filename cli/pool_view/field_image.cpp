@@ -28,8 +28,8 @@ double as_double(std::complex<double> value) noexcept {
   return std::hypot(value.real(), value.imag());
 }
 
-/// The level of `value` between `min` and `max`. Computes with halved values, because the difference of two doubles may
-/// exceed a double's range.
+/// The level of `value` between `min` and `max`. Computes with half of each value, because the difference of two
+/// doubles may exceed a double's range.
 std::uint8_t level_of(double value, double min, double max) noexcept {
   const double range = max / 2 - min / 2;
   if (!(range > 0)) return FieldImage::kHighest / 2;
@@ -37,7 +37,7 @@ std::uint8_t level_of(double value, double min, double max) noexcept {
   return static_cast<std::uint8_t>(std::lround(share * FieldImage::kHighest));
 }
 
-/// Draws a kept step. Also returns kOverwritten if the analyzer is using the slot.
+/// Draws a kept step. Returns kOverwritten also if the analyzer is using the slot.
 HeldStatus draw(const RingReader& reader, const KeptSlot& kept, const FieldGrid& grid, CellShows shows,
                 FieldImage& image) {
   HeldStep step;
@@ -133,7 +133,7 @@ void FieldImageMaker::add(std::span<const std::byte> bytes) {
   }
 }
 
-/// Adds the entries of a piece, which may begin and end within a row. Each row is cut into the columns of cells.
+/// Adds the entries of a piece, which may begin and end within a row. Each row is divided among the columns of cells.
 template <class T>
 void FieldImageMaker::add_entries(const std::byte* at, std::uint64_t count) noexcept {
   while (count > 0) {
@@ -207,7 +207,8 @@ FieldImage image_of(const FieldGrid& grid, std::span<const std::byte> bytes, Cel
 }
 
 DrawnField draw_newest(const RingReader& reader, const FieldGrid& grid, CellShows shows) {
-  // The analyzer uses the slot of the newest step while it reduces that step, and may overwrite older steps meanwhile.
+  // The analyzer uses the slot of the newest step while it reduces that step, and may overwrite older steps during the
+  // drawing.
   constexpr std::size_t kMostTried = 4;
   const std::vector<KeptSlot> kept = reader.recover().kept;
   if (kept.empty()) return {.image = {}, .why = "the ring keeps no iterate"};

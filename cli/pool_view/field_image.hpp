@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Draws a two-dimensional field as an image of bounded size: at most 256 x 256 cells of one byte, whatever the field's
-// size. Each cell represents a block of neighbouring entries. A page's panel shows 256 cells per side without scaling
-// down. One byte represents 255 levels, more than the eye can distinguish in a colour map. The largest image takes 64
-// KiB.
+// size. Each cell represents a block of neighbouring entries. A panel of the page shows 256 cells per side without
+// scaling them down. One byte represents 255 levels, which are more than the eye can distinguish in a colour map. The
+// largest image takes 64 KiB.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ struct FieldGrid {
 /// schema.
 std::vector<FieldGrid> grids_of(const Schema& schema, std::string_view matrix);
 
-/// The value of its block that a cell shows.
+/// The value that a cell shows of its block.
 enum class CellShows {
   kExtreme,  // the entry that is farthest from the field's mean, so that single outliers stay visible
   kMean
@@ -54,9 +54,9 @@ struct FieldImage {
 
   std::uint32_t rows = 0;  // rows of the image, in cells
   std::uint32_t columns = 0;
-  double min = 0;  // over the field's finite entries; NaN if it has none
+  double min = 0;  // over the field's finite entries; NaN if it has no such entry
   double max = 0;
-  std::uint64_t not_finite = 0;     // number of entries
+  std::uint64_t not_finite = 0;     // number of entries that are not finite
   std::vector<std::uint8_t> cells;  // row-major
 };
 
@@ -66,7 +66,8 @@ class FieldImageMaker {
   /// Throws Error if the grid has no entry.
   explicit FieldImageMaker(const FieldGrid& grid);
 
-  /// bytes: the next entries, each of them whole, in row-major order. Throws Error if the grid has fewer entries.
+  /// bytes: the next entries, each of them whole, in row-major order. Throws Error if these are more entries than the
+  /// grid has.
   void add(std::span<const std::byte> bytes);
 
   /// Throws Error unless all entries were added.
@@ -109,9 +110,9 @@ struct DrawnField {
   std::string why;  // why there is no image
 };
 
-/// Draws the newest available step: while the analyzer reduces a step, the step before it. Holds the step with a lease,
-/// confirms the variable's hashes, and reads in place. If the file system has no leases, reads and confirms chunk by
-/// chunk, without a copy of the field. In both cases, the analyzer never waits.
+/// Draws the newest available step; while the analyzer reduces the newest step, this is the step before it. Holds the
+/// step with a lease, confirms the variable's hashes, and reads the variable in place. If the file system has no
+/// leases, reads and confirms chunk by chunk, without a copy of the field. In both cases, the analyzer never waits.
 DrawnField draw_newest(const RingReader& reader, const FieldGrid& grid, CellShows shows);
 
 /// The grids of the pool's newest step.

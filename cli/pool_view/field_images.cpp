@@ -78,8 +78,9 @@ FieldImages::Place FieldImages::place_of(const FieldQuery& query) {
   return std::find_if(asked_.begin(), asked_.end(), [&](const Asked& asked) { return asked.query == query; });
 }
 
-/// If all places are taken, frees the places whose requests have stopped. If there is no such place, frees one of a
-/// variable that does not exist. Existing variables thus keep their places. Returns whether a place is free.
+/// If all places are taken, frees the places for which no client asks any more. If there is no such place, frees a
+/// place that is taken for a variable that does not exist, so that existing variables keep their places. Returns
+/// whether a place is free.
 bool FieldImages::make_room(Clock::time_point now) {
   if (asked_.size() < kMostQueries) return true;
   std::erase_if(asked_, [&](const Asked& asked) { return now - asked.last_asked > asked_within_; });

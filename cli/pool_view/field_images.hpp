@@ -2,8 +2,8 @@
 // Images of a pool's newest step for clients that ask repeatedly, as a page does. A low-priority thread draws them,
 // only while clients ask. It draws the kinds of image in turn, each at most once a second. After each image it rests 20
 // times as long as it worked, at most 30 s. A client gets the newest finished image and never waits. The number of
-// kinds is bounded, and thus the memory. A place in use is never given to another kind, because two kinds could then
-// take it from each other, and neither would get an image.
+// kinds is bounded, so the memory is bounded as well. A place in use is never given to another kind, because two kinds
+// could then take it from each other, and neither would get an image.
 #pragma once
 
 #include <chrono>
@@ -35,7 +35,7 @@ class FieldImages {
   static constexpr int kRest = 20;  // rests this many times as long as it worked ...
   static constexpr std::chrono::seconds kLongestRest{30};  // ... but at most this long
 
-  /// asked_within: a kind loses its place if no client asks for it during this time.
+  /// asked_within: a kind of image loses its place if no client asks for this kind during this time.
   explicit FieldImages(std::chrono::milliseconds asked_within = kAskedWithin);
   ~FieldImages();
   FieldImages(const FieldImages&) = delete;
@@ -44,13 +44,13 @@ class FieldImages {
   /// From now on draws the newest step of `pool`. If `pool` is empty, no pool is available, and `why` is the answer.
   void watch(const std::string& pool, const std::string& why);
 
-  /// A JSON object as text: {variables, image, why}; each is null or empty if it does not exist. image is also null if
-  /// its commit_seq is `known_commit`, which the client has. Returns no value while all places are taken: the client
-  /// should repeat its request after kAskedWithin.
+  /// A JSON object as text: {variables, image, why}; each is null or empty if it does not exist. `image` is also null
+  /// if its commit_seq is `known_commit`: the client already has this image. Returns no value while all places are
+  /// taken: the client should repeat its request after kAskedWithin.
   std::optional<std::string> answer(const FieldQuery& query, std::uint64_t known_commit);
 
-  /// The duration of the rest after work. worked: the processor time of the work, because a low-priority thread may
-  /// wait long for a core.
+  /// How long the thread rests after work. worked: the processor time of the work, not the elapsed time, because a
+  /// low-priority thread may wait long for a core.
   static std::chrono::nanoseconds rest_after(std::chrono::nanoseconds worked) noexcept;
 
  private:

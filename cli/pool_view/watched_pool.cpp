@@ -24,7 +24,7 @@ const RingReader* WatchedPool::at(const std::string& path) {
   }
   reader_.reset();
   try {
-    // Does not wait: if the pool is just being created, the next call finds it.
+    // Does not wait: if the pool is being created at this moment, the next call finds it.
     reader_ = RingReader::open(path, std::chrono::milliseconds(0));
     reader_->survive_faults();
     path_ = path;

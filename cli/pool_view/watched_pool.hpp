@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A pool that a page reads repeatedly while other processes create, wipe or replace it, and the state of its slots. If
-// the path names a new file, that file is opened. No change of the file ends this process.
+// the path names a new file, that file is opened. This process survives every change of the file, also a truncation.
 #pragma once
 
 #include <sys/types.h>

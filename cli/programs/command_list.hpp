@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The `ringside` commands of one program. Each program has main.cpp, and a source that CMake makes of
+// The `ringside` commands of one program. Each program consists of main.cpp and a source file that CMake generates from
 // own_commands.cpp.in.
 #pragma once
 

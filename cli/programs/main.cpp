@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The main function of each program with some commands of `ringside`. Its arguments are those of `ringside` itself. It
-// requires a `ringside` of its own version, because the interface between the two is not stable.
+// The main function of each program with some commands of `ringside`. Its arguments are those of `ringside` itself. The
+// program requires a `ringside` of its own version, because the interface between the two is not stable.
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -17,7 +17,8 @@
 namespace ringside {
 namespace {
 
-/// The version of the `ringside` that started this process. Processes started from here do not inherit the variable.
+/// The version of the `ringside` that started this process. Removes the variable that contains this version, so that no
+/// process started from here inherits it.
 std::optional<std::string> take_started_by() {
   const char* given = std::getenv(kStartedBy);
   if (given == nullptr) return std::nullopt;

@@ -72,7 +72,8 @@ Json total_seconds(const Json& producer, const Json& analyzer) {
   return end > 0 ? Json(static_cast<double>(end - begun.get<std::int64_t>()) * 1e-9) : Json();
 }
 
-/// The figure that --tolerance bounds; for a solver that is not in the table, the change.
+/// The name of the figure that --tolerance limits. For a solver that is not in the table of solvers, this is the
+/// change.
 std::string_view criterion_of(const std::string& solver) {
   for (const SolverEntry* entry : solvers()) {
     if (entry->choice.name == solver) return entry->choice.criterion;
@@ -85,7 +86,7 @@ std::string_view criterion_of(const std::string& solver) {
 Json make_summary(const RunFacts& facts, const Json& producer, const Json& analyzer) {
   const bool dram = facts.mode == "dram";
   const Json run = producer["run"];
-  // The baseline keeps no iterates: the figures of the ring are zero, and figures that do not exist are null.
+  // The baseline keeps no iterates: the figures of the ring are zero. Figures that do not exist are null.
   const auto kept = [&](const char* key) { return dram ? Json(0) : analyzer[key]; };
   Json summary;
   summary["version"] = version();
@@ -103,8 +104,8 @@ Json make_summary(const RunFacts& facts, const Json& producer, const Json& analy
   const Json growth = producer["residual_growth"];
   summary["residual_growth"] = growth.is_number() && growth.get<double>() >= 0 ? growth : Json();
   summary["resumed_from"] = dram ? Json() : producer["resumed_from"];
-  // A killed producer may have published more steps than it reported. If more steps are committed than it reported,
-  // their number is used.
+  // A killed producer may have published more steps than it reported. If more steps are committed than were reported as
+  // published, the number of committed steps is used.
   const Json published = producer["steps_published"];
   const Json committed = kept("steps_committed");
   const bool proved = published.is_number() && committed.is_number() &&
@@ -145,8 +146,8 @@ Json make_summary(const RunFacts& facts, const Json& producer, const Json& analy
 
 namespace {
 
-/// For ranks on several nodes: a line about the node whose analyzer delayed its solver most, according to the newest
-/// step (docs/publish/mpi.md).
+/// For ranks on several nodes: a line about the node on which the analyzer delayed the solver most, according to the
+/// newest step (docs/publish/mpi.md).
 void add_nodes(const Json& summary, const RunFacts& facts, const std::function<void(const std::string&)>& line) {
   if (facts.nodes == 1 || !summary["last"].is_object() || !summary["last"].contains("results")) return;
   const Json& results = summary["last"]["results"];
@@ -157,7 +158,7 @@ void add_nodes(const Json& summary, const RunFacts& facts, const std::function<v
                                    count(results, "solver.waited_for_node"), run_time(waited_s, waited_s)));
 }
 
-/// A line for each trigger that fired, with the consequences.
+/// A line for each trigger that fired, with what the trigger did.
 void add_triggers(const Json& summary, const RunFacts& facts, const std::function<void(const std::string&)>& line) {
   if (!summary["triggers"].is_array()) return;
   for (const Json& trigger : summary["triggers"]) {
@@ -200,8 +201,8 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
 
   if (!facts.program.empty()) line(fmt::format("  program    {}", printable(facts.program)));
   const std::string format = summary["matrix_format"].is_string() ? ", format " + text(summary, "matrix_format") : "";
-  // For a program, the variables are shown instead of the number of rows, and nonzeros only if the program reported
-  // them.
+  // For a program of the user, the variables are shown instead of the number of rows, and nonzeros only if the program
+  // reported them.
   const std::uint64_t work = count(summary, "nonzeros");
   const std::string nonzeros =
       work > 0 || facts.program.empty() ? fmt::format(", {} nonzeros", with_separators(work)) : "";
@@ -218,20 +219,21 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
                      megabytes(count(summary, "matrix_far_read_bytes"))));
   }
   const bool converged = summary["converged"].is_boolean() && summary["converged"].get<bool>();
-  // For a program, the criterion is unknown.
+  // For a program of the user, the criterion is unknown.
   const bool known = facts.program.empty();
   const char* verdict_on_it = !known ? "" : converged ? ", converged" : ", not converged";
   const std::string_view criterion = known ? criterion_of(text(summary, "solver")) : kChangeCriterion;
   const std::string reached =
       criterion == kChangeCriterion ? "" : fmt::format("; {} {:.3e}", criterion, number(summary, "criterion"));
-  // A program need not publish residuals.
+  // A program of the user need not publish residuals.
   const std::string change = summary["residual_l1"].is_null() && !known
                                  ? ""
                                  : fmt::format("; change in the last: L1 {:.3e}, Linf {:.3e}",
                                                number(summary, "residual_l1"), number(summary, "residual_linf"));
   line(fmt::format("  solved     {}{}{}{}", counted(count(summary, "iterations"), "iteration"), verdict_on_it, change,
                    reached));
-  // In a run that is not finished, divergence looks like temporary growth, so the line reports only the measurement.
+  // In a run that is not finished, divergence cannot be distinguished from temporary growth, so the line reports only
+  // the measured growth.
   if (const double growth = number(summary, "residual_growth"); !converged && growth > 1.001) {
     line(fmt::format(
         "  growing    the {} grows by a factor of {:.4g} per iteration: it diverges, or has not yet passed its peak",
@@ -313,7 +315,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
   row(times.cell("idle", producer_idle, planned("planned_producer_idle_s")),
       times.cell("idle", analyzer_idle, planned("planned_analyzer_idle_s")));
   if (facts.elastic) {
-    // These are core-seconds of all waiting cores. With several cores they may exceed the idle time.
+    // These times are core-seconds of all waiting cores. With several cores, they may exceed the idle time.
     row(times.cell("(lent)", number(summary, "producer_cores_lent_s")),
         times.cell("(lent)", number(summary, "analyzer_cores_lent_s")));
   }

@@ -32,8 +32,8 @@ namespace {
 
 constexpr std::string_view kOption = "--attend=";
 
-/// Closes the descriptors that this process inherited from the program. Otherwise the reader of a pipe would wait for
-/// its end, and a port would stay in use.
+/// Closes the descriptors that this process inherited from the program. Otherwise the reader of an inherited pipe would
+/// wait for the pipe's end, and an inherited port would stay in use.
 void close_others(int own, int pidfd) {
   std::vector<int> found;
   std::error_code none;  // without /proc, the descriptors remain open
@@ -54,7 +54,7 @@ void run_on(const CoreList& cores) {
   sched_setaffinity(0, sizeof set, &set);  // the kernel ignores cores that are not allowed
 }
 
-/// The words of a process's command line, each followed by NUL; empty if the process does not exist.
+/// The command line of a process, each word followed by NUL; empty if the process does not exist.
 std::string command_of(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -70,7 +70,7 @@ bool outlives_its_program(pid_t holder) {
   return publisher && !AttachedProcess(static_cast<pid_t>(*publisher)).alive();
 }
 
-/// Standard output belongs to the program's data, so our messages go to standard error.
+/// Standard output is for the program's data, so our messages go to standard error.
 void take_streams() {
   const UniqueFd nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (nothing.valid()) dup2(nothing.get(), STDIN_FILENO);

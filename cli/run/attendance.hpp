@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside run --attend`: libringside starts this process for a program that was started without `ringside run`
-// (library/own_analyzer.hpp has the other side and the records). This process leaves the program's session, so that it
-// gets no Ctrl-C, and is no longer one of its children. It ends with the program's run, or with the program.
+// (library/own_analyzer.hpp describes the library's side and the records). This process leaves the program's session,
+// so that it gets no Ctrl-C, and is then no longer a child of the program. It ends when the program's run or the
+// program ends.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +19,7 @@ namespace ringside {
 
 class Attendance {
  public:
-  /// The value of --attend, which must be the first argument; empty if another argument is the first.
+  /// The value of --attend, which must be the first argument; empty if the first argument is another one.
   static std::optional<std::string> asked_in(int argc, const char* const* argv);
 
   /// value: a descriptor and the program's cores, "3:0,1". Leaves the program's process tree: returns in a new process.
@@ -46,8 +47,8 @@ class Attendance {
   UniqueFd socket_;
 };
 
-/// Waits while an analyzer whose program has ended still owns the pool: it commits the published steps, then ends. A
-/// killed program can therefore be restarted at once. most_s: the longest wait in seconds.
+/// Waits while an analyzer whose program has ended still owns the pool: that analyzer commits the published steps and
+/// then ends. With this wait, a killed program can be restarted at once. most_s: the longest wait in seconds.
 void wait_for_predecessor(const std::string& pool, double most_s);
 
 }  // namespace ringside

@@ -19,7 +19,7 @@
 namespace ringside {
 namespace {
 
-constexpr double kClearly = 0.98;  // a plan is clearly faster below this share of the defaults' time
+constexpr double kClearly = 0.98;  // a plan is clearly faster if its time is below this share of the defaults' time
 
 /// A plan in which nothing is chosen yet.
 AutoPlan request_with(const PlannedOptions& options, const std::string& file) {
@@ -38,7 +38,7 @@ AutoPlan plan_with(const PlannedOptions& options, const std::string& file) {
   return made;
 }
 
-/// Whether both values of --reduce were measured beside the solver, with the requested split of cores.
+/// Whether both values of --reduce were measured while the solver worked, with the requested split of cores.
 bool was_paired(const Node& node, const PlanRequest& request) {
   constexpr std::array kSeconds = {KernelKind::kTransfer, KernelKind::kAnalyze, KernelKind::kTransferReduced};
   const std::vector<PairFigures> pairs = model_of(node, request.model).pairs;

@@ -26,13 +26,13 @@ struct AutoPlan {
 };
 
 /// node_file: the file that the user named; empty: the file at the default place. If the default file is missing,
-/// foreign, damaged or lacks the problem, returns no plan, and `why_not` is one line with the remedy. If the user named
-/// the file, throws Error instead.
+/// belongs to another machine, is damaged or lacks the problem, returns no plan; `why_not` is then one line with the
+/// remedy. If the user named the file, throws Error instead.
 std::optional<AutoPlan> make_auto_plan(const PlannedOptions& options, const std::string& node_file,
                                        std::string& why_not);
 
 /// For a run on the cores that the topology determines: chooses how to reduce, and whether cores are elastic. The
-/// defaults remain, unless another choice is predicted to be clearly faster. Empty if the default file lacks this
+/// defaults are kept unless another choice is predicted to be clearly faster. Empty if the default file lacks this
 /// machine's figures for exactly this problem, memory and split of cores, because figures would then be derived, scaled
 /// or assumed.
 std::optional<AutoPlan> make_mode_plan(const PlannedOptions& options, int producer_threads, int analyzer_threads);
@@ -47,8 +47,8 @@ PlanRow predicted(const AutoPlan& plan, std::uint64_t iterations);
 /// values are null.
 void add_plan(Json& summary, const std::optional<AutoPlan>& plan);
 
-/// "0.530 s, 3.5 % more than planned (0.512 s, 0.490 to 0.540 s)", and whether that is outside the interval; empty
-/// without a plan.
+/// "0.530 s, 3.5 % more than planned (0.512 s, 0.490 to 0.540 s)", and whether the time is outside the planned
+/// interval; empty without a plan.
 std::string verdict(const Json& summary);
 
 }  // namespace ringside

@@ -19,7 +19,7 @@
 namespace ringside {
 namespace {
 
-/// The links or rows over which each solver sums: "pagerank sums over in-links, jacobi sums over rows".
+/// For each solver, what it sums over: "pagerank sums over in-links, jacobi sums over rows".
 std::string orientations() {
   std::vector<std::string> texts;
   for (const SolverEntry* solver : solvers()) {

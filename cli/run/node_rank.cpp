@@ -23,9 +23,9 @@
 namespace ringside {
 namespace {
 
-/// The variables in which launchers pass the number of a process on its node: of Open MPI, of MPICH and Intel MPI, of
-/// MVAPICH, and of Slurm. Slurm's variable is the last, because programs that a batch script starts inherit the
-/// script's value.
+/// The variables in which launchers pass the number of a process on its node: those of Open MPI, MPICH and Intel MPI,
+/// MVAPICH, and Slurm, in this order. Slurm's variable is the last, because programs that a batch script starts inherit
+/// the script's value.
 constexpr std::array<const char*, 4> kLocalRankVariables = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                                            "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
 
@@ -33,7 +33,7 @@ constexpr std::array<const char*, 4> kLocalRankVariables = {"OMPI_COMM_WORLD_LOC
 constexpr std::array<const char*, 4> kJobRankVariables = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
                                                          "SLURM_PROCID"};
 
-/// Lets this process run on all cores that the node allows. Returns the cores to which it was bound before, in
+/// Lets this process run on all cores that the node allows. Returns the cores to which the process was bound before, in
 /// ascending order.
 std::vector<int> leave_binding() {
   cpu_set_t bound;

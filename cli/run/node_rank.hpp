@@ -27,8 +27,8 @@ std::vector<std::string> ranks_command(const CommandLine& line, const RunOptions
 /// (exit code 2) if no launcher provides this number.
 int rank_on_node();
 
-/// With --per-node: whether this process is the first of the whole job. True if no launcher provides the number in the
-/// job.
+/// With --per-node: whether this process is the first of the whole job. True if no launcher provides this process's
+/// number in the job.
 bool is_first_of_job();
 
 /// The name of the runtime folder for all processes that one launcher has started on this node.

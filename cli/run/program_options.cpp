@@ -17,8 +17,9 @@ namespace {
 
 constexpr const char* kThreadsVariable = "OMP_NUM_THREADS";
 
-// With these variables, the launcher of Open MPI (4, then 5) starts more ranks than cores, binds none of them, and lets
-// waiting ranks yield their core. MPICH's launcher does so by default.
+// With these variables, the launcher of Open MPI starts more ranks than there are cores, binds none of them, and lets
+// waiting ranks yield their core (first the variables of Open MPI 4, then those of 5). MPICH's launcher does this by
+// default.
 constexpr std::pair<const char*, const char*> kSharedCores[] = {
     {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
     {"OMPI_MCA_hwloc_base_binding_policy", "none"},
@@ -27,7 +28,7 @@ constexpr std::pair<const char*, const char*> kSharedCores[] = {
     {"OMPI_MCA_mpi_yield_when_idle", "1"},
 };
 
-// Further options of a built-in solver, besides all of SolveOptions: those that only our producer has, and those of
+// The options of a built-in solver that are not in SolveOptions: options that only our producer has, and options of
 // predictions.
 constexpr const char* kSolverOptions[] = {"--mode", "--when-full", "--elastic", "--cores", "--node", "--adapt"};
 

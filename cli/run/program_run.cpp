@@ -32,7 +32,7 @@ void check(const CommandLine& line, const RunOptions& options, const std::vector
   const PoolUse pool_use = options.publish.pool_use();
   check_analyses(options);
   if (options.ring.require_dax) require_dax(options.ring.pool);
-  // The analyzer decides about the pool only when the program attaches, so this check comes earlier.
+  // The analyzer decides about the pool only when the program attaches; this check finds foreign iterates earlier.
   if (pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring);
 }
 
@@ -68,8 +68,8 @@ std::string headline(ExitCode code, const AttachmentReport& attachment, const Js
   }
 }
 
-/// The beginning of this command's lines. With --per-node it contains the host, because the nodes of a job write to one
-/// terminal.
+/// The beginning of the lines that this command prints. With --per-node, it contains the host's name, because all nodes
+/// of a job write to the same terminal.
 std::string speaker(const RunOptions& options, const char* name) {
   return options.per_node ? fmt::format("{} on {}", name, host_name()) : name;
 }
@@ -86,7 +86,7 @@ void close_account(const RunOptions& options, RunFacts facts, ExitCode code, con
   facts.analyzer_restarts = supervisor.restarts();
   facts.pool_gone = analyzed.value("pool_gone", false);
   const Json summary = make_summary(facts, reported, analyzed);
-  if (attendance != nullptr) attendance->tell("account", summary.dump());  // first: standard error may be full
+  if (attendance != nullptr) attendance->tell("account", summary.dump());  // comes first: standard error may be full
   if (!options.quiet) {
     write_beside_output(options.summary,
                         fmt::format("{}: {}\n{}", speaker(options, "ringside run"),
@@ -95,7 +95,7 @@ void close_account(const RunOptions& options, RunFacts facts, ExitCode code, con
   if (!options.summary.empty()) write_summary(options.summary, kept, summary);
 }
 
-/// The exit code if the analyzer ended before it listened. The analyzer's message is at most one line. An attended
+/// The exit code if the analyzer ended before it listened. The analyzer's message is at most one line; an attended
 /// program receives this line and reports it.
 ExitCode end_unready(const ProgramSupervisor& supervisor, const Child& analyzer, Attendance* attendance) {
   if (supervisor.interrupted()) return ExitCode::kInterrupted;
@@ -137,7 +137,7 @@ ExitCode run_beside(const CommandLine& line, const RunOptions& options, Attendan
                                      to_string(CoreList{cores.producer})));
   }
 
-  // From here on the supervisor handles the stop signals, so the run's folder is always removed.
+  // From here on, the supervisor handles the stop signals, so that the run's folder is always removed.
   ProgramSupervisor supervisor({.name = shortened(options.program.front()),
                                 .cores = cores.producer,
                                 .kill_after_s = options.peer.timeout_s,

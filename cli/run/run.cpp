@@ -71,7 +71,7 @@ std::optional<AutoPlan> plan_for(const CommandLine& line, const RunOptions& opti
   if (options.adapt && line.is_given("--reduce")) {
     throw usage_error("--adapt, --reduce: found both, expected one of them: --adapt chooses how to reduce");
   }
-  // Wrong core lists and wrong names are errors. They must not appear as reasons why no plan was made.
+  // Wrong core lists and wrong names must be reported as errors, not as reasons why no plan was made.
   cores_for(options);
   check_matrix_name(options.solve.matrix, options.solve.columns);
   std::string why_not;
@@ -96,9 +96,9 @@ void add_planned(std::vector<std::string>& arguments, const AutoPlan& plan, cons
   if (options.adapt) arguments.emplace_back("--adapt");
 }
 
-/// Derives one documented exit code from both processes. A process that exited has reported the reason on standard
-/// error; a killed process has not. A failed disk and a truncated pool take precedence over everything else, because
-/// data may be lost.
+/// Derives one documented exit code from both processes. A process that exited by itself has reported the reason on
+/// standard error; a killed process has not. A failed disk and a truncated pool take precedence over everything else,
+/// because data may be lost.
 ExitCode judge(const Child& producer, const Child* analyzer, bool interrupted) {
   for (const ExitCode lost : {ExitCode::kSystem, ExitCode::kDamaged}) {
     if (analyzer != nullptr && analyzer->exit_code() == static_cast<int>(lost)) return lost;
@@ -150,11 +150,11 @@ void check_own(const CommandLine& line, const RunOptions& options, const std::ve
   check_matrix_name(options.solve.matrix, options.solve.columns);
   check_matrix_memory(options.solve);
   if (options.ring.require_dax) require_dax(options.ring.pool);
-  // The analyzer decides about the pool only when the producer attaches, so this check comes earlier.
+  // The analyzer decides about the pool only when the producer attaches; this check finds foreign iterates earlier.
   if (pipeline && pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring);
 }
 
-/// The arguments of both processes, and the account of their work.
+/// Makes the arguments of both processes, and the account of their work.
 class Run {
  public:
   Run(const CommandLine& line, RunOptions options, std::optional<AutoPlan> plan, const CorePlan& cores)
@@ -244,7 +244,7 @@ ExitCode run(const CommandLine& line, RunOptions options) {
   const std::vector<KeptFile> kept = kept_files(line, options);
   check_own(line, options, kept);
 
-  // From here on the supervisor handles the stop signals, so the run's folder is always removed.
+  // From here on, the supervisor handles the stop signals, so that the run's folder is always removed.
   Supervisor supervisor(!options.quiet, options.peer.timeout_s);
   if (plan && options.cores.choice == CoreChoice::kAuto && !options.quiet) {
     supervisor.compare_with(PlanCheck(planned_step(*plan, options.adapt)));

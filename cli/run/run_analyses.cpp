@@ -4,7 +4,7 @@
 namespace ringside {
 namespace {
 
-// The time, after the time limit of the analyses, in which their process ends them and writes the journal.
+// After the time limit of the analyses, their process has this time to end them and to write the journal.
 constexpr double kEndingS = 30;
 
 /// A path that cannot be mistaken for an option.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside run --analyze`: the process of `ringside analyze` beside a run, which starts before the run and ends after
-// it (docs/use/questions.md).
+// `ringside run --analyze`: the process of `ringside analyze` that accompanies a run. This process starts before the
+// run and ends after it (docs/use/questions.md).
 #pragma once
 
 #include <optional>
@@ -18,12 +18,12 @@ void check_analyses(const RunOptions& options);
 
 class RunAnalyses {
  public:
-  /// Starts the process if there are analyses, and waits until it has imported them. socket: that of the run's
-  /// analyzer.
+  /// Starts the process if there are analyses, and waits until it has imported their files. socket: the socket of the
+  /// run's analyzer.
   RunAnalyses(const CommandLine& line, const RunOptions& options, const std::string& socket, const CorePlan& cores,
               Supervisor& supervisor);
 
-  /// The exit code if the run cannot begin, after the reason was printed.
+  /// The exit code if the run cannot begin; the reason was then printed. Empty if the run can begin.
   std::optional<ExitCode> refusal() const;
 
   /// After the run: lets the process analyze the steps that are still kept. Returns the outcome of each analysis: the

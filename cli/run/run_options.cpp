@@ -104,7 +104,7 @@ std::vector<KeptFile> kept_files(const CommandLine& line, const RunOptions& opti
 
 void write_summary(const std::string& path, const std::vector<KeptFile>& kept, const Json& summary) {
   OutputFile file(path, "--summary", kept);
-  // A path may contain bytes that are not UTF-8; the summary must still be written.
+  // A path may contain bytes that are not UTF-8; the summary must be written nevertheless.
   file.write(summary.dump(2) + "\n");
   file.finish();
 }

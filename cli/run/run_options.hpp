@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of `ringside run`, and what is common to runs with a built-in solver and runs with a program of the user
-// after `--`.
+// The options of `ringside run`, and the functions that are common to runs with a built-in solver and runs with a
+// program of the user after `--`.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,8 @@ struct RunOptions {
 
 void declare(CommandLine& line, RunOptions& options);
 
-// The number of descriptors for this process and for the analyzer, which inherits the limit and needs more.
+// The least limit of open descriptors. It is enough for this process, and for the analyzer, which inherits the limit
+// and needs more descriptors than this process.
 inline constexpr std::size_t kRunDescriptors = 128;
 
 /// The path of another of our programs, beside this one.
@@ -60,7 +61,7 @@ std::vector<KeptFile> kept_files(const CommandLine& line, const RunOptions& opti
 
 void write_summary(const std::string& path, const std::vector<KeptFile>& kept, const Json& summary);
 
-/// If `child` could not report how it ended, reports that, and returns true.
+/// If `child` ended without reporting the reason, reports how it ended, and returns true.
 bool report_death(const char* name, const Child& child);
 
 }  // namespace ringside

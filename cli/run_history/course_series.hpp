@@ -16,8 +16,8 @@ namespace ringside {
 struct CoursePoint {
   std::uint64_t iteration = 0;
   std::int64_t elapsed_ns = 0;  // from the start of the run's first recorded step
-  double value = 0;             // NaN: the step lacks it
-  std::uint64_t seq = 0;        // of the step's record, in a series from which readers request later points
+  double value = 0;             // NaN: the step lacks the result
+  std::uint64_t seq = 0;        // seq of the step's record; set in a series from which readers request later points
 };
 
 class CourseSeries {

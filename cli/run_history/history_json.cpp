@@ -123,7 +123,7 @@ Json analyses_of(const AnalysisSeries& analyses) {
   return object;
 }
 
-/// {name: unit} of the plotted results with a unit other than "1".
+/// {name: unit} for those plotted results whose unit is not "1".
 Json units_of(const RunView& run) {
   Json object = Json::object();
   if (!run.layout) return object;
@@ -142,8 +142,8 @@ Json value_or_text(const std::optional<double>& value) {
   return std::isnan(*value) ? "NaN" : *value > 0 ? "inf" : "-inf";
 }
 
-/// The names that a page needs if it cannot show all results of a run: those of the run's course, and of the results
-/// from which the user can choose.
+/// The names that a page needs if it cannot show all results of a run: the names of the results that make the run's
+/// course, and of the results from which the user can choose.
 Json shown_by(const RunView& run) {
   const ShownNames names = shown_names(run.last_results);
   const Variable* field = run.layout ? first_field(run.layout->schema()) : nullptr;
@@ -185,7 +185,8 @@ Json to_json(const HandOffTimes& times) {
           {"max", times.max()}};
 }
 
-/// The newest commits, one per slot, from the oldest to the newest. A ring without damage contains these.
+/// The newest commits, as many as the ring has slots, from the oldest to the newest. A ring without damage contains
+/// these commits.
 Json ring_of(const RunView& run) {
   constexpr std::size_t kMostSlots = StepSeries::kExact;  // older steps are kept only in groups
   if (!run.started) return {};

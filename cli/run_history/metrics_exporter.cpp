@@ -62,7 +62,7 @@ class Families {
     add(name, help, MetricType::Histogram, std::move(metric));
   }
 
-  /// Adds labels to every metric. By these, Prometheus distinguishes the nodes of a run.
+  /// Adds labels to every metric. Prometheus distinguishes the nodes of a run by these labels.
   void label_all(const std::vector<ClientMetric::Label>& labels) {
     for (MetricFamily& family : families_) {
       for (ClientMetric& metric : family.metric) {
@@ -132,7 +132,8 @@ void add_steps(Families& out, const RunView& run) {
   out.counter("ringside_transferred_bytes_total", "Bytes copied into the ring.", run.sums.bytes_transferred);
 }
 
-/// Adds those results of the newest step that are present and have a series, by name.
+/// Adds one sample for each result of the newest step that is present and has a series. The sample's label is the
+/// result's name.
 void add_results(Families& out, const StepResults& results, const AnalysisSeries& analyses) {
   std::vector<ClientMetric> samples;
   for (std::size_t i = 0; i < std::min(results.size(), kMostPlotted); ++i) {

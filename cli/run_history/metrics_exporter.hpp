@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The run and its analyzer as Prometheus metrics; prometheus-cpp writes the text. Names follow Prometheus' conventions:
 // base units, and _total for values that only grow during one run. A new run begins at zero, which Prometheus treats as
-// a restart. Only ringside_run_info has the run's id as a label. If every metric had it, each run would add a series to
-// each of them.
+// a restart. Only ringside_run_info has the run's id as a label. If every metric had this label, each run would add a
+// series to every metric.
 #pragma once
 
 #include <string>

@@ -57,9 +57,9 @@ void RecordedRuns::add(RecordedRun& run, Clock& clock, const wire::StepRecord& s
   }
   if (run.course.course != shown_.course && !shown_.course.empty()) run.course = shown_;
   run.totals.add(step);
-  // The total time is measured from one publication to the next, and so includes steps without a record. If a record
-  // lacks the instant of publication, or the instant is of another boot, the producer's durations of this step are
-  // used.
+  // The total time is measured from one publication to the next, so it includes steps without a record. If a record
+  // lacks the instant of publication, or if the instant is from another boot of the machine, the producer's durations
+  // of this step are added instead.
   const std::int64_t worked_ns = step.generate_ns() + step.producer_idle_ns();
   const std::int64_t since_ns = step.published_at_ns() - clock.published_at_ns;
   const bool continues = clock.runs && step.step() > clock.step && since_ns >= 0 && clock.published_at_ns > 0;

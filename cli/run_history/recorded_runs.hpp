@@ -27,7 +27,7 @@ struct RecordedRun {
   std::uint64_t first_iteration = 0;
   std::int64_t first_unix_ns = 0;  // times of the run's first and last record
   std::int64_t last_unix_ns = 0;
-  CoursePoint last;  // of the newest step; iteration 0: none
+  CoursePoint last;  // the point of the newest step; iteration 0: there is no step
 };
 
 class RecordedRuns {

@@ -20,8 +20,8 @@
 
 namespace ringside {
 
-/// Times from publishing to the first copied byte: percentiles, and counts below fixed bounds. The counts of several
-/// runs can be added.
+/// Times from publishing to the first copied byte: percentiles, and the number of times up to each of several fixed
+/// bounds. The counts of several runs can be added.
 class HandOffTimes {
  public:
   static constexpr std::array<std::int64_t, 16> kBoundsNs = {
@@ -44,7 +44,7 @@ class HandOffTimes {
 };
 
 struct RunMark {
-  std::uint64_t seq = 0;  // of the mark's record
+  std::uint64_t seq = 0;  // seq of the mark's record
   std::int64_t unix_ns = 0;
   std::uint64_t step = 0;
   std::uint64_t iteration = 0;

@@ -42,10 +42,10 @@ struct SeriesPoint {
   std::uint64_t skipped = 0;
 
   ShownFigures shown;
-  std::vector<double> values;         // of the results, at most kMostPlotted; NaN for an absent result
+  std::vector<double> values;         // values of the results, at most kMostPlotted; NaN for an absent result
   std::vector<bool> present;          // for each of `values`
   SharedLayout layout;                // the layout with the names of `values`; null: unknown
-  std::uint64_t steps_committed = 0;  // the count in the step's attachment, including this step
+  std::uint64_t steps_committed = 0;  // the number in the step's attachment, including this step
   bool rebuilt = false;               // whether the analyzer's durations of at least one step are unknown
 };
 

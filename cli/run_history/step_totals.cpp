@@ -7,7 +7,7 @@ namespace ringside {
 
 void StepTotals::add(const wire::RecordsMissing& missing) {
   if (missing.steps() == 0) return;
-  // Older versions did not write first_commit_seq: the missing steps are assumed to follow the known ones.
+  // Older versions did not write first_commit_seq; then the missing steps are assumed to follow the known steps.
   if (missing.first_commit_seq() == 0 && named_to == 0) {
     sums.records_missing += missing.steps();
     return;
@@ -24,8 +24,8 @@ bool StepTotals::add(const wire::StepRecord& step) {
   if (named_to > 0 && step.commit_seq() <= counted_to) return false;  // a RecordsMissing has already counted this step
   if (sums.steps == 0) steps_before = step.step();
   if (named_to == 0) counted_to = named_to = step.commit_seq() - 1;
-  // The steps between the last record and this one have no record, whether or not a RecordsMissing named them. Of the
-  // steps after this one, records may still arrive, even if a RecordsMissing named these steps.
+  // The steps between the last recorded step and this step have no record, whether or not a RecordsMissing named them.
+  // Steps after this one may still be recorded, even if a RecordsMissing named them.
   sums.records_missing -= named_to - counted_to;
   sums.records_missing += step.commit_seq() - counted_to - 1;
   counted_to = step.commit_seq();

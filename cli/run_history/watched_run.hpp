@@ -19,7 +19,7 @@ struct AnalyzerView {
   bool up = false;
   bool was_up = false;               // whether `up` was ever true
   std::int64_t since_unix_ns = 0;    // the time at which `up` took its present value
-  std::uint64_t changes = 0;         // how often another analyzer took the place of the last one
+  std::uint64_t changes = 0;         // how often another analyzer replaced the previous one
   std::optional<wire::Status> last;  // its last status
 };
 
@@ -32,7 +32,7 @@ class WatchedRun {
   void take(const wire::Status& status);
   void analyzer_is(bool up);
   void another_analyzer_came();
-  /// The present slots of the pool; empty: the pool cannot be read from here.
+  /// The present slots of the pool; empty: this process cannot read the pool.
   void take(std::optional<RingSlots> slots);
   /// Prepares for records from another journal, which has its own numbering.
   void begin_anew();

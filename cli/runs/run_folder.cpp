@@ -25,7 +25,7 @@ std::int64_t began(const RecordedRun& run) {
 
 }  // namespace
 
-/// A journal, of which all records up to a certain one have been read.
+/// A journal, with the runs in the records that have been read so far.
 class RunFolder::Journal {
  public:
   explicit Journal(std::string pool) : pool_(std::move(pool)) {}
@@ -75,8 +75,8 @@ class RunFolder::Journal {
       fresh.push_back(encoded->bytes);
       newest_seq_ = encoded->seq;
     }
-    // The description of a run may follow its first steps. Only records that are not of steps, which are few, can
-    // contain a description.
+    // The description of a run may follow its first steps. The records of steps, which are most of the records, contain
+    // no description.
     for (const std::string_view bytes : fresh) {
       if (parse(bytes) && !record.has_step()) recorded_.learn(record);
     }
@@ -117,10 +117,10 @@ std::vector<std::string> RunFolder::pools_found() {
     std::error_code ignored;
     if (at->symlink_status(ignored).type() != fs::file_type::regular) continue;
     const std::string pool = pool_of_journal_file(at->path().string());
-    // A link's journal is beside the pool to which the link points.
+    // If the pool is a symbolic link, its journal is beside the file to which the link points.
     if (!pool.empty() && fs::symlink_status(pool, ignored).type() != fs::file_type::symlink) pools.insert(pool);
   }
-  // If one of a journal's two logs is a link, neither is read.
+  // If one of a journal's two logs is a symbolic link, neither log is read.
   std::erase_if(pools, [](const std::string& pool) {
     const std::vector<std::string> logs = journal_files_there(pool);
     return std::any_of(logs.begin(), logs.end(), [](const std::string& log) {

@@ -34,7 +34,7 @@ std::string percent_of(const std::optional<double>& share) {
   return share ? fmt::format("{:.1f} %", 100 * *share) : "-";
 }
 
-/// Cuts a text that is too long for its column. Keeps the end of the text, because it names the file.
+/// Cuts a text that is too long for its column. Keeps the end of the text, because the end is the file's name.
 std::string fitted(const std::string& text, std::size_t most) {
   const std::string shown = printable(text);
   return shown.size() <= most ? shown : "..." + shown.substr(shown.size() - (most - 3));

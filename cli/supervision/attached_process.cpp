@@ -65,8 +65,8 @@ void adopt_orphans() noexcept {
 
 std::vector<pid_t> orphans(const std::vector<pid_t>& own) {
   std::vector<pid_t> found;
-  // This process has one thread. Kernels without CONFIG_PROC_CHILDREN do not have this file; orphans are then not
-  // noticed.
+  // This process has one thread. Kernels without CONFIG_PROC_CHILDREN do not have this file; this process then does not
+  // notice orphans.
   for (const std::string& word : words(first_line("/proc/thread-self/children").value_or(""))) {
     const auto pid = static_cast<pid_t>(number_of(word).value_or(0));
     if (pid > 0 && std::find(own.begin(), own.end(), pid) == own.end()) found.push_back(pid);

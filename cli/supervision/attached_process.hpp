@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes of the PROGRAM that `ringside run` did not start itself: the attached process, which may be a launcher's
-// child, and orphans, which outlive their parents and become children of `ringside run`.
+// Processes that belong to PROGRAM but were not started by `ringside run` itself: the attached process, which may be a
+// launcher's child, and orphans, which outlive their parents and become children of `ringside run`.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,7 @@ class AttachedProcess {
   void signal(int number) const noexcept;
   /// Whether a Ctrl-C that is passed on to this process group reaches the process.
   bool is_in_group(pid_t group) const noexcept { return getpgid(pid_) == group; }
-  /// The cores that its threads may run on, ascending; empty if that is not known.
+  /// The cores on which the threads of the process may run, ascending; empty if they are not known.
   std::vector<int> cores() const;
 
  private:
@@ -32,7 +32,7 @@ class AttachedProcess {
 };
 
 enum class Handling { kDefault, kIgnored, kCaught };
-/// The way in which a process handles a signal; kDefault if it cannot be read.
+/// How a process handles a signal; kDefault if this cannot be read.
 Handling handling_of(pid_t pid, int number);
 
 /// From now on, this process becomes the parent of descendants whose parents end.

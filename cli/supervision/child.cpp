@@ -26,7 +26,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kMostLineBytes = std::size_t{1} << 20;  // limits the memory for a line that never ends
+constexpr std::size_t kMostLineBytes = std::size_t{1} << 20;  // the limit of the memory for a line that does not end
 
 Pipe new_pipe_to_poll() {
   Pipe pipe = new_pipe();
@@ -34,7 +34,7 @@ Pipe new_pipe_to_poll() {
   return pipe;
 }
 
-/// Reports a failed exec. Runs in the child after fork, where only async-signal-safe calls are allowed.
+/// Reports a failed exec. This function runs in the child after fork, where only async-signal-safe calls are allowed.
 void report_exec_failure(const std::string& begin, int error) noexcept {
   const char* why = strerrordesc_np(error);
   const char* advice = error == E2BIG ? "; expected fewer and shorter options, and a smaller environment\n"
@@ -45,7 +45,7 @@ void report_exec_failure(const std::string& begin, int error) noexcept {
   }
 }
 
-/// Waits for the exec of a child, which has the other end of the pipe. Returns 0 if exec succeeded, else its errno
+/// Waits for the exec of a child, which has the other end of the pipe. Returns 0 if exec succeeded, else exec's errno
 /// value.
 int exec_error(const UniqueFd& read_end) noexcept {
   int error = 0;
@@ -56,8 +56,8 @@ int exec_error(const UniqueFd& read_end) noexcept {
   return count == sizeof error ? error : 0;
 }
 
-/// Prepares the child between fork and exec, where only async-signal-safe calls are allowed: with a new process group,
-/// no blocked signals, and `death_signal` when the parent dies.
+/// Prepares the child between fork and exec, where only async-signal-safe calls are allowed. The child gets a new
+/// process group, no blocked signals, and `death_signal` when the parent dies.
 void begin_child(pid_t parent, int death_signal) noexcept {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, death_signal);
@@ -81,22 +81,23 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
   return variables;
 }
 
-/// Starts the program `words[0]`, which is searched for as by a shell, with the other words as its arguments. The child
-/// executes it if `prepare` returns true. Returns when exec has succeeded; otherwise throws failed(errno).
+/// Starts the program `words[0]`, which is searched for in PATH as a shell does, with the other words as its arguments.
+/// The child calls `prepare`, and executes the program if this returns true. Returns when exec has succeeded; otherwise
+/// throws failed(errno).
 template <class Prepare, class Failed>
 pid_t executed(std::vector<std::string> words, const std::vector<std::pair<std::string, std::string>>& set,
                int death_signal, const Prepare& prepare, const Failed& failed) {
   const std::vector<char*> argv = exec_list(words);
   std::vector<std::string> variables = environment_with(set);
   const std::vector<char*> environment = exec_list(variables);
-  Pipe failure = new_pipe();  // a successful exec closes it; after a failed exec, it contains the error
+  Pipe failure = new_pipe();  // a successful exec closes the pipe; after a failed exec, the pipe contains the error
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) throw system_error("cannot start {}: {}", words.front(), errno_text(errno));
   if (pid == 0) {
     begin_child(parent, death_signal);
-    // Our programs ignore the first two signals. A shell's background jobs ignore the other two, which ask a program to
-    // stop.
+    // This process ignores SIGPIPE and SIGXFSZ, as all our programs do. If a shell started it in the background, it
+    // also ignores the other two signals, which ask a program to stop.
     for (const int ignored : {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM}) ::signal(ignored, SIG_DFL);
     if (prepare()) execvpe(argv[0], argv.data(), environment.data());
     const int error = errno;
@@ -139,7 +140,7 @@ Child::Child(const std::string& program, const std::vector<std::string>& argumen
   watch(program);
 }
 
-/// Opens the pidfd of the process. If that fails, kills and collects the process, and throws Error.
+/// Opens the pidfd of the process. If this fails, kills the process, collects its status, and throws Error.
 void Child::watch(const std::string& program) {
   running_ = true;
   pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
@@ -221,8 +222,8 @@ bool Child::tell(const std::string& line) noexcept {
 
 void Child::read_lines(UniqueFd& fd, std::string& partial, const std::function<void(const std::string&)>& on_line) {
   std::array<char, 4096> buffer;
-  // More bytes than a pipe holds, so that everything that an ended process wrote is read. The number is limited,
-  // because a process may write as fast as this one reads.
+  // The reads take more bytes than a pipe holds, so that everything that an ended process wrote is read. Their number
+  // is limited, because a process may write as fast as this one reads.
   constexpr int kMostReads = 64;
   for (int reads = 0; fd.valid() && reads < kMostReads; ++reads) {
     const ssize_t count = read(fd.get(), buffer.data(), buffer.size());

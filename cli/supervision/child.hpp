@@ -17,7 +17,7 @@
 
 namespace ringside {
 
-/// A program of the user, which is searched for as by a shell.
+/// A program of the user. It is searched for in PATH, as a shell does.
 struct UserProgram {
   std::vector<std::string> words;                                // PROGRAM ARGS..., at least one
   std::vector<std::pair<std::string, std::string>> environment;  // variables that are set for it
@@ -63,7 +63,7 @@ class Child {
   int pidfd() const noexcept { return pidfd_.get(); }
   int report_fd() const noexcept { return report_.get(); }
   int stderr_fd() const noexcept { return stderr_.get(); }
-  /// For an attended program: whether its run continues.
+  /// Whether the process runs. For an attended program: whether its run continues.
   bool running() const noexcept { return running_ && (!is_attended_ || report_.valid()); }
   /// Whether it is stopped by a signal (SIGSTOP) and has not ended.
   bool stopped() const noexcept { return running_ && !is_attended_ && is_stopped(pid_); }
@@ -89,7 +89,8 @@ class Child {
   int exit_code() const noexcept { return exit_code_; }        // -1 if it died by a signal
   int death_signal() const noexcept { return death_signal_; }  // 0 if it exited
   std::string how_it_ended() const;                            // "was killed by signal 9 (Killed)"
-  /// Its exit code if that is documented; death by a signal and any other number count as a lost peer.
+  /// The exit code of the process if it is a documented one. Death by a signal and any other exit code count as a lost
+  /// peer.
   ExitCode verdict() const noexcept { return documented_exit_code(exit_code_); }
   /// Whether it died by a signal or ended with an undocumented exit code, and so has not reported the reason.
   bool ended_unexpectedly() const noexcept { return static_cast<int>(verdict()) != exit_code_; }
@@ -100,7 +101,7 @@ class Child {
 
   pid_t pid_ = -1;
   bool is_attended_ = false;
-  bool is_group_ = false;  // for a user's program: it remains a zombie, so that no other group gets its number
+  bool is_group_ = false;  // for a user's program, which remains a zombie, so that no other group gets its number
   UniqueFd pidfd_;
   UniqueFd report_;
   UniqueFd stderr_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares the first steps of a run with the plan, once, while it runs.
+// Compares the first steps of a run with the plan. It does so once, while the run is in progress.
 #pragma once
 
 #include <cstdint>

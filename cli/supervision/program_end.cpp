@@ -16,8 +16,9 @@ bool is_storage_lost(ExitCode code) noexcept {
   return code == ExitCode::kSystem || code == ExitCode::kDamaged;
 }
 
-/// The code for a program that failed after it had attached. The exit status of a refusal means wrong use: the example
-/// programs end with it, and so do uncaught exceptions of the Python package.
+/// The exit code of the run for a program that failed after it had attached. If the program's exit status is that of a
+/// refusal (2), the run was used wrongly: the example programs end with this status, and so does a program with an
+/// uncaught exception of the Python package.
 ExitCode code_of_failure(const ProcessEnd& end) noexcept {
   return end.signal == 0 && end.status == static_cast<int>(ExitCode::kUsage) ? ExitCode::kUsage : ExitCode::kPeerLost;
 }
@@ -45,13 +46,13 @@ std::string when(const AttachmentReport& attachment) {
                                   : std::string("before its first iteration");
 }
 
-/// A clause about the way in which the user can continue; empty if no iteration exists to continue from.
+/// A clause that states how the user can continue; empty if there is no iteration from which to continue.
 const char* way_on(const ProgramRunEnd& run) noexcept {
   if (run.attachment.iteration == 0) return "";
   return run.is_attended ? "; started again, it continues" : "; ringside run --resume continues";
 }
 
-/// Judges a run whose publishing process ended or left without detaching.
+/// Judges a run whose publishing process ended, or closed its connection, without detaching.
 ProgramVerdict judge_lost(const ProgramRunEnd& run) {
   const AttachmentReport& attachment = run.attachment;
   const bool reported = run.publisher_end.status.has_value();
@@ -140,7 +141,7 @@ void count_in_pool(AttachmentReport& attachment, const std::string& pool) {
     for (const KeptSlot& kept : reader.recover().kept) {  // the newest step is the last
       if (to_string(kept.header.run_id) != attachment.run_id) continue;
       attachment.iteration = kept.header.iteration;
-      attachment.committed = kept.header.step + 1;  // steps count from 0
+      attachment.committed = kept.header.step + 1;  // steps are numbered from 0
     }
   } catch (const Error&) {
     attachment.is_counted = false;

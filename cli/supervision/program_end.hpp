@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// The way in which a process ended. If another process is its parent, both members are unknown.
+/// The way in which a process ended. For a process that is not a child of this process, both members are unknown.
 struct ProcessEnd {
   std::optional<int> status = {};
   int signal = 0;  // 0: no signal killed it
@@ -30,7 +30,7 @@ struct AttachmentReport {
   std::string outcome = {};  // with "detached", the program's report: "finished", "interrupted", "diverged", "failed"
   std::uint64_t iteration = 0;
   std::uint64_t committed = 0;
-  bool is_counted = true;  // false: more steps may be committed; the analyzer was killed, the pool is unreadable
+  bool is_counted = true;  // false: more steps may be committed: the analyzer was killed, and the pool is unreadable
   ExitCode code = ExitCode::kDone;  // set together with `how`: the code that the process received
   std::string text = {};
   std::optional<Error> refusal = {};  // the last refusal before an attach request was accepted
@@ -40,7 +40,7 @@ struct ProgramRunEnd {
   std::string program;  // the name as the user gave it
   std::string socket;
   std::string pool = {};
-  bool is_attended = false;  // whether the program started this process; it is then responsible for its own end
+  bool is_attended = false;  // whether the program started this process; it then decides alone when it ends
   ProcessEnd end = {};  // the end of the process that was started
   AttachmentReport attachment = {};
   ProcessEnd publisher_end = {};
@@ -61,7 +61,7 @@ struct ProgramVerdict {
 /// rest.
 ProgramVerdict judge(const ProgramRunEnd& run);
 
-/// Informs the user once if a program has not attached for a long time.
+/// Informs the user once if a program has not attached within kAfterS seconds.
 class AttachmentReminder {
  public:
   static constexpr std::int64_t kAfterS = 60;

@@ -14,7 +14,7 @@
 namespace ringside {
 namespace {
 
-// Figures of the publishing process that each analyzer counts from zero.
+// Those figures of the publishing process that each analyzer counts from zero.
 constexpr const char* kPublishingCountedByEach[] = {"generate_s", "producer_idle_s", "steps_skipped"};
 
 }  // namespace
@@ -39,7 +39,7 @@ void ProgramSupervisor::wait_for_program(Child& program, std::optional<Child>& a
     const bool is_served = publisher_may_come(program, *analyzer);
     if (!analyzer->running() && is_served && !is_over() && !told_program) {
       if (replaced(*analyzer, restart_analyzer)) continue;
-      signal_producer(program, SIGINT);  // like Ctrl-C; without an analyzer, the program's next claim would fail
+      signal_producer(program, SIGINT);  // as Ctrl-C does; without an analyzer, the program's next claim would fail
       told_program = true;
       if (analyzer->ended_unexpectedly()) lost_analyzer_ = analyzer->how_it_ended();
       if (analyzer->exit_code() == 0) lost_analyzer_ = "was stopped by another process";
@@ -78,7 +78,7 @@ bool ProgramSupervisor::is_over() const noexcept {
   return !attachment_.how.empty() && attachment_.how != "producer_stopped" && attachment_.how != "stopped";
 }
 
-/// Whether a process may still need the analyzer, to be served or refused.
+/// Whether a process may still need the analyzer, which would serve or refuse it.
 bool ProgramSupervisor::publisher_may_come(const Child& program, const Child& analyzer) const noexcept {
   if (program.running()) return true;
   if (!attachment_.attached) return !orphans_.empty();
@@ -103,7 +103,7 @@ void ProgramSupervisor::analyzer_reported(Json& line) {
     attachment_.code = documented_exit_code(line.value("exit_code", 0));
     attachment_.text = line.value("text", "");
   }
-  if (!is_attached_to_analyzer_) return;  // this analyzer has counted nothing for this process
+  if (!is_attached_to_analyzer_) return;  // the present analyzer has counted nothing for this process
   attachment_.iteration = line.value("last_iteration", attachment_.iteration);
   attachment_.committed = line.value("steps_committed", attachment_.committed);
   if (line.contains("producer")) {
@@ -112,8 +112,8 @@ void ProgramSupervisor::analyzer_reported(Json& line) {
   }
 }
 
-/// Takes note of an attachment. A second report of it comes from the successor of a lost analyzer, or after a signal
-/// had stopped the process.
+/// Takes note of an attachment. An attachment is reported again by the successor of a lost analyzer, and after the
+/// process was stopped by a signal.
 void ProgramSupervisor::begin_attachment(const Json& line) {
   attachment_.how.clear();
   is_attached_to_analyzer_ = true;
@@ -137,7 +137,8 @@ void ProgramSupervisor::begin_attachment(const Json& line) {
 void ProgramSupervisor::take_in_figures(Json figures) {
   if (!producer_.figures.is_object() || !figures.is_object()) return;
   for (const auto& [key, lost] : lost_publishing_.items()) figures[key] = add(figures[key], lost);
-  // A successor reports the first step that it took itself, so the earlier time is kept.
+  // The successor of an analyzer reports the beginning of the first step that it took itself, so the earlier time is
+  // kept.
   if (producer_.figures.value("begun_ns", std::int64_t{0}) != 0) figures["begun_ns"] = producer_.figures["begun_ns"];
   producer_.figures.update(figures);
 }
@@ -151,8 +152,9 @@ void ProgramSupervisor::remember_lost_analyzer() {
   }
 }
 
-// Signals the process group. If the publishing process is outside the group (launchers of MPI and Slurm, setsid), the
-// first signal goes only to that process, because its launcher would end it in a different way.
+// Signals the process group. If the publishing process is outside the group (because of an MPI launcher, Slurm's
+// launcher, or setsid), the first signal goes only to the publishing process, because a launcher would end this process
+// in a different way.
 void ProgramSupervisor::signal_producer(Child& program, int number) {
   const bool outside =
       attachment_.attached && !is_over() && publisher_.alive() && !publisher_.is_in_group(program.pid());
@@ -168,9 +170,9 @@ void ProgramSupervisor::signal_producer(Child& program, int number) {
   }
 }
 
-// An attended program got the signal itself, or decides alone when it ends. For a program that this process started, an
-// announcement goes to the publishing process if that has a handler for it. A launcher that catches the signal passes
-// it on to its ranks.
+// An attended program has received the signal itself, or decides alone when it ends. For a program that this process
+// started, an announcement is passed on to the publishing process if the publishing process has a handler for it. A
+// launcher that catches the signal passes it on to its ranks.
 bool ProgramSupervisor::settle_signal(const Child& program, int number) {
   if (program_.is_attended) return true;
   if (!is_announcement(number)) return false;
@@ -188,8 +190,8 @@ bool ProgramSupervisor::settle_signal(const Child& program, int number) {
   return true;
 }
 
-/// Collects orphans that have ended. They are children of this process, so that this reveals how the attached process
-/// ended if it was an orphan.
+/// Collects orphans that have ended. Orphans are children of this process, so their exit status tells how the attached
+/// process ended if it was an orphan.
 void ProgramSupervisor::collect_orphans(const Child& program, const Child& analyzer) {
   orphans_ = orphans({program.pid(), analyzer.pid(), beside_ != nullptr ? beside_->pid() : program.pid()});
   std::erase_if(orphans_, [this](pid_t orphan) {
@@ -206,7 +208,7 @@ void ProgramSupervisor::tell_while_program_runs(const Child& program, const Chil
     if (const auto line = reminder_.due(clock_ns_, program_.name, program.pid(), socket_)) say(*line);
     return;
   }
-  // If PROGRAM itself was attached and has ended, no line is due yet: its exit status will be known in a moment.
+  // If PROGRAM itself was attached and has ended, no line is printed yet, because its exit status will be known soon.
   const bool lost = attachment_.how == "producer_lost" && (attachment_.pid != program.pid() || publisher_.alive());
   if (lost && !std::exchange(loss_was_told_, true)) say(judge(end(program, analyzer)).line);
 }
@@ -216,7 +218,7 @@ void ProgramSupervisor::tell(Child& program, const Child& analyzer) {
   const bool is_attached = attachment_.attached && attachment_.how.empty() && attachment_.pid != program.pid();
   const bool is_awaited = !attachment_.attached && !orphans_.empty();
   if (!(is_attached && publisher_.alive()) && !is_awaited) return;
-  // The process attached after the signal that ended its launcher.
+  // missed: the process attached only after the signal that ended its launcher.
   const bool missed = interrupts_ > 0 && is_attached && !publisher_was_signalled_;
   if (missed && !publisher_.is_in_group(program.pid())) signal_producer(program, SIGINT);
   if (std::exchange(waiting_was_told_, true)) return;

@@ -44,7 +44,7 @@ std::string ProgressLine::line(const Json& producer, const Json& analyzer, doubl
   const double steps_per_s =
       pipeline ? rate(analyzer, analyzer_before_, "steps_committed") : rate(producer, producer_before_, "iterations");
   std::string text = "iteration " + with_separators(static_cast<std::uint64_t>(number(producer, "iterations")));
-  // A program need not publish the change of its iterates.
+  // A program of the user need not publish the change of its iterates.
   if (producer.contains("residual_l1") && producer["residual_l1"].is_number()) {
     text += fmt::format("  L1 {:.1e}", number(producer, "residual_l1"));
   }
@@ -66,7 +66,7 @@ void ProgressLine::update(const Json& producer, const Json& analyzer) {
   const std::int64_t now = now_ns();
   if (now - drawn_at_ns_ < (in_place_ ? kTerminalIntervalNs : kPlainIntervalNs)) return;
   const double seconds = static_cast<double>(now - drawn_at_ns_) * 1e-9;
-  // Loading a large matrix takes long; until then the producer reports no iterations.
+  // Loading a large matrix takes long, and the producer reports no iterations before the matrix is loaded.
   std::string text = number(producer, "iterations") > 0
                          ? line(producer, analyzer, seconds)
                          : waiting_ + ", " + duration(static_cast<double>(now - begun_at_ns_) * 1e-9);

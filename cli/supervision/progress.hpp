@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The live line of `ringside run`: it is redrawn in place on a terminal to which no other program writes; otherwise a
-// new line appears every two seconds. It shows the iteration, L1 change, steps and bytes per second, the idle shares of
-// producer (P) and analyzer (A), and the time left if there is a tolerance. It fits 80 columns.
+// The progress line of `ringside run`. On a terminal to which no other program writes, the line is redrawn in place;
+// otherwise a new line appears every two seconds. It shows the iteration, L1 change, steps and bytes per second, the
+// idle shares of producer (P) and analyzer (A), and the time left if there is a tolerance. It fits 80 columns.
 #pragma once
 
 #include <cstdint>

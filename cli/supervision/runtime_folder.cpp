@@ -41,7 +41,8 @@ constexpr char kSocket[] = "analyzer.socket";
 /// fs::temp_directory_path().
 constexpr const char* kTemporaryVariables[] = {"TMPDIR", "TMP", "TEMP", "TEMPDIR"};
 
-/// The variable's name, and the folder; absolute, so that processes with other working folders find it.
+/// The name of the variable, and the folder that it names. The path is absolute, so that processes with other working
+/// folders find the folder.
 std::pair<std::string, fs::path> temporary_base() {
   for (const char* name : kTemporaryVariables) {
     if (const char* folder = environment_value(name)) {
@@ -53,7 +54,7 @@ std::pair<std::string, fs::path> temporary_base() {
   return {"TMPDIR", "/tmp"};
 }
 
-/// The longest `base` below which the paths of all sockets of a run still fit.
+/// The greatest length of a `base` below which the paths of all sockets of a run still fit.
 std::size_t longest_base() {
   const std::size_t suffix = std::ranges::max(Listener::kSocketSuffixes, {}, &std::string_view::size).size();
   return sizeof(sockaddr_un::sun_path) - 1 - suffix - std::strlen(kGlobalSuffix) - std::strlen(kSocket) -
@@ -66,17 +67,17 @@ int obstacle_in(const fs::path& base) {
   return access(base.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
 }
 
-/// Whether the file system reports that it is full. Only the creation of a folder would prove the opposite, but a
-/// search creates none.
+/// Whether the file system reports that it is full. Only creating a folder would prove that there is room, but a search
+/// for folders creates none.
 bool is_full(const fs::path& base) {
   struct statvfs status {};
   if (statvfs(base.c_str(), &status) != 0) return false;
   return status.f_bavail == 0 || (status.f_files != 0 && status.f_favail == 0);
 }
 
-/// The folders that may contain a run's folder. The first of them that allows it is used. The XDG Base Directory
-/// Specification requires that a relative XDG_RUNTIME_DIR is ignored. A batch system's TMPDIR may be missing, full, or
-/// too long for a socket's path: then one of the last two folders is used.
+/// The folders that may contain a run's folder; the first one in which a run's folder can be created is used. The XDG
+/// Base Directory Specification requires that a relative XDG_RUNTIME_DIR is ignored. A batch system's TMPDIR may be
+/// missing, full, or too long for a socket's path: then one of the last two folders is used.
 std::vector<fs::path> bases() {
   std::vector<fs::path> bases;
   if (const char* runtime = environment_value("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime == '/') {
@@ -108,13 +109,14 @@ UniqueFd locked(UniqueFd fd) {
   return fd;
 }
 
-/// The locked folder at `path`. Invalid if it does not exist, or if another process holds its lock. Any user may create
-/// names of this pattern. O_DIRECTORY refuses a named pipe, whose open would wait for a writer.
+/// The locked folder at `path`. Invalid if the folder does not exist, or if another process holds its lock. Any user
+/// may create a file with such a name; O_DIRECTORY refuses a named pipe, because opening a pipe would wait for a
+/// writer.
 UniqueFd locked_folder(const fs::path& path) {
   return locked(UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
 }
 
-/// The locked file at `path`. Invalid if it does not exist, or if another process holds its lock.
+/// The locked file at `path`. Invalid if the file does not exist, or if another process holds its lock.
 UniqueFd locked_file(const fs::path& path) {
   return locked(std::move(open_regular(path.string(), O_RDONLY | O_NOFOLLOW).fd));
 }
@@ -148,8 +150,8 @@ void remove_abandoned(const fs::path& base) {
   }
 }
 
-/// The path of the folder with this name, in the first base that allows it. The path is the same for all processes of a
-/// user on a node.
+/// The path of the folder with this name, in the first base in which it can be created. The path is the same for all
+/// processes of a user on a node.
 std::string folder_named(const std::string& name) {
   const std::vector<fs::path> all = bases();
   for (const fs::path& base : all) {
@@ -158,7 +160,7 @@ std::string folder_named(const std::string& name) {
   return (all.back() / (std::string(kPrefix) + name)).string();
 }
 
-/// Prints a warning that the folder in the variable was not used. error: the reason.
+/// Prints a warning that the folder that the variable names was not used. error: the reason.
 void tell_other_base(const fs::path& base, int error) {
   const auto [name, folder] = temporary_base();
   write_standard_error(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The folder in which `ringside run` creates the sockets of its analyzer, and in which other subcommands look for them.
-// Each run has its own folder, with mode 0700, and removes it at its end. The folder is in XDG_RUNTIME_DIR or TMPDIR.
-// If neither allows a folder, it is in /tmp or /var/tmp, and a line on standard error reports that.
+// Each run has its own folder, with mode 0700, and removes it at its end. This folder is in XDG_RUNTIME_DIR or TMPDIR.
+// If no folder can be created there, the folder is in /tmp or /var/tmp, and a line on standard error reports this.
 #pragma once
 
 #include <filesystem>
@@ -26,7 +26,7 @@ class RuntimeFolder {
   RuntimeFolder(const RuntimeFolder&) = delete;
   RuntimeFolder& operator=(const RuntimeFolder&) = delete;
 
-  std::string socket() const;  // of the analyzer
+  std::string socket() const;  // the path of the analyzer's socket
   /// The path of the socket in the folder with this name. The folder need not exist yet.
   static std::string socket_named(const std::string& name);
 

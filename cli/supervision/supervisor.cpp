@@ -18,14 +18,14 @@
 namespace ringside {
 namespace {
 
-// The longest wait for an event. After each wait, the progress line is updated.
+// The longest wait for an event. The progress line is updated after each wait.
 constexpr int kTickMs = 100;
 
-// No turn of the loop takes this long unless this process was stopped.
+// A turn of the loop takes this long only if this process was stopped.
 constexpr std::int64_t kAbsentNs = 1'000'000'000;
 
 // The number of time-outs after which a stopped child is killed. Usually the child's peer gives up after one time-out,
-// and the run ends soon after. The limit is for a peer that is stopped as well, or that is not attached yet.
+// and the run ends soon after. The limit is needed if the peer is stopped as well, or is not attached yet.
 constexpr int kStoppedPatience = 3;
 
 }  // namespace
@@ -80,30 +80,30 @@ void Supervisor::wait_until_ended(Child& producer, std::optional<Child>& analyze
     wait_once(&producer, analyzer ? &*analyzer : nullptr);
     kill_if_stopped_for_long(producer, "producer", producer_stopped_since_ns);
     if (producer.running() && analyzer && !analyzer->running() && producer_alone_since_ns == 0) {
-      // A successor takes over at the next step; the producer waits for it.
+      // The successor takes over at the next step; the producer waits for the successor.
       if (replaced(*analyzer, restart_analyzer)) continue;
-      // A producer that is still loading need not continue without an analyzer. A producer that is attached notices the
-      // loss.
+      // A producer that is still loading its matrix is interrupted, because it cannot work without an analyzer. An
+      // attached producer notices the loss itself.
       analyzer_reported_cause_ = analyzer->exit_code() > 0 && interrupts_ == 0;
       producer.signal(SIGINT);
       producer_alone_since_ns = clock_ns_;
     }
-    // Without its producer, the analyzer has no work left: on SIGTERM it finishes the published steps. The signal is
-    // not sent before the analyzer is ready, because it would kill the analyzer.
+    // Without a producer, the analyzer has no further work: on SIGTERM it finishes the published steps. The signal is
+    // not sent before the analyzer is ready, because until then the signal would kill the analyzer.
     if (!producer.running() && analyzer && analyzer_alone_since_ns == 0) analyzer_alone_since_ns = clock_ns_;
     if (analyzer_alone_since_ns != 0 && analyzer_.ready && !told_analyzer) {
       analyzer->signal(SIGTERM);
       told_analyzer = true;
     }
-    // A stopped child (SIGSTOP) never handles the signal, so it is killed. A child that still reports is waiting for
-    // the disk or iterating, and must not be killed.
+    // A stopped child (SIGSTOP) never handles the signal that asks it to end, so it is killed. A child that still
+    // reports is waiting for the disk or is iterating, and must not be killed.
     if (analyzer) kill_if_silent(*analyzer, analyzer_, analyzer_alone_since_ns);
     kill_if_silent(producer, producer_, producer_alone_since_ns);
   }
   progress_.clear();
 }
 
-/// The time since `since_ns`, or since the process's last line if that came later.
+/// The time since `since_ns`, or since the process's last line if the line came later.
 std::int64_t Supervisor::alone_for_ns(std::int64_t since_ns, const Reported& reported) const noexcept {
   return clock_ns_ - std::max(since_ns, reported.heard_at_ns);
 }
@@ -122,8 +122,8 @@ void Supervisor::advance_clock() noexcept {
   looked_at_ns_ = now;
 }
 
-/// Kills a child that was stopped by a signal for a long time. Otherwise a run would wait forever for the child if no
-/// peer notices that it is stopped.
+/// Kills a child that was stopped by a signal for a long time. Otherwise a run would wait for the child for ever if no
+/// peer notices that the child is stopped.
 void Supervisor::kill_if_stopped_for_long(Child& child, const char* name, std::int64_t& stopped_since_ns) {
   if (!child.stopped()) {
     stopped_since_ns = 0;
@@ -150,9 +150,9 @@ bool Supervisor::replaced(const Child& analyzer, const std::function<void()>& re
   return true;
 }
 
-/// True if the analyzer was killed, or stopped by another process, before or after the producer attached. False if it
-/// ended by itself (and reported why), if the run is to end, or if several analyzers in a row died without a committed
-/// step.
+/// True if the analyzer was killed or was stopped by another process, whether the producer had attached or not. False
+/// if the analyzer ended by itself (it has then reported why), if the run is to end, or if several analyzers in a row
+/// died without a committed step.
 bool Supervisor::analyzer_can_be_replaced(const Child& analyzer) noexcept {
   constexpr int kFutileRestarts = 3;
   const std::string how = analyzer_.figures.is_object() ? analyzer_.figures.value("how", "") : std::string();
@@ -165,7 +165,7 @@ bool Supervisor::analyzer_can_be_replaced(const Child& analyzer) noexcept {
   return futile_restarts_ < kFutileRestarts;
 }
 
-// The figures that each analyzer counts from zero. Its successor continues all other counts.
+// The figures that each analyzer counts from zero. The successor of an analyzer continues all other counts.
 constexpr const char* kCountedByEach[] = {"transfer_s",      "commit_s",          "analyze_s", "record_s",
                                           "analyzer_idle_s", "bytes_transferred", "producer_cores_lent_s"};
 
@@ -230,7 +230,7 @@ void Supervisor::take_in(Child& child, Reported& reported) {
     reported.figures.update(line);
   });
   child.read_stderr([&](const std::string& text) {
-    // This line is the producer's reaction to the signal of this process; the analyzer has already reported the cause.
+    // With this line, the producer reacts to the signal from this process; the analyzer has already reported the cause.
     if (&reported == &producer_ && analyzer_reported_cause_ && text.starts_with("ringside: interrupted ")) return;
     if (const std::optional<std::string> sentence = sentence_of(text)) return say(*sentence);
     if (&reported == &analyzer_) analyzers_last_line_ = text;
@@ -246,7 +246,7 @@ void Supervisor::take_in(Child& child, Reported& reported) {
 void Supervisor::pass_on_signals(Child* producer, Child* analyzer) {
   while (const int number = signals_.take()) {
     if (producer != nullptr && settle_signal(*producer, number)) continue;
-    if (is_announcement(number) && interrupts_ > 0) continue;  // an announcement requests a stop once and never kills
+    if (is_announcement(number) && interrupts_ > 0) continue;  // an announcement requests one stop and never kills
     ++interrupts_;
     if (producer != nullptr) signal_producer(*producer, interrupts_ > 2 ? SIGKILL : SIGINT);
     if (analyzer != nullptr && interrupts_ > 1) analyzer->signal(interrupts_ > 2 ? SIGKILL : SIGTERM);

@@ -19,7 +19,7 @@ namespace ringside {
 /// The sum of two numbers; the sum of two integers is an integer.
 Json add(const Json& a, const Json& b);
 
-/// The report of a process so far; newer figures replace older ones.
+/// What a process has reported so far; newer figures replace older ones.
 struct Reported {
   Json figures;                  // null until the first progress line
   bool ready = false;            // the analyzer listens
@@ -55,9 +55,9 @@ class Supervisor {
   bool wait_until_ready(std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer);
 
   /// Waits until both processes have ended. `analyzer` is empty for the baseline. restart_analyzer replaces `analyzer`
-  /// by another one. It is called if the analyzer was killed, or stopped by another process, while the producer runs,
-  /// unless several analyzers died in a row without a committed step. If it is empty, the producer is asked to end
-  /// instead.
+  /// by another one. This function is called if the analyzer was killed, or stopped by another process, while the
+  /// producer runs; it is not called after several analyzers died in a row without a committed step. If
+  /// restart_analyzer is empty, the producer is asked to end instead.
   void wait_until_ended(Child& producer, std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer);
 
   const Reported& producer() const noexcept { return producer_; }
@@ -96,13 +96,13 @@ class Supervisor {
   Child* beside_ = nullptr;  // the process of the run's analyses
   Reported beside_reported_;
   std::string analyzers_last_line_;
-  bool attends_ = false;  // the program started this process: its calls report a missing analyzer and request resuming
+  bool attends_ = false;  // the program started this process; its calls report a missing analyzer and request resuming
   Json lost_;  // sums of the lost analyzers' reports, by key
   int restarts_ = 0;
   int futile_restarts_ = 0;  // the number of successive restarts without a committed step
   double committed_at_restart_ = -1;
   int interrupts_ = 0;
-  bool analyzer_reported_cause_ = false;  // it reported the reason for its end; the producer was then interrupted
+  bool analyzer_reported_cause_ = false;  // the analyzer reported why it ended; the producer was interrupted
   // The supervisor's clock: CLOCK_MONOTONIC without the time in which this process was stopped.
   std::int64_t clock_ns_ = 1;
   std::int64_t looked_at_ns_;

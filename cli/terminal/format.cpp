@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-/// The number of terminal columns of a text: bytes that continue a character do not count.
+/// The number of terminal columns that a text takes: the bytes after the first byte of a character are not counted.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));

@@ -129,8 +129,8 @@ void RecordTable::fit(std::size_t screen_rows, std::size_t screen_columns) {
 void RecordTable::choose_columns() {
   shown_ = {};
   if (options_.screen_columns == 0) return;
-  // The columns are dropped in this order: sparklines first, because they only repeat the numbers beside them, and the
-  // time last, because the lines of events show it, too.
+  // Columns are left out in this order: first the sparklines, because they only repeat the numbers beside them; last
+  // the time, because the lines of events also show it.
   for (bool* shown : {&shown_.sparks, &shown_.scalars, &shown_.commit, &shown_.hand_off, &shown_.time}) {
     if (step_line(head()).size() <= options_.screen_columns) return;
     *shown = false;
@@ -203,7 +203,7 @@ std::string RecordTable::lines(std::span<const wire::Record> records, const Resu
   const std::size_t together =
       options_.most_lines == 0 ? 1 : (static_cast<std::size_t>(steps) + options_.most_lines - 1) / options_.most_lines;
   std::vector<const wire::Record*> group;
-  std::map<std::string, const wire::Record*> analyses;  // the newest record for each name of a first result
+  std::map<std::string, const wire::Record*> analyses;  // by the name of a record's first result: the newest record
   const auto flush = [&] {
     if (!group.empty()) add_steps(out, group, names);
     group.clear();
@@ -215,7 +215,7 @@ std::string RecordTable::lines(std::span<const wire::Record> records, const Resu
     } else if (record.has_analysis_results() && options_.most_lines > 0) {
       const wire::AnalysisResults& results = record.analysis_results();
       analyses[results.name_size() > 0 ? results.name(0) : std::string()] = &record;
-    } else if (!record.has_run_described()) {  // such a record repeats the description of a run
+    } else if (!record.has_run_described()) {  // such a record only repeats the description of a run
       flush();
       add_event(out, record);
     }
@@ -266,7 +266,7 @@ void RecordTable::add_steps(std::string& out, std::span<const wire::Record* cons
     any = true;
   }
   const auto mean = [&](std::int64_t ns) { return duration_text(ns / static_cast<std::int64_t>(steps.size())); };
-  // A bar takes three bytes but one column, so the padding is added by hand.
+  // A bar takes three bytes but only one column of the terminal, so fmt cannot compute the padding.
   const auto sparks = [](const std::deque<double>& values, double low, double high) {
     return sparkline(values, low, high) + std::string(kSparks - values.size(), ' ');
   };

@@ -24,7 +24,7 @@ struct TableOptions {
   bool colours = false;
   std::size_t screen_rows = 0;     // the header is repeated after this many lines; 0: not repeated
   std::size_t screen_columns = 0;  // columns are left out until a line fits; 0: all columns are shown
-  std::size_t most_lines = 0;      // limit for one call of `lines`, for which steps are combined; 0: one line per step
+  std::size_t most_lines = 0;      // limit for one call of `lines`, which combines steps; 0: one line per step
 };
 
 class RecordTable {

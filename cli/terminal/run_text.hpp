@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Texts about a run and its state for the user: units, names, the text of `ringside tail --once`.
+// Texts for the user about a run and its state: units, names, the text of `ringside tail --once`.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ std::string id_text(const std::string& id);
 /// "solver.rho" -> "rho", which fits a column.
 std::string column_name(const std::string& full_name);
 
-/// "heat of rod (c=0.25)": the problem without the parts that a program left empty, printable.
+/// "heat of rod (c=0.25)": the problem in printable characters, without the parts that a program left empty.
 std::string problem_text(std::string_view solver, std::string_view problem, std::string_view parameters);
 
 /// "90,000 rows", "u f64[300,300] K, p f64[90000] state".

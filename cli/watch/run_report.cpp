@@ -126,7 +126,7 @@ int report_command(int argc, const char* const* argv) {
   report["source"] = input;
   report["version"] = version();
   const std::vector<KeptFile> kept = {{"INPUT", input}, {"INPUT", named}};
-  check_output(output, "--output", kept);  // before the check of its ending: naming the input is worse
+  check_output(output, "--output", kept);  // before the check of the ending: naming the input is worse
   refuse_other_endings(output, "--output", kPageEndings);
   OutputFile file(output, "--output", kept);
   file.write(report_page(report));

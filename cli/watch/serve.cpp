@@ -41,9 +41,9 @@ namespace {
 // Port 9464 is in the range of Prometheus exporters, where no other service of a node is expected.
 constexpr const char* kListen = "127.0.0.1:9464";
 constexpr int kTurnMs = 100;                            // time between two checks of the stop flag
-constexpr std::int64_t kStatusEveryNs = 1'000'000'000;  // between two status requests (for persisted steps)
+constexpr std::int64_t kStatusEveryNs = 1'000'000'000;  // between two requests of the status (for persisted steps)
 constexpr int kStatusTimeoutMs = 200;
-constexpr std::int64_t kRunsEveryNs = 2'000'000'000;  // between two readings of the journals, with --runs
+constexpr std::int64_t kRunsEveryNs = 2'000'000'000;  // with --runs: the time between two readings of the journals
 
 struct ServeOptions {
   ServiceOptions service;
@@ -54,15 +54,15 @@ struct ServeOptions {
   std::string runs;
 };
 
-/// Chooses the analyzer to follow: the analyzer that the options name, else that of the named pool, else the only
-/// analyzer.
+/// Chooses the analyzer to follow: the one that the options name, else the analyzer of the named pool, else the only
+/// live analyzer.
 class AnalyzerChoice {
  public:
   AnalyzerChoice(const ServiceOptions& service, const std::string& pool)
       : service_(service), pool_(service.any() ? std::string() : pool) {}
 
-  /// Throws Error if no analyzer or more than one is alive. If a pool is named, its past can be shown without an
-  /// analyzer: the result is then empty.
+  /// Throws Error if no analyzer or more than one is alive. If a pool is named, its earlier records can be shown
+  /// without an analyzer, so the result may be empty.
   std::optional<FoundService> first() {
     if (!pool_.empty()) return that_of_pool();
     return find_service(service_,
@@ -70,7 +70,7 @@ class AnalyzerChoice {
                         "past of a run that has ended");
   }
 
-  /// The analyzer to follow after `gone`, which will not return; empty while no such analyzer is found.
+  /// The analyzer to follow after `gone`, which will not return; empty while none is found.
   std::optional<FoundService> after(const std::optional<FoundService>& gone) {
     if (!pool_.empty()) {
       if (now_ns() - asked_ns_ < kRunsEveryNs) return std::nullopt;
@@ -97,13 +97,13 @@ class AnalyzerChoice {
   std::int64_t asked_ns_ = 0;
 };
 
-/// Looks at the pool itself once a second: reads the state of the slots, and names the pool for the images.
+/// Looks at the pool itself once a second: reads the state of the slots, and tells FieldImages which pool to draw.
 class PoolLook {
  public:
   PoolLook(std::string pool, WatchedRun& watched, FieldImages& images)
       : path_(std::move(pool)), watched_(watched), images_(images) {}
 
-  /// Takes the pool from `status`, which the analyzer at `service` reported.
+  /// Takes the pool's path from `status`, which the analyzer at `service` reported.
   void is_that_of(const FoundService& service, const wire::Status& status) {
     is_elsewhere_ = !service.is_here;
     path_ = is_elsewhere_ ? std::string() : status.pool();
@@ -189,8 +189,8 @@ void follow_all(std::optional<FoundService> service, std::uint64_t from_seq, Ana
 }
 
 ConnectionLimits limits_here() {
-  // The descriptors needed in addition to those of the connections: for ZeroMQ's threads and sockets, and for the
-  // journal's files.
+  // The number of descriptors that are needed in addition to those of the connections: for ZeroMQ's threads and
+  // sockets, and for the journal's files.
   constexpr std::size_t kReservedDescriptors = 64;
   constexpr std::size_t kFewestConnections = 64;
   ConnectionLimits limits;

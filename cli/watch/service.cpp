@@ -28,8 +28,8 @@ namespace ringside {
 namespace {
 
 constexpr int kDescriptionPatienceMs = 500;
-// The time for a listening analyzer to report its pool: on a busy machine, the analyzer's low-priority recorder may
-// take long.
+// How long a listening analyzer may take to report its pool. On a busy machine, the analyzer's low-priority recorder
+// may take long.
 constexpr int kPoolPatienceMs = 3000;
 
 enum class Whose { kOurs, kAnybodys };
@@ -51,8 +51,8 @@ bool is_served(const std::string& socket, Whose whose) {
 }
 
 /// The sockets of this user's live analyzers on this machine. For root, these include the service's socket, whatever
-/// user the service runs as, because only root can have made the folder of that socket. The folders of other sockets
-/// may have been made by any user.
+/// user runs the service, because only root can have made the folder of the service's socket. The folders of other
+/// sockets may have been made by any user.
 std::set<std::string> living(Reach reach) {
   std::set<std::string> found;
   const std::string of_service = ProcessOptions().socket;
@@ -117,7 +117,7 @@ FoundService find_service(const ServiceOptions& options, std::string_view otherw
     for (const std::string& socket : sockets) choice.push_back(described(context, socket));
     throw usage_error("--socket: several analyzers are alive, expected one of {}", joined(choice, ", "));
   }
-  // On the first node of a run of several nodes, the whole run is followed.
+  // On the first node of a run of several nodes, the command follows the whole run instead of the node.
   const std::string global = *sockets.begin() + kGlobalSuffix;
   const std::string& found = is_served(global, Whose::kAnybodys) ? global : *sockets.begin();
   return {telemetry_at(found), found, true};

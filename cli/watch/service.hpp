@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the analyzer for a command: at --socket, over TCP, or the only one that is alive on this machine (that of the
-// service, or of a `ringside run` of this user).
+// Finds the analyzer for a command: the one at --socket, the one that --tcp names, or the only live one on this machine
+// (the analyzer of the service, or of a `ringside run` of this user).
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ void declare(CommandLine& line, ServiceOptions& options);
 struct FoundService {
   TelemetryAddress address;
   std::string name;  // the name for messages: path of the socket, or HOST:PORT
-  bool is_here;      // whether it is on this machine; `name` is then a path
+  bool is_here;      // whether the analyzer is on this machine; `name` is then a path
 };
 
 /// Finds the analyzer that `options` name, or the only live one. Throws Error: exit code 2 for options that exclude

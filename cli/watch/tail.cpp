@@ -43,7 +43,7 @@ namespace {
 constexpr int kStatusPatienceMs = 5000;
 constexpr std::int64_t kHeardWithinNs = 5'000'000'000;
 constexpr int kLookMs = 100;           // time between two checks of the stop flag
-constexpr std::size_t kMostLines = 8;  // in one batch on a terminal; a user cannot read more
+constexpr std::size_t kMostLines = 8;  // the most lines in one batch on a terminal; a user cannot read more
 constexpr std::size_t kMostAtOnce = 4096;
 
 struct TailOptions {
@@ -85,11 +85,11 @@ class Output {
  public:
   Output(bool json, Since since) : json_(json), since_(since), table_(table_for(STDOUT_FILENO)) {}
 
-  /// Takes the names of results from a record or from the start of a run. They apply to later steps.
+  /// Takes the names of results from a record or from the start of a run. These names apply to later steps.
   void learn(const wire::Record& record) { names_.learn(record); }
   void learn(const wire::RunStarted& started) { names_.learn(started); }
   void learn(const SharedLayout& layout) { names_.learn(layout); }
-  /// Whether the results of any step have no names.
+  /// Whether there is a step whose results have no names.
   bool lacks_names(const std::vector<wire::Record>& records) const {
     return std::any_of(records.begin(), records.end(), [this](const wire::Record& record) {
       return record.has_step() && !names_.knows(record.step());
@@ -127,8 +127,8 @@ class Output {
   RecordTable table_;
 };
 
-/// Collects the ids in all records of a journal, and the names of results: the description of results may follow the
-/// first steps of their run. Rewinds the journal.
+/// Collects the ids in all records of a journal. Also collects the names of results, because the description of results
+/// may follow the first steps of their run. Rewinds the journal.
 NamedByJournal named_by(JournalReader& journal, Output& output) {
   NamedByJournal named;
   wire::Record record;
@@ -141,8 +141,8 @@ NamedByJournal named_by(JournalReader& journal, Output& output) {
   return named;
 }
 
-/// Shows only the past, from the journal's files. If the journal belongs to another pool, the note about that is also
-/// printed before the records, because the output may be long.
+/// Shows only earlier records, from the journal's files. If the journal belongs to another pool, a note that says so is
+/// also printed before the records, because the output may be long.
 ExitCode show_journal(const std::string& pool, Output& output) {
   JournalReader journal = JournalReader::open(pool);
   const JournalIdentity identity = identify(named_by(journal, output), pool);
@@ -156,7 +156,7 @@ ExitCode show_journal(const std::string& pool, Output& output) {
   while (const std::optional<EncodedRecord> kept = journal.next(from)) {
     from = kept->seq + 1;
     wire::Record& record = records.emplace_back();
-    // A record whose hash is right but that cannot be parsed is not from an analyzer, and is left out.
+    // A record with a right hash that cannot be parsed was not written by an analyzer, and is left out.
     if (!record.ParseFromArray(kept->bytes.data(), static_cast<int>(kept->bytes.size()))) records.pop_back();
     if (records.size() < kMostAtOnce) continue;
     read = output.show(std::exchange(records, {}));

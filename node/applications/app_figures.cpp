@@ -24,8 +24,8 @@ std::string hash_of(std::string_view text) {
   return to_string(hash128(text.data(), text.size()));
 }
 
-/// The hash of a file's content; empty for an empty file. Reads the file in pieces, because the kernel counts this
-/// process's memory as the least possible peak of its children.
+/// The hash of a file's content; empty for an empty file. Reads the file in pieces, because the memory of this process
+/// is a lower limit of the peak that the kernel reports for its children.
 std::string hash_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::vector<char> piece(std::size_t{1} << 20);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Figures of a program's runs: the result and seconds from a run's output, the traffic of far memory from its account,
-// medians and spreads from all repeats. All functions are pure, except those that read the run's own files.
+// Figures of a program's runs: the result and seconds from a run's output, the traffic of far memory from the run's
+// account, and medians and spreads from all repeats. All functions are pure, except those that read the run's own
+// files.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace ringside {
 
-/// The result of one run as a hash of 32 digits, and the seconds that it printed.
+/// The result of one run as a hash of 32 digits, and the seconds that the run printed.
 struct AppOutcome {
   std::string result;
   std::optional<double> figure_s;  // the figure of App::figure
@@ -23,11 +24,11 @@ struct AppOutcome {
 };
 AppOutcome outcome_of(const App& app, const std::string& printed_file, const std::string& output_file);
 
-/// The lines of `text` from the first that contains `begin` to before the next that contains `end`, or to the end.
-/// Empty if no line contains `begin`.
+/// The lines of `text` from the first line that contains `begin` up to the line before the next one that contains
+/// `end`, or up to the end of the text. Empty if no line contains `begin`.
 std::string part_of(const std::string& text, std::string_view begin, std::string_view end);
 
-/// The counters of ringside-memory run, over all processes of the run.
+/// The counters that `ringside-memory run` reports, over all processes of the run.
 struct AppTraffic {
   double managed_bytes = 0;  // peak of the bytes in far memory or its cache
   double faults = 0;
@@ -35,7 +36,7 @@ struct AppTraffic {
   double written_bytes = 0;
   double fault_s = 0;  // summed over all threads
 };
-/// Empty if the file is not an account of this kind.
+/// The counters from an account of `ringside-memory run`; empty if the file is not such an account.
 std::optional<AppTraffic> traffic_of(const std::string& account_file);
 /// The counters from a summary of ringside run, which has no written_bytes.
 std::optional<AppTraffic> traffic_of_summary(const std::string& summary_file);
@@ -54,17 +55,17 @@ struct AppRun {
 struct AppFigures {
   Measured seconds;
   double wall_s = 0, cpu_s = 0;
-  double resident_bytes = 0;  // the largest
+  double resident_bytes = 0;  // the largest of all repeats
   std::optional<AppTraffic> traffic;
   std::vector<CounterValue> counters;  // medians
 };
 /// runs: at least one. A counter is n/a if any run lacks it.
 AppFigures figures_of(const std::vector<AppRun>& runs);
 
-/// The counter of that name, a value or the reason.
+/// The counter of that name, with its value or the reason why it has none.
 const CounterValue& counter_of(const std::vector<CounterValue>& counters, std::string_view name);
 
-/// Bytes a second between the memory controllers and DRAM, if both directions were counted.
+/// Bytes per second between the memory controllers and DRAM; n/a unless both directions were counted.
 CounterValue memory_bandwidth(const AppFigures& figures);
 
 }  // namespace ringside

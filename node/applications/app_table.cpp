@@ -22,8 +22,8 @@ namespace {
 
 std::vector<std::string> of_our_own(const AppJob& job) {
   std::vector<std::string> words = {fmt::format("--data={}", job.bytes), fmt::format("--threads={}", job.workers)};
-  // Without :committed the kernel would handle a mere reservation, and ringside-memory run would not manage the
-  // mapping.
+  // Without :committed, the mapping would be a mere reservation, which the kernel handles and `ringside-memory run`
+  // does not manage.
   words.push_back(job.in_place.empty() ? "--memory=dram:committed" : "--memory=mmap:" + job.in_place);
   return words;
 }
@@ -33,7 +33,7 @@ AppCommand own_command(const AppJob& job) {
   return {{}, std::string(Program), of_our_own(job)};
 }
 
-/// The program's nodes lie in blocks, as in freqmine; ringside-memory run manages these blocks.
+/// The nodes of the program's data structure are in blocks, as in freqmine; `ringside-memory run` manages these blocks.
 AppCommand itemset_command(const AppJob& job) {
   return {{}, "bench_memory_itemset", {fmt::format("--data={}", job.bytes), "--blocks"}};
 }
@@ -61,8 +61,8 @@ constexpr std::array<std::string_view, 6> kNeedsVpic = {
     "vpic_lpi_2048", "vpic_lpi_1024", "vpic_lpi_512", "vpic_lpi_256", "mpirun", "sh"};
 constexpr std::array<std::string_view, 2> kNeedsSnap = {"snap", "mpirun"};
 
-/// Writes lines of 32 characters, the same for every run. They take 2/5 of the bytes, because sort needs 32 bytes more
-/// per line.
+/// Writes lines of 32 characters, which are the same for every run. The lines take 2/5 of the bytes, because sort needs
+/// at least 32 further bytes for each line.
 void write_lines(const AppJob& job, std::ostream& to) {
   constexpr std::uint64_t kLine = 32;
   std::uint64_t state = 1;
@@ -87,8 +87,8 @@ AppCommand sort_command(const AppJob& job) {
            job.input}};
 }
 
-/// A table and an index at pseudo-random keys, in sqlite's page cache, which is one preallocated block. The program
-/// looks up a tenth of the rows at random and then reads both from end to end.
+/// Fills a table and an index with pseudo-random keys. Both are in sqlite's page cache, which is one preallocated
+/// block. The program looks up a tenth of the rows at random and then reads both from end to end.
 AppCommand sqlite_command(const AppJob& job) {
   constexpr std::uint64_t kPage = 4096 + 512;  // including sqlite's own bytes for each page
   constexpr std::uint64_t kRow = 120;          // the bytes of a row in table and index
@@ -107,9 +107,10 @@ AppCommand sqlite_command(const AppJob& job) {
                        job.bytes / 1024 + 64, rows, rows)}};
 }
 
-/// A list of numbers, each an object: the program makes it, sums it up in passes, and sorts it in sixteen parts.
+/// A list of numbers, each of which is an object. The program makes the list, sums it up in several passes, and sorts
+/// it in sixteen parts.
 AppCommand python_command(const AppJob& job) {
-  constexpr std::uint64_t kNumber = 48;  // the bytes of its pointer and its object
+  constexpr std::uint64_t kNumber = 48;  // the bytes of a number's pointer and object
   return {{},
           "python3",
           {"-S", "-c",
@@ -127,8 +128,8 @@ AppCommand python_command(const AppJob& job) {
            fmt::format("{}", std::max<std::uint64_t>(job.bytes / kNumber, 10))}};
 }
 
-/// Starts the server, whose command line follows as "$@"; fills it, reads it at pseudo-random keys, and prints a digest
-/// of the values that it read.
+/// Starts the server, whose command line is "$@"; stores entries, reads them at pseudo-random keys, and prints a digest
+/// of the values read.
 constexpr const char* kRedisScript =
     "socket=$1; keys=$2; shift 2\n"
     "\"$@\" >&2 & server=$!\n"
@@ -149,8 +150,9 @@ AppCommand redis_command(const AppJob& job) {
           {"--port", "0", "--unixsocket", "redis.socket", "--save", "", "--appendonly", "no", "--lua-time-limit", "0"}};
 }
 
-/// PageRank on a grid with eight neighbours: per row 40 bytes of matrix and about as many of vectors. An iteration
-/// reads the `csr` matrix from end to end; with `bands`, a grid's usual format, nothing would be in far memory.
+/// PageRank on a grid with eight neighbours: each row takes 40 bytes in the matrix and about as many in vectors. An
+/// iteration reads the `csr` matrix from end to end. With `bands`, the usual format of a grid, nothing would be in far
+/// memory.
 AppCommand ringside_command(const AppJob& job) {
   constexpr std::uint64_t kRow = 72;
   const auto side = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(job.bytes / kRow)));

@@ -27,7 +27,7 @@ struct AppJob {
 };
 
 struct AppCommand {
-  std::vector<std::string> launcher;  // words that stand before the program: mpirun -n 4
+  std::vector<std::string> launcher;  // words before the program, such as mpirun -n 4
   std::string program;
   std::vector<std::string> arguments;
 };
@@ -38,9 +38,9 @@ enum class AppWorkers { kOne, kThreads, kProcesses };
 enum class AppResult {
   kOutput,    // everything that it prints
   kChecksum,  // "checksum" of the JSON object that it prints
-  kFile,      // the file `output`; if the file contains `begin`, its lines as for kPart
+  kFile,      // the file `output`; if it contains `begin`, only its lines as for kPart
   kSummary,   // the member `begin` of the JSON object in the file `output`
-  kPart       // the printed lines from the one with `begin` to before the one with `end`
+  kPart       // the printed lines from the line with `begin` up to the line before the one with `end`
 };
 
 struct App {
@@ -51,18 +51,18 @@ struct App {
   AppWorkers workers = AppWorkers::kOne;
   AppResult result = AppResult::kOutput;
   std::string_view begin = {}, end = {};
-  std::string_view figure = {};  // key of the seconds in the printed JSON object's "figures"; empty: of the whole run
+  std::string_view figure = {};  // key of the seconds in the printed JSON's "figures"; empty: the whole run's
   bool in_place = false;         // whether its data can be in a mapped file: far memory without a cache
   bool caches_itself = false;    // whether it has options for Memory Mode: ringside-memory does not start it
-  bool (*takes)(int workers) = nullptr;                                // null: every number
+  bool (*takes)(int workers) = nullptr;                                // null: the program takes every number
   void (*write_input)(const AppJob& job, std::ostream& to) = nullptr;  // null: the program reads no input
   AppCommand (*command)(const AppJob& job) = nullptr;
 };
 
 std::span<const App> apps() noexcept;
 
-/// The programs with these names, in the order of the table; without names, all. Throws Error (exit code 2) that lists
-/// the names.
+/// The programs with these names, in the order of the table; without names, all programs. For an unknown name, throws
+/// Error (exit code 2) that lists the existing names.
 std::vector<const App*> chosen_apps(const std::vector<std::string>& names);
 
 /// The largest whole number whose cube is at most `number`, but at least 1.

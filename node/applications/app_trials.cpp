@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr const char* kUsualFar = "/dev/shm";
 // A run that takes longer is stopped, because a program that hangs must not stop the experiment.
 constexpr double kPatienceS = 120;
-constexpr double kPatienceTimes = 50;  // times its seconds in DRAM
+constexpr double kPatienceTimes = 50;  // a multiple of the program's seconds in DRAM
 
 /// The state that all runs of one program share.
 class Trials {
@@ -36,7 +36,7 @@ class Trials {
     if (why_not_in_place(app, places).empty()) in_place_ = std::make_unique<WorkFolder>(places.far.path);
   }
 
-  /// Adds a run to the setting, or sets the reason why the setting has none.
+  /// Adds a run to the setting, or sets the reason why the setting has no run.
   void run(AppSetting& setting, const AppSetting& all_dram) {
     const AppJob job = prepared(setting);
     const AppCommand command = app_.command(job);
@@ -49,8 +49,8 @@ class Trials {
     if (!child.words.empty()) child.words.front() = path_of_program(child.words.front(), places_.program_folders);
     child.words.push_back(path_of_program(command.program, places_.program_folders));
     if (setting.configuration.memory == AppMemory::kCached && !app_.caches_itself) {
-      // All MPI processes share one account, and each has its own part of the limit. In a script, only the program
-      // itself has far memory.
+      // All MPI processes share one account, and each process has its own part of the limit. If a script starts the
+      // program, only the program itself has far memory.
       const bool processes = app_.workers == AppWorkers::kProcesses;
       const std::vector<std::string> before =
           words_of({places_.ringside_memory, places_.far.path,
@@ -60,7 +60,7 @@ class Trials {
     child.words.insert(child.words.end(), command.arguments.begin(), command.arguments.end());
     child.environment = {fmt::format("OMP_NUM_THREADS={}", app_.workers == AppWorkers::kThreads ? job.workers : 1),
                          "LC_ALL=C", "PYTHONHASHSEED=0",
-                         "RINGSIDE_FAR_TIMING=" + places_.timing};  // read by libringside_memory; empty: none
+                         "RINGSIDE_FAR_TIMING=" + places_.timing};  // libringside_memory reads it; empty: no emulation
     child.folder = job.folder;
     child.output = work_.file("printed");
     child.messages = work_.file("messages");
@@ -110,7 +110,8 @@ class Trials {
       job.dram_bytes = setting.dram_bytes;
     }
     if (app_.write_input == nullptr) return job;
-    // The lines of a text do not depend on threads; the input of processes divides its domain among them.
+    // Input for threads does not depend on their number. Input for processes does, because it divides the domain among
+    // them.
     const int parts = app_.workers == AppWorkers::kProcesses ? job.workers : 1;
     job.input = work_.file(fmt::format("input-{}-{}", job.bytes, parts));
     if (!fs::exists(job.input)) {
@@ -125,7 +126,7 @@ class Trials {
     std::ifstream messages(work_.file("messages"));
     std::string line;
     const auto is_letter = [](unsigned char letter) { return std::isalnum(letter) != 0; };
-    // Some programs frame their messages with lines of dashes.
+    // Some programs print a line of dashes before their message.
     while (std::getline(messages, line) && std::none_of(line.begin(), line.end(), is_letter)) {
     }
     return line.empty() ? how_it_ended(end) : fmt::format("{}: {}", how_it_ended(end), shortened(line));
@@ -142,7 +143,7 @@ class Trials {
 
   const App& app_;
   const AppPlaces& places_;
-  HeldSignals signals_;  // released after the folders are removed
+  HeldSignals signals_;  // released after the folders have been removed
   WorkFolder work_;
   std::unique_ptr<WorkFolder> in_place_;
   std::map<std::tuple<int, std::uint64_t, bool>, std::string> results_;

@@ -37,7 +37,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& settin
   return all;
 }
 
-/// Returns the child, or throws.
+/// Starts the program. Returns the child's number, or throws Error.
 pid_t started(const ChildCommand& command, const sigset_t& signals) {
   std::vector<std::string> words = command.words;
   std::vector<std::string> environment = environment_with(command.environment);
@@ -129,7 +129,7 @@ ChildEnd HeldSignals::run(const ChildCommand& command) const {
   while (waitid(P_PID, static_cast<id_t>(child), &left, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
   }
   end.wall_s = seconds(now_ns() - begin_ns);
-  if (command.group) kill(-child, SIGKILL);  // ends its remaining processes; its own number is not free yet
+  if (command.group) kill(-child, SIGKILL);  // ends the group's remaining processes; the child's number is not free yet
   rusage used{};
   wait4(child, &end.status, 0, &used);
   if (stop) throw Error(ExitCode::kInterrupted, "stopped by a signal");

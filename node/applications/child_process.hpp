@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs one program to its end for an experiment, with its output in files, and measures its time and memory. Meanwhile
-// signals that request a stop stay pending, so that the caller can first remove the files it made.
+// Runs one program to its end for an experiment, with its output in files, and measures its time and memory. While a
+// HeldSignals exists, signals that request a stop stay pending, so that the caller can first remove the files that it
+// made.
 #pragma once
 
 #include <signal.h>
@@ -16,7 +17,7 @@ namespace ringside {
 
 struct ChildCommand {
   std::vector<std::string> words;        // the first one is the path of the program
-  std::vector<std::string> environment;  // NAME=value, in place of our own values of these names
+  std::vector<std::string> environment;  // NAME=value; these replace our own values of the same names
   std::string folder;                    // the working folder; empty: ours
   std::string output;                    // a file for standard output; empty: discarded
   std::string messages;                  // a file for standard error; empty: discarded
@@ -29,9 +30,9 @@ struct ChildEnd {
   bool timed_out = false;
   double wall_s = 0;                      // the time from before its start until after its end
   double cpu_s = 0;                       // the CPU time of the program and the processes that it waited for
-  std::uint64_t peak_resident_bytes = 0;  // the largest of these processes; never less than our own, which the kernel
-                                          // counts until exec
-  bool done() const noexcept;             // whether it returned 0
+  std::uint64_t peak_resident_bytes = 0;  // the largest of these processes; at least our own size, because the kernel
+                                          // counts it until exec
+  bool done() const noexcept;             // whether the program returned 0
 };
 
 /// "it ended with exit code 3", "signal 9 ended it", "it was stopped after 60 s".

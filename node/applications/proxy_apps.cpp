@@ -14,7 +14,7 @@ std::vector<std::string> mpi_launcher(int processes) {
   return {"mpirun", "--oversubscribe", "--allow-run-as-root", "-n", std::to_string(processes)};
 }
 
-/// The number of points or cells of one process.
+/// The number of points or cells in the part of one process.
 std::uint64_t each_has(const AppJob& job, std::uint64_t bytes_of_one) {
   return job.bytes / static_cast<std::uint64_t>(job.workers) / bytes_of_one;
 }
@@ -24,7 +24,8 @@ struct SnapSize {
   int y_processes = 1, z_processes = 1;
 };
 
-/// Two vectors of angular flux: 8 octants of 10 angles in 8 groups, 8 bytes each.
+/// The memory is that of two vectors of angular flux: each cell has 8 octants of 10 angles in 8 groups, with 8 bytes
+/// each.
 SnapSize snap_size(const AppJob& job) {
   constexpr std::uint64_t kCellBytes = std::uint64_t{2} * 8 * 10 * 8 * 8;
   SnapSize size;
@@ -33,7 +34,7 @@ SnapSize snap_size(const AppJob& job) {
   }
   size.y_processes = job.workers / size.z_processes;
   const auto divisor = static_cast<std::uint64_t>(size.y_processes);
-  // The larger factor divides the edge. The smaller one divides it, too, if the edge is a multiple of their product.
+  // Both factors must divide the edge, so the edge is a multiple of their product.
   const std::uint64_t unit = divisor * static_cast<std::uint64_t>(size.z_processes);
   size.cells = std::max<std::uint64_t>(cube_root(job.bytes / kCellBytes) / unit, 1) * unit;
   return size;
@@ -71,10 +72,10 @@ bool lulesh_takes(int workers) {
 }
 
 AppCommand amg_command(const AppJob& job) {
-  constexpr std::uint64_t kPointBytes = 1100;  // 27 entries a row of each matrix, and its coarser levels
+  constexpr std::uint64_t kPointBytes = 1100;  // 27 entries per row of each matrix, and the coarser levels
   const ThreeFactors processes = three_factors(job.workers);
-  // Strong scaling halves the box in each direction in turn, as published. So the box's edge is divided, not its
-  // volume.
+  // As published, strong scaling halves the box in one direction after the other, so the edges of the box are divided,
+  // not its volume.
   const std::uint64_t whole = cube_root(each_has(job, kPointBytes) * static_cast<std::uint64_t>(job.workers));
   const std::uint64_t own = cube_root(each_has(job, kPointBytes));
   const auto edge = [&](int along) {
@@ -89,7 +90,7 @@ AppCommand amg_command(const AppJob& job) {
 AppCommand vpic_command(const AppJob& job) {
   constexpr int kStrong = 2048;  // particles in a cell with one process
   constexpr int kWeak = 512;
-  // The program writes its energies into the working folder.
+  // The program writes the file `energies` into the working folder.
   std::vector<std::string> launcher = {"sh", "-c", "\"$@\" && mv energies \"$0\"", job.output};
   for (const std::string& word : mpi_launcher(job.workers)) launcher.push_back(word);
   return {launcher, fmt::format("vpic_lpi_{}", job.weak ? kWeak : kStrong / job.workers), {}};

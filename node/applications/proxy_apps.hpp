@@ -13,14 +13,14 @@ namespace ringside {
 AppCommand lulesh_command(const AppJob& job);
 bool lulesh_takes(int workers);
 
-/// AMG: a Laplace problem with 27 points on a box of cubes.
+/// AMG: a Laplace problem with a 27-point stencil on a box of cubes.
 AppCommand amg_command(const AppJob& job);
 
 /// VPIC: a deck is compiled into a program; bench/apps/vpic.sh makes one for each number of particles.
 AppCommand vpic_command(const AppJob& job);
 bool vpic_takes(int workers);
 
-/// SNAP, its C version. The processes divide y and z of a cube of cells.
+/// The C version of SNAP. The processes divide y and z of a cube of cells.
 AppCommand snap_command(const AppJob& job);
 void write_snap_input(const AppJob& job, std::ostream& to);
 

@@ -13,7 +13,7 @@ namespace {
 constexpr int kSamples = 5;
 constexpr int kChains = 100'000;
 constexpr int kMultiplications = 16;  // the number of multiplications in a chain
-constexpr int kCycles = 3;            // the cycles of a multiplication
+constexpr int kCycles = 3;            // the cycles that a multiplication takes
 
 double clock_ghz_here() noexcept {
   std::uint64_t value = 3;

@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// Adds samples of the mean clock, in GHz, of the cores `cpus`, all busy at once.
+/// Adds samples of the mean clock, in GHz, of the cores `cpus`, which are all busy at the same time.
 void measure_clock(const std::vector<int>& cpus, std::vector<double>& samples);
 
 }  // namespace ringside

@@ -14,14 +14,15 @@
 namespace ringside {
 namespace {
 
-// Samples per call of a function. There are fewer wake-ups, because a sleeper needs time to fall asleep.
+// Samples per call of a measuring function. There are fewer samples of wake-ups, because a thread needs time to fall
+// asleep.
 constexpr std::uint64_t kHandOffs = 200;
 constexpr std::uint64_t kWakeUps = 20;
 constexpr std::uint64_t kLoans = 10;
 constexpr int kBarriers = 20;
 constexpr int kSharesInBarrier = 50;
 
-// The order of magnitude of an iteration's time: a core that is idle for longer sleeps more deeply.
+// As long as a typical iteration, because a core that is idle for longer enters a deeper sleep state.
 constexpr std::int64_t kAsleepNs = 3'000'000;
 constexpr std::int64_t kPieceNs = 20'000;  // the time of a piece of work that a guest takes
 constexpr std::uint64_t kPiecesOfLoan = 400;
@@ -31,14 +32,15 @@ void work_for(std::int64_t ns) noexcept {
   for (const std::int64_t end = now_ns() + ns; now_ns() < end;) __builtin_ia32_pause();
 }
 
-/// The words of both sides, laid out as in the control memory of a hand-off.
+/// The words that both sides read and write, in the layout that the control memory of a hand-off has.
 struct Words {
   alignas(64) std::atomic<std::uint64_t> published{0};
   std::atomic<std::int64_t> published_at_ns{0};
   alignas(64) std::atomic<std::uint64_t> released{0};
 };
 
-/// Publishes `count` times, each time after the other side has released; `receive` waits for the n-th publish.
+/// Publishes `count` times, each time after the other side has released the buffer; `receive` waits for the n-th
+/// publish.
 template <class Receive>
 void pass_on(int first, int last, std::uint64_t count, std::int64_t pause_ns, std::vector<double>& samples,
              const Receive& receive) {
@@ -73,8 +75,8 @@ void pass_on(int first, int last, std::uint64_t count, std::int64_t pause_ns, st
 /// The words that both sides of a loan read and write.
 struct LoanWords {
   LentCores cores;
-  std::atomic<std::uint64_t> counter{0};  // the borrower's: the loan lasts until it is 1
-  std::atomic<std::int64_t> lent_ns{0};   // time of guests at work
+  std::atomic<std::uint64_t> counter{0};  // of the borrower: the loan lasts until this counter is 1
+  std::atomic<std::int64_t> lent_ns{0};   // how long guests worked
   std::atomic<int> jobs{0};               // the number of jobs that the borrower has begun
   std::atomic<std::int64_t> first_piece_at_ns{0};
   std::atomic<bool> ready{false};
@@ -85,12 +87,12 @@ void lend_often(LoanWords& words, CoreLender& lender, std::vector<double>& sampl
   spin_until([&] { return words.ready.load(); });
   for (std::uint64_t n = 0; n < kLoans; ++n) {
     const int before = words.jobs.load();
-    spin_until([&] { return words.jobs.load() > before; });  // the borrower has work for longer than this
+    spin_until([&] { return words.jobs.load() > before; });  // the borrower now has work for longer than the loan
     words.first_piece_at_ns.store(0);
     const std::uint32_t never = 0;
     const std::int64_t begun = now_ns();
     lender.lend(1);
-    futex_sleep(&never, 0, kLoanNs);  // waits, as a lending owner does
+    futex_sleep(&never, 0, kLoanNs);  // waits as an owner that lends its core does
     const std::int64_t back = now_ns();
     lender.take_back();
     const std::int64_t taken = now_ns();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Costs of coordination between threads on two cores: the calls of the hand-off, the teams and the loan of cores,
-// without work in between. Each function adds samples, in seconds. Needs two cores, except the barrier.
+// without work in between. Each function adds samples, in seconds. All functions except measure_barrier need two cores.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,11 @@
 namespace ringside {
 
 struct CostSamples {
-  std::vector<double> hand_off_s;  // publish and announce -> visible to a spinning thread
-  std::vector<double> wake_up_s;   // publish and announce -> visible to a sleeping thread
-  std::vector<double> loan_s;      // lend -> a guest's first piece, and taking back while the guest works
-  std::vector<double> barrier_s;   // OpenMpTeam::share of nothing
+  std::vector<double> hand_off_s;  // from publishing and announcing a step until a spinning thread sees it
+  std::vector<double> wake_up_s;   // from publishing and announcing a step until a sleeping thread sees it
+  std::vector<double> loan_s;      // from lending a core to the guest's first piece of work, plus taking it back while
+                                   // the guest works
+  std::vector<double> barrier_s;   // OpenMpTeam::share without work
 };
 
 /// first, last: two cores.

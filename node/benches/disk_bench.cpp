@@ -20,7 +20,7 @@ constexpr int kPageSyncs = 5;
 constexpr int kStepSyncs = 2;
 constexpr std::size_t kDiskPageBytes = 4096;
 
-/// Changes the first `bytes` bytes of the file and returns the seconds of the sync.
+/// Changes the first `bytes` bytes of the file, syncs the file, and returns the seconds of the sync.
 double sync_after_change(const std::string& folder, int fd, std::vector<char>& content, std::size_t bytes) {
   std::fill(content.begin(), content.begin() + static_cast<std::ptrdiff_t>(bytes), static_cast<char>(content[0] + 1));
   for (std::size_t at = 0; at < bytes;) {
@@ -41,13 +41,13 @@ double sync_after_change(const std::string& folder, int fd, std::vector<char>& c
 }  // namespace
 
 void measure_disk(const std::string& folder, std::uint64_t bytes, DiskSamples& samples) {
-  // NewFile: unnamed if the file system supports such files; otherwise its destructor removes the name.
+  // NewFile makes an unnamed file if the file system supports such files; otherwise its destructor removes the name.
   const NewFile file(folder + "/.ringside-calibrate", kPrivateMode);
   if (!file.fd().valid()) {
     throw system_error("{}: a file for measuring the disk cannot be made: {}", printable(folder), errno_text(errno));
   }
   std::vector<char> content(std::max<std::uint64_t>(bytes, kDiskPageBytes));
-  sync_after_change(folder, file.fd().get(), content, content.size());  // allocates
+  sync_after_change(folder, file.fd().get(), content, content.size());  // allocates the file's blocks
   for (int n = 0; n < kStepSyncs; ++n) {
     const double took_s = sync_after_change(folder, file.fd().get(), content, content.size());
     samples.sync_gb_s.push_back(static_cast<double>(content.size()) * 1e-9 / std::max(took_s, 1e-9));

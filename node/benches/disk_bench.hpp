@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Costs of a disk below a page cache: fdatasync(2) of one changed page, and the rate at which the disk writes a step's
-// changes. The file has no name. Its blocks are allocated before the timing, as those of a pool are.
+// changes. The measured file has no name. As in a pool, its blocks are allocated beforehand.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ void run_openmp_groups(const std::vector<OpenMpGroup>& groups) {
       work = groups[index].set_up(team);
       all_set_up.arrive_and_wait();
       if (!failed.load()) [&]() noexcept { work(); }();
-      work = nullptr;  // the work may use the team
+      work = nullptr;  // destroyed here, because the work may use the team
       return;
     } catch (...) {
       failures[index] = std::current_exception();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Groups of OpenMP threads in one process, each pinned to its cores as a process of a run is. libgomp keeps a pool of
-// threads for each thread that opens parallel regions, and ends the pool with that thread: a group is such a thread.
+// threads for each thread that opens parallel regions, and ends the pool when that thread ends. Therefore each group
+// has one such thread, which opens its parallel regions.
 #pragma once
 
 #include <atomic>
@@ -11,8 +12,8 @@
 
 namespace ringside {
 
-/// A group's work once all groups are set up. It must not throw, because the other groups may wait for it: an exception
-/// ends the program.
+/// The work of a group, which begins when all groups are set up. It must not throw, because the other groups may wait
+/// for it: an exception ends the program.
 using GroupWork = std::function<void()>;
 
 struct OpenMpGroup {
@@ -25,7 +26,7 @@ struct OpenMpGroup {
 /// Runs the groups side by side and returns when all are done. Throws the Error of a set-up that failed.
 void run_openmp_groups(const std::vector<OpenMpGroup>& groups);
 
-/// Spins until `reached()`; if that takes long, gives the core to other threads now and then.
+/// Spins until `reached()`. If this takes long, yields the core to other threads from time to time.
 template <class Reached>
 void spin_until(const Reached& reached) noexcept;
 

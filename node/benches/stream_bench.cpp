@@ -12,7 +12,7 @@ namespace ringside {
 namespace {
 
 constexpr int kStreamArrays = 3;
-constexpr int kStreamRepeats = 3;           // the repeats of a call, after one that warms up
+constexpr int kStreamRepeats = 3;           // the repeats per call, after one repeat that warms up
 constexpr std::uint64_t kRowOfPages = 512;  // doubles in a page
 constexpr std::uint64_t kCacheBytesIfUnknown = std::uint64_t{32} << 20;
 
@@ -20,7 +20,7 @@ constexpr std::uint64_t kCacheBytesIfUnknown = std::uint64_t{32} << 20;
 
 StreamBench::StreamBench(const Tier& tier, std::vector<int> cpus, std::uint64_t elements)
     : cpus_(std::move(cpus)), elements_(elements), arrays_(make_arrays(tier, kStreamArrays, elements)) {
-  // All threads touch their parts first, so that pages come from the node on which most of them run.
+  // First each thread touches its part of the arrays, so that the pages come from the node on which most threads run.
   const auto touch = [this](int thread) {
     const auto part = static_cast<std::uint64_t>(thread);
     const std::uint64_t begin = piece_begin(elements_, part, cpus_.size());

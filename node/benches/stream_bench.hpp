@@ -14,8 +14,8 @@ namespace ringside {
 
 class StreamBench {
  public:
-  /// cpus: the measuring CPUs, at least one, in the order in which threads take them. elements: of each array. Throws
-  /// Error (exit code 3) if there is no room.
+  /// cpus: the measuring CPUs, at least one, in the order in which threads take them. elements: doubles in each array.
+  /// Throws Error (exit code 3) if there is no room.
   StreamBench(const Tier& tier, std::vector<int> cpus, std::uint64_t elements);
 
   /// Adds samples of a loop's rate in GB/s, counted bytes. kernel: a name of the table (node/streams/stream_table).
@@ -29,9 +29,10 @@ class StreamBench {
   std::vector<TierMemory> arrays_;
 };
 
-/// Doubles in an array: four times the last-level caches, but all arrays together at most an eighth of the tier's
-/// available memory (half of DRAM). If the arrays would then fit the caches, their rate would not be the memory's:
-/// returns 0. DRAM is required for planning, so for it this returns the available room.
+/// The number of doubles in an array. An array has four times the size of the last-level caches, but all arrays
+/// together take at most an eighth of the tier's available memory (for DRAM: half of it). If an array would then be
+/// smaller than the caches, its rate would not be the memory's: returns 0. Planning requires figures of DRAM, so for
+/// DRAM the result is what the room permits, never 0.
 std::uint64_t stream_elements_for(const Tier& tier, std::uint64_t cache_bytes);
 
 }  // namespace ringside

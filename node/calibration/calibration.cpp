@@ -29,7 +29,7 @@
 namespace ringside {
 namespace {
 
-// Share of the time for measurements without a matrix, and the time reserved for the end.
+// The share of the time for measurements without a matrix, and the share that is reserved for the end.
 constexpr double kMachineShare = 0.3;
 constexpr double kReserve = 0.03;
 
@@ -66,9 +66,9 @@ class Calibration {
     const std::vector<int> counts = thread_counts();
     for (const SolveOptions& solve : options_.problems) {
       check_matrix_name(solve.matrix, solve.columns);
-      files_.push_back(matrix_file(solve.matrix, solve.columns));  // must precede the reading, to detect a later change
+      files_.push_back(matrix_file(solve.matrix, solve.columns));  // before the reading, to detect a later change
     }
-    std::optional<Problem> first = load(options_.problems.front());  // must precede the minutes that the machine takes
+    std::optional<Problem> first = load(options_.problems.front());  // before the machine's measurements (minutes)
     if (!options_.folders.empty()) (void)tiers_with_room(first->solver->rows());
     measure_machine(counts);
     for (std::size_t index = 0; index < options_.problems.size(); ++index) {
@@ -159,7 +159,7 @@ class Calibration {
                                         counts);
                           return [] {};
                         }}});
-    // Pages come from the NUMA node of the thread that makes them: in a run, that is one of the analyzer's threads.
+    // Pages come from the NUMA node of the thread that makes them: in a run, one of the analyzer's threads makes them.
     run_openmp_groups({{{cpus_.back()}, [&](Team&) -> GroupWork {
                           phase->make_pools(tiers);
                           return [] {};
@@ -199,7 +199,7 @@ class Calibration {
                                         options_.budget_s, left_out.front(), left_out.size() > 1 ? " ..." : ""));
   }
 
-  /// The reported share never decreases, although the remaining time is estimated again each time.
+  /// The reported share never decreases, although every call estimates the remaining time anew.
   void announce(const std::string& what, double left_s) {
     if (!options_.announce) return;
     const double passed_s = seconds(now_ns() - begun_ns_);
@@ -233,7 +233,7 @@ class Calibration {
   const Machine machine_;
   const std::vector<int> cpus_;
   std::vector<std::optional<MatrixFile>> files_;  // the files of the problems
-  double done_ = 0;                               // the share of the time, as last announced
+  double done_ = 0;                               // the share of the time that was announced last
   Node node_;
 };
 

@@ -37,8 +37,8 @@ struct CalibrationOptions {
   std::function<void(const CalibrationProgress&)> announce;  // called before each measurement; may be empty
 };
 
-/// Call it before any thread is pinned. Throws Error: exit code 2 for bad input; 3 if a folder has no room or
-/// permission, there are more threads than cores, or the system lacks something; 130 if `stop` is set.
+/// Call this function before any thread is pinned. Throws Error: exit code 2 for bad input; 3 if a folder has no room
+/// or permission, there are more threads than cores, or the system lacks something; 130 if `stop` is set.
 Node calibrate(const CalibrationOptions& options);
 
 }  // namespace ringside

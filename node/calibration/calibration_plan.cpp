@@ -15,7 +15,8 @@ void check_stop(StopFlag stop) {
 std::vector<std::string> CalibrationPlan::run(std::int64_t deadline_ns, StopFlag stop, const Announce& announce) {
   const auto left_s = [&] { return seconds(deadline_ns - now_ns()); };
 
-  // This loop is the first round. It continues while two more rounds of the measurements so far still fit.
+  // This loop is the first round. It continues as long as there is time for two more rounds of the measurements visited
+  // so far.
   std::size_t measured = 0;
   for (; measured < items_.size(); ++measured) {
     if (measured > 0 && (kLeastVisits - 1) * round_s() >= left_s()) break;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The order of measurements within a time limit. The plan visits all of them in turn, repeatedly, so that a short
+// The order of measurements within a time limit. The plan visits all measurements in turn, repeatedly, so that a short
 // disturbance affects a few samples of many figures instead of all samples of one. The first round measures the cost of
-// a visit. Measurements that do not fit three times are left out, the least important first.
+// a visit. If there is no time for three visits of each measurement, measurements are left out, the least important
+// first.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@ class CalibrationPlan {
   /// Called before each visit with the measurement, and the estimated seconds that this plan still needs.
   using Announce = std::function<void(const std::string& what, double left_s)>;
 
-  /// Makes the visits until `deadline_ns` (now_ns), but at least the first measurement's. Returns the names of the
-  /// measurements left out. Throws Error (exit code 130) when `stop` is set, and any error of a visit.
+  /// Makes visits until `deadline_ns` (by now_ns), but in any case those of the first measurement. Returns the names of
+  /// the measurements left out. Throws Error (exit code 130) when `stop` is set, and any error of a visit.
   std::vector<std::string> run(std::int64_t deadline_ns, StopFlag stop, const Announce& announce);
 
  private:

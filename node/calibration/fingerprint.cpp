@@ -13,8 +13,9 @@
 namespace ringside {
 namespace {
 
-// The version of the measurements of kernels, pairs and loops. It increases with each change that alters figures of the
-// same machine code: what is timed, what runs meanwhile, in which order, or how a figure is computed.
+// The version of the measurements of kernels, pairs and loops. It increases with each change that alters the figures
+// although the machine code of the kernels is the same: a change of what is timed, of what runs at the same time, of
+// the order, or of how a figure is computed.
 constexpr int kMeasuringVersion = 2;  // 2: pairs of an iteration and whole steps
 
 /// Rounds to 256 MiB: the memory that the kernel reserves differs a little from boot to boot.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calibrated figures belong to this machine, the allowed cores of this process, and the loops of this build. The
 // build's hash covers the object files of every kernel, for all instruction sets (cmake/hash_objects.cmake): it changes
-// if and only if their machine code may have changed. The measuring method has its own version. The program's version
-// covers the rest.
+// if and only if their machine code may have changed. The measuring method has its own version; the program's version
+// covers everything else.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ namespace ringside {
 /// `plan_cores` splits them.
 std::vector<int> usable_cores(const Machine& machine);
 
-/// The fingerprint of this machine, which `machine` describes. Throws as plan_cores does.
+/// The fingerprint of this machine, which `machine` describes. Throws Error as plan_cores does.
 Fingerprint fingerprint(const Machine& machine);
 
 /// A hash of the compiled kernels, 16 hexadecimal digits.

@@ -17,14 +17,15 @@ namespace {
 
 constexpr std::uint64_t kDiskBytes = std::uint64_t{32} << 20;
 
-/// The figure of the samples; empty if there are too few, or if noise leaves a difference (a sweep) at or below 0.
+/// The figure of the samples; empty if there are too few samples, or if the figure is a difference (a sweep) that is
+/// not above 0 because of noise.
 std::optional<Measured> figure_of(const std::vector<double>& samples) {
   if (samples.size() < kLeastSamplesOfFigure) return std::nullopt;
   const Measured figure = measured(samples);
   return figure.value > 0 ? std::optional(figure) : std::nullopt;
 }
 
-/// The CPUs of `cpus` on the tier's NUMA node; all of them if that node is unknown or has none of them.
+/// The CPUs of `cpus` on the tier's NUMA node; all of them if that node is unknown or has none of these CPUs.
 std::vector<int> cpus_near(const Machine& machine, const std::vector<int>& cpus, const Tier& tier) {
   std::vector<int> near;
   for (const HardwareThread& thread : machine.threads) {
@@ -91,9 +92,9 @@ void MachinePhase::add_to(CalibrationPlan& plan) {
   add_streams(plan, {"scale", "add", "triad"}, true);
 }
 
-/// Adds each loop with all threads and with one thread or, with in_between, with the counts in between. The plan leaves
-/// out measurements from the end. So every tier's first loop precedes any tier's second loop, and the rate of all
-/// threads (the channels' capacity) comes first.
+/// Adds each loop with all threads and with the fewest threads; with in_between, adds the loop with the thread counts
+/// in between instead. The plan leaves out measurements from the end of its list. Therefore the first loops of all
+/// tiers are added before any second loop, and the rate of all threads (the channels' capacity) is added first.
 void MachinePhase::add_streams(CalibrationPlan& plan, const std::vector<std::string>& loops, bool in_between) {
   for (const std::string& loop : loops) {
     for (Streams& streams : streams_) {

@@ -13,8 +13,8 @@
 namespace ringside {
 namespace {
 
-/// Does the same as `measured`, but with the spread of the speed, because an iteration that hardly progresses beside
-/// steps may take any time.
+/// Like `measured`, but with the spread of the speed instead of that of the time: an iteration that makes almost no
+/// progress while steps are kept may take any time.
 Measured measured_speed(std::vector<double> seconds) {
   for (double& sample : seconds) sample = 1 / sample;
   const Measured speed = measured(seconds);
@@ -25,11 +25,11 @@ bool may_need_sync(TierKind kind) noexcept {
   return kind != TierKind::kDax;
 }
 
-/// Bytes that one execution moves if every pass goes to memory: bytes an element, times the elements.
+/// Bytes that one execution moves if every pass goes to memory: the bytes per element, times the number of elements.
 std::optional<double> moved_bytes(KernelKind kernel, bool synced, std::uint64_t rows) noexcept {
   const auto n = static_cast<double>(rows);
   switch (kernel) {
-    case KernelKind::kTransfer: return synced ? 24 * n : 16 * n;  // write(2) reads the line it stores to
+    case KernelKind::kTransfer: return synced ? 24 * n : 16 * n;  // write(2) reads each line to which it stores
     case KernelKind::kTransferReduced: return synced ? 32 * n : 24 * n;
     case KernelKind::kAnalyze: return 16 * n;
     case KernelKind::kSweep: return 8 * n;
@@ -42,7 +42,7 @@ std::optional<double> moved_bytes(KernelKind kernel, bool synced, std::uint64_t 
 std::vector<std::pair<int, int>> splits_of(int cores) {
   std::vector<std::pair<int, int>> splits;
   if (cores < 2) return splits;
-  const int chosen = std::clamp(cores / 4, 1, 4);  // as plan_cores does
+  const int chosen = std::clamp(cores / 4, 1, 4);  // plan_cores computes the same number
   for (const int analyzer : {chosen, cores / 2, cores - 1, 1, cores / 4, cores - cores / 4}) {
     const std::pair<int, int> split{cores - analyzer, analyzer};
     if (analyzer < 1 || analyzer >= cores) continue;
@@ -86,7 +86,7 @@ Workbench ProblemPhase::bench(Place& place) {
 }
 
 void ProblemPhase::add_to(CalibrationPlan& plan) {
-  // A series cannot be interpolated without its two ends, so they come before every pair.
+  // A series cannot be interpolated without its two ends, so the measurements of the ends come before all pairs.
   for (const bool synced : {false, true}) {
     for (const int threads : std::set<int>{counts_.front(), counts_.back()}) {
       for (Place& place : places_) {
@@ -165,7 +165,8 @@ void ProblemPhase::collect(Node& node) const {
   }
 }
 
-/// Adds a remark for each place of slots whose kernels have figures of only one of several requested thread counts.
+/// Adds a remark for each place of slots whose kernels have figures for only one thread count although several were
+/// requested.
 void ProblemPhase::note_single_points(Node& node) const {
   if (counts_.size() < 2) return;
   for (const Place& place : places_) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The measurements on one matrix: our kernels alone and in pairs, in every folder, with each durability's way of
-// keeping steps there.
+// The measurements on one matrix: our kernels alone and in pairs, in every folder, for each way in which a durability
+// keeps steps there.
 #pragma once
 
 #include <list>
@@ -21,12 +21,12 @@ namespace ringside {
 
 class ProblemPhase {
  public:
-  /// problem: with its solver. matrix, file: its origin. cpus: the usable CPUs, the producer's first. counts: thread
-  /// counts to measure, ascending. Throws Error (exit code 3) if there is no memory.
+  /// problem: the problem with its solver. matrix, file: the origin of the matrix. cpus: the usable CPUs, the
+  /// producer's first. counts: thread counts to measure, ascending. Throws Error (exit code 3) if there is no memory.
   ProblemPhase(Problem problem, std::string matrix, std::optional<MatrixFile> file, std::vector<int> cpus,
                std::vector<int> counts);
 
-  /// Allocates slots in these folders; call it first. Throws Error (exit code 3) if a folder has no room.
+  /// Allocates slots in these folders; call this function first. Throws Error (exit code 3) if a folder has no room.
   void make_pools(const std::vector<Tier>& folders);
 
   void add_to(CalibrationPlan& plan);
@@ -39,7 +39,7 @@ class ProblemPhase {
     bool synced = false;
     RingPool pool;
     std::map<KernelKind, SampleSeries> kernels;
-    std::map<std::pair<bool, std::pair<int, int>>, PairSamples> pairs;  // by: reduced during the copy, and the split
+    std::map<std::pair<bool, std::pair<int, int>>, PairSamples> pairs;  // key: reduced during the copy; the split
   };
 
   Workbench bench(Place& place);
@@ -59,8 +59,9 @@ class ProblemPhase {
   SampleSeries generate_s_;
 };
 
-/// The splits at which pairs are measured, g + a <= cores: the split that `plan_cores` would choose first; then all but
-/// one core, three quarters, half, a quarter and one core for the producer.
+/// The splits (producer's cores, analyzer's cores) at which pairs are measured; both numbers together are at most
+/// `cores`. The first split is the one that `plan_cores` would choose; in the others the producer has all but one core,
+/// three quarters, half, a quarter and one core.
 std::vector<std::pair<int, int>> splits_of(int cores);
 
 /// Bytes that measuring `rows` rows needs in a folder of that kind.

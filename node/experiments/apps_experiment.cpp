@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whole programs with all data in DRAM, in far memory only, and in Memory Mode with several sizes of DRAM, over numbers
-// of threads or processes; compared with the results of Michel and Patil.
+// Whole programs with all data in DRAM, in far memory only, and in Memory Mode with several sizes of DRAM, for several
+// numbers of threads or processes. The results are compared with those of Michel and Patil.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ std::vector<Column> columns_with(std::vector<Column> more) {
   return columns;
 }
 
-/// Adds a row for each setting for which cells(program, setting) returns cells.
+/// Adds a row for each setting for which cells(program, setting) does not return an empty row.
 template <class Cells>
 void add_rows(ResultTable& table, const std::vector<RanApp>& all, const Cells& cells) {
   for (const RanApp& ran : all) {
@@ -137,7 +137,7 @@ ResultTable traffic_table(const std::vector<RanApp>& all, const std::string& tim
   return table;
 }
 
-/// The values that Patil reports for each run, except the time.
+/// A value that Patil reports for each run, besides the time.
 struct Quantity {
   const char* key;
   const char* head;
@@ -182,8 +182,8 @@ ResultTable app_counters_table(const std::vector<RanApp>& all, const std::string
   return table;
 }
 
-/// Our setting for comparison with a published one: strong, with the most workers; of several sizes of DRAM, the one
-/// with the nearest share of the program's memory. Null if none ran.
+/// Our setting that is compared with a published one: strong scaling with the most workers; of several sizes of DRAM,
+/// the size that is the nearest share of the program's memory. Null if no such setting ran.
 const AppSetting* nearest_setting(const RanApp& ran, const PublishedApp& published) {
   const AppSetting* nearest = nullptr;
   double distance = 0;
@@ -193,7 +193,7 @@ const AppSetting* nearest_setting(const RanApp& ran, const PublishedApp& publish
     if (!same_kind || setting.point.weak || setting.runs.empty()) continue;
     const double percent =
         published.cached ? share_of_dram(setting) : 0;
-    // If all data fit, the published share is not stated: then our largest share is the nearest.
+    // If all data fit, the publication states no share: then our largest share counts as the nearest.
     const double away = published.dram_percent > 0 ? std::abs(percent - published.dram_percent) : -percent;
     if (nearest == nullptr || away <= distance) {
       nearest = &setting;
@@ -230,7 +230,8 @@ ResultTable published_table(const std::vector<RanApp>& all, const std::string& t
   return table;
 }
 
-/// The settings of a plot's line over workers: the strong ones; or the weak ones, ending with a strong one.
+/// The settings of a plot's line over the number of workers: all strong settings; or all weak settings, and the last
+/// strong one if it has more workers.
 std::vector<const AppSetting*> line_of(const RanApp& ran, const std::string& configuration, bool weak) {
   std::vector<const AppSetting*> line;
   const AppSetting* last_strong = nullptr;

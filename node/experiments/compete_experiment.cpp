@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The three competition benchmarks of the thesis (5.4): one group copies in DRAM; the source, the target or both of the
-// other group lie in another memory. Runs every split of the threads, and each group alone.
+// The three competition benchmarks of the thesis (5.4): one group copies in DRAM; the other group's source, target or
+// both are in another memory. Runs every split of the threads, and each group alone.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Benchmark {
 };
 constexpr Benchmark kBenchmarks[] = {{"NVM-NVM", true, true}, {"NVM-DRAM", true, false}, {"DRAM-NVM", false, true}};
 
-/// The split with plotted threads: 10 + 6 of 16, as published.
+/// The split whose threads are plotted: 10 + 6 of 16 threads, as published.
 int plotted_split(int threads) {
   return std::clamp(threads * 6 / 16, 1, threads - 1);
 }
@@ -195,7 +195,7 @@ void add_missing_rows(ExperimentResult& result, const std::string& memory, const
   }
 }
 
-/// "dram, 16 threads": identifies the lines of a row's splits.
+/// "dram, 16 threads": identifies the plot lines to which a row adds points.
 std::string place_of(const std::vector<Cell>& row) {
   return fmt::format("{}, {:.0f} threads", std::get<std::string>(row[1]),
                      std::get<double>(row[2]) + std::get<double>(row[3]));
@@ -207,7 +207,7 @@ void add_point(Plot& plot, const std::string& label, const Cell& x, const Cell& 
   line->points.emplace_back(std::get<double>(x), std::get<double>(y));
 }
 
-/// A plot for each benchmark, with points of each of its rows in the table: add(plot, row).
+/// Adds a plot for each benchmark. add(plot, row) adds the points of a row of the benchmark's table.
 template <class Add>
 void add_plots(ExperimentResult& result, std::size_t table, const char* title, const Add& add) {
   for (const Benchmark& benchmark : kBenchmarks) {

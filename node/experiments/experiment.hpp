@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The list of experiments, and their parameters: the machine, the tiers, the threads and the sizes. `ringside
-// experiment` calls them; docs/use/experiments.md explains their output.
+// experiment` runs them; docs/use/experiments.md explains their output.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ struct Surroundings {
   std::uint64_t elements_or_beyond_cache(std::uint64_t arrays_together = 1) const;
 };
 
-/// Throws Error: exit code 2 if a folder is not a folder or is named twice; 3 if it is not writable or there are fewer
-/// processors than threads. Messages name --memory and --threads.
+/// Throws Error: exit code 2 if a name is not that of a folder, or a folder is named twice; 3 if a folder is not
+/// writable, or if there are fewer processors than threads. Messages name --memory and --threads.
 Surroundings surroundings_for(const ExperimentOptions& options);
 
 struct Experiment {
@@ -55,7 +55,7 @@ struct Experiment {
 
 std::span<const Experiment> experiments() noexcept;
 
-/// Throws Error (exit code 2) that lists the names.
+/// For an unknown name, throws Error (exit code 2) that lists the existing names.
 const Experiment& find_experiment(std::string_view name);
 
 /// The tier to compare with DRAM: the first folder; without a folder DRAM itself, with a remark.

@@ -19,8 +19,8 @@ double first_value(int array) noexcept {
   return array == 0 ? 1.0 : array == 1 ? 2.0 : 0.0;
 }
 
-/// The first element whose value differs from the expected one; empty: none does. The expected values come from the
-/// same rounds on one element of each array.
+/// The first element whose value differs from the expected value; empty: no value differs. The expected values come
+/// from the same rounds on one element of each array.
 std::string first_difference(std::span<const StreamKernel* const> kernels, const StreamArguments& on, int rounds) {
   std::array<double, 3> one{first_value(0), first_value(1), first_value(2)};
   StreamArguments single;
@@ -59,7 +59,7 @@ RoundsResult run_rounds(std::span<const StreamKernel* const> kernels, const Roun
                       setting.elements * sizeof(double), kMostIndexed * sizeof(double));
   }
   const std::vector<TierMemory> memory = make_arrays(setting.tier, arrays, setting.elements, setting.pages);
-  // The loop reads the two orders sequentially; they lie in the same tier.
+  // The loop reads the two index tables (orders) sequentially; they are in the same tier as the arrays.
   const std::uint64_t order_elements = (setting.elements + 1) / 2;
   const std::vector<TierMemory> orders =
       make_arrays(setting.tier, (random ? 1 : 0) + (past_cache ? 1 : 0), order_elements, setting.pages);
@@ -82,7 +82,7 @@ RoundsResult run_rounds(std::span<const StreamKernel* const> kernels, const Roun
 
   const auto threads = static_cast<std::uint64_t>(setting.cpus.size());
   std::vector<std::size_t> turn(threads, 0);
-  std::vector<double> sums(threads * 8, 0);  // 8: each sum has its own cache line
+  std::vector<double> sums(threads * 8, 0);  // 8 doubles per thread: each sum has its own cache line
   ThreadGroup group;
   group.cpus = setting.cpus;
   group.prepare = [&](int thread) {

@@ -36,11 +36,12 @@ struct RoundsResult {
   std::string wrong;                   // the first value that differs from the loops' result; empty: none
 };
 
-/// Starts with a = 1, b = 2 and 0 in all other arrays, as STREAM does. If all kernels are STREAM's, the elements are
-/// finally compared with the loops computed on single numbers. Throws Error (exit code 3).
+/// Starts with a = 1, b = 2 and 0 in all other arrays, as STREAM does. If all kernels are STREAM's, at the end the
+/// elements are compared with the same loops computed on single numbers. Throws Error (exit code 3).
 RoundsResult run_rounds(std::span<const StreamKernel* const> kernels, const RoundsSetting& setting);
 
-/// A loop's rates, as STREAM reports them (best: of the shortest round except the first), and the median.
+/// A loop's rates: the best one as STREAM reports it (that of the shortest round, without the first round), and the
+/// medians.
 struct Rates {
   double best_gb_s = 0;  // counted bytes
   Measured median_gb_s;  // counted bytes

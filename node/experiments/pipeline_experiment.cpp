@@ -41,8 +41,9 @@ ResultTable empty_splits_table(int iterations) {
           {}};
 }
 
-/// Bytes of one iteration. Generation reads 8 + 4 per entry, 8 for the row's begin, x, and the difference's x; it
-/// writes x. The copy is 16; a sum reads 8. Moved: the vector read by entries moves once; plain stores read the line.
+/// Bytes of one iteration. Per entry, generation reads 8 + 4, and 8 of x. Per row, it reads 8 for the row's begin and 8
+/// of x for the difference, and writes 8. The copy takes 16 per row; a sum reads 8 per row. Moved bytes: x is read from
+/// memory only once, and a plain store also reads the line.
 struct IterationBytes {
   double counted;
   double moved;
@@ -90,8 +91,8 @@ void add_missing_splits(ExperimentResult& result, const std::string& memory, con
   result.tables[0].rows.push_back(std::move(row));
 }
 
-/// One thread adds up a row, in the order of its entries, so the bits do not depend on the split. Throws Error (exit
-/// code 5).
+/// Each row is added up by one thread, in the order of the row's entries, so the bits do not depend on the split.
+/// Throws Error (exit code 5).
 void require_same_bits(const std::vector<double>& found, const std::vector<double>& expected,
                        const PipelineSetting& setting) {
   std::uint64_t different = 0;
@@ -148,7 +149,7 @@ ExperimentResult pipeline_experiment(const Surroundings& around) {
   if (around.folders.size() > 1) {
     result.remarks.push_back(fmt::format("Only the first of the folders is used: {}.", tier.name));
   }
-  // Row begins, columns, values, and two vectors.
+  // For the begins of the rows, columns, values, and two vectors.
   require_room(dram_tier(), side * side * (8 + 8 * 12 + 16));
   around.report("pipeline: matrix");
   const PublishedMatrix matrix = grid_of_eight(side);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The placement formula and both versions of the stencil (thesis, chapter 6). The rates come from the competition
-// NVM-NVM with equal thread counts. The stencil runs with the predicted distribution of the rows and with similar ones.
+// NVM-NVM with equal thread counts. The stencil runs with the predicted distribution of the rows and with similar
+// distributions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace {
 constexpr int kUsualSweeps = 10;
 constexpr int kMostOtherThreads = 5;
 constexpr int kCompetitionRepeats = 20;
-// Factors of the predicted share of the other memory.
+// The factors by which the predicted share of the other memory is multiplied.
 constexpr double kTried[] = {0.25, 0.5, 0.75, 1, 1.25, 1.5, 2};
 
 struct Trial {
@@ -70,7 +71,7 @@ double mean_of(const std::vector<SweepTimes>& sweeps, double SweepTimes::*part) 
   return sum / static_cast<double>(sweeps.size());
 }
 
-/// The predicted time of any distribution: the slower group's data over its rate.
+/// The predicted time for any distribution: the longer of both groups' times, each the group's data ÷ its rate.
 double predicted_s(double all_bytes, double other_share, double dram_gb_s, double other_gb_s) {
   return std::max(all_bytes * (1 - other_share) / dram_gb_s, all_bytes * other_share / other_gb_s) * 1e-9;
 }

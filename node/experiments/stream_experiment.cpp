@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// STREAM in each memory, with plain stores and with stores past the cache. As in McCalpin's program, each thread works
-// on the parts of the arrays that it touched first, the system chooses the pages, and the best rate is that of the
+// STREAM in each memory, with plain stores and with non-temporal stores. As in McCalpin's program, each thread works on
+// the parts of the arrays that it touched first, the system chooses the pages, and the best rate is that of the
 // shortest repeat except the first.
 #include <fmt/format.h>
 

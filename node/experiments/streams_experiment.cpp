@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ten access patterns of Patil et al., MEMSYS 2019: for each memory, from its own NUMA node and from another one,
-// over numbers of threads.
+// The ten access patterns of Patil et al., MEMSYS 2019: for each memory, from its own NUMA node and from another node,
+// with several numbers of threads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kUsualPatilRounds = 5;
 
-/// Threads of one NUMA node on one memory.
+/// The threads of one NUMA node that access one memory.
 struct ThreadsOnMemory {
   Tier tier;
   std::string distance;  // "local", "remote", "any": threads on all nodes, or the folder's node is not known

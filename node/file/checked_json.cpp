@@ -13,8 +13,8 @@ namespace ringside {
 
 void CheckedJson::refuse(const std::string& accepted) const {
   constexpr std::size_t kShown = 60;
-  // The message names a container's kind instead of printing it, because it may be nested as deeply as the file is
-  // long.
+  // The message names a container's kind instead of printing it, because a container in a long file may be nested very
+  // deeply.
   const std::string found = value_->is_structured() ? (value_->is_array() ? "a list" : "an object") : value_->dump();
   throw usage_error("{}: {}: found {}, expected {}", *file_, place_.empty() ? "the file" : place_,
                     shortened(found, kShown), accepted);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A value of a JSON file that people may have written by hand. Each access checks it; an error names the file, the
-// place ("kernels[3].seconds[1]"), the value found and the accepted ones.
+// A value of a JSON file that people may have written by hand. Each access checks the value; an error names the file,
+// the place ("kernels[3].seconds[1]"), the value found and the accepted values.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-/// The result is at least 0, because the node file has no negative numbers.
+/// The time in nanoseconds, or 0 if it is negative, because the node file has no negative numbers.
 std::int64_t nanoseconds(const timespec& time) {
   return std::max<std::int64_t>(std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec, 0);
 }

@@ -11,8 +11,8 @@
 namespace ringside {
 
 /// The present file of `matrix`, an argument of --matrix; empty for grid:SIDE and rmat:SCALE, or if it is not a regular
-/// file. columns: the argument of --columns, which selects one of a text's matrices. Opens nothing. Throws Error (exit
-/// code 2) if a generator's name is malformed.
+/// file. columns: the argument of --columns, which selects one of a text's matrices. Does not open the file. Throws
+/// Error (exit code 2) if a generator's name is malformed.
 std::optional<MatrixFile> matrix_file(const std::string& matrix, const std::string& columns = {});
 
 }  // namespace ringside

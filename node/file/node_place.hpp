@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The default place of this machine's node file: the user's cache folder, because the file can be measured again at any
-// time (XDG Base Directory Specification).
+// The default place of this machine's node file: the user's cache folder, because the file's figures can be measured
+// again at any time (XDG Base Directory Specification).
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From text to a node, with a check of every key, figure and name (docs/formats/files.md), and of the machine.
+// Reads a node from text. Checks every key, figure and name (docs/formats/files.md), and the machine.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -28,7 +28,8 @@ constexpr std::uint64_t kMostThreads = 65536;
 constexpr std::size_t kMostEntries = 4096;
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 48;
 
-/// Returns the index of the value among the names, which `what` introduces; the value must be one of them.
+/// Returns the index of the value in `names`. The value must be one of them; otherwise the error lists the names after
+/// `what`.
 std::size_t index_among(const std::vector<std::string_view>& names, const CheckedJson& value,
                         std::string_view what = "one of ") {
   const std::string text = value.text();
@@ -130,7 +131,7 @@ MatrixFile matrix_file_in(const CheckedJson& object) {
   MatrixFile file{.path = path.text(),
                   .size_bytes = object.at("size_bytes").count(0, kMost),
                   .mtime_ns = static_cast<std::int64_t>(object.at("mtime_ns").count(0, kMost))};
-  // Files of earlier versions lack both keys, so their matrix files count as changed.
+  // Node files of earlier versions lack both keys, so the matrix files that they name count as changed.
   if (const auto inode = object.find("inode")) file.inode = inode->count(0, std::numeric_limits<std::uint64_t>::max());
   if (const auto ctime = object.find("ctime_ns")) file.ctime_ns = static_cast<std::int64_t>(ctime->count(0, kMost));
   return file;
@@ -208,10 +209,10 @@ void add_kernel(Node& node, const CheckedJson& object) {
   node.kernels.push_back(std::move(figures));
 }
 
-/// The pairs of all entries so far, each with the splits of its rows.
+/// The pairs of all entries read so far, each with the splits of its rows.
 class KnownPairs {
  public:
-  /// The index of the pair. An earlier entry may have it already, since every split can have its own entry.
+  /// The index of the pair. An earlier entry may already have this pair, because each split may have its own entry.
   std::size_t index_of(const PairFigures& pair) {
     const auto same = [&pair](const PairFigures& other) {
       return other.first == pair.first && other.second == pair.second && other.tier == pair.tier &&
@@ -226,7 +227,7 @@ class KnownPairs {
   /// The number of rows of all entries.
   std::size_t rows() const noexcept { return splits_.size(); }
 
-  /// False if the pair already had the split.
+  /// Adds a split to the pair. Returns false if the pair already had this split.
   bool add_split(std::size_t pair, int first_threads, int second_threads) {
     return splits_.insert({pair, first_threads, second_threads}).second;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The node file's words for kinds of memory and for kernels, also used by messages and other outputs; and the file's
-// name.
+// The node file's words for kinds of memory and for kernels, which messages and other outputs also use; and the name of
+// the file's format.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a node to JSON.
+// Writes a node as JSON.
 #include "common/platform/error.hpp"
 #include "node/file/node_file.hpp"
 #include "node/file/node_words.hpp"

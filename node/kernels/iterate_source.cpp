@@ -45,7 +45,7 @@ void IterateSource::begin_again_when_due() noexcept {
   if (iteration_ >= kFewIterations) begin();
 }
 
-/// A buffer that the reader neither holds nor will hold, because it is not the newest.
+/// A buffer that the reader does not hold and that is not the newest one, so that the reader will not hold it next.
 std::uint32_t IterateSource::other_buffer() const noexcept {
   const std::uint32_t newest = newest_buffer();
   std::uint32_t index = 0;
@@ -62,7 +62,7 @@ void IterateSource::iterate(bool two_buffers) noexcept {
 }
 
 IterateSource::Held IterateSource::hold() noexcept {
-  // Sequentially consistent: if a marked buffer is still the newest, `iterate` does not choose it.
+  // Sequentially consistent: if a buffer is still the newest after it was marked as held, `iterate` does not choose it.
   for (;;) {
     const std::uint64_t newest = newest_.load();
     const auto index = static_cast<std::uint32_t>(newest % kBuffers);

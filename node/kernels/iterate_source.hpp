@@ -15,8 +15,8 @@ namespace ringside {
 
 class IterateSource {
  public:
-  /// solver: outlives this object. Of three buffers, the solver reads one and writes the next, and the reader holds the
-  /// third. Throws Error (exit code 3) if there is no memory.
+  /// solver: must outlive this object. Of three buffers, the solver reads one and writes the next, and the reader holds
+  /// the third. Throws Error (exit code 3) if there is no memory.
   explicit IterateSource(Solver& solver);
 
   /// `team` makes the following iterations and must outlive them.
@@ -25,11 +25,11 @@ class IterateSource {
   /// Makes the next iterate. two_buffers: use the double buffer of a run; only while the reader holds no buffer.
   void iterate(bool two_buffers) noexcept;
 
-  /// Restarts at the first iterate after a run's default number of iterations, because the iterates' values change the
-  /// work of the reductions.
+  /// After a run's default number of iterations, restarts at the first iterate. It does so because the work of the
+  /// reductions depends on the iterates' values.
   void begin_again_when_due() noexcept;
 
-  /// Iterates made by this source.
+  /// The number of iterates that this source has made.
   std::uint64_t made() const noexcept { return newest_.load() / kBuffers; }
 
   struct Held {

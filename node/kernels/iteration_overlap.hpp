@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cost of the analyzer's work to the solver. Iterations and steps run side by side, as in a run. From their times
-// the seconds of an iteration with the other side at work throughout are computed (docs/use/plan.md, "Pairs").
+// The cost of the analyzer's work to the solver. Iterations and steps run side by side, as in a run. The measured times
+// give the time of an iteration during which the analyzer works from beginning to end (docs/use/plan.md, "Pairs").
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@ struct WorkSpan {
   std::int64_t ended_ns = 0;
 };
 
-/// For each iteration, the seconds during which one of `steps` was at work. Both lists ascend in time, without overlaps
-/// within a list.
+/// For each iteration, the seconds during which one of `steps` was in progress. Both lists ascend in time, without
+/// overlaps within a list.
 std::vector<double> overlaps_s(std::span<const WorkSpan> iterations, std::span<const WorkSpan> steps);
 
-/// Seconds of an iteration entirely beside the other side: alone_s / (1 - loss). loss is the iteration's additional
-/// time per second of overlap, limited to -0.25 (noise) up to 0.95. took_s: the seconds of an iteration with the other
-/// side at work for overlap_s. overlap_s must be above 0.
+/// Seconds of an iteration during which the other side works from beginning to end: alone_s / (1 - loss). loss is the
+/// iteration's additional time per second of overlap, limited to -0.25 (noise) up to 0.95. took_s: the measured seconds
+/// of an iteration during which the other side worked for overlap_s. overlap_s must be above 0.
 double seconds_beside(double alone_s, double took_s, double overlap_s) noexcept;
 
-/// Computes the same from medians: of the iterations in `alone` (at least one), and of those in `beside` that have at
-/// least half the median overlap of all iterations that met steps. In the other iterations a step only began or ended,
-/// or waited for a disk. Empty if no iteration overlapped a step.
+/// Computes the same from two medians: over the iterations in `alone` (at least one), and over those iterations in
+/// `beside` whose overlap is at least half the median overlap of all iterations that overlapped steps. In the other
+/// iterations, a step only began or ended, or waited for a disk. Empty if no iteration overlapped a step.
 std::optional<double> median_beside(std::span<const WorkSpan> alone, std::span<const WorkSpan> beside,
                                     std::span<const WorkSpan> steps);
 

@@ -12,13 +12,13 @@
 namespace ringside {
 namespace {
 
-constexpr double kVisitS = 0.15;  // the time of measuring in a visit, if steps are quick
+constexpr double kVisitS = 0.15;  // how long a visit measures, if steps are short
 constexpr double kMostPatterns = 5;
-constexpr double kBurstS = 0.06;  // the time of successive iterations
+constexpr double kBurstS = 0.06;  // how long iterations run without steps between them
 constexpr int kWarmUpSteps = 2;   // the first step has no iterate before it
-constexpr int kPasses = 5;        // the passes of the step that measures further sweeps
+constexpr int kPasses = 5;        // the number of passes of the step that measures further sweeps
 
-/// One pattern of steps: reduced in the slot, the same with further sweeps, reduced during the copy.
+/// The steps of one pattern: one is reduced in the slot, one in the slot with further sweeps, one during the copy.
 constexpr int kStepsInPattern = 3;
 
 /// Makes and keeps iterates in turn.
@@ -28,7 +28,7 @@ class Steps {
 
   /// Measures iterations without steps between them, because keeping a step uses the shared caches.
   void generate_alone() {
-    if (bench_.durability == Durability::kPower) return;  // the disk would still be at work
+    if (bench_.durability == Durability::kPower) return;  // the disk would still be writing
     for (double sum_s = 0; sum_s < kWarmUpS; sum_s += generate_s_) generate();
     for (double sum_s = 0; sum_s < kBurstS; sum_s += generate_s_) {
       generate();
@@ -89,7 +89,7 @@ class Steps {
   bool failed_ = false;
 };
 
-/// Measures with two groups that wait for each other.
+/// Measures with two groups of threads that wait for each other.
 void measure_apart(const Workbench& bench, std::vector<int> producer, std::vector<int> analyzer, Steps& steps) {
   std::atomic<std::uint64_t> made{0};
   std::atomic<std::uint64_t> kept{0};
@@ -121,7 +121,7 @@ void measure_apart(const Workbench& bench, std::vector<int> producer, std::vecto
   run_openmp_groups({generating, keeping});
 }
 
-/// Measures with the same threads for the work of both sides.
+/// Measures with one group of threads that does the work of both sides.
 void measure_together(const Workbench& bench, const std::vector<int>& cpus, Steps& steps) {
   run_openmp_groups({{cpus, [&](Team& team) -> GroupWork {
                         bench.source.share_among(team);

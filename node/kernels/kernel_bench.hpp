@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Our own kernels on one problem and one kind of memory, each alone on the machine. An iterate is made, then kept, then
 // the next one is made, so that data are in the same caches as in a run. The producer's threads have the first cores,
-// the analyzer's threads the last ones. With too few cores the same threads do the work of both, as elastic cores do.
+// the analyzer's threads the last ones. If there are too few cores, the same threads do the work of both sides, as
+// elastic cores do.
 #pragma once
 
 #include <vector>
@@ -22,8 +23,8 @@ struct Workbench {
   std::vector<int> cpus;  // all that a run may use, the producer's first
 };
 
-/// Seconds of iterations until the caches have the content of a long run: a problem that fits them needs about ten
-/// iterations.
+/// Iterating for this many seconds gives the caches the content that they have in a long run; a problem that fits into
+/// them needs about ten iterations.
 inline constexpr double kWarmUpS = 0.03;
 
 /// Seconds of single executions.
@@ -36,8 +37,8 @@ struct KernelSamples {
   std::vector<double> commit_s;
 };
 
-/// Adds at least one sample of each kernel with `threads` threads, and more of short kernels. threads: at most the
-/// cores. Throws Error (exit code 3) if a thread cannot be started or the disk fails.
+/// Adds at least one sample of each kernel with `threads` threads, and more samples of short kernels. threads: at most
+/// the number of cores. Throws Error (exit code 3) if a thread cannot be started or the disk fails.
 void measure_kernels(const Workbench& bench, int threads, KernelSamples& samples);
 
 }  // namespace ringside

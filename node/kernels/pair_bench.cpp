@@ -14,11 +14,11 @@ namespace ringside {
 namespace {
 
 constexpr std::uint64_t kLeastIterations = 3;
-constexpr std::uint64_t kFirstSteps = 2;  // not counted: no iterate precedes the first one
+constexpr std::uint64_t kFirstSteps = 2;  // these steps are not counted: no iterate precedes the first one
 constexpr std::uint64_t kLeastSteps = 3;
-constexpr double kBlockS = 0.06;  // the time of measuring, with the analyzer and without it
+constexpr double kBlockS = 0.06;  // how long one block is measured, with the analyzer and without it
 
-constexpr std::size_t kMostSpans = 1 << 14;  // recorded per side: the other side must not wait for memory
+constexpr std::size_t kMostSpans = 1 << 14;  // the most spans per side; allocated early, to avoid waits for memory
 
 template <class Value>
 void note(std::vector<Value>& values, const Value& value) noexcept {
@@ -28,14 +28,14 @@ void note(std::vector<Value>& values, const Value& value) noexcept {
 /// The data that both sides share.
 struct Meeting {
   std::atomic<bool> steps_wanted{true};
-  std::atomic<bool> at_rest{false};  // whether the analyzer's side and its disk are at rest, after the last step
+  std::atomic<bool> at_rest{false};  // whether the analyzer's side and its disk are idle after the last step
   std::atomic<std::uint64_t> kept{0};
   std::atomic<bool> ended{false};
   std::atomic<bool> failed{false};
 };
 
-/// The producer's side: first beside the analyzer, then alone. Both times the caches reach their steady state before
-/// iterations count.
+/// The producer's side: iterates first while the analyzer works, then alone. In both cases, iterations count only after
+/// the caches have reached their steady state.
 class Iterations {
  public:
   Iterations(IterateSource& source, Meeting& meeting) : source_(source), meeting_(meeting) {
@@ -84,7 +84,7 @@ class Iterations {
 
   IterateSource& source_;
   Meeting& meeting_;
-  bool reader_is_away_ = false;  // if true, two buffers suffice, as in a run
+  bool reader_is_away_ = false;  // if true, two buffers are sufficient, as in a run
   std::vector<WorkSpan> beside_;
   std::vector<WorkSpan> alone_;
 };

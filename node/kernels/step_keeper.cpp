@@ -49,14 +49,14 @@ StepKeeper::StepKeeper(RingPool& pool, RunDescription run, Durability durability
       writer_(pool.ring(), pool.persistence(), pool.storage(), durability),
       reducer_(pool.ring().geometry().schema(), team) {
   writer_.share_among(team);
-  writer_.respect(pool.leases());  // as the analyzer does: two system calls a step
+  writer_.respect(pool.leases());  // as the analyzer does; takes two system calls per step
   run.run_id = random_id();
   run.schema_id = pool.ring().geometry().schema().id();
   writer_.begin_run(run, catalogue_of(pool.ring().geometry().schema(), residual_scalars()));
 }
 
-/// Waits until the oldest slot may be replaced: the part of a commit that waits for a disk. Returns false if a sync
-/// failed.
+/// Waits until the oldest slot may be replaced. This is the part of a commit that waits for a disk. Returns false if a
+/// sync failed.
 bool StepKeeper::wait_for_disk() noexcept {
   if (!needs_sync(pool_.storage(), durability_)) return true;
   spin_until([&] {

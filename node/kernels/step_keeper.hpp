@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The analyzer's work on a step, with the calls, order and timing of Attachment::keep (analyzer/analyzer.cpp). The ring
-// lies in an unnamed pool, so no file remains, however this process ends.
+// is in an unnamed pool, so no file remains, however this process ends.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace ringside {
 /// The default number of slots of a pool.
 inline constexpr std::uint32_t kCalibrationSlots = 8;
 
-/// A pool in `folder`, deleted as soon as it is open. mapped: its pages are faulted in now; the analyzer does this if
-/// no sync follows. Throws Error: exit code 3 if the folder has no room.
+/// A pool in `folder`, deleted as soon as it is open. mapped: whether its pages are faulted in now, as by an analyzer
+/// that need not sync. Throws Error: exit code 3 if the folder has no room.
 RingPool make_nameless_pool(const std::string& folder, std::uint64_t rows, bool mapped);
 
 /// Seconds, with the meaning that they have in a run's account.
@@ -29,17 +29,17 @@ struct StepTimes {
   double analyze_s = 0;  // including the time to store the results
 };
 
-/// One thread, the team's, makes and uses a StepKeeper.
+/// Only the thread that uses the team makes and uses a StepKeeper.
 class StepKeeper {
  public:
-  /// pool, team: outlive this object.
+  /// pool, team: must outlive this object.
   StepKeeper(RingPool& pool, RunDescription run, Durability durability, Team& team);
   ~StepKeeper() { writer_.finish(); }
   StepKeeper(const StepKeeper&) = delete;
   StepKeeper& operator=(const StepKeeper&) = delete;
 
   enum class Reduce { kInSlot, kOnTheWay };
-  /// Keeps the iterate x, rows doubles. Returns false if the disk failed.
+  /// Keeps the iterate `x`, one double per row. Returns false if the disk failed.
   bool keep(const double* x, Reduce reduce, int passes, StepTimes& times) noexcept;
 
   /// Waits until the disk has everything that was kept. Returns false if the disk failed.

@@ -24,7 +24,7 @@ std::size_t index_of(const Node& node, const std::string& tier) {
   return 0;  // impossible: the node's reader refuses such files
 }
 
-/// The index of the tier that gives its channels to tier `i`; `i` itself if it has its own.
+/// The index of the tier whose channels tier `i` uses; `i` itself if the tier has its own channels.
 std::size_t owner_of_channels(const Node& node, std::size_t i) {
   const Tier& tier = node.tiers[i];
   if (!tier.shares_with.empty()) return index_of(node, tier.shares_with);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory channels of a node: the tiers that share them, and the bytes that they move when saturated.
+// The memory channels of a node: the tiers that share them, and the rate at which they move bytes when saturated.
 #pragma once
 
 #include <string>
@@ -12,22 +12,22 @@ namespace ringside {
 
 struct Channels {
   std::vector<std::size_t> group_of_tier;  // the group of each tier, by the tier's index
-  std::vector<double> capacity_bytes_s;    // by group: the highest moved rate of its STREAM kernels; 0: none
+  std::vector<double> capacity_bytes_s;    // by group: the highest moved rate of STREAM kernels; 0: not known
   std::vector<double> spread;              // the relative spread of that rate
 
   std::size_t groups() const noexcept { return capacity_bytes_s.size(); }
 };
 
-/// Tiers share channels if `shares_with` is set, and page caches and tmpfs lie in DRAM.
+/// A tier shares the channels of the tier that `shares_with` names. Page caches and tmpfs share those of DRAM.
 Channels channels_of(const Node& node);
 
-/// Throws Error (exit code 2) if the channels of that tier, which the node must have, have no rate.
+/// Throws Error (exit code 2) if the channels of `tier` have no rate. The node must have this tier.
 void require_rate(const Channels& channels, const Node& node, const std::string& tier);
 
 /// The group of the tier with that name; the node must have that tier.
 std::size_t group_of(const Channels& channels, const Node& node, const std::string& tier);
 
-/// The STREAM kernels whose rates a node can have: those of docs/formats/files.md.
+/// The STREAM kernels whose rates a node can have; docs/formats/files.md lists them.
 std::vector<std::string_view> modelled_streams();
 
 /// Bytes that a STREAM kernel moves for each byte it counts: a plain store reads the line first. 0 for any other

@@ -14,7 +14,7 @@ Together by_formula(const NodeModel& model, const PairFigures& pair) {
                   model.sharing);
 }
 
-/// The mean relative error of both seconds of a pair.
+/// The mean of the relative errors of both times of a pair.
 double pair_misfit(const NodeModel& model, const PairFigures& pair) {
   const Together predicted = by_formula(model, pair);
   return (std::abs(predicted.first_s / pair.first_s.value - 1) +
@@ -22,7 +22,7 @@ double pair_misfit(const NodeModel& model, const PairFigures& pair) {
          2;
 }
 
-/// The split with the smallest difference of threads: there both sides matter.
+/// The split with the smallest difference between the two thread counts, because in such a split both sides matter.
 std::pair<int, int> fitting_split(const std::vector<PairFigures>& pairs) {
   const auto even = std::min_element(pairs.begin(), pairs.end(), [](const PairFigures& a, const PairFigures& b) {
     return std::abs(a.first_threads - a.second_threads) < std::abs(b.first_threads - b.second_threads);

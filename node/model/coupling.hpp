@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slowdown of two kernels by each other: the bytes that each kernel moves, fitted to pairs measured side by side.
-// Not every machine has counters of these bytes. The pairs of one split are fitted; all other pairs are the test.
+// How much two kernels slow each other down depends on the bytes that each kernel moves. Not every machine has counters
+// of these bytes, so they are fitted to pairs of kernels that were measured side by side. The fit uses the pairs of one
+// split; all other pairs test it.
 #pragma once
 
 #include "node/model/node_model.hpp"

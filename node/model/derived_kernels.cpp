@@ -11,8 +11,8 @@
 namespace ringside {
 namespace {
 
-constexpr double kCopyCountedBytes = 16;  // STREAM's copy, an element: 8 read, 8 written
-constexpr double kCopyMovedBytes = 24;    // these bytes, and the line that a plain store reads first
+constexpr double kCopyCountedBytes = 16;  // per element of STREAM's copy: 8 read, 8 written
+constexpr double kCopyMovedBytes = 24;    // also 8 of the line that a plain store reads first
 constexpr double kCopyAccesses = 2;       // accesses to an element, each of them in the tier
 
 const Series* copy_rates(const Node& node, const std::string& tier) {
@@ -22,7 +22,7 @@ const Series* copy_rates(const Node& node, const std::string& tier) {
   return nullptr;
 }
 
-/// Core seconds of one thread for an element of STREAM's copy.
+/// The core seconds that one thread takes for an element of STREAM's copy.
 double copy_core_seconds(const Series::Point& rate, double capacity_bytes_s, double q) {
   const double all = kCopyCountedBytes / (rate.figure.value * 1e9);  // per element, by all threads together
   return core_seconds(all, kCopyMovedBytes, capacity_bytes_s, q) * rate.threads;
@@ -37,7 +37,7 @@ void smooth(std::vector<Series::Point>& points) {
   }
 }
 
-/// The time of a kernel alone, from `core`, its core seconds with one thread: (core^q + sum_g (bytes_g / C_g)^q)^(1/q).
+/// The time of a kernel that runs alone, from its core seconds `core`: (core^q + sum_g (bytes_g / C_g)^q)^(1/q).
 Series alone(const Series& core, std::span<const double> bytes, const Channels& channels, double q) {
   Series result = core;
   for (Series::Point& point : result.points) {
@@ -57,7 +57,7 @@ double dram_capacity(const Channels& channels) {
 }  // namespace
 
 double core_seconds(double seconds, double bytes, double capacity_bytes_s, double q) noexcept {
-  // At saturation the difference is noise: the core time remains above 0.
+  // At saturation, the difference is only noise. The limit keeps the core time above 0.
   constexpr double kLeast = 0.05;
   const double memory = std::min(bytes / capacity_bytes_s / seconds, 1.0);
   return seconds * std::pow(std::max(1 - std::pow(memory, q), kLeast), 1 / q);

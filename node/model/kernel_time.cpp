@@ -8,12 +8,12 @@
 namespace ringside {
 namespace {
 
-// The exponent if no series is long enough. It lies between the exponents of the four STREAM tables in DRAM of the
-// published node (2.9 to 3.1; docs/inside/model.md, "Constants").
+// The exponent if no series is long enough. It is in the range of the exponents of the published node's four STREAM
+// tables in DRAM (2.9 to 3.1; docs/inside/model.md, "Constants").
 constexpr double kUsualExponent = 3;
 constexpr std::size_t kPointsToFit = 4;
 
-/// The mean relative error of a series under exponent q.
+/// The mean relative error of the formula with exponent q for a series.
 double misfit(const Series& rates, double q) {
   const double one = rates.points.front().figure.value / rates.points.front().threads;
   double highest = 0;
@@ -54,7 +54,7 @@ double least_seconds(const Series& seconds) noexcept {
 
 double shared_seconds(const KernelTime& kernel, std::span<const double> share_bytes_s,
                       std::span<const double> capacity_bytes_s, double q) noexcept {
-  // The sum is in units of the time alone, so that every power is in the range of a double.
+  // The sum is in units of the kernel's time alone, so that every power is in the range of a double.
   double sum = 1;
   for (std::size_t g = 0; g < kernel.bytes.size(); ++g) {
     if (kernel.bytes[g] <= 0) continue;

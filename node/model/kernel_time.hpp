@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time of one kernel, alone and beside others (docs/inside/model.md, "Time of a kernel"). A kernel spends time in
-// the core and time on moving bytes. The two overlap in part; q is the exponent of the overlap: 1 is no overlap,
-// infinity is complete overlap.
+// The time of one kernel, alone and while other kernels run (docs/inside/model.md, "Time of a kernel"). A kernel spends
+// time in the core and time on moving bytes. These two times overlap in part; q is the exponent of the overlap: 1 is no
+// overlap, infinity is complete overlap.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace ringside {
 
-/// (a^q + b^q)^(1/q), for a and b from 0.
+/// (a^q + b^q)^(1/q); a and b must not be negative.
 double soft_sum(double a, double b, double q) noexcept;
 
 /// Seconds with `threads` threads (at least 1): a power law between two points, constant beyond the last point (no
@@ -29,8 +29,8 @@ struct KernelTime {
   std::vector<double> bytes;  // moved through each group of channels
 };
 
-/// Seconds beside other kernels, if each thread can move share_bytes_s[g] of channels g: (alone^q + sum_g (bytes_g / (n
-/// share_g))^q - sum_g (bytes_g / capacity_g)^q)^(1/q).
+/// Seconds while other kernels also run, if each of the kernel's n threads can move share_bytes_s[g] bytes per second
+/// through the channels g: (alone^q + sum_g (bytes_g / (n share_g))^q - sum_g (bytes_g / capacity_g)^q)^(1/q).
 double shared_seconds(const KernelTime& kernel, std::span<const double> share_bytes_s,
                       std::span<const double> capacity_bytes_s, double q) noexcept;
 
@@ -43,8 +43,8 @@ Together together(const KernelTime& first, const KernelTime& second, std::span<c
                   Sharing sharing = Sharing::kMaxMin);
 
 /// The exponent q that best fits the rates of `streams` over their threads: per thread (d^-q + (C/n)^-q)^(-1/q), with d
-/// the rate of one thread and C the highest rate. A series with fewer than four points does not determine q. If all are
-/// shorter: 3.
+/// the rate of one thread, n the number of threads and C the highest rate. A series with fewer than four points does
+/// not determine q. If every series is shorter, q is 3.
 double fit_exponent(std::span<const Series> streams);
 
 /// The exponent of all STREAM kernels in the first tier of the node.

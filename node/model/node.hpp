@@ -33,12 +33,13 @@ struct Tier {
   TierKind kind = TierKind::kDram;
   std::string path;                   // the folder of a tier that is not DRAM
   int numa_node = -1;                 // the NUMA node of DRAM; -1: not known
-  std::string shares_with;            // the tier whose channels it shares; empty: it has its own
+  std::string shares_with;            // the tier whose channels it shares; empty: it has channels of its own
   std::optional<Measured> sync_s;     // fdatasync of one changed page; only if stores need a sync
   std::optional<Measured> sync_gb_s;  // the rate at which fdatasync writes
 };
 
-/// The rate of a STREAM kernel with all its arrays in one tier. The table of kernels (node/streams) has its bytes.
+/// The rate of a STREAM kernel with all its arrays in one tier. The table of kernels (node/streams) gives the kernel's
+/// bytes per element.
 struct StreamFigures {
   std::string kernel;  // "copy"
   std::string tier;
@@ -60,10 +61,10 @@ struct Competition {
 
 /// A matrix file as it was when its problem was measured.
 struct MatrixFile {
-  std::string path;  // absolute, without links; with :MEMBER of an archive, and the value of --columns
+  std::string path;  // absolute, without links; followed by :MEMBER for an archive, and by the value of --columns
   std::uint64_t size_bytes = 0;
   std::int64_t mtime_ns = 0;
-  std::uint64_t inode = 0;    // 0: not recorded; differs from every existing file
+  std::uint64_t inode = 0;    // 0: not recorded; 0 differs from the inode of every existing file
   std::int64_t ctime_ns = 0;  // last change of any kind, from the file system: programs cannot set it
   bool operator==(const MatrixFile&) const = default;
 };
@@ -79,7 +80,7 @@ struct ProblemSize {
   bool operator==(const ProblemSize&) const = default;
 };
 
-/// The kernels of a run (docs/inside/model.md). The first one reads and writes DRAM only.
+/// The kernels of a run (docs/inside/model.md). kGenerate reads and writes DRAM only.
 enum class KernelKind {
   kGenerate,         // one iteration of the solver
   kTransfer,         // the copy of an iterate into a slot, hashed
@@ -94,13 +95,13 @@ struct KernelFigures {
   KernelKind kernel = KernelKind::kGenerate;
   ProblemSize problem;
   std::string tier;     // the tier of the slots; for kGenerate, the tier of DRAM
-  bool synced = false;  // written, not mapped, as with `--durability power` on a plain file
+  bool synced = false;  // true: slots are written, not mapped, as with `--durability power` on a plain file
   Series seconds;
   std::optional<double> moved_bytes;  // moved between memory and caches by one execution, if known
 };
 
-/// Two kernels side by side, as in a run (docs/use/plan.md, "Pairs"): the seconds of an execution beside the other
-/// kernel from beginning to end.
+/// Two kernels side by side, as in a run (docs/use/plan.md, "Pairs"): the seconds of an execution during which the
+/// other kernel works from beginning to end.
 struct PairFigures {
   KernelKind first = KernelKind::kGenerate;
   KernelKind second = KernelKind::kTransfer;
@@ -117,15 +118,17 @@ struct PairFigures {
 struct Costs {
   std::optional<Measured> hand_off_s;  // the time from publishing to the analyzer's first copied byte, both spinning
   std::optional<Measured> wake_up_s;   // the time to wake a thread that sleeps on a futex on another core
-  std::optional<Measured> loan_s;      // the time from lending a core to a guest's first piece, and of taking it back
+  std::optional<Measured> loan_s;      // the time from lending a core to a guest's first piece of work, plus that of
+                                       // taking the core back
   std::optional<Measured> barrier_s;   // the time of a barrier of all threads of a team that has all cores
 };
 
-/// The machine and the program of a measurement. The figures may be used only if all members are equal.
+/// The machine and the program with which figures were measured. The figures may be used only on a machine and by a
+/// program for which all members are equal.
 struct Fingerprint {
   std::string cpu;   // "AMD EPYC 9R14"
-  int cores = 0;     // allowed for the program
-  std::string cpus;  // their list, "0-15"
+  int cores = 0;     // the number of cores that the program may use
+  std::string cpus;  // the list of these cores, "0-15"
   std::uint64_t memory_bytes = 0;
   std::string kernel;  // the system's kernel, "6.18.44"
   std::string build;   // this program: its version and a hash of the compiled kernels

@@ -14,8 +14,8 @@
 namespace ringside {
 namespace {
 
-// Bytes per row of a kernel without its own figures: 8 for reading, 8 for writing past the caches, 16 for writing
-// through them. transfer_reduced and analyze also read the previous iterate.
+// Bytes per row of a kernel without its own figures: 8 for reading, 8 for writing with non-temporal stores, 16 for
+// writing through the caches. transfer_reduced and analyze also read the previous iterate.
 constexpr double kMeasuredTransferBytes = 16;
 constexpr double kPlainCopyDramBytes = 8;
 constexpr double kPlainCopyTierBytes = 16;
@@ -26,9 +26,9 @@ constexpr double kSweepBytes = 8;
 // column), as in the published simulation (docs/inside/model.md, "Sources").
 constexpr double kGenerateRowBytes = 32;
 constexpr double kGenerateEntryBytes = 12;
-// The error of scaling from another problem; an assumption, stated in the plan.
+// The error of scaling from another problem. This is an assumption, which the plan states.
 constexpr double kScaledSpread = 0.10;
-// The spread of figures that were written by hand without a spread; an assumption, stated in the plan.
+// The spread of figures that were written by hand without a spread. This is an assumption, which the plan states.
 constexpr double kUnknownSpread = 0.05;
 
 double generate_bytes(const ProblemSize& size) {
@@ -44,14 +44,15 @@ double entries_per_row(const ProblemSize& size) {
   return static_cast<double>(size.nonzeros) / static_cast<double>(size.rows);
 }
 
-/// The distance between the figures of `there` and `here`: first by the shape of the rows, then by the size.
+/// How much two problems differ: first by the shape of the rows, then by the size. there: a problem with figures; here:
+/// the problem that needs figures.
 double distance(const ProblemSize& there, const ProblemSize& here, KernelKind kernel) {
   const double size = std::abs(std::log(static_cast<double>(there.rows) / static_cast<double>(here.rows)));
   if (kernel != KernelKind::kGenerate) return size;
   return size / 10 + std::abs(std::log((1 + entries_per_row(there)) / (1 + entries_per_row(here))));
 }
 
-/// The figures to use for a kernel: those of this problem, else of the nearest one.
+/// The figures to use for a kernel: those of this problem, else those of the most similar problem.
 const KernelFigures* nearest(const Node& node, KernelKind kernel, const ModelRequest& request,
                              const std::string& tier) {
   const KernelFigures* best = nullptr;
@@ -124,7 +125,8 @@ class Builder {
     kernel.bytes[0] = declared;
   }
 
-  /// Adds a kernel that was measured in the tier. dram_bytes, tier_bytes: moved per row in DRAM and in the tier.
+  /// Adds a kernel that was measured in the tier. dram_bytes, tier_bytes: the bytes moved per row in DRAM and in the
+  /// tier.
   bool add_measured(KernelKind kind, double dram_bytes, double tier_bytes) {
     const KernelFigures* figures = nearest(node_, kind, request_, tier_->name);
     if (figures == nullptr && request_.synced) figures = without_syncs(kind);
@@ -183,8 +185,8 @@ class Builder {
            bytes);
   }
 
-  /// A sweep reads half as much as analyze. A calibration measures a sweep as a difference, so noise can hide a short
-  /// sweep.
+  /// A sweep reads half as much as analyze. A calibration measures a sweep as a difference of two times, so the time of
+  /// a short sweep can be lost in noise.
   void halve_analyze_for_sweep() {
     KernelModel sweep = *model_.find(KernelKind::kAnalyze);
     for (Series::Point& point : sweep.seconds.points) point.figure.value /= 2;
@@ -286,8 +288,8 @@ class Builder {
   const Channels channels_;
   const double rows_;
   const Tier* tier_ = nullptr;
-  std::size_t slots_ = 0;  // the channels of the tier
-  double scale_ = 1;       // the scale of the kernel added last
+  std::size_t slots_ = 0;  // the index of the tier's group of channels
+  double scale_ = 1;       // the factor by which the last kernel was scaled
   bool spread_assumed_ = false;
   bool syncs_missed_ = false;
   bool generate_scaled_ = false;

@@ -21,7 +21,7 @@ inline constexpr std::size_t kKernelKindCount = 6;
 struct KernelModel {
   Series seconds;             // the seconds of one execution alone
   std::vector<double> bytes;  // moved through each group of channels in one execution
-  double spread = 0;          // relative, of the seconds
+  double spread = 0;          // the relative spread of the seconds
 };
 
 struct NodeModel {
@@ -50,8 +50,8 @@ struct ModelRequest {
   bool synced = false;  // --durability power where stores need a sync
 };
 
-/// Compares the files if both problems have one: path, size, times and inode. Otherwise compares the spellings; an
-/// empty spelling equals all others.
+/// Whether both problems have the same matrix. If both have a file, compares the path, size, times and inode of the
+/// files. Otherwise compares the matrices' names as given to --matrix; an empty name equals every name.
 bool same_matrix(const ProblemSize& a, const ProblemSize& b);
 
 /// Throws Error (exit code 2) if the node has no such tier, no STREAM rate for the channels of DRAM or of that tier, or
@@ -61,7 +61,8 @@ NodeModel model_of(const Node& node, const ModelRequest& request);
 /// The kernel with `threads` threads. The kernel must be in the model.
 KernelTime kernel_time(const NodeModel& model, KernelKind kernel, int threads);
 
-/// Seconds of the two kernels side by side: measured if the node has exactly that pair, else by the formula.
+/// Seconds of the two kernels side by side: the measured ones if the node has exactly this pair, else those of the
+/// formula.
 Together together(const NodeModel& model, KernelKind first, int first_threads, KernelKind second, int second_threads);
 
 }  // namespace ringside

@@ -14,8 +14,8 @@ namespace ringside {
 
 class PredictedCopies {
  public:
-  /// node: with STREAM's copy in DRAM and in `tier`, which must share channels. Throws Error (exit code 2) if one of
-  /// them lacks rates.
+  /// node: must have STREAM's copy in DRAM and in `tier`, and these two tiers must share channels. Throws Error (exit
+  /// code 2) if one of the tiers lacks rates.
   PredictedCopies(const Node& node, const std::string& tier);
 
   /// Relative errors of both groups' rates, row by row. The first group copies within DRAM. accesses: the number of

@@ -6,7 +6,8 @@
 namespace ringside {
 namespace {
 
-/// The rate of each thread of each group: groups that need less than an equal share of what remains are served first.
+/// The rate of each thread of each group: groups that need less than an equal share of the remaining capacity are
+/// served first.
 std::vector<double> max_min(double capacity, std::span<const Demand> groups) {
   std::vector<double> given(groups.size(), 0);
   std::vector<bool> served(groups.size(), false);

@@ -19,9 +19,9 @@ enum class Sharing {
   kProportional  // C / P for each thread; unused shares are lost (for comparison only)
 };
 
-/// The highest rate of each thread of each group, in bytes a second, while all groups work: max(C / P, (C - sum of the
-/// other groups' rates) / n), with C the capacity, P all threads and n those of the group. Groups without threads get
-/// C.
+/// The highest rate of each thread of each group, in bytes per second, while all groups work: max(C / P, (C - sum of
+/// the other groups' rates) / n), with C the capacity, P the number of all threads and n the number of the group's
+/// threads. Groups without threads get C.
 std::vector<double> shares(double capacity_bytes_s, std::span<const Demand> groups, Sharing sharing = Sharing::kMaxMin);
 
 }  // namespace ringside

@@ -12,18 +12,18 @@ namespace ringside {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr std::uint64_t kSteadySteps = 200;  // a run with more published steps is extrapolated
+constexpr std::uint64_t kSteadySteps = 200;  // if a run has more published steps, the rest is extrapolated
 constexpr std::uint64_t kMostDiskSteps = 1000;
 
-/// The analyzer's work for one step, in order.
+/// The phases of the analyzer's work on a step, in order.
 enum Phase { kIdle, kHandOff, kSlotWait, kCopy, kCommitting, kFirstSweep, kMoreSweeps, kPhases };
 
 /// Seconds of a kernel, with and without work on the other side.
 struct Paced {
   double alone_s = 0;       // the other side waits, and so do its cores
-  double helped_s = 0;      // the other side waits, its cores help
+  double helped_s = 0;      // the other side waits, and its cores help
   double beside_s = 0;      // the other side works
-  double other_s = kNever;  // the seconds of a producer's iteration beside this kernel
+  double other_s = kNever;  // the seconds of an iteration while this kernel runs
 };
 
 double value_or_zero(const std::optional<Measured>& figure) {
@@ -100,8 +100,8 @@ class Simulation {
     }
   }
 
-  /// A published iterate goes into a buffer, which must have been released. The unpublished iterates before it form one
-  /// piece of work.
+  /// The unpublished iterates before a published one form one piece of work. A published iterate goes into a buffer,
+  /// which must have been released.
   bool start_iteration(std::uint64_t iterations) {
     if (generating_ || generated_ == iterations) return false;
     const std::uint64_t unpublished = std::min(run_.every - 1 - generated_ % run_.every, iterations - 1 - generated_);
@@ -109,7 +109,7 @@ class Simulation {
     generating_ = true;
     iterations_at_work_ = std::max<std::uint64_t>(unpublished, 1);
     generate_left_ = static_cast<double>(iterations_at_work_);
-    // If the producer waited for longer than it spins, the wait ends with a wake-up.
+    // If the producer waited longer than it spins, it was asleep, so the wait ends with a wake-up.
     producer_delay_s_ =
         producer_waited_s_ > kProducerSpinS || (configuration_.elastic && producer_waited_s_ > 0) ? wake_up_s_ : 0;
     producer_waited_s_ = 0;
@@ -124,7 +124,7 @@ class Simulation {
     return true;
   }
 
-  /// Step s reuses the slot of step s - K, which is free once a newer step is persisted.
+  /// Step s reuses the slot of step s - K (K slots), which is free as soon as a newer step is persisted.
   bool start_copy() {
     if (phase_ != kSlotWait || (model_.sync_s && taken_ > run_.slots && persisted_ < taken_ - run_.slots + 1))
       return false;
@@ -162,7 +162,8 @@ class Simulation {
     return helped_ ? paced_[phase_].helped_s : paced_[phase_].alone_s;
   }
 
-  /// Whether one side waits for the other, so that its cores can help as soon as the loan takes effect.
+  /// Whether one side waits for the other, so that the cores of the waiting side can help as soon as the loan takes
+  /// effect.
   bool may_help() const {
     if (!configuration_.elastic) return false;
     return working() ? phase_ == kIdle : copying_or_sweeping() && !generating_;
@@ -311,7 +312,7 @@ class Simulation {
   double producer_delay_s_ = 0;
   double producer_waited_s_ = 0;
   Phase phase_ = kIdle;
-  bool analyzer_waited_ = false;  // whether it waited before the next step
+  bool analyzer_waited_ = false;  // whether the analyzer waited before the next step
   double phase_left_ = 0;
   double fixed_left_s_ = 0;
   bool syncing_ = false;

@@ -13,13 +13,14 @@ namespace ringside {
 namespace {
 
 constexpr int kSamples = 40;
-constexpr double kMostSpread = 1;  // a figure that spreads more is unknown; a wider factor adds no information
+constexpr double kMostSpread = 1;  // limits the spread: a figure with more spread is unknown anyway
 constexpr double kAlike = 0.005;   // expected times closer than this count as equal
 // Half the distance from the 10th to the 90th percentile of a normal distribution, in standard deviations.
 constexpr double kSpreadInDeviations = 1.2816;
 
-/// The numbers of producer and analyzer cores: the user's fixed counts, combined with all ways to use every core. On a
-/// large machine only each second, third, ... analyzer count beyond sixteen, so that a plan stays short.
+/// The numbers of producer and analyzer cores: the numbers that the user fixed (if only one is fixed, the other side
+/// gets the remaining cores), or else all splits that use every core. On a large machine, only each second, third, ...
+/// analyzer count beyond sixteen is used, so that a plan stays short.
 std::vector<std::pair<int, int>> splits(int cores, const PlanRequest& request) {
   constexpr int kEach = 16;
   constexpr int kMost = 32;
@@ -97,8 +98,8 @@ NodeModel resampled(const NodeModel& model, std::uint64_t seed) {
     if (drawn.kernels[kernel]) scale(drawn.kernels[kernel]->seconds, factors[kernel]);
   }
   const double coupling = factor(model.coupling_error.value_or(0));
-  // A kernel beside another one is drawn at most a fifth faster than alone, unless it was measured faster: a larger
-  // gain would be noise.
+  // While another kernel runs, a kernel is drawn at most a fifth faster than alone, because a larger gain would be
+  // noise. If it was measured to be even faster, the limit is the measured gain.
   const auto draw_beside = [&](Measured& beside, KernelKind kernel, int threads) {
     constexpr double kMostGain = 0.8;
     const double alone_s = seconds_at(model.find(kernel)->seconds, threads);

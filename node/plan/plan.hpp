@@ -19,21 +19,21 @@ struct PlanRequest {
   std::optional<int> analyzer_threads;
   std::optional<bool> reduce_on_transfer;
   std::optional<bool> elastic;
-  std::vector<std::string> remarks;  // the limits of the request, for the plan
+  std::vector<std::string> remarks;  // remarks about the request, which the plan repeats
 };
 
 struct PlanRow {
   Configuration configuration;
   Prediction prediction;  // the times for the medians of all figures
   double expected_s = 0;  // the mean of the total over the samples
-  double low_s = 0;       // 90 of 100 samples lie between low_s and high_s
+  double low_s = 0;       // 90 of 100 samples are between low_s and high_s
   double high_s = 0;
 };
 
 struct Plan {
   std::vector<PlanRow> rows;         // by split, then mode
-  std::size_t best = 0;              // the row with the least expected time; of those within half a percent, the
-                                     // simplest: no elastic cores, then no reducing copy
+  std::size_t best = 0;              // the row with the least expected time; of several rows within half a percent, the
+                                     // simplest: without elastic cores, then without reductions during the copy
   std::vector<std::string> remarks;  // about figures that were derived, scaled, assumed or left out, and why
   double exponent = 0;
   std::vector<double> capacity_bytes_s;
@@ -44,8 +44,8 @@ struct Plan {
 /// plan.
 Plan make_plan(const Node& node, const PlanRequest& request);
 
-/// A model with figures drawn from their spread, with one factor per kernel, as another measurement might give them.
-/// seed: equal seeds give equal models.
+/// A copy of `model` with randomly drawn figures, as another measurement might give them: each kernel has one factor,
+/// drawn according to its spread. seed: equal seeds give equal models.
 NodeModel resampled(const NodeModel& model, std::uint64_t seed);
 
 }  // namespace ringside

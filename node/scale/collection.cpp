@@ -7,9 +7,9 @@
 namespace ringside {
 namespace {
 
-// The sizes that analyzer/whole_run uses.
+// These sizes are those of analyzer/whole_run.
 constexpr double kBlockBytes = 1024 * 8;        // a block of a field of doubles
-constexpr double kPartBytes = 4 * 8192 + 2400;  // the parts of a step: room for incomplete blocks, and the values
+constexpr double kPartBytes = 4 * 8192 + 2400;  // of a step's parts: room for incomplete blocks, and the values
 constexpr double kBlockPartBytes = 64;          // in addition, for each block
 constexpr double kStoreBytes = 64 << 20;
 constexpr double kFewest = 4;
@@ -46,7 +46,8 @@ void Collected::reduced(double now_s, std::uint32_t node) {
     result_s_[collected_++] = now_s;
     return;
   }
-  // A restarted collector may request collected steps again, so the other nodes keep them a little longer.
+  // A restarted collector may request collected steps again, so the other nodes keep their parts of these steps a
+  // little longer.
   const std::uint64_t kept = node == 0 ? 0 : store_steps(request_.node.step_bytes) / 4;
   held_steps_ = std::max(held_steps_, own.reduced - own.freed + kept);
   pass(now_s, node);
@@ -57,7 +58,7 @@ void Collected::state_arrives(double now_s, std::uint32_t node) {
   pass(now_s, node);
 }
 
-/// The node works on the states that have arrived.
+/// Lets the node process the states that have arrived.
 void Collected::pass(double now_s, std::uint32_t node) {
   NodeState& own = nodes_[node];
   while (own.passed < own.reduced && (node == 0 || own.passed < own.arrived)) {
@@ -78,7 +79,8 @@ void Collected::pass(double now_s, std::uint32_t node) {
   }
 }
 
-/// Restarting a round counts only its bytes and no time: a turn takes far less than a step.
+/// For a restarted round, only its bytes are counted, not its time, because a node's turn takes far less time than a
+/// step.
 void Collected::state_returns(double now_s) {
   const std::uint64_t step = collected_++;
   NodeState& own = nodes_[0];

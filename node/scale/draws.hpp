@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random seconds that depend only on their purpose. The same step of the same node always takes equally long, so two
-// simulations can be compared.
+// Random durations that depend only on the seed and on what they are for. The same step of the same node always takes
+// equally long, so two simulations can be compared.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// Kinds of work; each has its own draws.
+/// Kinds of work; each kind has its own random numbers.
 enum class Work : std::uint64_t { kGenerate, kTransfer, kAnalyze };
 
 class Draws {
@@ -26,7 +26,7 @@ class Draws {
   }
 
  private:
-  /// Above 0, below 1. mixed() is the finalizer of SplitMix64 (Steele, Lea and Flood 2014).
+  /// A number above 0 and below 1. mixed() is the finalizer of SplitMix64 (Steele, Lea and Flood 2014).
   double uniform(Work work, std::uint32_t node, std::uint64_t number) const {
     const std::uint64_t what = mixed(seed_ ^ mixed(static_cast<std::uint64_t>(work) << 32 | node));
     return (static_cast<double>(mixed(what + number) >> 12) + 0.5) * 0x1p-52;

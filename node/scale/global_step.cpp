@@ -29,7 +29,7 @@ std::uint8_t GlobalStep::below(std::uint32_t node) const {
 
 void GlobalStep::advance(double now_s, std::uint32_t node, std::uint64_t committed, double waited_s) {
   NodeState& own = nodes_[node];
-  if (own.is_under_way) {  // a test advances messages, but reports only what was complete before it
+  if (own.is_under_way) {  // a test advances messages, but reports only what was already complete
     progress(now_s, node);
     return;
   }
@@ -44,7 +44,7 @@ void GlobalStep::advance(double now_s, std::uint32_t node, std::uint64_t committ
     part.has_outcome = true;
     progress(now_s, node);
   } else if (below(node) == 0) {
-    send_up(now_s, node, parity);  // other nodes test for messages only in their next call
+    send_up(now_s, node, parity);  // nodes to which others send test for messages only in their next call
   }
 }
 

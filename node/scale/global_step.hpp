@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exchange of docs/publish/mpi.md, "The global step", among simulated nodes: mpi/counters.cpp with Open MPI's tree
-// for reducing a few numbers (up a binomial tree to node 0, and down another one).
+// Simulates the exchange of docs/publish/mpi.md, "The global step": mpi/counters.cpp, with the trees by which Open MPI
+// reduces a few numbers (up a binomial tree to node 0, and down another tree).
 #pragma once
 
 #include <array>
@@ -20,10 +20,10 @@ class GlobalStep {
   GlobalStep(std::uint32_t nodes, const Network& network, EventQueue& events);
 
   /// At a publish: applies the outcome of a finished exchange and begins the next exchange. committed: the number of
-  /// steps that this node has committed. waited_s: the time that it has waited for buffers so far.
+  /// steps that this node has committed. waited_s: the time that this node has waited for buffers so far.
   void advance(double now_s, std::uint32_t node, std::uint64_t committed, double waited_s);
 
-  /// Call while the node is in an MPI call: it processes the messages that have arrived.
+  /// Call this function while the node is in an MPI call: the node processes the messages that have arrived.
   void progress(double now_s, std::uint32_t node);
 
   /// A message has arrived. Returns its receiver.
@@ -63,7 +63,7 @@ class GlobalStep {
     bool is_under_way = false;
   };
 
-  std::uint8_t below(std::uint32_t node) const;  // the number of nodes that send to it
+  std::uint8_t below(std::uint32_t node) const;  // the number of nodes that send to `node`
   void send_up(double now_s, std::uint32_t node, std::uint8_t parity);
   void send_down(double now_s, std::uint32_t node, std::uint8_t parity);
 

@@ -11,7 +11,7 @@
 namespace ringside {
 
 struct Network {
-  double alpha_s = 0;     // a message without content, from the sender's call to the receiver
+  double alpha_s = 0;     // the time of a message without content, from the sender's call to the receiver
   double bytes_s = 1e30;  // 1 / beta
 
   double message_s(double bytes) const noexcept { return alpha_s + bytes / bytes_s; }

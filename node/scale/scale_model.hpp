@@ -16,15 +16,15 @@ inline constexpr std::uint32_t kMostSimulatedNodes = 10'000;
 /// One node of the run, planned or measured. All nodes are alike, except the slow one of a request.
 struct NodeFigures {
   int ranks = 1;
-  double generate_s = 0;       // a rank's iteration: the mean
-  double generate_spread = 0;  // its standard deviation ÷ its mean, at most 1
-  double transfer_s = 0;       // a step's copy and commit; then its buffer is released
-  double analyze_s = 0;        // the analyzer's work after that
+  double generate_s = 0;       // the mean time of a rank's iteration
+  double generate_spread = 0;  // the standard deviation of that time ÷ its mean, at most 1
+  double transfer_s = 0;       // the time of a step's copy and commit, after which the step's buffer is released
+  double analyze_s = 0;        // the time of the analyzer's work after the commit
   double analyzer_spread = 0;  // the spread of transfer and of analyze
   double hand_off_s = 0;       // the time from a publish to the copy, if the analyzer was waiting
   double wake_up_s = 0;        // the time to wake ranks that wait for a buffer longer than they spin
-  double publish_s = 0;        // seconds of the ranks to publish a step
-  double exchange_s = 0;       // testing an exchange and beginning the next one: with two nodes or more
+  double publish_s = 0;        // the time that the ranks take to publish a step
+  double exchange_s = 0;       // the time to test an exchange and to begin the next one, if there are two nodes or more
   std::uint32_t buffers = 2;
   std::uint32_t slots = 8;
   double step_bytes = 0;
@@ -53,7 +53,7 @@ struct Collection {
   double state_bytes = 907;  // the size of a step's state, which passes from node to node
   double turn_s = 140e-6;    // the time from a state's arrival at a node until the node sends it
   double block_s = 15e-9;    // the additional time for each of the node's blocks of 1024 entries
-  double record_s = 3e-6;    // to record a returned state
+  double record_s = 3e-6;    // the time to record a returned state
 };
 
 struct ScaleRequest {
@@ -65,10 +65,10 @@ struct ScaleRequest {
   Collection collection;
   std::uint32_t nodes = 1;
   std::uint64_t iterations = 200;
-  std::uint64_t every = 1;  // iterations divisible by this number are published, and the last one
+  std::uint64_t every = 1;  // the last iteration and those divisible by this number are published
   std::uint32_t slow_node = 0;
-  double slow_solver = 1;    // a factor of the slow node's seconds for generate
-  double slow_analyzer = 1;  // a factor of the slow node's seconds for analyze
+  double slow_solver = 1;    // multiplies the slow node's time for `generate`
+  double slow_analyzer = 1;  // multiplies the slow node's time for `analyze`
   std::uint64_t seed = 1;
 };
 
@@ -83,7 +83,7 @@ struct ScaleResult {
   std::uint32_t nodes = 0;
   std::uint64_t steps = 0;
   double total_s = 0;      // the time until the last analyzer is free
-  double step_s = 0;       // between two steps, each published by all nodes
+  double step_s = 0;       // the time from one step, published by all nodes, to the next
   double bare_step_s = 0;  // the time of a step of the solver alone, without kept steps
 
   // Seconds per step of a node's ranks, by use.
@@ -93,7 +93,7 @@ struct ScaleResult {
   double publish_s = 0;      // including exchange_s
 
   double waited_most_s = 0;           // the wait for buffers in the whole run, of the node that waited longest
-  std::uint32_t waited_for_node = 0;  // that node, according to the last exchange; 0 if no node waited
+  std::uint32_t waited_for_node = 0;  // this node, according to the last exchange; 0 if no node waited
 
   // The global commit, in steps. A step counts as published when its last node has published it.
   Lag committed_lag;     // steps published, including this one, but not committed on all nodes; counted at each publish
@@ -106,8 +106,8 @@ struct ScaleResult {
   double round_s = 0;             // the mean time from a round's beginning to its result
   double rounds = 0;              // rounds begun per step: more than 1 if long rounds are restarted
   std::uint64_t held_steps = 0;   // the most steps whose parts a node must hold
-  std::uint64_t store_steps = 0;  // a store's capacity; with more held_steps, results of the whole run lack steps
-  double collector_core = 0;      // the thread's share of one core
+  std::uint64_t store_steps = 0;  // a store's capacity; if held_steps exceeds it, results lack steps
+  double collector_core = 0;      // the share of one core that the collector's thread takes
 
   double bytes_sent = 0;  // per step and node: by exchanges and states
   double node_bytes = 0;  // the memory of buffers, slots and parts

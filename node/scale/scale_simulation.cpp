@@ -14,18 +14,18 @@
 namespace ringside {
 namespace {
 
-/// Whether the solver keeps its steps; if not, it runs alone.
+/// Whether the solver's steps are kept; if not, the solver runs alone.
 enum class Keeps { kNothing, kEachStep };
 
 struct NodeState {
   // Counts of iterations and of steps.
   std::uint64_t begun = 0, arrived = 0, iterations = 0;
   std::uint64_t published = 0, taken = 0, committed = 0, analyzed = 0;
-  std::array<double, 2> arrived_s{};  // the time of arrival at the coupling, by the parity of `arrived`
-  double may_begin_s = 0;             // the time since which it waits for a buffer
-  bool is_waiting = false;            // whether it waits for a buffer
-  bool is_in_call = false;            // whether it is in an MPI call
-  bool is_leaving = false;            // whether it has, or will have, all messages of its neighbours
+  std::array<double, 2> arrived_s{};  // when the node arrived at the coupling, by the parity of `arrived`
+  double may_begin_s = 0;             // since when the node waits for a buffer
+  bool is_waiting = false;            // whether the node waits for a buffer
+  bool is_in_call = false;            // whether the node is in an MPI call
+  bool is_leaving = false;            // whether all messages of its neighbours have arrived or are on the way
   double analyzer_free_s = 0;
   double waited_s = 0;  // the time of all waits for buffers
 };
@@ -86,7 +86,7 @@ class Simulation {
            ((iteration + 1) % request_.every == 0 || iteration + 1 == request_.iterations);
   }
 
-  /// from_s: a time at or after the present; a buffer may be released until that time.
+  /// from_s: when the iteration may begin, which is now or later; a buffer may be released before that time.
   void begin_iteration(double from_s, std::uint32_t node) {
     NodeState& own = nodes_[node];
     if (own.begun == request_.iterations) return;
@@ -127,7 +127,7 @@ class Simulation {
     if (node + 1 < request_.nodes) leave_when_complete(node + 1);
   }
 
-  /// A neighbour may already be at the next iteration, but not at the one after.
+  /// A neighbour may already be in the next iteration, but not in the one after that.
   void leave_when_complete(std::uint32_t node) {
     NodeState& own = nodes_[node];
     if (!own.is_in_call || own.is_leaving) return;
@@ -187,7 +187,7 @@ class Simulation {
 
   static void note(Lag& lag, std::uint64_t steps, std::uint64_t& count) {
     ++count;
-    lag.mean += static_cast<double>(steps);  // a sum until the end
+    lag.mean += static_cast<double>(steps);  // `mean` is a sum until the end
     lag.most = std::max(lag.most, static_cast<double>(steps));
   }
 
@@ -240,7 +240,7 @@ class Simulation {
     all.nodes = request_.nodes;
     all.steps = steps_;
     all.total_s = ended_s_;
-    const std::uint64_t last = request_.iterations / request_.every - 1;  // remaining iterations make a shorter step
+    const std::uint64_t last = request_.iterations / request_.every - 1;  // excludes a shorter last step
     all.step_s = last > unsteady_
                      ? (published_s_[last] - published_s_[unsteady_]) / static_cast<double>(last - unsteady_)
                      : ended_s_ / steps;

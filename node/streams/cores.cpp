@@ -12,7 +12,7 @@ namespace ringside {
 
 std::vector<int> cpus_in_order(const Machine& machine, int numa_node) {
   std::map<int, int> used_of_core;
-  std::vector<std::pair<int, int>> by_round;  // which hardware thread of its core; the CPU
+  std::vector<std::pair<int, int>> by_round;  // the number of the hardware thread in its core, and the CPU
   for (const HardwareThread& thread : machine.threads) {
     if (!thread.allowed || (numa_node >= 0 && thread.numa_node != numa_node)) continue;
     by_round.emplace_back(used_of_core[thread.core]++, thread.cpu);

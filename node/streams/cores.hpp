@@ -20,7 +20,7 @@ std::vector<int> cpus_for(const std::vector<int>& in_order, int threads, const s
 /// 1, 2, 3, 4, 6, 8, 12, 16, 24 ... and `most` itself.
 std::vector<int> usual_thread_counts(int most);
 
-/// NUMA nodes that have memory, ascending; 0 alone if the kernel does not list them. `root` is put before /sys.
+/// NUMA nodes that have memory, ascending; only node 0 if the kernel does not list them. `root` is put before /sys.
 std::vector<int> numa_nodes_with_memory(const std::string& root = "");
 
 /// The bytes of all last-level caches together; 0 where unknown.

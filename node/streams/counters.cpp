@@ -54,7 +54,7 @@ std::optional<std::uint64_t> number_of_term(std::string_view text) {
   return number;
 }
 
-/// Puts `value` into the bits of a format such as "config:8-15"; empty for other formats.
+/// Puts `value` into the bits that a format such as "config:8-15" names; empty for other formats.
 std::optional<std::uint64_t> placed(std::string_view format, std::uint64_t value) {
   constexpr std::string_view kBegin = "config:";
   if (!format.starts_with(kBegin)) return std::nullopt;
@@ -82,7 +82,7 @@ std::optional<std::uint64_t> config_of(std::string_view text, const std::string&
   return config;
 }
 
-/// The count, extrapolated if the kernel multiplexed the hardware counter; nothing if it never counted.
+/// The count, extrapolated if the kernel multiplexed the hardware counter; empty if the counter never counted.
 std::optional<double> count_of(const UniqueFd& counter) {
   std::array<std::uint64_t, 3> found{};  // count, nanoseconds enabled, nanoseconds counting
   if (read(counter.get(), found.data(), sizeof found) != static_cast<ssize_t>(sizeof found) || found[2] == 0) {

@@ -34,8 +34,8 @@ struct UnitEvent {
 std::optional<UnitEvent> find_unit_event(const std::string& unit, const std::string& event,
                                          const std::string& root = "");
 
-/// Counts between start and stop. Construct it before the measured threads, which inherit its counters. Start it at any
-/// time, from any thread. Stop it after the measured threads have ended.
+/// Counts between start and stop. Construct this object before the measured threads start, because they inherit its
+/// counters. Start it at any time, from any thread. Stop it after the measured threads have ended.
 class Counters {
  public:
   Counters();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each loop in its plainest form: the compiler vectorizes it, as it does the published loops. `__restrict` states that
-// arrays do not overlap. Only the loops past the cache use vectors explicitly, because the compiler does not generate
-// such stores. They store whole lines, so that a line becomes one write to memory.
+// Each loop has its simplest form, and the compiler vectorizes it, as it does with the published loops. `__restrict`
+// states that arrays do not overlap. Only the loops with non-temporal stores use vectors explicitly, because the
+// compiler does not generate such stores. They store whole cache lines, so that each line becomes one write to memory.
 #include "node/streams/stream_loops.hpp"
 
 #include <immintrin.h>
@@ -42,7 +42,8 @@ inline void store_past(double* to, Wide value) noexcept {
 
 constexpr Index kLineElements = 8;  // doubles in a cache line
 
-/// Makes to[i] = f(i) for [begin, end): `one` gives an element, `wide` kWide of them. Whole lines go past the cache.
+/// Makes to[i] = f(i) for [begin, end): `one` computes one element, `wide` computes kWide elements. Whole lines are
+/// written with non-temporal stores.
 template <class One, class WideOf>
 inline void store_all_past(double* to, Index begin, Index end, const One& one, const WideOf& wide) noexcept {
   Index i = begin;
@@ -56,7 +57,7 @@ inline void store_all_past(double* to, Index begin, Index end, const One& one, c
 
 double read(const StreamArguments& on, Index begin, Index end) noexcept {
   const double* __restrict a = on.arrays[0];
-  constexpr Index kSums = 32;  // so that the additions wait for memory, not for each other
+  constexpr Index kSums = 32;  // so many that the additions wait for memory, not for each other
   double sums[kSums] = {};
   Index i = begin;
   for (; i + kSums <= end; i += kSums) {
@@ -231,7 +232,7 @@ double mixed(const StreamArguments& on, Index begin, Index end) noexcept {
   return 0;
 }
 
-/// Unit u is row u + 1: the border is unchanged.
+/// Unit u is row u + 1, because the border rows are not changed.
 double stencil9(const StreamArguments& on, Index begin, Index end) noexcept {
   double* __restrict a = on.arrays[0];
   const double* __restrict b = on.arrays[1];

@@ -20,7 +20,8 @@ struct StreamArguments {
   double scalar = 3.0;
 };
 
-/// The stride of a strided loop in elements: 128 bytes, two cache lines, since a prefetcher fetches them in pairs.
+/// The stride of a strided loop in elements: 128 bytes, which are two cache lines, because a prefetcher fetches lines
+/// in pairs.
 inline constexpr std::uint64_t kStreamStride = 16;
 
 /// A loop over the units [begin, end) (`stream_units`). Returns the sum if the loop computes one, else 0.

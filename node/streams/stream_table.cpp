@@ -17,12 +17,12 @@ using enum StreamSource;
 using enum StreamShape;
 using Loops = StreamLoops;
 
-constexpr double kLineBytes = 64;  // moved by an access to a line of its own
+constexpr double kLineBytes = 64;  // the bytes that an access to a line of its own moves
 constexpr double kIndexBytes = 4;
 constexpr std::string_view kSum4 = "a[i] = b[i] + c[i] + d[i] + e[i]";
 
-// Columns: name, source, figure, loop; shape, past the cache; arrays: needed, read, written; bytes of an element: read,
-// written, moved; flops. A plain store moves 16 bytes: the line is read, then written.
+// Columns: name, source, figure, loop; shape, nontemporal; arrays: needed, read, written; bytes per element: read,
+// written, moved; flops per element. A plain store moves 16 bytes, because its line is first read and later written.
 constexpr StreamKernel kKernels[] = {
     {"read", kStream, "", "sum += a[i]", kLine, false, 1, 1, 0, 8, 0, 8, 1, &Loops::read},
     {"copy", kStream, "", "c[i] = a[i]", kLine, false, 3, 1, 1, 8, 8, 24, 0, &Loops::copy},
@@ -37,10 +37,11 @@ constexpr StreamKernel kKernels[] = {
 
     {"write_only", kPatil, "3a", "a[i] = s", kLine, false, 1, 0, 1, 0, 8, 16, 0, &Loops::write_only},
     {"write_read4", kPatil, "3b", kSum4, kLine, false, 5, 4, 1, 32, 8, 48, 3, &Loops::write_read4},
-    // The paper does not state the number of repetitions; here two repetitions, which together are one element.
+    // The paper does not state the number of repetitions; here each loop is done twice, and both repetitions together
+    // are one element.
     {"write_read4_twice", kPatil, "4a", "a1[i] = b1[i] + c1[i] + d1[i] + e1[i]; a2[i] = b2[i] + ...", kLine, false, 10,
      8, 2, 64, 16, 96, 6, &Loops::write_read4_twice},
-    // Each access has its own line: four are read, and the written one is read and written.
+    // Each access is to a line of its own: four lines are read, and the line of the store is read and written.
     {"stride", kPatil, "4b", "a[16 i] = b[16 i] + c[16 i] + d[16 i] + e[16 i]", kStride, false, 5, 4, 1, 32, 8,
      6 * kLineBytes, 3, &Loops::stride},
     {"random", kPatil, "5a", "a[k[i]] = b[k[i]] + ... + e[k[i]], k at random", kRandom, false, 5, 4, 1,
@@ -49,8 +50,8 @@ constexpr StreamKernel kKernels[] = {
      false, 5, 4, 1, 32 + kIndexBytes, 8, 6 * kLineBytes + kIndexBytes, 3, &Loops::order},
     {"rows_first", kPatil, "6a", "A[i][j] = B[i][j] + C[i][j], j innermost", kMatrixRows, false, 3, 2, 1, 16, 8, 32, 1,
      &Loops::rows_first},
-    // These moved bytes are the minimum, also for the next loop: a line stays in a cache until its other columns are
-    // read.
+    // These moved bytes are the minimum, also for the next loop. They assume that a line stays in a cache until its
+    // other columns are read.
     {"columns_first", kPatil, "6b", "A[i][j] = B[i][j] + C[i][j], i innermost", kMatrixColumns, false, 3, 2, 1, 16, 8,
      32, 1, &Loops::columns_first},
     {"mixed", kPatil, "7a", "A[i][j] = B[i][j] + C[j][i], j innermost", kMatrixRows, false, 3, 2, 1, 16, 8, 32, 1,

@@ -3,8 +3,8 @@
 // Patil et al., MEMSYS 2019. `ringside calibrate` and `ringside experiment` use its names and bytes.
 //
 // An element is what one pass of the innermost loop computes. *Counted* bytes are those that the loop reads and writes,
-// as STREAM counts. *Moved* bytes are the least that pass between memory and caches: a plain store reads its line
-// first, a store past the cache (non-temporal) does not, and an access far from the last one moves a whole line.
+// as STREAM counts. *Moved* bytes are the least that pass between memory and caches: a plain store first reads its
+// cache line, a non-temporal store does not, and an access far from the previous one moves a whole line.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ enum class StreamShape {
   kLine,        // element by element
   kStride,      // each kStreamStride-th element
   kRandom,      // through a table of random indices
-  kPastCache,   // through a table whose successive indices are a last-level cache apart
+  kPastCache,   // through a table whose successive indices are apart by the size of a last-level cache
   kMatrixRows,  // the units are rows of a square matrix
   kMatrixColumns,
   kMatrixInside  // the units are all rows but the first and the last
@@ -36,12 +36,12 @@ struct StreamKernel {
   StreamShape shape = StreamShape::kLine;
   bool nontemporal = false;
   int arrays = 0;          // number of arrays needed: arrays[0] up to arrays[arrays - 1]
-  int arrays_read = 0;     // distinct ones
-  int arrays_written = 0;  // distinct ones
-  double read_bytes = 0;   // counted, an element
+  int arrays_read = 0;     // number of distinct arrays that are read
+  int arrays_written = 0;  // number of distinct arrays that are written
+  double read_bytes = 0;   // counted bytes per element
   double written_bytes = 0;
-  double moved_bytes = 0;  // an element
-  double flops = 0;        // an element
+  double moved_bytes = 0;  // moved bytes per element
+  double flops = 0;        // floating-point operations per element
   StreamLoop* StreamLoops::*run = nullptr;
 
   double counted_bytes() const noexcept { return read_bytes + written_bytes; }
@@ -53,10 +53,11 @@ std::span<const StreamKernel> stream_kernels() noexcept;
 /// Null if no kernel has this name.
 const StreamKernel* find_stream_kernel(std::string_view name) noexcept;
 
-/// Finds a kernel as find_stream_kernel does; throws Error (exit code 2) that lists the names.
+/// Finds a kernel as find_stream_kernel does; for an unknown name, throws Error (exit code 2) that lists the existing
+/// names.
 const StreamKernel& stream_kernel(std::string_view name);
 
-/// The variant of `kernel` that stores past the cache; null if it has none.
+/// The variant of `kernel` with non-temporal stores; null if there is none.
 const StreamKernel* nontemporal_variant(const StreamKernel& kernel) noexcept;
 
 /// The number of units into which a loop over arrays of `elements` doubles can be divided.
@@ -69,7 +70,7 @@ std::uint64_t stream_elements(const StreamKernel& kernel, std::uint64_t elements
 std::uint64_t matrix_side(std::uint64_t elements) noexcept;
 
 /// Runs the units [begin, end). The arrays that the kernel names, `elements`, and for matrices `side`, must be set. Any
-/// thread may call this; threads that run different units share only the arrays. Returns a sum, or 0.
+/// thread may call this; threads that run different units share only the arrays. Returns the loop's sum, or 0.
 double run_portion(const StreamKernel& kernel, const StreamArguments& on, std::uint64_t begin,
                    std::uint64_t end) noexcept;
 

@@ -17,8 +17,8 @@
 namespace ringside {
 namespace {
 
-// Longer than any barrier whose threads all run. After so many spins another program must hold a core, so this thread
-// yields its own core.
+// More spins than at any barrier whose threads are all running. After so many spins, another program must occupy the
+// core of a thread, so this thread yields its own core.
 constexpr int kSpinsBeforeYield = 100'000;
 
 /// Data shared by the threads of one run.
@@ -134,7 +134,7 @@ std::vector<GroupTimes> run_groups(std::span<const ThreadGroup> groups, const Re
 
   std::vector<std::thread> threads;
   threads.reserve(all);
-  std::atomic<bool> may_begin{false};  // if a thread cannot be started, the others must not wait at the barrier
+  std::atomic<bool> may_begin{false};  // if one thread cannot be started, the others must not wait at the barrier
   std::atomic<bool> give_up{false};
   try {
     for (std::size_t g = 0; g < groups.size(); ++g) {

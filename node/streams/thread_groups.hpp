@@ -35,14 +35,14 @@ struct ThreadGroup {
 
 struct Repetitions {
   enum class Pace {
-    kFree,     // one barrier at the start, then each thread by itself
+    kFree,     // one barrier at the start; then no thread waits for another
     kTogether  // a barrier of all threads before each repeat; all have the same number of repeats
   };
   Pace pace = Pace::kFree;
   int repeats = 10;              // the least number of repeats of each thread
   std::int64_t at_least_ns = 0;  // kFree: minimum duration
   bool until_all_are_done =
-      false;  // kFree: finished threads continue until the last one has finished: all repeats run under load
+      false;  // kFree: finished threads continue until the last one has finished, so that all repeats run under load
   /// One thread calls this function once, after every `prepare` and before any repeat. Must not throw; may be empty.
   std::function<void()> begun = nullptr;
 };

@@ -58,7 +58,7 @@ std::uint64_t available_dram(int numa_node) {
     if (key == "MemAvailable:") file >> kib;
   }
   std::uint64_t bytes = kib * 1024;
-  // The limit of a container: the kernel would kill a process that exceeds it.
+  // A container has a limit; the kernel would kill a process that exceeds this limit.
   const auto limit = number_in("/sys/fs/cgroup/memory.max");
   const auto used = number_in("/sys/fs/cgroup/memory.current");
   if (limit && used) bytes = std::min(bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(*limit - *used, 0)));
@@ -76,7 +76,7 @@ std::uint64_t available_dram(int numa_node) {
 }
 
 void* map_dram(const Tier& tier, std::uint64_t bytes, Pages pages) {
-  // One more huge page, so that the array can begin at a huge page.
+  // Maps one huge page more, so that the array can begin at the boundary of a huge page.
   void* mapped =
       mmap(nullptr, bytes + kHugePageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) throw system_error("{}: cannot map {} bytes: {}", tier.name, bytes, errno_text(errno));

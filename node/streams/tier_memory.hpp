@@ -19,10 +19,11 @@ Tier dram_tier(int numa_node = -1);
 /// with `option`: exit code 2 if it is no folder, 3 if no file can be made there.
 Tier folder_tier(const std::string& folder, const std::string& option);
 
-/// Bytes that can still be allocated in the tier: MemAvailable for DRAM, for tmpfs at most its free space.
+/// Bytes that can still be allocated in the tier: MemAvailable for DRAM; the smaller of MemAvailable and the free space
+/// for tmpfs; the free space for other folders.
 std::uint64_t available_bytes(const Tier& tier);
 
-/// Throws Error (exit code 3) that names the tier, the needed and the available bytes if there is no room.
+/// If there is no room, throws Error (exit code 3) that names the tier, the needed bytes and the available bytes.
 void require_room(const Tier& tier, std::uint64_t bytes);
 
 /// The kind of DRAM's pages. A folder's file system determines the pages there.
@@ -50,7 +51,7 @@ class TierMemory {
   std::uint64_t bytes_ = 0;  // mapped
 };
 
-/// `count` arrays of `elements` doubles. Requires room for all of them first.
+/// `count` arrays of `elements` doubles. Before any allocation, checks the room for all of them (require_room).
 std::vector<TierMemory> make_arrays(const Tier& tier, int count, std::uint64_t elements, Pages pages = Pages::kHuge);
 
 }  // namespace ringside

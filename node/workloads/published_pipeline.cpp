@@ -50,12 +50,12 @@ struct PublishedRun {
   TierMemory copy;
   SpinBarrier generation_barrier;
   SpinBarrier analysis_barrier;
-  std::binary_semaphore lock_a{1};  // open: generation may swap
-  std::binary_semaphore lock_b{0};  // open: an iterate is ready
+  std::binary_semaphore lock_a{1};  // open if generation may swap the vectors
+  std::binary_semaphore lock_b{0};  // open if an iterate is ready
   std::binary_semaphore ended{0};   // the last analysis is done
   std::vector<OwnLine> sums_of_threads;
   std::vector<OwnLine> changes_of_threads;
-  std::int64_t begin_ns = 0;  // of both groups, set by the generation's first thread
+  std::int64_t begin_ns = 0;  // the start of both groups; generation's first thread sets it
   std::int64_t end_ns = 0;
   PipelineResult result;
 
@@ -77,7 +77,7 @@ struct PublishedRun {
   }
 };
 
-/// The generating group (7.3): the first thread waits for lock A, swaps, and opens lock B.
+/// The generating group (7.3): the first thread waits for lock A, swaps the vectors, and opens lock B.
 void generate_beside(PublishedRun& run, std::uint64_t thread) noexcept {
   PipelineTimes& times = run.result.times;
   std::int64_t last_ns = run.begin_ns;
@@ -88,7 +88,7 @@ void generate_beside(PublishedRun& run, std::uint64_t thread) noexcept {
       const std::int64_t computed_ns = now_ns();
       run.lock_a.acquire();
       const std::int64_t open_ns = now_ns();
-      run.lock_b.release();  // the swap: now the new vector becomes the previous one
+      run.lock_b.release();  // the swap: from now on, the new vector is the previous one
       times.generation_ns += computed_ns - last_ns;
       times.generation_idle_ns += open_ns - computed_ns;
       run.result.generation_s.push_back(seconds(computed_ns - last_ns));
@@ -143,7 +143,7 @@ void analyze_beside(PublishedRun& run, std::uint64_t thread) noexcept {
   run.ended.release();
 }
 
-/// All threads do both, one after the other (7.2): analysis is timed, generation is the rest.
+/// All threads do both kinds of work, one after the other (7.2). Only analysis is timed; generation is the rest.
 void run_in_one_group(PublishedRun& run, std::uint64_t thread) noexcept {
   PipelineTimes& times = run.result.times;
   const std::uint64_t begin = piece_begin(run.matrix.rows, thread, run.generators);

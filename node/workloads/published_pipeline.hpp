@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The simulation of the thesis (7.2, 7.3), with its own loops: a power iteration with a sparse matrix in compressed
-// rows and values. A second group of threads copies each iterate into another memory and sums it up five times. Two
-// vectors in DRAM, one array in the other memory, two locks.
+// rows and values. A second group of threads copies each iterate into another memory and sums it up five times. The
+// program has two vectors in DRAM, one array in the other memory, and two locks.
 //
 // The publication does not state the damping (here 0.85), the start (1 / n), the matrix's values (1 / entries of the
 // column), how another thread can release a lock (here semaphores, which use the kernel's futex), and when the run
-// ends. Here both groups do a fixed number of iterates; generation's wait for the last analysis is idle time.
+// ends. Here both groups process a fixed number of iterates; the time that generation waits for the last analysis is
+// idle time.
 #pragma once
 
 #include <cstddef>

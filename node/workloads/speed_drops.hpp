@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sudden drops in the speed of a thread that copies beside others. The thesis identified them by eye: threads that
 // write to NVDIMM fall from 3000 to 1700 MB/s or from 3800 to 1900 for a while, and one that reads it varies between
-// 3000 and 3600. The rule here detects the first two but not the third: below 0.75 of the thread's own median.
+// 3000 and 3600. The rule here (a rate below 0.75 of the thread's own median) detects the first two but not the third.
 #pragma once
 
 #include <cstddef>
@@ -24,13 +24,13 @@ struct SpeedDrop {
   std::size_t repeats = 0;
   double begin_s = 0;
   double end_s = 0;
-  double depth = 0;        // the slowest repeat's rate over the level: 0.5 is half the speed
-  bool coincides = false;  // whether it coincides with a drop of another thread
+  double depth = 0;        // the slowest repeat's rate ÷ the level: 0.5 is half the speed
+  bool coincides = false;  // whether another thread has a drop at the same time
 };
 
 struct ThreadDrops {
   double level_gb_s = 0;  // the median of the considered repeats
-  double least = 1;       // the rate of the slowest of these, over the level
+  double least = 1;       // the rate of the slowest of these repeats ÷ the level
   std::vector<SpeedDrop> drops;
 };
 

@@ -46,7 +46,7 @@ struct Stencil {
 
   const StencilSide& side_of(std::uint64_t row) const noexcept { return row < border ? upper : lower; }
 
-  /// Row `row` as a thread of `reader`'s side reads it.
+  /// Row `row` as a thread of the side `reader` reads it.
   const double* read_row(const StencilSide& reader, std::size_t array, std::uint64_t row) const noexcept {
     const bool ghosts = setting.version == StencilVersion::kGhostRows;
     return (ghosts ? reader : side_of(row)).row(array, row);
@@ -65,7 +65,7 @@ struct Stencil {
     }
   }
 
-  /// Renews the columns [begin, end) of both ghost rows.
+  /// Copies the columns [begin, end) of both ghost rows from the rows that they mirror.
   void exchange(std::size_t array, std::uint64_t begin, std::uint64_t end) const noexcept {
     const std::size_t bytes = (end - begin) * sizeof(double);
     std::memcpy(upper.row(array, border) + begin, lower.row(array, border) + begin, bytes);
@@ -75,9 +75,9 @@ struct Stencil {
 
 struct Portion {
   bool is_upper;
-  std::uint64_t begin;  // inner rows
+  std::uint64_t begin;  // the inner rows [begin, end)
   std::uint64_t end;
-  std::uint64_t place;  // among all threads
+  std::uint64_t place;  // the thread's number among all threads
 };
 
 void sweep(const Stencil& stencil, const Portion& portion, std::size_t from, StencilRow* row_function) noexcept {
@@ -125,7 +125,7 @@ StencilResult run_stencil(const StencilSetting& setting, bool with_values) {
     const std::uint64_t columns_begin = piece_begin(setting.columns, portion.place, all);
     const std::uint64_t columns_end = piece_begin(setting.columns, portion.place + 1, all);
     const bool ghosts = setting.version == StencilVersion::kGhostRows;
-    if (ghosts) {  // ghost rows of the start values
+    if (ghosts) {  // the ghost rows get the start values
       stencil.exchange(0, columns_begin, columns_end);
       stencil.exchange(1, columns_begin, columns_end);
     }

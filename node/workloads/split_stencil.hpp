@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The stencil over two memories (thesis, 6.3 and 6.4): the upper rows lie in DRAM, the lower ones in another tier, each
-// with its own threads. Version 1 reads the row across the border in place. In version 2 each side has a copy of the
-// other side's border row (a ghost row). All threads renew the ghost rows after each sweep from the arrays just
-// written, so that the next sweep reads current values. Both versions give the bits of the serial loop.
+// The stencil over two memories (thesis, 6.3 and 6.4): the upper rows are in DRAM and the lower rows in another tier,
+// each part with its own threads. Version 1 reads the row across the border in place. In version 2 each side has a copy
+// of the other side's border row (a ghost row). After each sweep, the threads copy the ghost rows again from the arrays
+// just written, so that the next sweep reads current values. The results of both versions are bit-equal to those of the
+// serial loop.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +27,14 @@ struct StencilSetting {
 };
 
 struct SweepTimes {
-  double upper_s = 0;  // the slowest thread of the group
+  double upper_s = 0;  // the time of the group's slowest thread
   double lower_s = 0;
   double total_s = 0;  // the total time, including the barriers and the exchange
 };
 
 struct StencilResult {
   std::vector<SweepTimes> sweeps;
-  std::vector<std::vector<double>> thread_s;  // by thread, the upper ones first: its own time of each sweep
+  std::vector<std::vector<double>> thread_s;  // by thread, the upper ones first: the thread's own time of each sweep
   std::vector<double> values;                 // rows * columns, after the last sweep; only if wanted
 };
 

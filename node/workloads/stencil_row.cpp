@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Per element: 8 B read from memory (each row once, while its two neighbours are in a cache), 16 B moved by the write
-// (plain stores read the line first). Eight loads, seven additions and a multiplication: 8 flops.
+// Per element: 8 B are read from memory (each row only once: it stays in a cache while its two neighbours are
+// computed), and 16 B are moved by the write (a plain store first reads the line). Eight loads, seven additions and a
+// multiplication: 8 flops.
 #include "node/workloads/stencil_row.hpp"
 
 namespace ringside::RINGSIDE_ISA {

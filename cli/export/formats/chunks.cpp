@@ -17,7 +17,7 @@ std::vector<std::uint64_t> chunk_shape(std::span<const std::uint64_t> shape, std
     const std::uint64_t most = std::max<std::uint64_t>(1, target_bytes / bytes);
     if (shape[d] > most) {
       const std::uint64_t pieces = (shape[d] - 1) / most + 1;
-      chunk[d] = (shape[d] - 1) / pieces + 1;  // pieces of almost equal length, so that the last one has little padding
+      chunk[d] = (shape[d] - 1) / pieces + 1;  // pieces of almost equal length, so that the last needs little padding
       constexpr std::uint64_t kAligned = DirectFile::kAlignment;
       const std::uint64_t unit = kAligned / std::gcd(bytes, kAligned);
       if (16 * unit <= chunk[d]) chunk[d] = (chunk[d] + unit - 1) / unit * unit;

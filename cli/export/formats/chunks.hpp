@@ -20,9 +20,9 @@ inline constexpr std::uint64_t kExportChunkBytes = std::uint64_t{16} << 20;
 inline constexpr std::uint64_t kMostChunkBytes = (std::uint64_t{4} << 30) - 1;
 
 /// The shape of all chunks except the last ones of a dimension, which may be shorter. If an array is cut, the size of
-/// its chunks is a multiple of DirectFile::kAlignment bytes, so that each begins where a direct write may. The
-/// exception is an array whose chunks would become longer by more than a sixteenth. Empty for an array without
-/// dimensions.
+/// its chunks is a multiple of DirectFile::kAlignment bytes, so that a direct write may begin at the start of each
+/// chunk. Exception: an array whose chunks would thereby become longer by more than a sixteenth. Empty for an array
+/// without dimensions.
 std::vector<std::uint64_t> chunk_shape(std::span<const std::uint64_t> shape, std::size_t entry_bytes,
                                        std::uint64_t target_bytes = kExportChunkBytes);
 
@@ -34,8 +34,8 @@ struct ChunkPlace {
   std::uint64_t bytes = 0;
 };
 
-/// Calls use(place) for each chunk, in row-major order. chunk: from chunk_shape, or of any other shape. The entries of
-/// other shapes need not be contiguous in the array, and `offset` then has no meaning.
+/// Calls use(place) for each chunk, in row-major order. chunk: a shape from chunk_shape, or any other shape. The
+/// entries of a chunk with another shape need not be contiguous in the array, and its `offset` then has no meaning.
 void for_each_chunk(std::span<const std::uint64_t> shape, std::span<const std::uint64_t> chunk, std::size_t entry_bytes,
                     const std::function<void(const ChunkPlace&)>& use);
 

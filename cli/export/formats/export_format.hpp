@@ -23,8 +23,9 @@ namespace ringside {
 
 struct ExportedVariable {
   Variable variable;  // with the shape of the slice
-  Region region;      // place of its entries in the kept variable
-  std::vector<std::uint64_t> chunk = {};  // if the format has chunks: their shape, one per rank; empty: chunk_shape
+  Region region;      // the place of the slice's entries in the kept variable
+  std::vector<std::uint64_t> chunk = {};  // for formats with chunks: their shape, one chunk per rank; empty:
+                                          // chunk_shape
 };
 
 /// The variables to write, and their destination.
@@ -46,7 +47,7 @@ struct ExportedStep {
   /// bytes are valid until the next call. A large variable is never requested as a whole, because its parts may be in
   /// several rings.
   std::function<std::span<const std::byte>(std::size_t variable, const ChunkPlace& place)> part;
-  /// Notes progress. Throws Error (exit code 130) if the command must end.
+  /// Notes progress. Throws Error (exit code 130) if a signal requests the end of the command.
   std::function<void(std::uint64_t bytes)> wrote;
 };
 
@@ -60,7 +61,8 @@ class ExportSink {
  public:
   virtual ~ExportSink() = default;
   virtual void write(const ExportedStep& step) = 0;
-  /// Call when the last written step is complete. Otherwise the next `write` replaces it, and `finish` drops it.
+  /// Accepts the last written step. A step that was not accepted is replaced by the next `write`, and dropped by
+  /// `finish`.
   virtual void accept() = 0;
   virtual void finish() = 0;
 };

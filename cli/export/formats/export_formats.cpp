@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of file formats. For a new one, add a file here that writes a step (WriteStep) or implements ExportSink,
-// its function in export_format.hpp, and a line below.
+// The table of file formats. To add a format, write a source file in this folder that writes a step (WriteStep) or
+// implements ExportSink, declare its function in export_format.hpp, and add a line to the table below.
 #include <string_view>
 
 #include "cli/export/formats/export_format.hpp"
@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-/// One step in one file.
+/// Writes one step to one file.
 class FileSink final : public ExportSink {
  public:
   FileSink(const ExportTarget& target, WriteStep* write_step)

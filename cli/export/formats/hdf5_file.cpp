@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HDF5: one dataset for each variable, with a leading axis `iteration` if there are several steps (docs/use/export.md).
+// Writes HDF5: one dataset for each variable, with a leading axis `iteration` for several steps (docs/use/export.md).
 #include <hdf5.h>
 
 #include <algorithm>
@@ -21,7 +21,8 @@
 namespace ringside {
 namespace {
 
-// Classes that own libhdf5's objects, the HDF5 types that correspond to our dtypes, and libhdf5's errors as text.
+// Contains classes that own libhdf5's objects, the HDF5 types that correspond to our dtypes, and functions that give
+// libhdf5's errors as text.
 
 /// The reason for the failure of libhdf5's last call: the system's reason, if there is one ("No space left on device"),
 /// else the message of the innermost function.
@@ -43,7 +44,7 @@ std::string hdf5_reason() {
   return reason.empty() ? "libhdf5 gives no reason" : reason;
 }
 
-/// Closes with Close at its end; only finish() reports a failure to close.
+/// Owns an object of libhdf5. The destructor closes the object with Close; only finish() reports a failure to close.
 template <herr_t (*Close)(hid_t)>
 class Hdf5Handle {
  public:
@@ -74,7 +75,7 @@ using Hdf5Type = Hdf5Handle<H5Tclose>;
 using Hdf5Attribute = Hdf5Handle<H5Aclose>;
 using Hdf5Properties = Hdf5Handle<H5Pclose>;
 
-/// Little-endian; complex numbers are a compound of r and i, as h5py and other readers expect.
+/// Little-endian; a complex number is a compound of r and i, as h5py and other readers expect.
 Hdf5Type hdf5_type(DType dtype) {
   const auto complex = [](hid_t part, std::size_t bytes) {
     Hdf5Type type(H5Tcreate(H5T_COMPOUND, 2 * bytes));
@@ -101,7 +102,7 @@ Hdf5Type hdf5_type(DType dtype) {
 
 using Extents = std::vector<hsize_t>;
 
-/// Smaller datasets are not aligned, because alignment would make files of many small ones large.
+/// Smaller datasets are not aligned, because alignment would make a file with many small datasets large.
 constexpr hsize_t kAlignedFrom = 64 << 10;
 
 /// Checks the status of a function of libhdf5: negative means failure.
@@ -234,8 +235,8 @@ class Hdf5Sink final : public ExportSink {
     datasets_.push_back(std::move(dataset));
   }
 
-  /// libhdf5 allocates the space, and we write the values there (DirectFile). That is possible because values have the
-  /// same bytes in memory and in the file.
+  /// libhdf5 allocates the space, and DirectFile writes the values to this space. This is possible because the values
+  /// have the same bytes in memory and in the file.
   void write_variable(const ExportedStep& step, std::size_t v) {
     const Variable& variable = variables_[v].variable;
     const hid_t dataset = datasets_[v].get();
@@ -251,8 +252,9 @@ class Hdf5Sink final : public ExportSink {
       if (!series_ && !own_chunks) return write_values(begin, place.offset, values, step);
       Extents first(place.first.begin(), place.first.end());
       if (series_) first.insert(first.begin(), accepted_.size());
-      // To find the place of a chunk, libhdf5 searches all chunks, which is slow for many small ones. A chunk of a
-      // given shape may be shorter than others in any dimension; its entries are then not contiguous in the file.
+      // To find the offset of a chunk, libhdf5 searches all chunks, which is slow if there are many small chunks. A
+      // chunk of a given shape may be shorter than others in any dimension; its entries are then not contiguous in the
+      // file.
       if (own_chunks || place.bytes < kAlignedFrom) return write_chunk(v, first, place, values, step);
       unsigned filters = 0;
       haddr_t offset = HADDR_UNDEF;
@@ -329,7 +331,8 @@ class Hdf5Sink final : public ExportSink {
     }
   }
 
-  /// The name of a group. If a variable has the same name, `@` is put before it, which no variable's name contains.
+  /// The name of a group. If a variable has the same name, `@` is put before the group's name; no variable's name
+  /// contains this character.
   std::string group_name(const std::string& name) const {
     const bool taken = std::any_of(variables_.begin(), variables_.end(),
                                    [&](const ExportedVariable& one) { return one.variable.name == name; });

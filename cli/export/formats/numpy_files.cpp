@@ -18,13 +18,13 @@ namespace {
 std::string shape_of(const Variable& variable) {
   std::string text = "(";
   for (const std::uint64_t extent : variable.shape) text += fmt::format("{}, ", extent);
-  if (variable.shape.size() > 1) text.resize(text.size() - 2);  // Python writes (3, 4), but (3,)
+  if (variable.shape.size() > 1) text.resize(text.size() - 2);  // Python writes a last comma only for one number
   if (variable.shape.size() == 1) text.pop_back();
   return text + ")";
 }
 
-/// The head of NumPy's format 1.0: magic, version, header length and header, padded so that the data start at a
-/// multiple of 64 bytes.
+/// The head of a file in NumPy's format 1.0: magic, version, header length and header. Padding makes the data start at
+/// a multiple of 64 bytes.
 std::string npy_head(const Variable& variable) {
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}",
                                    numpy_dtype(variable.dtype), shape_of(variable));
@@ -68,7 +68,8 @@ class NpzArchive {
     check(written == static_cast<la_ssize_t>(bytes) ? ARCHIVE_OK : ARCHIVE_FATAL);
   }
 
-  /// libarchive, a C library, calls this function: an exception is stored until the library has returned.
+  /// libarchive calls this function. An exception must not pass through this C library, so it is stored until the
+  /// library has returned.
   static la_ssize_t write_some(archive* to, void* self, const void* data, std::size_t bytes) noexcept {
     auto* npz = static_cast<NpzArchive*>(self);
     try {

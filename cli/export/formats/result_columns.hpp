@@ -23,7 +23,7 @@ struct ResultColumn {
   ValueType type = ValueType::kF64;  // the type in which the result was recorded
   std::vector<StepValue> values;     // one for each step
   bool is_integer() const noexcept;  // whether the column is i64
-  std::vector<double> f64() const;   // the values, unless it is an integer column
+  std::vector<double> f64() const;   // the values, for a column that is not i64
   std::vector<std::int64_t> i64() const;
 };
 

@@ -33,7 +33,7 @@ std::optional<std::uint64_t> number_of(const std::string& text, const std::strin
   return number;
 }
 
-/// Copies the region's entries in the dimensions from `d` on. The dimensions from `inner` on are whole, so that their
+/// Copies the region's entries in the dimensions from `d` on. The dimensions from `inner` on are whole, so their
 /// entries are contiguous.
 void gather(const Region& region, std::size_t d, std::size_t inner, std::size_t stride_bytes, const std::byte* from,
             std::byte*& to) {
@@ -134,7 +134,7 @@ Region Slice::of(const Variable& variable) const {
 std::span<const std::byte> select(const Region& region, std::size_t entry_bytes, std::span<const std::byte> whole,
                                   std::vector<std::byte>& buffer) {
   const std::size_t dimensions = region.ranges.size();
-  std::size_t inner = dimensions;  // all dimensions from this one on are whole
+  std::size_t inner = dimensions;  // all dimensions from `inner` on are whole
   std::size_t below = entry_bytes;
   while (inner > 0 && is_whole(region, inner - 1)) below *= region.whole_shape[--inner];
   if (inner == 0) return whole.first(below);

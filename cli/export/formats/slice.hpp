@@ -26,7 +26,7 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-/// The indices in the array of a chunk of the region: a range for each dimension of the array.
+/// The indices that a chunk of the region has in the whole array: a range for each dimension of the array.
 std::vector<IndexRange> indices_of(const Region& region, const ChunkPlace& place);
 
 /// A parsed --slice: one part for each dimension of the array, from the first dimension on; later parts may be missing.
@@ -37,9 +37,9 @@ class Slice {
   /// may be omitted; separated by commas. Throws Error (exit code 2).
   explicit Slice(const std::string& text);
 
-  /// The region that the slice selects; dimensions without a part are whole. Throws Error (exit code 2), naming the
-  /// variable and what would be accepted, if the variable has fewer dimensions than the slice, or if a part lies
-  /// outside of its dimension.
+  /// The region that the slice selects; dimensions without a part are whole. Throws Error (exit code 2) if the variable
+  /// has fewer dimensions than the slice, or if a part lies outside of its dimension. The error's text names the
+  /// variable and what would be accepted.
   Region of(const Variable& variable) const;
 
  private:

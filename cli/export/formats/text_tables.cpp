@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Variables as text: csv, and Matrix Market's arrays. Each file is a table of one variable (real numbers or integers).
+// Writes variables as text: csv, and the array format of Matrix Market. Each file is a table of one variable (real
+// numbers or integers).
 #include <fmt/format.h>
 
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// VTK's XML files for ParaView: variables on a regular grid (.vti), on the user's points (.vtu), and a series of either
-// (.pvd, with a folder of its files beside it).
+// VTK's XML files for ParaView: variables on a regular grid (.vti), on the user's points (.vtu), and a series of such
+// files (a .pvd file, with a folder of the series' files beside it).
 #include <fmt/format.h>
 
 #include <optional>
@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kVtkPieceBytes = std::size_t{16} << 20;
 constexpr std::uint8_t kVertexCell = 1;  // VTK_VERTEX
 
-/// Writes `count` values, made by value_of(index), in pieces.
+/// Writes `count` values, which value_of(index) computes, in pieces.
 template <class T, class ValueOf>
 void write_made(OutputFile& file, std::uint64_t count, const ValueOf& value_of) {
   std::vector<T> piece;
@@ -34,7 +34,7 @@ std::string kind_ending(const ExportTarget& target) {
   return target.points.empty() ? ".vti" : ".vtu";
 }
 
-/// NAME.pvd, and beside it the folder NAME with a file for each step. The folder appears first.
+/// Writes NAME.pvd, and beside this file the folder NAME with a file for each step. The folder appears first.
 class VtkSeriesSink final : public ExportSink {
  public:
   explicit VtkSeriesSink(const ExportTarget& target)

@@ -18,7 +18,7 @@ std::string vtk_type(DType dtype) {
   return kNames[static_cast<std::uint16_t>(dtype) - 1];
 }
 
-/// VTK has no complex numbers: they become two components.
+/// VTK has no complex numbers: a complex number becomes two components.
 std::string components_of(DType dtype) {
   if (class_of(dtype) != DTypeClass::kComplex) return {};
   return R"( NumberOfComponents="2" ComponentName0="real" ComponentName1="imag")";
@@ -83,8 +83,8 @@ void declare_block(VtkHead& head, std::uint64_t& offset, const std::string& attr
   head.block_bytes.push_back(bytes);
 }
 
-/// Adds a number that belongs to the whole step. It is stored as raw bytes, because in text VTK can read neither a NaN
-/// nor an array with a unit.
+/// Adds a number that belongs to the whole step. The number is stored as raw bytes, because VTK can read neither a NaN
+/// nor an array with a unit from text.
 template <class T>
 void add_figure(VtkHead& head, std::uint64_t& offset, const char* type, const std::string& name, T value,
                 const std::string& unit = {}) {

@@ -11,10 +11,10 @@
 
 namespace ringside {
 
-/// The file's head up to the appended data, which are blocks: each has its length as a 64-bit number, then its bytes.
-/// `figures` contains the blocks with the step's figures; `block_bytes` has the lengths of all later blocks. These
-/// contain the variables and, in an unstructured file, the arrays of its points and cells: coordinates, connectivity,
-/// offsets, types.
+/// The file's head, up to the appended data. The appended data are blocks; each block is its length as a 64-bit number,
+/// followed by its bytes. `figures` contains the blocks with the step's figures; `block_bytes` has the lengths of all
+/// later blocks. The later blocks contain the variables and, in an unstructured file, the arrays of its points and
+/// cells: coordinates, connectivity, offsets, types.
 struct VtkHead {
   std::string text;
   std::string figures;
@@ -26,7 +26,7 @@ VtkHead vtk_head(const ExportTarget& target, const ExportedStep& step);
 /// The text after the last block.
 extern const char* const kVtkTail;
 
-/// The .pvd of a series: the name of each file, with its iteration as the time.
+/// The text of the .pvd file of a series: the name of each file, with the file's iteration as the time.
 struct VtkPart {
   std::uint64_t iteration = 0;
   std::string file;

@@ -68,7 +68,7 @@ Json array_3(const ZarrArray& array) {
           {"dimension_names", array.dimensions}};
 }
 
-/// The file of a chunk, below the store: "x/0.0" or "x/c/0/0".
+/// The name of a chunk's file, relative to the store: "x/0.0" or "x/c/0/0".
 std::string zarr_chunk_name(ZarrFormat format, const std::string& array, std::span<const std::uint64_t> index) {
   if (format == ZarrFormat::k3) {
     return index.empty() ? array + "/c" : fmt::format("{}/c/{}", array, fmt::join(index, "/"));
@@ -76,8 +76,8 @@ std::string zarr_chunk_name(ZarrFormat format, const std::string& array, std::sp
   return index.empty() ? array + "/0" : fmt::format("{}/{}", array, fmt::join(index, "."));
 }
 
-/// The files that describe a store with these arrays, with their content. One file of the group repeats the content of
-/// all others (consolidated metadata), so that a reader needs only one request.
+/// The names and contents of the files that describe a store with these arrays. One file of the group repeats the
+/// content of all others (consolidated metadata), so that a reader needs only one request.
 std::map<std::string, std::string> zarr_metadata(ZarrFormat format, const std::map<std::string, ZarrArray>& arrays,
                                                  const Json& attributes) {
   std::map<std::string, std::string> files;
@@ -207,7 +207,7 @@ class ZarrSink final : public ExportSink {
     return array;
   }
 
-  /// Adds an array with one value per step. If a variable already has its name, the array gets another name.
+  /// Adds an array with one value per step. If a variable has the name `name`, the array gets another name.
   template <class T>
   ZarrArray& add_axis(std::map<std::string, ZarrArray>& arrays, const std::string& name, DType dtype,
                       const std::vector<T>& values) {
@@ -242,7 +242,7 @@ class ZarrSink final : public ExportSink {
   const ZarrFormat format_;
   const bool series_;
   const std::vector<ExportedVariable> variables_;
-  std::vector<std::vector<std::uint64_t>> chunks_;  // the chunks' shape for each variable, without the leading axis
+  std::vector<std::vector<std::uint64_t>> chunks_;  // for each variable: its chunks' shape, without the leading axis
   OutputFolder folder_;
   std::vector<std::byte> padding_;  // a shorter chunk, padded with zeros
   bool pending_ = false;

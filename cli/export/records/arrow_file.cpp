@@ -14,7 +14,7 @@ using flatbuffers::Offset;
 using flatbuffers::uoffset_t;
 using Table = flatbuffers::Table;
 
-// Field numbers in Arrow's Schema.fbs, Message.fbs and File.fbs. Field N of a table has its offset at 4 + 2 * N.
+// Field numbers in Arrow's Schema.fbs, Message.fbs and File.fbs. The offset of a table's field N is at 4 + 2 * N.
 constexpr flatbuffers::voffset_t field(int number) {
   return static_cast<flatbuffers::voffset_t>(4 + 2 * number);
 }
@@ -175,7 +175,7 @@ class ArrowWriter {
     put(zeros, (8 - written_ % 8) % 8);
   }
 
-  /// Returns the bytes of the message's head, with its length.
+  /// Writes the head of a message. Returns its size in bytes, including the prefix with its length.
   std::size_t put_message(const FlatBufferBuilder& builder) {
     const std::size_t padded = (builder.GetSize() + 7) / 8 * 8;
     const std::uint32_t prefix[] = {0xffffffff, static_cast<std::uint32_t>(padded)};

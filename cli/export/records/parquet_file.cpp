@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes Parquet with pyarrow: Debian has no library for it, and our own encoder would be a second, untested one.
+// Writes Parquet with pyarrow: Debian has no Parquet library, and an encoder of our own would be far less tested.
 // `python3` from PATH reads the table as an Arrow stream on its standard input, and writes the file on its standard
 // output.
 #include <spawn.h>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kNoPyarrow = 77;
 
-/// Imports nothing from the working folder. Its errors are one line.
+/// This script imports nothing from the working folder, and reports an error in one line.
 constexpr const char* kScript = R"(import sys
 sys.path[:] = [p for p in sys.path if p]
 try:

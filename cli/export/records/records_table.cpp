@@ -21,8 +21,8 @@ const char* type_text(ColumnType type) {
   return type == ColumnType::kF64 ? "f64" : type == ColumnType::kI64 ? "i64" : "i128";
 }
 
-/// Calls use(name, type, unit, cell) for each figure of a record, in the order of the columns. No other list of the
-/// figures exists.
+/// Calls use(name, type, unit, cell) for each figure of a record, in the order of the columns. This is the only list of
+/// the figures.
 template <class Use>
 void for_each_figure(const wire::Record& record, const Use& use) {
   const wire::StepRecord& step = record.step();
@@ -90,7 +90,7 @@ RecordsTable::RecordsTable(std::vector<wire::Record> records, ResultNames names)
       const ColumnType type = column_type(results.value(i).type);
       const auto [at, is_new] = result_columns_.try_emplace({results.name(i), type}, columns_.size());
       if (!is_new) continue;
-      // Runs of different schemas may use one name for results of different types.
+      // Runs with different schemas may use the same name for results of different types.
       std::string name = results.name(i);
       if (std::find(taken.begin(), taken.end(), name) != taken.end())
         name = formatted("{} ({})", name, type_text(type));

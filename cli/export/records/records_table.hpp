@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The records of a journal's steps as a table: one row per step, with the figures of proto/ringside.proto's StepRecord
+// The records of a journal's steps as a table: one row per step, with the fields of StepRecord (proto/ringside.proto)
 // and every result by name.
 #pragma once
 
@@ -34,7 +34,8 @@ class RecordsTable {
  public:
   /// Reads the steps in the range from the journal beside `pool`. Throws Error (exit code 2) if there is no journal.
   static RecordsTable read(const std::string& pool, const IterationRange& range);
-  /// records: of steps and of analyses; an analysis's results are columns in the row of their step.
+  /// records: the records of steps and of analyses. The results of an analysis are further columns in the row of their
+  /// step.
   RecordsTable(std::vector<wire::Record> records, ResultNames names);
 
   const std::vector<RecordColumn>& columns() const noexcept { return columns_; }
