@@ -43,6 +43,7 @@ option(RINGSIDE_BUILD_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
 option(RINGSIDE_WHEEL "Install for a Python wheel: below ringside/_prefix, without symbolic links, for any place" OFF)
 option(RINGSIDE_UNITY "Compile the sources of a room together, several at a time, with precompiled headers" ON)
 set(RINGSIDE_SANITIZE "" CACHE STRING "Sanitizers to build with: empty, 'address,undefined' or 'thread'")
+set(RINGSIDE_SANITIZE_LEVEL -Og CACHE STRING "The level of optimisation of a build with sanitizers")
 
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 if(NOT CMAKE_BUILD_TYPE)

@@ -19,7 +19,7 @@ if(RINGSIDE_SANITIZE)
   endif()
   # Instrumented code takes twice as long to compile at -O2 -g; with -g1 stacks still have line numbers. For clang, -Og
   # is -O1.
-  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-Og -g1 -DNDEBUG")
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "${RINGSIDE_SANITIZE_LEVEL} -g1 -DNDEBUG")
 endif()
 # The coverage of the code under test guides libFuzzer, so all of it is instrumented.
 if(RINGSIDE_BUILD_FUZZ)
