@@ -14,7 +14,7 @@
 namespace ringside {
 
 /// The producer's side of the account, from the descriptors of its steps. A program that publishes through the library
-/// reports its times nowhere else.
+/// reports its times only in these descriptors.
 struct PublisherAccount {
   std::atomic<std::int64_t> generate_ns{0};
   std::atomic<std::int64_t> producer_idle_ns{0};
@@ -39,7 +39,7 @@ struct AnalyzerAccount {
   std::atomic<std::int64_t> transfer_ns{0};
   std::atomic<std::int64_t> commit_ns{0};
   std::atomic<std::int64_t> analyze_ns{0};
-  std::atomic<std::int64_t> record_ns{0};  // counting and recording a step, and choosing the next one's slot
+  std::atomic<std::int64_t> record_ns{0};  // time to count and record a step, and to choose the next step's slot
   std::atomic<std::int64_t> analyzer_idle_ns{0};
   std::atomic<std::int64_t> producer_cores_lent_ns{0};  // time of our threads on the producer's cores, summed
   std::atomic<std::int64_t> ended_ns{0};                // CLOCK_MONOTONIC: the end of the last work on an iterate

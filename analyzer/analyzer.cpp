@@ -77,7 +77,7 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, P
     continuation_.kept = SharedMapping::create(
         "ringside-resume", kept_scalars_offset(payload_bytes) + sizeof(KeptScalars), PeerAccess::kReadOnly);
   }
-  // This precedes any store to the ring: if the triggers are refused, the pool must keep its iterates.
+  // The triggers are admitted before any store to the ring: if they are refused, the pool must keep its iterates.
   triggers_.admit(options.ring, admission_, {run(), handoff.schema(), handoff.scalars(), plug_ins.descriptions()},
                   handoff.pool_use(), catalogue_);
   keep_ranks();
@@ -109,7 +109,7 @@ void Attachment::keep_ranks() {
     return;
   }
   ranks_ = parse_ranks(handoff_.ranks(), "attach request: its ranks file");
-  ranks_->run_id = run().run_id;  // a resumed run keeps its run_id; its ranks attached with another
+  ranks_->run_id = run().run_id;  // a resumed run keeps its run_id; its ranks attached with a new run_id
   ranks_->nodes[ranks_->node].pool = absolute_path(options_.ring.pool);
   RanksFile file = *ranks_;
   file.round.reset();
@@ -202,7 +202,7 @@ void Attachment::describe_kept_scalars(std::size_t of_step) noexcept {
 
 ServeEnd Attachment::serve(std::atomic<bool>& stop) noexcept {
   steps_before_ = handoff_.steps_released();
-  if (triggers_.frozen()) {  // an earlier analyzer froze it: steps released afterwards were not kept
+  if (triggers_.frozen()) {  // an earlier analyzer froze the ring: steps released afterwards were not kept
     const std::uint64_t kept = std::min(steps_before_, triggers_.freeze()->step + 1);
     account_.steps_not_kept.store(steps_before_ - kept);
     steps_before_ = kept;
@@ -302,12 +302,12 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   if (rounds_ != nullptr) rounds_->add(figures);
   if (records_ != nullptr && !records_->push(figures, values_, marks)) record_marks(marks, figures);
   pulse_.beat(analyzed);
-  if (!triggers_.frozen()) ring_.choose_next();  // takes a slot's lease, which a frozen ring leaves to readers
+  if (!triggers_.frozen()) ring_.choose_next();  // takes a slot's lease; a frozen ring's leases are left to readers
   return true;
 }
 
-/// All work after a step's figures counts as `record`, so each nanosecond of the account is in one column. Returns the
-/// time at which the analyzer began to wait.
+/// All work after a step's figures were taken counts as `record`, so each nanosecond of the account is in one column.
+/// Returns the time at which the analyzer began to wait.
 std::int64_t Attachment::end_step() noexcept {
   const std::int64_t ended = now_ns();
   recorded_ns_ = ended - account_.ended_ns.load(std::memory_order_relaxed);

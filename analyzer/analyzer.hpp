@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The analyzer's main loop: wait for a step, copy it into the ring, commit, release the producer's buffer, reduce,
-// account.
+// The analyzer's main loop. For each step, it waits for the step, copies it into the ring, commits it, releases the
+// producer's buffer, reduces the step, and adds its figures to the account.
 #pragma once
 
 #include <atomic>
@@ -53,7 +53,7 @@ enum class ServeEnd {
   kSyncFailed
 };
 
-/// One attachment of a producer, from the search for a ring to the farewell.
+/// One attachment of a producer, from the search for a ring to the end of the connection.
 class Attachment {
  public:
   /// Finds and prepares the ring for the run. Throws Error; the caller then refuses the producer. Keeps references to
@@ -62,9 +62,9 @@ class Attachment {
   Attachment(HandoffReader& handoff, const AnalyzerOptions& options, PlugInSet& plug_ins, AnalyzerAccount& account,
              RecordQueue* records, Pulse& pulse);
 
-  /// Adds each later step's parts to the results of the whole run. round: outlives `serve`. Call before `serve`.
+  /// Adds each later step's parts to the results of the whole run. round: must outlive `serve`. Call before `serve`.
   void join(Rounds& round) noexcept { rounds_ = &round; }
-  /// The threads that copy and reduce. Between steps only.
+  /// The threads that copy and reduce. Use them only between steps.
   Team& team() noexcept { return *team_; }
 
   /// The ranks of all nodes; empty unless this is a run of MPI ranks.

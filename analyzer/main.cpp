@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ringside-analyzer: owns the pool, serves one producer at a time, keeps and reduces what it publishes. It runs as
-// long as the service, or with --once for one run.
+// ringside-analyzer: owns the pool, serves one producer at a time, keeps and reduces the steps that the producer
+// publishes. It runs until the service is stopped; with --once, it serves only one run.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ namespace {
 // How often the loop checks the stop flag.
 constexpr int kAcceptSliceMs = 200;
 
-// No wait: Acceptor returns a peer only once its request has arrived.
+// No wait is needed: Acceptor returns a peer only once its request has arrived.
 constexpr int kRequestIsThereMs = 0;
 
 // Least interval between two log lines about peers that were turned away.
@@ -121,7 +121,7 @@ void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const
   handoff.accept(from, options.cores);
 }
 
-/// Ends the report's thread before the account that it reads.
+/// Ends the report's thread before the account that this thread reads is destroyed.
 class ReportScope {
  public:
   /// with_publisher: whether to report the producer's side, too, because the producer does not.
@@ -363,7 +363,7 @@ class TurnedAway {
 // The number of descriptors needed without --telemetry-tcp: for the pool, the journal, ZeroMQ's threads, a producer's
 // memory, waiting peers.
 constexpr std::size_t kDescriptors = 128;
-constexpr std::size_t kLinkDescriptors = 48;  // the additional ones with --node-address
+constexpr std::size_t kLinkDescriptors = 48;  // needed in addition with --node-address
 
 ExitCode run(const Options& options) {
   const bool has_link = !options.analyzer.telemetry.node_address.empty();
@@ -429,7 +429,7 @@ ExitCode run(const Options& options) {
       code = serve(service, *handoff);
       // After a failed write it is unknown what the disk holds: the service ends, and its manager decides.
       if (options.once || is_storage_lost(code)) return code;
-      if (!options.supervised) code = ExitCode::kDone;  // a run's failure is not the service's
+      if (!options.supervised) code = ExitCode::kDone;  // a failed run is no failure of the service
     } catch (const Error& error) {
       // The producer received the reason and reports it to its user. The service continues.
       log_info("event=refused text=\"{}\"", error.what());

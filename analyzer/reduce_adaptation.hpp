@@ -13,8 +13,8 @@ namespace ringside {
 /// For one thread. No function here allocates, logs or throws.
 class ReduceAdaptation {
  public:
-  /// The number of steps measured in each mode. They follow kSettling uncounted steps, during which caches and rhythm
-  /// settle.
+  /// The number of steps measured in each mode. Before them, kSettling steps are not counted, so that the caches and
+  /// the pace of the steps can settle.
   static constexpr int kMeasured = 20;
   static constexpr int kSettling = 3;
 
@@ -22,7 +22,7 @@ class ReduceAdaptation {
       : at_(at), limit_ns_(static_cast<std::int64_t>(planned.high_ns)), done_(!planned.adapt || limit_ns_ == 0) {}
 
   ReduceAt at() const noexcept { return at_; }
-  /// Whether the present mode was chosen by measuring both.
+  /// Whether the present mode was chosen after both modes were measured.
   bool adapted() const noexcept { return adapted_; }
 
   /// Call when the analyzer has ended its work on a step, at `ended_ns` (CLOCK_MONOTONIC).

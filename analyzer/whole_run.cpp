@@ -15,7 +15,7 @@
 namespace ringside {
 namespace {
 
-// The most bytes to verify and reduce again: that takes a fraction of a second, in which the solver may wait.
+// The most bytes to verify and reduce again. This takes a fraction of a second, during which the solver may wait.
 constexpr std::uint64_t kMostBytesAgain = std::uint64_t{256} << 20;
 
 bool follows(const SlotHeader& next, const SlotHeader& header) noexcept {
@@ -111,8 +111,8 @@ void WholeRun::begin(NodeLink& link, const HandoffReader& handoff, Attachment& a
   attachment.join(*rounds_);
 }
 
-/// Returns the steps that are not recorded yet. Even without a collector the rounds are made, because other nodes wait
-/// for their end.
+/// Returns the steps that are not recorded yet. The rounds take place even without a collector, because other nodes
+/// wait for their end.
 std::vector<StepAgain> WholeRun::begin_collector(std::vector<StepAgain> again, const HandoffReader& handoff,
                                                  const Attachment& attachment, const RecorderOptions& recorder,
                                                  const RunToRecord& recorded, const TriggerOptions& triggers,

@@ -20,8 +20,8 @@ namespace ringside {
 class Journal {
  public:
   /// Opens the journal of `pool`, or creates it. Cuts off a torn tail, and logs a line about damage. Throws Error: exit
-  /// code 2 for kOff, for a kind that is not built in, and for files of another kind or of no Ringside journal; 3 if it
-  /// is in use, or if space or permission is missing.
+  /// code 2 for kOff, for a kind that is not built in, and if the files are a journal of another kind or no Ringside
+  /// journal; 3 if the journal is in use, or if space or permission is missing.
   static Journal open(const std::string& pool, const JournalOptions& options, Storage storage, Durability durability);
   ~Journal();
   Journal(Journal&&) noexcept;
@@ -29,11 +29,11 @@ class Journal {
 
   /// kPmemlog or kFile.
   JournalKind kind() const noexcept;
-  /// 0: the journal holds no record.
+  /// 0 if the journal holds no record.
   std::uint64_t oldest_seq() const noexcept;
   std::uint64_t newest_seq() const noexcept;
 
-  /// Number of the first record in the log being written; 0: it has none.
+  /// Number of the first record in the log that is being written; 0 if this log has no record.
   std::uint64_t first_seq_of_log() const noexcept;
   /// Capacity of each log in bytes.
   std::uint64_t log_capacity_bytes() const noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A log in a plain file. Bytes that write(2) has stored survive the death of any process; to survive power loss they
-// need fdatasync.
+// A log in a plain file. Bytes that write(2) has stored survive the death of any process, but they survive power loss
+// only after fdatasync.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>

@@ -22,11 +22,11 @@ namespace ringside {
 /// What the journal needs before a run continues, in the order of writing.
 using CatchUp = std::vector<std::variant<MissingSteps, RecordedStep>>;
 
-/// Returns in commit order: the steps of `kept` whose run, iteration and commit_seq are in no step record of the pool's
-/// journal, and the commits of these runs that neither the journal nor `kept` has. started: the admitted run; all
-/// earlier commits are below its first_commit_seq. last_iteration: the iteration of the step before from_step of
-/// `started`; 0: no such step, or unknown. see: called with each record of the journal, in order. Throws Error as
-/// JournalReader::open.
+/// Returns, in commit order: the steps of `kept` whose run, iteration and commit_seq are in no step record of the
+/// pool's journal; and, as missing, the commits of these runs that are neither in the journal nor in `kept`. started:
+/// the admitted run; all earlier commits are below its first_commit_seq. last_iteration: the iteration of the step
+/// before from_step of `started`; 0: no such step, or unknown. see: called with each record of the journal, in order.
+/// Throws Error as JournalReader::open does.
 CatchUp catch_up(const std::string& pool, const std::vector<RecordedStep>& kept, const wire::RunStarted& started,
                  std::uint64_t last_iteration, const std::function<void(const wire::Record&)>& see = {});
 

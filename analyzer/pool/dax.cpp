@@ -86,7 +86,8 @@ DaxAnswer no_pmem(const PoolDevice& device) {
                       kMakeExt4)};
 }
 
-// For a namespace in fsdax mode with a file system that supports DAX: the property that the mount or the device lacks.
+// For a namespace in fsdax mode with a file system that supports DAX: the property that the mount or the device lacks
+// for DAX.
 DaxAnswer why_not_mapped(const PoolDevice& device, long block_bytes) {
   const Mount& mount = *device.mount;
   if (device.mapped && !device.passes_dax) {

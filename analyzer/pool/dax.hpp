@@ -13,18 +13,18 @@
 
 namespace ringside {
 
-/// The command that makes an ext4 file system for DAX: files in units of 2 MiB, so that 2 MiB can be mapped at a time.
-/// Append the device.
+/// The command that makes an ext4 file system for DAX, without the device, which the caller appends. The file system
+/// allocates files in units of 2 MiB, so that 2 MiB can be mapped at a time.
 inline constexpr const char* kMakeExt4 = "mkfs.ext4 -b 4096 -E stride=512,stripe_width=512";
 
 struct DaxAnswer {
   enum class Cause {
     kGranted,
     kUnreachable,  // no file can be opened or made there
-    kKernel,       // older than MAP_SYNC
+    kKernel,       // the kernel has no MAP_SYNC yet
     kDenied,       // refused by the environment
     kNotPmem,
-    kFileSystem,  // it does not support DAX
+    kFileSystem,  // the file system does not support DAX
     kSectorMode,
     kRawMode,
     kDeviceMapper,

@@ -15,7 +15,8 @@ namespace ringside {
 enum class Foreign { kRefused, kAllowed };
 
 /// Throws Error (exit code 3, naming --foreign-pool) unless the file belongs to the effective user and has only one
-/// name. file: from lstat, or from fstat of an open file, so that the checked file is the one that will be written.
+/// name. file: the result of lstat; or of fstat for an open file, which makes sure that the checked file is the one
+/// that will be written.
 void refuse_foreign_file(const struct stat& file, const std::string& name);
 
 /// Throws Error (exit code 3, naming --foreign-pool) if a symbolic link in `path`, or `path` itself, belongs to a user

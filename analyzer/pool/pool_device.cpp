@@ -117,8 +117,8 @@ std::optional<PmemNamespace> namespace_of(const std::string& disk, const std::st
   return found;
 }
 
-// Finds the whole devices below `device`: a partition's parent, a mapped device's slaves. Notes in `found` the
-// partitions and mapped devices that it passes.
+// Finds the whole devices below `device`: the parent of a partition, the slaves of a mapped device. Notes in `found`
+// the partitions and mapped devices that it passes.
 void find_disks(const std::string& device, int layer, PoolDevice& found, std::vector<std::string>& disks) {
   if (layer > kMaxLayers) return;
   if (fs::exists(device + "/partition")) {

@@ -54,7 +54,7 @@ struct PoolDevice {
 /// /sys ("" on a real node). Never throws: unknown fields stay empty.
 PoolDevice find_pool_device(const std::string& place, const std::string& root = "");
 
-/// The folder in which a pool named `place` lies, or would lie: `place` itself if it is a folder.
+/// The folder in which a pool named `place` is, or would be made: `place` itself if it is a folder.
 std::string pool_folder(const std::string& place);
 
 /// ndctl's name of the mode that the kernel calls `kernel_mode`.

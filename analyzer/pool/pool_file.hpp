@@ -52,7 +52,8 @@ UniqueFd open_pool_file(const std::string& name, int flags);
 /// 3 if the system refuses.
 UniqueFd make_pool_file(const std::filesystem::path& path, const std::string& name);
 
-/// The file behind symbolic links. Throws Error (exit code 2) if it does not exist.
+/// The path of the file to which `path` leads, with all symbolic links resolved. Throws Error (exit code 2) if it does
+/// not exist.
 std::filesystem::path real_path(const std::filesystem::path& path);
 
 /// True if `path` still names the file that `opened` describes.
@@ -70,7 +71,7 @@ void check_content_at_rest(int fd, const std::filesystem::path& path, const std:
 /// Throws Error as RingView::parse.
 void check_is_ring(int fd, const std::string& name);
 
-/// True for a file that a killed creation left: a ring without iterates, or less.
+/// True for a file that an interrupted creation left: a ring without iterates, or an incomplete ring.
 bool holds_nothing(int fd, const std::string& name);
 
 /// Takes the owner's lock that libpmemobj would take, without libpmemobj. Throws Error (exit code 3) if another process
@@ -87,8 +88,8 @@ UnownablePoolError unownable(const std::string& name, const std::string& why);
 /// Whether another process visibly owns the pool or is making it.
 bool has_owner(const std::string& name);
 
-/// Gives the file its blocks, so that a store into the mapping never finds the disk full (that would be SIGBUS). Throws
-/// Error (exit code 3) if there is no room.
+/// Allocates all blocks of the file, so that a store into the mapping never finds the disk full (which would cause
+/// SIGBUS). Throws Error (exit code 3) if there is no room.
 void allocate_blocks(int fd, std::uint64_t bytes, const std::string& name);
 
 /// Gives a sparse copy of a pool the blocks that it lacks. On a file system that cannot reserve blocks, the file does
@@ -104,7 +105,7 @@ void require_room_for_holes(int fd, const std::string& name);
 enum class Room { kForBoth, kForOne };
 Room room_for(std::uint64_t needed, int old, const std::string& name);
 
-/// Removes the file that a killed replacement left at `made`. Throws Error (exit code 2) if it is any other file.
+/// Removes the file that an interrupted replacement left at `made`. Throws Error (exit code 2) if it is any other file.
 void remove_leftover(const std::filesystem::path& made);
 
 /// Makes a file's name survive power loss by syncing its folder. Throws Error (exit code 3).

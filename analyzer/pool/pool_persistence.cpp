@@ -105,7 +105,7 @@ class FilePersistence final : public PoolPersistence {
   }
 
   void flush(const void*, std::size_t) noexcept override {}
-  void drain() noexcept override { _mm_sfence(); }  // non-temporal stores wait in write-combining buffers until this
+  void drain() noexcept override { _mm_sfence(); }  // without it, non-temporal stores wait in write-combining buffers
 
   int sync() noexcept override {
     if (const int error = sync_data(file_.get())) watched_->note(error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Wipes a pool. Persistent memory and disks keep bytes until they are overwritten, so each byte of the file is
 // overwritten and synced before its name is removed. The zeros are written from the end to the beginning: the bytes
-// that identify a pool go last, and an interrupted wipe can be repeated.
+// that identify a pool are overwritten last, so that an interrupted wipe can be repeated.
 //
 // The bytes go through write(2), not through a mapping. If a file is sparse or lies on bad media, a write returns an
 // error where a store raises SIGBUS. Writes also clear the poison of persistent memory. Once write and sync have
@@ -23,7 +23,7 @@ class PoolWipe {
   /// Takes the lock of a pool's owner, so that no process can begin to use it. A pool may be damaged, unfinished, of
   /// another version, or partly wiped. Throws Error and changes nothing: exit code 2 if the file does not exist or is
   /// no Ringside pool; 3 if it is in use, may not be written or deleted, or is not this user's own (foreign_file.hpp):
-  /// a name in a folder of all users may lead to any pool.
+  /// a name in a folder to which all users may write can lead to any pool.
   explicit PoolWipe(const std::filesystem::path& path, Foreign foreign = Foreign::kRefused);
 
   std::uint64_t bytes() const noexcept { return bytes_; }

@@ -18,7 +18,7 @@ namespace ringside {
 
 /// Throws Error: exit code 2 (naming --resume and --overwrite) if the pool at `options.pool` holds committed iterates,
 /// 3 if another process uses it or it belongs to another user. Does nothing if the file does not exist or the pool is
-/// empty. Only reads; for a file of another kind see RingReader::open.
+/// empty. Only reads the file. For a file of another kind, it throws as RingReader::open does.
 void refuse_foreign_iterates(const RingOptions& options);
 
 /// Throws Error (as RingPool::open) if the file at `options.pool` could serve no run: then a service fails at its
@@ -53,8 +53,9 @@ struct Admission {
 /// `use` allows it. A pool of another shape, or an unfinished one, is replaced (see RingPool::replace) if nothing in it
 /// can be lost (kResume) or all of it may be discarded (kOverwrite); otherwise it is refused. With kOverwrite a ring of
 /// an older format, or one that libpmemobj cannot open, is replaced too, unless it holds this run's own iterates.
-/// Iterates to be discarded stay until the caller clears them. Throws Error: exit code 2 if refused; 3 if in use,
-/// another user's, no space, no permission; 5 if damaged. The previous file is then still there.
+/// Iterates to be discarded stay until the caller clears them. Throws Error: exit code 2 if the run is refused; 3 if
+/// the pool is in use or belongs to another user, or if space or permission is missing; 5 if the pool is damaged. The
+/// previous file then still exists.
 Admission admit(const RingOptions& options, const OfferedRun& offered, PoolUse use);
 
 }  // namespace ringside

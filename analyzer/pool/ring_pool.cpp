@@ -210,7 +210,7 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, const Rin
     pool.pool_.get_deleter().watched->note(syncs.error());
     throw cannot_sync(name, syncs.error());
   }
-  geometry.pmdk_hash = pmdk_metadata_hash(file, geometry.superblock_offset[0]);  // from here on nothing is allocated
+  geometry.pmdk_hash = pmdk_metadata_hash(file, geometry.superblock_offset[0]);  // nothing is allocated after this line
   if (const int error = format_ring(file, geometry, *pool.persistence_)) {
     throw system_error("{}: the new pool could not be synced to its disk: {}", name, errno_text(error));
   }

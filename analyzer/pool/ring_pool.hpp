@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A ring in a libpmemobj pool. Only this file uses libpmemobj (and only pool_persistence uses libpmem). The pool locks
-// the file against a second owner. Its allocator provides all slots at creation; afterwards the ring is offsets in a
-// mapped file (ring_layout.hpp). While a pool is open, do not fork without exec: the child would keep it locked.
+// the file against a second owner. Its allocator provides all slots at creation; afterwards the ring is accessed by
+// offsets in a mapped file (ring_layout.hpp). While a pool is open, do not fork without exec: the child would keep it
+// locked.
 #pragma once
 
 #include <cstddef>
@@ -55,15 +56,15 @@ class RingPool {
 
   /// Opens a pool for writing; reads no payload. Restores a damaged superblock or copy of a run table entry from its
   /// twin. Throws Error: exit code 2 if the file does not exist, is unfinished (an UnfinishedPoolError), is no Ringside
-  /// pool, or has another format (an OlderPoolError if this release reads that); 3 if another process uses it, it is
-  /// another user's, or the system refuses; 5 if it is damaged (an UnownablePoolError if only libpmemobj's part is
-  /// damaged, which is checked before libpmemobj reads it).
+  /// pool, or has another format (an OlderPoolError if this release can read that format); 3 if another process uses
+  /// it, it is another user's, or the system refuses; 5 if it is damaged (an UnownablePoolError if only libpmemobj's
+  /// part is damaged, which is checked before libpmemobj reads it).
   static RingPool open(const std::filesystem::path& path, Foreign foreign = Foreign::kRefused);
 
   /// Replaces `old`, the pool at `path`, by a new pool. `old` stays locked until it is deleted, and it is deleted only
   /// when the new pool is known to be possible: after the new pool is made if the file system has room for both, else
-  /// right before. Throws Error and leaves the old pool unchanged: as `create`, and exit code 2 if PATH.new, where the
-  /// new pool is made first, is a file of another kind.
+  /// immediately before. Throws Error and leaves the old pool unchanged: as `create`, and exit code 2 if PATH.new,
+  /// where the new pool is made first, is a file of another kind.
   static RingPool replace(const std::filesystem::path& path, RingPool old, const RingShape& shape, std::uint32_t slots,
                           Foreign foreign = Foreign::kRefused);
 

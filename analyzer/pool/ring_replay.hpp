@@ -21,9 +21,9 @@ namespace ringside {
 enum class ReplayVerdict {
   kEqual,
   kDiffers,
-  kNotRecorded,        // there are no recorded results: not computed yet, or the analyzer died before
+  kNotRecorded,        // no results are recorded: not computed yet, or the analyzer died before it stored them
   kReductionsDamaged,  // the recorded reductions do not verify; the payload does
-  kOverwritten,        // the slot took another commit while it was read
+  kOverwritten,        // another step was committed to the slot while it was read
   kDamaged             // the payload does not verify
 };
 
@@ -41,7 +41,8 @@ struct ReplayedIterate {
 
 class RingReplay {
  public:
-  /// Holds two steps in memory. ring, plug_ins: outlive it. plug_ins: if null, plug-ins' results are not recomputed.
+  /// Holds two steps in memory. ring, plug_ins: must outlive this object. plug_ins: if null, plug-ins' results are not
+  /// recomputed.
   explicit RingReplay(const RingView& ring, PlugInSet* plug_ins = nullptr);
 
   /// The results that this release computes of a step of the ring, without scalars.

@@ -13,7 +13,8 @@ namespace ringside {
 
 class AnsweredRequests {
  public:
-  /// The number of clients whose answers are stored, the newest clients: one for each `ringside analyze` of a run.
+  /// The number of clients whose answers are stored; these are the newest clients. Each `ringside analyze` of a run is
+  /// one client.
   static constexpr std::size_t kMostClients = 64;
 
   /// The number of results that were taken from that request; empty if the request was not answered before.

@@ -72,7 +72,7 @@ class RecordHistory {
   void append(std::uint64_t from, std::size_t at_most, std::size_t bytes, std::string& message);
 
   /// Both functions free the memory into which the files were read. The first does so only if that memory was not used
-  /// for long; the second does so at once, because the files may have been replaced.
+  /// for a long time; the second does so at once, because the files may have been replaced.
   void forget_files_if_unused();
   void forget_files() { files_.reset(); }
 

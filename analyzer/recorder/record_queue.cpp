@@ -13,11 +13,11 @@ namespace ringside {
 namespace {
 
 constexpr std::int64_t kLookNs = 10'000'000;  // the longest sleep between two looks at the other side
-constexpr std::uint64_t kFreedAtOnce = 64;    // steps after which a waiting writer is woken: one system call
+constexpr std::uint64_t kFreedAtOnce = 64;    // freed steps after which a waiting writer is woken by a system call
 
 }  // namespace
 
-// Touches every page of the cells here, so that the first steps need not.
+// Touches every page of the cells here, so that the first steps take no page faults.
 RecordQueue::RecordQueue(std::int64_t patience_ns) : patience_ns_(patience_ns), cells_(kMostCapacity) {}
 
 std::size_t RecordQueue::capacity_for(std::size_t value_words) noexcept {
@@ -65,7 +65,7 @@ bool RecordQueue::has_room(std::uint64_t at) noexcept {
   return at - popped_seen_ < capacity_;
 }
 
-/// Writer's thread: waits for room. Returns false if the reader stands still.
+/// Writer's thread: waits for room. Returns false if the reader is blocked.
 bool RecordQueue::wait_for_room(std::uint64_t at) noexcept {
   if (popped_seen_ == stuck_at_) return false;
   std::int64_t moved_ns = now_ns();
@@ -112,7 +112,8 @@ void RecordQueue::push_event(wire::Record event) {
 
 void RecordQueue::pop(RecordSink& sink, std::size_t at_most) {
   std::uint64_t at = popped_.load(std::memory_order_relaxed);
-  // The count is read before the events, so every event that precedes a step in the count is found, too.
+  // The number of pushed steps is read before the events. So every event that precedes one of these steps is found,
+  // too.
   const std::uint64_t pushed = pushed_.load(std::memory_order_acquire);
   const std::uint64_t end = std::min<std::uint64_t>(pushed, at + at_most);
   std::vector<Event> events;

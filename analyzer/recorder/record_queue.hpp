@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Passes each step from the analyzer's main thread to the recorder's (docs/use/live.md), in a circular buffer of fixed
 // capacity with one writer and one reader. Pushing takes no lock and allocates nothing. A writer that finds no room
-// wakes the reader and waits: then steps come no faster than they are recorded, and the account counts the wait as
-// `record`. Steps are dropped only if the reader stands still because a disk does. Dropped steps are counted, and
-// reported before the next item. Events are rare; they go through a list under a lock and stay in order with the steps.
+// wakes the reader and waits; then steps arrive only as fast as they are recorded, and the account counts the wait as
+// `record`. Steps are dropped only if the reader is blocked because a disk does not respond. Dropped steps are counted,
+// and reported before the next item. Events are rare; they go through a list under a lock and stay in order with the
+// steps.
 #pragma once
 
 #include <atomic>
@@ -43,13 +44,13 @@ class RecordQueue {
 
   explicit RecordQueue(std::int64_t patience_ns = kPatienceNs);
 
-  /// Writer's thread, before the first step of a run: allocates room for its values. value_words: of each step.
-  /// Requires that every earlier step was taken.
+  /// Writer's thread, before the first step of a run: allocates room for the steps' values. value_words: words per
+  /// step. Requires that every earlier step was taken.
   void begin_run(std::size_t value_words);
   std::size_t capacity() const noexcept { return capacity_; }
 
-  /// Writer's thread. values: as many words as begin_run received. False if there was no room and the reader stood
-  /// still.
+  /// Writer's thread. values: as many words as begin_run received. False if there was no room and the reader was
+  /// blocked.
   bool push(const StepFigures& figures, std::span<const std::uint64_t> values, const StepMarks& marks = {}) noexcept;
   /// Writer's thread: steps without a record, which precede the next step.
   void miss(const MissingSteps& missing) noexcept;
@@ -83,9 +84,9 @@ class RecordQueue {
   const std::int64_t patience_ns_;
   // One cache line each, so that the writer's stores do not invalidate the reader's line.
   alignas(64) std::atomic<std::uint64_t> pushed_{0};
-  MissingSteps missing_;           // writer's: consecutive steps that found no room
-  std::uint64_t popped_seen_ = 0;  // writer's: the value of `popped_` when last read
-  std::uint64_t stuck_at_ = ~std::uint64_t{0};  // writer's: `popped_` when its patience ended
+  MissingSteps missing_;           // used by the writer: consecutive steps that found no room
+  std::uint64_t popped_seen_ = 0;  // used by the writer: the last value that it read from `popped_`
+  std::uint64_t stuck_at_ = ~std::uint64_t{0};  // used by the writer: `popped_` when its patience ended
   alignas(64) std::atomic<std::uint64_t> popped_{0};
   alignas(64) std::atomic<std::uint32_t> calls_{0};  // a futex: the reader sleeps on it
   std::atomic<std::uint32_t> freed_{0};              // a futex: the writer sleeps on it

@@ -123,7 +123,7 @@ class Recorder::Worker : private RecordSink {
     try {
       pthread_setname_np(pthread_self(), "recorder");  // the name in `top -H`, also of the threads that it starts
       bind_calling_thread(options_.cpus);              // on failure the thread runs elsewhere: slower, but correct
-      lower_thread_priority();                         // ZeroMQ's threads and the journal's inherit it
+      lower_thread_priority();                         // ZeroMQ's and the journal's threads inherit it
       if (options_.telemetry.on) telemetry_.emplace(options_.telemetry, options_.socket);
       newest_ = history_.newest_seq();
       listening.set_value();
@@ -202,7 +202,8 @@ class Recorder::Worker : private RecordSink {
     if (batch_.size() == kMostInAMessage || batch_.bytes() >= most_batch_bytes_) write_and_publish();
   }
 
-  /// Writes to the journal first: so the journal has every record that was seen live, whichever process is killed.
+  /// Writes to the journal first. So the journal has every record that a client received live, whichever process is
+  /// killed.
   void write_and_publish() {
     if (batch_.empty()) return;
     write_batch();
@@ -311,7 +312,7 @@ class Recorder::Worker : private RecordSink {
   }
 
   /// The journal's numbers decide: since the last run, another analyzer may have written to the journal, or a user may
-  /// have wiped it. After a wipe, numbers recur under another analyzer_id.
+  /// have wiped it. After a wipe, the same numbers are used again, with another analyzer_id.
   void number_after(std::uint64_t newest_in_journal) {
     if (newest_in_journal < newest_) {
       numbering_.set_analyzer_id(draw_id());

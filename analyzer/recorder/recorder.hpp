@@ -26,12 +26,12 @@ namespace ringside {
 
 struct RecorderOptions {
   std::string pool;
-  std::string socket;  // the analyzer's, whose lock the caller holds
+  std::string socket;  // the analyzer's socket; the caller holds its lock
   JournalOptions journal;
   TelemetryOptions telemetry;
   Durability durability = Durability::kPower;
   double peer_timeout_s = 30;  // the time after which the producer considers a waiting main thread lost
-  std::vector<int> cpus;  // the cores of its thread and ZeroMQ's; empty: the caller's
+  std::vector<int> cpus;  // the cores of the recorder's and ZeroMQ's threads; empty: the caller's cores
 };
 
 /// The data of a run that the recorder needs in addition to the run's records.

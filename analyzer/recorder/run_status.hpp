@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The status of the present or last run: its figures summed, as in the account. The recorder makes it from the records
-// that it publishes.
+// The status of the present or last run, with sums of its steps' figures as in the account. The recorder makes it from
+// the records that it publishes.
 #pragma once
 
 #include <cstdint>

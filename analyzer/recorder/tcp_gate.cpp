@@ -32,7 +32,7 @@ using std::chrono::milliseconds;
 // WELCOME of 170. Then it sends 12 more (ERROR) to refuse a client, or at least 60 (READY) to admit it.
 constexpr std::uint64_t kMaxBytesBeforeAdmission = 64 + 170 + 32;
 
-constexpr std::size_t kFlowBytes = 64 << 10;  // held for a side that does not read; ZeroMQ holds the rest
+constexpr std::size_t kFlowBytes = 64 << 10;  // buffered for a side that does not read; ZeroMQ buffers the rest
 constexpr int kAcceptedAtOnce = 16;           // per turn and door
 constexpr int kNoDescriptorsMs = 100;         // connections wait in the kernel for a free descriptor
 constexpr int kNoMemoryMs = 100;              // between attempts to get memory, if no connection can be closed
@@ -224,7 +224,7 @@ void TcpGate::accept_more() {
         return;
       }
       if (!outer.valid()) continue;
-      if (connections_.size() >= most_ && !close_stranger()) continue;  // all are admitted: close this one
+      if (connections_.size() >= most_ && !close_stranger()) continue;  // all others are admitted: close this one
       UniqueFd inner = connect_inside(door.inner);
       if (!inner.valid()) continue;
       const int on = 1;

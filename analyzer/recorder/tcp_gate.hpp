@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The gate before the telemetry's tcp sockets. ZeroMQ accepts every connection, and when descriptors run out it retries
-// indefinitely, so strangers meet this gate instead. It accepts a bounded number of connections and copies their bytes
-// to and from a ZeroMQ socket that listens on this machine only. There, CURVE and the ZAP handler decide which clients
-// are admitted. If there is no room for another connection, the gate closes the one that has waited longest for
-// admission. One thread, one poll: no connection waits for another.
+// The gate before the telemetry's tcp sockets. ZeroMQ accepts every connection, and retries indefinitely when
+// descriptors run out. Therefore unknown clients connect to this gate instead. It accepts a bounded number of
+// connections and copies their bytes to and from a ZeroMQ socket that listens on this machine only. There, CURVE and
+// the ZAP handler decide which clients are admitted. If there is no room for another connection, the gate closes the
+// one that has waited longest for admission. One thread polls all connections, so that no connection waits for another.
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,7 @@ class TcpGate {
   /// Descriptors of each connection: its own, and both ends of the link to ZeroMQ.
   static constexpr std::size_t kDescriptorsEach = 3;
 
-  /// The time for which a client may take nothing while the gate's buffer for it is full.
+  /// The time for which a client may read nothing while the gate's buffer for it is full.
   static constexpr std::chrono::milliseconds kPatience{15'000};
 
   /// Listens, and accepts from now on. most: limit of connections, for all doors together. Throws Error (exit code 3).

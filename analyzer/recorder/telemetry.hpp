@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sockets on which clients follow a run (docs/use/live.md): PUB and ROUTER beside the analyzer's own socket, and on
-// request the same two on tcp, encrypted and behind a gate. The recorder owns the content. This file decides which
-// clients may connect and how much is done at once, so that no client slows the run.
+// The sockets on which clients follow a run (docs/use/live.md): a PUB and a ROUTER socket beside the analyzer's own
+// socket. On request there are two more on tcp, encrypted and behind a gate. The recorder owns the content. This file
+// decides which clients may connect and how much is done at once, so that no client slows the run.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,8 @@ namespace ringside {
 /// Used by one thread: the recorder's. ZeroMQ's own thread runs on that thread's cores.
 class Telemetry {
  public:
-  /// socket: the analyzer's, whose lock the caller holds. Throws Error: exit code 2 for unusable options and keys, 3 if
-  /// it cannot listen.
+  /// socket: the analyzer's socket; the caller holds its lock. Throws Error: exit code 2 for unusable options and keys,
+  /// 3 if it cannot listen.
   Telemetry(const TelemetryOptions& options, const std::string& socket);
   ~Telemetry();
   Telemetry(const Telemetry&) = delete;

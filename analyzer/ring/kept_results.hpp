@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The steps that a ring keeps and their results by name: for the journal, which may lack some of them
-// (journal_rebuild.hpp), tables and pages.
+// The steps that a ring keeps, and their results by name. They are used for tables, for pages, and for the journal,
+// which may lack some of them (journal_rebuild.hpp).
 #pragma once
 
 #include <cstdint>

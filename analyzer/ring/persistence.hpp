@@ -4,8 +4,8 @@
 //
 // Model: a store becomes persistent some time after it was issued. It is certainly persistent once it was flushed
 // (`flush`, or it was a non-temporal copy) and a later `drain` by the same thread returned. On a plain file (page
-// cache), `flush` and `drain` only order what other processes see; `sync` decides what survives power loss. Several
-// threads may call all functions at once, each for its own bytes.
+// cache), `flush` and `drain` only determine in which order other processes see the stores; `sync` decides what
+// survives power loss. Several threads may call all functions at once, each for its own bytes.
 #pragma once
 
 #include <cstddef>
@@ -27,11 +27,12 @@ class Persistence {
  public:
   virtual ~Persistence() = default;
 
-  /// One 8-byte store, not torn: readers and crash images hold the old value or the new one. `to` is 8-byte aligned.
+  /// One 8-byte store that is never torn: readers and crash images see the old value or the new one. `to` is 8-byte
+  /// aligned.
   virtual void store64(std::uint64_t* to, std::uint64_t value) noexcept = 0;
 
-  /// Copies `bytes` (a multiple of 8; `to` 64-byte aligned) past the cache, flushed but not drained, and returns
-  /// `hash64(from, bytes)`, computed while the bytes are in the cache.
+  /// Copies `bytes` bytes (a multiple of 8; `to` 64-byte aligned) with non-temporal stores; they are flushed but not
+  /// drained. Returns `hash64(from, bytes)`, computed while the bytes are in the cache.
   virtual std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept = 0;
 
   /// Copies bytes of a field in the same way, at most StepReducer::kMostBytes, and reduces them during the copy. The
@@ -46,8 +47,8 @@ class Persistence {
   /// cache).
   virtual void drain() noexcept = 0;
 
-  /// Announces that `sync` follows every few copies from now on; an implementation may choose its way to copy
-  /// accordingly. Called while no thread copies.
+  /// Announces that `sync` follows every few copies from now on; an implementation may then copy with another method.
+  /// Called while no thread copies.
   virtual void expect_syncs() noexcept {}
 
   /// Announces that no `sync` follows. On a plain file, a separate thread then checks at intervals whether stored bytes
@@ -56,7 +57,7 @@ class Persistence {
   virtual void watch_disk() noexcept {}
 
   /// Makes everything stored so far survive power loss. Returns 0 or an errno value. After an error the surviving bytes
-  /// are unknown, and the run must stop. On DAX it has nothing to do.
+  /// are unknown, and the run must stop. On DAX, `sync` has nothing to do.
   virtual int sync() noexcept = 0;
 
   /// Returns 0, or the errno value of the first store or sync that did not reach its file. Cheap. On an error the run

@@ -12,8 +12,8 @@
 
 namespace ringside {
 
-/// slot_bytes: the bytes that one slot needs at any start address. place_slot: the slot's offset within them. Both read
-/// the number of slots in `shape`, but not their places.
+/// slot_bytes: the bytes that one slot needs at any start address. place_slot: the slot's offset within them. Both use
+/// the number of slots in `shape`, but not the slots' places.
 std::uint64_t slot_bytes(const RingGeometry& shape) noexcept;
 SlotPlace place_slot(std::uint64_t offset, const RingGeometry& shape) noexcept;
 /// The number of slots that share an object of libpmemobj, one after the other: as many as fill the smallest object
@@ -21,13 +21,13 @@ SlotPlace place_slot(std::uint64_t offset, const RingGeometry& shape) noexcept;
 std::uint32_t slots_in_object(const RingGeometry& shape) noexcept;
 std::uint64_t slot_object_bytes(const RingGeometry& shape) noexcept;
 
-/// The size of the object that the superblocks and run tables share, and their places in it. geometry: its number of
-/// slots is read, not their places.
+/// The size of the object that the superblocks and run tables share, and their places in it. geometry: only its number
+/// of slots is used, not the slots' places.
 std::uint64_t root_object_bytes(const RingGeometry& geometry) noexcept;
 void place_root(std::uint64_t object_offset, RingGeometry& geometry) noexcept;
 
-/// Writes an empty ring with `geometry` into `file`; the formatted word last. Returns 0 or the errno value of a failed
-/// sync.
+/// Writes an empty ring with `geometry` into `file`. The formatted words of the superblocks are written last. Returns 0
+/// or the errno value of a failed sync.
 int format_ring(std::span<std::byte> file, const RingGeometry& geometry, Persistence& persistence);
 
 /// Rewrites a superblock that is damaged; the other one is intact, because a view exists. Returns 0 or the errno value

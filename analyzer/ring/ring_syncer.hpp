@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread that waits for the disk, so that neither the solver nor the release of its buffer does. On a plain file a
-// commit survives power loss only after fdatasync. The thread syncs whenever the newest commit is not yet persisted;
-// several commits may share a sync.
+// A thread that waits for the disk, so that neither the solver nor the release of its buffer has to wait. On a plain
+// file a commit survives power loss only after fdatasync. The thread syncs whenever the newest commit is not yet
+// persisted; several commits may share a sync.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,8 @@ namespace ringside {
 
 class RingSyncer {
  public:
-  /// persisted: the newest commit_seq that survives power loss. From now on only this thread writes it.
+  /// persisted: the newest commit_seq that survives power loss. From now on only the syncer's own thread writes
+  /// `persisted`.
   RingSyncer(Persistence& persistence, std::atomic<std::uint64_t>& persisted);
   ~RingSyncer() { stop(); }
 

@@ -114,8 +114,8 @@ void RingWriter::persist_found() noexcept {
 }
 
 void RingWriter::write_run(const RunDescription& run, const Catalogue& catalogue) {
-  // The table needs the newest description of every run that a slot refers to, and the newest of all: at most K + 1 of
-  // the K + 2 entries.
+  // The table needs the newest description of every run that a slot refers to, and the newest description of all: at
+  // most K + 1 of the K + 2 entries.
   const std::vector<RunReading> runs = ring_.runs();
   if (!runs.empty() && std::memcmp(&runs.back().run, &run, sizeof(run)) == 0 &&
       std::ranges::equal(std::as_bytes(std::span(runs.back().catalogue)), std::as_bytes(catalogue.descriptions()))) {
@@ -195,8 +195,8 @@ CommitStatus RingWriter::begin() noexcept {
 }
 
 void RingWriter::copy(const void* source, const StepWithScalars& step, StepReducer* reducer) noexcept {
-  // Bytes moved: the payload read, and written past the cache; 8 per chunk for its hash; a line for the step; the
-  // previous step's payload read, if it is reduced.
+  // Bytes moved: the payload is read, and written with non-temporal stores. Each chunk adds 8 bytes for its hash, and
+  // the step adds a cache line. If the step is reduced, the previous step's payload is read, too.
   const RingGeometry& geometry = ring_.geometry();
   std::memcpy(&step_, &step, geometry.step_bytes());
   if (reducer != nullptr) reducer->begin(previous_payload());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Commits iterates to the ring. The protocol (docs/formats/ring_format.md) is three functions with a fence each, so
-// that the caller can time them apart. After the third the producer's buffer may be released:
+// Commits iterates to the ring. The protocol (docs/formats/ring_format.md) consists of three functions with one fence
+// each, so that the caller can measure their times separately. After the third function, the producer's buffer may be
+// released:
 //
 //   begin    choose the oldest free slot, make its header invalid   fence 1: before any of its payload changes
 //   copy     payload and chunk hashes, by all threads               fence 2: before the header confirms them
@@ -36,7 +37,7 @@ enum class CommitStatus {
 /// One thread calls all functions except the counters, which any thread may read.
 class RingWriter {
  public:
-  /// Recovers what the ring holds from its headers. `persistence` outlives the writer.
+  /// Finds out from the slots' headers what the ring holds. `persistence` must outlive the writer.
   RingWriter(WritableRing ring, Persistence& persistence, Storage storage, Durability durability);
   ~RingWriter() = default;  // does not wait for the disk; `finish` does
   RingWriter(const RingWriter&) = delete;
@@ -49,17 +50,17 @@ class RingWriter {
   /// outlives the writer.
   void respect(SlotLeases& leases) noexcept { victims_.respect(leases); }
 
-  /// Set-up of a run: writes its description with its catalogue. Verifies the newest payload (one, unless a power cut
-  /// damaged it), so that the slots to keep are intact. If that payload belongs to the same run, the run continues from
-  /// it. Returns its slot, if any; newest_payload (payload_bytes, may be null) becomes a copy. resume_from: the
-  /// iteration of the step to continue from; newer steps are discarded after it has verified. 0: the newest intact one.
-  /// Throws Error: exit code 2 if the ring has other variables or no room for the catalogue, 3 if a sync failed, 5 if
-  /// the step to resume from is not kept or is damaged.
+  /// Set-up of a run: writes its description with its catalogue. Verifies the newest payload (only this one, unless a
+  /// power cut damaged it), so that the slots to keep are intact. If that payload belongs to the same run, the run
+  /// continues from it. Returns its slot, if any, and copies it to newest_payload (payload_bytes bytes; may be null).
+  /// resume_from: the iteration of the step to continue from; newer steps are discarded after it has verified. 0: the
+  /// newest intact one. Throws Error: exit code 2 if the ring has other variables or no room for the catalogue, 3 if a
+  /// sync failed, 5 if the step to resume from is not kept or is damaged.
   std::optional<KeptSlot> begin_run(const RunDescription& run, const Catalogue& catalogue,
                                     void* newest_payload = nullptr, std::uint64_t resume_from = 0);
 
   /// Discards every iterate before a run that may overwrite them; call `begin_run` next. First ends a run in progress,
-  /// as `finish`. The iterates' bytes stay until they are overwritten. This writer's next commits continue the
+  /// as `finish` does. The iterates' bytes stay until they are overwritten. This writer's next commits continue the
   /// numbering; if it makes none, the pool's next owner begins with 1. Throws Error (exit code 3) if a sync failed.
   void clear();
 
@@ -71,7 +72,8 @@ class RingWriter {
 
   /// Copies all variables of `step` into the slot. Call after `begin`. source: payload_bytes, unchanged during the
   /// call; step: with the scalars for which the ring has words. A reducer (of the same schema and team) reduces the
-  /// fields during the copy, all but `reducer->finish`. It reduces the bytes in the slot, even if source changes.
+  /// fields during the copy, but does not call `reducer->finish`. It reduces the bytes in the slot, even if source
+  /// changes.
   void copy(const void* source, const StepWithScalars& step, StepReducer* reducer = nullptr) noexcept;
 
   /// Call after `copy`. When it returns kOk the iterate is committed; on DAX it is also persisted.
@@ -81,8 +83,8 @@ class RingWriter {
   /// If it was not called, the next `begin` does the same.
   void end_lease() noexcept { victims_.give_back(); }
 
-  /// Chooses the next `begin`'s slot, so that `begin` makes no system call. Call after `end_lease`, when nothing else
-  /// is to be done.
+  /// Chooses the slot of the next `begin`, so that `begin` makes no system call. Call after `end_lease`, when there is
+  /// nothing else to do.
   void choose_next() noexcept;
 
   /// Keeps the step of that commit from being overwritten, until another step or none is given (VictimChoice::guard).

@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// The writer's side of readers' leases on slots. Called once or a few times a step; does not wait.
+/// The writer's side of readers' leases on slots. Called once or a few times per step; does not wait.
 class SlotLeases {
  public:
   virtual ~SlotLeases() = default;
@@ -59,7 +59,7 @@ class VictimChoice {
   /// Ignores every lease that readers have now, because no slot is worth keeping.
   void disregard_all() noexcept { disregarded_.assign(disregarded_.size(), 1); }
 
-  /// How many leases were broken. A lease that stays locked afterwards counts once.
+  /// How many leases were broken. A broken lease counts once, even if its reader keeps it locked afterwards.
   std::uint64_t broken() const noexcept { return broken_; }
 
  private:

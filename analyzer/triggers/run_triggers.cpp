@@ -52,8 +52,8 @@ void RunTriggers::begin(RunStart start, const std::optional<KeptSlot>& newest, c
   if (!frozen()) catch_up(start, *newest, values_of, producer);
 }
 
-/// If the newest kept steps belong to a run that is no longer finite: guards the last finite step before them again.
-/// newest: the newest intact step.
+/// If the newest kept steps of the run are not finite: guards the last finite step before them again. newest: the
+/// newest intact step.
 void RunTriggers::find_last_finite(const KeptSlot& newest, const ValuesOf& values_of) {
   if (!triggers_.guards_finite()) return;
   const Recovery found = recover(writer_.ring());

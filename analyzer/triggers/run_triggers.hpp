@@ -36,14 +36,14 @@ class RunTriggers {
   /// Writes the values of a kept step of this run in the records' order; false if they cannot be found.
   using ValuesOf = std::function<bool(const KeptSlot& kept, std::span<std::uint64_t> values)>;
 
-  /// triggers: of a run with this layout; writer: that of the run's ring; both outlive this object. archive_bytes: see
-  /// TriggerOptions.
+  /// triggers: those of a run with this layout. writer: the writer of the run's ring. Both must outlive this object.
+  /// archive_bytes: see TriggerOptions.
   RunTriggers(TriggerSet& triggers, std::uint64_t archive_bytes, RingWriter& writer, SharedLayout layout)
       : triggers_(triggers), archive_bytes_(archive_bytes), writer_(writer), layout_(std::move(layout)) {}
 
   /// Call before the run begins in the ring. Finds whether an earlier analyzer of this run froze it, reserves room for
   /// POOL.freeze, and makes or takes the archive. Throws Error: exit code 2 if a run would resume from a frozen ring, 3
-  /// if there is no room; else as PoolArchive and read_freeze.
+  /// if there is no room; otherwise as PoolArchive and read_freeze do.
   void admit(const RingOptions& ring, const Admission& admission, const OfferedRun& offered, PoolUse use,
              const Catalogue& catalogue);
 
@@ -78,8 +78,8 @@ class RunTriggers {
   /// The number of steps that a trigger was to keep and that are not in the archive.
   std::uint64_t not_archived() const noexcept { return (archive_ ? archive_->lost() : 0) + kept_too_late_; }
 
-  /// The marks that `begin` found and an earlier analyzer did not record; after `finish`, the archive's losses since
-  /// the last step.
+  /// at_begin: the marks that `begin` found and that an earlier analyzer may not have recorded. at_end (call it after
+  /// `finish`): the archive's losses since the last step.
   struct Marked {
     StepMarks marks;
     StepFigures figures{};
@@ -113,7 +113,7 @@ class RunTriggers {
   std::string pool_;
   std::string pool_id_;
   std::unique_ptr<PoolArchive> archive_;
-  std::optional<FreezeFile> freeze_file_;  // has room reserved if a trigger freezes the ring
+  std::optional<FreezeFile> freeze_file_;  // exists, with room reserved, if a trigger freezes the ring
   std::optional<PoolFreeze> freeze_;
   int freeze_error_ = 0;  // if not 0, the freeze ends with this process
   const TriggerSpec* stopping_ = nullptr;

@@ -26,7 +26,8 @@ RecorderOptions global_options(RecorderOptions options);
 /// The round's thread uses it between the main thread's begin_run and end_run.
 class Collector {
  public:
-  /// scalars: the run's. stop_run: as Recorder's; a trigger sets it, too. Throws Error as Recorder and TriggerSet do.
+  /// scalars: the run's. stop_run: the same as for Recorder; a trigger sets it, too. Throws Error as Recorder and
+  /// TriggerSet do.
   Collector(const RecorderOptions& options, const TriggerOptions& triggers, const RoundPlan& plan,
             std::span<const Scalar> scalars, std::atomic<bool>& stop_run);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // This node's parts of the steps whose round is in progress. The main thread stores a part after each step; the round's
-// thread reads and frees them in order. Storing is wait-free and allocates nothing. If a step finds no room, only the
-// results of the whole run lack it.
+// thread reads and frees them in order. Storing is wait-free and allocates nothing. If there is no room for a step,
+// only the results of the whole run lack this step.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@ namespace ringside {
 
 class PartStore {
  public:
-  /// The room is the number of parts that fit kBytes, within these limits: a round passes every node, so many steps are
-  /// in progress.
+  /// There is room for the parts of as many steps as fit into kBytes, within these limits. A round passes every node,
+  /// so many steps are in progress at once.
   static constexpr std::size_t kBytes = std::size_t{64} << 20;
   static constexpr std::size_t kFewest = 4;
   static constexpr std::size_t kMost = 256;
@@ -39,7 +39,7 @@ class PartStore {
   std::size_t capacity() const noexcept { return cells_.size(); }
 
   // Main thread.
-  /// Room for the next step, to be filled before `stored`; null: none.
+  /// Room for the next step, to be filled before `stored` is called; null if there is no room.
   Part* room() noexcept;
   /// Ends the next step: it is stored if there was room, else lost.
   void stored() noexcept;

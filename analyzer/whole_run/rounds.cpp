@@ -85,7 +85,7 @@ void Rounds::leave() {
 void Rounds::run() {
   pthread_setname_np(pthread_self(), "round");
   bind_calling_thread(cpus_);  // on failure the thread runs elsewhere: slower, but correct
-  lower_thread_priority();     // a step precedes any work here
+  lower_thread_priority();     // steps take precedence over work here
   std::array<Channel*, 2> channels = {&link_.arrivals(), &link_.questions()};
   while (!is_over()) {
     Channel::wait(channels, kTurnMs, store_.fd());
@@ -251,7 +251,7 @@ bool Rounds::is_over() const noexcept {
   return now_ns() - moved_ns_.load() > patience_ns_.load();
 }
 
-/// Sends the end from the first node round to the last, so that no node waits longer.
+/// Sends the end of the run through all nodes, from the first to the last, so that no node waits longer.
 void Rounds::tell_end() {
   if (!was_finished_.load() || (!plan_.collects() && !was_told_end_)) return;
   RoundState state;

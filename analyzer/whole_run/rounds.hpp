@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the results of the whole run. Each step's state passes all nodes, from the first to the last and back: each
-// node adds the state of its own part, in the order of the entries, so that the bits equal those of one process. No
-// node waits for a round: the solver continues, and the whole run's records lack a step whose round fails
+// Makes the results of the whole run. The state of each step passes all nodes, from the first to the last and back.
+// Each node adds the state of its own part, in the order of the entries, so that the bits equal those of one process.
+// No node waits for a round: the solver continues, and the whole run's records lack a step whose round fails
 // (docs/publish/mpi.md, "Results of the whole run").
 #pragma once
 
@@ -28,7 +28,8 @@ namespace ringside {
 /// One node's side, for one attachment.
 class Rounds {
  public:
-  /// link: outlives this object. team: the analyzer's. cpus: of the thread; empty: the caller's. Throws Error.
+  /// link: outlives this object. team: the analyzer's. cpus: the cores of the thread; empty: the caller's cores. Throws
+  /// Error.
   Rounds(RoundPlan plan, NodeLink& link, const Schema& schema, Team& team, const std::vector<int>& cpus);
   ~Rounds();
   Rounds(const Rounds&) = delete;
