@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The producer's side of the account: its working time and its waiting time, summed over the run. One thread writes the
-// members and the report's thread reads them, hence the atomics (relaxed: no figure depends on another figure).
+// members and the report's thread reads them, so they are atomic (relaxed: no figure depends on another figure).
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace ringside {
 
 struct ProducerAccount {
   std::atomic<std::uint64_t> iterations{0};    // the iteration that the solver has reached, also after a resume
-  std::atomic<std::uint64_t> resumed_from{0};  // the kept iteration from which it continued; 0: from the start
+  std::atomic<std::uint64_t> resumed_from{0};  // the kept iteration from which the run continued; 0: it began anew
   std::atomic<std::uint64_t> steps_published{0};
   std::atomic<std::uint64_t> steps_skipped{0};
   std::atomic<std::int64_t> generate_ns{0};
@@ -44,7 +44,7 @@ inline double to_figure(const std::optional<std::uint64_t>& estimate) noexcept {
 }
 
 /// The keys of `--summary` about the matrix's memory: its place and size, and the cost of faults since `begin`
-/// (producer/memory/matrix_memory.hpp). For a matrix in DRAM, only its place.
+/// (producer/memory/matrix_memory.hpp). For a matrix in DRAM, there is only the place.
 Json far_account(const SolveOptions& options, const std::optional<FarUse>& begin);
 
 /// The keys of `--summary` that the producer measures (seconds as doubles), and the instants begun_ns and ended_ns.

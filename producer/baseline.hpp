@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `--mode dram`, the baseline for comparisons with the pipeline: the same loop and the same reductions in one process
-// on all cores, one after the other. No iterate is kept.
+// `--mode dram`, the baseline for comparisons with the pipeline: the same loop and the same reductions in one process.
+// They run one after the other, each on all cores. No iterate is kept.
 #pragma once
 
 #include <cstdint>

@@ -51,7 +51,7 @@ std::optional<SolveEnd> Producer::already_ended(std::uint64_t iteration, const C
 void* Producer::place(std::uint64_t, bool due, const void* previous) noexcept {
   in_buffer_ = due && claim();
   if (due && !in_buffer_ && claim_status_ != RINGSIDE_FULL) return nullptr;
-  // The solver has continued from x_{k-1}. If x_{k-1} found no buffer, it can no longer be published.
+  // The solver has continued from x_{k-1}. If no buffer was free for x_{k-1}, it can no longer be published.
   if (std::exchange(was_full_, due && !in_buffer_)) {
     writer_.skip();
     take_counts();
@@ -98,7 +98,7 @@ void Producer::take_counts() noexcept {
   set(run_.account.producer_idle_ns, counts.idle_ns);
 }
 
-// Called if the last iteration was not due, or found no buffer: an iterate is copied only in these cases.
+// Called if the last iterate was not due, or no buffer was free for it. An iterate is copied only in these cases.
 SolveEnd Producer::publish_last(const FinishedIterate& last, SolveEnd how) noexcept {
   claim_status_ = writer_.claim_last();
   take_counts();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The run that this process publishes. It uses include/ringside.h like any solver: the writer attaches with the options
-// of the command line, and throws the library's failures.
+// The run that this process publishes. It uses include/ringside.h like any solver. The writer attaches with the options
+// of the command line, and throws failures of the library as Errors.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@ struct RunWriterOptions {
   const PublishOptions& publish;
   const PeerOptions& peer;
   const ProcessOptions& process;
-  std::vector<int> lent_cores = {};    // with --elastic: the cores lent while a claim waits
+  std::vector<int> lent_cores = {};    // with --elastic: these cores are lent to the analyzer while a claim waits
   const volatile int* stop = nullptr;  // ends a wait; outlives the writer
 };
 
-/// The destination of the producer loop's steps (producer/producer.hpp): the analyzer of one process, or that of a node
-/// with several ranks (mpi/solvers/rank_run.hpp).
+/// Where the producer's loop (producer/producer.hpp) sends its steps: to the analyzer of one process, or to the
+/// analyzer of a node with several ranks (mpi/solvers/rank_run.hpp).
 class StepWriter {
  public:
   virtual ~StepWriter() = default;
@@ -49,7 +49,7 @@ class StepWriter {
   /// Requires a claimed step, and a greater iteration than the previous one.
   virtual void publish(std::uint64_t iteration, std::int64_t generate_ns,
                        std::span<const ringside_value> scalars) noexcept = 0;
-  /// Notes a step that found no room and is not published.
+  /// Counts a step that is not published because there was no room for it.
   virtual void skip() noexcept = 0;
   virtual ringside_counts counts() const noexcept = 0;
 };

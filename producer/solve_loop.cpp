@@ -68,7 +68,7 @@ SolveEnd solve(const SolveRun& run, const FirstStep& first, IterateSink& sink) n
 #pragma omp parallel
   set_default_floats();  // in each thread: a resumed run must not mix two floating-point environments
   run.solver.prepare(first.payload, first.scalars);
-  set(run.account.analyzer_cores_lent_ns, std::int64_t{0});  // preparing is not part of the account
+  set(run.account.analyzer_cores_lent_ns, std::int64_t{0});  // cores lent while the solver was prepared do not count
   set(run.account.iterations, first.iteration);
   set(run.account.begun_ns, now_ns());
 

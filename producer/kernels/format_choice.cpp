@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::uint64_t kLineElements = 8;
 
-// The vector's lines that a core keeps near: 2 MiB of those read most often, or of those nearest to the diagonal (half
-// on either side). A vector of up to 8 MiB is never far: it fits a third-level cache.
+// The cache lines of the vector that a core keeps near: 2 MiB, either of the lines that are read most often, or of the
+// lines nearest to the diagonal (half on either side). A vector of up to 8 MiB is never far: it fits into a third-level
+// cache.
 constexpr std::uint64_t kNearLines = std::uint64_t{1} << 15;
 constexpr std::uint64_t kNearRows = std::uint64_t{1} << 17;
 

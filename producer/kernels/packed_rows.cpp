@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t kEight = 8;
 constexpr std::uint32_t kBits = 32;
 
-// A row with fewer entries takes no more words than a reference to an equal row.
+// A row with fewer entries than this takes no more words than a reference to an equal row.
 constexpr std::uint64_t kLeastCopiedEntries = 4;
 
 /// An upper limit of the words for rows with `entries` entries in total: their columns, their bits, and a group's head
@@ -83,7 +83,7 @@ class Packer {
     columns_ = placed_.data();
   }
 
-  /// Returns those of `rows`, which have `entries` entries each, that differ from all earlier rows; adds the others to
+  /// rows: with `entries` entries each. Returns the rows that differ from all earlier rows, and adds the other rows to
   /// `copies_`. Rows of a matrix with values are never compared, because they are rarely equal.
   std::span<const std::uint16_t> without_copies(std::span<const std::uint16_t> rows, std::uint64_t entries) {
     if (rows.size() < 2 || entries < kLeastCopiedEntries || !matrix_.value.empty()) return rows;
@@ -197,7 +197,7 @@ PackedRows pack_rows(const CsrMatrix& matrix, const RowBands& rows, const std::u
   PackedRows packed;
   const std::uint64_t blocks = block_count(matrix.rows);
   packed.block.resize(blocks);
-  // Room for the worst case: only the written part takes DRAM. (Far memory is reserved for all of it.)
+  // Room for the worst case; only the part that is written takes DRAM. (Far memory is reserved for all of it.)
   packed.word =
       Array<std::uint32_t>(words_at_most(matrix.nonzeros(), matrix.rows, blocks) + kReadAheadWords, Holds::kMatrix);
   packed.value = Array<double>(matrix.value.size(), Holds::kMatrix);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handles a block of rows at a time, in two halves: the product of the block's rows into 8 kB that stay in the
-// first-level cache, then one sweep over these that finishes the iterate. The arithmetic uses registers of the
-// instruction set's own width; eight logical lanes are one, two or four registers.
+// Handles a block of rows at a time, in two halves: first the product of the block's rows, written to 8 kB that stay in
+// the first-level cache; then one sweep over these 8 kB, which finishes the iterate. The arithmetic uses registers of
+// the instruction set's own width; eight logical lanes are one, two or four registers.
 #include "producer/kernels/pagerank_kernel.hpp"
 
 #include "producer/kernels/row_product_kernel.hpp"
@@ -20,7 +20,7 @@ struct PagerankSums {
   Register dangling[kParts] = {};
 };
 
-// Finishes rows [row, end) of the block that starts at first_row, in whole groups of eight. kShared: all rows have the
+// Finishes the rows [row, end) of the block that starts at first_row, eight rows at a time. kShared: all rows have the
 // scale `shared`, which is not 0. made: the block's contributions.
 template <bool kStream, bool kStreamMade, bool kShared>
 inline void finish_rows(const PagerankPass& pass, std::uint64_t first_row, std::uint64_t row, std::uint64_t end,

@@ -11,10 +11,10 @@
 
 namespace ringside {
 
-/// Rows whose scales are examined together: eight cache lines of scales.
+/// The number of rows whose scales are examined together: eight cache lines of scales.
 inline constexpr std::uint64_t kGroupRows = 64;
 
-/// A value in `group_scale`: read every row's own scale. (A scale is never negative.)
+/// A value in `group_scale` that means: read every row's own scale. (A scale is never negative.)
 inline constexpr double kMixedGroup = -1.0;
 
 /// The inputs and outputs of one iteration. n rows; vectors are n doubles; d: damping, w: mass on dangling rows.
@@ -39,11 +39,11 @@ struct PagerankBlockSums {
 
 /// One instruction set's loops, over the blocks [first, last); `sums` has an entry for every block of the matrix.
 struct PagerankKernels {
-  /// Makes x_k, its contributions and its block sums. With `stream`, stores bypass the cache (`next` and
-  /// `next_contribution` must then be 64-byte aligned) and precede all later stores of the calling thread.
+  /// Makes x_k, its contributions and its block sums. With `stream`, the stores are non-temporal (`next` and
+  /// `next_contribution` must then be 64-byte aligned); they are ordered before all later stores of the calling thread.
   void (*iterate)(const PagerankPass& pass, bool stream, std::uint64_t first, std::uint64_t last,
                   PagerankBlockSums* sums) noexcept;
-  /// Makes the contributions and dangling sums that `iterate` would leave after making `pass.previous`.
+  /// Makes the contributions and dangling sums that `iterate` would have left when it made `pass.previous`.
   void (*prepare)(const PagerankPass& pass, std::uint64_t first, std::uint64_t last, PagerankBlockSums* sums) noexcept;
 };
 

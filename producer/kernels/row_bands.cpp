@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-// Shorter bands save too little: their columns are stored twice.
+// Bands of fewer rows save too little, because their columns are stored twice.
 constexpr std::uint64_t kMinBandRows = 16;
 
 /// The first row after the band that starts at `row`; at most `last`.
@@ -28,8 +28,8 @@ std::uint64_t end_of_band(const CsrMatrix& matrix, std::uint64_t row, std::uint6
   return last;
 }
 
-/// Appends the rows of one block, [first, last), to `out`, which holds the earlier blocks. scratch: kept by the caller
-/// to save an allocation per block.
+/// Appends the rows of one block, [first, last), to `out`, which holds the earlier blocks. scratch: memory that the
+/// caller keeps, to save an allocation per block.
 void describe_block(const CsrMatrix& matrix, bool look_for_bands, std::uint64_t first, std::uint64_t last,
                     std::vector<RowBand>& scratch, RowBands& out) {
   const auto entries_of = [&](std::uint64_t row) { return matrix.row_begin[row + 1] - matrix.row_begin[row]; };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Regularity in a sparse matrix, found once and used in every iteration. A *band* is a group of neighbouring rows with
-// equally many entries whose columns all advance by one from row to row, as in every mesh or stencil. Sums over the
-// rows of a band need no gather: entry j of its rows t, t+1, t+2 ... is x[c_j + t], a plain vector load.
+// Regular groups of rows in a sparse matrix, found once and used in every iteration. A *band* is a group of
+// neighbouring rows with equally many entries whose columns all advance by one from row to row, as in every mesh or
+// stencil. Sums over the rows of a band need no gather: entry j of its rows t, t+1, t+2 ... is x[c_j + t], a plain
+// vector load.
 #pragma once
 
 #include <cstdint>

@@ -35,8 +35,8 @@ struct RowLayout {
 };
 
 /// Uses all OpenMP threads; the choice does not depend on their number. reads: the number of reads of each vector
-/// element, if the solver can read the vector in another order than the published one; else empty, and `wanted` is not
-/// kRanked.
+/// element, if the solver can read the vector in another order than the published one. Otherwise it is empty, and
+/// `wanted` must not be kRanked.
 RowLayout make_row_layout(const CsrMatrix& matrix, MatrixFormat wanted, std::span<const double> reads);
 
 }  // namespace ringside

@@ -7,10 +7,10 @@
 
 namespace ringside {
 
-/// Rows with fewer entries are added up entry by entry, in column order. Longer rows are added up in eight lanes, entry
-/// j in lane j modulo 8, and then the lanes as ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)): eight additions at a time
-/// instead of one after the other. Every layout, instruction set and number of threads keeps this order, to the bit.
-/// The error is at most (31 or, for m entries, m/8 + 10) * 2^-53 of the sum of the entries' magnitudes.
+/// Rows with fewer entries are added up entry by entry, in column order. Longer rows are added up in eight lanes (entry
+/// j in lane j modulo 8), so that eight additions are made at a time. Then the lanes are added as ((0 + 4) + (2 + 6)) +
+/// ((1 + 5) + (3 + 7)). This order, and so every bit, is the same for every layout, instruction set and number of
+/// threads. The error is at most (31 or, for m entries, m/8 + 10) * 2^-53 of the sum of the entries' magnitudes.
 inline constexpr std::uint32_t kLongRow = 32;
 
 /// Neighbouring rows of one block with equally many entries, whose columns all advance by one from row to row.
@@ -47,7 +47,7 @@ enum class PackedKind : std::uint32_t {
   kCopies      // each word has two rows: the first is a copy of the second, so it has the same sum (nothing follows)
 };
 
-/// The number of words that may be read after the last packed one; their content does not matter.
+/// The number of words after the last packed word that may be read; their content does not matter.
 inline constexpr std::uint64_t kReadAheadWords = 256;
 
 /// A matrix in its format. If it has no values, all entries are 1.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // sum[r] = sum over the entries (r, c) of value * x[c], for the rows of one block, in the order of
-// producer/kernels/row_product.hpp. Part of the kernels compiled once per instruction set. The 8 kB of results stay in
-// the first-level cache for the solver's own half of the iteration.
+// producer/kernels/row_product.hpp. This is a part of the kernels that are compiled once per instruction set. The 8 kB
+// of results stay in the first-level cache for the solver's own half of the iteration.
 //
-// What a row costs, and its bytes from memory (m entries; without the block's x, of which each line is read once):
+// What a row with m entries costs, and its bytes from memory (without the block's x, of which each cache line is read
+// once):
 //   in a band        m loads and m additions, an eighth of an instruction each with AVX-512; nothing of the matrix
 //   packed          two instructions an entry, one where its row is long, a quarter where columns are consecutive too;
 //                   2 B and a share of 8, 4 B an entry (1/2 B where consecutive), 8 B a value; a copy 4 B in all
@@ -69,7 +70,7 @@ constexpr std::uint32_t kColumnsInLine = 16;
 constexpr std::uint64_t kEntriesAhead = 128;
 static_assert(kEntriesAhead + kLanes <= kReadAheadWords);
 
-// The columns are followed by heads and columns of other groups. Prefetches of these are useless but harmless.
+// The columns are followed by the heads and columns of other groups. Prefetches of these are useless but harmless.
 template <bool kFar>
 inline void fetch(const double* x, const std::uint32_t* column, std::uint32_t count) noexcept {
   if constexpr (kFar) {
@@ -104,8 +105,8 @@ inline double sum_row(const std::uint32_t* column, const double* value, std::uin
 // 4 kB ahead: far enough for the line to arrive, near enough to stay in the second-level cache (measured: 1, 2, 8 kB).
 constexpr std::uint64_t kPrefetchAhead = 512;
 
-// Sums rows offset .. offset + 8 * kVectors - 1 of a band. column: the columns of its first row. Each row's sum stays
-// in one lane for all entries.
+// Sums rows offset .. offset + 8 * kVectors - 1 of a band. column: the columns of its first row. All entries of a row
+// are added in one lane.
 template <int kVectors>
 inline void sum_tile(const double* x, const std::uint32_t* column, std::uint32_t entries, std::uint64_t offset,
                      double* sum) noexcept {
@@ -146,7 +147,8 @@ inline void sum_tiles(const Tile& tile, const double* x, const std::uint32_t* co
     }
     tile(x, column, band.entries, row, sum);
   }
-  // The remaining rows are summed together with some earlier ones: the same additions give the same sums.
+  // The remaining rows are summed together with some rows that were summed before; the same additions give the same
+  // sums again.
   if (band.rows % kTileRows != 0) tile(x, column, band.entries, band.rows - kTileRows, sum);
 }
 
@@ -264,10 +266,10 @@ inline void sum_packed_rows(const std::uint32_t* word, const double* value, cons
 
 // ---- Rows as they lie in the matrix ----
 
-// Sums four rows at a time, in four parallel chains of additions. Rows are in order of their number of entries, so most
-// groups of four end together and the processor predicts where. But the block's columns are then read out of order.
-// Therefore the next block's columns are prefetched meanwhile, some lines with each group of four (measured: 1.2 to 1.4
-// times as fast).
+// Sums four rows at a time, in four parallel chains of additions. Rows are in order of their number of entries, so the
+// rows of most groups of four end together, and the processor predicts where they end. But in this order, the block's
+// columns are read out of order. Therefore some cache lines of the next block's columns are prefetched with each group
+// of four (measured: 1.2 to 1.4 times as fast).
 template <bool kValues>
 inline void sum_single_rows(const RowProduct& product, std::uint64_t block, const double* x, double* sum) noexcept {
   const std::uint16_t* single = product.single + product.block[block].single;

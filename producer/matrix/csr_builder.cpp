@@ -94,8 +94,8 @@ std::size_t merge_row(const std::uint32_t* from, const double* from_value, std::
   return kept;
 }
 
-// Writes one byte per page, so that the thread that will own a part of an array places it. Threads share the frames of
-// far memory: there a touch would only cost a fault.
+// Writes one byte per page, so that the thread that will own a part of an array places it. For far memory, a touch
+// would only cost a fault, because all threads share its frames.
 void touch(void* data, std::size_t first_byte, std::size_t last_byte) noexcept {
   if (in_far_memory(data)) return;
   auto* const bytes = static_cast<volatile char*>(data);
@@ -204,7 +204,7 @@ void CsrBuilder::allocate() {
   }
 }
 
-// Each run of rows is merged towards its own beginning. kept[part]: how many entries of the run remain.
+// The rows of each part are merged towards the part's beginning. kept[part]: how many entries of the part remain.
 std::uint64_t CsrBuilder::sort_and_merge(const std::vector<std::uint64_t>& bound, std::vector<std::uint64_t>& kept) {
   const std::size_t parts = bound.size() - 1;
   std::vector<std::uint64_t> begin_of(parts + 1);
@@ -247,7 +247,8 @@ CsrMatrix CsrBuilder::finish(Array<std::uint64_t> id) {
 }
 
 CsrMatrix CsrBuilder::finish_part(Array<std::uint64_t> id) {
-  // Placing must have moved every row's cursor to the next row's beginning; entries are in bounds either way.
+  // Placing must have moved every row's cursor to the next row's beginning. Even if it has not, all entries are in
+  // bounds.
   bool consistent = cursor_[rows_] == stored_ && cursor_[0] == 0;
 #pragma omp parallel for schedule(static) reduction(&& : consistent)
   for (std::uint64_t row = 0; row < rows_; ++row) consistent = consistent && cursor_[row] <= cursor_[row + 1];
@@ -262,7 +263,7 @@ CsrMatrix CsrBuilder::finish_part(Array<std::uint64_t> id) {
   const std::uint64_t nonzeros = sort_and_merge(bound, kept);
 
   if (nonzeros < stored_) {
-    // Close the gaps between the ranges, in order; entries merged within a range have moved already.
+    // Close the gaps between the ranges, in order. Within a range, merging has already moved the entries together.
     std::uint64_t to = 0;
     for (std::size_t part = 0; part < parts; ++part) {
       const std::uint64_t from = old_begin[part];

@@ -26,15 +26,16 @@ struct CsrMatrix {
   Orientation orientation = Orientation::kRows;
   Array<std::uint64_t> row_begin;  // rows + 1 offsets into `column`; row r's entries are [row_begin[r], row_begin[r+1])
   Array<std::uint32_t> column;     // nonzeros
-  Array<double> value;             // nonzeros, or empty: a pattern, every entry 1
-  // Names of the rows if the input's are not 0..rows-1 (an edge list with gaps in its ids), ascending; else empty.
+  Array<double> value;             // nonzeros; or empty for a pattern, in which every entry is 1
+  // The names of the rows in ascending order, if they are not 0 .. rows-1 in the input (an edge list with gaps in its
+  // ids); else empty.
   Array<std::uint64_t> id;
-  Id128 content_id;  // hash of shape, orientation and the arrays: equal content, equal id
+  Id128 content_id;  // hash of shape, orientation and the arrays: equal content has an equal id
 
   // If several processes share a matrix, each has a part: contiguous rows (matrix_part.hpp). `rows` and `row_begin`
-  // describe the part, `columns` and `id` the whole.
-  std::uint64_t first_row = 0;       // the part's first row in the whole
-  std::uint64_t rows_elsewhere = 0;  // rows of the whole outside the part
+  // describe the part; `columns` and `id` describe the whole matrix.
+  std::uint64_t first_row = 0;       // the part's first row in the whole matrix
+  std::uint64_t rows_elsewhere = 0;  // rows of the whole matrix outside the part
 
   std::uint64_t all_rows() const noexcept { return rows + rows_elsewhere; }
   std::uint64_t nonzeros() const noexcept { return column.size(); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The meaning of an edge list's columns: by default `u v` or `u v weight`; else from --columns or the head of a CSV
-// file. Published edge lists also hold times and other figures, which only a person can distinguish from weights.
+// The meaning of an edge list's columns. By default it is `u v` or `u v weight`; --columns or the head of a CSV file
+// can give another meaning. Published edge lists also hold times and other figures, which only a person can distinguish
+// from weights.
 #pragma once
 
 #include <cstddef>

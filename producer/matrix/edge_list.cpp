@@ -90,7 +90,7 @@ const char* parse_edge(const char* p, const char* end, const EdgeColumns& column
     p = skip_separator(next, end);
     if (p == end || is_line_end(*p)) {
       const std::size_t missing = columns.required > column + 1 ? columns.required - column - 1 : 0;
-      // "0,1," has three columns; the last may be empty if it is skipped.
+      // "0,1," has three columns; the last column may be empty if it is skipped.
       const bool only_the_last = missing == 1 && columns.order.back() == EdgeColumn::kSkip;
       if (missing > 0 && !(only_the_last && std::find(next, p, ',') != p)) wrong = LineFault::kMissing;
       return p;
@@ -244,7 +244,8 @@ class EdgeListReader {
     first_edge_ = skip_to_edge(line_end, end);
   }
 
-  // The first line may count nodes and edges: "n m". If the columns are given, a line with all of them is an edge.
+  // The first line may give the number of nodes and edges: "n m". If the columns are given, a first line with all of
+  // them is an edge.
   std::optional<Counts> counts(LineFault wrong_edge) const {
     if (columns_.are_given() && wrong_edge == LineFault::kNothing) return std::nullopt;
     static const EdgeColumns two_words{.order = {EdgeColumn::kFrom, EdgeColumn::kTo}};
@@ -291,8 +292,8 @@ class EdgeListReader {
     return total;
   }
 
-  // Passes every edge to a Sink (the builder's Counter or Placer), from all threads. Returns false if a line is wrong
-  // or only some have weights.
+  // Passes every edge to a Sink (the builder's Counter or Placer), from all threads. Returns false if a line is wrong,
+  // or if only some lines have weights.
   template <class Sink, class Builder, class RowOf>
   bool read_edges(const std::vector<std::string_view>& pieces, Builder& builder, std::uint64_t rows,
                   const RowOf& row_of) const {
@@ -302,7 +303,7 @@ class EdgeListReader {
         if (edge.has_weight != weighted_) return false;
         const std::uint64_t row = row_of(edge.from);
         const std::uint64_t column = row_of(edge.to);
-        // The survey found every id; but if the text changes meanwhile, no access may leave the arrays.
+        // The survey found every id. But the text may have changed since then, and no access may leave the arrays.
         if (row < rows && column < rows) {
           sink.add(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column), edge.weight);
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads edge lists: `u v` or `u v weight` a line, or given columns. The announcement in the text and the ids decide the
-// number of rows and the row of each id (docs/use/run.md).
+// Reads edge lists: each line has `u v`, `u v weight`, or the given columns. The counts that the text announces and the
+// ids decide the number of rows and the row of each id (docs/use/run.md).
 #pragma once
 
 #include <string>

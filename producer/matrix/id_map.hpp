@@ -40,11 +40,12 @@ class IdBitmap {
     return rank + static_cast<std::uint64_t>(std::popcount(words_[id / 64] & below));
   }
 
-  /// The marked ids up to the counted `max_id`, ascending: `count` of them.
+  /// The first `count` marked ids, in ascending order. count: the number that count_up_to returned.
   Array<std::uint64_t> ids(std::uint64_t count) const;
 
  private:
-  // One 32-bit count for four words: the bitmap grows by an eighth, and a rank reads four words at most.
+  // There is one 32-bit count for four words. So the counts take an eighth of the bitmap's memory, and a rank reads at
+  // most four words.
   static constexpr std::uint64_t kBlockWords = 4;
   static constexpr std::uint64_t kBlockBits = 64 * kBlockWords;
 
@@ -53,7 +54,8 @@ class IdBitmap {
   std::vector<std::uint32_t> marked_before_;
 };
 
-/// Collects ids of any size; the memory grows with the number of distinct ids, not of ids added.
+/// Collects ids of any size. Its memory grows with the number of distinct ids, not with the number of ids that were
+/// added.
 class IdCollection {
  public:
   void add(std::uint64_t id) {

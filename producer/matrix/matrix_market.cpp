@@ -38,8 +38,8 @@ class MatrixMarketReader {
     const std::vector<std::string_view> pieces =
         Builder::own_pieces(how, split_at_lines(text_.substr(header_.body_offset), piece_count(text_.size())));
 
-    // In an array, a value's number determines its place, so the lines are counted first. Entries contain their places
-    // and are counted during reading.
+    // In an array, a value's place depends on the number of values before it, so the lines are counted first. Other
+    // entries contain their places, so they are counted during reading.
     std::vector<std::uint64_t> first_line;
     if (header_.is_array) {
       first_line = count_lines(pieces);

@@ -17,7 +17,8 @@ CsrMatrix part_of(const CsrMatrix& whole, std::uint64_t first, std::uint64_t las
 /// Renumbers the columns of a square matrix's part: its own rows first, from 0, then the *ghosts*, in ascending order.
 /// Ghosts are columns that are other processes' rows. `columns` becomes the number of own rows and ghosts. Entries keep
 /// their order within a row, so their columns may no longer ascend. Returns the ghosts' numbers in the whole. A whole
-/// matrix has no ghosts and does not change. Memory: a little more than a bit for each row of the whole.
+/// matrix has no ghosts and does not change. This takes a little more than one bit of memory for each row of the whole
+/// matrix.
 Array<std::uint64_t> number_ghosts(CsrMatrix& part);
 
 /// The diagonal entry of a row of the part, if it exists. part: with numbered ghosts.

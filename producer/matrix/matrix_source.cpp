@@ -39,7 +39,7 @@ struct TextFormat {
   PlaceInText (*find)(std::string_view text, const MatrixPlace& place, IsRefused is_refused, const EdgeColumns&);
 };
 
-// The first format that fits is taken. A text that fits none is an edge list.
+// The first format that the text fits is used. A text that fits no format in this table is an edge list.
 constexpr TextFormat kTextFormats[] = {
     {"MatrixMarket",
      {".mtx", ".mm"},
@@ -155,7 +155,7 @@ std::string cache_path(const MatrixName& matrix, const MatrixOptions& options, O
 /// The bytes are hashed before they are read: if they change meanwhile, the new cache is already stale.
 CacheSource cache_source(const Source& source, const MatrixOptions& options) {
   if (source.name.is_generated()) return {.text = options.matrix};
-  // The text contains everything, apart from the bytes, that decides how the bytes are read.
+  // Apart from the bytes themselves, the text contains everything that decides how the bytes are read.
   const auto& [path, member] = source.name.input;
   std::string text(last_part(path));
   if (!member.empty()) text += ":" + member;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An entry or a row that a solver refuses. The solver has only the matrix. The entry's numbers and line in the input
-// are looked up afterwards in the input itself.
+// An entry or a row that a solver refuses. The solver has only the matrix. Afterwards, the entry's numbers and line are
+// looked up in the input itself.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace ringside {
 
-/// The place in a matrix, as the input writes it: from the row (a link's source) to the column (its target).
+/// A place in a matrix, as the input writes it: `from` is the row (a link's source), `to` the column (its target).
 struct MatrixPlace {
   enum class What { kEntry, kLinks, kRow };  // an entry; all links that leave `from`; a whole row
   What what = What::kEntry;
@@ -28,9 +28,9 @@ struct MatrixPlace {
 /// The place in the input's text.
 struct PlaceInText {
   bool is_edge_list = false;  // true: the indices are the ids, if the matrix has none
-  std::uint64_t line = 0;     // the line's number from 1; 0: on no line
+  std::uint64_t line = 0;     // the line's number, from 1; 0: the place is on no line
   std::uint64_t lines = 0;    // number of lines that add up to an entry
-  std::string name = {};      // the text's name in messages, which can be a member of an archive; empty: the file's
+  std::string name = {};      // the text's name in messages, such as a member of an archive; empty: the file's name
 };
 
 /// True for a value that is refused by itself, not only in a sum.

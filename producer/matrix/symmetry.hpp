@@ -25,8 +25,8 @@ struct MirroredEntry {
   std::optional<double> mirror{};
 };
 
-/// The first entry, row by row, whose mirror is missing or different. matrix: square, not symmetric. For messages: one
-/// thread searches each entry's mirror.
+/// The first entry, row by row, whose mirror is missing or different. matrix: square, not symmetric. Only for messages,
+/// because one thread searches for each entry's mirror.
 MirroredEntry first_unmirrored(const CsrMatrix& matrix);
 
 /// The sums of a diagonal without zeros, row by row, for the limit below.
@@ -41,12 +41,12 @@ struct DiagonalSums {
 };
 
 /// The factor by which the L1 change of a converging Jacobi iteration can exceed any earlier change; infinity if no
-/// limit is known. symmetric: whether the matrix is.
+/// limit is known. symmetric: whether the matrix is symmetric.
 ///
 /// If A is symmetric and its diagonal D has one sign, d_k = (I - D^-1 A) d_{k-1} is a symmetric iteration in the norm
-/// |d|_D = sqrt(sum |D_i| d_i^2): with a spectral radius of at most 1 that norm never grows. It differs from the L1
-/// norm by at most the factor sqrt(max |D_i|) * sqrt(sum 1/|D_i|). Any other matrix may be far from normal: its change
-/// can grow by any factor, for any number of iterations, before it shrinks.
+/// |d|_D = sqrt(sum |D_i| d_i^2): with a spectral radius of at most 1, this norm never grows. This norm differs from
+/// the L1 norm by at most the factor sqrt(max |D_i|) * sqrt(sum 1/|D_i|). Any other matrix may be far from normal: its
+/// change can grow by any factor, for any number of iterations, before it shrinks.
 double jacobi_growth_limit(const DiagonalSums& diagonal, bool symmetric) noexcept;
 
 }  // namespace ringside

@@ -24,7 +24,7 @@ bool started = false;
 bool large_granules = false;
 
 // 64 KiB: a stream of such granules costs half the time of a stream of 4 KiB granules (docs/inside/memory_mode.md). The
-// limit has room for at least 64 granules, so that every stream of every thread has some.
+// limit has room for at least 64 granules, so that there are some for every stream of every thread.
 constexpr std::size_t kStreamGranule = std::size_t{64} << 10;
 constexpr std::uint64_t kLeastGranules = 64;
 

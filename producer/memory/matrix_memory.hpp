@@ -26,9 +26,9 @@ void check_matrix_options(const SolveOptions& options);
 /// Checks the options as check_matrix_options does; also throws if the folder does not exist. Allocates nothing.
 void check_matrix_memory(const SolveOptions& options);
 
-/// Call once, in main, after catch_bus_errors (its handler gets all faults outside the arena) and before other threads
-/// start (they inherit that SIGBUS and SIGSEGV are not blocked). Does nothing for DRAM. Throws Error: exit code 2 for a
-/// wrong option, 3 if the kernel or the folder lacks something.
+/// Call once, in main: after catch_bus_errors, whose handler gets all faults outside the arena; and before other
+/// threads start, because they inherit that SIGBUS and SIGSEGV are not blocked. Does nothing for DRAM. Throws Error:
+/// exit code 2 for a wrong option, 3 if the kernel or the folder lacks what far memory needs.
 void start_matrix_memory(const SolveOptions& options);
 
 /// Whether the arena was started.
@@ -40,8 +40,8 @@ bool in_far_memory(const void* address) noexcept;
 /// `bytes` of zeroed far memory. Throws Error (exit code 3) if there is no room.
 std::shared_ptr<void> allocate_far(std::size_t bytes);
 
-/// These functions are for memory that grows: as realloc and free. If `grow_far` throws (as allocate_far), `memory`
-/// stays valid.
+/// These functions are for memory that grows; they work as realloc and free do. If `grow_far` throws (as allocate_far),
+/// `memory` stays valid.
 void* grow_far(void* memory, std::size_t bytes);
 void free_far(void* memory) noexcept;
 
@@ -51,7 +51,7 @@ void shrink_far(void* memory, std::size_t bytes) noexcept;
 /// Announces that a complete array is read from front to back from now on. Does nothing for an array in DRAM.
 void will_be_streamed(void* memory, std::size_t bytes) noexcept;
 
-/// The costs of far memory in this process.
+/// What far memory costs this process.
 struct FarUse {
   std::uint64_t far_bytes = 0;        // the bytes allocated now
   std::uint64_t dram_peak_bytes = 0;  // the most DRAM that frames took

@@ -78,7 +78,7 @@ Schema schema_of(std::uint64_t rows) {
                      {.name = "p", .shape = {rows}, .role = Role::kState}});
 }
 
-/// A number that ends the iteration.
+/// A number because of which the iteration ends.
 struct Breakdown {
   const char* what = "";
   double value = 0;
@@ -114,7 +114,7 @@ class ConjugateGradients final : public Solver {
   std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
   std::string_view format() const noexcept override { return to_string(layout_.format); }
   std::string parameters() const override { return "right_side=" + right_side_.name; }
-  /// The sweeps that write follow the product, and row i of each vector depends only on row i of the others.
+  /// The sweeps that write run after the product, and row i of each vector depends only on row i of the other vectors.
   bool may_overwrite_previous() const noexcept override { return true; }
   /// No limit is known: the change rises and falls on the way to the solution.
   double growth_limit() const noexcept override { return std::numeric_limits<double>::infinity(); }
@@ -273,7 +273,7 @@ class ConjugateGradients final : public Solver {
   }
 
   Neighbours& neighbours_;
-  CsrMatrix matrix_;  // without its entries if the layout has them
+  CsrMatrix matrix_;  // has no entries if the layout has them
   std::uint64_t nonzeros_;
   Array<std::uint64_t> ghosts_;
   bool b_is_ones_;

@@ -130,7 +130,7 @@ class Jacobi final : public Solver {
   }
 
   Neighbours& neighbours_;
-  CsrMatrix matrix_;  // without its entries if the layout has them
+  CsrMatrix matrix_;  // has no entries if the layout has them
   std::uint64_t nonzeros_;
   bool symmetric_;
   Array<std::uint64_t> ghosts_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A system of equations A x = b: its right side, and the requirements of every such solver on A and b. Further
-// requirements of a single solver are in its own files.
+// A system of equations A x = b: its right side, and what every solver of such a system requires of A and b. Further
+// requirements of a single solver are in that solver's files.
 #pragma once
 
 #include <string>
@@ -23,7 +23,8 @@ struct RightSide {
 RightSide load_right_side(const std::string& file);
 
 /// Throws `Error` (exit code 2) for a matrix that is empty or not square, an entry of A or b that is not finite, and a
-/// b of another length. solver: its name in messages. matrix: columns as in the whole; right_side: of the whole.
+/// b of another length. solver: its name in messages. matrix: columns as in the whole matrix; right_side: that of the
+/// whole matrix.
 void check_linear_system(const CsrMatrix& matrix, const RightSide& right_side, std::string_view solver,
                          Neighbours& neighbours);
 

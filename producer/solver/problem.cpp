@@ -18,9 +18,9 @@
 namespace ringside {
 namespace {
 
-// The order of additions within a row decides the last bits of an iterate. A release that changes it
-// (docs/inside/kernels.md) cannot continue another release's iterates bit for bit. 1: in column order; 2: long rows in
-// eight lanes.
+// The order of additions within a row decides the last bits of an iterate. A release that changes this order
+// (docs/inside/kernels.md) cannot continue another release's iterates bit for bit. 1: rows are added in column order;
+// 2: long rows are added in eight lanes.
 constexpr int kOrderOfAdditions = 2;
 
 /// A hash of the matrix content, the solver, and every parameter that decides the iterates. It omits `--tolerance`,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The producer's view of a solver, which makes step k from step k-1 at any two places. It does not depend on the
-// hand-off; step k may lie in memory shared with the analyzer.
+// The producer's view of a solver, which makes step k from step k-1; both steps may be at any place in memory. A solver
+// does not depend on the hand-off, but step k may be in memory that is shared with the analyzer.
 //
 // A step is all that an iteration leaves for the next one: the variables, in one piece of memory (the payload), and the
-// scalars. The solver makes its other data from a step (`prepare`). So a run continues from any step, bit-equal.
+// scalars. The solver can make its other data from a step (`prepare`). So a run can continue from any step with equal
+// bits.
 #pragma once
 
 #include <bit>
@@ -52,8 +53,8 @@ class Solver {
   /// iterates do not depend on the team.
   virtual void share_among(Team& team) = 0;
 
-  /// The variables of a step. The first one is the field x, f64[rows], at the beginning of a payload. With x alone a
-  /// payload is rows doubles.
+  /// The variables of a step. The first one is the field x, f64[rows], at the beginning of a payload. If x is the only
+  /// variable, a payload has rows doubles.
   virtual Schema variables() const { return Schema::x_only(rows()); }
 
   /// If a process has a part of the rows (producer/solver/neighbours.hpp), a payload begins with its part of x.
@@ -64,7 +65,7 @@ class Solver {
   /// The scalars published with each step. The first two are the change: `Change::l1` and `linf`.
   virtual std::vector<Scalar> scalars() const { return {{.name = "residual_l1"}, {.name = "residual_linf"}}; }
 
-  /// The newest step's scalars after the first two, as words. Their place does not change.
+  /// The newest step's scalars after the first two, as words. The place of these words does not change.
   virtual std::span<const std::uint64_t> further_scalars() const noexcept { return {}; }
 
   /// Writes step 0, the variables before the first iteration, to `payload`: payload_bytes of `variables`.
@@ -82,19 +83,19 @@ class Solver {
   /// limit is known.
   virtual double growth_limit() const noexcept = 0;
 
-  /// A criterion of at most this is met at any tolerance, because later iterations would change nothing; below 0 if
-  /// no such criterion exists.
+  /// A criterion of at most this value counts as converged with any tolerance, because later iterations would change
+  /// nothing. Below 0 if there is no such value.
   virtual double exhausted_criterion() const noexcept { return -1; }
 
   /// One iteration. previous: the payload of step k-1 from the last `prepare` or `iterate`, unchanged; next: becomes
   /// the payload of step k. Bit-equal for any team.
   virtual Change iterate(const void* previous, void* next) noexcept = 0;
 
-  /// The finding after an iteration that broke down, and what the solver accepts; one line without a full stop.
+  /// What the solver found in an iteration that broke down, and what it accepts; one line without a full stop.
   virtual std::string breakdown() const { return {}; }
 
-  /// True if `next` may be `previous`: row i of the old variables is read only to make row i of the new ones, or before
-  /// any of the new ones is written.
+  /// True if `next` may be `previous`: row i of the old variables is read only to make row i of the new variables, or
+  /// before any new variable is written.
   virtual bool may_overwrite_previous() const noexcept = 0;
 };
 

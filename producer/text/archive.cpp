@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libarchive over bytes in memory. The filter and the format are set, not guessed: otherwise libarchive would return
-// unrecognised bytes unchanged, and unpack a twice packed text. libarchive also ends without an error after a whole
-// stream or archive; this file checks the bytes left unread.
+// unrecognised bytes unchanged, and would unpack a text that was packed twice. Also, libarchive ends without an error
+// after a complete stream or archive; therefore this file checks the bytes that libarchive did not read.
 #include "producer/text/archive.hpp"
 
 #include <archive.h>
@@ -62,7 +62,7 @@ class Reader {
   std::size_t piece_bytes_;
 };
 
-/// The cause of libarchive's failure: the end, if nothing is left to read, or damage.
+/// The cause of libarchive's failure: the file was cut short if nothing is left to read, else it is damaged.
 Error damage(const Reader& reader, std::string_view packed, const std::string& name, std::string_view format) {
   if (reader.is_out_of_memory()) return system_error("{}: not enough memory to read it", name);
   const std::size_t rest = packed.size() - std::min(reader.taken(), packed.size());
@@ -175,7 +175,7 @@ bool is_tar(std::string_view bytes) {
   if (header.size() < kTarBlockBytes || header.find('\0') == std::string_view::npos) return false;
   if (only_zeros(header)) return only_zeros(bytes);
   if (header.substr(kMagicOffset).starts_with("ustar")) return true;
-  // The first tar format had no magic, but a checksum, which libarchive checks.
+  // The first tar format had no magic number, but it had a checksum, which libarchive checks.
   Reader reader(header, header.size());
   return archive_read_support_format_tar(reader.get()) == ARCHIVE_OK && reader.open();
 }

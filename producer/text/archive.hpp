@@ -10,11 +10,12 @@
 
 namespace ringside {
 
-/// Unpacks as `unpack` (producer/text/packed_text.hpp) all consecutive streams. Only zeros may follow the last one.
+/// Unpacks all consecutive streams, as `unpack` does (producer/text/packed_text.hpp). Only zeros may follow the last
+/// stream.
 Text unpack_bzip2(std::string_view packed, const std::string& name);
 
-/// Unpacks as `unpack` all consecutive frames; nothing may follow them. A frame may require at most 128 MiB of memory
-/// (libzstd's limit).
+/// Unpacks all consecutive frames, as `unpack` does; nothing may follow them. A frame may require at most 128 MiB of
+/// memory (libzstd's limit).
 Text unpack_zstd(std::string_view packed, const std::string& name);
 
 /// True if `bytes` begin with a tar archive's first header, or are zeros only (an archive without members).

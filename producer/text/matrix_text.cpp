@@ -19,7 +19,8 @@ namespace {
 constexpr std::string_view kMatrixEnding = ".mtx";
 constexpr std::size_t kShownNameBytes = 40;
 
-/// A member's name in a line. Escaped characters count in their escaped length, so a few names stay a short line.
+/// A member's name as a message shows it. Escaped characters count with their escaped length, so a line with a few
+/// names stays short.
 std::string shown(std::string_view name) {
   return shortened(printable(name), kShownNameBytes);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a mapped file to the text of one matrix: unpacks it, and takes the matrix out of a tar or zip archive.
+// Makes the text of one matrix from a mapped file: unpacks the file, and takes the matrix out of a tar or zip archive.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace ringside {
 
 struct MatrixText {
   Text text;
-  std::string file_name;  // its ending may decide the format: the path without packing, or the name in an archive
+  std::string file_name;  // the path without packing, or the name in an archive; its ending may decide the format
   std::string name;       // the name in messages: the path, or "PATH:MEMBER"
 };
 

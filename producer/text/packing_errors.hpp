@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// The error for a file that ends within the data.
+/// The error for a file that ends before its data is complete.
 inline Error cut_short(const std::string& name, std::string_view format) {
   return usage_error("{}: found the end of the file within the {} data, expected a whole file (was it cut short?)",
                      name, format);
