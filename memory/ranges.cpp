@@ -24,7 +24,7 @@ State forgotten(Expel how) {
   return how == Expel::kClear ? kZero : kFree;
 }
 
-// Finishes the collected batch; returns whether the kernel released all of it.
+// Finishes the collected batch. Returns whether the kernel released all of its granules.
 bool send_off(Batch& batch, Expel how) {
   const uint32_t collected = batch.count;
   if (collected == 0) return true;
@@ -35,7 +35,8 @@ bool send_off(Batch& batch, Expel how) {
   return all;
 }
 
-// The granule size may have changed since the caller read it. The claimed word may then belong to another granule.
+// Whether the granule size is still `kind`. If it has changed since the caller read it, the claimed word may belong to
+// another granule.
 bool still_of_kind(uint32_t granule, uint32_t kind) {
   return (table.size_of_piece(granule / kPagesPerPiece).load() & ~GranuleTable::kMoving) == kind + 1;
 }
@@ -157,7 +158,7 @@ bool is_allocated(uint32_t page) noexcept {
 }
 
 void release_pages(const Region& region, uint32_t page, uint32_t pages) noexcept {
-  if (!core.ready()) return;  // a forked child without an arena still has its parent's far file
+  if (!core.ready()) return;  // a forked child without an arena still has its parent's far file open
   const SignalsBlocked blocked;
   for (uint32_t from = page; from < page + pages;) {
     if (!is_allocated(from)) {

@@ -12,8 +12,9 @@ constinit GranuleTable table;
 
 namespace {
 
-// The address is far from those that the kernel gives to programs, heaps and libraries, so that address traces repeat
-// exactly. ThreadSanitizer accepts no address there, so in its builds the kernel chooses the address.
+// A fixed address, so that address traces repeat exactly. It is far from the addresses that the kernel gives to
+// programs, heaps and libraries. ThreadSanitizer accepts no address there, so in its builds the kernel chooses the
+// address.
 constexpr uint64_t kFixedAddress = uint64_t{0x2000'0000'0000};
 constexpr uint64_t kPlaceBytes = uint64_t{1} << 44;  // the largest arena; the last place ends at 0x5000'0000'0000
 
@@ -104,7 +105,7 @@ void GranuleTable::close(uint32_t granule, Word word) const noexcept {
 
 void GranuleTable::wait(uint32_t granule, Word seen) const noexcept {
   std::atomic<Word>& here = words_[granule];
-  for (int round = 0; round < 200; ++round) {  // most owners are done within a few microseconds
+  for (int round = 0; round < 200; ++round) {  // most owners finish within a few microseconds
     if (here.load(std::memory_order_acquire) != seen) return;
     pause_core();
   }

@@ -24,8 +24,8 @@ class GranuleTable {
   /// Reserves addresses; 0 or -errno. `bytes`: whole pieces.
   long start(uint64_t bytes) noexcept;
   void stop() noexcept;
-  /// In a forked child, which did not inherit the arena: reserves the same addresses. Allocated granules become absent;
-  /// zero ones stay zero. 0 or -errno.
+  /// In a forked child, which did not inherit the arena: reserves the same addresses. Allocated granules become absent,
+  /// except those that are zero, which stay zero. Returns 0 or -errno.
   long adopt() noexcept;
 
   bool owns(const void* address) const noexcept {
@@ -40,7 +40,8 @@ class GranuleTable {
   char* address(uint32_t page) const noexcept { return base_ + (static_cast<uint64_t>(page) << kPageShift); }
 
   std::atomic<Word>& word(uint32_t page) const noexcept { return words_[page]; }
-  /// 1 + the kind of a piece's granules; 0: nothing is allocated there. kMoving is added while the kind changes.
+  /// 1 + the kind of a piece's granules; 0: nothing is allocated there. kMoving is added to the byte while the kind
+  /// changes.
   std::atomic<uint8_t>& size_of_piece(uint32_t piece) const noexcept { return sizes_[piece]; }
   std::atomic<uint8_t>& advice_of_piece(uint32_t piece) const noexcept { return advice_[piece]; }
   /// See memory/replacement/protection.hpp.
@@ -56,7 +57,8 @@ class GranuleTable {
   void close(uint32_t granule, Word word) const noexcept;
   /// Waits until the word, seen as owned by another thread, has changed.
   void wait(uint32_t granule, Word seen) const noexcept;
-  /// Claims a granule in any state but free; waits for other owners. Returns the earlier word, or kFree if it is free.
+  /// Claims a granule in any state except free; waits for other owners. Returns the earlier word, or kFree if the
+  /// granule is free.
   Word claim_surely(uint32_t granule, State owned) const noexcept;
 
   /// After an access to a page that is not allocated: makes the page inaccessible, so that the repeated access raises

@@ -10,7 +10,7 @@ constinit Parking parking;
 
 namespace {
 
-constexpr uint32_t kWordsLookedAt = 32;  // the search ends after this many words if it has found a run: bounds the time
+constexpr uint32_t kWordsLookedAt = 32;  // limits the time: the search ends after so many words if it has found a run
 
 /// The longest run of zero bits, at most `wanted` long: its first bit and its length.
 uint32_t longest_run(uint64_t taken, uint32_t wanted, uint32_t* first) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // DRAM pages that are not mapped in the arena wait in slots: one range of addresses for each granule size. A single
-// page that leaves the arena takes any empty slot. A batch takes neighbouring slots, so that one MOVE takes the batch
-// out and one MOVE brings it back.
+// page that leaves the arena takes any empty slot. A batch takes neighbouring slots, so that one MOVE is enough to take
+// the batch out, and one MOVE to bring it back.
 #pragma once
 
 #include <stdint.h>
@@ -37,13 +37,13 @@ class Parking {
  private:
   struct alignas(64) Section {  // the slots of a partition; 64 bytes: one cache line each
     Lock lock;
-    uint32_t rover = 0, used = 8;  // words of the bitmap: where the search starts, and how many it covers
+    uint32_t rover = 0, used = 8;  // words of the bitmap: where the search starts, and how many are searched
   };
   struct Kind {
     char* base = nullptr;
     std::atomic<uint64_t>* taken = nullptr;  // one bit for each slot
     Section* sections = nullptr;
-    uint32_t words = 0;  // of the bitmap: the number for each partition
+    uint32_t words = 0;  // words of the bitmap per partition
   };
   Kind kinds_[kKinds];
   uint64_t bytes_ = 0, bitmap_bytes_ = 0;

@@ -60,7 +60,7 @@ long Record::pin_text(uint64_t address, uint64_t most) noexcept {
 }
 
 void Record::unpin() noexcept {
-  // Reduces the count first: if a handler interrupts here and never returns, a pin remains, but no pin is released
+  // The count is reduced first: if a handler interrupts here and never returns, a pin remains, but no pin is released
   // twice.
   while (ranges > 0) {
     const Range here = range[--ranges];
@@ -83,7 +83,8 @@ void Records::stop() noexcept {
 void Records::drop_left(uint64_t stack_pointer, bool on_other_stack) noexcept {
   while (newest != 0) {
     Record& top = records_[newest - 1];
-    // The frame of a call in progress is above on the same stack, or below a handler on the other stack.
+    // The frame of a call that is still in progress is at a higher address on the same stack; or it is on the normal
+    // stack, and this call comes from a handler on the other stack.
     const bool alive = top.on_other_stack == on_other_stack ? stack_pointer <= top.frame : on_other_stack;
     if (alive) return;
     top.unpin();

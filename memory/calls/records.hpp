@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The state of a trapped system call while the kernel executes it: its pins, and the progress of a transfer in pieces.
-// A record belongs to one thread. A thread has several records if a handler of the program interrupts a call and makes
-// another call.
+// The state of a trapped system call while the kernel executes the call: its pins, and the progress of a transfer in
+// pieces. A record belongs to one thread. A thread has several records if a handler of the program interrupts a call
+// and makes another call.
 #pragma once
 
 #include <stdint.h>
@@ -37,10 +37,10 @@ struct Record {
   Range range[kMostRanges];
 
   /// Pins the part of the range that is in the arena. Returns 0, -EFAULT (a part is not allocated; the memory before it
-  /// is pinned), -ENOMEM (the limit), -E2BIG (too many ranges). `pinned`, if not null: how many bytes from the start
-  /// are usable now.
+  /// is pinned), -ENOMEM (the limit), -E2BIG (too many ranges). `pinned`, if not null, becomes the number of bytes from
+  /// the start that are usable now.
   long pin(uint64_t address, uint64_t bytes, bool changes, uint64_t* pinned = nullptr) noexcept;
-  /// Pins a text, as pin does: up to its NUL, or `most` bytes and a page.
+  /// Pins a text as pin does: up to its NUL, but at most `most` bytes and a page.
   long pin_text(uint64_t address, uint64_t most = 8192) noexcept;
   void unpin() noexcept;
 };

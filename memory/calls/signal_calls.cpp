@@ -30,7 +30,7 @@ bool see(Record* record, uint64_t address, void* to, uint64_t bytes) {
   return record != nullptr ? look(*record, address, to, bytes) : look_outside(address, to, bytes) == bytes;
 }
 
-// Writes to memory that was pinned with the call's other pointers, so it is present.
+// Writes to memory of the program. This memory was pinned together with the call's other pointers, so it is present.
 bool change(uint64_t address, const void* from, uint64_t bytes) {
   if (!in_arena(address) || !core.ready()) return change_outside(address, from, bytes) == bytes;
   memcpy(reinterpret_cast<void*>(static_cast<uintptr_t>(address)), from, bytes);

@@ -16,7 +16,7 @@ namespace ringside::memory {
 static_assert(offsetof(Frame, result) == 8 && offsetof(Frame, arguments) == 16 &&
               offsetof(Frame, stack_pointer) == 64 && kFinishNumber == 29287);
 
-// For the unwinder: the caller's stack pointer is the content of 64(%rsp), and the return address that of 0(%rsp).
+// For the unwinder: the caller's stack pointer is stored at 64(%rsp), and the return address at 0(%rsp).
 #define RINGSIDE_FRAME_OF_CALLER \
   ".cfi_escape 0x0f, 4, 0x77, 0xc0, 0x00, 0x06\n" \
   ".cfi_escape 0x10, 16, 2, 0x77, 0\n"

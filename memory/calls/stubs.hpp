@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The few instructions for system calls that the filter always permits or always traps. Each address is that after the
-// instruction `syscall`, as the kernel reports it.
+// The few instructions with which system calls are made that the filter always permits or always traps. Each address is
+// the address after the instruction `syscall`, as the kernel reports it.
 #pragma once
 
 #include <stdint.h>
@@ -8,8 +8,8 @@
 namespace ringside::memory {
 
 /// The handler leaves this frame on the thread's stack for a stub. The stub runs with the stack pointer at the frame,
-/// and raises the stack pointer at its end. The frame lies below all data of the kernel and the handler until the
-/// handler returns.
+/// and raises the stack pointer at its end. Until the handler returns, the frame is below all data of the kernel and
+/// the handler.
 struct Frame {
   uint64_t back;           // 0: where the interrupted function continues
   uint64_t result;         // 8

@@ -8,7 +8,7 @@
 
 namespace ringside::memory {
 
-/// The number of bytes at a pointer argument. An upper bound is safe: it may only bring in more pages.
+/// How many bytes a pointer argument refers to. An upper bound is safe: at most, it brings in more pages than needed.
 enum class Size : uint8_t {
   kNone,
   kFixed,     // `unit` bytes
@@ -62,7 +62,7 @@ inline constexpr uint32_t kMostNumber = 512;
 extern const Call* const calls_table;
 extern const size_t calls_in_table;
 
-/// The arguments (a bit each) whose value alone can refer to the arena.
+/// One bit for each argument whose value itself can be an address in the arena.
 uint32_t arguments_of(const Call& call) noexcept;
 /// Whether structures elsewhere may contain pointers to the arena, which no filter can read.
 bool is_nested(const Call& call) noexcept;

@@ -33,7 +33,7 @@ uint64_t bytes_meant(Record& record, const Pointer& pointer, const uint64_t* arg
   }
 }
 
-// Pins a range, and waits for a while if other calls hold the remaining DRAM. If the kernel writes to the range and
+// Pins a range. If other calls hold the remaining DRAM, waits for a limited time. If the kernel writes to the range and
 // only its beginning can be pinned, the call is made nevertheless: the kernel seldom writes the whole range.
 long pin_patiently(Record& record, uint64_t address, uint64_t bytes, bool changes) {
   constexpr uint64_t kPatienceNs = 500'000'000;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prepares a trapped call for the kernel: pins memory, and shortens a long transfer. Also answers the calls that change
-// mappings or signals.
+// Prepares a trapped call for the kernel: pins memory, and shortens a long transfer. Also gives the results of calls
+// that change mappings or signals.
 #pragma once
 
 #include <stdint.h>
@@ -52,17 +52,17 @@ uint64_t piece_bytes() noexcept;
 /// space for a structure in place of the program's. 0, or -errno, which is then the call's result.
 long prepare(Record& record, Frame& frame, uint64_t* arguments) noexcept;
 
-/// For calls whose pointers lie in structures: pins the memory at these pointers. 0 or -errno.
+/// For calls whose pointers are in structures: pins the memory at these pointers. Returns 0 or -errno.
 long pin_nested(Record& record, const uint64_t* arguments) noexcept;
 /// After a successful sigaltstack: keeps the pins of the new stack, and drops those of the old stack.
 void end_signal_stack(Record& record) noexcept;
 
-/// The result of mmap, munmap and similar calls for addresses in the arena.
+/// Returns the result of mmap, munmap and similar calls for addresses in the arena.
 long answer_mapping(long number, const uint64_t* arguments) noexcept;
 
 /// rt_sigprocmask and rt_sigaction: writes the kernel's replacement for the program's structure into the scratch space
-/// of `frame`, which will lie at `at`. true: the call is complete, with `result`. `record`: null if this process has no
-/// arena.
+/// of `frame`, which will be copied to `at`. true: the call is complete, with `result`. `record`: null if this process
+/// has no arena.
 bool change_signal_call(const Call& call, Record* record, Frame& frame, uint64_t at, uint64_t* arguments,
                         long* result) noexcept;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The closing account of `ringside-memory run`: the account page's entries of a run's processes, as text, JSON and
-// Prometheus metrics.
+// The account that `ringside-memory run` prints at the end: the entries that a run's processes have on the account
+// page, as text, JSON and Prometheus metrics.
 #pragma once
 
 #include <cstdint>

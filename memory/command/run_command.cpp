@@ -35,8 +35,7 @@
 namespace ringside {
 namespace {
 
-/// With signals, a fault costs a tenth of what it costs with a thread, and system calls on absent memory need no
-/// permission.
+/// With signals, a fault costs a tenth of its cost with a thread, and system calls on absent memory need no permission.
 constexpr char kDefaultFaults[] = "signal";
 
 struct MemoryRunOptions {
@@ -179,8 +178,8 @@ void run_to_end(const std::string& file, std::vector<std::string> environment, M
   if (child < 0) throw system_error("cannot start {}: {}", shortened(file), errno_text(errno));
   if (child == 0) {
     // If the command dies, nothing prints the account, so the kernel kills the program. The request refers to the
-    // command's only thread, which forked. When the program changes its user, the kernel drops the request;
-    // memory/preload/process.cpp repeats it.
+    // thread that forked, which is the command's only thread. When the program changes its user, the kernel drops the
+    // request; memory/preload/process.cpp repeats it.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);  // the parent died before prctl took effect
     signals.undo();

@@ -101,8 +101,8 @@ long FarFile::map_file() noexcept {
   if (at < 0 && at > -4096) return at;
   map_ = reinterpret_cast<char*>(static_cast<uintptr_t>(at));
   raw(SYS_madvise, at, static_cast<long>(bytes_), MADV_DONTFORK);
-  // A core dump would read the whole file, holes included, and so take that much memory. It would include this mapping,
-  // because a mapping of a file without a name counts as anonymous.
+  // A core dump would read the whole file, including its holes, and would take that much memory. It would include this
+  // mapping, because a mapping of a file without a name counts as anonymous.
   raw(SYS_madvise, at, static_cast<long>(bytes_), MADV_DONTDUMP);
   return 0;
 }

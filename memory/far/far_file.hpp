@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Far memory: an unnamed file with the arena's content at the arena's offsets. On tmpfs and DAX, the file is mapped, so
-// that granules are compared and copied without a system call. On a disk, transfers bypass the page cache, which would
-// otherwise hold a second copy in DRAM in addition to the limit.
+// that granules are compared and copied without a system call. On a disk, transfers bypass the page cache, because it
+// would hold a second copy in DRAM, in addition to the limit.
 #pragma once
 
 #include <stddef.h>
@@ -21,8 +21,8 @@ class FarFile {
   /// In a forked child: replaces the parent's file by one that write_copy made. 0 or -errno.
   long adopt(int descriptor) noexcept;
 
-  /// From now on every transfer takes as long as on a slower memory: `latency_ns` for the first byte, then the given
-  /// bytes a second. Zeros end the emulation. Call it before start.
+  /// From now on every transfer takes as long as with a slower memory: `latency_ns` for the first byte, and then the
+  /// time that follows from the given bytes per second. Zeros end the emulation. Call it before start.
   void emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s) noexcept;
   enum Transfer { kRead, kWrite };
   /// For users of map(): waits until the emulated transfer that began at `begin_ns` ends.
@@ -50,7 +50,8 @@ class FarFile {
     write(offset, from, bytes, one);
     submit(one);
   }
-  /// Several writes that a disk receives with one call. The caller submits them before it reads, punches or flushes.
+  /// Several writes that a disk receives with one call. The caller must submit them before it reads, punches or
+  /// flushes.
   void write(uint64_t offset, const char* from, size_t bytes, Writes& together) noexcept;
   void submit(Writes& together) noexcept { write_behind_.submit(together); }
   /// Returns when the file has all written data.

@@ -127,7 +127,7 @@ void WriteBehind::copy_part(uint64_t offset, const char* from, uint32_t bytes, O
       if (overlapping(offset, bytes) == kNone) number = take_slot(offset, bytes);
     }
     if (number != kNone) break;
-    submit(orders);  // a thread must not wait while it holds unsubmitted writes that other threads need
+    submit(orders);  // a thread that waits must not hold unsubmitted writes, because other threads may need them
     if (collect(false) == 0) wait_for_any();
   }
   memcpy(buffer(slots_[number]), from, bytes);
@@ -251,7 +251,7 @@ uint64_t WriteBehind::held_parts(uint64_t offset, uint32_t part_shift) noexcept 
 }
 
 bool WriteBehind::holds(uint64_t offset, uint64_t bytes) noexcept {
-  // The caller owns the range, so it already sees the completion of the range's last write.
+  // The caller owns the range, so it already sees whether the range's last write is complete.
   if (in_use_.load() == 0) return false;
   const Held held(lock_);
   return overlapping(offset, bytes) != kNone;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Asynchronous writes of a far file on a disk. Data that leaves DRAM is copied into a buffer of 2 MiB, in addition to
-// the limit, and submitted (io_submit(2), past the page cache). Until the write is complete, this copy is the valid
-// content: reads use it, and a second write or a hole of that range waits.
+// Asynchronous writes of a far file on a disk. Data that leaves DRAM is copied into a buffer of 2 MiB, which is in
+// addition to the limit, and is submitted with io_submit(2), which bypasses the page cache. Until the write is
+// complete, this copy is the valid content: reads use it, and a second write to that range, or a hole in it, must wait.
 //
 // Two threads never read or write the same range at once, because a thread first takes the words of the range's
-// granules. The ranges in the buffer come from earlier owners of those words.
+// granules. The ranges in the buffer were written by earlier owners of those words.
 #pragma once
 
 #include <linux/aio_abi.h>
@@ -58,7 +58,8 @@ class WriteBehind {
     Phase phase = kFilling;
     iocb order{};
   };
-  // 128 writes, in a buffer of 2 MiB. A write's run of up to 64 pages lies within the pages of one bitmap word.
+  // 128 writes, in a buffer of 2 MiB. A write takes up to 64 neighbouring pages, which all belong to one word of the
+  // bitmap.
   static constexpr uint32_t kSlots = 128, kWords = 8;
   static constexpr uint64_t kBytes = uint64_t{kWords} * 64 * kPage;
   static constexpr uint64_t kMostBytes = 64 * kPage;

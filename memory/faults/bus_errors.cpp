@@ -69,7 +69,7 @@ void BusErrors::handle(int signal, siginfo_t* info, void* context) noexcept {
 int BusErrors::install(int signal) noexcept {
   struct sigaction action {};
   action.sa_sigaction = handle;
-  // ONSTACK: a program with an alternate stack may have no space on its normal stack. All signals are blocked: if a
+  // ONSTACK: if a program has an alternate stack, its normal stack may have no space. All signals are blocked: if a
   // handler of the program touched the arena during a fault, it would wait for this thread.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   fill_mask(&action.sa_mask);

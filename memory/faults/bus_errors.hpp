@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handles faults in the faulting thread: SIGBUS (absent memory) and, where far memory is used in place, SIGSEGV (a
-// store to a chunk that is being copied). Other faults go to the program's own handler.
+// Handles faults in the thread that causes them: SIGBUS (absent memory) and, where far memory is used in place, SIGSEGV
+// (a store to a chunk that is being copied). For other faults, the program's own handler is called.
 #pragma once
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handles faults in a thread of the library, which reads them from userfaultfd. Each fault then needs the wake-up of
-// another core, but the thread also serves the kernel's own accesses, if the process has the permission.
+// Handles faults in a thread of the library, which reads them from userfaultfd. Each fault must then wake another core.
+// But the thread also serves accesses by the kernel itself, if the process has the permission.
 #pragma once
 
 #include <pthread.h>

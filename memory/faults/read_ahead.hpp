@@ -18,8 +18,9 @@ class ReadAhead {
   void start(bool never) noexcept { never_ = never; }
   bool works() const noexcept { return !never_; }
 
-  /// For a fault at `granule`: the number of granules to bring in, at most `most`. `confirmed`: the number that the
-  /// stream's last fault brought in before they were touched. `stored`: whether that fault was a store.
+  /// For a fault at `granule`: returns the number of granules to bring in, at most `most`. `confirmed` becomes the
+  /// number of granules that the stream's last fault brought in before they were touched, `stored` whether that fault
+  /// was a store.
   uint32_t plan(uint32_t granule, Advice advice, uint32_t most, uint32_t* confirmed, bool* stored) noexcept {
     *confirmed = 0;
     *stored = false;
@@ -35,7 +36,7 @@ class ReadAhead {
     return count < most ? count : most;
   }
 
-  /// Whether a stream is expected to fault at `granule`; for granules so large that plan always returns 1.
+  /// Whether a stream is expected to fault at `granule`. For granules that are so large that plan always returns 1.
   bool expects(uint32_t granule, Advice advice) noexcept {
     const uint64_t seen = place(granule).load(std::memory_order_relaxed);
     return !never_ && advice != kAdviceRandom && seen >> kGranuleShift == granule && (seen & kCount) != 0;

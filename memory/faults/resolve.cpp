@@ -23,7 +23,8 @@ uint64_t offset_of(uint32_t page) {
   return static_cast<uint64_t>(page) << kPageShift;
 }
 
-// The first page after the granule that holds `page`, or after its piece if that was never allocated.
+// The first page after the granule that holds `page`, or after the piece that holds it if nothing was ever allocated in
+// that piece.
 uint32_t behind(uint32_t page) {
   uint32_t granule = 0, kind = 0;
   if (!Resolve::granule_of(page, &granule, &kind)) return (page / kPagesPerPiece + 1) * kPagesPerPiece;
@@ -105,13 +106,13 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
   Page pages[kBatch];
   run.keep(page_supply::acquire(cache, run.count(), pages));
 
-  // If a store waits, the content certainly changes. Otherwise write-protection detects changes: for a single granule,
-  // if this has paid, and for a stream on a disk. Without protection, an eviction compares the granule with far memory
-  // if that is mapped, and always writes it if far memory is on a disk. A granule that came from zeros is compared with
-  // zeros.
+  // If a store waits, the content certainly changes. Otherwise write-protection can detect changes. It is used for a
+  // single granule, if this has paid so far, and for a stream on a disk. Without protection, an eviction compares the
+  // granule with far memory if that is mapped, and always writes it if far memory is on a disk. A granule that came
+  // from zeros is compared with zeros.
   const bool can_protect = !far.mapped() || (!run.in_stream() && pages[run.own()].slot == kNoSlot);
   const bool protects = can_protect && (run.in_stream() || protection::wanted(granule));
-  // On a disk, a stream whose faults are stores counts as storing to every granule. Second faults for each granule
+  // On a disk, a stream whose faults are stores is assumed to store to every granule. A second fault for each granule
   // would cost more than writing the unchanged granules.
   const auto changes = [&](uint32_t i) {
     return store && (i == run.own() || (run.stored() && !far.mapped() && state_of(run.before(i)) == kAbsent));
@@ -164,8 +165,8 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
 
 namespace {
 
-// If an eighth of a block is absent, the whole block costs the disk less than single granules. `span`: the pages of a
-// granule.
+// If an eighth of a block is absent, reading the whole block costs the disk less than reading single granules. `span`:
+// the pages of a granule.
 bool worth_reading(uint32_t page, uint32_t span) {
   constexpr uint32_t kPages = kStageBytes >> kPageShift;
   uint32_t absent = 0;
@@ -285,8 +286,8 @@ void Resolve::come_back(uint32_t granule, uint32_t kind, Word seen, bool store) 
   run.expect_next(store);
 }
 
-// Stores that pass through memory in order would fault at each granule. So this function unprotects as many granules on
-// one side as are changed on the other side. At most half of the granules marked as changed are then unchanged.
+// Stores to consecutive addresses would fault at each granule. So this function unprotects as many granules on one side
+// as are marked as changed on the other side. At most half of the granules marked as changed are then unchanged.
 void Resolve::allow_stores(uint32_t granule, uint32_t kind, Word seen) noexcept {
   const uint32_t span = 1u << kind, chunk = granule & ~(chunk_pages(kind) - 1), chunk_end = chunk + chunk_pages(kind);
   Word before[kBatch];
@@ -310,7 +311,7 @@ void Resolve::allow_stores(uint32_t granule, uint32_t kind, Word seen) noexcept 
   {
     const Held held(cache.lock);
     ++cache.counters.faults_write;
-    if ((seen & kCleaned) != 0) {  // the store counts as a touch, like a touch in probation
+    if ((seen & kCleaned) != 0) {  // the store counts as a touch, as in probation
       cache.stored_after_cleaning();
       caches.unlink(cache, node_of(seen));
       caches.push(cache, kMain, node_of(seen), stamp_now());

@@ -23,7 +23,7 @@ class Resolve {
   /// Makes the page accessible, as `page` does, and adds a pin. `changes`: the kernel will store into the page. 0 or
   /// -errno.
   long pin(uint32_t page, bool changes) noexcept;
-  /// Pins the granules from `page` to `last`. `page` becomes the first one that is not pinned. 0 or -errno.
+  /// Pins the granules from `page` to `last`. `page` becomes the first page that is not pinned. Returns 0 or -errno.
   long pin_range(uint32_t* page, uint32_t last, bool changes) noexcept;
   /// Takes a pin from each granule; skips pieces that were never allocated.
   void unpin_range(uint32_t page, uint32_t last) noexcept;
@@ -39,7 +39,8 @@ class Resolve {
   void read_blocks_ahead(uint32_t granule, const Run& run) const noexcept;
   void come_back(uint32_t granule, uint32_t kind, Word seen, bool store) noexcept;
   void allow_stores(uint32_t granule, uint32_t kind, Word seen) noexcept;
-  /// Moves a slot in, write-protected. Returns whether it is protected, and so equals the slot's earlier content.
+  /// Moves a slot in, write-protected. Returns whether the page is protected and therefore equals the slot's earlier
+  /// content.
   bool move_in_protected(char* to, char* slot, size_t bytes) noexcept;
   char* take_bounce() noexcept;
   void give_bounce(char* buffer) noexcept;

@@ -12,7 +12,7 @@ constinit ReadAhead read_ahead;
 
 namespace {
 
-constexpr uint64_t kMostAhead = uint64_t{1} << 18;  // the most bytes of a stream at once: more had no benefit
+constexpr uint64_t kMostAhead = uint64_t{1} << 18;  // the most bytes that a stream brings in at once; more did not help
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The granules that one fault brings in: neighbours in one cache and piece. This thread owns the granules until it
-// closes their words. In a stream, they follow the touched granule; in a neighbourhood, they surround it.
+// The granules that one fault brings in: neighbours that are in the same cache and the same piece. This thread owns the
+// granules until it closes their words. In a stream, the other granules follow the touched granule; in a neighbourhood,
+// they surround it.
 #pragma once
 
 #include <stdint.h>
@@ -32,8 +33,8 @@ class Run {
   bool is_long() const noexcept;
   /// Whether the last fault of this stream was a store.
   bool stored() const noexcept { return stored_; }
-  /// ahead: the stream's granules that this fault brings in before they are touched. confirmed: those that the stream's
-  /// last fault brought in before.
+  /// ahead: the stream's granules that this fault brings in before they are touched. confirmed: the granules that the
+  /// stream's last fault brought in before they were touched.
   uint32_t ahead() const noexcept { return in_stream() ? count() - 1 : 0; }
   uint32_t confirmed() const noexcept { return confirmed_; }
 

@@ -56,7 +56,8 @@ const char* reason(Placement placement) noexcept {
 long InPlace::start(uint32_t asked, uint64_t limit, uint64_t most_dram) noexcept {
   placement_ = decide(asked);
   if (!possible()) return 0;
-  // The kernel allows 65530 mappings; each promoted chunk among chunks in place needs one.
+  // The kernel allows 65530 mappings per process; each promoted chunk that is surrounded by chunks in place needs one
+  // of them.
   constexpr uint64_t kMostChunks = 16384;
   shift_ = 4;
   while (shift_ < kPieceShift - kPageShift && limit / chunk_bytes() > kMostChunks) shift_ += 2;
@@ -152,7 +153,7 @@ void InPlace::disown_page(uint32_t page) noexcept {
 // --- moving a chunk
 
 bool InPlace::protect(uint32_t chunk, int protection) noexcept {
-  // Counts the move before any thread can fault because of it: see explains.
+  // The move is counted before any thread can fault because of it: see explains.
   chunks_[chunk].generation.fetch_add(1);
   return raw(SYS_mprotect, as_long(address(chunk)), static_cast<long>(chunk_bytes()), protection) == 0;
 }
@@ -190,8 +191,8 @@ bool InPlace::promote(uint32_t chunk) noexcept {
   }
   bool done = false;
   if (may_move() && protect(chunk, PROT_READ)) {
-    // A system call makes the copy, so that the frame needs no second mapping, which would count as resident a second
-    // time.
+    // A system call makes the copy, so that the frame needs no second mapping; with one, the frame would count twice as
+    // resident memory.
     const uint64_t begin = far.begin_ns();
     const auto size = static_cast<long>(chunk_bytes());
     const long copied = raw(SYS_pwrite64, frames_file_, as_long(far.map() + offset(chunk)), size,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Far memory that is read and written in place. The addresses of a region are a mapping of the far file, so loads and
-// stores have that memory's cost and cause no faults in the library. A chunk (64 KiB or more) that is touched often is
-// promoted: it is copied into a frame of DRAM, mapped in its place. Only mmap(2) and mprotect(2) are used, because
-// userfaultfd(2) does not support files on DAX.
+// stores cost what far memory costs, and cause no faults in the library. A chunk (64 KiB or more) that is touched often
+// is promoted: it is copied into a frame of DRAM, which is then mapped at the chunk's addresses. Only mmap(2) and
+// mprotect(2) are used, because userfaultfd(2) does not support files on DAX.
 //
 // While a chunk is copied it is read-only. A store then raises SIGSEGV, and its thread waits for the chunk.
-// HeMem (Raybuck et al., SOSP 2021) also migrates in the background by sampled accesses. It samples with the
+// HeMem (Raybuck et al., SOSP 2021) also samples accesses and migrates in the background. It samples with the
 // processor's counters; this code uses the kernel's page tables, which need no permission.
 #pragma once
 
@@ -48,16 +48,17 @@ class InPlace {
   bool cache(uint32_t page, uint32_t pages) noexcept;
   /// Writes promoted chunks that changed to far memory; the chunks stay promoted.
   void write_back(uint32_t page, uint32_t pages) noexcept;
-  /// For a fault of a permitted access: the chunk is or was being copied. Waits until the copy ends. false: the mapping
-  /// has not changed since this thread's last fault there, so the program caused the fault.
+  /// For a fault of an access that the mapping should permit: whether a copy of the chunk explains the fault. Waits
+  /// until the copy ends. false: the mapping has not changed since this thread's last fault there, so the program
+  /// itself caused the fault.
   bool explains(uint32_t page) noexcept;
 
   /// Limits the DRAM of promoted chunks to `bytes`; false if pins prevent it.
   bool shrink(uint64_t bytes) noexcept;
 
   // Called by the sampling.
-  /// Whether chunks may move. They may not if a system call, or a device that it started, may store into them without a
-  /// pin.
+  /// Whether chunks may move. They must not move if a system call, or a device that a call started, may store into them
+  /// without a pin.
   static bool may_move() noexcept;
   uint32_t chunk_shift() const noexcept { return shift_; }  // pages of a chunk, as a power of two
   uint32_t pages_per_chunk() const noexcept { return 1u << shift_; }
@@ -85,8 +86,8 @@ class InPlace {
   };
   /// Takes all words of a chunk, or none. false unless every page is in place and without pins.
   bool own(uint32_t chunk) noexcept;
-  /// As own, but waits for other owners, and leaves out pages that are not allocated. false: the chunk is no longer in
-  /// place.
+  /// Does the same as own, but waits for other owners, and leaves out pages that are not allocated. false: the chunk is
+  /// no longer in place.
   bool own_surely(uint32_t chunk, bool* pinned) noexcept;
   bool own_unpinned(uint32_t chunk) noexcept;
   void disown(uint32_t chunk) noexcept;

@@ -11,7 +11,8 @@
 
 namespace ringside::memory {
 
-// Before a free or clear: takes the chunk's words, once no system call uses its frame (if it has one).
+// Before a chunk is freed or cleared: takes the chunk's words. If the chunk has a frame, first waits until no system
+// call uses the frame.
 bool InPlace::own_unpinned(uint32_t chunk) noexcept {
   bool pinned = false;
   while (own_surely(chunk, &pinned)) {
@@ -72,7 +73,8 @@ void InPlace::forget(uint32_t page, uint32_t pages) noexcept {
 void InPlace::give_back(uint32_t page, uint32_t pages, State state) noexcept {
   const uint32_t end = page + pages;
   const Held held(sampling_lock_);
-  // Watches to the end of the piece, where nothing is allocated, so that a call that fills granules crosses no mapping.
+  // The range is watched up to the end of the piece, where nothing is allocated, so that a call that fills granules
+  // does not cross from one mapping to another.
   uint32_t watched = end;
   while (watched % kPagesPerPiece != 0 && state_of(table.word(watched).load()) == kFree) ++watched;
   const long result = table.restore(page, watched - page, core.userfault);

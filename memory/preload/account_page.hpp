@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The preload library of every process writes this file and `ringside-memory run` reads it: one entry for each process.
-// The file outlives the processes, so that the account exists even if a process was killed. Only a process itself
-// writes its entry.
+// The file with one entry for each process, which the preload library of the process writes and `ringside-memory run`
+// reads. The file outlives the processes, so that the account exists even if a process was killed. Only a process
+// itself writes its entry.
 #pragma once
 
 #include <stdint.h>

@@ -25,8 +25,9 @@ constinit Gate gate;
 
 namespace {
 
-// --- the addresses that this library's malloc returned: a bit for each page. Another malloc may also map its memory in
-// the arena, and must free its own blocks. So an address alone does not show which malloc must free a block.
+// --- the pages at which blocks of this library's malloc begin, with one bit for each page. Another malloc may also map
+// its memory in the arena, and must free its own blocks itself. So an address in the arena does not show which malloc
+// must free a block.
 
 using BitWord = std::atomic<uint64_t>;
 constinit Lock bits_lock;
@@ -75,7 +76,7 @@ bool is_large(size_t bytes) {
   return bytes >= settings.min_size && (core.ready() || starts_now());
 }
 
-// As malloc: every failure gives NULL with ENOMEM, whatever the reason; a success keeps errno.
+// As for malloc, every failure gives NULL with ENOMEM, whatever the reason; a success keeps errno.
 void* large(size_t alignment, size_t bytes) {
   const int kept = errno;
   void* memory = nullptr;
@@ -184,7 +185,7 @@ RINGSIDE_MEMORY_INTERPOSED void* realloc(void* memory, size_t bytes) {
       free(memory);
       return nullptr;
     }
-    if (!core.ready()) (void)*static_cast<const volatile char*>(memory);  // ends a child without a copy
+    if (!core.ready()) (void)*static_cast<const volatile char*>(memory);  // ends a forked child that has no arena
     return is_large(bytes) ? resized(memory, bytes) : moved(memory, usable_in_arena(memory), bytes);
   }
   const Next& real = *next();

@@ -22,7 +22,7 @@ namespace {
 constexpr unsigned kHigh = 900;  // below 1024, the limit of select(2) and the usual limit of a process
 constexpr int kOwn = 3;
 
-/// Not in a child of vfork, which may close its copies of the descriptors, because its exec closes them anyway.
+/// False in a child of vfork: it may close its copies of the descriptors, because its exec closes them anyway.
 bool is_guarded() {
   return core.ready() && raw(SYS_getpid) == own_process();
 }

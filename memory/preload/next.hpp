@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions that this library replaces: for each symbol, that of the next library, which is the C library or
-// another malloc. dlsym(3) finds them, and may allocate itself. Until then, memory comes from a small buffer that is
-// never released.
+// For each function that this library replaces: the original function, in the C library or in another malloc library
+// that is loaded next. dlsym(3) finds these functions, and may itself allocate memory. Until they are found, memory
+// comes from a small buffer that is never released.
 #pragma once
 
 #include <malloc.h>

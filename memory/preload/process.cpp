@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Start, fork and end of the process: the arena starts before main; a forked child gets a copy of it, or none; the
-// account is completed when the process ends.
+// Start, fork and end of the process: the arena starts before main; a forked child gets a copy of the arena, or no
+// arena; the account is completed when the process ends.
 #include "memory/preload/process.hpp"
 
 #include <pthread.h>
@@ -136,7 +136,7 @@ __attribute__((constructor(101))) void start() {
   next();
   if (!read_settings()) end_at_once(2);
   if (settings.dram_bytes == 0) return;
-  // A signal that was blocked before exec stays blocked, so this unblocks both.
+  // A signal that was blocked before exec stays blocked, so both signals are unblocked here.
   const uint64_t open = uint64_t{1} << (SIGBUS - 1) | uint64_t{1} << (SIGSYS - 1);
   raw(SYS_rt_sigprocmask, SIG_UNBLOCK, as_long(&open), 0, sizeof open);
   struct ringside_memory_options options {};
@@ -154,7 +154,7 @@ __attribute__((constructor(101))) void start() {
     print_line(ringside_memory_error());
     end_at_once(3);
   }
-  // The account's path is /proc/PID/fd/N of the command.
+  // The account's path is /proc/PID/fd/N, where PID is the command's process.
   const char* const page = getenv(kAccountVariable);
   const long owner = page == nullptr || strncmp(page, "/proc/", 6) != 0 ? 0 : strtol(page + 6, nullptr, 10);
   command = owner == raw(SYS_getppid) ? owner : 0;

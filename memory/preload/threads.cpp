@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A fault is handled on an alternate stack of the thread. So a small stack needs no space for it, and a stack in the
-// arena may be absent. This file gives an alternate stack to every thread of pthread_create.
+// A fault is handled on an alternate stack of the thread. So a small normal stack needs no space for the handler, and a
+// stack in the arena may be absent. This file gives an alternate stack to every thread of pthread_create.
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -68,7 +68,7 @@ void* begin(void* start) {
   return what.function(what.argument);
 }
 
-/// For a stack in the arena on which the kernel starts with signals blocked: keeps it in DRAM.
+/// Keeps a stack in DRAM if it is in the arena, because the kernel starts a thread on it with signals blocked.
 void keep_stack(void* stack, size_t bytes) {
   if (!core.ready() || !table.owns(stack) || bytes == 0) return;
   const uint32_t first = table.page_of(stack);

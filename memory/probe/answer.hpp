@@ -23,8 +23,8 @@ struct Answer {
   bool determined() const { return answer != kUndetermined; }
 };
 
-/// Independent trials, each with one verdict. The confidence in the most frequent verdict is (agreeing + 1) / (trials +
-/// 2): the posterior mean of its share under a uniform prior.
+/// Independent trials with one verdict each. The confidence in the most frequent verdict is (agreeing + 1) / (trials +
+/// 2), which is the posterior mean of the verdict's share under a uniform prior.
 class Votes {
  public:
   void add(std::uint64_t verdict) { verdicts_.push_back(verdict); }

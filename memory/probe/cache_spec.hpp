@@ -13,7 +13,7 @@
 namespace ringside::probe {
 
 enum class Prefetch { kNone, kNextLine, kStride };
-enum class Index { kPlain, kXor };  // the set of a line: its number modulo the sets, or the XOR of groups of its digits
+enum class Index { kPlain, kXor };  // a line's set: its number modulo the sets, or the XOR of groups of its bits
 
 inline constexpr std::array<std::string_view, 3> kPrefetchNames = {"none", "next-line", "stride"};
 

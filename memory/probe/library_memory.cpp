@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-// A cheaper access hits the processor's caches and translations, or DRAM, which form one level here. A fault takes
-// several times as long.
+// An access that takes less time hits the processor's caches and translations, or DRAM; all of these form one level
+// here. A fault takes several times as long.
 constexpr double kNoFaultNs = 500;
 
 // Allocates at most as many bytes as three of the largest regions: a probe uses two at a time.
@@ -43,7 +43,7 @@ LibraryMemory::~LibraryMemory() {
   (void)ringside_memory_stop();
 }
 
-/// A region has whole MiB, because below 256 KiB its granules would have 4 KiB in any case. Earlier regions leave DRAM
+/// A region has whole MiB, because the granules of a region below 256 KiB always have 4 KiB. Earlier regions leave DRAM
 /// but keep their addresses while there is space: the library predicts touches from an address's history.
 Address LibraryMemory::fresh(std::uint64_t bytes) {
   const std::uint64_t whole = (bytes + kMiB - 1) / kMiB * kMiB;

@@ -18,8 +18,8 @@ struct LibraryChoice {
   bool read_ahead = true;
 };
 
-/// Thrown if the library did not start or far memory is full: the library's message, and whether the kernel or a
-/// permission is the reason.
+/// Thrown if the library did not start or far memory is full. Has the library's message, and whether the kernel or a
+/// missing permission is the reason.
 class LibraryRefusal : public std::runtime_error {
  public:
   LibraryRefusal(const std::string& line, bool not_permitted) : runtime_error(line), not_permitted_(not_permitted) {}

@@ -39,7 +39,7 @@ MachineClock::MachineClock() {
   }
   tick_ns_ = (now_ns() - begin_ns) / static_cast<double>(ticks() - begin);
 
-  // Empty measurements: their median is the overhead, their step width the resolution.
+  // Empty measurements: their median is the overhead, and the smallest difference between them is the resolution.
   std::vector<double> empty;
   for (int i = 0; i < 2001; ++i) {
     const std::uint64_t from = ticks();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The questions about the caches before a memory, and a call that answers all of them in order (docs/inside/model.md).
+// The questions about the caches before a memory, and a function that answers all of them in order
+// (docs/inside/model.md).
 #pragma once
 
 #include <string>
@@ -24,7 +25,7 @@ struct Level {
 struct Levels {
   std::vector<Level> levels;
   double memory_ns = 0;
-  std::string remark;  // why nothing was found, or ""
+  std::string remark;  // the reason if no level was found, or ""
 };
 
 /// Measures the line and the size of each cache, beginning at the processor. A level is found by the cost of accesses
@@ -49,7 +50,8 @@ ProbeReport probe_memory(TimedMemory& memory, const ProbeChoice& choice = {});
 /// a fresh region. These lines share a set at every address of such a region, because hashes of addresses are linear.
 Answer probe_ways(Walks& walks, std::vector<Level>& levels, int number, std::vector<Address>& conflict);
 
-/// Lines that, when touched, displace a line of one set of a level from the levels nearer to the processor.
+/// Lines that displace the line `of` from the levels nearer to the processor when they are touched. They are in other
+/// sets of the level itself.
 std::vector<Address> scrub_of(const std::vector<Level>& levels, int number, Address of);
 
 Answer probe_prefetch(Walks& walks, const std::vector<Level>& levels, double memory_ns);

@@ -27,7 +27,7 @@ class SimulatedCache {
   std::uint64_t foreseen(std::uint64_t line) noexcept {
     if (level_.prefetch == Prefetch::kNextLine) return line + 1;
     const std::uint64_t stride = line - last_line_;
-    const bool steady = stride == last_stride_ && stride != 0 && stride + 64 <= 128;  // at most 64 lines either way
+    const bool steady = stride == last_stride_ && stride != 0 && stride + 64 <= 128;  // at most 64 lines up or down
     last_stride_ = stride;
     last_line_ = line;
     return level_.prefetch == Prefetch::kStride && steady ? line + stride : CacheSet::kNoLine;

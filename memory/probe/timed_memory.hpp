@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A memory with timed accesses: the only interface of a probe to the examined memory. It is this machine's memory
-// (real_memory.hpp) or a simulated hierarchy with a known geometry (simulated_memory.hpp).
+// A memory with timed accesses: the only interface through which a probe accesses the memory that it examines. This
+// memory can be this machine's (real_memory.hpp), the library's (library_memory.hpp), or a simulated hierarchy with a
+// known geometry (simulated_memory.hpp).
 #pragma once
 
 #include <cstddef>
@@ -39,7 +40,7 @@ class TimedMemory {
   /// The most cache levels to search for.
   virtual int most_levels() const { return 4; }
 
-  /// The cost limit of one walk's touches: beyond it the walk counts as unsettled.
+  /// The most time that the touches of one walk may take. Beyond this limit, the walk counts as unsettled.
   virtual double patience_ns() const { return 1e9; }
 
   /// Whether sets depend on physical pages: lines of a walk may then collide before a level is full.
@@ -50,7 +51,8 @@ class TimedMemory {
   virtual void lay(const std::vector<Address>& lines) { lines_ = lines; }
 
   /// Walks the chain once or, if it is short, several times; each access depends on the previous one's value. Returns
-  /// the mean cost of an access. The caller must filter disturbed laps (a median of laps).
+  /// the mean cost of an access. The caller must remove the effect of disturbed laps (for example by the median of
+  /// laps).
   virtual double lap(Access access) {
     double sum = 0;
     for (const Address line : lines_) sum += touch(line, access);

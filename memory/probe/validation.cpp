@@ -33,7 +33,7 @@ bool is_right(const Answer& answer, const CacheSpec& spec) {
   }
   if (answer.question == "line") return answer.value == last.line_bytes;
   if (answer.question == "ways") return answer.value == last.ways;
-  // With two ways, both names mean the same policy.
+  // With two ways, PLRU and LRU are the same policy.
   if (answer.question == "replacement" && last.ways == 2 && last.replacement == Replacement::kPlru)
     return answer.answer == "lru";
   return answer.answer == truth_of(spec, answer.question);

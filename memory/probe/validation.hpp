@@ -12,7 +12,8 @@
 
 namespace ringside::probe {
 
-/// One or two levels of any geometry of a specification, with noise. Equal seeds give equal hierarchies.
+/// One or two levels with any geometry that a specification can describe, with noise. Equal seeds give equal
+/// hierarchies.
 CacheSpec random_hierarchy(std::uint64_t seed);
 
 struct Tally {
@@ -36,7 +37,8 @@ struct LibraryCase {
   LibraryChoice choice;
   ProbeReport report;
 
-  /// Whether the question has a right answer: "size" within 12 % of the DRAM limit, "line" the exact granule.
+  /// Whether the question has a right answer. "size" must be within 12 % of the DRAM limit, and "line" must be exactly
+  /// the granule.
   bool is_right(const std::string& question) const;
   bool no_answer_is_wrong() const;
 };

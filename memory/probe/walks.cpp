@@ -33,8 +33,7 @@ double Walks::settled_cost(const std::vector<Address>& lines, Access access) {
   std::vector<double> laps;
   for (int lap = 0; lap < (real && lines.size() > 32768 ? 3 : 9); ++lap) laps.push_back(memory_.lap(access));
   if (!memory_.pages_lie_anywhere()) return median(laps);
-  // Other programs only add misses, and lines that do not fit miss in every lap. So the faster laps are the correct
-  // ones.
+  // Other programs can only add misses, and lines that do not fit miss in every lap. So the faster laps are used.
   std::sort(laps.begin(), laps.end());
   return laps[laps.size() / 4];
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Walks over lines, which measure one level of caches: the share of accesses that miss it once the walk has settled.
+// Walks over lines measure one level of caches: the share of accesses that miss this level once the walk has settled.
 // All probes of size and ways use only this share. It is independent of the replacement policy: under every policy,
 // lines that fit together stay after enough laps, and lines that do not fit miss at least once a lap.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace ringside::probe {
 
-/// Costs of one level: of a hit, and of an access that misses it.
+/// The costs of one level: of a hit, and of an access that misses the level.
 struct LevelCosts {
   double hit_ns = 0;
   double past_ns = 0;

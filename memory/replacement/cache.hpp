@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decides which granules have DRAM, and in which order they lose it: S3-FIFO (Yang et al., SOSP 2023), adapted to a
 // library that sees only faults. New granules join the small queue. A granule that leaves a queue is unmapped and waits
-// in probation: a touch there proves reuse and moves it to the main queue. Untouched granules become absent and leave a
-// ghost for a while; a granule with a ghost returns directly to the main queue.
+// in probation: a touch there proves that it is reused, and moves it to the main queue. Untouched granules become
+// absent and leave a ghost for a limited time; a granule with a ghost returns directly to the main queue.
 //
-// Granules are divided by address: neighbours, which a stream evicts together, are in one cache. Each cache has its own
-// lock and cache lines, so that threads with faults at different places share nothing.
+// Granules are divided among several caches by address: neighbours, which a stream evicts together, are in one cache.
+// Each cache has its own lock and cache lines, so that threads with faults at different places share nothing.
 #pragma once
 
 #include <stdint.h>
@@ -52,10 +52,10 @@ struct Counters {
   uint64_t read_bytes, written_bytes, evicted, evicted_clean, read_ahead, read_ahead_used, busy, fault_ns;
 };
 
-/// Decides whether an action pays, from its past savings and costs, in any unit.
+/// Decides from an action's past savings and costs, in any unit, whether the action pays.
 class Balance {
  public:
-  /// Also true every 32nd time that the action does not pay, to test whether it pays by now.
+  /// If the action does not pay, this is nevertheless true every 32nd time, to test whether the action pays by now.
   bool wanted() noexcept {
     return balance_.load(std::memory_order_relaxed) >= 0 || asked_.fetch_add(1, std::memory_order_relaxed) % 32 == 0;
   }
@@ -87,9 +87,9 @@ struct alignas(64) Cache {
   Balance cleaning;
   const void* last_thread = nullptr;  // the thread of the last fault here
   uint32_t faults_alone = 0;          // the faults of that thread since the last fault of another thread
-  uint32_t came_alone = 0;            // granules that faults outside of streams brought in
+  uint32_t came_alone = 0;            // the number of granules that faults outside of streams brought in singly
   Counters counters{};
-  std::atomic<uint64_t>* ghosts = nullptr;  // at the index of the granule's hash: granule + 1, and the ghost's number
+  std::atomic<uint64_t>* ghosts = nullptr;  // indexed by the granule's hash: granule + 1, and the ghost's number
   uint32_t ghosts_made = 0;
 
   uint32_t pages() const noexcept { return evictable() + lists[kVacant].size(); }
@@ -135,8 +135,8 @@ class Caches {
   void uncharge(uint64_t bytes) noexcept { dram_bytes.fetch_sub(bytes); }
   alignas(64) std::atomic<uint64_t> dram_bytes{0};
   std::atomic<uint64_t> dram_peak_bytes{0}, limit{0}, pinned_bytes{0};
-  /// A device may store into a page without a pin (io_submit returns before the store). Write-protection does not stop
-  /// such stores, but the kernel refuses a MOVE until they end.
+  /// Whether a device may store into a page without a pin (io_submit returns before the store). Write-protection does
+  /// not stop stores of a device, but the kernel refuses a MOVE of the page until they end.
   std::atomic<bool> devices_store{false};
 
  private:

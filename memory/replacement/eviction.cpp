@@ -57,7 +57,8 @@ uint32_t Eviction::unmap_batch(Cache& cache, uint32_t wanted) const noexcept {
   if (wanted > kBatch) wanted = kBatch;
   {
     const Held held(cache.lock);
-    // If this many granules of a queue cannot leave, all of them may be pinned, so the other queue is used.
+    // If this many granules of a queue cannot leave, all granules of the queue may be pinned, so the other queue is
+    // used.
     constexpr uint32_t kRefusals = 32;
     uint32_t refused[2] = {0, 0};  // granules of kSmall and of kMain
     for (uint32_t tries = wanted + 2 * kRefusals; tries > 0 && batch.count < wanted; --tries) {
@@ -82,7 +83,7 @@ uint32_t Eviction::unmap_batch(Cache& cache, uint32_t wanted) const noexcept {
     yield_core();  // all granules are pinned, or owned by other threads
     return 0;
   }
-  // Drops granules without neighbours, unless a touch in probation would save a read from a disk.
+  // Granules without neighbours are dropped, unless a touch in probation would save a read from a disk.
   const bool drops = !userfault_->moves || far.mapped();
   // If the library serves the kernel's faults, calls take no pins: any granule may be the target of an O_DIRECT read.
   const bool cleans = userfault_->moves && !userfault_->kernel_faults && !caches.devices_store.load() &&

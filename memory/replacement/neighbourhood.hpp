@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides, for each piece of 1 MiB, whether the 16 KiB around a granule come in and leave together if faults follow no
-// stream. Faults show whether that pays. If a second granule of a neighbourhood soon comes in alone, one fault for both
-// would have saved a fault; if no second one comes, it would have brought in unused pages. Once a piece brings in
-// neighbourhoods, an eighth of them still come in singly, as samples. (Sampled sets as in set dueling, Qureshi et al.,
-// ISCA 2007. The misses of both methods are not compared: the method that brings in more has fewer, at the expense of
-// others.)
+// Decides, for each piece of 1 MiB, whether the 16 KiB around a granule (a neighbourhood) come in and leave together if
+// faults follow no stream. Faults show whether that pays. If a second granule of a neighbourhood soon comes in alone,
+// one fault for both granules would have saved a fault. If no second granule comes in, one fault for all would have
+// brought in unused pages. When the granules of a piece come in as neighbourhoods, those of an eighth of them still
+// come in singly, as samples. (Sampled sets as in set dueling, Qureshi et al., ISCA 2007. The misses of both methods
+// are not compared: the method that brings in more has fewer, at the expense of others.)
 #pragma once
 
 #include <stdint.h>
@@ -32,8 +32,9 @@ inline bool wanted(uint32_t granule) noexcept {
 /// Counts a granule that came in alone; the caller holds its cache's lock. Returns the value for its node: the number
 /// of granules that have come in alone so far.
 inline uint32_t came_alone(Cache& cache, uint32_t granule, uint32_t kind) noexcept {
-  // Two of four must be used, because by estimate three granules, with those that they evict, cost as much as a fault.
-  // (With kSaved = 4, GNU sort read 1.6 times as much for 10 % fewer faults, and itemset 2.3 times for 15 % more.)
+  // Two of four granules must be used: it is estimated that three granules, together with the granules that they evict,
+  // cost as much as a fault. (With kSaved = 4, GNU sort read 1.6 times as much for 10 % fewer faults, and itemset 2.3
+  // times for 15 % more.)
   constexpr int kMost = 16, kSaved = 1, kCost = -1;
   const uint32_t now = ++cache.came_alone;
   const uint32_t shortly = cache.evictable() / 16;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Evicts granules without neighbours. A MOVE of each would interrupt, once a granule, all cores that run the process.
-// Here the granules are write-protected together with those around them, written if they changed, and dropped with one
-// call. So a chunk of 64 granules causes one interruption, and the chunk's next victims are already written.
+// Evicts granules without neighbours. A MOVE of each granule would interrupt all cores that run the process, once for
+// each granule. Here the granules are write-protected together with the granules around them, written if they changed,
+// and dropped with one call. So a chunk of 64 granules causes one interruption, and the chunk's next victims are
+// already written.
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
 #include "memory/replacement/eviction.hpp"
@@ -39,8 +40,8 @@ class Chunk {
       victims_ |= bit(index);
     }
     claim_around();
-    // Read only once this thread owns the words: a thread that submits a device read sets devices_store before it pins
-    // them.
+    // The flag is read only after this thread owns the words, because a thread that submits a device read sets
+    // devices_store before it pins them.
     if (caches.devices_store.load()) {
       for (uint64_t rest = owned_ & ~victims_; rest != 0; rest &= rest - 1) {
         const auto index = static_cast<uint32_t>(__builtin_ctzll(rest));
@@ -87,7 +88,8 @@ class Chunk {
     return state_of(words_[index]) == kResident && (words_[index] & kProtected) == 0;
   }
 
-  // One call from the first open granule to the last, if this thread owns all between.
+  // Makes one call for the range from the first to the last unprotected granule, if this thread owns all granules
+  // between them.
   void protect() const noexcept {
     for (uint32_t index = 0; index < granules_;) {
       if ((owned_ & bit(index)) == 0 || !is_open(index)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The DRAM that a limit may allow: the machine's, or the limit of the process's memory cgroup.
+// The most DRAM that a limit may allow: the machine's memory, or the limit of the process's memory cgroup.
 #pragma once
 
 #include <stdint.h>

@@ -134,7 +134,7 @@ long set_action(int signal, const struct sigaction* action, struct sigaction* be
 }
 
 SignalsBlocked::SignalsBlocked() noexcept {
-  // Blocks SIGBUS, too: nothing here may fault, so a fault is a bug and should end the process.
+  // SIGBUS is blocked, too: no code here may fault, so a fault is a bug and should end the process.
   // SIGSYS stays unblocked, because the C library may make a trapped call here (pthread_create).
   const uint64_t all = ~(uint64_t{1} << (SIGSYS - 1));
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&all), as_long(&before_), sizeof all);
@@ -193,7 +193,8 @@ void die(const char* what, long error) noexcept {
       yield_core();
     for (;;) raw(SYS_exit_group, 134);
   }
-  // No handler of the program runs here: it might access data of this thread or of a thread that waits above.
+  // No handler of the program may run here, because it might access data of this thread, or of a thread that waits in
+  // the loop above.
   const uint64_t others = ~(uint64_t{1} << (SIGABRT - 1));
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&others), 0, sizeof others);
   Line line;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // System calls that keep errno, and functions that use them: a wait for a word, a lock, a section without signals. The
-// fault path runs inside a signal handler of any program, perhaps one that replaced malloc: it may use nothing else.
+// code that handles a fault runs inside a signal handler of any program, and this program may have replaced malloc. So
+// this code may use nothing else.
 #pragma once
 
 #include <signal.h>
@@ -67,9 +68,9 @@ void wake_all(const void* word) noexcept;
 /// Monotonic nanoseconds.
 uint64_t now_ns() noexcept;
 
-/// A lock for a few instructions. Holders on the fault path make no system call and copy no data, so waiters mostly
-/// spin; if the holder was preempted, the waiter sleeps. Callers block their signals, so that a handler cannot meet its
-/// own thread's lock.
+/// A lock for a few instructions. During a fault, a holder makes no system call and copies no data, so waiters mostly
+/// spin; if the holder was preempted, the waiter sleeps. Callers block their signals, so that a handler cannot wait for
+/// a lock that its own thread holds.
 class Lock {
  public:
   void lock() noexcept {
@@ -105,8 +106,8 @@ void fill_mask(sigset_t* mask) noexcept;
 /// sigaction(2) without the C library, whose calls memory/calls may intercept. 0 or -errno.
 long set_action(int signal, const struct sigaction* action, struct sigaction* before) noexcept;
 
-/// Blocks all signals of this thread while it lives. A function that takes a lock outside the SIGBUS handler needs one:
-/// otherwise a handler of the program could touch the arena and wait for its own thread.
+/// Blocks all signals of this thread while the object exists. A function that takes a lock outside the SIGBUS handler
+/// needs such an object: otherwise a handler of the program could touch the arena and wait for its own thread.
 class SignalsBlocked {
  public:
   SignalsBlocked() noexcept;

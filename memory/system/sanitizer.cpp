@@ -47,7 +47,7 @@ const Mark* mark_in(int file, uint64_t at, uint64_t bytes, char* buffer) {
     if (!read_all(file, buffer, part, at + done)) return found;
     for (const char* text = buffer; text < buffer + part; ++text) {
       const Mark* const mark = mark_at(text, buffer + part);
-      // A library of AddressSanitizer also has the entry of LeakSanitizer.
+      // If a table has several marks, the first one in kMarks is used.
       if (mark != nullptr && (found == nullptr || mark < found)) found = mark;
     }
   }
