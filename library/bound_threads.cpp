@@ -79,8 +79,8 @@ const cpu_set_t* before_of(const Process& own, pid_t thread, const cpu_set_t& fo
   return maker != own.threads.end() ? &maker->second.before : nullptr;
 }
 
-/// Binds every thread to the cores that are in all of `own.cores`. If there is no such core, the later entries count.
-/// If `own.cores` is empty, gives the threads their earlier cores back.
+/// Binds every thread to the cores that are in all of `own.cores`. If no core is in all of them, the later entries take
+/// precedence. If `own.cores` is empty, gives the threads their earlier cores back.
 void bind_all(Process& own) {
   std::optional<cpu_set_t> wanted;
   for (const cpu_set_t& cores : own.cores) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reading half of the C interface: a RingReader and its held steps behind handles.
+// The reading half of the C interface: handles for a RingReader and for the steps that it holds.
 #include "library/reader.hpp"
 
 #include <algorithm>
@@ -86,7 +86,7 @@ Error damage_of(const ringside_reader& reader, std::uint64_t iteration) {
 
 /// The time at which a wait of `seconds` seconds ends.
 std::chrono::steady_clock::time_point deadline(double seconds) {
-  constexpr double kLongestS = 1e9;  // 31 years, which stand for "no limit"
+  constexpr double kLongestS = 1e9;  // 31 years, used for "no limit"
   const std::chrono::duration<double> limit(std::min(seconds, kLongestS));
   return std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(limit);
 }

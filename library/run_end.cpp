@@ -15,8 +15,8 @@ namespace ringside::library {
 
 namespace {
 
-/// Whether a run that ended in this way is over. An analyzer that is stopped leaves the run to a successor, for which
-/// the producer waits.
+/// how: how the run ended. Returns whether the run is over. An analyzer that is stopped leaves the run to a successor,
+/// for which the producer waits.
 bool is_final(const std::string& how) {
   return how != "stopped" && how != "producer_stopped";
 }
@@ -25,7 +25,7 @@ bool is_final(const std::string& how) {
 
 RunState RunEnd::state(Clock::time_point now) {
   if (last_look_ && now - *last_look_ < pause_) return state_;
-  // After a longer time without calls, it is not known whether the pool had an owner meanwhile.
+  // After a long time without calls, it is not known whether the pool had an owner during that time.
   if (last_look_ && now - *last_look_ > 2 * kLongestPause) ownerless_since_.reset();
   last_look_ = now;
   pause_ = std::min(2 * pause_, kLongestPause);
