@@ -9,7 +9,7 @@
 namespace ringside::mpi {
 namespace {
 
-/// A node's report of its ring.
+/// What a node reports about its ring.
 struct Found {
   Id128 run_id;
   std::uint64_t empty = 1;
@@ -55,7 +55,8 @@ KeptIterations::KeptIterations(const std::string& path) : path_(path) {
     try {
       return RingReader::open(path).recover();
     } catch (const Error& error) {
-      // The file does not exist, or the pool is unfinished, or the file is no pool, which the analyzer will refuse.
+      // The file does not exist, the pool is unfinished, or the file is no pool; in the last case, the analyzer will
+      // refuse the file.
       if (error.code() == ExitCode::kUsage) return {};
       throw;
     }

@@ -37,8 +37,8 @@ std::vector<std::string> unpacked(const std::string& all) {
   return texts;
 }
 
-/// The number of a file in its file system, which is the same on all machines that share the file system; "" if the
-/// file does not exist.
+/// The number that a file has in its file system, which is the same on all machines that share this file system; "" if
+/// the file does not exist.
 std::string number_of(const std::string& path) {
   struct stat found {};
   return stat(path.c_str(), &found) == 0 ? std::to_string(found.st_ino) : "";
@@ -119,7 +119,7 @@ void EarlierRings::find_rings(const Job& job, const std::string& path, const std
   });
 }
 
-/// The ranks share the verification: each verifies every n-th ring.
+/// The ranks share the work of the verification: each of the n ranks verifies every n-th ring.
 void EarlierRings::agree(const Job& job) {
   const auto size = static_cast<std::size_t>(job.all.size());
   std::vector<std::uint64_t> found(2 * places_.size());  // for each node, its step's commit number and hash

@@ -98,7 +98,7 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
 }
 
 /// With RINGSIDE_POOL_RESUME, the nodes agree on the step from which the run continues (resume_from_). Returns the
-/// rings of an earlier job, if these were named and the nodes have no step to continue from. Collective.
+/// rings of an earlier job, if the user named such rings and the nodes have no step from which to continue. Collective.
 std::optional<EarlierRings> RankWriter::find_start(const RankOptions& options) {
   const char* const rings = std::getenv(kResumeFromVariable);
   const std::string earlier = job_.all.text_of_first(rings == nullptr ? "" : rings);
@@ -119,7 +119,7 @@ std::optional<EarlierRings> RankWriter::find_start(const RankOptions& options) {
   return std::optional<EarlierRings>(std::in_place, job_, earlier, own, options);
 }
 
-/// This check is the first exchange between ranks, because later exchanges may differ between releases.
+/// This check is the first exchange between the ranks, because the later exchanges may differ from release to release.
 void RankWriter::check_same_release() const {
   struct Release {
     char version[32] = {};

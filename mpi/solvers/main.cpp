@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ringside-producer-mpi: the built-in solvers as one rank of several (docs/publish/mpi.md). `ringside run --ranks`
-// starts it; it finds its analyzer in the environment, like any solver of several ranks.
+// ringside-producer-mpi: one rank of a run in which a built-in solver runs as several ranks (docs/publish/mpi.md).
+// `ringside run --ranks` starts it. Like any solver of several ranks, it finds its analyzer through the environment.
 #include <mpi.h>
 
 #include <exception>

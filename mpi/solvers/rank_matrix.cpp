@@ -32,7 +32,7 @@ Id128 hash_of(const Array<T>& array, std::uint64_t begin, std::uint64_t end) {
   return array.empty() || begin == end ? Id128{} : hash128(array.data() + begin, (end - begin) * sizeof(T));
 }
 
-/// The hash of one block of the part. Row beginnings are relative to the block's first entry.
+/// The hash of one block of the part. In the hash, row beginnings count from the block's first entry.
 Id128 block_hash(const CsrMatrix& part, std::uint64_t block) {
   const std::uint64_t first = block * kBlockRows;
   const std::uint64_t last = std::min(first + kBlockRows, part.rows);
@@ -123,7 +123,7 @@ class RankBuild final : public SharedBuild {
   BlockBorders borders_;
 };
 
-/// Data that distinguish different versions of a file, without reading all of it.
+/// Data that show whether two files are different versions, without reading the whole files.
 struct FileMark {
   std::uint64_t bytes = 0;
   std::array<Id128, 2> ends{};  // hashes of the first and of the last bytes

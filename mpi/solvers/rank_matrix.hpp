@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A matrix that all ranks load together. Each rank keeps its own rows: whole blocks, divided so that all ranks have
-// about equal work.
+// A matrix that all ranks load together. Each rank keeps its own rows, which are whole blocks. The blocks are divided
+// so that all ranks have about the same work.
 #pragma once
 
 #include "mpi/solvers/rank_neighbours.hpp"

@@ -18,8 +18,8 @@ namespace ringside::mpi {
 
 class RankRun final : public StepWriter {
  public:
-  /// Attaches all ranks, with the options of the environment, and claims the first step. Throws AgreedError (the same
-  /// on all ranks), or Error if the claim fails. Collective.
+  /// Attaches all ranks with the options from the environment, and claims the first step. Throws AgreedError, which is
+  /// the same on all ranks, or Error if the claim fails. Collective.
   RankRun(MPI_Comm ranks, const Problem& problem);
 
   /// The step from which the run continues; empty if it begins anew. Throws Error (exit code 2) if the step lacks a
