@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ringside-generator: systemd cannot read TOML. At boot and at every `systemctl daemon-reload` this program therefore
 // converts some settings of /etc/ringside into drop-ins of units (systemd.generator(7), docs/use/operations.md): the
-// cores and their NUMA nodes, the writable folders, whether the network is needed.
+// cores and their NUMA nodes, the writable folders, and whether the network is needed.
 //
 // If a file cannot be used, the program writes one line to the kernel's log and no drop-in. The boot continues, and the
 // service itself reports the problem. It reads only /etc/ringside and /sys, because other files may not exist so early.
@@ -30,13 +30,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Sorts between the unit and the drop-in of `systemctl edit`, which therefore takes precedence.
+// This name is sorted before the drop-in of `systemctl edit`, so that this other drop-in takes precedence.
 constexpr const char* kDropIn = "10-ringside.conf";
 // Without a drop-in, the units may write below kState, and require the mounts here and at kPmem.
 constexpr std::string_view kState = "/var/lib/ringside/";
 constexpr std::string_view kPmem = "/var/lib/ringside/pmem/";
 
-/// The file's keys, as the programs read them.
+/// The values of a settings file, as the programs read them.
 class Settings {
  public:
   explicit Settings(const fs::path& file) : settings_(read_settings(file.string(), "settings")) {}
@@ -72,8 +72,8 @@ bool holds_all(const std::vector<int>& list, const std::vector<int>& wanted) {
 }
 
 /// CPUAffinity= and, if the cores are on only some of the machine's nodes, a memory policy, because other nodes are
-/// farther away. If the cores are on one node, memory comes from that node until it is used up; if on several, only
-/// from those nodes.
+/// farther away. If the cores are on one node, memory comes from that node until it is used up. If they are on several
+/// nodes, memory comes only from those nodes.
 std::string placement(const std::string& cores, const fs::path& system) {
   if (cores.empty()) return {};
   const std::vector<int> cpus = parse_core_list(cores, "cores").cpus;
@@ -157,7 +157,8 @@ DropIn for_serve(const Settings& settings, const fs::path&) {
   return is_local ? DropIn{} : DropIn{{}, "IPAddressAllow=any\n"};
 }
 
-/// Writes to the kernel's log, the only one so early, and to standard error for a user who calls the program.
+/// Writes to the kernel's log, which is the only log so early during boot; and to standard error, for a user who calls
+/// the program.
 void say(const std::string& said) {
   const std::string text = printable(said);
   fmt::print(stderr, "ringside-generator: {}\n", text);
