@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # Lists the stages of test.sh that have already passed with the same inputs: the files that a stage reads, the installed
 # packages (including compilers), the kernel, the user, and the test data. A stage that passed leaves an empty file in
-# the user's cache, whose name contains the stage and the hash of its inputs. None of these files is committed. Sourced
-# by test.sh, in the root of the sources.
+# the user's cache; the file's name contains the stage and the hash of the stage's inputs. These files are not
+# committed. Sourced by test.sh, in the root of the sources.
 
 passed_folder=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/ringside/passed
 
