@@ -39,7 +39,7 @@ uint64_t whole_granules(uint64_t pages, uint32_t kind) {
   return (pages + span - 1) / span * span;
 }
 
-// Reserves far memory for pages [from, to) of a region, and sets their words. false: far memory is full.
+// Reserves far memory for pages [from, to) of a region, and sets their words. Returns false if far memory is full.
 bool make_usable(uint32_t first, uint64_t from, uint64_t to, uint32_t kind, bool direct = false) {
   const uint64_t bytes = (to - from) << kPageShift;
   uint64_t used = core.far_bytes.load();

@@ -42,8 +42,8 @@ Region region_of(const void* address) noexcept;
 /// Whether a page is allocated: parts of a region may have been released.
 bool is_allocated(uint32_t page) noexcept;
 
-/// Resizes a region at its address. false: the next addresses are taken, or far memory is full (then `full` becomes
-/// true).
+/// Resizes a region at its address. Returns false if the next addresses are taken, or if far memory is full (then
+/// `full` becomes true).
 bool resize_in_place(Region region, uint64_t bytes, bool* full) noexcept;
 /// Releases pages of a region. The region's addresses are reused once all of its pages are released. No thread may use
 /// the pages meanwhile.

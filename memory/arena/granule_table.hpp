@@ -21,7 +21,7 @@ class GranuleTable {
   void place_at(uint32_t number) noexcept { place_ = number % kPlaces; }
   static constexpr uint32_t kPlaces = 48;
 
-  /// Reserves addresses; 0 or -errno. `bytes`: whole pieces.
+  /// Reserves `bytes` bytes of addresses, which must be whole pieces. Returns 0 or -errno.
   long start(uint64_t bytes) noexcept;
   void stop() noexcept;
   /// In a forked child, which did not inherit the arena: reserves the same addresses. Allocated granules become absent,
@@ -64,7 +64,7 @@ class GranuleTable {
   /// After an access to a page that is not allocated: makes the page inaccessible, so that the repeated access raises
   /// SIGSEGV.
   void wall(uint32_t page) noexcept;
-  /// Maps anonymous memory where a file was mapped, and watches it before any thread can touch it. 0 or -errno.
+  /// Maps anonymous memory where a file was mapped, and watches it before any thread can touch it. Returns 0 or -errno.
   long restore(uint32_t page, uint32_t pages, const UserFault& userfault) noexcept;
   /// Removes the walls of a range before its allocation.
   void open_walls(uint32_t page, uint32_t pages) noexcept;

@@ -18,7 +18,7 @@ inline constexpr uint32_t kNoSlot = UINT32_MAX;
 
 class Parking {
  public:
-  /// `bytes` of slots for each granule size, divided among `partitions`. 0 or -errno.
+  /// Makes `bytes` bytes of slots for each granule size, divided among `partitions` partitions. Returns 0 or -errno.
   long start(const UserFault& userfault, uint64_t bytes, uint32_t partitions) noexcept;
   void stop() noexcept;
   /// In a forked child, which did not inherit the slots: forgets them.

@@ -25,8 +25,8 @@ class Calls {
   bool handling() const noexcept { return handling_; }
 
   /// For a child of vfork(2) that requests tracing (PTRACE_TRACEME). Each trap would stop the child for its tracer, but
-  /// the tracer sleeps until the exec. So tracing begins only with the exec. false: the child's calls are not trapped,
-  /// so the tracing can begin at once.
+  /// the tracer sleeps until the exec. So tracing begins only with the exec. Returns false if the child's calls are not
+  /// trapped; then the tracing can begin at once.
   bool trace_at_exec() noexcept;
 
   /// For a forked child that has an arena: the child is now the process that has the arena.

@@ -47,7 +47,7 @@ struct Record {
 
 class Records {
  public:
-  /// 0 or -errno.
+  /// Returns 0 or -errno.
   long start() noexcept;
   void stop() noexcept;
   /// A record for this thread; nullptr if all are in use. Drops the records of calls that the program left by longjmp.

@@ -37,7 +37,7 @@ Stubs stubs() noexcept;
 /// The stubs at an address that is the same in every process. A child program inherits the filter and may have its own
 /// arena: the filter also permits the child's calls from this address.
 Stubs fixed_stubs() noexcept;
-/// Copies the stubs to that address, and uses them for all calls of the library, too. 0 or -errno.
+/// Copies the stubs to that address, and also uses them for all calls of the library. Returns 0 or -errno.
 long use_fixed_stubs() noexcept;
 
 }  // namespace ringside::memory

@@ -94,7 +94,7 @@ bool may_go_on(const Record& record, const uint64_t* arguments) {
          (S_ISREG(about.st_mode) || S_ISBLK(about.st_mode));
 }
 
-// Pins as much of [address, address + bytes) as fits into a piece. 0 or -errno.
+// Pins as much of [address, address + bytes) as fits into a piece. Returns 0 or -errno.
 long pin_piece(Record& record, uint64_t address, uint64_t bytes, uint64_t* piece) {
   *piece = bytes;
   if (!in_arena(address)) return 0;

@@ -18,7 +18,7 @@ class FarFile {
   /// Returns 0, or -1 after recording the failure.
   int start(const char* folder, uint64_t arena_bytes) noexcept;
   void stop() noexcept;
-  /// In a forked child: replaces the parent's file by one that write_copy made. 0 or -errno.
+  /// In a forked child: replaces the parent's file by a file that write_copy made. Returns 0 or -errno.
   long adopt(int descriptor) noexcept;
 
   /// From now on every transfer takes as long as with a slower memory: `latency_ns` for the first byte, and then the
@@ -38,7 +38,7 @@ class FarFile {
   /// The free bytes of the folder's file system; 0 after recording a failure.
   static uint64_t free_bytes(const char* folder) noexcept;
 
-  /// Reserves the range, so that later writes cannot fail on a full disk. 0 or -errno.
+  /// Reserves the range, so that later writes cannot fail because the disk is full. Returns 0 or -errno.
   long reserve(uint64_t offset, uint64_t bytes) const noexcept;
   /// Frees the range; it reads as zeros afterwards.
   void punch(uint64_t offset, uint64_t bytes) noexcept;

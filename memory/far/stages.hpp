@@ -30,7 +30,8 @@ class Stages {
   /// Begins to read a block of the file, unless a stage already has it or reads it, or all stages are in use. Parts
   /// that `writes` still holds are stale from the beginning.
   void begin(uint32_t block, WriteBehind& writes) noexcept;
-  /// Copies a range from its block's stage; false: the caller must read the file. The caller owns the range's granules.
+  /// Copies a range from its block's stage. Returns false if no stage has the range; the caller must then read the
+  /// file. The caller owns the range's granules.
   bool take(uint64_t offset, char* to, size_t bytes) noexcept;
   /// Marks the range as stale. Called after a write to the file, or after a hole was made in it.
   void changed(uint64_t offset, uint64_t bytes) noexcept;

@@ -40,7 +40,7 @@ class WriteBehind {
   void copy(uint64_t offset, const char* from, size_t bytes, Orders& orders) noexcept;
   void submit(Orders& orders) noexcept;
 
-  /// Copies a range whose write is not complete; false: the file has it.
+  /// Copies a range whose write is not complete. Returns false if the file already has the range.
   bool take(uint64_t offset, char* to, size_t bytes) noexcept;
   /// Returns when the file has all copied data of a range.
   void wait(uint64_t offset, uint64_t bytes) noexcept;

@@ -9,8 +9,8 @@ namespace ringside::memory {
 
 class BusErrors {
  public:
-  /// `absent`: whether to handle absent memory; `copied`: whether to handle chunks that are being copied. 0 or an error
-  /// number.
+  /// `absent`: whether to handle absent memory; `copied`: whether to handle chunks that are being copied. Returns 0 or
+  /// an error number.
   int start(bool absent, bool copied) noexcept;
   void stop() noexcept;
   /// Whether the library handles a signal.
@@ -35,7 +35,8 @@ class BusErrors {
 
 extern BusErrors bus_errors;
 
-/// Called after each fault, possibly in a signal handler: the preload library's account uses it. nullptr: none.
+/// Called after each fault, possibly in a signal handler: the preload library's account uses it. nullptr if there is no
+/// such function.
 extern void (*after_fault)() noexcept;
 
 /// The common part of both ways to handle faults: makes the page accessible. If the page is not allocated, makes it

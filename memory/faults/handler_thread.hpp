@@ -14,7 +14,7 @@ namespace ringside::memory {
 
 class HandlerThread {
  public:
-  /// 0 or an error number.
+  /// Returns 0 or an error number.
   int start(const UserFault& userfault) noexcept;
   void stop() noexcept;
   /// For a forked child, which did not inherit the thread.

@@ -14,21 +14,21 @@ class Run;
 
 class Resolve {
  public:
-  /// 0 or -errno.
+  /// Returns 0 or -errno.
   long start(const UserFault& userfault, bool read_ahead) noexcept;
   void stop() noexcept;
 
-  /// Makes the page accessible for loads, and with `store` for stores. false: it is not allocated.
+  /// Makes the page accessible for loads, and with `store` for stores. Returns false if the page is not allocated.
   bool page(uint32_t page, bool store) noexcept;
-  /// Makes the page accessible, as `page` does, and adds a pin. `changes`: the kernel will store into the page. 0 or
-  /// -errno.
+  /// Makes the page accessible, as `page` does, and adds a pin. `changes`: the kernel will store into the page. Returns
+  /// 0 or -errno.
   long pin(uint32_t page, bool changes) noexcept;
   /// Pins the granules from `page` to `last`. `page` becomes the first page that is not pinned. Returns 0 or -errno.
   long pin_range(uint32_t* page, uint32_t last, bool changes) noexcept;
   /// Takes a pin from each granule; skips pieces that were never allocated.
   void unpin_range(uint32_t page, uint32_t last) noexcept;
-  /// The first page of the granule that holds a page, and its kind; false: it is not allocated. Waits while the granule
-  /// size changes.
+  /// Finds the first page of the granule that holds a page, and the granule's kind. Returns false if the page is not
+  /// allocated. Waits while the granule size changes.
   static bool granule_of(uint32_t page, uint32_t* granule, uint32_t* kind) noexcept;
 
  private:

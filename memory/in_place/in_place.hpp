@@ -26,7 +26,7 @@ const char* reason(Placement placement) noexcept;
 
 class InPlace {
  public:
-  /// `limit`: the DRAM limit; `most_dram`: its possible maximum. 0 or -errno.
+  /// `limit`: the DRAM limit; `most_dram`: its possible maximum. Returns 0 or -errno.
   long start(uint32_t asked, uint64_t limit, uint64_t most_dram) noexcept;
   /// Also called in a forked child, whose regions are all cached.
   void stop() noexcept;
@@ -40,17 +40,19 @@ class InPlace {
     return possible() && pieces_[page / kPagesPerPiece].load(std::memory_order_relaxed) != 0;
   }
 
-  /// Maps far memory at pages whose words the caller owns (and gives up by this call), or at new pages. 0 or -errno.
+  /// Maps far memory at new pages, or at pages whose words the caller owns (and gives up by this call). Returns 0 or
+  /// -errno.
   long map(uint32_t page, uint32_t pages) noexcept;
-  /// Takes a range of words out of in-place use: see expel of core.hpp. false: some pages are pinned.
+  /// Takes a range of words out of in-place use: see expel of core.hpp. Returns false if some pages are pinned.
   bool expel(uint32_t page, uint32_t pages, Expel how) noexcept;
-  /// Makes a whole region cached and keeps its content. false: a part is pinned, or the kernel has no mapping left.
+  /// Makes a whole region cached and keeps its content. Returns false if a part is pinned, or if the kernel has no
+  /// mapping left.
   bool cache(uint32_t page, uint32_t pages) noexcept;
   /// Writes promoted chunks that changed to far memory; the chunks stay promoted.
   void write_back(uint32_t page, uint32_t pages) noexcept;
   /// For a fault of an access that the mapping should permit: whether a copy of the chunk explains the fault. Waits
-  /// until the copy ends. false: the mapping has not changed since this thread's last fault there, so the program
-  /// itself caused the fault.
+  /// until the copy ends. Returns false if the mapping has not changed since this thread's last fault there; then the
+  /// program itself caused the fault.
   bool explains(uint32_t page) noexcept;
 
   /// Limits the DRAM of promoted chunks to `bytes`; false if pins prevent it.
@@ -73,7 +75,7 @@ class InPlace {
   /// Whether another chunk may be promoted.
   bool has_room() const noexcept;
   bool over_share() const noexcept { return promoted_bytes.load() > share(); }
-  /// Removes the page table entries of a piece but keeps its content. false: the piece is not in place.
+  /// Removes the page table entries of a piece but keeps its content. Returns false if the piece is not in place.
   bool forget_touches(uint32_t piece) noexcept;
 
   std::atomic<uint64_t> bytes{0}, promoted_bytes{0}, promotions{0}, demotions{0}, sampled{0}, touched{0};
@@ -84,15 +86,15 @@ class InPlace {
     std::atomic<uint16_t> generation{0};  // counts the changes of its mapping
     std::atomic<uint8_t> history{0};
   };
-  /// Takes all words of a chunk, or none. false unless every page is in place and without pins.
+  /// Takes all words of a chunk, or none. Returns false unless every page is in place and has no pins.
   bool own(uint32_t chunk) noexcept;
-  /// Does the same as own, but waits for other owners, and leaves out pages that are not allocated. false: the chunk is
-  /// no longer in place.
+  /// Does the same as own, but waits for other owners, and leaves out pages that are not allocated. Returns false if
+  /// the chunk is no longer in place.
   bool own_surely(uint32_t chunk, bool* pinned) noexcept;
   bool own_unpinned(uint32_t chunk) noexcept;
   void disown(uint32_t chunk) noexcept;
   void disown_page(uint32_t page) noexcept;
-  /// Changes the access to an owned chunk. false: the kernel has no mapping left, and nothing changed.
+  /// Changes the access to an owned chunk. Returns false, and changes nothing, if the kernel has no mapping left.
   bool protect(uint32_t chunk, int protection) noexcept;
   void copy_back(uint32_t chunk) noexcept;
   bool back_to_far(uint32_t chunk) noexcept;

@@ -12,7 +12,7 @@ namespace ringside::memory {
 
 class Sampling {
  public:
-  /// 0 or an error number.
+  /// Returns 0 or an error number.
   int start() noexcept;
   void stop() noexcept;
   /// For a forked child, which did not inherit the thread.

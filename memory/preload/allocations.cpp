@@ -47,7 +47,7 @@ BitWord* made_bits() {
   return made;
 }
 
-// The caller has entered the gate. false: there is no memory for the bits.
+// The caller must be inside the gate. Returns false if there is no memory for the bits.
 bool add_large_block(const void* memory) {
   BitWord* words = bits.load();
   if (words == nullptr) words = made_bits();

@@ -40,7 +40,7 @@ bool starts_page(const void* address) {
   return (reinterpret_cast<uintptr_t>(address) & (kPage - 1)) == 0;
 }
 
-/// The part of [address, address + bytes) in the arena, as pages. false: there is none.
+/// Finds the part of [address, address + bytes) that is in the arena, as pages. Returns false if no part is.
 bool part_in_arena(const void* address, uint64_t bytes, uint32_t* page, uint32_t* pages) {
   if (!core.ready() || bytes == 0) return false;
   const uint64_t base = reinterpret_cast<uintptr_t>(table.address(0)), end = base + table.bytes();

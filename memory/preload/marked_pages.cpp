@@ -15,7 +15,7 @@ namespace {
 /// is not necessary for is_empty and clear, and in a forked child, which has only one thread.
 class PageSet {
  public:
-  /// false: no memory is left. Call it before add().
+  /// Allocates the memory. Returns false if no memory is left. Call it before add().
   bool is_ready() noexcept {
     if (bits_ == nullptr) bits_ = static_cast<uint64_t*>(map_table(bytes()));
     return bits_ != nullptr;

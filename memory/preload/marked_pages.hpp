@@ -8,7 +8,7 @@
 
 namespace ringside::memory {
 
-/// false: the limit leaves no space; as with mlock(2), some pages may then be locked.
+/// Returns false if the limit leaves no space. As with mlock(2), some pages may then be locked.
 bool lock_pages(uint32_t page, uint32_t pages) noexcept;
 void unlock_pages(uint32_t page, uint32_t pages) noexcept;
 /// Whether any of the pages is locked.
@@ -16,7 +16,7 @@ bool are_locked(uint32_t page, uint32_t pages) noexcept;
 /// For a forked child, which inherits no locks.
 void forget_locks() noexcept;
 
-/// false: there is no memory for the record.
+/// Returns false if there is no memory for the record.
 bool wipe_on_fork(uint32_t page, uint32_t pages) noexcept;
 /// Unmarks pages, for MADV_KEEPONFORK or because they are released.
 void keep_on_fork(uint32_t page, uint32_t pages) noexcept;

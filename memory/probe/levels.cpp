@@ -166,7 +166,7 @@ void answer_size(Walks& walks, Level& level, int number, std::uint64_t coarse) {
   }
 }
 
-/// The first power of two of bytes whose walk costs clearly more than a hit of this level; 0: none.
+/// The first power of two of bytes whose walk costs clearly more than a hit of this level; 0 if there is none.
 std::uint64_t first_slower(Walks& walks, double hit_ns, std::uint64_t from, std::uint64_t line) {
   for (std::uint64_t bytes = from; bytes <= walks.memory().most_bytes() / 2 && bytes / line <= (1 << 23); bytes *= 2) {
     if (walks.settled_cost(walks.lines_at(walks.memory().fresh(bytes), line, bytes / line)) > 1.25 * hit_ns) {

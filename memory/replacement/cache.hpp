@@ -108,7 +108,7 @@ struct alignas(64) Cache {
 
 class Caches {
  public:
-  /// Tables for up to `most_bytes` of DRAM. 0 or -errno.
+  /// Makes the tables for up to `most_bytes` of DRAM. Returns 0 or -errno.
   long start(uint64_t most_bytes, uint32_t partitions) noexcept;
   void stop() noexcept;
 

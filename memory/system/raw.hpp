@@ -18,8 +18,8 @@
 
 namespace ringside::memory {
 
-/// The least number of the library's descriptors, by which a preload library keeps them away from the program's. 0: any
-/// number.
+/// The least number of the library's descriptors, with which a preload library keeps them away from the program's
+/// descriptors. 0: any number.
 extern int least_descriptor;
 /// Moves a new descriptor to such a number and returns it; errors are returned unchanged.
 long out_of_the_way(long descriptor) noexcept;
@@ -103,7 +103,7 @@ class Held {
 /// a cancellation during a fault would leave a granule without an owner.
 void fill_mask(sigset_t* mask) noexcept;
 
-/// sigaction(2) without the C library, whose calls memory/calls may intercept. 0 or -errno.
+/// sigaction(2) without the C library, whose calls memory/calls may intercept. Returns 0 or -errno.
 long set_action(int signal, const struct sigaction* action, struct sigaction* before) noexcept;
 
 /// Blocks all signals of this thread while the object exists. A function that takes a lock outside the SIGBUS handler
