@@ -13,8 +13,8 @@
 
 namespace ringside {
 
-/// The producer's side of the account, from the descriptors of its steps. A program that publishes through the library
-/// reports its times only in these descriptors.
+/// The producer's side of the account, taken from the descriptors of the producer's steps. A program that publishes
+/// through the library reports its times only in these descriptors.
 struct PublisherAccount {
   std::atomic<std::int64_t> generate_ns{0};
   std::atomic<std::int64_t> producer_idle_ns{0};
@@ -50,11 +50,11 @@ struct AnalyzerAccount {
 /// The keys of `--summary` that the analyzer measures (seconds as doubles), without the histogram.
 Json to_json(const AnalyzerAccount& account);
 
-/// The keys of `--summary` that describe the producer, from the descriptors of its steps. The residuals are null if the
-/// solver does not publish them.
+/// The keys of `--summary` that describe the producer, taken from the descriptors of its steps. The residuals are null
+/// if the solver does not publish them.
 Json publisher_json(const AnalyzerAccount& account);
 
-/// {p50, p99, max} in nanoseconds.
+/// Returns {p50, p99, max} in nanoseconds.
 Json to_json(const LatencyHistogram& histogram);
 
 }  // namespace ringside

@@ -76,21 +76,22 @@ class Attachment {
   RunStart start() const noexcept { return admission_.start; }
   const RunDescription& run() const noexcept { return admission_.run; }
 
-  /// Serves steps until the producer leaves or is lost, `stop` is set, or the disk fails. Every step that was
-  /// published by then is committed, unless the disk failed, the producer broke the protocol, or a trigger has frozen
-  /// the ring. A trigger sets `stop` as well.
+  /// Serves steps until the producer leaves or is lost, `stop` is set, or the disk fails. Every step that has been
+  /// published when it returns is committed, unless the disk failed, the producer broke the protocol, or a trigger has
+  /// frozen the ring. A trigger sets `stop` as well.
   ServeEnd serve(std::atomic<bool>& stop) noexcept;
 
   /// Waits until everything is persisted, if the durability requires that. Then sends the outcome to the producer and
   /// returns it: code kDone, or the reason of a failure with the line for the user. A failed disk takes precedence over
   /// other reasons.
-  /// what_stopped: with kTriggered, the trigger over the whole run that ended it; empty: a trigger of this node.
+  /// what_stopped: used with kTriggered: the trigger over the whole run that ended the run; empty if a trigger of this
+  /// node ended it.
   Error finish(ServeEnd end, const std::string& what_stopped = {});
 
   /// Iteration of the kept iterate from which the run continues; 0: the run starts anew. Valid until the first step.
   std::uint64_t from_iteration() const noexcept { return account_.last_iteration.load(); }
-  /// The steps that the ring kept before the first new step. If a run was discarded: the steps of that run in the ring
-  /// that held it (this ring or the replaced one).
+  /// The steps that the ring kept before the first new step. If a run was discarded, these are the steps of that run in
+  /// the ring that held it (this ring, or the ring that was replaced).
   std::vector<RecordedStep> take_kept_steps() { return std::move(kept_steps_); }
   /// The results that the records of this run contain.
   const SharedLayout& layout() const noexcept { return layout_; }
@@ -104,7 +105,7 @@ class Attachment {
   const ReduceAdaptation& reduction() const noexcept { return reduction_; }
   const PlugInSet& plug_ins() const noexcept { return plug_ins_; }
   const RunTriggers& triggers() const noexcept { return triggers_; }
-  /// Whether a trigger ended the run, under this analyzer or an earlier one.
+  /// Whether a trigger ended the run, either under this analyzer or under an earlier one.
   bool triggered() const noexcept { return triggered_; }
   /// One line for each way in which a plug-in made an earlier analyzer of this run fail.
   const std::vector<std::string>& plug_in_lines() const noexcept { return plug_in_lines_; }

@@ -100,7 +100,8 @@ std::uint64_t step_work(const Attachment& attachment, const ReduceOptions& reduc
 void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const AnalyzerOptions& options,
             PlugInSet& plug_ins, AnalyzerAccount& account, RecordQueue* records, ServiceManager& manager,
             Report* report) {
-  // A request may outlive its producer in the queue. No pool is made or cleared for a dead producer.
+  // A request may still be in the queue when its producer is already dead. No pool is made or cleared for a dead
+  // producer.
   if (!handoff.wanted()) throw peer_error("the producer (pid {}) left before it was attached", handoff.producer_pid());
   manager.describe(fmt::format("preparing {} for {} rows", options.ring.pool, handoff.run().entries));
   manager.expect_work_on(pool_work(options.ring, handoff.schema().payload_bytes()));
@@ -124,7 +125,7 @@ void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const
 /// Ends the report's thread before the account that this thread reads is destroyed.
 class ReportScope {
  public:
-  /// with_publisher: whether to report the producer's side, too, because the producer does not.
+  /// with_publisher: whether to report the producer's side, too, because the producer itself does not report it.
   ReportScope(Report& report, const AnalyzerAccount& account, bool with_publisher) : report_(report) {
     report_.start([&account, with_publisher] {
       Json line = to_json(account);
@@ -175,7 +176,7 @@ Json describe(const AnalyzerOptions& options, const Attachment& attachment, cons
   return final;
 }
 
-/// True for the exit codes of a run whose disk failed or whose pool was truncated.
+/// Whether this is the exit code of a run whose disk failed or whose pool was truncated.
 bool is_storage_lost(ExitCode code) noexcept {
   return code == ExitCode::kSystem || code == ExitCode::kDamaged;
 }
@@ -213,8 +214,8 @@ void start_recorder(Service& service) {
   service.recorder.emplace(recorder_options(service), service.stop_run);
 }
 
-/// The link's threads inherit the cores and the low priority of the thread that makes it: they use the recorder's
-/// cores, and a step's work comes first.
+/// The link's threads inherit the cores and the low priority of the thread that makes the link. So they use the
+/// recorder's cores, and the work on a step takes precedence.
 void start_link(Service& service) {
   const std::string& address = service.options.analyzer.telemetry.node_address;
   const std::string& socket = service.options.process.socket;
@@ -257,7 +258,7 @@ class DescribedRun {
   ServiceManager& manager_;
 };
 
-/// Serves one producer from its request to its farewell. Throws Error if the producer was refused.
+/// Serves one producer from its request to the end of its connection. Throws Error if the producer was refused.
 ExitCode serve(Service& service, HandoffReader& handoff) {
   const bool supervised = service.options.supervised;
   const AnalyzerOptions& options = service.options.analyzer;
@@ -339,7 +340,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
     final["text"] = error.what();
   }
   report.write(final);
-  // If a stop was requested, the lost peer is no failure of the service.
+  // If a stop of the service was requested, a lost peer is no failure of the service.
   return end == ServeEnd::kStopped && error.code() == ExitCode::kPeerLost ? ExitCode::kDone : error.code();
 }
 
@@ -427,7 +428,8 @@ ExitCode run(const Options& options) {
     }
     try {
       code = serve(service, *handoff);
-      // After a failed write it is unknown what the disk holds: the service ends, and its manager decides.
+      // After a failed write, it is not known what the disk contains. So the service ends, and the service manager
+      // decides what to do.
       if (options.once || is_storage_lost(code)) return code;
       if (!options.supervised) code = ExitCode::kDone;  // a failed run is no failure of the service
     } catch (const Error& error) {

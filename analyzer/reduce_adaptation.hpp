@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decides under `--adapt` whether the next iterate is reduced in its slot or during the copy into it. If steps take
-// longer than planned, both modes are measured in turn, and the faster one stays. The results are bit-identical in both
-// modes, so the mode may change at any step (docs/inside/kernels.md).
+// longer than planned, both modes are measured in turn, and the faster mode is used from then on. The results are
+// bit-identical in both modes, so the mode may change at any step (docs/inside/kernels.md).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// For one thread. No function here allocates, logs or throws.
+/// Only one thread may use an object. No function here allocates, logs or throws.
 class ReduceAdaptation {
  public:
   /// The number of steps measured in each mode. Before them, kSettling steps are not counted, so that the caches and
@@ -25,7 +25,7 @@ class ReduceAdaptation {
   /// Whether the present mode was chosen after both modes were measured.
   bool adapted() const noexcept { return adapted_; }
 
-  /// Call when the analyzer has ended its work on a step, at `ended_ns` (CLOCK_MONOTONIC).
+  /// Call this when the analyzer has ended its work on a step. ended_ns: the time of that end (CLOCK_MONOTONIC).
   void step_ended(std::int64_t ended_ns) noexcept;
 
  private:

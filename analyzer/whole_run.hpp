@@ -26,10 +26,10 @@ struct StepAgain {
 
 class WholeRun {
  public:
-  /// Does nothing in a run of one node, or if a node has no --node-address. link: null if this node has none. recorder:
-  /// the options of the node's own recorder; recorded: the run's description for it. Call this before the attachment is
-  /// served; the attachment must outlive this object. Errors are logged, and the run continues without results of the
-  /// whole run. After a takeover, the solver may wait during this call.
+  /// Does nothing in a run of one node, or if a node has no --node-address. link: null if this node has no link.
+  /// recorder: the options of the node's own recorder. recorded: the run's description for that recorder. Call this
+  /// before the attachment is served; the attachment must outlive this object. Errors are logged, and the run continues
+  /// without results of the whole run. After a takeover, the solver may wait during this call.
   WholeRun(NodeLink* link, const HandoffReader& handoff, Attachment& attachment, const RecorderOptions& recorder,
            const RunToRecord& recorded, const TriggerOptions& triggers, std::atomic<bool>& stop_run);
 
@@ -38,7 +38,7 @@ class WholeRun {
   void end(ServeEnd how);
   /// Call after `end`.
   void record_end(const wire::RunEnded& ended);
-  /// The text of the trigger over the whole run that ended it; empty: none.
+  /// The text of the trigger over the whole run that ended the run; empty if no such trigger did.
   std::string what_stopped() const;
 
  private:

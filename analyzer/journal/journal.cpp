@@ -32,7 +32,7 @@ constexpr std::chrono::seconds kSyncInterval{1};
 static_assert(kBufferBytes > sizeof(JournalHeader) + frame_bytes(kMaxRecordBytes));
 static_assert(kLeastBytes / kJournalLogs > sizeof(JournalHeader) + frame_bytes(kMaxRecordBytes));
 
-/// Syncs the dirty logs about once a second, so that no append waits for the disk.
+/// Syncs the logs that have unsynced bytes about once a second, so that no append waits for the disk.
 class Syncer {
  public:
   explicit Syncer(std::array<std::unique_ptr<JournalStorage>, kJournalLogs>& logs) : logs_(logs) {
@@ -42,7 +42,7 @@ class Syncer {
   void mark_dirty(std::uint32_t log) noexcept { dirty_[log].store(true, std::memory_order_release); }
   int error() const noexcept { return error_.load(std::memory_order_acquire); }
 
-  /// The kernel reports a failed sync once. The caller that receives the error stores it for later callers.
+  /// The kernel reports a failed sync once. So the caller that receives the error stores it for later callers.
   int sync() noexcept {
     const std::lock_guard lock(syncing_);
     for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
@@ -67,7 +67,7 @@ class Syncer {
   std::jthread thread_;
 };
 
-/// The existing logs, all of one kind, as found before the first of them is opened for writing.
+/// The existing logs, which are all of one kind, in the state before the first of them is opened for writing.
 struct LogsThere {
   std::array<LogScan, kJournalLogs> scan;
   std::optional<JournalKind> kind;

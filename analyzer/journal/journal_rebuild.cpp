@@ -52,7 +52,7 @@ void add(Journaled& journaled, const wire::RecordsMissing& missing) {
               recorded.oldest};
 }
 
-/// In the journal, all records of earlier commits precede an attachment's RunStarted.
+/// In the journal, all records of commits before an attachment precede the attachment's RunStarted.
 void add(Journaled& journaled, const wire::RunStarted& started) {
   const std::optional<Id128> run_id = id_of(started.run_id());
   if (!run_id || started.first_commit_seq() == 0) return;
@@ -78,8 +78,8 @@ Journaled read(const std::string& pool, const std::function<void(const wire::Rec
   return journaled;
 }
 
-/// The commits between `recorded` and the next known commit, `next_commit_seq`. next: that commit's figures if the ring
-/// keeps it.
+/// The commits between `recorded` and the next known commit, `next_commit_seq`. next: the figures of this next commit,
+/// if the ring keeps its step.
 MissingSteps between(const Recorded& recorded, const Id128& run_id, std::uint64_t next_commit_seq,
                      const StepFigures* next) {
   MissingSteps missing{.run_id = run_id};

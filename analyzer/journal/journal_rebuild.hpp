@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds what the journal lacks when a run is admitted. A killed analyzer may have committed steps without recording
-// them, and no step is recorded while the journal is switched off or was given up after an error. Steps that the ring
-// still keeps are recorded anew; the others are recorded as missing. So each committed step has a record or is recorded
-// as missing.
+// them, and no step is recorded while the journal is switched off, or after the journal was given up because of an
+// error. Steps that the ring still keeps are recorded anew; the others are recorded as missing. So each committed step
+// has a record or is recorded as missing.
 //
-// Run and commit_seq identify a commit: the numbers of steps begin with 0 in each attachment, whereas commit_seq rises
-// for as long as the pool lives.
+// A commit is identified by its run and its commit_seq: the numbers of steps begin with 0 in each attachment, whereas
+// commit_seq rises as long as the pool exists.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@
 
 namespace ringside {
 
-/// What the journal needs before a run continues, in the order of writing.
+/// What must be written to the journal before a run continues, in the order of writing.
 using CatchUp = std::vector<std::variant<MissingSteps, RecordedStep>>;
 
 /// Returns, in commit order: the steps of `kept` whose run, iteration and commit_seq are in no step record of the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The devices under a pool: the mount, its block device, and for a pmem device the namespace and the region of the
 // kernel's nd bus. Their descriptions are read from /proc/self/mountinfo and /sys. They explain why a place has no DAX,
-// and show on which node, region and DIMMs its bytes are.
+// and show on which node, region and DIMMs the bytes of a pool are.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ struct PoolDevice {
   std::int64_t numa_node = -1;        // -1: not stated
   std::optional<PmemNamespace> pmem;  // the namespace of the first disk that is persistent memory
 
-  /// "/dev/pmem0 (ext4 at /mnt/pmem)".
+  /// A text such as "/dev/pmem0 (ext4 at /mnt/pmem)".
   std::string text() const;
 };
 

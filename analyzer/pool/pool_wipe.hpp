@@ -3,9 +3,9 @@
 // overwritten and synced before its name is removed. The zeros are written from the end to the beginning: the bytes
 // that identify a pool are overwritten last, so that an interrupted wipe can be repeated.
 //
-// The bytes go through write(2), not through a mapping. If a file is sparse or lies on bad media, a write returns an
-// error where a store raises SIGBUS. Writes also clear the poison of persistent memory. Once write and sync have
-// returned, the bytes are on the medium, DAX or not.
+// The bytes are written with write(2), not through a mapping. If a file is sparse or is on bad media, a write returns
+// an error in cases in which a store raises SIGBUS. Writes also clear the poison of persistent memory. Once write and
+// sync have returned, the bytes are on the medium, with or without DAX.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +27,13 @@ class PoolWipe {
   explicit PoolWipe(const std::filesystem::path& path, Foreign foreign = Foreign::kRefused);
 
   std::uint64_t bytes() const noexcept { return bytes_; }
-  /// Number of other names (hard links) of the file. They stay, and lead to the wiped file.
+  /// Number of other names (hard links) of the file. These names stay, and lead to the wiped file.
   std::uint64_t other_names() const noexcept { return other_names_; }
 
   /// First sets commit_seq of every slot to 0, so that a reader of a step in place detects the wipe before the step's
-  /// bytes change. Then stores zeros in each byte and syncs. Calls `progress` with the number of bytes that are wiped
-  /// and synced. Throws Error (exit code 3); then the bytes not yet overwritten and the name remain.
+  /// bytes change. Then overwrites each byte with zero, and syncs. Calls `progress` with the number of bytes that are
+  /// wiped and synced. Throws Error (exit code 3); then the bytes that are not yet overwritten, and the file's name,
+  /// remain.
   void overwrite(const std::function<void(std::uint64_t bytes_done)>& progress);
 
   /// Deletes the file (and the symbolic link that led to it) and syncs its folder. Throws Error (exit code 3).

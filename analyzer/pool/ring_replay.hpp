@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduces kept steps again from their bytes, and compares the results by name, bit for bit, with the recorded ones.
-// Recomputes the change, too, if the previous iterate can still be read.
+// Reduces kept steps again from their bytes, and compares each result bit for bit with the recorded result of the same
+// name. Also recomputes the change, if the previous iterate can still be read.
 #pragma once
 
 #include <cstdint>
@@ -45,16 +45,16 @@ class RingReplay {
   /// recomputed.
   explicit RingReplay(const RingView& ring, PlugInSet* plug_ins = nullptr);
 
-  /// The results that this release computes of a step of the ring, without scalars.
+  /// The results, without scalars, that this release computes for a step of the ring.
   const Catalogue& catalogue() const noexcept { return reducer_.catalogue(); }
 
-  /// The numbers among the recomputed results, by name.
+  /// Those of the recomputed results that are numbers, by name.
   StepResults results(std::span<const std::uint64_t> words) const;
-  /// The reductions of a step's first field; with top entries and histogram only if x is the step's only variable;
-  /// empty if it has no field. words: as recomputed.
+  /// The reductions of a step's first field; with top entries and histogram only if x is the step's only variable.
+  /// Empty if the step has no field. words: the recomputed results.
   std::optional<Reductions> shown(std::span<const std::uint64_t> words) const;
 
-  /// Reads, verifies and reduces one slot; to be called by ascending commit_seq. Uses all OpenMP threads.
+  /// Reads, verifies and reduces one slot. Call it in the order of ascending commit_seq. Uses all OpenMP threads.
   ReplayedIterate replay(const KeptSlot& kept);
 
   /// Reads an iterate that is not replayed itself but may precede the next replayed one.

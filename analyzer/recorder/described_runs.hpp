@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The runs that the journal's active log describes, and the descriptions that it lacks. Every log must describe the
-// results of each run of which it has steps, because the other log may be emptied (docs/formats/files.md). Only the
+// Knows which runs the journal's active log describes, and which descriptions this log lacks. Every log must describe
+// the results of each run of which it has steps, because the other log may be emptied (docs/formats/files.md). Only the
 // recorder's thread uses this class.
 #pragma once
 
@@ -20,15 +20,15 @@ class DescribedRuns {
   /// Forgets everything, for use with another journal.
   void clear();
 
-  /// Adds a description that may be needed. run_id: 16 bytes; layout: null changes nothing.
+  /// Adds a description that may be needed. run_id: 16 bytes. layout: if null, nothing changes.
   void know(const std::string& run_id, const SharedLayout& layout);
 
   /// Adds a record that a log has, or that will be appended next, with its number.
   void add(const wire::Record& record);
-  /// Announces that steps with these results will be appended next, from number `seq` on.
+  /// Announces that steps with these results will be appended next, beginning with record number `seq`.
   void expect(const std::string& run_id, std::uint64_t catalogue, std::uint64_t seq);
 
-  /// Call when all records so far are in the logs. first_seq_of_log: the first number in the active log; not 0.
+  /// Call this when all records up to now are in the logs. first_seq_of_log: the first number in the active log; not 0.
   void appended(std::uint64_t first_seq_of_log);
 
   /// The known descriptions that the active log lacks. Each is returned once for each log.

@@ -26,7 +26,7 @@ std::size_t RecordQueue::capacity_for(std::size_t value_words) noexcept {
 }
 
 void RecordQueue::begin_run(std::size_t value_words) {
-  // Acquire: the reader's reads of the cells precede their replacement.
+  // Acquire: the reader's reads of the cells come before the cells are replaced.
   if (popped_.load(std::memory_order_acquire) != pushed_.load(std::memory_order_relaxed)) {
     throw std::logic_error("a run begins before the steps of the last one are recorded");
   }
@@ -58,7 +58,7 @@ bool RecordQueue::push(const StepFigures& figures, std::span<const std::uint64_t
   return true;
 }
 
-/// Writer's thread: whether a step with this number has room.
+/// Writer's thread: whether there is room for the step with this number.
 bool RecordQueue::has_room(std::uint64_t at) noexcept {
   if (at - popped_seen_ < capacity_) return true;
   popped_seen_ = popped_.load();
@@ -138,9 +138,9 @@ void RecordQueue::pop(RecordSink& sink, std::size_t at_most) {
     const Cell& cell = cells_[at % capacity_];
     take(cell.missing_before);
     sink.take(cell.figures, std::span(values_).subspan(at % capacity_ * value_words_, value_words_), cell.marks);
-    // Release: this thread's reads of the cell precede the writer's next stores to it. At intervals the order is
-    // stricter: each side stores before it loads, so either this thread finds the writer asleep, or the writer finds
-    // the freed room.
+    // Release: this thread's reads of the cell come before the writer's next stores to the cell. At intervals the order
+    // is stricter: each side stores its own value before it loads the other side's value. So either this thread finds
+    // that the writer is asleep, or the writer finds the freed room.
     const bool looks = (at + 1) % kFreedAtOnce == 0 || at + 1 == end;
     popped_.store(at + 1, looks ? std::memory_order_seq_cst : std::memory_order_release);
     if (looks && writer_sleeps_.load()) {

@@ -3,8 +3,8 @@
 // capacity with one writer and one reader. Pushing takes no lock and allocates nothing. A writer that finds no room
 // wakes the reader and waits; then steps arrive only as fast as they are recorded, and the account counts the wait as
 // `record`. Steps are dropped only if the reader is blocked because a disk does not respond. Dropped steps are counted,
-// and reported before the next item. Events are rare; they go through a list under a lock and stay in order with the
-// steps.
+// and reported before the next item. Events are rare. They are passed in a list that a lock protects, and their order
+// relative to the steps is kept.
 #pragma once
 
 #include <atomic>
@@ -32,14 +32,14 @@ class RecordSink {
 
 class RecordQueue {
  public:
-  /// The capacity in steps: 8192, about a second of the fastest runs, or the number of steps with values of 32 MiB
-  /// together, but at least 64.
+  /// The capacity in steps is 8192, which is about a second of the fastest runs. It is lower if the values of so many
+  /// steps exceed 32 MiB, but at least 64.
   static constexpr std::size_t kMostCapacity = 8192;
   static constexpr std::size_t kLeastCapacity = 64;
   static constexpr std::size_t kValuesBytes = std::size_t{32} << 20;
   static std::size_t capacity_for(std::size_t value_words) noexcept;
-  /// The time for which the writer waits for a reader that takes nothing. It does not wait again until the reader has
-  /// taken a step.
+  /// The time for which the writer waits if the reader takes nothing. After this time, the writer does not wait again
+  /// until the reader has taken a step.
   static constexpr std::int64_t kPatienceNs = 2'000'000'000;
 
   explicit RecordQueue(std::int64_t patience_ns = kPatienceNs);
@@ -52,13 +52,13 @@ class RecordQueue {
   /// Writer's thread. values: as many words as begin_run received. False if there was no room and the reader was
   /// blocked.
   bool push(const StepFigures& figures, std::span<const std::uint64_t> values, const StepMarks& marks = {}) noexcept;
-  /// Writer's thread: steps without a record, which precede the next step.
+  /// Writer's thread: reports steps without a record, which come before the next step.
   void miss(const MissingSteps& missing) noexcept;
-  /// Writer's thread, between steps. There is always room for an event.
+  /// Writer's thread: call this between steps. There is always room for an event.
   void push_event(wire::Record event);
 
-  /// Reader's thread: passes `sink` up to `at_most` steps, and the events before and between them. Each step's room is
-  /// free once the sink has taken it.
+  /// Reader's thread: passes `sink` up to `at_most` steps, and the events before and between them. The room of a step
+  /// becomes free once the sink has taken the step.
   void pop(RecordSink& sink, std::size_t at_most = kMostCapacity);
   /// Reader's thread. calls: how often the writer has requested room. sleep: waits until the writer requests room
   /// again, but at most `at_most_ns`.
@@ -82,7 +82,8 @@ class RecordQueue {
   void call_reader() noexcept;
 
   const std::int64_t patience_ns_;
-  // One cache line each, so that the writer's stores do not invalidate the reader's line.
+  // The writer's and the reader's members have separate cache lines, so that the writer's stores do not invalidate the
+  // reader's line.
   alignas(64) std::atomic<std::uint64_t> pushed_{0};
   MissingSteps missing_;           // used by the writer: consecutive steps that found no room
   std::uint64_t popped_seen_ = 0;  // used by the writer: the last value that it read from `popped_`

@@ -20,7 +20,7 @@ class RunStatus {
 
   bool attached() const noexcept { return attached_; }
   const std::string& run_id() const noexcept { return status_.run().run_id(); }
-  /// commit_seq of the newest step that was added; 0: none.
+  /// commit_seq of the newest step that was added; 0 if there is none.
   std::uint64_t last_commit_seq() const noexcept { return status_.last().commit_seq(); }
 
   /// Sets the fields of `status` that describe a run.

@@ -43,8 +43,8 @@ ChannelOptions answering(const std::optional<CurveKeys>& keys) {
 // The limits of connections, for both tcp sockets together. A connection takes descriptors before its key is checked.
 constexpr std::size_t kFewestConnections = 8;
 constexpr std::size_t kMostConnections = 64;
-// Descriptors that connections never get: they are for the pool, the journal and its rotation, a producer that
-// attaches, peers waiting to attach, and followers on this machine.
+// The number of descriptors that connections never get. They are kept for the pool, the journal and its rotation, a
+// producer that attaches, peers that wait to attach, and followers on this machine.
 constexpr std::size_t kReservedDescriptors = 160;
 
 /// The most connections that leave enough descriptors for the rest of the analyzer.

@@ -21,14 +21,15 @@ class RingSyncer {
   RingSyncer(Persistence& persistence, std::atomic<std::uint64_t>& persisted);
   ~RingSyncer() { stop(); }
 
-  /// Requests a sync that persists commit `commit_seq`, which is stored completely. Does not wait.
+  /// Requests a sync that persists commit `commit_seq`. This commit must have been stored completely. Does not wait.
   void request(std::uint64_t commit_seq) noexcept;
 
-  /// Waits until a commit after `commit_seq` is persisted; one must have been requested. False if a sync failed.
+  /// Waits until a commit after `commit_seq` is persisted. A sync of such a commit must have been requested. Returns
+  /// false if a sync failed.
   bool wait_past(std::uint64_t commit_seq) noexcept;
 
-  /// The errno value of the first failed sync, or 0. After a failure nothing more is synced: the kernel reports a lost
-  /// page once, and a second fdatasync would succeed as if the page were not lost.
+  /// The errno value of the first failed sync, or 0. After a failure nothing more is synced, because the kernel reports
+  /// a lost page only once: a second fdatasync would succeed as if the page were not lost.
   int error() const noexcept { return error_.load(std::memory_order_acquire); }
 
   /// Ends the thread after the sync in progress; the caller persists later requests.

@@ -23,7 +23,7 @@ RingOptions archive_options(RingOptions ring, std::uint64_t bytes, const Offered
   ring.slots_given = bytes != 0;
   if (bytes == 0) return ring;
   const RingShape shape = RingShape::of(offered.schema, catalogue);
-  // The most slots that fit: there are 1022 numbers to try.
+  // Finds the most slots that fit; there are at most 1022 numbers to try.
   std::uint32_t slots = kMaxSlots;
   while (slots >= kMinSlots && RingPool::file_bytes(shape, slots) > bytes) --slots;
   if (slots < kMinSlots) {
@@ -67,7 +67,8 @@ void PoolArchive::keep(const RingWriter::Committed& step) noexcept {
   }
   from_.hold(step.slot);
   name(step);
-  // Otherwise small steps would be overwritten before the archive's thread is scheduled, if it shares this core.
+  // Without this, small steps would be overwritten before the archive's thread is scheduled, if that thread shares this
+  // core.
   if (from_.ring().geometry().payload_bytes() <= kSmallBytes) sched_yield();
 }
 

@@ -39,12 +39,13 @@ class PoolArchive {
   /// within microseconds, so after a small step the main thread yields its core once.
   void keep(const RingWriter::Committed& step) noexcept;
 
-  /// The number of this attachment's steps that were copied to the archive, and of those that could not be.
+  /// The number of this attachment's steps that were copied to the archive, and the number of steps that could not be
+  /// copied.
   std::uint64_t kept() const noexcept { return kept_.load(std::memory_order_acquire); }
   std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_acquire); }
 
-  /// Main thread, after the run: returns when every named step is kept or lost, and is persisted if the durability
-  /// requires that. Returns why the archive's disk failed, or nothing.
+  /// Main thread, after the run: returns when every step that `keep` has queued is kept or lost, and when the kept
+  /// steps are persisted, if the durability requires that. Returns why the archive's disk failed, or nothing.
   std::optional<Error> finish() noexcept;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // This node's parts of the steps whose round is in progress. The main thread stores a part after each step; the round's
-// thread reads and frees them in order. Storing is wait-free and allocates nothing. If there is no room for a step,
-// only the results of the whole run lack this step.
+// thread reads and frees the parts in order. Storing is wait-free and allocates nothing. If there is no room for a
+// step, only the results of the whole run lack this step.
 #pragma once
 
 #include <atomic>
@@ -41,11 +41,11 @@ class PartStore {
   // Main thread.
   /// Room for the next step, to be filled before `stored` is called; null if there is no room.
   Part* room() noexcept;
-  /// Ends the next step: it is stored if there was room, else lost.
+  /// Ends the next step: its part is stored if there was room, else it is lost.
   void stored() noexcept;
 
   // Thread of the round.
-  /// Becomes readable when a step is stored; `seen` resets it.
+  /// A descriptor that becomes readable when a step is stored; `seen` resets it.
   int fd() const noexcept { return stored_event_.get(); }
   void seen() noexcept;
   /// The step after the last one that was stored or lost.

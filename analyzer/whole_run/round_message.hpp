@@ -35,8 +35,8 @@ void take_figures(RoundState& state, const StepFigures& own) noexcept;
 
 void write(const RoundPlan& plan, const RoundState& state, wire::RoundStep& message);
 
-/// Returns false if the message is of another attachment, or no node of this run sends such a message. fields: one per
-/// variable.
+/// Returns false if the message belongs to another attachment, or is one that no node of this run sends. fields: one
+/// per variable.
 bool read(const RoundPlan& plan, const wire::RoundStep& message, RoundState& state);
 
 }  // namespace ringside

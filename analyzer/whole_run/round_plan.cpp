@@ -8,7 +8,8 @@
 namespace ringside {
 namespace {
 
-/// The place of each node's entries of a variable, if they are contiguous from node to node; else empty.
+/// The place of each node's entries of a variable, if the entries of each node directly follow those of the previous
+/// node; else empty.
 std::optional<std::vector<PartPlace>> places_of(const RanksFile& ranks, std::size_t variable) {
   std::vector<PartPlace> places;
   std::uint64_t next = 0;
@@ -22,7 +23,8 @@ std::optional<std::vector<PartPlace>> places_of(const RanksFile& ranks, std::siz
   return places;
 }
 
-/// The place of this node's entries of a variable that is kept in boxes: the nodes' entries are counted consecutively.
+/// The place of this node's entries of a variable that is kept in boxes. The entries of all nodes are numbered
+/// consecutively.
 PartPlace place_of_boxes(const RanksFile& ranks, std::size_t variable) {
   PartPlace place{.first = 0, .in_boxes = true};
   const std::size_t dims = ranks.variables[variable].shape.size();

@@ -99,8 +99,8 @@ void Rounds::run() {
         collect_in_order();
         send_again();
       }
-      // Other nodes keep parts longer: if the collector is killed, a collected step may not be in the journal, and the
-      // successor requests it again.
+      // Nodes without the collector keep parts longer: if the collector is killed, a step that it has collected may not
+      // be in the journal, and its successor requests that step again.
       const std::uint64_t kept_longer = plan_.collects() ? 0 : store_.capacity() / 4;
       store_.free_before(collected_ - std::min(collected_, kept_longer));
     } catch (const std::exception&) {  // no memory: the present states are sent again, or lost
@@ -115,7 +115,7 @@ void Rounds::take_messages() {
     if (frames_.size() != 2 || !message_.ParseFromString(frames_.back()) || !read(plan_, message_, state)) continue;
     moved_ns_.store(now_ns());
     if (state.node == plan_.nodes) {
-      // Only steps in progress are accepted, so that the number of kept states is bounded like the store.
+      // Only steps in progress are accepted, so that the number of kept states is limited, as in the store.
       const bool is_under_way = state.step >= collected_ && state.step < begun_;
       if (!plan_.collects() || state.ended || !is_under_way) continue;
       const auto sent = sent_.find(state.step);
@@ -153,7 +153,7 @@ void Rounds::begin_round(std::uint64_t step, bool again) {
   take_turn(state);
 }
 
-/// Handles those states whose part is here. A part that can no longer arrive is lost.
+/// Handles those states for which this node has its own part. A part that can no longer arrive is lost.
 void Rounds::take_turns() {
   const std::uint64_t end = store_.end_step();
   while (!waiting_.empty() && waiting_.begin()->first < end) {
@@ -173,7 +173,7 @@ void Rounds::take_turn(RoundState& state) {
   send(state);
 }
 
-/// False if this node has no part of the step, or a part that does not fit.
+/// Returns false if this node has no part of the step, or if its part does not fit.
 bool Rounds::add_own_part(RoundState& state) {
   const PartStore::Part* const own = store_.find(state.step);
   if (own == nullptr) return false;
@@ -208,7 +208,7 @@ void Rounds::send(const RoundState& state) noexcept {
   }
 }
 
-/// At the first node: collects the steps whose turn it is.
+/// At the first node: collects the returned steps whose turn it is.
 void Rounds::collect_in_order() {
   while (collected_ < begun_) {
     if (store_.find(collected_) == nullptr) {
