@@ -38,7 +38,7 @@ void set(std::atomic<T>& figure, T value) noexcept {
   figure.store(value, std::memory_order_relaxed);
 }
 
-/// An estimate as a figure of the account: -1 if there is no estimate.
+/// An estimate as a figure of the account; -1 if there is no estimate.
 inline double to_figure(const std::optional<std::uint64_t>& estimate) noexcept {
   return estimate ? static_cast<double>(*estimate) : -1.0;
 }

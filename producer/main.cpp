@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ringside-producer: loads the matrix, attaches to the analyzer, solves, publishes each iterate. The process ends with
-// its run.
+// ringside-producer: loads the matrix, attaches to the analyzer, solves the problem and publishes each iterate. The
+// process ends with its run.
 #include <fmt/format.h>
 
 #include <optional>
@@ -53,7 +53,7 @@ Json describe(const RunDescription& run, const Schema& schema) {
           {"nonzeros", run.nonzeros},        {"schema", variables_to_json(schema)}};
 }
 
-/// The baseline: no hand-off, no ring.
+/// The baseline, which uses neither hand-off nor ring.
 SolveEnd run_dram(const ProducerOptions& options, const SolveRun& run, Json& final) {
   const BaselineResult result = run_baseline(run, options.reduce.passes);
   final["analyze_s"] = static_cast<double>(result.analyze_ns) * 1e-9;
@@ -122,7 +122,8 @@ SolveEnd run_pipeline(const ProducerOptions& options, const SolveRun& run, const
   return end;
 }
 
-/// Refuses the options that this program has only for the baseline; in the pipeline the analyzer has them.
+/// Refuses options that this program accepts only for the baseline, because in the pipeline they are options of the
+/// analyzer.
 void refuse_analyzer_options(const CommandLine& line) {
   for (const char* name : {"--reduce", "--passes"}) {
     if (!line.is_given(name)) continue;

@@ -33,7 +33,7 @@ class PrivateIterates {
   }
 
  private:
-  /// The size is at least one byte, so that a process without rows has a place, too.
+  /// The size is at least one byte, so that a process without rows also has a place.
   static std::size_t bytes_of(std::span<const VariablePlace> places) noexcept {
     return std::max<std::size_t>(places.back().offset + places.back().stored_bytes, 1);
   }
@@ -42,8 +42,9 @@ class PrivateIterates {
   Array<std::byte> second_;
 };
 
-/// Runs iterations 1, 2, 3 ... of `solver`, or those after a kept run's iterate, and publishes each `options.every`-th
-/// iterate and the last one. `stop` ends the run after the current iteration, whose iterate is published.
+/// Runs iterations 1, 2, 3 ... of the solver, or the iterations after a kept run's iterate. Publishes each
+/// `options.every`-th iterate and the last one. `stop` ends the run after the current iteration, whose iterate is
+/// published.
 class Producer : private IterateSink {
  public:
   /// Throws Error (exit code 3) if there is no room for the private iterates.

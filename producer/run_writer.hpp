@@ -41,7 +41,7 @@ class StepWriter {
   /// Copies the kept step's variables to their places in `payload`. Call before the first publish. Throws Error.
   virtual void copy_kept(void* payload) const = 0;
 
-  // The statuses are those of ringside.h; RINGSIDE_FULL is returned only with kSkip.
+  // Returns a status of ringside.h; RINGSIDE_FULL is returned only with kSkip.
   virtual ringside_status claim(WhenFull when_full) noexcept = 0;
   virtual ringside_status claim_last() noexcept = 0;
   /// The place of the claimed step's first variable.
@@ -64,7 +64,7 @@ struct ContinuedStep {
 ringside_variable declared(const Variable& variable);
 ringside_scalar declared(const Scalar& scalar);
 
-/// The Error (exit code 2) about a kept step without a scalar that the run declares.
+/// The Error (exit code 2) for a kept step that lacks a scalar which the run declares.
 Error scalar_is_missing(std::uint64_t iteration, const Scalar& scalar);
 
 class RunWriter final : public StepWriter {
@@ -78,7 +78,7 @@ class RunWriter final : public StepWriter {
 
   /// Replaces run_id and problem_id by the analyzer's: a resumed run keeps its run_id.
   void identify(RunDescription& run) const;
-  /// The analyzer's remark about the attachment; usually empty.
+  /// The note that the analyzer sent about the attachment; usually empty.
   std::string note() const { return ringside_writer_note(handle()); }
   /// The analyzer's cores, lent while the analyzer waits for a step. Requires `lent_cores`.
   CoreBorrower analyzer_cores() const;
@@ -94,7 +94,7 @@ class RunWriter final : public StepWriter {
   }
   ringside_status claim_last() noexcept override { return ringside_writer_claim_last(handle()); }
   void* buffer() noexcept override { return ringside_writer_buffer(handle(), 0); }
-  /// Cannot fail: a buffer has been claimed, and the iterations rise.
+  /// This cannot fail, because a buffer has been claimed, and the iterations rise.
   void publish(std::uint64_t iteration, std::int64_t generate_ns,
                std::span<const ringside_value> scalars) noexcept override {
     ringside_writer_publish_timed(handle(), iteration, generate_ns, scalars.data(), scalars.size());

@@ -16,7 +16,7 @@
 namespace ringside {
 namespace {
 
-/// Updates the account after iteration `iterate.iteration`; returns the convergence check's result.
+/// Updates the account after iteration `iterate.iteration`. Returns the result of the convergence check.
 Progress account_for(const SolveRun& run, const FinishedIterate& iterate) noexcept {
   ProducerAccount& account = run.account;
   set(account.generate_ns, account.generate_ns.load(std::memory_order_relaxed) + iterate.generate_ns);
@@ -55,7 +55,7 @@ Error divergence_error(const SolveOptions& options, const ProducerAccount& accou
       options.matrix, options.solver, iterations, rounded(change), rounded(growth), example);
 }
 
-/// The iteration that broke down is not counted: it made no step.
+/// The iteration that broke down is not counted, because it made no step.
 Error breakdown_error(const SolveOptions& options, const ProducerAccount& account, const Solver& solver) {
   return usage_error("{}: {} broke down in iteration {}: {}", options.matrix, options.solver,
                      account.iterations.load() + 1, solver.breakdown());

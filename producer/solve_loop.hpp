@@ -17,7 +17,7 @@
 
 namespace ringside {
 
-/// How the loop ended, apart from an exception.
+/// How the loop ended, if it threw no exception.
 enum class SolveEnd {
   kConverged,
   kIterationsDone,
@@ -27,7 +27,7 @@ enum class SolveEnd {
   kAnalyzerGone  // lost, stalled or failed: see Producer::claim_status
 };
 
-/// Step k once it is complete.
+/// Step k when it is complete.
 struct FinishedIterate {
   std::uint64_t iteration = 0;
   const void* payload = nullptr;  // the variables of the step (Solver::variables); it begins with x
@@ -49,12 +49,12 @@ class IterateSink {
   /// Takes step k, which is finite. Its payload stays in place until the next iteration has read it.
   virtual void take(const FinishedIterate& iterate) noexcept = 0;
 
-  /// Ends the run with `last`, the newest iterate taken (or the run's first). how: kInterrupted after a `place` that
-  /// returned null. Returns how the run ended.
+  /// Ends the run with `last`, the newest iterate that was taken (or the run's first iterate). how: kInterrupted if
+  /// `place` has returned null. Returns how the run ended.
   virtual SolveEnd finish(const FinishedIterate& last, SolveEnd how) noexcept = 0;
 };
 
-/// The parts of a run. All of them outlive the run.
+/// The parts of a run. All of them must outlive the run.
 struct SolveRun {
   Solver& solver;
   const SolveOptions& options;

@@ -16,16 +16,17 @@
 
 namespace ringside {
 
-/// A row costs about as much as eight entries: its vectors are read and written once; an entry is one cached load.
+/// A row costs about as much as eight entries: for a row, the elements of the vectors are read and written once; an
+/// entry is one load from the cache.
 inline constexpr std::uint64_t kRowCost = 8;
 
 /// Shares the blocks of a matrix among `parts` threads (at least 1), so that all threads get about the same work:
 /// nonzeros plus a constant per row. row_begin: rows + 1 offsets, as in CsrMatrix. Returns parts + 1 ascending block
-/// numbers; part p owns the blocks [result[p], result[p + 1]), possibly none.
+/// numbers; part p owns the blocks [result[p], result[p + 1]), which may be none.
 std::vector<std::uint64_t> partition_blocks(std::span<const std::uint64_t> row_begin, int parts);
 
-/// Shares the blocks by given amounts of work. work_before: blocks + 1 values: the work of all blocks before each
-/// block.
+/// Shares the blocks by given amounts of work. work_before: blocks + 1 values, which are the work of all blocks before
+/// each block.
 std::vector<std::uint64_t> partition_work(std::span<const std::uint64_t> work_before, int parts);
 
 class BlockParts {
@@ -64,7 +65,7 @@ class BlockParts {
     std::uint64_t last = 0;
   };
 
-  // For helper threads: 32 blocks of a mesh take some 40 us, the longest time that a thread should wait for another
+  // For helper threads. 32 blocks of a mesh take some 40 us; a thread should not wait longer than this for another
   // thread's last part.
   static constexpr std::uint64_t kBlocksInPart = 32;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inner loops of conjugate gradients over raw pointers, compiled once per instruction set
+// The inner loops of conjugate gradients. They use raw pointers and are compiled once per instruction set
 // (cmake/isa_variants.cmake). All variants give the same bits, as the variants of PageRank do
 // (producer/kernels/pagerank_kernel.hpp). Block sums are added between the loops, because each loop needs a sum over
 // all rows.

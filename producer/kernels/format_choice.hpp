@@ -33,7 +33,7 @@ struct FormatCounts {
   double far_reads_ranked = 0;
 };
 
-/// Estimated nanoseconds of one thread. format: not kAuto.
+/// The estimated time of an iteration with one thread, in nanoseconds. format: must not be kAuto.
 double iteration_ns(const FormatCounts& counts, MatrixFormat format) noexcept;
 double conversion_ns(const FormatCounts& counts, MatrixFormat format) noexcept;
 
@@ -41,13 +41,14 @@ double conversion_ns(const FormatCounts& counts, MatrixFormat format) noexcept;
 /// each further conversion saves as much time as it takes within kPaysWithin iterations.
 MatrixFormat fastest_that_pays(const FormatCounts& counts, bool may_rank) noexcept;
 
-/// Counts the matrix's rows and entries, and chooses the format. rows: those of `matrix`, with its bands. reads: the
+/// Counts the matrix's rows and entries, and chooses the format. rows: the rows and bands of `matrix`. reads: the
 /// number of reads of each vector element; empty if the vector's order must not change. Uses all OpenMP threads.
 MatrixFormat choose_format(const CsrMatrix& matrix, const RowBands& rows, std::span<const double> reads);
 
-/// The places of a vector's elements in an order that puts often read elements together: in classes by the binary
-/// exponent of `reads`, the largest first, and in the original order within each class (Faldu, Diamond and Grot, IISWC
-/// 2019). So a thread that writes a contiguous part of the vector writes a contiguous part of each class.
+/// The places of a vector's elements in an order in which elements that are often read are close to each other. The
+/// elements are in classes by the binary exponent of `reads`, with the largest exponent first; within each class they
+/// have the original order (Faldu, Diamond and Grot, IISWC 2019). So a thread that writes a contiguous part of the
+/// vector writes a contiguous part of each class.
 Array<std::uint32_t> places_by_reads(std::span<const double> reads);
 
 }  // namespace ringside

@@ -13,8 +13,8 @@
 namespace ringside::RINGSIDE_ISA {
 namespace {
 
-// Per row from memory: 16 B read (previous, diagonal), 16 B moved to write (next; plain stores read the line first),
-// and 8 B (b) if it was given.
+// Per row from memory: 16 B read (previous, diagonal), 16 B moved to write (next; a plain store first reads the cache
+// line), and 8 B (b) if b was given.
 template <bool kOnes>
 void finish_block(const JacobiPass& pass, std::uint64_t first_row, std::uint64_t rows, const double* sum,
                   JacobiBlockSums& block) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inner loops of the Jacobi iteration over raw pointers, compiled once per instruction set
+// The inner loops of the Jacobi iteration. They use raw pointers and are compiled once per instruction set
 // (cmake/isa_variants.cmake). All variants give the same bits, as the variants of PageRank do
 // (producer/kernels/pagerank_kernel.hpp).
 #pragma once

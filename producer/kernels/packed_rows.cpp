@@ -20,8 +20,9 @@ constexpr std::uint32_t kBits = 32;
 // A row with fewer entries than this takes no more words than a reference to an equal row.
 constexpr std::uint64_t kLeastCopiedEntries = 4;
 
-/// An upper limit of the words for rows with `entries` entries in total: their columns, their bits, and a group's head
-/// for each row. Because of the term for blocks, the difference of two limits is an upper limit for the blocks between.
+/// An upper limit of the words for rows that have `entries` entries in total: the words for their columns, for their
+/// bits, and for the head of a group for each row. Because of the term for blocks, the difference of two limits is an
+/// upper limit for the blocks between the two places.
 std::uint64_t words_at_most(std::uint64_t entries, std::uint64_t rows, std::uint64_t blocks) {
   return entries + entries / kBits + 3 * rows + blocks;
 }
@@ -32,7 +33,7 @@ class Packer {
   Packer(const CsrMatrix& matrix, const std::uint32_t* place, std::uint32_t* word, double* value)
       : matrix_(matrix), place_(place), word_(word), value_(value) {}
 
-  /// Packs a block. single: its rows, offsets from `first_row`, by ascending number of entries.
+  /// Packs a block. single: the block's rows, as offsets from `first_row`, ordered by ascending number of entries.
   void pack(std::uint64_t first_row, std::span<const std::uint16_t> single) {
     first_row_ = first_row;
     place_columns();
@@ -87,7 +88,7 @@ class Packer {
   /// `copies_`. Rows of a matrix with values are never compared, because they are rarely equal.
   std::span<const std::uint16_t> without_copies(std::span<const std::uint16_t> rows, std::uint64_t entries) {
     if (rows.size() < 2 || entries < kLeastCopiedEntries || !matrix_.value.empty()) return rows;
-    // Equal rows have equal marks; other rows rarely do.
+    // Equal rows have equal marks; rows that differ rarely have equal marks.
     marks_.clear();
     for (const std::uint16_t row : rows) {
       const std::uint32_t* column = columns_of(row);

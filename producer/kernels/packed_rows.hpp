@@ -23,8 +23,8 @@ struct PackedRows {
   std::vector<PackedBlock> block;
 };
 
-/// place: for each column j, the place of the vector's element j; null: j. Uses all OpenMP threads. Their number does
-/// not affect the packed content, only its place in the arrays.
+/// place: for each column j, the place of the vector's element j; if null, the place is j. Uses all OpenMP threads.
+/// The number of threads does not affect the packed content, only its place in the arrays.
 PackedRows pack_rows(const CsrMatrix& matrix, const RowBands& rows, const std::uint32_t* place);
 
 }  // namespace ringside

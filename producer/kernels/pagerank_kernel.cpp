@@ -12,8 +12,8 @@ namespace {
 // ---- Second half: x = base + sum, contribution = x * scale, and the block's sums ----
 //
 // Per row from memory: 8 B read (previous), 16 B written (next, next_contribution; 32 B moved if the stores use the
-// cache). Also 8 B read (scale) in groups of rows whose scales differ, and 4 B (place) if contributions have their own
-// places. With the first half that makes 32 B per row for a mesh.
+// cache). In groups of rows whose scales differ, 8 B more are read (scale), and 4 B more (place) if contributions have
+// their own places. Together with the first half, this is 32 B per row for a mesh.
 
 struct PagerankSums {
   ChangeSums change;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inner loops of PageRank over raw pointers, compiled once per instruction set (cmake/isa_variants.cmake). All
-// variants give the same bits: a row's additions have one order (producer/kernels/row_product.hpp), sums over rows use
-// eight lanes (row modulo eight), and no multiply-add is contracted.
+// The inner loops of PageRank. They use raw pointers and are compiled once per instruction set
+// (cmake/isa_variants.cmake). All variants give the same bits: the additions of a row always have the same order
+// (producer/kernels/row_product.hpp), sums over rows use eight lanes (row modulo eight), and no multiply-add is
+// contracted.
 #pragma once
 
 #include <cstddef>

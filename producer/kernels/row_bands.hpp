@@ -13,9 +13,8 @@
 
 namespace ringside {
 
-/// A matrix's rows, block by block (producer/kernels/block_rows.hpp): rows in bands, and the other rows one by one.
-/// Every row is in exactly one of the two. In addition to the matrix this takes at most 2 B per row and 1/8 of the
-/// columns' bytes.
+/// The rows of a matrix, block by block (producer/kernels/block_rows.hpp). Every row is either in a band or in the list
+/// of single rows. In addition to the matrix this takes at most 2 B per row and 1/8 of the columns' bytes.
 struct RowBands {
   std::vector<RowBand> band;
   std::vector<std::uint32_t> band_column;  // the columns of each band's first row, band after band

@@ -17,7 +17,7 @@
 
 namespace ringside {
 
-/// The format of that name. Throws `Error` (exit code 2) for an unknown name.
+/// The format with this name. Throws `Error` (exit code 2) for an unknown name.
 MatrixFormat format_named(std::string_view name);
 
 struct RowLayout {
@@ -30,7 +30,7 @@ struct RowLayout {
   /// Whether the product reads rows from the matrix. If not, the matrix's arrays may be released.
   bool reads_matrix() const noexcept { return packed.block.empty() && !rows.single.empty(); }
 
-  /// Pointers into this layout and into `matrix`.
+  /// Returns pointers into this layout and into `matrix`.
   RowProduct product(const CsrMatrix& matrix) const noexcept;
 };
 

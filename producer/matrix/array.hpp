@@ -12,14 +12,14 @@
 
 namespace ringside {
 
-/// The content of an array, which decides its memory.
+/// What an array contains, which decides in which memory the array is.
 enum class Holds {
   kVector,  // numbers by row: in DRAM
   kMatrix   // entries and row beginnings: in DRAM, or in far memory (producer/memory/matrix_memory.hpp)
 };
 
-/// `bytes` of zeroed, untouched, private memory; freed with the last owner. Throws `Error` (exit code 3) naming the
-/// size if the system has no room.
+/// `bytes` bytes of zeroed, untouched, private memory, which are freed with the last owner. Throws `Error` (exit code
+/// 3), whose text names the size, if the system has no room.
 std::shared_ptr<void> allocate_pages(std::size_t bytes, Holds holds = Holds::kVector);
 
 template <class T>

@@ -25,8 +25,8 @@ namespace ringside {
 /// The largest number of rows or columns: both are counted in 32 bits.
 inline constexpr std::uint64_t kMaxRows = 0xffff'ffff;
 
-/// The number of rows (or columns) that a text of that size may announce, with or without entries. A number in a header
-/// must not decide how much memory is taken.
+/// The most rows (or columns) that a text of this size may announce, with or without entries. This is limited because a
+/// number in a header must not decide how much memory is taken.
 constexpr std::uint64_t most_announced_rows(std::uint64_t text_bytes) {
   constexpr std::uint64_t kAlways = std::uint64_t{1} << 23;  // 64 MiB of row beginnings
   return std::min(kMaxRows, std::max(kAlways, 2 * text_bytes));
@@ -53,25 +53,25 @@ class CsrBuilder {
   using Counter = EntryCounter;
   using Placer = EntryPlacer;
   using How = Orientation;
-  /// The pieces that this process reads, among `pieces`, which are contiguous.
+  /// Those of `pieces` that this process reads; these pieces are contiguous.
   static const std::vector<std::string_view>& own_pieces(How, const std::vector<std::string_view>& pieces) {
     return pieces;
   }
-  /// lines: the number that each process read. total: the sum over all processes; before: over the processes before
-  /// this one.
+  /// lines: the number of lines that each process has read. total: the sum of these numbers over all processes. before:
+  /// their sum over the processes before this one.
   static std::uint64_t total(How, std::uint64_t lines) noexcept { return lines; }
   static std::uint64_t before(How, std::uint64_t) noexcept { return 0; }
 
   /// The shape of the matrix as the input writes it; `orientation` decides which index becomes the CRS row.
   CsrBuilder(std::uint64_t input_rows, std::uint64_t input_columns, Orientation orientation, bool weighted);
 
-  /// Call between counting and placing: sums up the counts and allocates the arrays.
+  /// Call this between counting and placing. It sums up the counts and allocates the arrays.
   void allocate();
 
   /// Sorts the rows, merges duplicates (in a pattern, to one entry; with weights, to their sum, added in ascending
   /// magnitude), drops zeros, and computes the content's id. Throws `Error` (exit code 2) if the two readings produced
-  /// different entries: the input changed meanwhile. `id`: names of the rows, or empty. The builder cannot be used
-  /// afterwards.
+  /// different entries, which means that the input has changed between them. `id`: names of the rows, or empty. The
+  /// builder cannot be used afterwards.
   CsrMatrix finish(Array<std::uint64_t> id = {});
   /// Does the same as finish, but without content_id. It is for a part, because the id is computed for all parts
   /// together.
@@ -87,9 +87,9 @@ class CsrBuilder {
   Orientation orientation_;
   bool weighted_;
   std::uint64_t stored_ = 0;
-  // rows + 2 words. Counting counts the entries of row r in word r + 2. After the counts are summed up, word r + 1 is
-  // the beginning of row r. Placing moves it to the end of row r, which is the beginning of row r + 1. Then the first
-  // rows + 1 words are the finished row_begin.
+  // An array of rows + 2 words. Counting counts the entries of row r in word r + 2. After the counts are summed up,
+  // word r + 1 is the beginning of row r. Placing moves it to the end of row r, which is the beginning of row r + 1.
+  // Then the first rows + 1 words are the finished row_begin.
   std::shared_ptr<void> cursor_pages_;
   std::uint64_t* cursor_ = nullptr;
   std::shared_ptr<void> column_pages_;
@@ -98,9 +98,9 @@ class CsrBuilder {
   double* value_ = nullptr;
 };
 
-// Rows are random places in memory, and an atomic addition waits for its cache line and for all earlier stores.
-// Therefore each thread gathers a few entries, prefetches their cache lines, and does the additions once these lines
-// have arrived.
+// Successive entries belong to rows at random places in memory, and an atomic addition waits for its cache line and for
+// all earlier stores. Therefore each thread gathers a few entries, prefetches their cache lines, and does the additions
+// once these lines have arrived.
 inline constexpr std::size_t kEntriesGathered = 64;
 
 /// Counts every entry in the first reading. Each thread has its own EntryCounter, which must be destroyed before

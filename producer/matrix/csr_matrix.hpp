@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A sparse matrix in compressed row storage (CRS): what the readers build and the solvers multiply with.
+// A sparse matrix in compressed row storage (CRS), which the readers build and with which the solvers multiply.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,15 @@
 
 namespace ringside {
 
-/// Which index of an entry (i, j) of the input becomes the row of the CRS matrix.
+/// Says which index of an entry (i, j) of the input becomes the row of the CRS matrix.
 enum class Orientation {
   kRows,    // row i lists the columns j: A as written (Jacobi, cg)
   kInLinks  // row j lists the sources i: the transpose, so that x_j sums over the links into j (PageRank)
 };
 
-/// Columns ascend within a row and occur once; explicit zeros are not kept (docs/use/run.md). Columns are 32-bit:
-/// the readers refuse a matrix with more than 2^32 - 1 rows or columns. Nonzeros are counted in 64 bits.
+/// Columns ascend within a row, and each column occurs only once; explicit zeros are not kept (docs/use/run.md).
+/// Columns are 32-bit: the readers refuse a matrix with more than 2^32 - 1 rows or columns. Nonzeros are counted in 64
+/// bits.
 struct CsrMatrix {
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Three readings by all threads: a survey (how many edges, which ids), counting, placing. As in the MatrixMarket
-// reader, the fast loops only detect that a line is wrong. Then one slow pass from the top finds which line it is and
-// why.
+// All threads read the text three times: to survey it (how many edges, which ids), to count entries, and to place them.
+// As in the MatrixMarket reader, the fast loops only detect that a line is wrong. Then one slow pass from the top finds
+// which line it is and why.
 #include "producer/matrix/edge_list.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ bool ends_word(const char* p, const char* end) noexcept {
   return p == end || is_separator(*p) || is_line_end(*p);
 }
 
-// Blanks with at most one comma: two commas would enclose an empty word.
+// Skips blanks with at most one comma, because two commas would enclose an empty word.
 const char* skip_separator(const char* p, const char* end) noexcept {
   p = skip_blanks(p, end);
   return p < end && *p == ',' ? skip_blanks(p + 1, end) : p;
@@ -211,7 +211,7 @@ class EdgeListReader {
     std::uint64_t edges;
   };
 
-  // The first line of a CSV file may name the columns instead of holding ids.
+  // The first line of a CSV file may contain the names of the columns instead of ids.
   void skip_head() {
     const char* const end = text_.data() + text_.size();
     first_edge_ = skip_to_edge(text_.data(), end);
@@ -374,7 +374,7 @@ class EdgeListReader {
     return build<Builder>(how, distinct.size(), std::move(id), row_of);
   }
 
-  // "# Nodes: 875713 Edges: 5105039", before the first edge.
+  // The number of nodes in a comment such as "# Nodes: 875713 Edges: 5105039" before the first edge.
   std::optional<std::uint64_t> announced_nodes() const {
     constexpr std::string_view kNodes = "Nodes:";
     const std::string_view comments = text_.substr(0, offset_of(first_edge_));
@@ -398,7 +398,7 @@ class EdgeListReader {
     std::optional<bool> weighted;
     std::uint64_t weighted_line = 0;
     const char* p = first_edge_;
-    // "n m" may have fewer words than an edge: lines are compared from the second on.
+    // "n m" may have fewer words than an edge, so lines are compared only from the second one on.
     Edge first;
     LineFault wrong_first = LineFault::kNothing;
     parse_edge(p, end, columns_, first, wrong_first);

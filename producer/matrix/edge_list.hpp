@@ -19,7 +19,7 @@ CsrMatrix read_edge_list(std::string_view text, const std::string& name, Orienta
                          const EdgeColumns& columns = {});
 
 /// This process's part of the matrix, if each of several processes reads a share of the text. Each process first
-/// surveys the whole text. If one process throws, all do.
+/// surveys the whole text. If one process throws an Error, all processes throw it.
 CsrMatrix read_edge_list_share(std::string_view text, const std::string& name, SharedBuilder::How how,
                                const EdgeColumns& columns = {});
 

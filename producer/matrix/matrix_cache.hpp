@@ -59,7 +59,7 @@ struct CacheSource {
 bool is_cache(std::string_view bytes);
 
 /// Writes the matrix to `path`. The file appears there when it is complete and synced (common/files/new_file.hpp).
-/// Throws `Error` (exit code 3) and leaves an existing file if the folder or the disk does not allow it.
+/// If the folder or the disk does not allow this, throws `Error` (exit code 3) and does not change an existing file.
 void write_matrix_cache(const CsrMatrix& matrix, const CacheSource& source, const std::string& path);
 
 /// The matrix in the bytes of a cache; its arrays are windows into them. `name` is the name of the bytes in messages.

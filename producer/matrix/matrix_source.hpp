@@ -47,15 +47,16 @@ bool has_cache(const MatrixOptions& options);
 /// with these options.
 CsrMatrix map_matrix(const MatrixOptions& options, Orientation orientation);
 
-/// The unpacked text of a matrix file that is no cache, in a known format. Throws Error as load_matrix.
+/// The unpacked text of a matrix file, which must have a known format and be no cache. Throws Error as load_matrix
+/// does.
 MatrixText open_matrix_text(const MatrixOptions& options);
 
-/// This process's part of the matrix, if each of several processes reads a share of the text. If it throws Error (exit
-/// code 2), all processes do.
+/// This process's part of the matrix, if each of several processes reads a share of the text. If one process throws
+/// Error (exit code 2), all processes throw it.
 CsrMatrix read_matrix_share(const MatrixText& input, const MatrixOptions& options, SharedBuilder::How how);
 
 /// Throws Error (exit code 2) for a malformed generator name, for malformed columns, for columns of a generated matrix,
-/// and for a file that does not exist. Opens nothing: a pipe can be read only once.
+/// and for a file that does not exist. Opens no file, because a pipe can be read only once.
 void check_matrix_name(const std::string& matrix, const std::string& columns = {});
 
 /// The place of an entry that a solver refused, in the text that `options` name; reads the text again. Empty for a

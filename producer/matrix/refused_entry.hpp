@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An entry or a row that a solver refuses. The solver has only the matrix. Afterwards, the entry's numbers and line are
-// looked up in the input itself.
+// An entry or a row that a solver refuses. The solver knows only the matrix. Afterwards, the entry's numbers and line
+// are looked up in the input itself.
 #pragma once
 
 #include <cstdint>
@@ -33,13 +33,13 @@ struct PlaceInText {
   std::string name = {};      // the text's name in messages, such as a member of an archive; empty: the file's name
 };
 
-/// True for a value that is refused by itself, not only in a sum.
+/// True for a value that is refused even by itself, not only as part of a sum.
 using IsRefused = bool (*)(double) noexcept;
 
 class RefusedEntry : public Error {
  public:
-  /// found: "the weight -1"; accepted: "PageRank accepts finite weights from 0 up"; test: true for values refused by
-  /// themselves; may be null.
+  /// found: such as "the weight -1". accepted: such as "PageRank accepts finite weights from 0 up". test: returns true
+  /// for values that are refused by themselves; may be null.
   RefusedEntry(const MatrixPlace& place, const std::string& found, const std::string& accepted,
                IsRefused test = nullptr);
 
@@ -56,7 +56,7 @@ class RefusedEntry : public Error {
   IsRefused is_refused_;
 };
 
-/// Chooses the line to show among those of an entry: the first whose value is refused by itself, else the first.
+/// Chooses which of an entry's lines is shown: the first line whose value is refused by itself, else the first line.
 class LineChoice {
  public:
   explicit LineChoice(IsRefused is_refused) noexcept : is_refused_(is_refused) {}

@@ -52,7 +52,7 @@ void make_edges(const RmatOptions& options, Edges edges, const MakeSink& make_si
       std::uint32_t to = 0;
       std::uint64_t bits = 0;
       for (std::uint32_t level = 0; level < options.scale; ++level) {
-        // 32 random bits per level: one number serves two levels.
+        // A level needs 32 random bits, so one number is enough for two levels.
         bits = level % 2 == 0 ? splitmix64(stream + level * kGolden) : bits >> 32;
         const auto random = static_cast<std::uint32_t>(bits);
         // Quadrants in the order a (0,0), b (0,1), c (1,0), d (1,1). The choice is random, so the code has no

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Builds a CRS matrix in several processes, as csr_builder.hpp does in one process. Each process produces a share of
 // the entries, twice. The first time, all processes count the entries. The counts decide which rows each process gets,
-// so that all processes get about the same number of entries. The second time, the entries go to the process that has
-// their row. In addition to the stored entries, this takes 8 bytes (16 with values) for each entry that this process
-// received, and up to twice as much for each entry that it produced, while the lists of these entries grow.
+// so that all processes get about the same number of entries. The second time, each entry is sent to the process that
+// has the entry's row. In addition to the stored entries, this takes 8 bytes (16 with values) for each entry that this
+// process received, and up to twice as much for each entry that it produced, while the lists of these entries grow.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace ringside {
 
-/// The other processes, which make the same calls. Each function waits for them.
+/// The other processes, which make the same calls. Each function waits for all of them.
 class SharedBuild {
  public:
   virtual ~SharedBuild() = default;
@@ -61,7 +61,7 @@ class SharedBuilder {
   CsrMatrix finish(Array<std::uint64_t> id = {});
 
  private:
-  /// The entries for each process: row and column in one number, and values unless the matrix is a pattern.
+  /// The entries for each process. Row and column are in one number; there are values unless the matrix is a pattern.
   struct Outbox {
     std::vector<std::vector<std::uint64_t>> place;
     std::vector<std::vector<double>> value;

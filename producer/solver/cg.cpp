@@ -29,12 +29,12 @@
 namespace ringside {
 namespace {
 
-// Places in the schema and among the scalars.
+// The places of the variables in the schema, and of the scalars among all scalars.
 enum Place : std::size_t { kX, kR, kP };
 enum ScalarPlace : std::size_t { kL1, kLinf, kRho, kRelativeResidual };
 
-// The |r| / |b| of an exhausted r: later iterations would change x by less than any rounding, and p.Ap would underflow
-// in the end.
+// An r with this |r| / |b| counts as exhausted: later iterations would change x by less than any rounding, and in the
+// end p.Ap would underflow.
 constexpr double kExhausted = 0x1p-100;
 
 // Limits for the largest magnitude of b: with these, rho of an r that is not exhausted is a normal number.
@@ -183,7 +183,7 @@ class ConjugateGradients final : public Solver {
                    .beta = 0};
     multiply(pass);
     const double p_dot_product = sum_of(&CgBlockSums::p_dot_product);
-    // If r is exhausted, nothing is left to change, and a direction of zeros would look like a breakdown.
+    // If r is exhausted, x does not change any more, and a direction of zeros would look like a breakdown.
     const bool exhausted = relative_residual() <= kExhausted;
     if (!exhausted) {
       if (!(p_dot_product > 0 && std::isfinite(p_dot_product))) return broken_down("p.Ap", p_dot_product);

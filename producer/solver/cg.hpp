@@ -18,16 +18,16 @@
 
 namespace ringside {
 
-/// matrix: square, or this process's part of a square one; orientation kRows; without values every entry is 1. The
+/// matrix: a square matrix, or this process's part of one; orientation kRows; without values every entry is 1. The
 /// solver uses as many threads as omp_get_max_threads() returns during this call. In addition to the matrix, it keeps
-/// one vector (q), and b if b is given. If the format, which cannot be kRanked, holds the matrix's entries itself, they
-/// are released. isa: for tests. Neither isa nor format changes a bit of a step. right_side: that of the whole matrix.
-/// neighbours: must outlive the solver.
+/// one vector (q), and b if b is given. The format cannot be kRanked. If the format has its own copy of the matrix's
+/// entries, the matrix's copy is released. isa: for tests. Neither isa nor format changes a bit of a step. right_side:
+/// that of the whole matrix. neighbours: must outlive the solver.
 ///
 /// Throws `Error` (exit code 2) for a matrix that is empty, not square or not symmetric; for a row without a number
 /// above 0 on the diagonal; for an entry of A or b that is not finite; and for a b of another length. The largest
 /// magnitude of b must be 0, or between 1e-100 and 1e100; otherwise it also throws. If A is not positive definite, this
-/// shows only while it is solved (Solver::breakdown).
+/// is noticed only while the system is solved (Solver::breakdown).
 std::unique_ptr<Solver> make_cg(CsrMatrix matrix, RightSide right_side = {}, Isa isa = selected_isa(),
                                 MatrixFormat format = MatrixFormat::kAuto, Neighbours& neighbours = alone());
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decides from each iteration's criterion whether the iteration has converged, diverges or is still running, and
 // estimates how long it may take. The criterion is the L1 change or, if a solver has one, a better measure
-// (Change::criterion). Close to convergence or to divergence, a linear iteration changes by a constant factor per
-// iteration, the spectral radius of its matrix. Before that, the change of a non-normal matrix can grow by any factor:
-// with a bidiagonal matrix, it grows for as many iterations as there are rows, and then the solution is exact. So
-// growth alone does not prove divergence; growth above the solver's limit for a converging iteration does. Without a
-// limit the iteration runs until its values leave a double's range.
+// (Change::criterion). Close to convergence or to divergence, the change of a linear iteration is multiplied by a
+// constant factor in each iteration, which is the spectral radius of its matrix. Before that, the change of a
+// non-normal matrix can grow by any factor: with a bidiagonal matrix, it grows for as many iterations as there are
+// rows, and then the solution is exact. So growth alone does not prove divergence; growth above the solver's limit for
+// a converging iteration does. Without a limit, the iteration runs until its values exceed the range of a double.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The other processes among which a problem's rows are shared (docs/publish/mpi.md), as a solver uses them: all
-// processes work together while the solver is made, and in each iteration. A process with all rows is `alone`, and does
-// nothing here.
+// processes work together while the solver is made, and in each iteration. A process that has all rows uses `alone`,
+// which does nothing.
 //
 // Each process has whole blocks of rows (producer/kernels/block_rows.hpp), and the processes are in the order of their
 // rows. Each block's sum is computed by one process, as a single process would compute it, and `in_order` adds the sums
@@ -38,8 +38,8 @@ class Neighbours {
 
   // --- while a solver is made: every process makes the same calls ---
 
-  /// Runs `work`, which calls no function of this object. If it throws an Error in some processes, all processes throw
-  /// the Error of the first of these, as an AgreedError. (A single process throws it unchanged.)
+  /// Runs `work`, which must not call functions of this object. If it throws an Error in some processes, all processes
+  /// throw the Error of the first of these processes, as an AgreedError. (A single process throws the Error unchanged.)
   virtual void together(const std::function<void()>& work) = 0;
 
   /// From now on `worded` makes the message of AgreedErrors, because only the process that threw knows the place in the
@@ -62,13 +62,13 @@ class Neighbours {
   // --- in each iteration ---
 
   /// Begins to exchange a vector: sends elements of `own`, and receives the ghosts in `ghosted`, which has own rows and
-  /// ghosts. Until `receive` these ghosts must not be used.
+  /// ghosts. These ghosts must not be used before `receive` has returned.
   virtual void send(const double* own, double* ghosted) noexcept = 0;
   /// Waits for the ghosts. Call after each `send`.
   virtual void receive() noexcept = 0;
 
-  /// Continues `sums`, equal in all processes, with add(sums) in one process after the other. On return, every process
-  /// has the last process's value.
+  /// Calls add(sums) in one process after the other; each process continues with the sums of the previous one. Before
+  /// the call, `sums` is equal in all processes. On return, every process has the last process's value.
   template <class Sums, class Add>
   void in_order(Sums& sums, const Add& add) noexcept {
     static_assert(std::is_trivially_copyable_v<Sums> && sizeof(Sums) <= kMostState);
@@ -87,7 +87,7 @@ class Neighbours {
   virtual void pass_on(void* state, std::size_t bytes) noexcept = 0;
 };
 
-/// A failure on which all processes agreed: its message is complete.
+/// A failure on which all processes have agreed. Its message is complete.
 class AgreedError : public Error {
  public:
   using Error::Error;

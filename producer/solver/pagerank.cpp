@@ -29,8 +29,9 @@ namespace {
 /// iteration's values have left the cache by the next iteration, and non-temporal stores avoid that each cache line is
 /// read before it is written.
 bool vectors_exceed_cache(std::uint64_t rows) noexcept {
-  // One core reaches one slice of a last-level cache, 32 MiB on common servers. The system does not report it: glibc
-  // reports the sum of all slices of a processor, even to a virtual machine that has only a part of them.
+  // One core can use only one slice of a last-level cache, which has 32 MiB on common servers. The system does not
+  // report it: glibc reports the sum of all slices of a processor, even to a virtual machine that has only a part of
+  // them.
   constexpr std::uint64_t kCacheBytes = std::uint64_t{32} << 20;
   return 4 * rows * sizeof(double) > kCacheBytes;
 }
@@ -142,7 +143,7 @@ class Pagerank final : public Solver {
     layout_ = make_row_layout(matrix_, format, links.span());
   }
 
-  /// scale_[i] = d / (its old value). The new value must be a normal number.
+  /// Sets scale_[i] to d / (its old value). The new value must be a normal number.
   void find_scales() {
     constexpr double kSmallestSum = 1e-300;
     constexpr double kLargestSum = 1e300;
@@ -190,7 +191,7 @@ class Pagerank final : public Solver {
             .base = ((1.0 - damping_) + damping_ * dangling_) / n};
   }
 
-  /// Call when the contributions of x_k are complete: they are sent while the block sums are added and x_k is
+  /// Call this when the contributions of x_k are complete. They are then sent while the block sums are added and x_k is
   /// published.
   Change finish_pass() noexcept {
     current_ = 1 - current_;

@@ -18,7 +18,7 @@
 
 namespace ringside {
 
-/// matrix: square, or this process's part of a square one; orientation kInLinks, without values for an unweighted
+/// matrix: a square matrix, or this process's part of one; orientation kInLinks, without values for an unweighted
 /// graph; damping: d, inside (0, 1). The solver uses as many threads as omp_get_max_threads() returns during this call.
 /// In addition to the matrix, it keeps three vectors; each thread first touches its own part. If the format holds the
 /// matrix's entries itself, they are released. isa: for tests; an instruction set that the processor lacks ends the

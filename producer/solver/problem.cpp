@@ -24,7 +24,7 @@ namespace {
 constexpr int kOrderOfAdditions = 2;
 
 /// A hash of the matrix content, the solver, and every parameter that decides the iterates. It omits `--tolerance`,
-/// `--iterations` and `--every`, which decide only the number of iterates and which of them are kept, and
+/// `--iterations` and `--every`, which decide only how many iterates there are and which of them are kept, and
 /// `--matrix-format`, which decides only the speed.
 Id128 problem_id(const Id128& content_id, std::string_view solver, const std::string& parameters) {
   const std::string text =

@@ -26,8 +26,8 @@ struct Problem {
 using LoadMatrix = std::function<CsrMatrix(const MatrixOptions& options, Orientation orientation)>;
 
 /// Throws Error: exit code 2 for bad input, including a missing file; 3 if permission, memory or a cache folder is
-/// lacking; 5 for a damaged matrix cache. neighbours: must outlive the problem. All their processes throw the same
-/// Error, an AgreedError, unless a process lacks memory.
+/// lacking; 5 for a damaged matrix cache. neighbours: must outlive the problem. All processes throw the same Error,
+/// which is an AgreedError, unless a process lacks memory.
 Problem load_problem(const SolveOptions& options, Neighbours& neighbours = alone(),
                      const LoadMatrix& load = load_matrix);
 

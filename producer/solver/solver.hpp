@@ -29,7 +29,8 @@ struct Change {
   bool broken_down = false;  // no step k exists: see Solver::breakdown
 };
 
-/// The largest change, as reductions report it. linf ignores NaN: if it is 0 and the sum l1 is NaN, the result is NaN.
+/// The largest change, as reductions report it. linf ignores NaN. Therefore the result is NaN if linf is 0 and the sum
+/// l1 is NaN.
 inline double largest_change(double linf, double l1) noexcept {
   return linf == 0 && std::isnan(l1) ? l1 : linf;
 }
@@ -42,14 +43,14 @@ class Solver {
   virtual std::uint64_t rows() const noexcept = 0;
   virtual std::uint64_t nonzeros() const noexcept = 0;
 
-  /// The storage format of the matrix, such as "packed" (docs/inside/kernels.md). It decides the time, not the
-  /// iterates.
+  /// The storage format of the matrix, such as "packed" (docs/inside/kernels.md). The format affects the time, but not
+  /// the iterates.
   virtual std::string_view format() const noexcept = 0;
 
-  /// Parameters that decide the iterates, such as "damping=0.85": part of problem_id.
+  /// Parameters that affect the iterates, such as "damping=0.85". They are part of problem_id.
   virtual std::string parameters() const = 0;
 
-  /// From now on `team`, which outlives every later call, does the work; until then all OpenMP threads do it. The
+  /// From now on `team`, which must outlive every later call, does the work; until then all OpenMP threads do it. The
   /// iterates do not depend on the team.
   virtual void share_among(Team& team) = 0;
 
@@ -58,8 +59,8 @@ class Solver {
   virtual Schema variables() const { return Schema::x_only(rows()); }
 
   /// If a process has a part of the rows (producer/solver/neighbours.hpp), a payload begins with its part of x.
-  /// offsets: the places of its parts of all variables in every later payload, in bytes from the payload's beginning.
-  /// Until this call, and in a process with all rows, the places are those of `variables`.
+  /// offsets: where this process's parts of all variables are in every later payload, in bytes from the payload's
+  /// beginning. Until this call, and in a process with all rows, the places are those of `variables`.
   virtual void lie_at(std::span<const std::uint64_t> /*offsets*/) {}
 
   /// The scalars published with each step. The first two are the change: `Change::l1` and `linf`.
@@ -72,15 +73,15 @@ class Solver {
   virtual void start(void* payload) const noexcept = 0;
 
   /// Restores the inner state (scaled ranks, dangling mass) that the solver has after producing `payload`. Called once
-  /// before the first `iterate`, with step 0 or with a kept step; the following steps are bit-equal either way.
-  /// scalars: the words of all scalars of the kept step, in the order of `scalars`; none: step 0.
+  /// before the first `iterate`, with step 0 or with a kept step. In both cases, the following steps have the same
+  /// bits. scalars: the words of all scalars of the kept step, in the order of `scalars`; empty for step 0.
   virtual void prepare(const void* payload, std::span<const std::uint64_t> scalars) noexcept = 0;
 
   /// The return value of `iterate` for the kept step with these scalars.
   virtual Change change_of(std::span<const std::uint64_t> scalars) const noexcept;
 
-  /// The factor by which the L1 change of a converging iteration can exceed that of any earlier one; infinity if no
-  /// limit is known.
+  /// The factor by which the L1 change of a converging iteration can exceed the L1 change of any earlier iteration;
+  /// infinity if no limit is known.
   virtual double growth_limit() const noexcept = 0;
 
   /// A criterion of at most this value counts as converged with any tolerance, because later iterations would change

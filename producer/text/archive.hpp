@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The formats read by libarchive: texts packed by bzip2 or zstd, and tar and zip archives. It writes nothing to disk.
+// The formats read by libarchive: texts packed by bzip2 or zstd, and tar and zip archives. This code writes nothing to
+// disk.
 #pragma once
 
 #include <string>
@@ -43,8 +44,8 @@ struct ZipMember {
 /// directory is damaged or missing.
 std::vector<ZipMember> zip_members(std::string_view zip, const std::string& name);
 
-/// Unpacks a member. Throws `Error` (exit code 2) if it is damaged (it has a CRC-32), encrypted, or packed in a way
-/// that libarchive does not support.
+/// Unpacks a member. Throws `Error` (exit code 2) if the member is damaged (its CRC-32 is checked), encrypted, or
+/// packed in a way that libarchive does not support.
 Text unzip(std::string_view zip, const ZipMember& member, const std::string& name);
 
 }  // namespace ringside

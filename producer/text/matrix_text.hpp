@@ -16,8 +16,8 @@ struct MatrixText {
 };
 
 /// file: the content of `named.path`. A byte-order mark is left out. Throws `Error` (exit code 2) if the file is
-/// damaged (`unpack`, `tar_members`, `unzip`), if a member was named and the file is no archive, or if no member is
-/// clearly the named one or the matrix (docs/use/run.md); the message lists what was found.
+/// damaged (`unpack`, `tar_members`, `unzip`), if a member was named and the file is no archive, or if it is not clear
+/// which member is the named one or the matrix (docs/use/run.md). The message lists what was found.
 MatrixText matrix_text(Text file, const NamedInput& named);
 
 }  // namespace ringside

@@ -20,8 +20,9 @@ struct Text {
 /// fails, the process ends with one line (common/files/watched_mapping.hpp).
 Text map_file(const std::string& path);
 
-/// Memory for a text of unknown length: it doubles when it is full. When it grows, page tables are moved, not bytes. An
-/// unpacked text is larger than its matrix, so the text is in the same kind of memory as the matrix (producer/memory).
+/// Memory for a text of unknown length. The memory is doubled when it is full. When it grows, page tables are moved,
+/// not bytes. An unpacked text is larger than its matrix, so the text is in the same kind of memory as the matrix
+/// (producer/memory).
 class GrowingBytes {
  public:
   GrowingBytes() = default;
