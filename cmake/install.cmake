@@ -4,8 +4,8 @@
 # Tests and benchmarks are not installed. deploy/systemd installs its own units.
 include(GNUInstallDirs)
 
-# ringside_install_config(SOURCE NAME) installs a file of settings in SYSCONFDIR/ringside. It keeps an existing file,
-# because its administrator may have changed it (in a package, dpkg asks the administrator).
+# ringside_install_config(SOURCE NAME) installs a file of settings in SYSCONFDIR/ringside. An existing file is kept,
+# because an administrator may have changed it (in a package, dpkg asks the administrator).
 #
 # The folder is known only at installation: it is /etc for the prefix /usr, and below the prefix for any other prefix.
 # The folder for jobs, which administrators write, is made beside the settings.
@@ -83,7 +83,7 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/deploy/slurm")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/deploy/slurm" DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples")
 endif()
 
-# All installed files: deploy/package.sh builds this target, without tests and benchmarks.
+# Everything that is installed. deploy/package.sh builds this target, so it builds no tests and benchmarks.
 add_custom_target(installed)
 add_dependencies(installed manual libringside libringside-messages libringside_memory)
 if(TARGET ringside_memory_preload)

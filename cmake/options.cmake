@@ -50,7 +50,7 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 
 # A compiler spends most of its time on the code that headers of the standard library, fmt and CLI11 generate in every
-# object file; sources compiled together share it. The remaining headers are precompiled
+# object file; sources that are compiled together share this code. The remaining headers are precompiled
 # (cmake/precompiled_headers.cmake).
 set(CMAKE_UNITY_BUILD ${RINGSIDE_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)

@@ -9,8 +9,8 @@ set(RINGSIDE_PACKAGE_MAINTAINER "The Ringside developers <ringside@ringside.exam
 set(debian "${PROJECT_SOURCE_DIR}/deploy/debian")
 set(made "${PROJECT_BINARY_DIR}/debian")
 
-# `python3-ringside` is for Debian's own Python. It is made only if the module was built for that Python, and only below
-# the folder where it searches for packages.
+# `python3-ringside` is for Debian's own Python. It is made only if the module was built for that Python, and contains
+# only the files below the folder where that Python searches for packages.
 set(components programs library messages development)
 set(packages programs:ringside library:libringside0 messages:libringside-messages0 development:libringside-dev)
 if(RINGSIDE_BUILD_MPI)

@@ -91,7 +91,8 @@ endif()
 add_library(ringside_flags INTERFACE)
 target_link_libraries(ringside_flags INTERFACE ringside_compilation OpenMP::OpenMP_CXX fmt::fmt)
 
-# The flags of code whose speed does not matter: they make it compile faster. (A sanitizer's build is entirely -Og.)
+# The flags of code whose speed does not matter; with them, the code compiles faster. (A sanitizer's build is entirely
+# -Og.)
 set(RINGSIDE_QUICK_TO_COMPILE "$<$<CONFIG:Release>:-O1>")
 
 include(precompiled_headers)

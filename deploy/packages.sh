@@ -44,9 +44,10 @@ packages_package=(dpkg-dev binutils file)
 # Added for wheels.sh: the tools that build the libraries that the wheels contain.
 packages_wheels=(python3-venv dpkg patch make binutils)
 
-# Added for test.sh --all: a browser for the page, Prometheus itself, libraries that work with the Python package, pip
-# for its wheel, the programs that check the package, manual pages and completions, and libraries that open exported
-# files (57 MB, 43 of them VTK; pip provides those that Debian lacks: tests/export/install_readers.py).
+# Added for test.sh --all: a browser for the page; Prometheus itself; libraries that work with the Python package; pip
+# for its wheel; the programs that check the package, the manual pages and the completions; and libraries that open
+# exported files (57 MB, 43 MB of them VTK; pip provides the libraries that Debian lacks:
+# tests/export/install_readers.py).
 packages_all=(
   chromium chromium-driver python3-selenium prometheus python3-pandas python3-dask python3-petsc4py python3-pip
   python3-h5py python3-zarr python3-xarray python3-vtk9 python3-nbconvert python3-ipykernel
@@ -103,7 +104,7 @@ install_packages() {
   fi
   command="apt-get update && apt-get install -y --no-install-recommends $missing"
   if ((EUID != 0)); then
-    # Without a terminal, sudo cannot prompt for a password: sudo works only if it needs no password.
+    # Without a terminal, sudo cannot ask for a password, so sudo works only if it needs no password.
     if command -v sudo >/dev/null && { [[ -t 0 ]] || sudo -n true 2>/dev/null; }; then
       as_root=(sudo)
     else

@@ -39,7 +39,8 @@ stage_inputs() {
   } | sha256sum | cut -d ' ' -f 1
 }
 
-# has_passed STAGE returns whether the stage passed with its present inputs, and keeps their hash for note_passed.
+# has_passed STAGE returns whether the stage has passed with its present inputs, and keeps the hash of these inputs for
+# note_passed.
 declare -A inputs_now=()
 has_passed() {
   inputs_now[$1]=$(stage_inputs "$1") || return 1

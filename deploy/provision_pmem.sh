@@ -151,7 +151,8 @@ refuse_used() {
   done < <(mounts "$1")
 }
 
-# signatures_of DEVICE prints a line for each, even if blkid gives no TYPE (partition tables, two formats at once).
+# signatures_of DEVICE prints a line for each signature, even if blkid gives no TYPE (partition tables, two formats at
+# once).
 signatures_of() { wipefs --noheadings --output TYPE "$1" || fail 3 "wipefs cannot read $1"; }
 
 # refuse_held DEVICE ends the script if there are signatures, or data where most formats begin or end.
@@ -252,7 +253,7 @@ make_file_system() {
 
 mount_options=dax=always,nodev,nosuid,noexec
 
-# Sets is_mounted to yes if the device is mounted where it should be. The mount must then have dax=always.
+# Sets is_mounted to yes if the device is mounted at the right place. The mount must then have dax=always.
 look_at_mount() {
   local where options
   is_mounted=no

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # The output of the scripts that build and test: a section with a header for each stage. The commands of a stage write
-# to a log file, whose end is shown only if the stage fails; a build also shows its progress. Also the option --output
-# of the scripts that make files. The script that sources this one has set pipefail and `root`.
+# to a log file, whose end is shown only if the stage fails; a build also shows its progress. Also handles the option
+# --output of the scripts that make files. The script that sources this one has set pipefail and `root`.
 
 stages_started=$SECONDS
 
@@ -62,9 +62,9 @@ show_failure() {
   } >&2
 }
 
-# show_progress LOG copies standard input to LOG. Of ninja's lines (`[123/180] Building ...`) a terminal shows the newest
-# in one line, which is rewritten in place and cut to the terminal's width. If the output is no terminal, a line is
-# printed at each 10 %.
+# show_progress LOG copies standard input to LOG. On a terminal, only the newest of ninja's lines (`[123/180] Building
+# ...`) is shown. It replaces the previous one and is cut to the terminal's width. If the output is no terminal, a line
+# is printed at each 10 %.
 show_progress() {
   local line columns=0 percent tenth=0 terminal=no
   if [[ -t 1 && ${TERM:-dumb} != dumb ]]; then terminal=yes; fi

@@ -72,8 +72,8 @@ is_alive() {  # WHO
 
 pid_of() { cat "$folder/$1.pid"; }
 
-# launch WHO COMMAND... starts COMMAND in the background, in a session of its own, with WHO's lock and log, and sets
-# pid. This shell holds the lock, too, until it closes descriptor 8.
+# launch WHO COMMAND... starts COMMAND in the background, in its own session, with WHO's lock and log, and sets pid.
+# This shell also holds the lock, until it closes descriptor 8.
 launch() {
   local who=$1
   shift

@@ -122,7 +122,7 @@ make_chroot() {
   if is_ubuntu; then components=main,universe script=(gutsy); fi
   rm -rf --one-file-system "$made"
   quietly "$folder/$system.log" debootstrap --variant=minbase --components="$components" "$suite" "$made" "$mirror" "${script[@]}" || exit 3
-  # The settings of this system's apt for reaching a mirror, such as a proxy.
+  # Copies the settings with which this system's apt reaches a mirror, such as a proxy.
   apt-config dump | grep -E '^Acquire::(http|https|Check-)' >"$made/etc/apt/apt.conf.d/99ringside" || true
   chroot "$made" useradd --create-home --shell /bin/bash "$user"
   mv "$made" "$chroot"
@@ -150,8 +150,8 @@ copy_sources() {
   git -c safe.directory='*' -C "$root" log -1 --format='%h %s'
 }
 
-# Installs the packages as root, from the lists of the commit under test, so that the scripts themselves find none
-# missing.
+# Installs the packages as root, from the lists of the commit under test, so that the scripts themselves find that no
+# package is missing.
 install_what_is_needed() {
   # shellcheck disable=SC2016  # expanded in the chroot
   as_root bash -c 'source "$1/deploy/packages.sh" && install_packages git ca-certificates ccache procps "${packages_build[@]}" \

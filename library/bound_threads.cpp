@@ -70,8 +70,8 @@ void bind_openmp(Process& own, const cpu_set_t* cores) {
   if (cores == nullptr) own.openmp_threads = 0;
 }
 
-/// The cores of a thread before it was bound here. For a thread that was created since then, these are its creator's
-/// cores. null: the program has bound the thread since then.
+/// The cores of a thread before this code bound it. For a thread that was created since then, these are the cores of
+/// its creator. null if the program has bound the thread since then.
 const cpu_set_t* before_of(const Process& own, pid_t thread, const cpu_set_t& found) {
   const auto at = own.threads.find(thread);
   if (at != own.threads.end()) return CPU_EQUAL(&at->second.now, &found) ? &at->second.before : nullptr;

@@ -36,7 +36,7 @@ class LastError {
   ringside_error error_{.size = sizeof(ringside_error), .status = RINGSIDE_OK, .reason = 0, .reserved = 0, .line = {}};
 };
 
-/// An Error with exit code 2 whose reason (RINGSIDE_REASON_...) is not an argument.
+/// An Error with exit code 2 whose reason (RINGSIDE_REASON_...) is not a wrong argument.
 class Refusal : public Error {
  public:
   Refusal(std::uint32_t reason, const Error& error) : Error(error), reason_(reason) {}
@@ -111,7 +111,7 @@ inline constexpr std::uint32_t kMostStructBytes = 4096;
 void check_size(std::uint32_t bytes, std::size_t first, const char* type);
 
 /// Copies from a caller's struct of `bytes` bytes the members that both versions of the struct have. Throws Error (exit
-/// code 2) if the caller's version is later and one of its additional members is set.
+/// code 2) if the caller's version is later and one of the members that it has in addition is set.
 void take_bytes(void* to, std::size_t own, const void* from, std::uint32_t bytes, const char* type);
 
 /// A caller's struct, converted to this version of the interface. from: must not be null. Throws Error (exit code 2).

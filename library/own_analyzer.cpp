@@ -35,7 +35,7 @@ bool is_program(const std::string& path) {
   return access(path.c_str(), X_OK) == 0 && !std::filesystem::is_directory(path);
 }
 
-/// The path of `ringside`: in the installation to which this library belongs, else in PATH.
+/// The path of `ringside`, which is searched in the installation to which this library belongs, and then in PATH.
 std::string find_program() {
   const std::string own = own_folder();
   for (const char* folder : {"../bin/", "../../bin/", ""}) {

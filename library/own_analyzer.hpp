@@ -38,7 +38,7 @@ class OwnAnalyzer {
 
   /// RINGSIDE_SOCKET and the other variables of the hand-off, for handoff_options_of_environment.
   const Variables& variables() const noexcept { return variables_; }
-  /// The cores to which `ringside run` would bind this process, ascending.
+  /// The cores to which `ringside run` would bind this process, in ascending order.
   const std::vector<int>& cores() const noexcept { return cores_; }
 
   /// Ends the run: waits until the account has arrived and the pool is free, but at most `most_s` seconds.

@@ -196,7 +196,7 @@ ringside_status ringside_reader_runs(ringside_reader* reader, ringside_run* out,
     std::vector<ringside_run> runs;
     for (const RunReading& reading : reader->reader.ring().runs()) {
       const RunDescription& run = reading.run;
-      // These texts are from a file: make them printable, and end them with NUL.
+      // These texts come from a file. So they are made printable, and end with NUL.
       reader->runs.push_back(
           {printable(text_of(run.solver)), printable(text_of(run.matrix)), printable(text_of(run.parameters))});
       ringside_run& made = runs.emplace_back();
@@ -246,7 +246,7 @@ ringside_status ringside_reader_next(ringside_reader* reader, uint64_t after, do
         return RINGSIDE_OK;
       }
       usable(*reader);
-      // After the run's end was found, the ring was searched once more, without result.
+      // After the end of the run was found, the ring was searched once more, but no further step was found.
       if (state == RunState::kEnded) return RINGSIDE_END;
       if (state == RunState::kLeft) throw left_alone(*reader);
       if (reader->stop.is_set()) return reader->error.set(RINGSIDE_INTERRUPTED, "interrupted: `stop` is set");

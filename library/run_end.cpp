@@ -43,7 +43,7 @@ RunState RunEnd::look(Clock::time_point now) {
   return now - *ownerless_since_ >= kOwnerless ? RunState::kLeft : RunState::kGoesOn;
 }
 
-/// Updates ended_. A journal that is missing, damaged or unreadable changes nothing.
+/// Updates ended_. If the journal is missing, damaged or unreadable, nothing changes.
 void RunEnd::read_journal() {
   try {
     if (journal_files_there(pool_).empty()) return;

@@ -35,7 +35,7 @@ class RunEnd {
   /// 100 ms, and less often if no step comes for a longer time. Between two checks, it returns the last result.
   RunState state(Clock::time_point now);
 
-  /// Call this function when a step has come: earlier findings no longer count.
+  /// Call this function when a step has come. Earlier findings then no longer count.
   void step_came() noexcept {
     state_ = RunState::kGoesOn;
     pause_ = kFirstPause;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions of the interface for a program's memory: allocation, advice and pins.
+// The functions of the interface that concern a program's memory: allocation, advice and pins.
 #include <errno.h>
 #include <string.h>
 
@@ -126,7 +126,7 @@ Region holding(const char* function, const void* memory, size_t bytes) {
   return {};
 }
 
-// Evicts the whole region, makes every fault in it wait, and then maps far memory itself at the region's addresses.
+// Evicts the whole region, makes every fault in it wait, and then maps the far file at the region's addresses.
 int put_in_place(const Region& region, uint32_t kind) {
   if (!in_place.possible()) {
     return fail(ENOTSUP, "ringside_memory_advise: far memory is not used in place: ", reason(in_place.placement()));

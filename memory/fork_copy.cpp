@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A private copy of the arena for a forked child. The kernel copies neither the arena nor the frames (MADV_DONTFORK),
-// because the fork would share their pages, and neither process could move shared pages. So the parent writes all
-// content to a file for the child before the fork, and the child begins with everything absent.
+// because the fork would share their pages, and neither process could move shared pages. So before the fork, the parent
+// writes all content to a file for the child. In the child, all granules are absent at first.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations on every granule of a range: eviction (free, advice, another granule size) or a write (flush). The
-// operations on parts of a region follow.
+// Operations on every granule of a range: eviction (when it is freed, after an advice, or for another granule size) or
+// a write (flush). The operations on parts of a region follow.
 #include <sys/mman.h>
 
 #include <initializer_list>

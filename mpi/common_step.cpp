@@ -23,7 +23,7 @@ std::vector<Found> found_on_all(const Job& job, const Found& own) {
   return all;
 }
 
-/// Throws Error unless all rings hold steps, and all of the same run.
+/// Throws Error unless all rings hold steps, and all these steps belong to the same run.
 void check_same_run(const std::vector<Found>& all) {
   const auto line = [&](std::size_t node) { return std::string(text_of(all[node].line)); };
   const auto first = static_cast<std::size_t>(

@@ -26,9 +26,9 @@ class KeptIterations {
 
   const Id128& run_id() const noexcept { return run_id_; }
   bool empty() const noexcept { return iterations_.empty(); }
-  /// The newest kept iteration up to `most` whose payload verifies; 0: none.
+  /// The newest kept iteration up to `most` whose payload verifies; 0 if there is none.
   std::uint64_t newest_intact(std::uint64_t most) const;
-  /// "holds iterations 92 to 99", "holds no step"
+  /// A text such as "holds iterations 92 to 99" or "holds no step".
   std::string text() const;
 
  private:

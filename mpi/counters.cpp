@@ -23,9 +23,9 @@ void Counters::advance(std::uint64_t committed, std::uint64_t persisted, Waited 
     take_in();
   }
   // `committed` and `persisted` were read one after the other, so `persisted` may be greater. If the iteration of a
-  // persisted step is too old to be found, the smaller number of the last exchange is sent again. If no step is
-  // persisted, 0 is sent, because the step from which the run continues may not be on a medium. Iterations are sent as
-  // negative numbers, so that the maximum gives the minimum over all nodes.
+  // persisted step is so old that it cannot be found, the number of the last exchange, which is smaller, is sent again.
+  // If no step is persisted, 0 is sent, because the step from which the run continues may not be on a medium.
+  // Iterations are sent as negative numbers, so that the maximum gives the minimum over all nodes.
   persisted = std::min(persisted, committed);
   std::int64_t kept_persisted = exchange_->sent[1];
   if (persisted == 0) {

@@ -15,8 +15,8 @@
 
 namespace ringside::mpi {
 
-/// The node whose analyzer kept its ranks waiting longest, and that time, as one number for a maximum:
-/// microseconds × 2²⁰ + node.
+/// The node whose analyzer kept its ranks waiting longest, and the time of this wait. Both are in one number, so that a
+/// maximum can be computed: microseconds × 2²⁰ + node.
 struct Waited {
   std::uint32_t node = 0;
   std::int64_t ns = 0;

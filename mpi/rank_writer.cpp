@@ -70,7 +70,8 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
   // The problem includes the shapes of the whole run and the entries of this node: a ring is resumed only if both are
   // the same.
   options.run.problem_id = node_problem_id(options.run.problem_id, regions_);
-  // The parameters contain the entries as text, too: `ringside info` shows it, and a refusal states the difference.
+  // The parameters also contain the entries as text, which `ringside info` shows; if a run is refused, the message
+  // states the difference.
   std::vector<std::string> parameters;
   if (options.run.parameters[0] != '\0') parameters.emplace_back(text_of(options.run.parameters));
   if (earlier) {
@@ -403,7 +404,7 @@ void RankWriter::end(std::uint32_t outcome) {
     if (outcome <= static_cast<std::uint32_t>(Outcome::kFailed)) return;
     throw usage_error("outcome: found {}, expected 1 to {}", outcome + 1, static_cast<int>(Outcome::kFailed) + 1);
   });
-  // The reduction is also a barrier: afterwards each rank has returned from its last publish.
+  // The reduction is also a barrier: after it, each rank has returned from its last publish.
   const auto own = static_cast<std::int64_t>(published());
   const std::array<std::int64_t, 5> numbers = {own, -own, outcome, -static_cast<std::int64_t>(outcome), ran_out_};
   std::array<std::int64_t, 5> most{};

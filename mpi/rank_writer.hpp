@@ -38,7 +38,7 @@ class RankWriter {
   /// Error. Collective.
   RankWriter(MPI_Comm ranks, const std::function<RankOptions()>& take);
 
-  /// Whether the step from which the run continues can be read, which is possible until the first publish.
+  /// Whether the step from which the run continues can be read. This is possible until the first publish.
   bool has_kept() const noexcept { return !has_published_ && kept_iteration_ != 0; }
   std::uint64_t kept_iteration() const noexcept { return kept_iteration_; }
   std::span<const std::byte> kept_part(std::size_t variable) const noexcept;

@@ -31,7 +31,7 @@ apt_options=(-o "Dir::Etc::SourceList=$folder/apt/sources.list" -o Dir::Etc::Sou
   -o "Dir::Cache=$folder/apt/cache" -o Debug::NoLocking=1 -o APT::Sandbox::User=)
 apt() { (cd "$folder/sources" && apt-get -q "${apt_options[@]}" "$@"); }
 
-# newest PACKAGE SUITE prints the newest version of a source package in a release, security updates included.
+# newest PACKAGE SUITE prints the newest version of a source package in a release, including security updates.
 newest() {
   apt-cache "${apt_options[@]}" madison "$1" | awk -v suite=" $2" '/ Sources$/ && index($0, suite) { print $3 }' | sort -V | tail -n 1
 }
@@ -157,7 +157,8 @@ build_hwloc() {
 build_protobuf() {
   by_cmake protobuf -Dprotobuf_BUILD_{TESTS,PROTOC_BINARIES}=OFF -Dprotobuf_WITH_ZLIB=OFF
 }
-# PMDK is built without libndctl, which needs kmod, udev and json-c: the wheel's programs do not check for bad blocks.
+# PMDK is built without libndctl, which needs kmod, udev and json-c. So the wheel's programs do not check for bad
+# blocks.
 build_pmdk() {
   local flags="$CFLAGS -Wno-error"
   logged pmdk make -C src -j "$jobs" NDCTL_ENABLE=n EXTRA_CFLAGS="$flags" BUILD_RPMEM=n DOC=n BUILD_EXAMPLES=n BUILD_BENCHMARKS=n \

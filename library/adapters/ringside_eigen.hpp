@@ -81,7 +81,7 @@ class ConjugateGradientSteps {
     return gradient(step).squaredNorm();
   }
 
-  /// Computes r of step 0 from its x; its other arrays are 0.
+  /// Computes r of step 0 from the step's x; the step's other arrays are 0.
   template <class Matrix>
   static void begin(const Matrix& A, const Vector<Scalar>& b, const Step<Scalar>& start) {
     written(start[1]) = b - A * written(start[0]);
@@ -237,8 +237,8 @@ struct Eigen::internal::traits<ringside::eigen::KeptSolver<Steps, MatrixType_, U
 namespace ringside::eigen {
 
 /// An iterative solver with Eigen's interface. A solve() is one run: it attaches, publishes each iterate with the
-/// scalar `residual` (the norm that the tolerance bounds), and detaches. It solves for one right-hand side, and throws
-/// Error. iterations() is the number of the last iterate. This number may differ from Eigen's: Eigen's
+/// scalar `residual` (the norm that the tolerance bounds), and detaches. It solves for only one right-hand side, and
+/// may throw Error. iterations() is the number of the last iterate. This number may differ from Eigen's: Eigen's
 /// ConjugateGradient does not count the iteration that converges, and Eigen's BiCGSTAB starts counting from 0 again
 /// when it takes another r0.
 template <template <class> class Steps_, class Matrix, int UpLo, class Preconditioner>
@@ -255,8 +255,8 @@ class KeptSolver : public Eigen::IterativeSolverBase<KeptSolver<Steps_, Matrix, 
 
   /// Sets the options of the run, such as its names and time-outs. A run is resumed only with the same entries of A, b
   /// and first guess, the same type of the preconditioner, and the same `problem` and `parameters`. Tolerance and
-  /// number of iterations may change. State the preconditioner's settings in `parameters`, and name a matrix-free A in
-  /// `problem`. `problem_bytes` replaces the hash of A's entries.
+  /// number of iterations may change. Write the preconditioner's settings into `parameters`; if A is matrix-free, write
+  /// a name for A into `problem`. `problem_bytes` replaces the hash of A's entries.
   KeptSolver& setWriter(WriterOptions options) {
     options_ = std::move(options);
     return *this;

@@ -9,7 +9,7 @@
 //
 // After the call of attach, x contains the kept iterate, if there is one.
 //
-// The method's own state is not kept: a resumed Krylov method begins anew from the kept iterate. A stationary method
+// The method's own state is not kept. So a resumed Krylov method begins anew from the kept iterate. A stationary method
 // (Ir) continues with the same bits. An x on a device is copied to the host; an x in distributed memory is refused.
 #ifndef RINGSIDE_GINKGO_HPP
 #define RINGSIDE_GINKGO_HPP

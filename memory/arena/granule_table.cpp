@@ -35,7 +35,8 @@ constexpr bool kAnyAddress = false;
 long GranuleTable::start(uint64_t bytes) noexcept {
   const long flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   long at = -EEXIST;
-  // Includes space for the largest alignment of an allocation, wherever the kernel places the arena.
+  // The length includes space for the largest alignment of an allocation, so that the kernel may place the arena at any
+  // address.
   const auto length = static_cast<long>(bytes + kMostAlignment);
   if (!kAnyAddress) {
     at = raw(SYS_mmap, static_cast<long>(kFixedAddress + place_ * kPlaceBytes), length, PROT_READ | PROT_WRITE,
@@ -110,7 +111,7 @@ void GranuleTable::wait(uint32_t granule, Word seen) const noexcept {
     pause_core();
   }
   if ((seen & kWaiters) == 0 && !here.compare_exchange_strong(seen, seen | kWaiters)) return;
-  // The kernel compares 32 bits: state, flags and waiters are in the lower half.
+  // The kernel compares only 32 bits. State, flags and waiters are in the lower half of the word.
   sleep_while(&here, static_cast<uint32_t>(seen | kWaiters));
 }
 

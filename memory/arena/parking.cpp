@@ -12,7 +12,8 @@ namespace {
 
 constexpr uint32_t kWordsLookedAt = 32;  // limits the time: the search ends after so many words if it has found a run
 
-/// The longest run of zero bits, at most `wanted` long: its first bit and its length.
+/// Finds the longest run of zero bits, but at most `wanted` bits: returns its length, and sets `first` to its first
+/// bit.
 uint32_t longest_run(uint64_t taken, uint32_t wanted, uint32_t* first) {
   uint32_t best = 0;
   for (uint32_t bit = 0; bit < 64 && best < wanted;) {

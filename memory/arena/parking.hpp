@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// DRAM pages that are not mapped in the arena wait in slots: one range of addresses for each granule size. A single
-// page that leaves the arena takes any empty slot. A batch takes neighbouring slots, so that one MOVE is enough to take
-// the batch out, and one MOVE to bring it back.
+// DRAM pages that are not mapped in the arena wait in slots. The slots of each granule size are one range of addresses.
+// A single page that leaves the arena takes any empty slot. A batch takes neighbouring slots, so that one MOVE is
+// enough to take the batch out, and one MOVE to bring it back.
 #pragma once
 
 #include <stdint.h>
@@ -27,8 +27,8 @@ class Parking {
   char* address(uint32_t kind, uint32_t slot) const noexcept {
     return kinds_[kind].base + (static_cast<uint64_t>(slot) << (kPageShift + kind));
   }
-  /// Takes neighbouring empty slots, of the partition if possible, and returns the first. `taken` becomes their number:
-  /// at least one, at most `wanted` (which is at most 64).
+  /// Takes neighbouring empty slots, of the partition if possible, and returns the first. `taken` becomes the number of
+  /// slots: at least one, and at most `wanted` (which is at most 64).
   uint32_t take(uint32_t kind, uint32_t partition, uint32_t wanted, uint32_t* taken) noexcept;
   void give(uint32_t kind, uint32_t slot) noexcept;
   /// Gives the pages of slots back to the kernel. The slots stay taken.

@@ -84,7 +84,7 @@ long UserFault::open(bool signals, bool copy_only, const char** why) noexcept {
     return got;
   }
   descriptor = static_cast<int>(out_of_the_way(got));
-  // The kernel refuses an unknown feature; the same descriptor then accepts another try.
+  // The kernel refuses an unknown feature; another try is then possible with the same descriptor.
   for (const uint64_t move : {copy_only ? 0 : kFeatureMove, uint64_t{0}}) {
     uffdio_api api{};
     api.api = UFFD_API;
@@ -169,9 +169,9 @@ size_t UserFault::move(char* to, char* from, size_t bytes) const noexcept {
 
 // Linux 6.18 (move_pages in mm/userfaultfd.c) can move a page without counting it. If the first try found a migrating
 // page, the kernel returns EAGAIN although its next try moved that page and others. A third try returns EEXIST, or
-// ENOENT if the emptied page table is gone. So a page absent at its source counts as moved only if it is present at its
-// destination; otherwise it may be swapped out. EEXIST proves that the first page was moved, even if it has been
-// swapped out since.
+// ENOENT if the emptied page table is gone. So a page that is absent at its source counts as moved only if it is
+// present at its destination; otherwise the page may be swapped out. EEXIST proves that the first page was moved, even
+// if it has been swapped out since.
 size_t UserFault::moved_uncounted(const char* to, const char* from, size_t bytes, bool first_is_there) const noexcept {
   constexpr size_t kAtOnce = 64;
   unsigned char at_source[kAtOnce], at_destination[kAtOnce];
@@ -224,7 +224,8 @@ void UserFault::drop(const iovec* ranges, uint32_t count) const noexcept {
   uint32_t done = 0;
   if (self >= 0 && count > 1) {
     const long dropped = raw(SYS_process_madvise, self, as_long(ranges), count, MADV_DONTNEED, 0);
-    // Drops the remaining ranges singly. A range may be dropped twice, because its word becomes absent only later.
+    // Drops the remaining ranges one by one. A range may be dropped twice without harm, because its word becomes absent
+    // only later.
     for (auto left = dropped > 0 ? static_cast<size_t>(dropped) : 0; done < count && left >= ranges[done].iov_len;)
       left -= ranges[done++].iov_len;
   }

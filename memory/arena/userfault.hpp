@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernel's side of a fault: userfaultfd(2). With it, pages are copied in, moved in and out, and write-protected.
-// Headers before Linux 6.8 lack UFFDIO_MOVE, so this file defines its numbers. Every call keeps errno. A call with a
-// transient error is repeated or replaced; an error that endangers content ends the process (die).
+// Headers before Linux 6.8 lack UFFDIO_MOVE, so this file defines its numbers. Every call keeps errno. A call that
+// fails for a temporary reason is repeated, or replaced by another call. An error because of which content could be
+// lost ends the process (die).
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +11,7 @@
 
 namespace ringside::memory {
 
-/// The kernel calls whose results decide the next action. Each returns what raw() returns. Tests replace the calls.
+/// The kernel calls whose results decide the next action. Each returns the same as raw(). Tests replace these calls.
 struct KernelCalls {
   long (*control)(int descriptor, unsigned long request, void* argument) noexcept;      // ioctl(2)
   long (*resident)(const void* at, size_t bytes, unsigned char* of_each_page) noexcept;  // mincore(2)

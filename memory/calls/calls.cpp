@@ -60,8 +60,9 @@ struct sigaction action_of_traps() {
   return action;
 }
 
-// The address for a stub's frame: below the red zone of the interrupted function and, if this handler runs on the same
-// stack, below the handler's frames. `here`: the handler's stack pointer. 256: so that the frame is within one page.
+// The address for a stub's frame. It is below the red zone of the interrupted function; and also below the handler's
+// frames, if this handler runs on the same stack. `here`: the handler's stack pointer. 256: so that the frame is within
+// one page.
 uint64_t place_of_frame(const ucontext_t& context, uint64_t stack_pointer, uint64_t here) {
   constexpr uint64_t kRedZone = 128, kOfCallees = 1024, kAlignment = 256;
   const bool apart = is_on_other_stack(context, here) && !is_on_other_stack(context, stack_pointer);
@@ -286,9 +287,10 @@ void Calls::pass_on(int signal, siginfo_t* info, void* context) noexcept {
     raw(SYS_tgkill, raw(SYS_getpid), raw(SYS_gettid), signal);
     return;
   }
-  // SA_RESETHAND: the handler is called only once. If it returns, the next error ends the process.
+  // SA_RESETHAND: the handler is called only once. If the handler returns, the next error ends the process.
   if ((static_cast<unsigned>(action.sa_flags) & SA_RESETHAND) != 0) previous_ = {};
-  // Calls the handler as the kernel would: its mask is added to the thread's blocked signals.
+  // Calls the handler as the kernel would: the signals of the handler's mask are blocked in addition to the thread's
+  // blocked signals.
   sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;
   for (int other = 1; other < 65; ++other) {
     if (other != SIGBUS && other != SIGSYS && sigismember(&action.sa_mask, other) == 1) sigaddset(&mask, other);

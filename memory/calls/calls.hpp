@@ -19,17 +19,18 @@ class Calls {
   void stop() noexcept;
   /// Drops the pins of threads that ended during a call (for example by cancellation).
   void drop_ended() noexcept;
-  /// For a wrapped sigaction(SIGSYS): sets and returns the program's handler, which is called for other traps.
+  /// Used by a wrapper of sigaction(SIGSYS): sets the program's handler, which is called for other traps, and returns
+  /// the previous one.
   void program_handler(const struct sigaction* set, struct sigaction* before) noexcept;
   /// Whether the library handles SIGSYS.
   bool handling() const noexcept { return handling_; }
 
-  /// For a child of vfork(2) that requests tracing (PTRACE_TRACEME). Each trap would stop the child for its tracer, but
-  /// the tracer sleeps until the exec. So tracing begins only with the exec. Returns false if the child's calls are not
-  /// trapped; then the tracing can begin at once.
+  /// Called in a child of vfork(2) that requests tracing (PTRACE_TRACEME). Each trap would stop the child for its
+  /// tracer, but the tracer sleeps until the exec. So tracing begins only with the exec. Returns false if the child's
+  /// calls are not trapped; then the tracing can begin at once.
   bool trace_at_exec() noexcept;
 
-  /// For a forked child that has an arena: the child is now the process that has the arena.
+  /// Called in a forked child that has an arena: from now on, the child is the process that has the arena.
   void adopt() noexcept;
   /// The process that has the arena.
   long process() const noexcept { return process_; }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The filter's program: a search tree over the call numbers, then, for each set of pointer arguments, a block that
-// compares their upper halves. For calls without pointers, the program ends in the tree. The kernel detects that the
-// result for these numbers is constant, and does not run the program for them (since Linux 5.11).
+// The filter's program. It has a search tree over the call numbers; and, for each set of pointer arguments, a block
+// that compares the upper halves of these arguments. For calls without pointers, the program ends in the tree. The
+// kernel detects that the result for these numbers is constant, and does not run the program for them (since Linux
+// 5.11).
 #include "memory/calls/filter.hpp"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ struct Block {
   uint32_t start;
 };
 
-// The program under construction has its own mapping: it is too large for a stack.
+// The program that is being built has its own mapping, because it is too large for a stack.
 struct Builder {
   sock_filter code[kMostInstructions];
   uint32_t count;

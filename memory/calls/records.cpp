@@ -15,7 +15,7 @@ constinit Records records;
 
 namespace {
 
-// 1 + the place of the thread's newest record. Initial-exec, as all thread-local variables of the library.
+// 1 + the place of the thread's newest record. It is initial-exec, like all thread-local variables of the library.
 thread_local uint32_t newest = 0;
 
 char* pointer_to(uint64_t address) {
@@ -74,7 +74,8 @@ long Records::start() noexcept {
 }
 
 void Records::stop() noexcept {
-  // Calls of other threads may still be returning: the records remain valid; their pins have been released.
+  // Calls of other threads may still be returning. Therefore the records remain valid, although their pins have been
+  // released.
   for (uint32_t i = 0; i < kMost && records_ != nullptr; ++i) {
     if (records_[i].taken.load() != 0) records_[i].ranges = 0;
   }

@@ -24,7 +24,7 @@ struct Record {
   uint64_t done, piece, left;
   uint64_t segment, offset;  // the position in a vector
   bool in_pieces;
-  // sigaltstack: the range to unpin after success, and whether the first range is a stack that stays pinned.
+  // For sigaltstack: the range to unpin after success, and whether the first range is a stack that stays pinned.
   uint64_t stack_old, stack_old_bytes;
   bool stack_new;
 
@@ -36,9 +36,9 @@ struct Record {
   uint32_t ranges;
   Range range[kMostRanges];
 
-  /// Pins the part of the range that is in the arena. Returns 0, -EFAULT (a part is not allocated; the memory before it
-  /// is pinned), -ENOMEM (the limit), -E2BIG (too many ranges). `pinned`, if not null, becomes the number of bytes from
-  /// the start that are usable now.
+  /// Pins the part of the range that is in the arena. Returns 0, -EFAULT (a part is not allocated; the memory before
+  /// this part is pinned), -ENOMEM (the limit is reached) or -E2BIG (too many ranges). `pinned`, if not null, becomes
+  /// the number of bytes from the start that are usable now.
   long pin(uint64_t address, uint64_t bytes, bool changes, uint64_t* pinned = nullptr) noexcept;
   /// Pins a text as pin does: up to its NUL, but at most `most` bytes and a page.
   long pin_text(uint64_t address, uint64_t most = 8192) noexcept;

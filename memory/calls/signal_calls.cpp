@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program's signal calls. SIGBUS and SIGSYS belong to the library: if one of them is blocked, a fault or a trap
-// ends the process. This includes the places where the C library blocks all signals (pthread_create, posix_spawn).
+// The program's calls that concern signals. The library uses SIGBUS and SIGSYS: if one of them is blocked, a fault or a
+// trap ends the process. The calls in which the C library blocks all signals (pthread_create, posix_spawn) are handled,
+// too.
 #include <errno.h>
 #include <signal.h>
 #include <string.h>

@@ -15,8 +15,8 @@ struct Site {
 
 class Sites {
  public:
-  /// Searches the code of the C library once. Finds nothing without address-space randomisation, because a child's
-  /// library would have the same addresses.
+  /// Searches the code of the C library once. Without address-space randomisation it finds nothing, because the library
+  /// of a child would have the same addresses.
   void find() noexcept;
   uint32_t count() const noexcept { return count_; }
   const Site& at(uint32_t index) const noexcept { return sites_[index]; }

@@ -21,9 +21,9 @@ static_assert(offsetof(Frame, result) == 8 && offsetof(Frame, arguments) == 16 &
   ".cfi_escape 0x0f, 4, 0x77, 0xc0, 0x00, 0x06\n" \
   ".cfi_escape 0x10, 16, 2, 0x77, 0\n"
 
-// To the unwinder, a stub is a function that the interrupted one called: cancellation and exceptions from a handler
-// pass through it. The stubs change no flags. They may use rcx and r11, because the instruction `syscall` overwrites
-// these.
+// For the unwinder, a stub is a function that was called by the interrupted function, so that cancellation and
+// exceptions from a handler pass through the stub. The stubs change no flags. They may use rcx and r11, because the
+// instruction `syscall` overwrites these.
 __asm__(
     ".text\n"
     ".p2align 4\n"

@@ -7,9 +7,9 @@
 
 namespace ringside::memory {
 
-/// The handler leaves this frame on the thread's stack for a stub. The stub runs with the stack pointer at the frame,
-/// and raises the stack pointer at its end. Until the handler returns, the frame is below all data of the kernel and
-/// the handler.
+/// The handler leaves this frame on the thread's stack for a stub. The stub runs with the stack pointer at the frame.
+/// At its end, the stub raises the stack pointer. Until the handler returns, the frame is below all data of the kernel
+/// and the handler.
 struct Frame {
   uint64_t back;           // 0: where the interrupted function continues
   uint64_t result;         // 8
@@ -32,10 +32,10 @@ struct Stubs {
   uint64_t finish_site;    // the filter always traps it
   uint64_t raw_site;       // the library's own calls, which the filter permits
 };
-/// The stubs in the library; after use_fixed_stubs, those at the fixed address.
+/// The stubs in the library; after use_fixed_stubs, the stubs at the fixed address.
 Stubs stubs() noexcept;
-/// The stubs at an address that is the same in every process. A child program inherits the filter and may have its own
-/// arena: the filter also permits the child's calls from this address.
+/// The stubs at an address that is the same in every process. A program that this process starts inherits the filter
+/// and may have its own arena. The inherited filter also permits that program's calls from this address.
 Stubs fixed_stubs() noexcept;
 /// Copies the stubs to that address, and also uses them for all calls of the library. Returns 0 or -errno.
 long use_fixed_stubs() noexcept;

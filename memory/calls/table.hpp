@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory that the kernel reads and writes for each system call that takes pointers; table.cpp groups calls that are
-// alike in this. The filter is built from the table, the handler pins memory according to it, and a test covers it.
+// The memory that the kernel reads and writes for each system call that takes pointers. table.cpp groups calls that are
+// alike in this respect. The filter is built from this table, the handler pins memory according to the table, and a
+// test checks it.
 #pragma once
 
 #include <stddef.h>
@@ -64,7 +65,7 @@ extern const size_t calls_in_table;
 
 /// One bit for each argument whose value itself can be an address in the arena.
 uint32_t arguments_of(const Call& call) noexcept;
-/// Whether structures elsewhere may contain pointers to the arena, which no filter can read.
+/// Whether pointers to the arena may be in structures outside the arena, which no filter can read.
 bool is_nested(const Call& call) noexcept;
 
 }  // namespace ringside::memory

@@ -29,10 +29,10 @@ struct MemoryRun {
   std::uint64_t not_listed = 0;  // processes for which the page had no entry
 };
 
-/// Reads the entries of the processes. For a running process, reads its current state.
+/// Reads the entries of the processes. For a process that is still running, the entry has its current state.
 void read_account(const memory::AccountPage& page, MemoryRun& run);
 
-/// Sums; for peaks of DRAM and of small allocations, the largest value of one process.
+/// The sums over all processes. For the peaks of DRAM and of small allocations, it is the largest value of one process.
 MemoryFigures sum(const MemoryRun& run);
 
 std::string account_text(const MemoryRun& run);

@@ -59,7 +59,7 @@ void Stages::forget() noexcept {
   memory_ = nullptr;  // the child did not inherit it
 }
 
-// Only the owner accesses the non-atomic fields. A thread that gets no stage reads the file.
+// Only the owner accesses the non-atomic fields. A thread that does not get a stage reads the file itself.
 bool Stages::own(Stage& stage) const noexcept {
   uint32_t phase = stage.phase.load(std::memory_order_relaxed);
   if (phase == kOwned || !stage.phase.compare_exchange_strong(phase, kOwned)) return false;

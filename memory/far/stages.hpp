@@ -23,7 +23,7 @@ class Stages {
   /// `descriptor`: opened with O_DIRECT. If the kernel refuses, there are no stages.
   void start(int descriptor) noexcept;
   void stop() noexcept;
-  /// In a forked child: drops the parent's reads.
+  /// Called in a forked child: forgets the parent's reads.
   void forget() noexcept;
 
   bool any() const noexcept { return memory_ != nullptr; }

@@ -78,7 +78,8 @@ uint32_t WriteBehind::overlapping(uint64_t offset, uint64_t bytes) const noexcep
   return kNone;
 }
 
-// Takes the lowest free pages: with few writes in flight, little of the buffer is populated.
+// Takes the lowest free pages, so that only a small part of the buffer is populated while there are few writes in
+// flight.
 uint32_t WriteBehind::take_slot(uint64_t offset, uint32_t bytes) noexcept {
   uint32_t number = 0;
   while (number < kSlots && ~used_slots_[number / 64] == 0) number += 64;

@@ -20,7 +20,8 @@ namespace ringside::memory {
 
 class WriteBehind {
  public:
-  /// Copies that are not yet submitted. They belong to one thread, on the stack of a signal handler.
+  /// Copies that are not yet submitted. An Orders object belongs to one thread, and is on the stack of a signal
+  /// handler.
   struct Orders {
     static constexpr uint32_t kMost = kBatch;
     uint32_t count = 0;
@@ -32,7 +33,7 @@ class WriteBehind {
   void start(int descriptor) noexcept;
   /// Waits for all writes.
   void stop() noexcept;
-  /// In a forked child: drops the parent's writes.
+  /// Called in a forked child: forgets the parent's writes.
   void forget() noexcept;
 
   bool any() const noexcept { return memory_ != nullptr; }
@@ -42,7 +43,7 @@ class WriteBehind {
 
   /// Copies a range whose write is not complete. Returns false if the file already has the range.
   bool take(uint64_t offset, char* to, size_t bytes) noexcept;
-  /// Returns when the file has all copied data of a range.
+  /// Waits until all copied data of a range is in the file.
   void wait(uint64_t offset, uint64_t bytes) noexcept;
   /// Whether a part of a range may not be in the file yet.
   bool holds(uint64_t offset, uint64_t bytes) noexcept;

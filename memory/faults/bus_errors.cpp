@@ -69,8 +69,8 @@ void BusErrors::handle(int signal, siginfo_t* info, void* context) noexcept {
 int BusErrors::install(int signal) noexcept {
   struct sigaction action {};
   action.sa_sigaction = handle;
-  // ONSTACK: if a program has an alternate stack, its normal stack may have no space. All signals are blocked: if a
-  // handler of the program touched the arena during a fault, it would wait for this thread.
+  // ONSTACK: if a program has an alternate stack, its normal stack may have no space. All signals are blocked, because
+  // a handler of the program that touched the arena during a fault would wait for this thread.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   fill_mask(&action.sa_mask);
   const long result = set_action(signal, &action, &of(signal).previous);
@@ -108,10 +108,10 @@ void BusErrors::pass_on(int signal, siginfo_t* info, void* context) noexcept {
     if (!from_kernel) raw(SYS_tgkill, raw(SYS_getpid), raw(SYS_gettid), signal);
     return;
   }
-  // SA_RESETHAND: the handler is called only once. If it returns, the next error ends the process.
+  // SA_RESETHAND: the handler is called only once. If the handler returns, the next error ends the process.
   if ((static_cast<unsigned>(action.sa_flags) & SA_RESETHAND) != 0) of(signal).previous = {};
-  // Calls the handler as the kernel would: its mask is added to the thread's blocked signals. The signals of arena
-  // faults stay unblocked, because the handler may touch the arena.
+  // Calls the handler as the kernel would: the signals of the handler's mask are blocked in addition to the thread's
+  // blocked signals. The signals of arena faults stay unblocked, because the handler may touch the arena.
   sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;
   for (int other = 1; other < 65; ++other) {
     const bool stays_open = handles(other) || other == SIGBUS || other == SIGSYS;

@@ -15,8 +15,8 @@ class BusErrors {
   void stop() noexcept;
   /// Whether the library handles a signal.
   bool handles(int signal) const noexcept { return (signal == SIGBUS || signal == SIGSEGV) && of(signal).started; }
-  /// For a wrapped sigaction of a handled signal: sets and returns the program's handler, which is called for other
-  /// faults.
+  /// Used by a wrapper of sigaction for a handled signal: sets the program's handler, which is called for other faults,
+  /// and returns the previous one.
   void program_handler(int signal, const struct sigaction* set, struct sigaction* before) noexcept;
 
   static void handle(int signal, siginfo_t* info, void* context) noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decides how many granules a fault of a stream brings in. A fault exactly at the end of a stream's last granules
-// confirms the stream and brings in more (2, 8, 32); any other fault brings in one granule. So read-ahead starts only
-// where it helps, and stops by itself: at random addresses, no fault confirms a stream.
+// confirms the stream and brings in more granules (2, then 8, then 32); any other fault brings in one granule. So
+// read-ahead starts only where it helps. It stops by itself, because faults at random addresses confirm no stream.
 #pragma once
 
 #include <stdint.h>
@@ -42,8 +42,9 @@ class ReadAhead {
     return !never_ && advice != kAdviceRandom && seen >> kGranuleShift == granule && (seen & kCount) != 0;
   }
 
-  /// Expects the stream's next fault at `next`. `stores`: whether its present access is a store. Of `planned` granules,
-  /// only `count` came in if others were already present, which does not contradict the stream.
+  /// Expects the stream's next fault at `next`. `stores`: whether the stream's present access is a store. `count`: the
+  /// number of the `planned` granules that came in. It is lower if some were already present, which does not speak
+  /// against a stream.
   void expect(uint32_t next, uint32_t planned, uint32_t count, bool stores) noexcept {
     if (never_) return;
     place(next).store(static_cast<uint64_t>(next) << kGranuleShift | uint64_t{planned} << kPlannedShift |

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Resolves a fault in any thread: makes the granule of an address accessible.
+// Resolves a fault: makes the granule of an address accessible. Any thread may do this.
 #pragma once
 
 #include <stdint.h>
@@ -25,7 +25,7 @@ class Resolve {
   long pin(uint32_t page, bool changes) noexcept;
   /// Pins the granules from `page` to `last`. `page` becomes the first page that is not pinned. Returns 0 or -errno.
   long pin_range(uint32_t* page, uint32_t last, bool changes) noexcept;
-  /// Takes a pin from each granule; skips pieces that were never allocated.
+  /// Removes one pin from each granule. Skips pieces in which nothing was ever allocated.
   void unpin_range(uint32_t page, uint32_t last) noexcept;
   /// Finds the first page of the granule that holds a page, and the granule's kind. Returns false if the page is not
   /// allocated. Waits while the granule size changes.

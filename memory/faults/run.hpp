@@ -13,11 +13,11 @@ namespace ringside::memory {
 
 class Run {
  public:
-  /// Begins with the granule, whose word was `seen` before this thread claimed it.
+  /// Begins with `granule`, which this thread has claimed. seen: the granule's word before the claim.
   Run(uint32_t granule, uint32_t kind, Word seen) noexcept;
   /// Claims the planned neighbours, up to the first one whose state is neither `one` nor `other`.
   void take(State one, State other) noexcept;
-  /// Releases granules from the ends until `count` remain; keeps the touched one.
+  /// Releases granules at both ends until `count` remain, but keeps the touched granule.
   void keep(uint32_t count) noexcept;
 
   uint32_t span() const noexcept { return 1u << kind_; }  // pages of a granule
@@ -38,7 +38,8 @@ class Run {
   uint32_t ahead() const noexcept { return in_stream() ? count() - 1 : 0; }
   uint32_t confirmed() const noexcept { return confirmed_; }
 
-  /// The value for the nodes (Node::came_alone). Call it with the cache's lock held, once all granules have come in.
+  /// The value for the granules' nodes (Node::came_alone). Call it with the cache's lock held, once all granules have
+  /// come in.
   uint32_t came_alone(Cache& cache) const noexcept;
   /// Call it once all words are closed.
   void expect_next(bool store) const noexcept;

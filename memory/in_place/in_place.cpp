@@ -89,7 +89,8 @@ void InPlace::stop() noexcept {
   for (auto* counter : {&bytes, &promoted_bytes, &promotions, &demotions, &sampled, &touched}) counter->store(0);
 }
 
-// While all memory fits into DRAM, regions are cached: after the first touch of a page, the cache is as fast as DRAM.
+// As long as all memory fits into DRAM, regions are cached, because after the first touch of a page the cache is as
+// fast as DRAM.
 bool InPlace::wanted(uint64_t size) const noexcept {
   if (!possible() || size < kPiece) return false;
   return placement_ == RINGSIDE_MEMORY_IN_PLACE_AS_ASKED || core.far_bytes.load() + size > caches.limit.load();
@@ -125,7 +126,7 @@ bool InPlace::own(uint32_t chunk) noexcept {
 }
 
 // All threads take the words of a chunk in the same order, so two owners cannot wait for each other. A thread that
-// caches the region also takes the first word first, so it owns the chunk exclusively.
+// makes the region cached also takes the first word first, so it owns the chunk exclusively.
 bool InPlace::own_surely(uint32_t chunk, bool* pinned) noexcept {
   *pinned = false;
   for (uint32_t page = chunk << shift_; page < (chunk + 1) << shift_; ++page) {
@@ -212,7 +213,7 @@ bool InPlace::promote(uint32_t chunk) noexcept {
   return done;
 }
 
-// Writes only the differences: far memory wears out, and its writes are slower than its reads.
+// Only the differences are written, because far memory wears out, and because its writes are slower than its reads.
 void InPlace::copy_back(uint32_t chunk) noexcept {
   const char* const near = address(chunk);
   for (uint64_t done = 0; done < chunk_bytes(); done += kPage) {

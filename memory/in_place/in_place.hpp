@@ -4,8 +4,8 @@
 // is promoted: it is copied into a frame of DRAM, which is then mapped at the chunk's addresses. Only mmap(2) and
 // mprotect(2) are used, because userfaultfd(2) does not support files on DAX.
 //
-// While a chunk is copied it is read-only. A store then raises SIGSEGV, and its thread waits for the chunk.
-// HeMem (Raybuck et al., SOSP 2021) also samples accesses and migrates in the background. It samples with the
+// A chunk is read-only while it is copied. A store to it then raises SIGSEGV, and the thread waits until the chunk is
+// copied. HeMem (Raybuck et al., SOSP 2021) also samples accesses and migrates in the background. It samples with the
 // processor's counters; this code uses the kernel's page tables, which need no permission.
 #pragma once
 
@@ -33,7 +33,7 @@ class InPlace {
 
   Placement placement() const noexcept { return placement_; }
   bool possible() const noexcept { return placement_ >= RINGSIDE_MEMORY_IN_PLACE_ON_DAX; }
-  /// For a new region: whether its addresses become far memory itself.
+  /// Whether the addresses of a new region become far memory itself.
   bool wanted(uint64_t bytes) const noexcept;
   /// Whether the piece that holds a page is in place.
   bool holds(uint32_t page) const noexcept {
@@ -55,7 +55,7 @@ class InPlace {
   /// program itself caused the fault.
   bool explains(uint32_t page) noexcept;
 
-  /// Limits the DRAM of promoted chunks to `bytes`; false if pins prevent it.
+  /// Limits the DRAM of promoted chunks to `bytes`. Returns false if pins prevent this.
   bool shrink(uint64_t bytes) noexcept;
 
   // Called by the sampling.
@@ -68,7 +68,7 @@ class InPlace {
   bool promoted(uint32_t chunk) const noexcept { return chunks_[chunk].frame.load(std::memory_order_relaxed) != 0; }
   /// The last eight samples of a chunk, the newest in bit 0.
   std::atomic<uint8_t>& history(uint32_t chunk) noexcept { return chunks_[chunk].history; }
-  /// promote and demote return false if a page of the chunk is pinned, freed or owned, or no DRAM or no mapping is
+  /// promote and demote return false if a page of the chunk is pinned, freed or owned, or if no DRAM or no mapping is
   /// left.
   bool promote(uint32_t chunk) noexcept;
   bool demote(uint32_t chunk) noexcept;
@@ -116,7 +116,8 @@ class InPlace {
   Lock lock_;  // protects the empty frames
   uint32_t* empty_ = nullptr;
   uint32_t empties_ = 0, frames_made_ = 0;
-  // Held during the system calls that free a piece or remove its page table entries, so that they exclude each other.
+  // Held during the system calls that free a piece and during those that remove its page table entries, so that these
+  // calls exclude each other.
   Lock sampling_lock_;
   static constexpr uint32_t kSeen = 256;
   std::atomic<uint64_t> seen_[kSeen];  // for each thread: the page of its last fault, and the generation of its chunk

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations on a range in place: it is freed, cleared, cached, returned to far memory, or written (as ranges.cpp does
-// with granules).
+// Operations on a range in place: the range is freed, cleared, made cached, returned to far memory, or written.
+// (ranges.cpp has these operations for granules.)
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -69,7 +69,7 @@ void InPlace::forget(uint32_t page, uint32_t pages) noexcept {
   give_back(page, pages, kFree);
 }
 
-// For owned pages: watches their addresses again and sets their words.
+// pages: pages that the caller owns. Watches their addresses again and sets their words.
 void InPlace::give_back(uint32_t page, uint32_t pages, State state) noexcept {
   const uint32_t end = page + pages;
   const Held held(sampling_lock_);

@@ -17,7 +17,7 @@ class Sampling {
   void stop() noexcept;
   /// For a forked child, which did not inherit the thread.
   void forget() noexcept;
-  /// Call it when regions in place exist that can be sampled.
+  /// Call it when there are regions in place that can be sampled.
   void wake() noexcept;
 
  private:

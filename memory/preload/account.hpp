@@ -27,10 +27,10 @@ class Account {
   void count_refused() noexcept { refused_.fetch_add(1, std::memory_order_relaxed); }
   void count_fork(bool copied, uint64_t bytes) noexcept;
 
-  /// Count a small allocation or its release; `bytes`: its size with malloc's overhead.
+  /// These functions count a small allocation, or its release. `bytes`: its size with malloc's overhead.
   static void count_small(size_t bytes) noexcept;
   static void count_small_freed(size_t bytes) noexcept;
-  /// A small allocation whose size changed.
+  /// Counts that the size of a small allocation has changed.
   static void count_small_change(size_t before, size_t after) noexcept;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The malloc family (C++ new and delete of libstdc++ call it). Requests of at least the minimum size go to the arena,
-// others to the next malloc.
+// The malloc family of functions (which C++ new and delete of libstdc++ call). Requests of at least the minimum size go
+// to the arena, others to the next malloc.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +123,7 @@ void* counted(void* memory) {
   return memory;
 }
 
-// Moves a block from one malloc to the other.
+// Moves a block from the next malloc to the arena, or from the arena to the next malloc.
 void* moved(void* memory, size_t had, size_t bytes) {
   void* const other = malloc(bytes);
   if (other == nullptr) return nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The environment variables by which `ringside-memory run` configures the preload library, also in processes that the
-// program starts. Their names are defined only here. Sizes are bytes in decimal digits.
+// The environment variables with which `ringside-memory run` configures the preload library, also in the processes that
+// the program starts. Their names are defined only here. Sizes are bytes in decimal digits.
 #pragma once
 
 namespace ringside::memory {

@@ -50,8 +50,8 @@ class Gate {
 
 extern Gate gate;
 
-/// Enters the gate and leaves it at its end. Signals are blocked meanwhile, because a handler that allocates would wait
-/// for a fork that waits for this thread. While it is inside, the thread may not touch the arena.
+/// Enters the gate, and leaves it when the object is destroyed. Signals are blocked in between, because a handler that
+/// allocates would wait for a fork that waits for this thread. While it is inside, the thread may not touch the arena.
 class ThroughGate {
  public:
   ThroughGate() noexcept { gate.enter(); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program's anonymous private mappings. Large ones with read and write access are regions of the arena. All others
-// go to the kernel unchanged: files, shared memory, fixed addresses, reservations (PROT_NONE, and NORESERVE without the
-// user's option, because jemalloc maps all its memory in this way), stacks, huge pages. The range of a later call may
-// cover both kinds; each part is then handled separately.
+// The program's anonymous private mappings. Large mappings with read and write access are regions of the arena. All
+// others go to the kernel unchanged: files, shared memory, fixed addresses, reservations (PROT_NONE, and NORESERVE
+// without the user's option, because jemalloc maps all its memory in this way), stacks, huge pages. The range of a
+// later call may cover both kinds; each part is then handled separately.
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -254,7 +254,7 @@ RINGSIDE_MEMORY_INTERPOSED int mprotect(void* address, size_t bytes, int protect
       }));
 }
 
-// A lock is a pin within the limit. Locks are not counted: one munlock undoes any number of mlock calls.
+// A lock is a pin within the limit. Locks are not counted: one call of munlock undoes any number of calls of mlock.
 RINGSIDE_MEMORY_INTERPOSED int mlock(const void* address, size_t bytes) {
   const size_t inside_page = reinterpret_cast<uintptr_t>(address) & (kPage - 1);  // the kernel rounds in the same way
   return result_of(on_both_sides(

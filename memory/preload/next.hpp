@@ -36,7 +36,7 @@ struct Next {
 /// The functions; nullptr while this thread searches for them.
 const Next* next() noexcept;
 
-/// Allocates from the buffer that serves until the functions are found.
+/// Allocates from the buffer that is used until the functions are found.
 void* early_alloc(size_t alignment, size_t bytes) noexcept;
 bool is_early(const void* memory) noexcept;
 size_t early_bytes(const void* memory) noexcept;

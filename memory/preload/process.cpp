@@ -30,7 +30,8 @@ namespace {
 
 constinit long copy_for_child = -1;  // a descriptor, from the preparation of a fork to its end
 constinit uint64_t mask_before_fork = 0;
-// If a parent had no allocations, its child starts its arena at the first allocation: most children call exec instead.
+// If a parent had no allocations, its child starts its arena only at its first allocation, because most children
+// allocate nothing and call exec.
 constinit std::atomic<uint32_t> starts_late{0};
 constinit Lock late_lock;
 
@@ -56,8 +57,9 @@ void adopt(int copy) {
   }
 }
 
-// Until the fork is complete, no handler of the program runs. In the child, a handler would find no arena; a handler
-// that allocates would wait for the gate that this thread has closed. SIGSYS and SIGBUS stay unblocked, as always.
+// Until the fork is complete, no handler of the program runs. In the child, a handler would find no arena. And a
+// handler that allocates would wait for the gate that this thread has closed. SIGSYS and SIGBUS stay unblocked, as
+// always.
 void before_fork() {
   const uint64_t all = ~(uint64_t{1} << (SIGBUS - 1) | uint64_t{1} << (SIGSYS - 1));
   uint64_t before = 0;
@@ -101,7 +103,7 @@ void after_fork_in_child() {
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&mask_before_fork), 0, sizeof mask_before_fork);
 }
 
-/// Children of the program run without the library: removes the library's entries from the environment.
+/// Removes the library's entries from the environment, so that children of the program run without the library.
 void leave_environment() {
   const char* const loaded = getenv("LD_PRELOAD");
   const char* const at = loaded == nullptr ? nullptr : strstr(loaded, kPreloadName);
@@ -121,8 +123,8 @@ void leave_environment() {
   }
 }
 
-/// A system call filter stays across exec and traps the old arena's addresses. So each program that a program with an
-/// arena starts places its arena elsewhere.
+/// A system call filter stays across exec and traps the old arena's addresses. So if a program with an arena starts
+/// another program, the arena of that program is placed at other addresses.
 void use_next_place() {
   const char* const text = getenv(kLevelVariable);
   const unsigned long level = text == nullptr ? 0 : strtoul(text, nullptr, 10);
@@ -191,7 +193,7 @@ bool starts_now() noexcept {
 
 using namespace ringside::memory;
 
-// A child of vfork ends here, too: it must not write to its parent's account.
+// A child of vfork also ends here, and must not write to its parent's account.
 RINGSIDE_MEMORY_INTERPOSED void _exit(int code) {
   if (core.ready() && raw(SYS_getpid) == own_process()) account.finish();
   next()->exit_at_once(code);

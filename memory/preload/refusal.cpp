@@ -41,7 +41,7 @@ __attribute__((visibility("hidden"), used)) void (*ringside_memory_look_first() 
 __attribute__((visibility("hidden"), ifunc("ringside_memory_look_first"))) void ringside_memory_first() noexcept;
 }
 
-// A use of the function: without a use, the loader has nothing to resolve.
+// Uses the function, because the loader resolves only functions that are used.
 __attribute__((constructor(101))) void use_first() {
   ringside_memory_first();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SIGBUS (a fault of the arena) and SIGSYS (a trap of a system call) are never blocked, because a blocked one would end
-// the process at a fault or a trap. So this file removes them from every mask that the program sets. The program's own
-// handlers of these signals are called for other causes.
+// SIGBUS (a fault of the arena) and SIGSYS (a trap of a system call) must never be blocked, because a blocked signal
+// would end the process at a fault or a trap. So this file removes both signals from every mask that the program sets.
+// The program's own handlers of these signals are called if a signal has another cause.
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -35,7 +35,7 @@ uint64_t kernel_mask(const sigset_t* set) {
   return mask;
 }
 
-/// The set without the signals that must stay unblocked; nullptr stays nullptr.
+/// A copy of a set without the signals that must stay unblocked; nullptr stays nullptr.
 class Opened {
  public:
   explicit Opened(const sigset_t* set) : given_(set != nullptr) {

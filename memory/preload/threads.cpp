@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A fault is handled on an alternate stack of the thread. So a small normal stack needs no space for the handler, and a
-// stack in the arena may be absent. This file gives an alternate stack to every thread of pthread_create.
+// stack in the arena may be absent. This file gives an alternate stack to every thread that pthread_create makes.
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -19,8 +19,8 @@
 namespace ringside::memory {
 namespace {
 
-// Space for the kernel's frame (up to 3.5 KiB with AVX-512, more with AMX), the library's frames, and those of a
-// program's handler.
+// Space for the kernel's frame (up to 3.5 KiB with AVX-512, more with AMX), for the library's frames, and for the
+// frames of a program's handler.
 constexpr size_t kStackBytes = size_t{1} << 16;
 constexpr size_t kLeastStackBytes = 2048;  // the kernel's minimum
 

@@ -39,7 +39,7 @@ class Votes {
   }
   std::size_t agreeing() const { return count(winner()); }
   double confidence() const { return static_cast<double>(agreeing() + 1) / static_cast<double>(trials() + 2); }
-  /// Whether the trials suffice: the confidence is 0.9, or `most` trials were made.
+  /// Whether no more trials are needed, because the confidence has reached 0.9 or `most` trials were made.
   bool decided(std::size_t most = 24) const { return trials() >= most || (trials() >= 8 && confidence() >= 0.9); }
 
  private:

@@ -45,14 +45,15 @@ struct CacheSpec {
   std::uint64_t seed = 1;
 };
 
-/// "size=32K,ways=8/size=1M,ways=16,replacement=random;memory=80,noise=0.05": the levels, nearest first, separated by
-/// slashes; after a semicolon, values for the whole hierarchy. Omitted values have the defaults above; hit defaults to
-/// 2, 8, 32 ns. Throws std::invalid_argument: what was found, and what is accepted.
+/// Parses a text such as "size=32K,ways=8/size=1M,ways=16,replacement=random;memory=80,noise=0.05". The levels are
+/// separated by slashes, with the nearest level first. Values for the whole hierarchy follow a semicolon. Omitted
+/// values have the defaults above; hit defaults to 2, 8, 32 ns. Throws std::invalid_argument, whose text says what was
+/// found and what is accepted.
 CacheSpec parse_cache_spec(const std::string& text);
 
 std::string to_string(const CacheSpec& spec);
 
-/// "48 KiB", "1.5 MiB", "96 B".
+/// Returns a text such as "48 KiB", "1.5 MiB" or "96 B".
 std::string size_text(std::uint64_t bytes);
 
 }  // namespace ringside::probe

@@ -42,7 +42,7 @@ PairCosts time_pairs(Walks& walks, int trials) {
   return costs;
 }
 
-/// The cost of untouched memory: the first access of a pair.
+/// The cost of an access to untouched memory, measured as the first access of a pair.
 double cost_of_fresh(Walks& walks) {
   const std::uint64_t place = place_of(walks.memory());
   const std::uint64_t count = std::min<std::uint64_t>(64, walks.memory().most_bytes() / place);
@@ -87,7 +87,7 @@ Answer line_answer(const PairCosts& pairs, double limit_ns, int level) {
 
 /// The stride of a walk for the level with hit cost `hit_ns`: the shortest distance at which the second access of a
 /// pair is slower than a hit. A longer stride would use few sets of a level with short lines; a shorter stride would
-/// touch a line of this level twice. `largest` if touches do not distinguish the levels.
+/// touch a line of this level twice. The result is `largest` if touches cannot distinguish the levels.
 std::uint64_t step_for(Walks& walks, const PairCosts& pairs, double hit_ns, std::uint64_t largest) {
   if (walks.memory().resolution_ns() > 0) return largest;
   for (const auto& [distance, costs] : pairs) {
@@ -136,8 +136,8 @@ void answer_size(Walks& walks, Level& level, int number, std::uint64_t coarse) {
   std::vector<std::uint64_t> sizes;
   std::uint64_t middle = 0;
   std::size_t agreeing = 0;
-  // On real memory, more trials cost too much, and whatever disturbed the first trials would also disturb the next
-  // ones.
+  // On real memory, more trials would take too much time, and what disturbed the first trials would also disturb
+  // further trials.
   const std::size_t most = walks.memory().resolution_ns() > 0 ? 7 : 13;
   while (sizes.size() < 5 || (sizes.size() < most && (agreeing + 1) * 5 < (sizes.size() + 2) * 4)) {
     sizes.push_back(largest_fit(walks, level.costs, level.line_bytes, coarse / 4, coarse * 5 / 4));

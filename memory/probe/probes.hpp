@@ -46,8 +46,9 @@ struct ProbeReport {
 
 ProbeReport probe_memory(TimedMemory& memory, const ProbeChoice& choice = {});
 
-/// The ways of levels[number - 1]; sets its `ways`. `conflict`: if determined, ways + 1 lines of one set, as offsets in
-/// a fresh region. These lines share a set at every address of such a region, because hashes of addresses are linear.
+/// Finds the number of ways of levels[number - 1], and sets the level's `ways`. `conflict`: if the ways were
+/// determined, it becomes ways + 1 lines of one set, as offsets in a fresh region. These lines share a set at every
+/// address of such a region, because hashes of addresses are linear.
 Answer probe_ways(Walks& walks, std::vector<Level>& levels, int number, std::vector<Address>& conflict);
 
 /// Lines that displace the line `of` from the levels nearer to the processor when they are touched. They are in other

@@ -63,7 +63,7 @@ double SimulatedMemory::touch(Address address, Access access) {
   return cost;
 }
 
-/// The cost of an access that arrives at `level`. A write from a nearer level costs the processor nothing until it
+/// The cost of an access that arrives at `level`. For the processor, a write from a nearer level has no cost until it
 /// reaches the memory.
 double SimulatedMemory::exact_cost(std::size_t level, Address address, bool write) {
   if (level == caches_.size()) {

@@ -40,7 +40,7 @@ bool is_right(const Answer& answer, const CacheSpec& spec) {
 }
 
 /// The library is write-back and allocates on writes. It may keep any granule at any place, and its replacement policy
-/// is not among those that the probes compare.
+/// is not one of the policies that the probes compare.
 bool is_right(const Answer& answer, const LibraryChoice& choice) {
   if (answer.question == "size")
     return answer.value * 100 >= choice.dram_bytes * 88 && answer.value * 100 <= choice.dram_bytes * 112;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Validates the probes on random hierarchies of caches with a known geometry, and on libringside_memory, whose DRAM
-// limit and granule are known. A test runs some cases, bench_probes runs all.
+// limit and granule are known. A test runs some of the cases, bench_probes runs all of them.
 #pragma once
 
 #include <map>
@@ -28,7 +28,7 @@ struct Validation {
   std::vector<std::string> failures;  // "seed 7: ways: found 4, it is 8 (...)"
 };
 
-/// The true answer to a question about the last level, in a probe's words (sizes: as bytes).
+/// The true answer to a question about the last level, in the words that a probe uses (sizes in bytes).
 std::string truth_of(const CacheSpec& spec, const std::string& question);
 
 Validation validate(std::uint64_t first_seed, int hierarchies);

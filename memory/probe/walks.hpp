@@ -43,8 +43,8 @@ class Walks {
   /// The settled cost of an access in a walk over these lines, as a closed chain.
   double settled_cost(const std::vector<Address>& lines, Access access = Access::kRead);
 
-  /// The median cost of the accesses above `faster_ns`, in single touches of a settled walk; 0 if they are fewer than
-  /// one in 20.
+  /// The median cost of those accesses in a settled walk that take longer than `faster_ns`, measured with single
+  /// touches; 0 if they are fewer than one in 20.
   double cost_past(const std::vector<Address>& lines, double faster_ns);
 
   /// Whether the lines stay in the level during repeated walks.

@@ -34,7 +34,7 @@ void reduce(Walks& walks, std::vector<Address>& lines, const LevelCosts& costs, 
   }
 }
 
-/// The shortest prefix of `pool` whose lines do not fit together; empty: all fit.
+/// The shortest prefix of `pool` whose lines do not fit together; empty if all lines fit.
 std::vector<Address> fewest_that_conflict(Walks& walks, const LevelCosts& costs, const std::vector<Address>& pool,
                                           const Company& company) {
   const auto beginning = [&pool](std::uint64_t count) {

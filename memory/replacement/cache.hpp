@@ -5,7 +5,8 @@
 // absent and leave a ghost for a limited time; a granule with a ghost returns directly to the main queue.
 //
 // Granules are divided among several caches by address: neighbours, which a stream evicts together, are in one cache.
-// Each cache has its own lock and cache lines, so that threads with faults at different places share nothing.
+// Each cache has its own lock and its own cache lines of the processor, so that threads with faults at different places
+// share nothing.
 #pragma once
 
 #include <stdint.h>
@@ -46,7 +47,7 @@ struct List {
   uint32_t size() const noexcept { return count.load(std::memory_order_relaxed); }
 };
 
-/// Faults and evictions increment these counters; stats adds those of all caches.
+/// Faults and evictions increment these counters; stats adds the counters of all caches.
 struct Counters {
   uint64_t faults, faults_probation, faults_zero, faults_far, faults_write;
   uint64_t read_bytes, written_bytes, evicted, evicted_clean, read_ahead, read_ahead_used, busy, fault_ns;
@@ -72,7 +73,7 @@ class Balance {
 };
 
 /// Changes the balance of savings and costs of one decision for a piece of 1 MiB: a signed byte of that piece. If two
-/// threads add at once, one change is lost; later changes make up for it.
+/// threads add at once, one change is lost. This does no harm, because later changes make up for it.
 inline void add_to_balance(std::atomic<int8_t>& balance, int change, int most) noexcept {
   const int now = balance.load(std::memory_order_relaxed) + change;
   balance.store(static_cast<int8_t>(now < -most ? -most : now > most ? most : now), std::memory_order_relaxed);
@@ -82,8 +83,8 @@ struct alignas(64) Cache {
   Lock lock;
   uint8_t kind = 0, partition = 0;
   List lists[kLists];
-  /// Whether it pays to write-protect the granules around an eviction's victim. Granules without a later store then
-  /// leave together, without a comparison; a store costs a second fault.
+  /// Whether it pays to write-protect the granules around an eviction's victim. Granules to which nothing is stored
+  /// later then leave together, without a comparison; but a store costs a second fault.
   Balance cleaning;
   const void* last_thread = nullptr;  // the thread of the last fault here
   uint32_t faults_alone = 0;          // the faults of that thread since the last fault of another thread
@@ -95,8 +96,8 @@ struct alignas(64) Cache {
   uint32_t pages() const noexcept { return evictable() + lists[kVacant].size(); }
   uint32_t evictable() const noexcept { return lists[kSmall].size() + lists[kMain].size() + lists[kProbating].size(); }
 
-  // Both functions need the lock. They count the cost of a second fault, in units of the saving by a granule that
-  // leaves unchanged. The saving is larger if other threads run, because it includes an interruption of their cores.
+  // Both functions need the lock. They count the cost of a second fault. The unit is the time that a granule saves if
+  // it leaves unchanged. This time is longer if other threads run, because it includes an interruption of their cores.
   void fault_of_this_thread() noexcept {
     const void* const me = __builtin_thread_pointer();
     faults_alone = me == last_thread ? faults_alone + (faults_alone < kAlone ? 1 : 0) : 0;

@@ -31,14 +31,14 @@ void sort_by_granule(Batch& batch) noexcept;
 class Eviction {
  public:
   void start(const UserFault& userfault) noexcept { userfault_ = &userfault; }
-  /// Whether pages can leave the arena by MOVE. Otherwise they are copied, and a granule that leaves is unmapped only
-  /// once it is in far memory.
+  /// Whether pages can leave the arena by MOVE. Otherwise pages are copied, and a granule that leaves is unmapped only
+  /// once its content is in far memory.
   bool moves() const noexcept { return userfault_->moves; }
 
-  /// The first granules of the queues leave the arena, to probation or directly to far memory. Returns how many went to
-  /// far memory: their memory can be charged again.
+  /// Takes the first granules of the queues out of the arena, to probation or directly to far memory. Returns how many
+  /// granules went to far memory; their memory can be charged again.
   uint32_t unmap_batch(Cache& cache, uint32_t wanted) const noexcept;
-  /// The first granules of probation go to far memory; their pages become vacant.
+  /// Moves the first granules of probation to far memory; their pages become vacant.
   void clean_batch(Cache& cache, uint32_t wanted) const noexcept;
 
   /// Takes the pages of owned granules out of the arena; pages that are already in a slot stay there. If the kernel

@@ -96,7 +96,7 @@ void make_room(Cache& own, uint32_t wanted) noexcept {
     if (other == nullptr && &candidate != &own && candidate.evictable() > 0) other = &candidate;
     if (other != nullptr && offset >= 2 * caches.partitions()) break;
   }
-  // Of two caches, takes from the one with the older head: an idle cache gives memory to a busy one.
+  // Of two caches, the one with the older head is chosen, so that an idle cache gives memory to a busy one.
   Cache* from = &own;
   const auto age = [](Cache& cache) {
     const Held held(cache.lock);
@@ -129,7 +129,7 @@ void make_room(Cache& own, uint32_t wanted) noexcept {
   // Takes whole batches, so that granules that came in as one run also leave as one run.
   const uint32_t dropped = probating < kept + batch ? eviction.unmap_batch(*from, batch) : 0;
   if (!eviction.moves()) return;
-  // Always takes a few, so that granules in probation since earlier MOVEs do not stay there.
+  // A few granules are always cleaned, so that granules that are in probation since earlier MOVEs do not stay there.
   const uint32_t cleaned = dropped < batch ? batch - dropped : 4;
   const uint32_t waiting = from->lists[kProbating].size();
   if (waiting < kept + cleaned && waiting > probating) return;  // the caller tries again

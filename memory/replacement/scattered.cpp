@@ -30,8 +30,8 @@ class Chunk {
         first_(granule & ~(chunk_pages(kind) - 1)),
         granules_(chunk_pages(kind) >> kind) {}
 
-  /// Protects resident granules and writes the changed ones; the victims, whose words are in `batch`, become unchanged.
-  /// Returns the bytes written.
+  /// Protects resident granules and writes the changed ones. The victims, whose words are in `batch`, are unchanged
+  /// afterwards. Returns the bytes written.
   uint64_t clean(Batch& batch, uint32_t begin, uint32_t end) noexcept {
     for (uint32_t i = begin; i < end; ++i) {
       const uint32_t index = (batch.victims[i].granule - first_) >> kind_;
@@ -65,8 +65,8 @@ class Chunk {
  private:
   uint32_t granule(uint32_t index) const noexcept { return first_ + (index << kind_); }
 
-  // Also claims absent granules, because none may come in while the surrounding range is protected. Skips pinned
-  // granules.
+  // Also claims absent granules, because no granule may come in while the range around it is being protected. Skips
+  // pinned granules.
   void claim_around() noexcept {
     const std::atomic<uint8_t>& size = table.size_of_piece(first_ / kPagesPerPiece);
     for (uint32_t index = 0; index < granules_; ++index) {

@@ -35,7 +35,8 @@ __asm__(
     "ringside_memory_raw_end:\n"
     ".cfi_endproc\n"
     ".size ringside_memory_raw, .-ringside_memory_raw\n"
-    // The return address of a handler. Unwinders recognise these exact instructions, one byte after a `nop`.
+    // The return address of a handler. Unwinders recognise exactly these instructions, if they begin one byte after a
+    // `nop`.
     ".hidden ringside_memory_restore\n"
     ".globl ringside_memory_restore\n"
     "nop\n"
@@ -182,13 +183,13 @@ void divide(void* at, uint64_t bytes, uint64_t stripe) noexcept {
   }
 }
 
-// Several threads may detect a device failure at once: only one prints the line.
+// Several threads may detect a device failure at the same time, but only one of them prints the line.
 void die(const char* what, long error) noexcept {
   static constinit std::atomic<uint32_t> speaker{0};
   uint32_t first = 0;
   if (!speaker.compare_exchange_strong(first, static_cast<uint32_t>(raw(SYS_gettid)))) {
-    // The wait is bounded: the first thread may be this one, interrupted by a handler, or belong to a process that was
-    // forked meanwhile.
+    // The wait must have an end: the first thread may be this thread, which a handler interrupted; or it may belong to
+    // a process that was forked in the meantime.
     while (first != static_cast<uint32_t>(raw(SYS_gettid)) && raw(SYS_tgkill, raw(SYS_getpid), first, 0) == 0)
       yield_core();
     for (;;) raw(SYS_exit_group, 134);

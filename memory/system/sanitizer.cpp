@@ -74,7 +74,8 @@ const char* sanitizer_of(int program_file) noexcept {
 
 bool is_below_valgrind() noexcept {
 #if defined(__x86_64__)
-  // A "client request" of valgrind.h (RUNNING_ON_VALGRIND): four rotations that do nothing on a processor.
+  // A "client request" of valgrind.h (RUNNING_ON_VALGRIND). It is four rotations, which together have no effect on a
+  // processor.
   const uint64_t request[6] = {0x1001, 0, 0, 0, 0, 0};
   uint64_t answer = 0;
   __asm__ volatile(

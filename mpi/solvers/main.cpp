@@ -46,7 +46,7 @@ void take_cores(const PlaceOnMachine& place) {
   pin_openmp_threads({first, first + static_cast<std::ptrdiff_t>(each)});
 }
 
-/// Refuses far memory, whose limit and file are for one process only.
+/// Refuses far memory, because its limit and its file are for one process only.
 void check_options(const SolveOptions& options) {
   if (options.matrix_memory == "dram") return;
   throw usage_error("--matrix-memory: found '{}' with several ranks, expected dram: each rank has a part of the matrix",
@@ -89,7 +89,7 @@ ExitCode run(const SolveOptions& options, RankNeighbours& ranks) {
   return exit_code_of(end);
 }
 
-/// The first rank reports an error that ends all ranks alike; an error of one rank ends the job.
+/// If an error ends all ranks in the same way, the first rank reports it. An error of only one rank ends the job.
 int run_rank(const SolveOptions& options) {
   int level = MPI_THREAD_SINGLE;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);

@@ -153,7 +153,7 @@ void check_same_file(const std::string& path, RankNeighbours& ranks) {
   });
 }
 
-/// Checks that all ranks have mapped the same content, each on its machine. Collective.
+/// Checks that all ranks have mapped the same content, each rank on its own machine. Collective.
 void check_same_content(const std::string& matrix, const Id128& own, RankNeighbours& ranks) {
   Id128 first = own;
   MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, ranks.communicator());

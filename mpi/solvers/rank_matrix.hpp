@@ -9,8 +9,8 @@
 
 namespace ringside::mpi {
 
-/// Returns this rank's part, and sets in `ranks` which rank has which rows. content_id identifies the whole matrix, and
-/// does not depend on the number of ranks (but differs from the content_id that a single process computes). Throws
+/// Returns this rank's part, and sets in `ranks` which rank has which rows. content_id identifies the whole matrix. It
+/// does not depend on the number of ranks, but differs from the content_id that a single process computes. Throws
 /// AgreedError with the line and exit code of load_matrix, or Error if this rank lacks memory. Collective.
 CsrMatrix load_rank_matrix(const MatrixOptions& options, Orientation orientation, RankNeighbours& ranks);
 

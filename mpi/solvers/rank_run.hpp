@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The run that a rank publishes together with the other ranks, through ringside_mpi.h like any solver of several ranks.
+// The run that a rank publishes together with the other ranks. It uses ringside_mpi.h, like any solver of several
+// ranks.
 #pragma once
 
 #include <cstdint>
