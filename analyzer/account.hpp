@@ -41,8 +41,8 @@ struct AnalyzerAccount {
   std::atomic<std::int64_t> analyze_ns{0};
   std::atomic<std::int64_t> record_ns{0};  // time to count and record a step, and to choose the next step's slot
   std::atomic<std::int64_t> analyzer_idle_ns{0};
-  std::atomic<std::int64_t> producer_cores_lent_ns{0};  // time of our threads on the producer's cores, summed
-  std::atomic<std::int64_t> ended_ns{0};                // CLOCK_MONOTONIC: the end of the last work on an iterate
+  std::atomic<std::int64_t> producer_cores_lent_ns{0};  // sum of the times of our threads on the producer's cores
+  std::atomic<std::int64_t> ended_ns{0};                // CLOCK_MONOTONIC: when the last work on an iterate ended
   LatencyHistogram hand_off;                            // from publish to the first copied byte
   PublisherAccount publisher;
 };

@@ -162,7 +162,7 @@ Attachment::Recorded Attachment::recorded_values(const KeptSlot& kept, std::span
 bool Attachment::values_of(const KeptSlot& kept, std::span<std::uint64_t> values) {
   const Recorded recorded = recorded_values(kept, values);
   if (recorded != Recorded::kNo) return recorded == Recorded::kYes;
-  if (!plug_ins_.plug_ins().empty()) return false;  // a plug-in may have killed the analyzer: run none here
+  if (!plug_ins_.plug_ins().empty()) return false;  // no plug-in runs here: one may have killed the analyzer
   const StepWithScalars step = pool().ring().step(kept.slot);
   layout_->gather(reducer_.reduce(pool().ring().payload(kept.slot), nullptr, 1), &step, values);
   return true;
@@ -267,7 +267,7 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   ring_.copy(step.payload, step.step, on_the_way ? &reducer_ : nullptr);
   const std::int64_t copied = now_ns();
   if (ring_.commit() != CommitStatus::kOk) return false;
-  handoff_.release();  // after the commit: a released buffer is not needed again, even if the analyzer dies now
+  handoff_.release();  // only after the commit: now the buffer is not needed again, even if the analyzer dies
   ring_.end_lease();
   const std::int64_t committed = now_ns();
   const std::span<const std::uint64_t> results =

@@ -37,8 +37,8 @@ struct AnalyzerOptions {
   TriggerOptions triggers;
   PlannedStepOptions planned;
   PeerOptions peer;
-  std::vector<int> cores;  // the cores of this process; empty: not pinned, none to lend
-  bool may_spin = true;    // whether to spin while waiting; false where producer and analyzer share a core
+  std::vector<int> cores;  // the cores of this process; empty if it is not pinned and lends none
+  bool may_spin = true;    // whether to spin while waiting; false if producer and analyzer share a core
 };
 
 /// How serving one producer ended.
@@ -147,14 +147,14 @@ class Attachment {
   RunTriggers triggers_;
   ReduceAdaptation reduction_;
   std::optional<RanksFile> ranks_;
-  Rounds* rounds_ = nullptr;  // null unless the run has several nodes
+  Rounds* rounds_ = nullptr;  // null if the run has only one node
   std::vector<RecordedStep> kept_steps_;
   Continuation continuation_;
-  std::uint64_t steps_before_ = 0;            // the steps committed by earlier analyzers of this run
+  std::uint64_t steps_before_ = 0;            // the number of steps that earlier analyzers of this run committed
   std::vector<std::uint64_t> values_;         // the values of the newest step, in the records' order
   std::vector<std::uint64_t> passed_values_;  // the values of a step that was not kept
-  std::int64_t recorded_ns_ = 0;              // `record` of the last step; the next step's figures contain it
-  bool has_last_ = false;                     // `values_` belong to a step
+  std::int64_t recorded_ns_ = 0;              // the time `record` of the last step; it is in the next step's figures
+  bool has_last_ = false;                     // whether `values_` belong to a step
   bool triggered_ = false;                    // whether a trigger ends the run
 };
 

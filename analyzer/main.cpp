@@ -111,7 +111,7 @@ void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const
   } catch (const Error& error) {
     handoff.refuse(error);
     throw;
-  } catch (const std::exception& error) {  // no memory for a hostile number of rows: the service continues
+  } catch (const std::exception& error) {  // no memory for a huge number of rows that a peer sent: the service continues
     const Error refusal = system_error("the analyzer cannot serve {} rows: {}", handoff.run().entries, error.what());
     handoff.refuse(refusal);
     throw refusal;
@@ -187,7 +187,7 @@ struct Service {
   PlugInSet& plug_ins;
   Report& report;
   StopFlag stop;                // a request to end the service
-  std::atomic<bool>& stop_run;  // a request to end the run: set with `stop`, and by a request to the recorder
+  std::atomic<bool>& stop_run;  // a request to end the run; set together with `stop`, or by a request to the recorder
   std::optional<Recorder> recorder;
   std::optional<NodeLink> link;  // exists with --node-address
   ServiceManager manager;
@@ -210,7 +210,7 @@ RecorderOptions recorder_options(const Service& service) {
 
 void start_recorder(Service& service) {
   const AnalyzerOptions& options = service.options.analyzer;
-  if (options.journal.kind == JournalKind::kOff && !options.telemetry.on) return;  // the records would have no reader
+  if (options.journal.kind == JournalKind::kOff && !options.telemetry.on) return;  // no one would read the records
   service.recorder.emplace(recorder_options(service), service.stop_run);
 }
 
@@ -417,7 +417,7 @@ ExitCode run(const Options& options) {
     try {
       handoff.emplace(std::move(*peer), options.process.socket, kRequestIsThereMs, options.analyzer.peer.timeout_s,
                       make_messages);
-    } catch (const Error& error) {  // the request is not valid: turn the peer away, wait for the next
+    } catch (const Error& error) {  // the request is not valid: the peer is turned away
       // A producer that left because it cannot continue has reported the reason itself.
       const bool left = error.code() == ExitCode::kPeerLost;
       log_at(left ? LogLevel::kInfo : LogLevel::kWarning, "event=turned_away text=\"{}\"", error.what());

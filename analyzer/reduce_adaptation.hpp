@@ -40,7 +40,7 @@ class ReduceAdaptation {
   bool adapted_ = false;
   int steps_ = 0;  // the number of steps that ended in this mode
   std::int64_t measured_from_ns_ = 0;
-  std::int64_t first_mode_ns_ = 0;  // the time of kMeasured steps in the first mode; 0: not measured yet
+  std::int64_t first_mode_ns_ = 0;  // the time of kMeasured steps in the first mode; 0 if not measured yet
 };
 
 }  // namespace ringside

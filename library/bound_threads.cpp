@@ -48,7 +48,7 @@ struct Bound {
 struct Process {
   std::mutex mutex;
   std::vector<const BoundThreads*> binding;
-  std::vector<cpu_set_t> cores;  // the cores of each of `binding`
+  std::vector<cpu_set_t> cores;  // for each object in `binding`: its cores
   std::map<pid_t, Bound> threads;
   int openmp_threads = 0;  // OpenMP's maximum number of threads before it was changed; 0: not changed
 };

@@ -30,7 +30,7 @@ bool read_journal(ringside_reader& reader) {
     return false;
   }
   for (const KnownRun& run : described_runs(reader.reader.ring())) reader.names.learn(run.layout);
-  if (reader.learned_seq > reader.journal->newest_seq()) reader.learned_seq = 0;  // another journal
+  if (reader.learned_seq > reader.journal->newest_seq()) reader.learned_seq = 0;  // it is another journal
   while (const std::optional<EncodedRecord> encoded = reader.journal->next(reader.learned_seq + 1)) {
     reader.learned_seq = encoded->seq;
     if (const auto record = decode_record(encoded->bytes)) reader.names.learn(record->layout);

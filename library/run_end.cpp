@@ -52,7 +52,7 @@ void RunEnd::read_journal() {
     } else if (!journal_->refresh()) {
       return;
     }
-    if (seen_seq_ > journal_->newest_seq()) seen_seq_ = 0;  // another journal
+    if (seen_seq_ > journal_->newest_seq()) seen_seq_ = 0;  // it is another journal
     while (const std::optional<EncodedRecord> encoded = journal_->next(seen_seq_ + 1)) {
       seen_seq_ = encoded->seq;
       const std::optional<PlainRecord> record = decode_record(encoded->bytes);

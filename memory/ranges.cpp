@@ -124,7 +124,7 @@ void write_back(uint32_t page, uint32_t pages, uint32_t kind) noexcept {
     } else if (state_of(seen) != kResident) {
       table.close(granule, seen);
       continue;
-    } else if ((seen & (kProtected | kPins)) == 0) {  // a pinned granule stays open for system calls that store
+    } else if ((seen & (kProtected | kPins)) == 0) {  // a pinned granule stays writable for system calls
       core.userfault.protect(table.address(granule), size, true);
     }
     if (eviction.differs(victim, kind, source)) {
@@ -189,7 +189,7 @@ bool is_only_advice(int advice) noexcept {
   for (const int harmless :
        {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_COLD, MADV_PAGEOUT, kPopulateRead,
         kPopulateWrite, MADV_HUGEPAGE, MADV_NOHUGEPAGE, kCollapse, MADV_MERGEABLE, MADV_UNMERGEABLE, MADV_DONTDUMP,
-        MADV_DODUMP, MADV_DONTFORK, MADV_DOFORK}) {  // a child has a copy in any case, or none
+        MADV_DODUMP, MADV_DONTFORK, MADV_DOFORK}) {  // whether a child has a copy does not depend on it
     if (advice == harmless) return true;
   }
   return false;

@@ -281,7 +281,7 @@ void RankWriter::continue_from(EarlierRings& earlier, const std::vector<Box>& bo
   for (std::size_t s = 0; s < scalar_count_; ++s) scalars[s].word = kept_scalars_.words[s];
   publish(earlier.iteration(), {scalars, scalar_count_});
   kept_iteration_ = earlier.iteration();
-  has_published_ = false;  // not yet by the solver
+  has_published_ = false;  // the solver itself has not published yet
 }
 
 /// Touches the pages of this rank's parts before any other rank does, so that they are in the memory of this rank's

@@ -20,12 +20,12 @@ struct ProducerAccount {
   std::atomic<std::uint64_t> steps_skipped{0};
   std::atomic<std::int64_t> generate_ns{0};
   std::atomic<std::int64_t> producer_idle_ns{0};
-  std::atomic<std::int64_t> analyzer_cores_lent_ns{0};  // time of our threads on the analyzer's cores, summed
+  std::atomic<std::int64_t> analyzer_cores_lent_ns{0};  // sum of the times of our threads on the analyzer's cores
   std::atomic<double> residual_l1{0};
   std::atomic<double> residual_linf{0};
   std::atomic<double> criterion{0};         // the figure that --tolerance bounds
-  std::atomic<double> residual_growth{-1};  // recent factor of the criterion per iteration; below 0: none
-  std::atomic<double> iterations_left{-1};  // estimate until the tolerance is met; below 0: none
+  std::atomic<double> residual_growth{-1};  // the criterion's recent factor per iteration; below 0: unknown
+  std::atomic<double> iterations_left{-1};  // estimated number until the tolerance is met; below 0: no estimate
   std::atomic<std::int64_t> load_ns{0};
   std::atomic<std::int64_t> begun_ns{0};  // CLOCK_MONOTONIC: the first iteration's start
   std::atomic<std::int64_t> ended_ns{0};  // CLOCK_MONOTONIC: the last iteration's end

@@ -80,7 +80,7 @@ class Baseline final : public IterateSink {
   Iterates iterates_;
   Reducer reducer_;
   int passes_;
-  const void* reduced_ = nullptr;  // step 0 does not count: the first change has no predecessor
+  const void* reduced_ = nullptr;  // step 0 does not count, because the first change has no predecessor
   BaselineResult result_;
 };
 

@@ -139,7 +139,7 @@ constexpr std::size_t kDescriptors = 64;
 
 ExitCode run(const ProducerOptions& options) {
   ensure_descriptors(kDescriptors, "ringside-producer");
-  if (options.publish.elastic) (void)lent_cores(options.process);  // must fail now, not after loading
+  if (options.publish.elastic) (void)lent_cores(options.process);  // so that it fails now, not after loading
   start_matrix_memory(options.solve);                              // must precede OpenMP's threads
   if (!options.process.cores.empty()) pin_openmp_threads(parse_core_list(options.process.cores, "--cores").cpus);
 

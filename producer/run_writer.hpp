@@ -25,7 +25,7 @@ struct RunWriterOptions {
   const PeerOptions& peer;
   const ProcessOptions& process;
   std::vector<int> lent_cores = {};    // with --elastic: these cores are lent to the analyzer while a claim waits
-  const volatile int* stop = nullptr;  // ends a wait; outlives the writer
+  const volatile int* stop = nullptr;  // ends a wait when it is set; must outlive the writer
 };
 
 /// Where the producer's loop (producer/producer.hpp) sends its steps: to the analyzer of one process, or to the
@@ -57,7 +57,7 @@ class StepWriter {
 /// The step from which a run continues.
 struct ContinuedStep {
   std::uint64_t iteration = 0;
-  std::vector<std::uint64_t> scalars;  // words, in the order declared
+  std::vector<std::uint64_t> scalars;  // their words, in the order in which they were declared
 };
 
 /// A solver's variable and scalar as ringside.h declares them. The results point to the names of the arguments.

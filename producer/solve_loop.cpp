@@ -66,7 +66,7 @@ Error breakdown_error(const SolveOptions& options, const ProducerAccount& accoun
 SolveEnd solve(const SolveRun& run, const FirstStep& first, IterateSink& sink) noexcept {
   const SolveOptions& options = run.options;
 #pragma omp parallel
-  set_default_floats();  // in each thread: a resumed run must not mix two floating-point environments
+  set_default_floats();  // in each thread, because a resumed run must not mix two floating-point environments
   run.solver.prepare(first.payload, first.scalars);
   set(run.account.analyzer_cores_lent_ns, std::int64_t{0});  // cores lent while the solver was prepared do not count
   set(run.account.iterations, first.iteration);

@@ -112,10 +112,10 @@ JournalKind choose(JournalKind asked, std::optional<JournalKind> there, Storage 
 struct Journal::Implementation {
   JournalKind kind = JournalKind::kFile;
   std::array<std::unique_ptr<JournalStorage>, kJournalLogs> logs;
-  std::array<std::uint64_t, kJournalLogs> oldest = {};  // 0: no record in the log
+  std::array<std::uint64_t, kJournalLogs> oldest = {};  // the first record's number; 0: the log has no record
   std::uint64_t newest = 0;
   std::uint32_t active = 0;      // the log to which records are appended
-  bool begun = false;            // the active log has a header
+  bool begun = false;            // whether the active log has a header
   std::uint64_t generation = 0;  // the generation of the active log; 0: no log is active yet
   std::uint64_t seed = 0;        // the seed of the active log's frames
   std::unique_ptr<std::byte[]> buffer = std::make_unique<std::byte[]>(kBufferBytes);
@@ -123,7 +123,7 @@ struct Journal::Implementation {
   std::uint64_t buffered_first = 0;  // numbers of the first and the last record in the buffer
   std::uint64_t buffered_last = 0;
   int error = 0;
-  std::optional<Syncer> syncer;  // last: its thread ends first
+  std::optional<Syncer> syncer;  // last member, so that its thread ends first
 
   int flush() noexcept;
   int begin_log(std::uint64_t first_seq) noexcept;

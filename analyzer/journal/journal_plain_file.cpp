@@ -30,7 +30,7 @@ class FileLog final : public JournalStorage {
   int append(std::span<const std::byte> bytes) noexcept override {
     if (write_whole(fd_.get(), bytes, used_) < bytes.size()) {
       const int error = errno;
-      cut(used_);  // removes a partial frame; if this fails, too, that frame does not verify
+      cut(used_);  // removes a partial frame; if this also fails, the frame does not verify
       return error;
     }
     used_ += bytes.size();

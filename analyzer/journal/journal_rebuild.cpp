@@ -22,7 +22,7 @@ struct Recorded {
   std::optional<std::uint64_t> commit_seq;  // empty: the journal lacks the run
   std::uint64_t iteration = 0;              // the iteration of that commit, or a lower bound
   std::uint64_t next_step = 0;              // the step of the next commit, if it belongs to the same attachment
-  std::uint64_t oldest = kNoCommit;         // a commit_seq: rotation may have removed records of earlier commits
+  std::uint64_t oldest = kNoCommit;         // a commit_seq; rotation may have removed records of earlier commits
 };
 
 struct Journaled {

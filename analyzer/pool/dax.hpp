@@ -21,9 +21,9 @@ inline constexpr const char* kMakeExt4 = "mkfs.ext4 -b 4096 -E stride=512,stripe
 struct DaxAnswer {
   enum class Cause {
     kGranted,
-    kUnreachable,  // no file can be opened or made there
+    kUnreachable,  // no file can be opened or made at the place
     kKernel,       // the kernel has no MAP_SYNC yet
-    kDenied,       // refused by the environment
+    kDenied,       // the environment refuses it
     kNotPmem,
     kFileSystem,  // the file system does not support DAX
     kSectorMode,

@@ -32,7 +32,7 @@ std::optional<struct stat> follow(const fs::path& path) {
     return UniqueFd(openat(folder, part, O_PATH | O_NOFOLLOW | O_CLOEXEC));
   };
   UniqueFd reached = enter(AT_FDCWD, "/");
-  fs::path named = "/";  // for messages
+  fs::path named = "/";  // the path so far, for messages
   for (int links = 0; !ahead.empty() && links <= kMostLinks;) {
     const fs::path part = ahead.front();
     ahead.pop_front();

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kSectorBytes = 512;  // the unit of sysfs, whatever the device's sector size
-constexpr int kMaxLayers = 8;               // the most layers of the device mapper, one above the other
+constexpr int kMaxLayers = 8;               // the most layers of the device mapper that are followed
 
 // mountinfo encodes blanks and backslashes in names as \040, \134.
 std::string unescaped(const std::string& text) {

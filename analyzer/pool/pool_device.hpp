@@ -18,7 +18,7 @@ struct Mount {
   std::string point;              // the folder at which it is mounted
   std::string type;               // ext4, xfs, tmpfs, ...
   std::string source;             // /dev/pmem0
-  std::string options;            // the options of the mount and of the file system, between commas
+  std::string options;            // the options of the mount and of the file system, separated by commas
   std::int64_t stripe_bytes = 0;  // unit of the file system's allocation; 0: not stated
 
   /// The value of an option, such as "always" of "dax=always"; "" for an option without a value; empty if it is not
@@ -38,9 +38,9 @@ struct PmemNamespace {
 struct PoolDevice {
   std::optional<Mount> mount;
   std::string name;                   // the block device: "pmem0p1", "dm-0"; "" if the file system has none
-  std::vector<std::string> disks;     // the whole devices at the bottom, through partitions and the device mapper
+  std::vector<std::string> disks;     // the whole devices below all partitions and layers of the device mapper
   bool mapped = false;                // whether the device mapper is between the device and its disks
-  std::int64_t start_bytes = 0;       // the beginning of a partition on its disk
+  std::int64_t start_bytes = 0;       // where a partition begins on its disk
   std::int64_t bytes = 0;             // the size of the device; 0: not known
   bool passes_dax = false;            // whether a file system on the device may use DAX
   std::int64_t numa_node = -1;        // -1: not stated

@@ -64,7 +64,7 @@ UniqueFd nameless_file_beside(const fs::path& path) {
   UniqueFd fd = make_nameless_file(path.string(), kPrivateMode);
   if (!fd.valid()) return fd;
   mark_as_being_made(fd.get());
-  flock(fd.get(), LOCK_EX | LOCK_NB);  // always succeeds: no other process has it open
+  flock(fd.get(), LOCK_EX | LOCK_NB);  // always succeeds, because no other process has the file open
   return fd;
 }
 

@@ -22,7 +22,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::chrono::seconds kBetweenLooks{10};  // between two checks of a disk without syncs
+constexpr std::chrono::seconds kBetweenLooks{10};  // between two checks of a disk to which no sync is made
 
 class PoolPersistence : public Persistence {
  public:
@@ -58,7 +58,7 @@ class DaxPersistence final : public PoolPersistence {
   void flush(const void* address, std::size_t bytes) noexcept override { pmem_flush(address, bytes); }
 
   void drain() noexcept override {
-    _mm_sfence();  // for non-temporal stores; libpmem omits the fence if its own flushes need none
+    _mm_sfence();  // for non-temporal stores: libpmem omits the fence if its own flushes need none
     pmem_drain();
   }
 
@@ -126,7 +126,7 @@ class FilePersistence final : public PoolPersistence {
   UniqueFd file_;
   const std::byte* base_;
   bool syncs_follow_ = false;
-  std::jthread disk_watch_;  // last: its thread uses the other members
+  std::jthread disk_watch_;  // last member, because its thread uses the others
 };
 
 }  // namespace

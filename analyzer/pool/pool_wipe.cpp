@@ -70,7 +70,7 @@ PoolWipe::PoolWipe(const fs::path& path, Foreign foreign) : name_(path.string())
   lock_named_or_throw(fd_.get(), file_, name_);
   const struct stat status = status_of(fd_.get(), name_);
   if (foreign == Foreign::kRefused) {
-    refuse_foreign_links(path, status);  // again: names may have been exchanged before the file was open
+    refuse_foreign_links(path, status);  // checked again: names may have been exchanged before the file was open
     refuse_foreign_file(status, name_);
   }
   if (status.st_size == 0) throw usage_error("{}: an empty file, not a Ringside pool", name_);

@@ -241,7 +241,7 @@ Admission find_ring(const RingOptions& options, const OfferedRun& offered, PoolU
   if (is_missing(options.pool)) {
     try {
       return fresh(RingPool::create(options.pool, wanted, options.slots, foreign));
-    } catch (const PoolExistsError&) {  // another process made one first: treat it like any other
+    } catch (const PoolExistsError&) {  // another process has made one first: it is treated like any other
       if (fs::is_symlink(options.pool) && is_missing(options.pool)) throw dangling(options.pool);
     }
   }

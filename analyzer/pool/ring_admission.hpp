@@ -30,8 +30,8 @@ void check_pool(const RingOptions& options);
 enum class RunStart {
   kEmpty,     // anew: the pool holds no iterates
   kCleared,   // anew: its iterates are discarded, as requested
-  kTakeover,  // its iterates are of the same run, whose analyzer was lost
-  kResume     // its iterates are of an earlier run of the same problem
+  kTakeover,  // its iterates belong to the same run, whose analyzer was lost
+  kResume     // its iterates belong to an earlier run of the same problem
 };
 
 /// A run that requests a pool, and the content of its steps.
@@ -46,7 +46,7 @@ struct Admission {
   RingPool pool;
   RunStart start = RunStart::kEmpty;
   RunDescription run;                       // with kTakeover and kResume: the description in the pool
-  std::vector<RecordedStep> replaced_steps;  // steps that a replaced ring kept: the journal may lack some
+  std::vector<RecordedStep> replaced_steps;  // steps that a replaced ring kept; the journal may lack some
 };
 
 /// The pool for the run: the one at `options.pool`, or a new one. A pool with iterates of another run is refused unless

@@ -287,10 +287,10 @@ RingPool RingPool::replace_unfinished(const fs::path& path, const RingShape& sha
   const fs::path file = real_path(path);
   UniqueFd fd = open_pool_file(file.string(), O_RDWR);
   lock_named_or_throw(fd.get(), file, name);
-  if (!holds_nothing(fd.get(), name)) throw in_use(name);  // another process has finished it meanwhile and uses it
+  if (!holds_nothing(fd.get(), name)) throw in_use(name);  // since then, another process has finished it and uses it
   room_for(file_bytes(shape, slots), fd.get(), name);
   if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
-  fd.reset();  // now the blocks of the old file are free
+  fd.reset();  // this frees the blocks of the old file
   return make_alone(file, name, shape, slots, foreign);
 }
 

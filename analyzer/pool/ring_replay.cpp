@@ -29,7 +29,7 @@ std::vector<std::uint64_t> in_recorded_order(const Catalogue& recorded_catalogue
     const Result* own = catalogue.find(result.full_name);
     if (own == nullptr || own->type != result.type || own->count != result.count) continue;
     if (own->origin != result.origin) continue;  // the result of another plug-in, or of another build of it
-    if (result.origin != Id128{} && !before.present(result)) continue;  // the plug-in had been left out
+    if (result.origin != Id128{} && !before.present(result)) continue;  // the plug-in was left out then
     if ((own->flags & kNeedsPrevious) != 0 && !has_predecessor && before.present(result)) {
       change_left_out = true;
       continue;
@@ -134,7 +134,7 @@ void RingReplay::compare(ReplayedIterate& iterate) {
     case ResultsState::kRecorded: break;
   }
   const Catalogue recorded_as = recorded_catalogue(kept.header, recorded);
-  if (recorded.words.size() != recorded_as.words()) {  // a forged catalogue, or a lost one of another release
+  if (recorded.words.size() != recorded_as.words()) {  // a forged catalogue, or a lost catalogue of another release
     iterate.verdict = ReplayVerdict::kReductionsDamaged;
     return;
   }

@@ -22,7 +22,7 @@ enum class ReplayVerdict {
   kEqual,
   kDiffers,
   kNotRecorded,        // no results are recorded: not computed yet, or the analyzer died before it stored them
-  kReductionsDamaged,  // the recorded reductions do not verify; the payload does
+  kReductionsDamaged,  // the payload verifies, but the recorded reductions do not
   kOverwritten,        // another step was committed to the slot while it was read
   kDamaged             // the payload does not verify
 };
@@ -30,8 +30,8 @@ enum class ReplayVerdict {
 struct ReplayedIterate {
   KeptSlot kept;
   ReplayVerdict verdict = ReplayVerdict::kEqual;
-  StepWithScalars step;              // valid, like the members below, if the payload verified
-  std::vector<std::uint64_t> words;  // the results recomputed, in the order of RingReplay::catalogue
+  StepWithScalars step;              // this and the following members are valid if the payload verified
+  std::vector<std::uint64_t> words;  // the recomputed results, in the order of RingReplay::catalogue
   // A change was recorded but could not be recomputed, because the previous iterate is lost. All other results were
   // compared.
   bool change_left_out = false;

@@ -36,13 +36,13 @@ class DescribedRuns {
 
  private:
   using Key = std::pair<std::string, std::uint64_t>;  // run, RecordLayout::hash
-  using Newest = std::map<Key, std::uint64_t>;        // the number of the newest record
+  using Newest = std::map<Key, std::uint64_t>;        // by key: the number of the newest record
 
   std::map<Key, SharedLayout> known_;
   Newest used_;       // the newest step with the key
   Newest described_;  // the newest RunStarted or RunDescribed with the key
   std::uint64_t first_seq_ = 0;
-  std::uint64_t* last_used_ = nullptr;  // the last step's entry of used_: most steps belong to the same run
+  std::uint64_t* last_used_ = nullptr;  // the last step's entry in used_, because most steps belong to the same run
   Key last_key_;
 };
 

@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kLookNs = 10'000'000;  // the longest sleep between two looks at the other side
+constexpr std::int64_t kLookNs = 10'000'000;  // the longest sleep between two checks of the other side
 constexpr std::uint64_t kFreedAtOnce = 64;    // freed steps after which a waiting writer is woken by a system call
 
 }  // namespace

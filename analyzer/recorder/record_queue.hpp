@@ -72,7 +72,7 @@ class RecordQueue {
     MissingSteps missing_before;
   };
   struct Event {
-    std::uint64_t position = 0;  // steps that were pushed before it
+    std::uint64_t position = 0;  // the number of steps that were pushed before the event
     MissingSteps missing_before;
     wire::Record record;
   };
@@ -96,7 +96,7 @@ class RecordQueue {
   std::size_t capacity_ = kMostCapacity;
   std::size_t value_words_ = 0;
   std::vector<Cell> cells_;
-  std::vector<std::uint64_t> values_;  // value_words_ for each cell
+  std::vector<std::uint64_t> values_;  // value_words_ words for each cell
   std::mutex events_mutex_;
   std::vector<Event> events_;
 };

@@ -121,8 +121,8 @@ class Recorder::Worker : private RecordSink {
  private:
   void run(std::promise<void>& listening, const std::stop_token& stopping) {
     try {
-      pthread_setname_np(pthread_self(), "recorder");  // the name in `top -H`, also of the threads that it starts
-      bind_calling_thread(options_.cpus);              // on failure the thread runs elsewhere: slower, but correct
+      pthread_setname_np(pthread_self(), "recorder");  // the name in `top -H`; the threads that it starts inherit it
+      bind_calling_thread(options_.cpus);              // if this fails, the thread runs elsewhere: slower, but correct
       lower_thread_priority();                         // ZeroMQ's and the journal's threads inherit it
       if (options_.telemetry.on) telemetry_.emplace(options_.telemetry, options_.socket);
       newest_ = history_.newest_seq();
@@ -426,10 +426,10 @@ class Recorder::Worker : private RecordSink {
 
   const RecorderOptions options_;
   std::atomic<bool>& stop_run_;
-  const std::string pool_path_;  // absolute: other processes have other current folders
+  const std::string pool_path_;  // absolute, because other processes have other current folders
   RecordQueue queue_;
 
-  std::mutex begun_mutex_;  // for the next two members: the main thread sets them, this thread takes them
+  std::mutex begun_mutex_;  // for the next two members, which the main thread sets and this thread takes
   RunToRecord begun_;
   std::optional<std::promise<void>> ended_;
 
@@ -457,7 +457,7 @@ class Recorder::Worker : private RecordSink {
   wire::Record step_;
   RecordBatch batch_;
 
-  std::jthread thread_;  // last: it uses all of the above
+  std::jthread thread_;  // last member, because it uses all members above
 };
 
 Recorder::Recorder(const RecorderOptions& options, std::atomic<bool>& stop_run)

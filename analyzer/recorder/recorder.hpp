@@ -43,9 +43,9 @@ struct RunToRecord {
   std::vector<KnownRun> described_runs;
   Storage storage = Storage::kFile;
   SharedLayout layout;  // the layout of the run's steps
-  std::vector<TriggerSpec> triggers;  // the marks of its steps refer to them
+  std::vector<TriggerSpec> triggers;  // the run's triggers, to which the marks of its steps refer
   wire::RunStarted started;
-  std::uint64_t last_iteration = 0;  // of the step before the first recorded step; 0: no such step, or unknown
+  std::uint64_t last_iteration = 0;  // that of the step before the first recorded step; 0: no such step, or unknown
 };
 
 class Recorder {

@@ -35,7 +35,7 @@ constexpr std::uint64_t kMaxBytesBeforeAdmission = 64 + 170 + 32;
 
 constexpr std::size_t kFlowBytes = 64 << 10;  // buffered for a side that does not read; ZeroMQ buffers the rest
 constexpr int kAcceptedAtOnce = 16;           // per turn and door
-constexpr int kNoDescriptorsMs = 100;         // connections wait in the kernel for a free descriptor
+constexpr int kNoDescriptorsMs = 100;         // how long connections wait in the kernel for a free descriptor
 constexpr int kNoMemoryMs = 100;              // between attempts to get memory, if no connection can be closed
 constexpr milliseconds kFarewell{200};        // to send the last bytes
 
@@ -126,7 +126,7 @@ void TcpGate::run() {
         one = continues(*one) ? std::next(one) : connections_.erase(one);
       }
       if (!ending) accept_more();
-    } catch (const std::exception&) {  // no memory to wait for all connections; it may suffice for fewer
+    } catch (const std::exception&) {  // there is no memory to wait for all connections, but there may be for fewer
       if (!connections_.empty()) {
         connections_.pop_front();
         continue;

@@ -62,10 +62,10 @@ class TcpGate {
     UniqueFd inner;
     Flow in;
     Flow out;
-    std::uint64_t told = 0;  // bytes that ZeroMQ has sent: their number shows whether it admitted the client
+    std::uint64_t told = 0;  // bytes that ZeroMQ has sent; the number shows whether it has admitted the client
     short outer_events = 0;  // the events that poll found
     short inner_events = 0;
-    Clock::time_point moved{};  // the time at which the client last took something, or was not stuck
+    Clock::time_point moved{};  // when the client last took something, or was last not stuck
     bool is_admitted() const noexcept;
     /// True while the client reads nothing. Then the gate does not read ZeroMQ's side, and cannot detect a hang-up of
     /// ZeroMQ.
@@ -86,8 +86,8 @@ class TcpGate {
   const std::chrono::milliseconds patience_;
   const UniqueFd stopping_;            // an eventfd
   std::list<Connection> connections_;  // oldest first
-  bool no_descriptors_ = false;        // whether the last attempt to accept lacked one
-  std::thread thread_;                 // last: it uses all of the above
+  bool no_descriptors_ = false;        // whether the last attempt to accept lacked a descriptor
+  std::thread thread_;                 // last member, because it uses all members above
 };
 
 }  // namespace ringside

@@ -46,7 +46,7 @@ class Telemetry {
   void listen_on_tcp(const TelemetryOptions& options);
   void answer(Channel& control, const ReplyTo& reply_to, bool is_here);
 
-  std::optional<TcpGate> gate_;  // outlives the context, which sends the last records when it ends
+  std::optional<TcpGate> gate_;  // must outlive the context, which sends the last records when it ends
   ChannelContext context_;
   std::string socket_;
   std::optional<ZapHandler> zap_;

@@ -45,7 +45,7 @@ class RingSyncer {
   std::condition_variable changed_;
   std::uint64_t requested_ = 0;  // guarded by mutex_
   bool stopping_ = false;        // guarded by mutex_
-  std::jthread thread_;          // last: it uses all of the above
+  std::jthread thread_;          // last member, because it uses all members above
 };
 
 }  // namespace ringside

@@ -140,7 +140,7 @@ void RingWriter::write_run(const RunDescription& run, const Catalogue& catalogue
   }
   std::uint32_t index = 0;
   while (index < needed.size() && (needed[index] != 0 || wanted[index] != 0)) ++index;
-  if (index == needed.size()) {  // every entry is needed or wanted: take one that is only wanted
+  if (index == needed.size()) {  // every entry is needed or wanted: an entry that is only wanted is taken
     index = static_cast<std::uint32_t>(std::find(needed.begin(), needed.end(), 0) - needed.begin());
   }
 
@@ -254,7 +254,7 @@ void RingWriter::copy_portion(const std::byte* source, const PayloadParts::Part&
 }
 
 CommitStatus RingWriter::commit() noexcept {
-  if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // some of the payload is not in the file
+  if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // a part of the payload is not in the file
   const RingGeometry& geometry = ring_.geometry();
   header_.iteration = step_.descriptor.iteration;
   header_.step = step_.descriptor.step;
@@ -267,7 +267,7 @@ CommitStatus RingWriter::commit() noexcept {
   SlotHeader* header = ring_.header(current_);
   store_words(persistence_, header, &header_, sizeof(header_));           // ascending: commit_seq is the last word
   persist(persistence_, header, sizeof(*header));                         // fence 3
-  if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // some of the step is not in the file
+  if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // a part of the step is not in the file
 
   slot_seq_[current_] = next_seq_;
   newest_ = current_;

@@ -31,7 +31,7 @@ namespace ringside {
 
 enum class CommitStatus {
   kOk,
-  kSyncFailed  // the disk lost data: the run must stop (see sync_error); later calls return it again
+  kSyncFailed  // the disk lost data: the run must stop (see sync_error); later calls also return this
 };
 
 /// One thread calls all functions except the counters, which any thread may read.
@@ -171,7 +171,7 @@ class RingWriter {
   std::atomic<std::uint64_t> committed_{0};
   std::atomic<std::uint64_t> persisted_{0};
   std::atomic<std::uint64_t> committed_before_run_{0};
-  int sync_error_ = 0;                  // the error of syncs outside the syncer
+  int sync_error_ = 0;                  // the error of syncs that the syncer did not make
   std::unique_ptr<RingSyncer> syncer_;  // exists during a run if syncs_
 };
 

@@ -72,7 +72,7 @@ class VictimChoice {
   std::optional<std::uint32_t> taken_;
   std::optional<std::uint32_t> ahead_;  // the slot that the next `choose` returns
   std::optional<std::uint32_t> guarded_;
-  std::vector<char> disregarded_;  // by slot: its lease was broken, and its byte could not be locked since
+  std::vector<char> disregarded_;  // by slot: whether its lease was broken, and its byte could not be locked since
   std::vector<std::atomic<std::uint32_t>> copied_;
   std::uint64_t broken_ = 0;
 };

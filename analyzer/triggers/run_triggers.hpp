@@ -116,12 +116,12 @@ class RunTriggers {
   std::unique_ptr<PoolArchive> archive_;
   std::optional<FreezeFile> freeze_file_;  // exists, with room reserved, if a trigger freezes the ring
   std::optional<PoolFreeze> freeze_;
-  int freeze_error_ = 0;  // if not 0, the freeze ends with this process
+  int freeze_error_ = 0;  // if this is not 0, the freeze ends with this process
   const TriggerSpec* stopping_ = nullptr;
   std::uint64_t stopping_iteration_ = 0;  // the iteration at which that trigger fired
   Finite last_finite_;
   bool guarded_ = false;
-  std::uint64_t kept_too_late_ = 0;  // number of steps to keep after the freeze
+  std::uint64_t kept_too_late_ = 0;  // the number of steps that were to be kept after the freeze
   std::uint64_t lost_told_ = 0;
   Marked at_begin_;
   StepFigures last_{};

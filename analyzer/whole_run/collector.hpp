@@ -52,7 +52,7 @@ class Collector {
   const SharedLayout layout_;
   TriggerSet triggers_;
   std::atomic<bool>& stop_run_;
-  std::vector<std::uint64_t> words_;   // the results, in the places of the catalogue
+  std::vector<std::uint64_t> words_;   // the results, at the places that the catalogue gives them
   std::vector<std::uint64_t> values_;  // the results, in the order of the records
   Id128 run_id_;
   std::uint64_t next_step_ = 0;
@@ -61,7 +61,7 @@ class Collector {
   // The round's thread writes the first of the next two members, then the second one with release. The main thread
   // reads both.
   std::atomic<std::uint64_t> stopping_iteration_{0};
-  std::atomic<std::uint64_t> stopping_{0};  // bits: the triggers that end the run
+  std::atomic<std::uint64_t> stopping_{0};  // bits that represent the triggers that end the run
   Recorder recorder_;
 };
 

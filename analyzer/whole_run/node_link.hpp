@@ -42,7 +42,7 @@ class NodeLink {
   KeyPair keys_;
   std::mutex admitted_mutex_;
   std::vector<std::string> admitted_;
-  std::optional<TcpGate> gate_;  // outlives the context
+  std::optional<TcpGate> gate_;  // must outlive the context
   ChannelContext context_;
   std::optional<ZapHandler> zap_;
   std::optional<Channel> arrivals_;

@@ -59,7 +59,7 @@ class PartStore {
   struct Cell {
     Part part;
     std::uint64_t step = 0;
-    std::atomic<bool> is_full{false};  // stored with release, so that the other side reads `part` as written
+    std::atomic<bool> is_full{false};  // stored with release, so that the other thread sees `part` as it was written
   };
   Cell& cell(std::uint64_t step) noexcept { return cells_[step % cells_.size()]; }
 
@@ -67,8 +67,8 @@ class PartStore {
   std::vector<Cell> cells_;
   UniqueFd stored_event_;
   std::atomic<std::uint64_t> end_step_{0};
-  bool has_room_ = false;    // main thread's: `room` was found for the next step
-  std::uint64_t freed_ = 0;  // the round's thread's: all parts before this step are free
+  bool has_room_ = false;    // used by the main thread: whether there was room for the next step
+  std::uint64_t freed_ = 0;  // used by the round's thread: all parts before this step are free
 };
 
 }  // namespace ringside

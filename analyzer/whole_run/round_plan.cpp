@@ -43,7 +43,7 @@ bool is_replicated(const RanksFile& ranks, std::size_t variable) {
 }  // namespace
 
 std::string RoundPlan::own_parameters(const std::string& with_regions) const {
-  if (!with_regions.ends_with(regions)) return with_regions;  // shortened: it was too long
+  if (!with_regions.ends_with(regions)) return with_regions;  // the text was shortened, because it was too long
   std::string own = with_regions.substr(0, with_regions.size() - regions.size());
   if (own.ends_with("; ")) own.resize(own.size() - 2);
   return own;
@@ -71,7 +71,7 @@ std::optional<RoundPlan> round_plan(const RanksFile& ranks) {
     std::optional<PartPlace> own;
     const bool has_results = ranks.variables[v].role == Role::kField;
     bool in_boxes = false;
-    if (is_replicated(ranks, v)) {  // every node has the whole variable: the first one sends it
+    if (is_replicated(ranks, v)) {  // every node has the whole variable, so the first node sends it
       if (plan.node == 0) own = PartPlace{0};
     } else if (const auto parts = places_of(ranks, v)) {
       own = (*parts)[plan.node];

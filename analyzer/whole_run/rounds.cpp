@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kTurnMs = 50;                        // the longest wait for a message
 constexpr std::int64_t kAgainNs = 500'000'000;     // if no state returns for this time, the oldest round restarts
-constexpr std::int64_t kStallNs = 10'000'000'000;  // the time until the log reports a stall, and between two reports
+constexpr std::int64_t kStallNs = 10'000'000'000;  // the time before the log reports a stall, and between two reports
 
 }  // namespace
 
@@ -26,8 +26,8 @@ Rounds::Rounds(RoundPlan plan, NodeLink& link, const Schema& schema, Team& team,
   link_.admit(plan_.previous_key);
   next_.emplace(link_.context(), ChannelKind::kDealer,
                 ChannelOptions{.max_message_bytes = kMostRoundBytes,
-                               .high_water_mark = 2 * PartStore::kMost,  // a neighbour may be away for long
-                               .linger_ms = 100,                         // for the message that the run has ended
+                               .high_water_mark = 2 * PartStore::kMost,  // a neighbour may be absent for a long time
+                               .linger_ms = 100,                         // time for the message that the run has ended
                                .name = {},
                                .curve = CurveKeys{.own = link_.keys(), .server_key = plan_.next_key}});
   next_->connect("tcp://" + plan_.next_address);
@@ -84,7 +84,7 @@ void Rounds::leave() {
 
 void Rounds::run() {
   pthread_setname_np(pthread_self(), "round");
-  bind_calling_thread(cpus_);  // on failure the thread runs elsewhere: slower, but correct
+  bind_calling_thread(cpus_);  // if this fails, the thread runs on other cores: slower, but correct
   lower_thread_priority();     // steps take precedence over work here
   std::array<Channel*, 2> channels = {&link_.arrivals(), &link_.questions()};
   while (!is_over()) {
@@ -203,7 +203,7 @@ void Rounds::send(const RoundState& state) noexcept {
   try {
     write(plan_, state, message_);
     message_.SerializeToString(&bytes_);
-    next_->send(bytes_);  // without room the message is lost; the first node begins the round again
+    next_->send(bytes_);  // if there is no room, the message is lost, and the first node begins the round again
   } catch (const std::exception&) {
   }
 }

@@ -88,7 +88,7 @@ class Rounds {
   };
   std::map<std::uint64_t, Sent> sent_;            // at the first node: the rounds that it has begun, by step
   std::map<std::uint64_t, RoundState> returned_;  // at the first node: states that have returned, by step
-  std::int64_t returned_sent_ns_ = 0;             // the latest sending time among the returned states
+  std::int64_t returned_sent_ns_ = 0;             // the latest of the times at which the returned states were sent
   std::uint64_t begun_ = 0;                       // at the first node: the rounds of all earlier steps have begun
   std::uint64_t collected_ = 0;                   // the rounds of all earlier steps are finished
   bool was_told_end_ = false;
@@ -98,11 +98,11 @@ class Rounds {
   wire::RoundStep message_;
   std::string bytes_;
 
-  std::atomic<bool> was_finished_{false};  // true: the run has ended; false: only this object ends
+  std::atomic<bool> was_finished_{false};  // whether the run has ended; if false, only this object ends
   std::atomic<bool> ends_{false};
   std::atomic<std::int64_t> patience_ns_{0};
   std::atomic<std::int64_t> moved_ns_{0};  // the time at which a state was last received or collected
-  std::thread thread_;                     // last: it uses all of the above
+  std::thread thread_;                     // last member, because it uses all members above
 };
 
 }  // namespace ringside

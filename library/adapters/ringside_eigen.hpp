@@ -303,7 +303,7 @@ class KeptSolver : public Eigen::IterativeSolverBase<KeptSolver<Steps_, Matrix, 
     while (of_right > 0 && norm2 > limit && k < last && run.claim()) {
       for (std::uint32_t v = 0; v < after.size(); ++v) after[v] = run.template buffer<Scalar>(v);
       steps.advance(A, this->preconditioner(), b, k == 0, before, after);
-      std::ranges::copy(after, before.begin());  // its bytes remain unchanged until the claim after the next one
+      std::ranges::copy(after, before.begin());  // the step's bytes do not change until the claim after the next one
       norm2 = steps.norm2(A, before);
       run.publish(++k, {value(static_cast<double>(sqrt(norm2)))});
     }

@@ -31,10 +31,10 @@ enum State : Word {
   kZero = 1,       // never written: reads return zeros
   kAbsent = 2,     // the content is in far memory only
   kLoading = 3,    // one thread is changing the granule; other threads wait
-  kLeaving = 4,    // as kLoading, but the granule leaves DRAM
+  kLeaving = 4,    // the same as kLoading, but the granule leaves DRAM
   kResident = 5,   // mapped
   kProbation = 6,  // not mapped, but still in DRAM
-  kInPlace = 7,    // always mapped: the address is far memory itself, or a promoted chunk
+  kInPlace = 7,    // always mapped: far memory itself, or a promoted chunk, is at this address
 };
 
 inline constexpr Word kStateMask = 7;

@@ -75,7 +75,7 @@ void Parking::forget() noexcept {
 uint32_t Parking::take(uint32_t kind, uint32_t partition, uint32_t wanted, uint32_t* taken) noexcept {
   Kind& here = kinds_[kind];
   for (uint32_t offset = 0;; ++offset) {
-    if (offset == partitions_) offset = 0;  // a slot must become free: there are twice as many slots as pages
+    if (offset == partitions_) offset = 0;  // a slot will become free, because there are twice as many slots as pages
     const uint32_t which = (partition + offset) % partitions_;
     Section& section = here.sections[which];
     const Held held(section.lock);

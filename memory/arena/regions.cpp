@@ -12,7 +12,7 @@ constinit Regions regions;
 namespace {
 
 constexpr uint32_t kShared = UINT32_MAX, kNowhere = UINT32_MAX;
-constexpr uint64_t kLeastWhole = uint64_t{1} << 18;  // a quarter of a piece: smaller allocations share pieces
+constexpr uint64_t kLeastWhole = uint64_t{1} << 18;  // a quarter of a piece; smaller allocations share pieces
 
 uint32_t pages_of(uint64_t bytes) {
   return bytes == 0 ? 1 : static_cast<uint32_t>((bytes + kPage - 1) >> kPageShift);

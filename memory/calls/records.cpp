@@ -64,7 +64,7 @@ void Record::unpin() noexcept {
   // twice.
   while (ranges > 0) {
     const Range here = range[--ranges];
-    if (core.ready()) resolve.unpin_range(here.first, here.last);  // memory freed meanwhile has no pins left
+    if (core.ready()) resolve.unpin_range(here.first, here.last);  // memory that was freed meanwhile has no pins left
   }
 }
 

@@ -33,7 +33,7 @@ enum class Action : uint8_t {
   kNone,
   kPin,          // only the pointers' memory
   kPieces,       // read, write and similar calls: a transfer of any length, in pieces
-  kVector,       // as kPieces, with an array of iovec
+  kVector,       // the same as kPieces, but with an array of iovec
   kRemote,       // process_vm_readv: an array of iovec, not in pieces
   kMessage,      // struct msghdr
   kMessages,     // an array of struct mmsghdr

@@ -140,7 +140,7 @@ class SignalsPassedOn {
     sigemptyset(&action.sa_mask);
     for (std::size_t i = 0; i < kPassedOn.size(); ++i) {
       sigaction(kPassedOn[i], nullptr, &before_[i]);
-      if (before_[i].sa_handler != SIG_IGN) sigaction(kPassedOn[i], &action, nullptr);  // nohup stays effective
+      if (before_[i].sa_handler != SIG_IGN) sigaction(kPassedOn[i], &action, nullptr);  // so that nohup stays effective
     }
   }
   /// Called in the child, between fork and exec.

@@ -47,7 +47,7 @@ void Stages::start(int descriptor) noexcept {
 void Stages::stop() noexcept {
   if (memory_ == nullptr) return;
   for (Stage& stage : stages_) {
-    if (stage.context != 0) raw(SYS_io_destroy, static_cast<long>(stage.context));  // waits for its read
+    if (stage.context != 0) raw(SYS_io_destroy, static_cast<long>(stage.context));  // this waits for the stage's read
     stage.context = 0;
     stage.phase.store(kEmpty);
   }
@@ -56,7 +56,7 @@ void Stages::stop() noexcept {
 }
 
 void Stages::forget() noexcept {
-  memory_ = nullptr;  // the child did not inherit it
+  memory_ = nullptr;  // the child has not inherited the memory
 }
 
 // Only the owner accesses the non-atomic fields. A thread that does not get a stage reads the file itself.

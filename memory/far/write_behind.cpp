@@ -55,7 +55,7 @@ void WriteBehind::stop() noexcept {
 
 void WriteBehind::forget() noexcept {
   lock_.forget();
-  memory_ = nullptr;  // the child did not inherit it
+  memory_ = nullptr;  // the child has not inherited the memory
   memset(used_slots_, 0, sizeof used_slots_);
   memset(used_pages_, 0, sizeof used_pages_);
   for (Slot& slot : slots_) slot.readers = 0;
@@ -161,7 +161,7 @@ void WriteBehind::submit(Orders& orders) noexcept {
     const Held held(lock_);
     submitted_ += static_cast<int32_t>(got);
   }
-  for (; done < orders.count; ++done) {  // the kernel refused these: each is written at once, which reports any error
+  for (; done < orders.count; ++done) {  // the kernel refused these: they are written at once, which reports errors
     const Slot& slot = slots_[orders.numbers[done]];
     write_now(descriptor_, slot.offset, buffer(slot), slot.bytes);
     written(orders.numbers[done]);

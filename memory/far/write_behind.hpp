@@ -51,7 +51,7 @@ class WriteBehind {
   uint64_t held_parts(uint64_t offset, uint32_t part_shift) noexcept;
 
  private:
-  enum Phase : uint32_t { kFilling, kWriting, kDone };  // kDone: only a reader still uses it
+  enum Phase : uint32_t { kFilling, kWriting, kDone };  // kDone: only a reader still uses the slot
   struct Slot {
     uint64_t offset = 0;
     uint32_t bytes = 0, first_page = 0;
@@ -82,7 +82,7 @@ class WriteBehind {
   Slot slots_[kSlots];
   uint64_t used_slots_[kSlots / 64] = {};
   uint64_t used_pages_[kWords] = {};
-  int32_t submitted_ = 0;   // the number of writes submitted and not collected; briefly below 0
+  int32_t submitted_ = 0;   // the number of writes that are submitted and not collected; may be below 0 for a moment
   bool collecting_ = false;  // only one thread collects, so no two threads wait for the same event
   std::atomic<uint32_t> collected_{0};  // a futex: changes after each collection
   std::atomic<uint32_t> in_use_{0};     // the number of slots in use

@@ -22,7 +22,7 @@ namespace {
 bool is_store(void* context) {
 #if defined(__x86_64__)
   const auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
-  return registers[REG_TRAPNO] == 14 && (registers[REG_ERR] & 2) != 0;  // 14: page fault; 2: by a store
+  return registers[REG_TRAPNO] == 14 && (registers[REG_ERR] & 2) != 0;  // 14: page fault; 2: it was a store
 #else
   (void)context;
   return true;  // unknown; a store is assumed, so the eviction writes the granule even if it did not change
@@ -104,7 +104,7 @@ void BusErrors::pass_on(int signal, siginfo_t* info, void* context) noexcept {
   if ((action.sa_flags & SA_SIGINFO) == 0 && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {
     struct sigaction none {};
     none.sa_handler = SIG_DFL;
-    set_action(signal, &none, nullptr);  // the access is repeated and ends the process, as without the library
+    set_action(signal, &none, nullptr);  // the access is repeated, and ends the process as it would without the library
     if (!from_kernel) raw(SYS_tgkill, raw(SYS_getpid), raw(SYS_gettid), signal);
     return;
   }

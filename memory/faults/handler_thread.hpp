@@ -27,7 +27,7 @@ class HandlerThread {
   void serve() noexcept;
   const UserFault* userfault_ = nullptr;
   pthread_t thread_{};
-  int wake_ = -1;  // an eventfd: its event ends the thread
+  int wake_ = -1;  // an eventfd; an event ends the thread
   std::atomic<uint32_t> running_{0};  // a futex: 1 once the thread is serving
 };
 

@@ -56,7 +56,7 @@ class ReadAhead {
   // The bits of a place: the granule, the planned count, kStored and the count that came in.
   static constexpr uint64_t kCount = 0xff, kStored = 1u << 8;
   static constexpr int kPlannedShift = 9, kGranuleShift = 17;
-  struct alignas(64) Place {  // 64: one cache line each, so that threads with different streams share none
+  struct alignas(64) Place {  // 64: one cache line per place, so that threads with different streams share none
     std::atomic<uint64_t> word{0};
   };
   std::atomic<uint64_t>& place(uint32_t granule) noexcept { return places_[(granule * 0x9E3779B1u) >> 24].word; }

@@ -73,7 +73,7 @@ bool Resolve::page(uint32_t page, bool store) noexcept {
     const State state = state_of(seen);
     if (state == kFree) {
       if (table.size_of_piece(page / kPagesPerPiece).load() == kind + 1) return false;
-      continue;  // the granule size changed in between
+      continue;  // the granule size has changed in between
     }
     if (state == kLoading || state == kLeaving) {
       table.wait(granule, seen);

@@ -109,7 +109,7 @@ class InPlace {
 
   Placement placement_ = RINGSIDE_MEMORY_CACHED_AS_ASKED;
   uint32_t shift_ = 4;
-  int frames_file_ = -1;  // memfd: DRAM for promoted chunks
+  int frames_file_ = -1;  // a memfd, which is the DRAM for promoted chunks
   uint64_t most_frames_ = 0;
   Chunk* chunks_ = nullptr;
   std::atomic<uint8_t>* pieces_ = nullptr;

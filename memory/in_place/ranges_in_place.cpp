@@ -103,7 +103,7 @@ bool InPlace::cache(uint32_t page, uint32_t pages) noexcept {
   uint32_t owned = first;
   for (; owned <= last && possible_now; ++owned) {
     bool pinned = false;
-    if (!own_surely(owned, &pinned)) break;  // another thread does the same
+    if (!own_surely(owned, &pinned)) break;  // another thread makes the chunk cached
     possible_now = !pinned && may_move() && back_to_far(owned);
   }
   if (owned > last && possible_now) {

@@ -112,7 +112,7 @@ void free_large(void* memory) {
   {
     const ThroughGate through;
     const Region region = region_of(memory);
-    remove_large_block(memory);  // before another allocation can reuse the address
+    remove_large_block(memory);  // must be done before another allocation can reuse the address
     if (region && table.address(region.page) == memory) release_pages(region, region.page, region.pages);
   }
   errno = kept;

@@ -136,7 +136,7 @@ void* remap_in_arena(void* address, uint32_t page, uint64_t had, uint64_t wants,
 int advise_in_arena(uint32_t page, uint32_t pages, int advice) {
   void* const at = table.address(page);
   const size_t bytes = static_cast<size_t>(pages) << kPageShift;
-  const auto pass = [&](int ours) {  // advice only: it may have no effect
+  const auto pass = [&](int ours) {  // this is only advice, which may have no effect
     const int kept = errno;
     const ThroughGate through;
     const Region region = region_of(at);

@@ -28,7 +28,7 @@
 namespace ringside::memory {
 namespace {
 
-constinit long copy_for_child = -1;  // a descriptor, from the preparation of a fork to its end
+constinit long copy_for_child = -1;  // a descriptor; valid from the preparation of a fork to its end
 constinit uint64_t mask_before_fork = 0;
 // If a parent had no allocations, its child starts its arena only at its first allocation, because most children
 // allocate nothing and call exec.
@@ -172,7 +172,7 @@ __attribute__((destructor(101))) void finish() {
 
 bool starts_now() noexcept {
   if (starts_late.load(std::memory_order_acquire) == 0) return false;
-  const ThroughGate through;  // no fork may happen meanwhile
+  const ThroughGate through;  // prevents that a fork happens meanwhile
   const Held held(late_lock);
   if (starts_late.load() == 0) return core.ready();
   uint64_t none = 0;

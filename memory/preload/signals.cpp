@@ -27,7 +27,7 @@ constexpr uint64_t bit(int number) {
   return uint64_t{1} << (number - 1);
 }
 constexpr uint64_t kKeptOpen = bit(SIGBUS) | bit(SIGSYS);
-constexpr uint64_t kOfGlibc = bit(32) | bit(33);  // cancellation and setuid: glibc's own functions omit them
+constexpr uint64_t kOfGlibc = bit(32) | bit(33);  // for cancellation and setuid; glibc's own functions omit them
 
 uint64_t kernel_mask(const sigset_t* set) {
   uint64_t mask = 0;

@@ -25,10 +25,10 @@ constexpr size_t kStackBytes = size_t{1} << 16;
 constexpr size_t kLeastStackBytes = 2048;  // the kernel's minimum
 
 constinit pid_t process = 0;
-constinit pthread_key_t key = 0;  // its value: the thread's stack, which its destructor releases
+constinit pthread_key_t key = 0;  // its value is the thread's stack, which the key's destructor releases
 
 struct Given {
-  stack_t stack;      // requested by the program
+  stack_t stack;      // the stack that the program requested
   bool was_asked_for;
 };
 thread_local Given given = {};

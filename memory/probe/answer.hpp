@@ -10,7 +10,7 @@
 namespace ringside::probe {
 
 inline constexpr const char* kUndetermined = "undetermined";
-inline constexpr double kLeastConfidence = 0.8;  // with less, an answer is "undetermined"
+inline constexpr double kLeastConfidence = 0.8;  // with less confidence, an answer is "undetermined"
 
 struct Answer {
   std::string question;  // "size", "line", "ways", "prefetch", "write", "replacement"
@@ -18,7 +18,7 @@ struct Answer {
   std::string answer = kUndetermined;
   std::uint64_t value = 0;  // bytes or ways; 0 for other questions
   double confidence = 0;    // 0 to 1
-  std::string evidence;     // or the reason if the answer is undetermined
+  std::string evidence;     // if the answer is undetermined, the reason for this
 
   bool determined() const { return answer != kUndetermined; }
 };

@@ -28,7 +28,7 @@ struct CacheLevel {
   Index index = Index::kPlain;
   Replacement replacement = Replacement::kLru;
   bool write_back = true;      // else write-through
-  bool write_allocate = true;  // a write that misses brings the line in
+  bool write_allocate = true;  // whether a write that misses brings the line in
   Prefetch prefetch = Prefetch::kNone;
   double hit_ns = 2;
 
@@ -39,9 +39,9 @@ struct CacheSpec {
   std::vector<CacheLevel> levels{CacheLevel{}};  // nearest first
   double memory_read_ns = 80;
   double memory_write_ns = 80;  // the cost of a write for which the processor waits
-  bool posted_writes = false;   // no access waits for a write to the memory
-  double noise = 0.03;          // standard deviation of a cost, as a share of it
-  double spikes = 0;            // share of accesses that an interrupt lengthens by 1 to 5 memory accesses
+  bool posted_writes = false;   // if true, no access waits for a write to the memory
+  double noise = 0.03;          // standard deviation of a cost, as a share of this cost
+  double spikes = 0;            // share of accesses that an interrupt lengthens by the cost of 1 to 5 memory accesses
   std::uint64_t seed = 1;
 };
 

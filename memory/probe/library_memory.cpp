@@ -55,7 +55,7 @@ Address LibraryMemory::fresh(std::uint64_t bytes) {
   void* memory = nullptr;
   while ((memory = ringside_memory_aligned(2 * kMiB, whole)) == nullptr) {
     if (regions_.empty()) throw LibraryRefusal(ringside_memory_error(), false);
-    drop_oldest();  // there is space, but fragmented
+    drop_oldest();  // there is space, but it is fragmented
   }
   regions_.push_back({memory, whole});
   allocated_bytes_ += whole;

@@ -31,7 +31,7 @@ MachineClock::MachineClock() {
   CPU_ZERO(&own);
   if (const int cpu = sched_getcpu(); cpu >= 0) {
     CPU_SET(static_cast<unsigned>(cpu), &own);
-    (void)sched_setaffinity(0, sizeof own, &own);  // else the figures have more noise, and the answers less confidence
+    (void)sched_setaffinity(0, sizeof own, &own);  // if it fails, figures have more noise, and answers less confidence
   }
   const double begin_ns = now_ns();
   const std::uint64_t begin = ticks();

@@ -16,7 +16,7 @@ inline constexpr const char* kQuestions[] = {"size", "line", "ways", "prefetch",
 struct Level {
   LevelCosts costs;
   std::uint64_t size_bytes = 0;   // the largest walk that fitted; 0: undetermined
-  std::uint64_t above_bytes = 0;  // upper bound
+  std::uint64_t above_bytes = 0;  // upper bound of the size
   std::uint64_t line_bytes = 0;   // 0: undetermined
   std::uint32_t ways = 0;         // set by the probe of ways
   Answer size, line;
@@ -34,7 +34,7 @@ Levels find_levels(Walks& walks);
 
 struct ProbeChoice {
   std::vector<std::string> questions{std::begin(kQuestions), std::end(kQuestions)};
-  bool all_levels = false;  // else only the last cache before the memory
+  bool all_levels = false;  // if false, only the last cache before the memory is examined
 };
 
 struct ProbeReport {

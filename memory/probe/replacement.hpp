@@ -17,7 +17,7 @@ enum class Replacement {
   kPlru,     // evicts along a binary tree, whose nodes select the half not used last; ways must be a power of two
   kFifo,     // evicts the line that came first
   kRandom,   // evicts a random line
-  kAdaptive  // as LRU, but 31 of 32 new lines become the next victim, so that a scan displaces few lines
+  kAdaptive  // like LRU, but 31 of 32 new lines become the next victim, so that a scan displaces few lines
 };
 
 inline constexpr std::array kReplacements = {Replacement::kLru, Replacement::kPlru, Replacement::kFifo,
@@ -60,7 +60,7 @@ class CacheSet {
   void point_tree_away_from(std::uint32_t way) noexcept;
 
   Replacement replacement_;
-  std::uint64_t now_ = std::uint64_t{1} << 32;  // above the adaptive policy's decreasing ages
+  std::uint64_t now_ = std::uint64_t{1} << 32;  // above the ages of the adaptive policy, which decrease
   std::uint64_t low_ = std::uint64_t{1} << 32;
   std::vector<Way> ways_;
   std::vector<std::uint8_t> tree_;  // one entry for each node: 1 if the victim is in the node's right half

@@ -48,7 +48,7 @@ SimulatedMemory::~SimulatedMemory() = default;
 
 Address SimulatedMemory::fresh(std::uint64_t bytes) {
   const Address first = next_fresh_;
-  constexpr std::uint64_t kGap = std::uint64_t{1} << 32;  // prefetches end in this gap, which keeps the alignment
+  constexpr std::uint64_t kGap = std::uint64_t{1} << 32;  // prefetches end in this gap; it keeps the alignment
   next_fresh_ += (bytes / kGap + 2) * kGap;
   return first;
 }

@@ -22,7 +22,7 @@ struct Tally {
 
 struct Validation {
   int hierarchies = 0;
-  int fully_right = 0;  // every question about the last level determined and right
+  int fully_right = 0;  // every question about the last level was determined, and correctly
   int with_wrong = 0;   // at least one answer was given and false
   std::map<std::string, Tally> questions;
   std::vector<std::string> failures;  // "seed 7: ways: found 4, it is 8 (...)"

@@ -15,13 +15,13 @@ namespace ringside::probe {
 struct LevelCosts {
   double hit_ns = 0;
   double past_ns = 0;
-  double disturbed_ns = 1e300;  // a longer access was interrupted, and its cost is ignored
+  double disturbed_ns = 1e300;  // an access that took longer was interrupted; its cost is ignored
   double limit_ns() const { return (hit_ns + past_ns) / 2; }
 };
 
 /// Lines that are touched in addition to each line of a walk.
 struct Company {
-  std::vector<Address> before = {};  // they displace the line from nearer levels, and are in other sets of this level
+  std::vector<Address> before = {};  // they displace the line from nearer levels, but are in other sets of this level
   std::uint64_t neighbour = 0;       // distance of a line that is touched and measured after the line; 0: none
 };
 

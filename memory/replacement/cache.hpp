@@ -30,7 +30,7 @@ struct Node {
   uint32_t granule = 0;
   uint32_t next = kNoNode, previous = kNoNode;
   uint32_t slot = kNoSlot;  // the page's slot while it is not in the arena
-  uint32_t stamp = 0;       // when it joined its list, in units of 2^20 ns
+  uint32_t stamp = 0;       // the time at which it joined its list, in units of 2^20 ns
   uint32_t came_alone = 0;  // see memory/replacement/neighbourhood.hpp
   uint8_t list = kNoList;
   uint8_t was_main = 0;  // in probation: whether it left the main queue; it returns there if a neighbour is touched

@@ -92,7 +92,7 @@ void make_room(Cache& own, uint32_t wanted) noexcept {
   Cache* other = nullptr;
   for (uint32_t offset = 0; offset < caches.count(); ++offset) {
     Cache& candidate = caches.at((start + offset) % caches.count());
-    if (candidate.kind != own.kind && release_vacant(candidate)) return;  // its memory can be charged again
+    if (candidate.kind != own.kind && release_vacant(candidate)) return;  // the candidate's memory can be charged again
     if (other == nullptr && &candidate != &own && candidate.evictable() > 0) other = &candidate;
     if (other != nullptr && offset >= 2 * caches.partitions()) break;
   }

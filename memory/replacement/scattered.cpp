@@ -12,7 +12,7 @@ namespace ringside::memory {
 namespace {
 
 static_assert(kBatch == 64, "sets of a batch's or a chunk's granules are the bits of one word");
-constexpr uint32_t kShortRun = 4;  // a run of at least this many neighbours is moved, which is faster
+constexpr uint32_t kShortRun = 4;  // a run of at least so many neighbours is moved, because this is faster
 
 constexpr uint64_t bit(uint32_t index) {
   return uint64_t{1} << index;

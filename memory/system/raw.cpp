@@ -88,7 +88,7 @@ void wake_all(const void* word) noexcept {
 
 uint64_t now_ns() noexcept {
   timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);  // the kernel's shared page: async-signal-safe and no system call
+  clock_gettime(CLOCK_MONOTONIC, &time);  // uses the kernel's shared page: async-signal-safe, and no system call
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(time.tv_nsec);
 }
 

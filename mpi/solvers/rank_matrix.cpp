@@ -218,7 +218,7 @@ CsrMatrix text_part(const MatrixOptions& options, Orientation orientation, Block
   try {
     part = read_matrix_share(input, options, {orientation, &build});
   } catch (const Error& error) {
-    if (error.code() != ExitCode::kUsage) throw;  // an error that only this rank has
+    if (error.code() != ExitCode::kUsage) throw;  // this error is on this rank only
     wrong = error;
   }
   ranks.together([&] {

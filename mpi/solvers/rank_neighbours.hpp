@@ -91,7 +91,7 @@ class RankNeighbours final : public Neighbours {
   std::vector<Link> to_;
   std::vector<Link> from_;
   std::vector<std::uint32_t> sent_;    // the elements of this rank's vector that are sent
-  std::vector<std::uint32_t> ghost_;   // places of received elements, if not contiguous from first_ghost_ on
+  std::vector<std::uint32_t> ghost_;   // places of received elements, if they are not contiguous from first_ghost_ on
   std::uint64_t first_ghost_ = 0;
   std::vector<double> outgoing_;
   std::vector<double> incoming_;       // used if ghost_ is not empty

@@ -95,7 +95,7 @@ class Packer {
       const std::uint64_t ends = std::uint64_t{column[0]} << 32 | column[entries - 1];
       marks_.push_back({ends ^ (std::uint64_t{column[entries / 2]} << 16), row});
     }
-    std::sort(marks_.begin(), marks_.end());  // earlier rows first among equals
+    std::sort(marks_.begin(), marks_.end());  // of equal marks, those of earlier rows come first
     std::fill_n(is_copy_, kBlockRows, false);
     bool any = false;
     for (std::size_t begin = 0; begin < marks_.size();) {

@@ -21,9 +21,9 @@ inline constexpr double kMixedGroup = -1.0;
 /// The inputs and outputs of one iteration. n rows; vectors are n doubles; d: damping, w: mass on dangling rows.
 struct PagerankPass {
   RowProduct product;          // the product with the contributions
-  const std::uint32_t* place;  // the place of row i's contribution; null: i
+  const std::uint32_t* place;  // the place of row i's contribution; if null, the place is i
   const double* scale;         // d / (sum of the weights leaving the row), 0 for a dangling row
-  const double* group_scale;   // ceil(n / kGroupRows): the positive scale a whole group shares, or kMixedGroup
+  const double* group_scale;   // ceil(n / kGroupRows) values: the positive scale of a whole group, or kMixedGroup
   const double* contribution;  // x_{k-1} * scale, in their places
   double* next_contribution;   // becomes x_k * scale
   const double* previous;      // x_{k-1}

@@ -19,7 +19,7 @@ struct RowBands {
   std::vector<RowBand> band;
   std::vector<std::uint32_t> band_column;  // the columns of each band's first row, band after band
   std::vector<std::uint16_t> single;       // the other rows, offsets into their block, by ascending number of entries
-  std::vector<RowBandsBlock> block;        // blocks + 1: where each block's part of the lists begins
+  std::vector<RowBandsBlock> block;        // blocks + 1 entries: where each block's part of the lists begins
 };
 
 /// Uses all OpenMP threads; the result does not depend on their number. All rows are single if the matrix has values,

@@ -25,7 +25,7 @@ struct RowLayout {
   RowBands rows;
   PackedRows packed;                       // exists with kPacked and kRanked
   Array<std::uint32_t> place;              // with kRanked: the place of the vector's element j
-  std::vector<std::uint64_t> work_before;  // blocks + 1: the work of all earlier blocks, in loads
+  std::vector<std::uint64_t> work_before;  // blocks + 1 values: the work of all earlier blocks, in loads
 
   /// Whether the product reads rows from the matrix. If not, the matrix's arrays may be released.
   bool reads_matrix() const noexcept { return packed.block.empty() && !rows.single.empty(); }

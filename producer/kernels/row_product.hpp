@@ -59,13 +59,13 @@ struct RowProduct {
   const std::uint32_t* column;      // nonzeros
   const double* value;              // nonzeros, or null
   const RowBandsBlock* block;       // blocks + 1; with the next three members: producer/kernels/row_bands.hpp
-  const RowBand* band;              // rows in bands, without values only
+  const RowBand* band;              // rows in bands; only if there are no values
   const std::uint32_t* band_column;  // the columns of each band's first row, band after band
   const std::uint16_t* single;       // rows outside bands, offsets into the block, by ascending number of entries
-  const PackedBlock* packed;        // blocks: the single rows, packed (packed_rows.hpp); null: read them from `column`
+  const PackedBlock* packed;        // per block: the packed single rows (packed_rows.hpp); if null, `column` has them
   const std::uint32_t* word;
   const double* packed_value;  // in the order of the words' entries, or null
-  bool far;                    // the vector is larger than the caches: its elements are prefetched
+  bool far;                    // whether the vector is larger than the caches, so that its elements are prefetched
 };
 
 }  // namespace ringside

@@ -14,8 +14,8 @@ namespace ringside {
 
 /// What an array contains, which decides in which memory the array is.
 enum class Holds {
-  kVector,  // numbers by row: in DRAM
-  kMatrix   // entries and row beginnings: in DRAM, or in far memory (producer/memory/matrix_memory.hpp)
+  kVector,  // one number for each row; in DRAM
+  kMatrix   // entries and row beginnings; in DRAM or in far memory (producer/memory/matrix_memory.hpp)
 };
 
 /// `bytes` bytes of zeroed, untouched, private memory, which are freed with the last owner. Throws `Error` (exit code

@@ -59,7 +59,7 @@ void sort_in_place(std::uint32_t* column, double* value, std::size_t n) noexcept
 }
 
 void sort_row(std::uint32_t* column, double* value, std::size_t n, std::vector<Entry>& scratch) {
-  constexpr std::size_t kLongestCopiedRow = std::size_t{1} << 20;  // 16 MiB a thread
+  constexpr std::size_t kLongestCopiedRow = std::size_t{1} << 20;  // 16 MiB per thread
   if (value == nullptr) {
     if (!std::is_sorted(column, column + n)) std::sort(column, column + n);
     return;

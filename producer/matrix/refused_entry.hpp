@@ -27,9 +27,9 @@ struct MatrixPlace {
 
 /// The place in the input's text.
 struct PlaceInText {
-  bool is_edge_list = false;  // true: the indices are the ids, if the matrix has none
+  bool is_edge_list = false;  // if true and the matrix has no ids, the indices are the ids
   std::uint64_t line = 0;     // the line's number, from 1; 0: the place is on no line
-  std::uint64_t lines = 0;    // number of lines that add up to an entry
+  std::uint64_t lines = 0;    // the number of lines whose values add up to the entry
   std::string name = {};      // the text's name in messages, such as a member of an archive; empty: the file's name
 };
 

@@ -55,7 +55,7 @@ class ConvergenceCheck {
   double diverged_factor_;
   double smallest_ = 0;  // the smallest criterion so far
   double largest_ = 0;
-  int grown_for_ = 0;         // the iterations in a row above diverged_factor_
+  int grown_for_ = 0;         // the number of iterations in a row with a growth above diverged_factor_
   std::size_t observed_ = 0;  // the number of finite criteria
   std::array<double, kWindow> recent_{};
 };

@@ -23,7 +23,7 @@ Text unpack_zstd(std::string_view packed, const std::string& name);
 bool is_tar(std::string_view bytes);
 
 struct TarMember {
-  std::string name;       // the member's path in the archive: any bytes
+  std::string name;       // the member's path in the archive, which can contain any bytes
   std::string_view text;  // a part of the archive's bytes
 };
 
@@ -37,7 +37,7 @@ bool is_zip(std::string_view bytes);
 
 struct ZipMember {
   std::string name;    // the member's path, as in TarMember::name
-  std::size_t number;  // among all members
+  std::size_t number;  // the member's number among all members
 };
 
 /// The regular files that a zip archive's directory lists; nothing is unpacked. Throws `Error` (exit code 2) if the
