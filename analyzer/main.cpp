@@ -111,7 +111,7 @@ void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const
   } catch (const Error& error) {
     handoff.refuse(error);
     throw;
-  } catch (const std::exception& error) {  // no memory for a huge number of rows that a peer sent: the service continues
+  } catch (const std::exception& error) {  // no memory for the huge number of rows of a peer: the service continues
     const Error refusal = system_error("the analyzer cannot serve {} rows: {}", handoff.run().entries, error.what());
     handoff.refuse(refusal);
     throw refusal;

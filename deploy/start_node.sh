@@ -78,8 +78,8 @@ launch() {
   local who=$1
   shift
   exec 8>"$folder/$who.lock"
-  # The time-out is needed because a process may hold the lock whose pid was not written: its starter may have been
-  # killed before.
+  # The time-out is needed because a process whose pid is not written may hold the lock: its starter may have been
+  # killed before it wrote the pid.
   flock --timeout "$timeout" 8 || fail 3 "$folder/$who.lock is held by an unknown process; 'fuser $folder/$who.lock' names it"
   setsid "$@" 9>&- </dev/null >>"$log_folder/$who.log" 2>&1 &
   pid=$!

@@ -126,8 +126,8 @@ class RingPool {
   static RingPool make(const std::filesystem::path& file, const std::string& name, const RingShape& shape,
                        std::uint32_t slots, Foreign foreign);
 
-  /// Calls `make` for a file that does not exist. If the file exists when it is made, another process has made it since
-  /// then: throws Error (exit code 3).
+  /// Calls `make` for a file that does not exist. If the file exists by the time it is to be made, another process has
+  /// made it: throws Error (exit code 3).
   static RingPool make_alone(const std::filesystem::path& file, const std::string& name, const RingShape& shape,
                              std::uint32_t slots, Foreign foreign);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Encoded records: the records that will be written next and, on request, past records. The newest past records come
-// from memory; older ones come from the journal's files, which this process reads like any other process. One reading
-// of the files serves all requests, until a request is for a newer record that has left memory.
+// from memory; older ones come from the journal's files, which this process reads like any other process. The files are
+// read once for all requests, until a request is for a newer record that is no longer in memory.
 #pragma once
 
 #include <cstddef>

@@ -12,11 +12,11 @@ namespace ringside::memory {
 /// and the handler.
 struct Frame {
   uint64_t back;           // at offset 0: where the interrupted function continues
-  uint64_t result;         // 8
-  uint64_t arguments[6];   // 16: rdi, rsi, rdx, r10, r8, r9 as the program had them
-  uint64_t stack_pointer;  // 64: the stack pointer of the interrupted function
+  uint64_t result;         // at offset 8
+  uint64_t arguments[6];   // at 16: rdi, rsi, rdx, r10, r8, r9 as the program had them
+  uint64_t stack_pointer;  // at 64: the stack pointer of the interrupted function
   uint64_t record;         // the place of the record with the pins
-  uint64_t scratch[6];     // 80: space for a structure that replaces the program's
+  uint64_t scratch[6];     // at 80: space for a structure that replaces the program's
 };
 inline constexpr uint64_t kFrameBytes = 128;
 static_assert(sizeof(Frame) == kFrameBytes);

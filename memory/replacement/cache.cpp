@@ -88,7 +88,7 @@ uint32_t Caches::new_node(Cache& cache) noexcept {
   return kNoNode;
 }
 
-// The table of ghosts has at least as many places as the cache has granules. A ghost lives for as many evictions as
+// The table of ghosts has at least as many places as the cache has granules. A ghost exists for as many evictions as
 // there are granules: a granule that returns later would not have stayed with a larger share either. (Without this
 // bound, a stream over more than the DRAM would match some ghosts by chance. Its granules would then lose the order in
 // which they move together.)

@@ -266,7 +266,7 @@ inline void sum_packed_rows(const std::uint32_t* word, const double* value, cons
   }
 }
 
-// ---- Rows as they lie in the matrix ----
+// ---- Rows as the matrix stores them ----
 
 // Sums four rows at a time, in four parallel chains of additions. Rows are in order of their number of entries, so the
 // rows of most groups of four end together, and the processor predicts where they end. But in this order, the block's

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks whether a matrix is symmetric and finds an entry that is not, and computes what follows for the Jacobi
-// iteration.
+// Checks whether a matrix is symmetric, finds an entry whose mirror entry differs, and computes what follows for the
+// Jacobi iteration.
 #pragma once
 
 #include <cstdint>
