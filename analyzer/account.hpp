@@ -13,8 +13,8 @@
 
 namespace ringside {
 
-/// The producer's side of the account, from the descriptors of its steps. A program that publishes through the library
-/// reports its times nowhere else.
+/// The producer's side of the account, taken from the descriptors of the producer's steps. A program that publishes
+/// through the library reports its times only in these descriptors.
 struct PublisherAccount {
   std::atomic<std::int64_t> generate_ns{0};
   std::atomic<std::int64_t> producer_idle_ns{0};
@@ -39,10 +39,10 @@ struct AnalyzerAccount {
   std::atomic<std::int64_t> transfer_ns{0};
   std::atomic<std::int64_t> commit_ns{0};
   std::atomic<std::int64_t> analyze_ns{0};
-  std::atomic<std::int64_t> record_ns{0};  // counting and recording a step, and choosing the next one's slot
+  std::atomic<std::int64_t> record_ns{0};  // time to count and record a step, and to choose the next step's slot
   std::atomic<std::int64_t> analyzer_idle_ns{0};
-  std::atomic<std::int64_t> producer_cores_lent_ns{0};  // time of our threads on the producer's cores, summed
-  std::atomic<std::int64_t> ended_ns{0};                // CLOCK_MONOTONIC: the end of the last work on an iterate
+  std::atomic<std::int64_t> producer_cores_lent_ns{0};  // sum of the times of our threads on the producer's cores
+  std::atomic<std::int64_t> ended_ns{0};                // CLOCK_MONOTONIC: when the last work on an iterate ended
   LatencyHistogram hand_off;                            // from publish to the first copied byte
   PublisherAccount publisher;
 };
@@ -50,11 +50,11 @@ struct AnalyzerAccount {
 /// The keys of `--summary` that the analyzer measures (seconds as doubles), without the histogram.
 Json to_json(const AnalyzerAccount& account);
 
-/// The keys of `--summary` that describe the producer, from the descriptors of its steps. The residuals are null if the
-/// solver does not publish them.
+/// The keys of `--summary` that describe the producer, taken from the descriptors of its steps. The residuals are null
+/// if the solver does not publish them.
 Json publisher_json(const AnalyzerAccount& account);
 
-/// {p50, p99, max} in nanoseconds.
+/// Returns {p50, p99, max} in nanoseconds.
 Json to_json(const LatencyHistogram& histogram);
 
 }  // namespace ringside

@@ -31,8 +31,8 @@ std::int64_t begun_ns(const StepDescriptor& step) noexcept {
   return step.published_at_ns - step.generate_ns - step.producer_idle_ns;
 }
 
-/// If cores are elastic and the analyzer has its own cores: a team that also uses the producer's cores while they wait.
-/// Otherwise an OpenMP team.
+/// Returns a team that also uses the producer's cores while these wait, if cores are elastic and the analyzer has its
+/// own cores. Otherwise returns an OpenMP team.
 std::unique_ptr<Team> make_team(HandoffReader& handoff, const std::vector<int>& cores, AnalyzerAccount& account) {
   if (!handoff.elastic() || cores.empty()) return std::make_unique<OpenMpTeam>();
   return std::make_unique<ElasticTeam>(cores, handoff.producer_cores(), account.producer_cores_lent_ns);
@@ -77,7 +77,7 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, P
     continuation_.kept = SharedMapping::create(
         "ringside-resume", kept_scalars_offset(payload_bytes) + sizeof(KeptScalars), PeerAccess::kReadOnly);
   }
-  // This precedes any store to the ring: if the triggers are refused, the pool must keep its iterates.
+  // The triggers are admitted before any store to the ring: if they are refused, the pool must keep its iterates.
   triggers_.admit(options.ring, admission_, {run(), handoff.schema(), handoff.scalars(), plug_ins.descriptions()},
                   handoff.pool_use(), catalogue_);
   keep_ranks();
@@ -109,7 +109,7 @@ void Attachment::keep_ranks() {
     return;
   }
   ranks_ = parse_ranks(handoff_.ranks(), "attach request: its ranks file");
-  ranks_->run_id = run().run_id;  // a resumed run keeps its run_id; its ranks attached with another
+  ranks_->run_id = run().run_id;  // a resumed run keeps its run_id; its ranks attached with a new run_id
   ranks_->nodes[ranks_->node].pool = absolute_path(options_.ring.pool);
   RanksFile file = *ranks_;
   file.round.reset();
@@ -144,7 +144,7 @@ void Attachment::continue_from(const KeptSlot& newest, const Recovery& found) {
   }
 }
 
-/// The recorded results of a kept step, in the records' order.
+/// Returns the recorded results of a kept step, in the order of the records.
 Attachment::Recorded Attachment::recorded_values(const KeptSlot& kept, std::span<std::uint64_t> values) const {
   const RingView& ring = pool().ring();
   SlotResults recorded;
@@ -157,19 +157,19 @@ Attachment::Recorded Attachment::recorded_values(const KeptSlot& kept, std::span
   return Recorded::kYes;
 }
 
-/// Writes the results of a kept step in the records' order. If the analyzer died between commit and results, the step
-/// is reduced again. Returns false if the values cannot be found.
+/// Writes the results of a kept step in the order of the records. If the analyzer died after the commit and before it
+/// stored the results, the step is reduced again. Returns false if the values cannot be found.
 bool Attachment::values_of(const KeptSlot& kept, std::span<std::uint64_t> values) {
   const Recorded recorded = recorded_values(kept, values);
   if (recorded != Recorded::kNo) return recorded == Recorded::kYes;
-  if (!plug_ins_.plug_ins().empty()) return false;  // a plug-in may have killed the analyzer: run none here
+  if (!plug_ins_.plug_ins().empty()) return false;  // no plug-in runs here: one may have killed the analyzer
   const StepWithScalars step = pool().ring().step(kept.slot);
   layout_->gather(reducer_.reduce(pool().ring().payload(kept.slot), nullptr, 1), &step, values);
   return true;
 }
 
-/// The number of scalars of a kept step, from the catalogue with which it was committed. If that catalogue is lost: the
-/// smallest number in any description of its run, because an absent scalar must not be read as 0.
+/// The number of scalars of a kept step, from the catalogue with which it was committed. If that catalogue is lost, it
+/// is the smallest number in any description of the step's run, because an absent scalar must not be read as 0.
 std::size_t Attachment::scalars_of(const KeptSlot& kept) const {
   const RingView& ring = pool().ring();
   SlotResults recorded;
@@ -187,8 +187,8 @@ std::size_t Attachment::scalars_of(const KeptSlot& kept) const {
   return fewest;
 }
 
-/// Puts the scalars of the kept step after its variables. Admission has checked that the scalars common to both runs
-/// have the same order.
+/// Describes the scalars of the kept step, which follow its variables. The admission has checked that scalars which
+/// both runs have are in the same order.
 void Attachment::describe_kept_scalars(std::size_t of_step) noexcept {
   KeptScalars scalars;
   const std::size_t known = std::min(of_step, handoff_.scalars().size());
@@ -202,7 +202,7 @@ void Attachment::describe_kept_scalars(std::size_t of_step) noexcept {
 
 ServeEnd Attachment::serve(std::atomic<bool>& stop) noexcept {
   steps_before_ = handoff_.steps_released();
-  if (triggers_.frozen()) {  // an earlier analyzer froze it: steps released afterwards were not kept
+  if (triggers_.frozen()) {  // an earlier analyzer froze the ring: steps released afterwards were not kept
     const std::uint64_t kept = std::min(steps_before_, triggers_.freeze()->step + 1);
     account_.steps_not_kept.store(steps_before_ - kept);
     steps_before_ = kept;
@@ -236,9 +236,9 @@ ServeEnd Attachment::serve(std::atomic<bool>& stop) noexcept {
   }
 }
 
-/// The account begins with the first iteration, not with the solver's preparations. This analyzer's work for the
-/// attachment since then counts as `record`. The gap between a lost analyzer and its successor is in no account.
-/// Returns the time at which the analyzer began to wait.
+/// The account begins with the first iteration, not with the solver's preparations. The work that this analyzer has
+/// done for the attachment since then counts as `record`. The time between the loss of an analyzer and the start of its
+/// successor is in no account. Returns the time at which the analyzer began to wait.
 std::int64_t Attachment::begin_account(std::int64_t serving_since_ns, std::int64_t begun_ns) noexcept {
   if (serving_since_ns <= begun_ns) return begun_ns;
   if (start() != RunStart::kTakeover) {
@@ -248,7 +248,7 @@ std::int64_t Attachment::begin_account(std::int64_t serving_since_ns, std::int64
   return serving_since_ns;
 }
 
-/// Ends the run because a trigger requires it. Steps that were published before are still received.
+/// Ends the run because a trigger requires it. Steps that have already been published are still received.
 void Attachment::end_run(std::atomic<bool>& stop) noexcept {
   triggered_ = true;
   handoff_.end_run();
@@ -256,8 +256,9 @@ void Attachment::end_run(std::atomic<bool>& stop) noexcept {
 }
 
 // The path of an iterate: shared buffer -> slot (transfer), header (commit), reductions (analyze). Bytes moved: the
-// copy reads and writes the iterate once. Each sweep of the reductions reads it once, and the first sweep also reads
-// the previous iterate. With `--reduce transfer` the first sweep is part of the copy, and its time counts as transfer.
+// copy reads and writes the iterate once. Each sweep of the reductions reads the iterate once, and the first sweep also
+// reads the previous iterate. With `--reduce transfer` the first sweep is part of the copy, and its time counts as
+// transfer.
 bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept {
   const ReduceOptions& reduce = options_.reduce;
   const bool on_the_way = reduction_.at() == ReduceAt::kTransfer;
@@ -266,7 +267,7 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   ring_.copy(step.payload, step.step, on_the_way ? &reducer_ : nullptr);
   const std::int64_t copied = now_ns();
   if (ring_.commit() != CommitStatus::kOk) return false;
-  handoff_.release();  // after the commit: a released buffer is not needed again, even if the analyzer dies now
+  handoff_.release();  // only after the commit: now the buffer is not needed again, even if the analyzer dies
   ring_.end_lease();
   const std::int64_t committed = now_ns();
   const std::span<const std::uint64_t> results =
@@ -302,12 +303,12 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   if (rounds_ != nullptr) rounds_->add(figures);
   if (records_ != nullptr && !records_->push(figures, values_, marks)) record_marks(marks, figures);
   pulse_.beat(analyzed);
-  if (!triggers_.frozen()) ring_.choose_next();  // takes a slot's lease, which a frozen ring leaves to readers
+  if (!triggers_.frozen()) ring_.choose_next();  // takes a slot's lease; a frozen ring's leases are left to readers
   return true;
 }
 
-/// All work after a step's figures counts as `record`, so each nanosecond of the account is in one column. Returns the
-/// time at which the analyzer began to wait.
+/// All work after a step's figures were taken counts as `record`, so each nanosecond of the account is in one column.
+/// Returns the time at which the analyzer began to wait.
 std::int64_t Attachment::end_step() noexcept {
   const std::int64_t ended = now_ns();
   recorded_ns_ = ended - account_.ended_ns.load(std::memory_order_relaxed);
@@ -335,8 +336,8 @@ void Attachment::pass_over(const PublishedStep& step, std::int64_t arrived_ns, s
   record_marks(marks, figures);
 }
 
-/// Records the marks of a step whose record is lost or does not exist. Allocates memory: this is rare, and no buffer
-/// waits for it.
+/// Records the marks of a step whose record is lost or does not exist. This allocates memory, which is acceptable
+/// because the case is rare and no buffer waits for it.
 void Attachment::record_marks(const StepMarks& marks, const StepFigures& figures) noexcept {
   if (records_ == nullptr || !marks.any()) return;
   try {
@@ -345,7 +346,7 @@ void Attachment::record_marks(const StepMarks& marks, const StepFigures& figures
   }
 }
 
-/// Adds a step to the account, and the account's new totals to the step's figures.
+/// Adds a step to the account, and writes the account's new totals into the step's figures.
 void Attachment::count(StepFigures& figures, std::int64_t ended_ns) noexcept {
   account_.hand_off.add(figures.hand_off_ns);
   account_.publisher.add(figures.step);

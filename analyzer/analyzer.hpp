@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The analyzer's main loop: wait for a step, copy it into the ring, commit, release the producer's buffer, reduce,
-// account.
+// The analyzer's main loop. For each step, it waits for the step, copies it into the ring, commits it, releases the
+// producer's buffer, reduces the step, and adds its figures to the account.
 #pragma once
 
 #include <atomic>
@@ -37,8 +37,8 @@ struct AnalyzerOptions {
   TriggerOptions triggers;
   PlannedStepOptions planned;
   PeerOptions peer;
-  std::vector<int> cores;  // the cores of this process; empty: not pinned, none to lend
-  bool may_spin = true;    // whether to spin while waiting; false where producer and analyzer share a core
+  std::vector<int> cores;  // the cores of this process; empty if it is not pinned and lends none
+  bool may_spin = true;    // whether to spin while waiting; false if producer and analyzer share a core
 };
 
 /// How serving one producer ended.
@@ -53,7 +53,7 @@ enum class ServeEnd {
   kSyncFailed
 };
 
-/// One attachment of a producer, from the search for a ring to the farewell.
+/// One attachment of a producer, from the search for a ring to the end of the connection.
 class Attachment {
  public:
   /// Finds and prepares the ring for the run. Throws Error; the caller then refuses the producer. Keeps references to
@@ -62,9 +62,9 @@ class Attachment {
   Attachment(HandoffReader& handoff, const AnalyzerOptions& options, PlugInSet& plug_ins, AnalyzerAccount& account,
              RecordQueue* records, Pulse& pulse);
 
-  /// Adds each later step's parts to the results of the whole run. round: outlives `serve`. Call before `serve`.
+  /// Adds each later step's parts to the results of the whole run. round: must outlive `serve`. Call before `serve`.
   void join(Rounds& round) noexcept { rounds_ = &round; }
-  /// The threads that copy and reduce. Between steps only.
+  /// The threads that copy and reduce. Use them only between steps.
   Team& team() noexcept { return *team_; }
 
   /// The ranks of all nodes; empty unless this is a run of MPI ranks.
@@ -76,21 +76,22 @@ class Attachment {
   RunStart start() const noexcept { return admission_.start; }
   const RunDescription& run() const noexcept { return admission_.run; }
 
-  /// Serves steps until the producer leaves or is lost, `stop` is set, or the disk fails. Every step that was
-  /// published by then is committed, unless the disk failed, the producer broke the protocol, or a trigger has frozen
-  /// the ring. A trigger sets `stop` as well.
+  /// Serves steps until the producer leaves or is lost, `stop` is set, or the disk fails. Every step that has been
+  /// published when it returns is committed, unless the disk failed, the producer broke the protocol, or a trigger has
+  /// frozen the ring. A trigger sets `stop` as well.
   ServeEnd serve(std::atomic<bool>& stop) noexcept;
 
   /// Waits until everything is persisted, if the durability requires that. Then sends the outcome to the producer and
   /// returns it: code kDone, or the reason of a failure with the line for the user. A failed disk takes precedence over
   /// other reasons.
-  /// what_stopped: with kTriggered, the trigger over the whole run that ended it; empty: a trigger of this node.
+  /// what_stopped: used with kTriggered: the trigger over the whole run that ended the run; empty if a trigger of this
+  /// node ended it.
   Error finish(ServeEnd end, const std::string& what_stopped = {});
 
   /// Iteration of the kept iterate from which the run continues; 0: the run starts anew. Valid until the first step.
   std::uint64_t from_iteration() const noexcept { return account_.last_iteration.load(); }
-  /// The steps that the ring kept before the first new step. If a run was discarded: the steps of that run in the ring
-  /// that held it (this ring or the replaced one).
+  /// The steps that the ring kept before the first new step. If a run was discarded, these are the steps of that run in
+  /// the ring that held it (this ring, or the ring that was replaced).
   std::vector<RecordedStep> take_kept_steps() { return std::move(kept_steps_); }
   /// The results that the records of this run contain.
   const SharedLayout& layout() const noexcept { return layout_; }
@@ -104,7 +105,7 @@ class Attachment {
   const ReduceAdaptation& reduction() const noexcept { return reduction_; }
   const PlugInSet& plug_ins() const noexcept { return plug_ins_; }
   const RunTriggers& triggers() const noexcept { return triggers_; }
-  /// Whether a trigger ended the run, under this analyzer or an earlier one.
+  /// Whether a trigger ended the run, either under this analyzer or under an earlier one.
   bool triggered() const noexcept { return triggered_; }
   /// One line for each way in which a plug-in made an earlier analyzer of this run fail.
   const std::vector<std::string>& plug_in_lines() const noexcept { return plug_in_lines_; }
@@ -146,14 +147,14 @@ class Attachment {
   RunTriggers triggers_;
   ReduceAdaptation reduction_;
   std::optional<RanksFile> ranks_;
-  Rounds* rounds_ = nullptr;  // null unless the run has several nodes
+  Rounds* rounds_ = nullptr;  // null if the run has only one node
   std::vector<RecordedStep> kept_steps_;
   Continuation continuation_;
-  std::uint64_t steps_before_ = 0;            // the steps committed by earlier analyzers of this run
+  std::uint64_t steps_before_ = 0;            // the number of steps that earlier analyzers of this run committed
   std::vector<std::uint64_t> values_;         // the values of the newest step, in the records' order
   std::vector<std::uint64_t> passed_values_;  // the values of a step that was not kept
-  std::int64_t recorded_ns_ = 0;              // `record` of the last step; the next step's figures contain it
-  bool has_last_ = false;                     // `values_` belong to a step
+  std::int64_t recorded_ns_ = 0;              // the time `record` of the last step; it is in the next step's figures
+  bool has_last_ = false;                     // whether `values_` belong to a step
   bool triggered_ = false;                    // whether a trigger ends the run
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ringside-analyzer: owns the pool, serves one producer at a time, keeps and reduces what it publishes. It runs as
-// long as the service, or with --once for one run.
+// ringside-analyzer: owns the pool, serves one producer at a time, keeps and reduces the steps that the producer
+// publishes. It runs until the service is stopped; with --once, it serves only one run.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ namespace {
 // How often the loop checks the stop flag.
 constexpr int kAcceptSliceMs = 200;
 
-// No wait: Acceptor returns a peer only once its request has arrived.
+// No wait is needed: Acceptor returns a peer only once its request has arrived.
 constexpr int kRequestIsThereMs = 0;
 
 // Least interval between two log lines about peers that were turned away.
@@ -100,7 +100,8 @@ std::uint64_t step_work(const Attachment& attachment, const ReduceOptions& reduc
 void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const AnalyzerOptions& options,
             PlugInSet& plug_ins, AnalyzerAccount& account, RecordQueue* records, ServiceManager& manager,
             Report* report) {
-  // A request may outlive its producer in the queue. No pool is made or cleared for a dead producer.
+  // A request may still be in the queue when its producer is already dead. No pool is made or cleared for a dead
+  // producer.
   if (!handoff.wanted()) throw peer_error("the producer (pid {}) left before it was attached", handoff.producer_pid());
   manager.describe(fmt::format("preparing {} for {} rows", options.ring.pool, handoff.run().entries));
   manager.expect_work_on(pool_work(options.ring, handoff.schema().payload_bytes()));
@@ -110,7 +111,7 @@ void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const
   } catch (const Error& error) {
     handoff.refuse(error);
     throw;
-  } catch (const std::exception& error) {  // no memory for a hostile number of rows: the service continues
+  } catch (const std::exception& error) {  // no memory for the huge number of rows of a peer: the service continues
     const Error refusal = system_error("the analyzer cannot serve {} rows: {}", handoff.run().entries, error.what());
     handoff.refuse(refusal);
     throw refusal;
@@ -121,10 +122,10 @@ void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const
   handoff.accept(from, options.cores);
 }
 
-/// Ends the report's thread before the account that it reads.
+/// Ends the report's thread before the account that this thread reads is destroyed.
 class ReportScope {
  public:
-  /// with_publisher: whether to report the producer's side, too, because the producer does not.
+  /// with_publisher: whether to report the producer's side, too, because the producer itself does not report it.
   ReportScope(Report& report, const AnalyzerAccount& account, bool with_publisher) : report_(report) {
     report_.start([&account, with_publisher] {
       Json line = to_json(account);
@@ -175,7 +176,7 @@ Json describe(const AnalyzerOptions& options, const Attachment& attachment, cons
   return final;
 }
 
-/// True for the exit codes of a run whose disk failed or whose pool was truncated.
+/// Whether this is the exit code of a run whose disk failed or whose pool was truncated.
 bool is_storage_lost(ExitCode code) noexcept {
   return code == ExitCode::kSystem || code == ExitCode::kDamaged;
 }
@@ -186,7 +187,7 @@ struct Service {
   PlugInSet& plug_ins;
   Report& report;
   StopFlag stop;                // a request to end the service
-  std::atomic<bool>& stop_run;  // a request to end the run: set with `stop`, and by a request to the recorder
+  std::atomic<bool>& stop_run;  // a request to end the run; set together with `stop`, or by a request to the recorder
   std::optional<Recorder> recorder;
   std::optional<NodeLink> link;  // exists with --node-address
   ServiceManager manager;
@@ -209,12 +210,12 @@ RecorderOptions recorder_options(const Service& service) {
 
 void start_recorder(Service& service) {
   const AnalyzerOptions& options = service.options.analyzer;
-  if (options.journal.kind == JournalKind::kOff && !options.telemetry.on) return;  // the records would have no reader
+  if (options.journal.kind == JournalKind::kOff && !options.telemetry.on) return;  // no one would read the records
   service.recorder.emplace(recorder_options(service), service.stop_run);
 }
 
-/// The link's threads inherit the cores and the low priority of the thread that makes it: they use the recorder's
-/// cores, and a step's work comes first.
+/// The link's threads inherit the cores and the low priority of the thread that makes the link. So they use the
+/// recorder's cores, and the work on a step takes precedence.
 void start_link(Service& service) {
   const std::string& address = service.options.analyzer.telemetry.node_address;
   const std::string& socket = service.options.process.socket;
@@ -257,7 +258,7 @@ class DescribedRun {
   ServiceManager& manager_;
 };
 
-/// Serves one producer from its request to its farewell. Throws Error if the producer was refused.
+/// Serves one producer from its request to the end of its connection. Throws Error if the producer was refused.
 ExitCode serve(Service& service, HandoffReader& handoff) {
   const bool supervised = service.options.supervised;
   const AnalyzerOptions& options = service.options.analyzer;
@@ -339,7 +340,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
     final["text"] = error.what();
   }
   report.write(final);
-  // If a stop was requested, the lost peer is no failure of the service.
+  // If a stop of the service was requested, a lost peer is no failure of the service.
   return end == ServeEnd::kStopped && error.code() == ExitCode::kPeerLost ? ExitCode::kDone : error.code();
 }
 
@@ -363,7 +364,7 @@ class TurnedAway {
 // The number of descriptors needed without --telemetry-tcp: for the pool, the journal, ZeroMQ's threads, a producer's
 // memory, waiting peers.
 constexpr std::size_t kDescriptors = 128;
-constexpr std::size_t kLinkDescriptors = 48;  // the additional ones with --node-address
+constexpr std::size_t kLinkDescriptors = 48;  // needed in addition with --node-address
 
 ExitCode run(const Options& options) {
   const bool has_link = !options.analyzer.telemetry.node_address.empty();
@@ -416,7 +417,7 @@ ExitCode run(const Options& options) {
     try {
       handoff.emplace(std::move(*peer), options.process.socket, kRequestIsThereMs, options.analyzer.peer.timeout_s,
                       make_messages);
-    } catch (const Error& error) {  // the request is not valid: turn the peer away, wait for the next
+    } catch (const Error& error) {  // the request is not valid: the peer is turned away
       // A producer that left because it cannot continue has reported the reason itself.
       const bool left = error.code() == ExitCode::kPeerLost;
       log_at(left ? LogLevel::kInfo : LogLevel::kWarning, "event=turned_away text=\"{}\"", error.what());
@@ -427,9 +428,10 @@ ExitCode run(const Options& options) {
     }
     try {
       code = serve(service, *handoff);
-      // After a failed write it is unknown what the disk holds: the service ends, and its manager decides.
+      // After a failed write, it is not known what the disk contains. So the service ends, and the service manager
+      // decides what to do.
       if (options.once || is_storage_lost(code)) return code;
-      if (!options.supervised) code = ExitCode::kDone;  // a run's failure is not the service's
+      if (!options.supervised) code = ExitCode::kDone;  // a failed run is no failure of the service
     } catch (const Error& error) {
       // The producer received the reason and reports it to its user. The service continues.
       log_info("event=refused text=\"{}\"", error.what());

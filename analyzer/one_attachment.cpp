@@ -72,7 +72,7 @@ RefusingThread::~RefusingThread() {
 }
 
 void refuse_request(Peer& peer, const Error& reason) noexcept {
-  std::array<std::byte, 8192> request;  // read first: closing with an unread message resets the connection
+  std::array<std::byte, 8192> request;  // it is read first: closing with an unread message resets the connection
   (void)peer.receive(request, 0);
   refuse(peer, reason);
 }

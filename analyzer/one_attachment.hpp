@@ -26,7 +26,7 @@ class OneAttachment {
   std::optional<Error> refusal(pid_t process) const;
 
   void began(pid_t publisher) noexcept;
-  /// iteration: that of the last committed step.
+  /// iteration: the iteration of the last committed step.
   void ended(ServeEnd end, std::uint64_t iteration) noexcept;
 
  private:
@@ -44,7 +44,7 @@ class OneAttachment {
 /// While this object exists, a thread refuses all requests. It sleeps until a request arrives.
 class RefusingThread {
  public:
-  /// acceptor: used by this thread only. attachment: unchanged while this object exists. Both outlive this object.
+  /// acceptor: used by this thread only. attachment: unchanged while this object exists. Both must outlive this object.
   RefusingThread(Acceptor& acceptor, const OneAttachment& attachment);
   ~RefusingThread();
   RefusingThread(const RefusingThread&) = delete;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An analyzer's first check of its pool's place, before it makes or changes anything: it refuses some places and logs
-// warnings for others.
+// An analyzer's first check of its pool's place, before the analyzer makes or changes anything. The check refuses some
+// places, and logs warnings for others.
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@ namespace ringside {
 /// used through the page cache, and of a pool that others may read.
 void check_place(const RingOptions& ring);
 
-/// Throws Error (exit code 3) if the journal is to be written and belongs to another user. The journal checks again
-/// when it opens; this check precedes the admission of a run.
+/// Throws Error (exit code 3) if the journal is to be written and belongs to another user. The journal checks this
+/// again when it is opened, but this check takes place before the admission of a run.
 void check_journal_place(const RingOptions& ring, JournalKind journal);
 
-/// Throws Error (exit code 2) if the producer requests another pool than `own`. asked: an absolute path from a peer;
-/// empty: any pool.
+/// Throws Error (exit code 2) if the producer requests another pool than `own`. asked: an absolute path that the
+/// producer sent; empty if any pool is accepted.
 void check_asked_pool(const std::string& asked, const std::string& own);
 
 }  // namespace ringside

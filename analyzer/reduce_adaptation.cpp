@@ -10,7 +10,7 @@ void ReduceAdaptation::step_ended(std::int64_t ended_ns) noexcept {
   if (steps_ < kSettling + kMeasured) return;
   const std::int64_t took_ns = ended_ns - measured_from_ns_;
   if (first_mode_ns_ == 0) {
-    done_ = took_ns <= kMeasured * limit_ns_;  // as fast as planned: nothing to gain
+    done_ = took_ns <= kMeasured * limit_ns_;  // if steps are as fast as planned, there is nothing to gain
     first_mode_ns_ = took_ns;
     if (!done_) switch_mode();
     return;

@@ -15,7 +15,7 @@
 namespace ringside {
 namespace {
 
-// The most bytes to verify and reduce again: that takes a fraction of a second, in which the solver may wait.
+// The most bytes to verify and reduce again. This takes a fraction of a second, during which the solver may wait.
 constexpr std::uint64_t kMostBytesAgain = std::uint64_t{256} << 20;
 
 bool follows(const SlotHeader& next, const SlotHeader& header) noexcept {
@@ -44,8 +44,8 @@ std::vector<StepAgain> steps_to_add_again(const RingView& ring, const Recovery& 
   return again;
 }
 
-/// The step after the last one that the journal of the whole run records or lists as missing. 0: the journal has
-/// nothing of the run, because the lost analyzer died before it wrote. Empty: the journal cannot be read.
+/// The step after the last step that the journal of the whole run records or lists as missing. 0 if the journal
+/// contains nothing about the run, because the lost analyzer died before it wrote. Empty if the journal cannot be read.
 std::optional<std::uint64_t> next_recorded_step(const std::string& pool, const Id128& run_id) {
   std::uint64_t next = 0;
   if (journal_files_there(pool).empty()) return next;
@@ -111,8 +111,8 @@ void WholeRun::begin(NodeLink& link, const HandoffReader& handoff, Attachment& a
   attachment.join(*rounds_);
 }
 
-/// Returns the steps that are not recorded yet. Even without a collector the rounds are made, because other nodes wait
-/// for their end.
+/// Returns the steps that are not recorded yet. The rounds take place even without a collector, because other nodes
+/// wait for their end.
 std::vector<StepAgain> WholeRun::begin_collector(std::vector<StepAgain> again, const HandoffReader& handoff,
                                                  const Attachment& attachment, const RecorderOptions& recorder,
                                                  const RunToRecord& recorded, const TriggerOptions& triggers,
@@ -138,7 +138,8 @@ std::vector<StepAgain> WholeRun::begin_collector(std::vector<StepAgain> again, c
   return {};
 }
 
-/// Uses no plug-ins: a plug-in may have killed the lost analyzer, and the whole run has no results of plug-ins.
+/// No plug-ins are used, because a plug-in may have killed the lost analyzer; and the whole run has no results of
+/// plug-ins.
 void WholeRun::add_again(const std::vector<StepAgain>& again, const RingView& ring, const HandoffReader& handoff,
                          const Attachment& attachment, Durability durability) {
   StepReducer reducer(handoff.schema());
@@ -161,7 +162,7 @@ void WholeRun::end(ServeEnd how) {
   constexpr std::int64_t kPatienceNs = 5'000'000'000;
   constexpr std::int64_t kBrokenOffNs = 300'000'000;
   if (!rounds_) return;
-  // If only this analyzer is stopped, another one continues the run.
+  // If only this analyzer is stopped, another analyzer continues the run.
   const bool goes_on = how == ServeEnd::kStopped;
   if (goes_on) {
     rounds_->leave();

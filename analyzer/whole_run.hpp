@@ -26,19 +26,19 @@ struct StepAgain {
 
 class WholeRun {
  public:
-  /// Does nothing in a run of one node, or if a node has no --node-address. link: null if this node has none. recorder:
-  /// the options of the node's own recorder; recorded: the run's description for it. Call before the attachment, which
-  /// outlives this object, is served. Errors are logged, and the run continues without results of the whole. After a
-  /// takeover the solver may wait meanwhile.
+  /// Does nothing in a run of one node, or if a node has no --node-address. link: null if this node has no link.
+  /// recorder: the options of the node's own recorder. recorded: the run's description for that recorder. Call this
+  /// before the attachment is served; the attachment must outlive this object. Errors are logged, and the run continues
+  /// without results of the whole run. After a takeover, the solver may wait during this call.
   WholeRun(NodeLink* link, const HandoffReader& handoff, Attachment& attachment, const RecorderOptions& recorder,
            const RunToRecord& recorded, const TriggerOptions& triggers, std::atomic<bool>& stop_run);
 
-  /// Call after the last step. Waits for the rounds in progress, but less long if the run broke off, because other
-  /// nodes may have ended, too.
+  /// Call after the last step. Waits for the rounds in progress. If the run broke off, waits for a shorter time,
+  /// because other nodes may have ended, too.
   void end(ServeEnd how);
   /// Call after `end`.
   void record_end(const wire::RunEnded& ended);
-  /// The text of the trigger over the whole run that ended it; empty: none.
+  /// The text of the trigger over the whole run that ended the run; empty if no such trigger did.
   std::string what_stopped() const;
 
  private:

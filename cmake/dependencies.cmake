@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Everything comes from the distribution; nothing is vendored. deploy/packages.sh names the packages.
+# All dependencies come from the distribution, and none is copied into this repository. deploy/packages.sh names the
+# packages.
 
-# The needs of libringside: another project's build searches only for these. Of xxHash, only the header is used.
+# What libringside needs; another project's build searches only for these. Of xxHash, only the header is used.
 find_package(Threads REQUIRED)
 find_path(RINGSIDE_XXHASH_INCLUDE xxhash.h REQUIRED)
 
-# The additional needs of libringside_mpi, besides MPI.
+# What libringside_mpi needs in addition, besides MPI.
 if(RINGSIDE_BUILD_COMMON)
   find_package(OpenMP REQUIRED COMPONENTS CXX)
   find_package(fmt REQUIRED)
@@ -28,13 +29,14 @@ pkg_check_modules(pmemobj REQUIRED IMPORTED_TARGET libpmemobj)
 pkg_check_modules(pmem REQUIRED IMPORTED_TARGET libpmem)
 # PMDK has deprecated libpmemlog, and newer releases lack it. The journal works without it.
 pkg_check_modules(pmemlog IMPORTED_TARGET libpmemlog)
-# `ringside serve` and `report`: metrics, charts.
+# For the metrics and charts of `ringside serve` and `ringside report`.
 find_package(prometheus-cpp REQUIRED)
 find_file(RINGSIDE_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js /usr/share/nodejs/chart.js/dist REQUIRED)
-# `ringside export`: HDF5 through its C interface, without MPI; FlatBuffers' header for the metadata of Arrow files.
+# For `ringside export`: HDF5, with its C interface and without MPI; and the header of FlatBuffers, for the metadata of
+# Arrow files.
 pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET "hdf5>=1.10.5")
 find_path(RINGSIDE_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h REQUIRED)
-# The conditions of triggers.
+# For the conditions of triggers.
 pkg_check_modules(muparser REQUIRED IMPORTED_TARGET muparser)
 pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 if(RINGSIDE_BUILD_TESTS)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ringside_embed_assets(TARGET FILES <path> ... PARTS <path> ...) writes a C++ source that contains FILES, and adds it
-# to TARGET. In an HTML file, the content of parts/NAME (one of PARTS) replaces a line <!--#include file="NAME"-->. As a
-# script (cmake -P), this file is the generator itself, so the build embeds changed files again.
+# to TARGET. In an HTML file, the content of parts/NAME (one of PARTS) replaces a line <!--#include file="NAME"-->. When
+# it runs as a script (cmake -P), this file is the generator. The build runs this script, so changed files are embedded
+# again.
 if(CMAKE_SCRIPT_MODE_FILE)
   set(arrays "")
   set(entries "")

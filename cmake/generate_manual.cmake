@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Generates manual pages, completions and settings from the programs (--help-as) and from the scripts' --help. Run with
-# cmake -P: BIN contains the programs, OUTPUT is emptied and filled, SCRIPTS are shell scripts for administrators. With
-# PROGRAMS: only their pages and completions.
+# cmake -P: BIN contains the programs, OUTPUT is emptied and filled, SCRIPTS are shell scripts for administrators. If
+# PROGRAMS is given, only the pages and completions of these programs are generated.
 cmake_minimum_required(VERSION 3.25)
-unset(ENV{RINGSIDE_LOG_LEVEL})  # must not become a setting in the files written here
+unset(ENV{RINGSIDE_LOG_LEVEL})  # otherwise the files written here would contain it as a setting
 file(REMOVE_RECURSE "${OUTPUT}")
 
 # generate(FILE PROGRAM ARGUMENT...) writes the program's output to the file.
@@ -61,7 +61,7 @@ endforeach()
 file(GLOB pages "${OUTPUT}/man/*/*")
 execute_process(COMMAND "${GZIP}" -9n ${pages} COMMAND_ERROR_IS_FATAL ANY)
 
-# Settings of the services: the options given here differ from the defaults of the programs.
+# The settings of the services. The options that are given here differ from the programs' defaults.
 generate(settings/analyzer.toml ringside-analyzer --pool=/var/lib/ringside/ringside.pool --help-as=toml)
 file(MAKE_DIRECTORY "${OUTPUT}/settings/jobs")
 generate(settings/serve.toml ringside serve --help-as=toml)

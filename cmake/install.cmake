@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Where `cmake --install` puts the files, by the rules of GNUInstallDirs. A program finds the other files relative to
-# its executable (common/program/program_folder), so any prefix works, and an installation can be moved. Tests and
-# benchmarks are not installed. deploy/systemd installs its own units.
+# Says where `cmake --install` puts the files; it follows the rules of GNUInstallDirs. A program finds the other files
+# relative to its executable (common/program/program_folder), so any prefix works, and an installation can be moved.
+# Tests and benchmarks are not installed. deploy/systemd installs its own units.
 include(GNUInstallDirs)
 
-# ringside_install_config(SOURCE NAME) installs a file of settings in SYSCONFDIR/ringside. It keeps an existing file,
-# because its administrator may have changed it (in a package, dpkg asks the administrator).
+# ringside_install_config(SOURCE NAME) installs a file of settings in SYSCONFDIR/ringside. An existing file is kept,
+# because an administrator may have changed it (in a package, dpkg asks the administrator).
 #
-# The folder is known only at installation: /etc for the prefix /usr, below the prefix for any other. Administrators
-# write the jobs; their folder is made beside the settings.
+# The folder is known only at installation: it is /etc for the prefix /usr, and below the prefix for any other prefix.
+# The folder for jobs, which administrators write, is made beside the settings.
 function(ringside_install_config source name)
   install(CODE "
     set(settings \"${CMAKE_INSTALL_SYSCONFDIR}\")
@@ -30,7 +30,8 @@ install(TARGETS ringside ringside-producer ringside-analyzer ringside-memory RUN
 # Programs that only ringside starts.
 get_property(command_programs GLOBAL PROPERTY RINGSIDE_COMMAND_PROGRAMS)
 install(TARGETS ${command_programs} RUNTIME DESTINATION libexec/ringside)
-# ringside-memory preloads these; their folder is beside the libraries, but not in a linker's search path.
+# ringside-memory preloads these libraries. Their folder is beside the other libraries, but not in a linker's search
+# path.
 if(TARGET ringside_memory_preload)
   install(TARGETS ringside_memory_preload LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/ringside")
 endif()
@@ -55,7 +56,8 @@ add_custom_target(manual ALL DEPENDS "${generated}/made")
 function(ringside_install_manual folder)
   install(DIRECTORY "${folder}/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}" ${ARGN})
   install(DIRECTORY "${folder}/bash-completion" "${folder}/fish" DESTINATION "${CMAKE_INSTALL_DATADIR}" ${ARGN})
-  # Below /usr, Debian's zsh reads completions only from the packages' folder; below /usr/local, from the usual one.
+  # Below /usr, Debian's zsh reads completions only from the folder of the packages; below /usr/local, it reads them
+  # from the usual folder.
   install(CODE "
     set(functions site-functions)
     if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\" AND EXISTS /etc/debian_version)
@@ -81,7 +83,7 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/deploy/slurm")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/deploy/slurm" DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples")
 endif()
 
-# All installed files: deploy/package.sh builds this target, without tests and benchmarks.
+# Everything that is installed. deploy/package.sh builds this target, so it builds no tests and benchmarks.
 add_custom_target(installed)
 add_dependencies(installed manual libringside libringside-messages libringside_memory)
 if(TARGET ringside_memory_preload)
@@ -103,7 +105,8 @@ if(TARGET ringside_core)  # RINGSIDE_BUILD_PYTHON
   add_dependencies(installed ringside_core)
 endif()
 
-# The documents, in the layout that their links need: README.md at the top, docs/ and the linked files beside it.
+# The documents, in the layout that their links need: README.md in the top folder, with docs/ and the linked files
+# beside it.
 install(FILES
   "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md" "${PROJECT_SOURCE_DIR}/SECURITY.md"
   "${PROJECT_SOURCE_DIR}/CITATION.cff"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# `cmake --install` runs this on the installed documents: links to files that only the repository has become plain text,
-# so that no link is dead. `documents` is the documents' folder.
+# `cmake --install` runs this on the installed documents: it turns links to files that exist only in the repository into
+# plain text, so that no link is dead. `documents` is the documents' folder.
 cmake_path(ABSOLUTE_PATH documents BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}")
 file(GLOB pages "$ENV{DESTDIR}${documents}/README.md" "$ENV{DESTDIR}${documents}/docs/*/*.md")
 foreach(page IN LISTS pages)

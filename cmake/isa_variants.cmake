@@ -2,10 +2,10 @@
 # ringside_isa_variants(TARGET SOURCE...) compiles each SOURCE three times, for plain x86-64, AVX2 and AVX-512, with
 # RINGSIDE_ISA set to the variant's name (common/kernels/isa.hpp chooses among them at run time).
 #
-# Such a source contains plain loops over raw pointers. All its functions lie in the variant's namespace or are local.
-# It calls no other inline functions of headers (no std containers or algorithms), because the linker keeps only one
-# copy of each for the whole program, possibly the AVX-512 one. It may include headers for their types.
-# tests/unit/isa_variants_test.cmake checks the symbols.
+# Such a source contains plain loops over raw pointers. All its functions are in the variant's namespace or are local.
+# It must not call other inline functions of headers (such as std containers or algorithms), because the linker keeps
+# only one copy of each inline function for the whole program, and this may be the AVX-512 copy. It may include headers
+# for their types. tests/unit/isa_variants_test.cmake checks the symbols.
 function(ringside_isa_variants target)
   set(flags_plain "")
   set(flags_avx2 -mavx2 -mbmi2)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The options of a build, with their defaults. In another project's build only the first two have an effect, and
-# RINGSIDE_BUILD_MPI if that project sets it; this file changes no variables of that project.
+# The options of a build, with their defaults. In another project's build, only the first two options have an effect,
+# and RINGSIDE_BUILD_MPI if that project sets it. This file changes no variables of that project.
 option(RINGSIDE_WARNINGS "Compile with warnings: a twentieth of a build's time (quickstart.sh does without)" ${PROJECT_IS_TOP_LEVEL})
 option(RINGSIDE_WERROR "Treat warnings as errors, whatever RINGSIDE_WARNINGS is (CI does)" OFF)
 
@@ -19,8 +19,8 @@ endif()
 # Installed files belong to the programs, unless they name another component (library/install).
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME programs)
 
-# Debian's folder of libraries, for any prefix: the package's prefix is /usr, the build's is not. In an existing build
-# folder, CMake's own default is recognised by its description.
+# Debian's folder of libraries is used for any prefix, because the package's prefix is /usr, but the build's prefix is
+# not. In an existing build folder, CMake's own default is recognised by its description.
 if(EXISTS /etc/debian_version AND CMAKE_LIBRARY_ARCHITECTURE)
   get_property(described CACHE CMAKE_INSTALL_LIBDIR PROPERTY HELPSTRING)
   if(NOT DEFINED CMAKE_INSTALL_LIBDIR OR described STREQUAL "Object code libraries (lib)")
@@ -51,14 +51,14 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 
 # A compiler spends most of its time on the code that headers of the standard library, fmt and CLI11 generate in every
-# object file; sources compiled together share it. The remaining headers are precompiled
+# object file; sources that are compiled together share this code. The remaining headers are precompiled
 # (cmake/precompiled_headers.cmake).
 set(CMAKE_UNITY_BUILD ${RINGSIDE_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 
-# ccache, if installed (test.sh installs it), speeds up the second build of every preset. It caches units with
-# precompiled headers only if told to ignore macros and times, which is safe: targets sharing a header have equal flags.
-# Paths below the sources count as relative, so a clone in another folder shares the cache.
+# ccache, if installed (test.sh installs it), speeds up the second build of every preset. ccache caches units with
+# precompiled headers only if it is told to ignore macros and times. This is safe, because targets that share a header
+# have equal flags. Paths below the sources count as relative, so a clone in another folder shares the cache.
 find_program(RINGSIDE_CCACHE ccache)
 if(RINGSIDE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${RINGSIDE_CCACHE}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The Debian packages, by CPack: `deploy/package.sh`, or cpack -G DEB in a build folder with built programs. Each is one
-# component of the installation. `ringside` has the programs, `libringside0` the library, `libringside-messages0` its
-# plug-in for `--coordination messages`, `libringside-dev` the files for compiling a solver, `libringside-mpi0` and
+# component of the installation. `ringside` has the programs, `libringside0` has the library, `libringside-messages0`
+# its plug-in for `--coordination messages`, `libringside-dev` the files for compiling a solver, `libringside-mpi0` and
 # `libringside-mpi-dev` the same for solvers of several MPI ranks, `ringside-mpi` the built-in solvers as ranks,
 # `python3-ringside` the Python package. deploy/debian has their maintainer scripts, changelog and copyright file.
 set(RINGSIDE_PACKAGE_MAINTAINER "The Ringside developers <ringside@ringside.example>" CACHE STRING
@@ -9,8 +9,8 @@ set(RINGSIDE_PACKAGE_MAINTAINER "The Ringside developers <ringside@ringside.exam
 set(debian "${PROJECT_SOURCE_DIR}/deploy/debian")
 set(made "${PROJECT_BINARY_DIR}/debian")
 
-# `python3-ringside` is for Debian's own Python. It is made only if the module was built for that Python, and only below
-# the folder where it searches for packages.
+# `python3-ringside` is for Debian's own Python. It is made only if the module was built for that Python, and contains
+# only the files below the folder where that Python searches for packages.
 set(components programs library messages development)
 set(packages programs:ringside library:libringside0 messages:libringside-messages0 development:libringside-dev)
 if(RINGSIDE_BUILD_MPI)
@@ -23,7 +23,7 @@ if(RINGSIDE_BUILD_PYTHON AND RINGSIDE_PYTHON_EXECUTABLE MATCHES "^/usr/bin/pytho
   list(APPEND packages python:python3-ringside)
 endif()
 
-# The license text is that of LICENSE, indented as the format of copyright files requires.
+# The license text is the text of LICENSE, indented as the format of copyright files requires.
 file(READ "${PROJECT_SOURCE_DIR}/LICENSE" license)
 string(REGEX MATCH "Copyright \\(c\\) ([^\n]+)\n+(.*)" license "${license}")
 set(ringside_copyright "${CMAKE_MATCH_1}")
@@ -53,7 +53,7 @@ set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # would precede each package's own description
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 set(CPACK_STRIP_FILES ON)
-# Installed for the prefix /usr in a staging folder, so that settings go to /etc (cmake/install.cmake).
+# The files are installed for the prefix /usr into a staging folder, so that settings go to /etc (cmake/install.cmake).
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)
 set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/package_permissions.cmake")
@@ -123,7 +123,8 @@ solvers of Eigen and Ginkgo, the source of the Fortran module, and the files
 for CMake (find_package(Ringside)) and pkg-config (ringside.pc). The same for
 libringside_memory, a software Memory Mode (ringside_memory.h).")
 
-# cmake/package_depends.cmake adds the libraries; MPI's library determines the package's MPI implementation.
+# cmake/package_depends.cmake adds the libraries. Because MPI's library is one of them, the package is for one MPI
+# implementation.
 set(CPACK_DEBIAN_MPI_PACKAGE_NAME libringside-mpi0)
 set(CPACK_DEBIAN_MPI_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS "ringside, openmpi-bin")

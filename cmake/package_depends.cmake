@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# cpack reads this before it makes the packages: dpkg-shlibdeps lists the dependencies of the libraries and
+# cpack reads this file before it makes the packages. Here dpkg-shlibdeps lists the dependencies of the libraries and of
 # python3-ringside. If CPack itself called dpkg-shlibdeps, CPack would also replace the packages' trigger by maintainer
 # scripts that call ldconfig.
 
@@ -19,7 +19,7 @@ string(APPEND CPACK_DEBIAN_MESSAGES_PACKAGE_DEPENDS ", ${libraries}")
 
 if(CPACK_COMPONENTS_ALL MATCHES "mpi")
   libraries_of(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "${CPACK_RINGSIDE_BUILD}/lib/libringside_mpi.so.0")
-  # package.cmake makes ringside-mpi depend on the library of its own version.
+  # package.cmake makes ringside-mpi depend on libringside-mpi0 of exactly its own version.
   libraries_of(libraries "${CPACK_RINGSIDE_BUILD}/bin/ringside-producer-mpi" -xlibringside-mpi0 "-l${CPACK_RINGSIDE_BUILD}/lib"
     "-L${CMAKE_CURRENT_LIST_DIR}/../deploy/debian/libringside-mpi0/shlibs")
   string(APPEND CPACK_DEBIAN_MPI_PROGRAMS_PACKAGE_DEPENDS ", ${libraries}")
@@ -27,10 +27,11 @@ endif()
 
 if(CPACK_COMPONENTS_ALL MATCHES "python")
   file(GLOB module "${CPACK_RINGSIDE_BUILD}/python/ringside/_core.*.so")
-  # package.cmake makes the module depend on libringside0 of its own version: shlibs would allow newer ones.
+  # package.cmake makes the module depend on libringside0 of exactly the module's version; shlibs would also allow newer
+  # versions.
   libraries_of(libraries "${module}" -xlibringside0 "-l${CPACK_RINGSIDE_BUILD}/lib"
     "-L${CMAKE_CURRENT_LIST_DIR}/../deploy/debian/libringside0/shlibs")
-  # One module serves every Python from 3.10 on, and does not use NumPy's structures (python/CMakeLists.txt).
+  # One module is used by every Python from 3.10 on, and it does not use NumPy's structures (python/CMakeLists.txt).
   string(JOIN ", " CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "${CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS}" ${libraries}
     "python3 (>= 3.10~)" "python3:any" "python3-numpy (>= 1:1.22)")
 endif()

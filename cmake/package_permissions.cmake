@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# cpack runs this before it packs: it lets every user enter the folders, whatever the builder's umask. It skips links,
+# cpack runs this before it packs. It lets every user enter the folders, whatever umask the builder has. It skips links,
 # which may lead to files of other packages.
 file(GLOB_RECURSE paths LIST_DIRECTORIES true "${CPACK_TEMPORARY_DIRECTORY}/*")
 foreach(path "${CPACK_TEMPORARY_DIRECTORY}" ${paths})

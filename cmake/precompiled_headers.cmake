@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Headers of other projects that most sources include, compiled once for each set of flags: reading them takes 0.7 s per
-# unit, a sixth of its time. Our own headers are excluded, because each change would recompile everything. Without
-# RINGSIDE_UNITY, each source has only its own includes. All flags of the whole build are set before this file is
-# included (for example by cmake/sanitizers.cmake), and all targets of a folder have equal flags: the compiler refuses
-# headers compiled with other flags.
+# Headers of other projects that most sources include are compiled once for each set of flags, because reading these
+# headers takes 0.7 s per unit, which is a sixth of the unit's time. Our own headers are excluded, because each change
+# would recompile everything. Without RINGSIDE_UNITY, each source has only the headers that it includes itself. All
+# flags of the whole build are set before this file is included (for example by cmake/sanitizers.cmake), and all targets
+# of a folder have equal flags: the compiler refuses headers compiled with other flags.
 set(RINGSIDE_COMMON_HEADERS
   <algorithm> <array> <atomic> <chrono> <cmath> <cstring> <filesystem> <functional> <map> <memory> <mutex> <optional> <span>
   <string> <thread> <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
@@ -11,7 +11,8 @@ set(RINGSIDE_COMMON_HEADERS
 file(CONFIGURE OUTPUT precompiled_headers.cpp CONTENT "int main() {}\n")
 
 # ringside_precompile(NAME [PROGRAM] LIBRARIES <libs> [HEADERS <more>] [OPTIONS <flags>]): precompiles the headers for
-# targets with the same libraries and flags. PROGRAM: for programs, whose code is position-independent in another way.
+# targets with the same libraries and flags. PROGRAM: for programs, because their code is position-independent in
+# another way than that of libraries.
 function(ringside_precompile name)
   if(NOT RINGSIDE_UNITY)
     return()
@@ -29,8 +30,9 @@ function(ringside_precompile name)
   ringside_precompiled_headers_are_cached(${name})
 endfunction()
 
-# ringside_use_precompiled(TARGET NAME [RELEASE <other>]): lets TARGET use the headers of NAME, or of `other` in a
-# Release build, the only build type with different optimisation levels. Headers that no target uses are not compiled.
+# ringside_use_precompiled(TARGET NAME [RELEASE <other>]): lets TARGET use the headers of NAME, or the headers of
+# `other` in a Release build, because this is the only build type with different optimisation levels. Headers that no
+# target uses are not compiled.
 function(ringside_use_precompiled target name)
   if(NOT RINGSIDE_UNITY)
     return()
@@ -41,7 +43,8 @@ function(ringside_use_precompiled target name)
   endif()
   target_precompile_headers(${target} REUSE_FROM ${name})
   ringside_precompiled_headers_are_cached(${target})
-  # In precompiled headers, GCC loses the mark of system headers, and warns of a supposed overflow in std::string.
+  # In precompiled headers, GCC forgets which headers are system headers, and warns of an overflow in std::string that
+  # does not exist.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
   endif()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Common properties of all our targets: include folder, flags and definitions.
 
-# The library version in file names. A wheel contains no symbolic links, so the file has the name that programs load.
+# The library version in file names. A wheel contains no symbolic links, so there the file has the name that programs
+# load.
 set(RINGSIDE_LIBRARY_VERSION "0.${PROJECT_VERSION_MINOR}.${PROJECT_VERSION_PATCH}")
 if(RINGSIDE_WHEEL)
   set(RINGSIDE_LIBRARY_VERSION 0)
@@ -22,15 +23,16 @@ if(RINGSIDE_WARNINGS OR RINGSIDE_WERROR)
     -Wcast-align -Wformat=2 -Wundef)
 endif()
 target_compile_options(ringside_compilation INTERFACE
-  # A contracted multiply-add rounds once instead of twice: iterates would differ between instruction sets.
+  # A contracted multiply-add rounds once instead of twice, so iterates would differ between instruction sets.
   -ffp-contract=off
-  # A vector type wider than the baseline instruction set is passed by reference; we pass none across files.
+  # GCC warns that a vector type wider than the baseline instruction set's is passed in another way; we pass no such
+  # type from one file to another.
   -Wno-psabi
   # GCC 12 reports a false overlap in "text" + std::string (its bug 105651), depending on what it inlines.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
-  # Sources compiled together are included, and GCC treats an included file as a header.
+  # Sources that are compiled together are included by one file, and GCC treats an included file as a header.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${RINGSIDE_UNITY}>>:-Wno-subobject-linkage>)
-# GCC's garbage collection takes some percent of its time, unless it may first use this much memory.
+# GCC's garbage collection takes some percent of GCC's time, unless GCC may first use this much memory.
 target_compile_options(ringside_compilation INTERFACE
   "$<$<CXX_COMPILER_ID:GNU>:SHELL:--param ggc-min-heapsize=524288>")  # KiB
 if(RINGSIDE_WERROR)
@@ -38,8 +40,8 @@ if(RINGSIDE_WERROR)
 endif()
 
 # ringside_unity_by_folder(TARGET): for a target with sources of several folders. The sources of a folder are compiled
-# together, as in the folder's own library, because names differ only within a folder. In another project's build,
-# without RINGSIDE_UNITY, each source is compiled separately, whatever that project sets.
+# together, as in the folder's own library, because names are unique only within a folder. In another project's build,
+# and without RINGSIDE_UNITY, each source is compiled separately, whatever that project sets.
 function(ringside_unity_by_folder target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD "${RINGSIDE_UNITY}" UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
@@ -54,8 +56,8 @@ function(ringside_unity_by_folder target)
 endfunction()
 
 # ringside_install_pkg_config(NAME COMPONENT) installs NAME.pc from NAME.pc.in of this folder. The prefix is known only
-# at installation: a package's differs from the build's, and a wheel's is the file's location. A folder may be outside
-# it.
+# at installation: a package's prefix differs from the build's, and a wheel's prefix follows from the file's location. A
+# folder may be outside the prefix.
 function(ringside_install_pkg_config name component)
   include(GNUInstallDirs)
   install(CODE "
@@ -80,7 +82,7 @@ function(ringside_install_pkg_config name component)
     COMPONENT ${component})
 endfunction()
 
-# libringside needs nothing else (library/CMakeLists.txt).
+# libringside needs nothing that follows (library/CMakeLists.txt).
 if(NOT RINGSIDE_BUILD_COMMON)
   return()
 endif()
@@ -89,7 +91,8 @@ endif()
 add_library(ringside_flags INTERFACE)
 target_link_libraries(ringside_flags INTERFACE ringside_compilation OpenMP::OpenMP_CXX fmt::fmt)
 
-# The flags of code whose speed does not matter: they make it compile faster. (A sanitizer's build is entirely -Og.)
+# The flags of code whose speed does not matter; with them, the code compiles faster. (A sanitizer's build is entirely
+# -Og.)
 set(RINGSIDE_QUICK_TO_COMPILE "$<$<CONFIG:Release>:-O1>")
 
 include(precompiled_headers)

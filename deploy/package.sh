@@ -3,7 +3,7 @@
 # Makes the Debian packages: builds programs, libraries and Python module as released, in build/release (so nothing is
 # compiled twice), and packs the files that `cmake --install` would install. Prints only the path of the programs'
 # package; libringside0, libringside-messages0, libringside-dev, libringside-mpi0, libringside-mpi-dev, ringside-mpi and
-# python3-ringside lie beside it. Exit status: 0 done, 1 failed, 2 usage, 3 the system lacks something.
+# python3-ringside are beside it. Exit status: 0 done, 1 failed, 2 usage, 3 the system lacks something.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -27,7 +27,7 @@ quietly "$logs/package-configure.log" cmake --preset release -DRINGSIDE_BUILD_PY
 with_progress "$logs/package-build.log" cmake --build --preset release --parallel "$(build_jobs)" --target installed >&2
 
 stage "package" >&2
-# The same sources give the same package: its dates are those of the last commit.
+# The same sources give the same package, because all dates in it are the date of the last commit.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 export SOURCE_DATE_EPOCH
 quietly "$logs/package.log" cpack -G DEB --config build/release/CPackConfig.cmake -B "$output"

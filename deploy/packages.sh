@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # the lists are used by the scripts that source this one
-# The one list of Debian packages with which Ringside is built and tested, and the functions that install missing ones.
-# Sourced by the scripts beside it; cmake/dependencies.cmake searches for the libraries.
+# The only list of the Debian packages with which Ringside is built and tested, and the functions that install missing
+# packages. Sourced by the scripts beside it; cmake/dependencies.cmake searches for the libraries.
 
 # For running Ringside, and for configuring and building everything except the sanitizer presets.
 packages_build=(
@@ -17,22 +17,22 @@ packages_build=(
   python3
 )
 
-# The sanitizers' presets: clang, because it has libFuzzer and its OpenMP run time reports thread synchronisation to
-# ThreadSanitizer. The library's tests: a Fortran solver, the comparison of its binary interface with the last one, and
-# Eigen for its adapter. (Ginkgo is not in Debian: a build that finds Ginkgo also tests that adapter.) The clang is the
-# distribution's own: 14 in Debian 12, 19 in Debian 13, 18 in Ubuntu 24.04.
+# For the sanitizers' presets: clang, because clang has libFuzzer, and because its OpenMP run time reports thread
+# synchronisation to ThreadSanitizer. For the library's tests: a Fortran compiler, the tools that compare the binary
+# interface with the last one, and Eigen for its adapter. (Ginkgo is not in Debian: a build that finds Ginkgo also tests
+# that adapter.) The clang is the distribution's own: 14 in Debian 12, 19 in Debian 13, 18 in Ubuntu 24.04.
 packages_test=(clang libclang-rt-dev libomp-dev gfortran abigail-tools libeigen3-dev)
 
-# The Python package.
+# For the Python package.
 packages_python=(python3-dev python3-numpy)
 
-# libringside_mpi: compiler wrappers and headers, and the launcher; for its tests, `ip`.
+# For libringside_mpi: compiler wrappers, headers and the launcher; and `ip` for its tests.
 packages_mpi=(libopenmpi-dev openmpi-bin iproute2)
 
 # The packages that test.sh --mpich uses instead.
 packages_mpich=(libmpich-dev mpich)
 
-# For test.sh's builds: developers who test once usually test again.
+# For the builds of test.sh, because developers who test once usually test again.
 packages_ccache=(ccache)
 
 # For the Python package's tests.
@@ -44,26 +44,28 @@ packages_package=(dpkg-dev binutils file)
 # Added for wheels.sh: the tools that build the libraries that the wheels contain.
 packages_wheels=(python3-venv dpkg patch make binutils)
 
-# Added for test.sh --all: a browser for the page, Prometheus itself, libraries that work with the Python package, pip
-# for its wheel, the programs that check the package, manual pages and completions, and libraries that open exported
-# files (57 MB, 43 of them VTK; pip provides those that Debian lacks: tests/export/install_readers.py).
+# Added for test.sh --all: a browser for the page; Prometheus itself; libraries that work with the Python package; pip
+# for its wheel; the programs that check the package, the manual pages and the completions; and libraries that open
+# exported files (57 MB, 43 MB of them VTK; pip provides the libraries that Debian lacks:
+# tests/export/install_readers.py).
 packages_all=(
   chromium chromium-driver python3-selenium prometheus python3-pandas python3-dask python3-petsc4py python3-pip
   python3-h5py python3-zarr python3-xarray python3-vtk9 python3-nbconvert python3-ipykernel
   "${packages_package[@]}" lintian fakeroot man-db groff shellcheck zsh fish
 )
 
-# The site: the pages, their search, and the references of the interfaces.
+# For the site: its pages, their search, and the references of the interfaces.
 packages_site=(python3-sphinx python3-myst-parser python3-breathe furo doxygen)
 
-# The virtual node: a machine, and the tools that make its image.
+# For the virtual node: a virtual machine, and the tools that make its image.
 packages_node=(qemu-system-x86 debootstrap cpio busybox-static kmod e2fsprogs)
 
-# The libraries that bench/compare.py compares with, if found, and the program that starts PETSc's processes. (ADIOS2 is
-# not in Debian: pip install adios2, and bench/compare.py --adios-python PYTHON.)
+# The libraries with which bench/compare.py compares Ringside if they are installed, and the program that starts PETSc's
+# processes. (ADIOS2 is not in Debian: pip install adios2, and bench/compare.py --adios-python PYTHON.)
 packages_peers=(libgraphblas-dev libeigen3-dev librsb-dev petsc-dev openmpi-bin)
 
-# Optional: used if found. (Version 14 decides the layout: other versions break lines differently.)
+# Optional tools, which are used if they are installed. (The code has the layout of clang-format 14; other versions
+# break lines differently.)
 packages_optional=(shellcheck clang-format-14 clang-tidy-14)
 
 is_installed() {
@@ -102,7 +104,7 @@ install_packages() {
   fi
   command="apt-get update && apt-get install -y --no-install-recommends $missing"
   if ((EUID != 0)); then
-    # Without a terminal, sudo cannot prompt for a password: sudo works only if it needs no password.
+    # Without a terminal, sudo cannot ask for a password, so sudo works only if it needs no password.
     if command -v sudo >/dev/null && { [[ -t 0 ]] || sudo -n true 2>/dev/null; }; then
       as_root=(sudo)
     else
@@ -116,7 +118,7 @@ install_packages() {
   as_root+=(env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -q)
   log=$(mktemp "${TMPDIR:-/tmp}/ringside-packages.XXXXXX")
   echo "packages: installing $missing"
-  # A machine with fresh package lists needs no update. With missing or stale lists, this command fails at once.
+  # A machine with fresh package lists needs no update. With missing or outdated lists, this command fails at once.
   if ! "${as_root[@]}" install -y --no-install-recommends "${names[@]}" >"$log" 2>&1 </dev/null; then
     echo "packages: fetching new package lists first"
     if ! { "${as_root[@]}" update && "${as_root[@]}" install -y --no-install-recommends "${names[@]}"; } \
@@ -136,8 +138,8 @@ install_packages() {
   rm -f "$log"
 }
 
-# leave_root SCRIPT ARGUMENT... runs the script again as the user who called sudo, if the source folder is theirs;
-# otherwise that user could not rebuild without sudo. Returns if the script is not run by root through sudo.
+# leave_root SCRIPT ARGUMENT... runs the script again as the user who called sudo, if the source folder belongs to this
+# user, who otherwise could not rebuild without sudo. Returns if the script is not run by root through sudo.
 leave_root() {
   local script=$1
   shift

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # Lists the stages of test.sh that have already passed with the same inputs: the files that a stage reads, the installed
 # packages (including compilers), the kernel, the user, and the test data. A stage that passed leaves an empty file in
-# the user's cache, named after the stage and the hash of its inputs; none of these files is committed. Sourced by
-# test.sh, in the root of the sources.
+# the user's cache; the file's name contains the stage and the hash of the stage's inputs. These files are not
+# committed. Sourced by test.sh, in the root of the sources.
 
 passed_folder=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/ringside/passed
 
@@ -31,7 +31,7 @@ stage_inputs() {
     nproc
     sed -n '/^flags/ { p; q }' /proc/cpuinfo  # they determine the usable kernels
     id -u
-    # Tests skip themselves without these.
+    # Some tests are skipped without these capabilities.
     grep -h CapEff /proc/self/status
     cat /proc/sys/vm/{unprivileged_userfaultfd,overcommit_memory,nr_hugepages} /proc/sys/kernel/{yama/ptrace_scope,io_uring_disabled} 2>/dev/null
     env | grep -E '^(RINGSIDE_|OMP_|LD_|PYTHON|PATH=|CC=|CXX=|CFLAGS=|CXXFLAGS=|LDFLAGS=)' | sort
@@ -39,15 +39,16 @@ stage_inputs() {
   } | sha256sum | cut -d ' ' -f 1
 }
 
-# has_passed STAGE returns whether the stage passed with its present inputs, and keeps their hash for note_passed.
+# has_passed STAGE returns whether the stage has passed with its present inputs, and keeps the hash of these inputs for
+# note_passed.
 declare -A inputs_now=()
 has_passed() {
   inputs_now[$1]=$(stage_inputs "$1") || return 1
   [[ -e $passed_folder/$1-${inputs_now[$1]} ]]
 }
 
-# note_passed STAGE records that a stage passed, unless its inputs changed while it ran. An unwritable cache costs only
-# time.
+# note_passed STAGE records that a stage passed, unless its inputs changed while it ran. If the cache cannot be written,
+# this costs only time.
 note_passed() {
   local now
   now=$(stage_inputs "$1") || return 0

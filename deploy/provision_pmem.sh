@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes a region of persistent memory the place of Ringside's pool: an fsdax namespace, a file system with dax=always,
-# a mount unit without which the analyzer's service does not start. Without --yes it only shows what it would do. Each
-# step first checks what is there and then does only what is missing, so that the script can be run again at any time.
-# It never overwrites anything that holds data. It reads sysfs, and makes changes through ndctl. Exit status: 0 done or
-# in place already, 2 usage, 3 the system lacks something or the memory holds something.
+# Prepares a region of persistent memory for Ringside's pool. It makes an fsdax namespace, a file system with
+# dax=always, and a mount unit without which the analyzer's service does not start. Without --yes, it only shows what it
+# would do. Each step first checks what exists and then does only what is missing, so that the script can be run again
+# at any time. It never overwrites anything that holds data. It reads sysfs, and makes changes through ndctl. Exit
+# status: 0 done or already set up, 2 usage, 3 the system lacks something or the memory contains data.
 set -euo pipefail
 
 name=ringside-provision-pmem
-label=ringside                            # of the file system; a later run finds it by this label
+label=ringside                            # of the file system; a later run finds the file system by it
 root=${RINGSIDE_PROVISION_ROOT:-}         # for tests: a folder that stands for /
 nd=$root/sys/bus/nd/devices
-mark=/var/lib/misc/$name                  # exists while mkfs runs: names the namespace that was empty before
+mark=/var/lib/misc/$name                  # exists while mkfs runs; names the namespace, which was empty before
 unit_folder=/etc/systemd/system
 
 region=
@@ -56,7 +56,7 @@ act() {
 
 in_place() { echo "  = $*"; }
 
-# write_file PATH TEXT writes the file as a whole or not at all.
+# write_file PATH TEXT writes the complete file, or changes nothing.
 write_file() {
   changes=$((changes + 1))
   printf '  + write %s:\n' "$1"
@@ -121,7 +121,7 @@ choose_namespace() {
     "some; 'ndctl list --namespaces --idle --region=$region' and 'ndctl read-labels' say more"
 }
 
-# Sets device (/dev/pmemN) and identity (what the mark names) of the namespace.
+# Sets device (/dev/pmemN) and identity (the text in the mark) of the namespace.
 find_device() {
   local holder path
   holder=$(read_attribute "$nd/$namespace/holder")
@@ -140,7 +140,7 @@ mounts() {
   awk -v number="$number" '$3 == number { print $5, $6 "," $NF }' "$root/proc/self/mountinfo"
 }
 
-# refuse_used DEVICE ends the script if the device is in use, other than by our mount.
+# refuse_used DEVICE ends the script if the device is in use by anything except our mount.
 refuse_used() {
   local block=$root/sys/class/block/${1##*/} holders where options
   holders=$(ls "$block/holders")
@@ -151,7 +151,8 @@ refuse_used() {
   done < <(mounts "$1")
 }
 
-# signatures_of DEVICE prints a line for each, even if blkid gives no TYPE (partition tables, two formats at once).
+# signatures_of DEVICE prints a line for each signature, even if blkid gives no TYPE (partition tables, two formats at
+# once).
 signatures_of() { wipefs --noheadings --output TYPE "$1" || fail 3 "wipefs cannot read $1"; }
 
 # refuse_held DEVICE ends the script if there are signatures, or data where most formats begin or end.
@@ -184,7 +185,8 @@ make_namespace() {
     if [[ $mode == memory ]]; then
       in_place "$namespace is in fsdax mode"
     elif [[ $mode == raw && $holder == nd_namespace_io ]]; then
-      # Without labels the kernel makes the whole region a namespace in raw mode, without an administrator's choice.
+      # On a region without labels, the kernel itself makes the whole region a namespace in raw mode; no administrator
+      # has chosen this.
       find_device
       refuse_used "$device"
       refuse_held "$device"
@@ -233,7 +235,8 @@ make_file_system() {
     fi
     ((${#force[@]} == 0)) || echo "  an earlier run found $device empty, but its mkfs was interrupted"
   fi
-  # DAX needs blocks of the size of a page. Extents lie at multiples of 2 MiB, so that huge pages map a slot.
+  # DAX needs blocks of the size of a page. Extents begin at multiples of 2 MiB, so that a slot can be mapped with huge
+  # pages.
   if [[ $file_system == ext4 ]]; then
     command=(mkfs.ext4 -q "${force[@]}" -L "$label" -b 4096 -m 0 -E "stride=512,stripe_width=512" "$device")
   else  # older kernels allow shared extents or DAX, but not both
@@ -250,7 +253,7 @@ make_file_system() {
 
 mount_options=dax=always,nodev,nosuid,noexec
 
-# Sets is_mounted to yes if the device is mounted where it should be. The mount must then have dax=always.
+# Sets is_mounted to yes if the device is mounted at the right place. The mount must then have dax=always.
 look_at_mount() {
   local where options
   is_mounted=no
@@ -269,7 +272,8 @@ prepare_mount_point() {
   other=$(awk -v where="$mount_point" '$5 == where { print $(NF - 1) }' "$root/proc/self/mountinfo")
   [[ -z $other ]] || fail 3 "$mount_point: $other is mounted there, expected nothing or $device"
   if [[ ! -e $root$mount_point ]]; then
-    # Until a file system is mounted on it, the folder is root's, so that no pool is made on the disk below by mistake.
+    # Until a file system is mounted on it, the folder belongs to root, so that no pool is made on the underlying disk
+    # by mistake.
     act mkdir -p "$mount_point"
   elif [[ -n $(ls -A "$root$mount_point") ]]; then
     fail 3 "$mount_point holds files, which the mount would hide; expected an empty folder or none"
@@ -319,7 +323,7 @@ mount_with_systemd() {
   if [[ $is_mounted == yes ]] && systemctl is-enabled --quiet "$unit"; then
     in_place "$unit is enabled; $device is mounted at $mount_point with dax=always"
   else
-    # The unit waits for the link by UUID, which udev makes; udev may not have detected the new file system yet.
+    # The unit waits for the link by UUID. udev makes this link, but may not have detected the new file system yet.
     act udevadm trigger --action=change --settle "$device"
     act systemctl enable --now "$unit"
   fi
@@ -400,7 +404,7 @@ if ! getent passwd "${owner%%:*}" >/dev/null || ! getent group "${owner#*:}" >/d
 fi
 
 choose_region
-# Two simultaneous runs could make two file systems in one place.
+# Two runs of this script at the same time could make two file systems on one device.
 if [[ $yes == yes ]]; then
   exec 9<"$nd/$region"
   flock --nonblock 9 || fail 3 "another $name is at work on $region"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# From a fresh clone to ranks: installs missing packages, builds the programs of a run, keeps every iterate of PageRank
-# on a grid, then ranks the packages of this distribution. Run it as root or with sudo, from anywhere, as often as you
-# like.
+# Starts from a fresh clone: installs missing packages, builds the programs of a run, keeps every iterate of PageRank on
+# a grid, and then ranks the packages of this distribution. Run it as root or with sudo, from any folder, as often as
+# you like.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes the site in build/site/html: the pages of README.md and docs/ with a search, and the references of the C, C++,
-# Fortran and Python interfaces (docs/site/conf.py). Every warning is an error, for instance a link without a target or
-# wrong markup. Prints the path of the first page. Exit status: 0 done, 1 failed, 2 usage, 3 the system lacks something.
+# Fortran and Python interfaces (docs/site/conf.py). Every warning, for instance about a link without a target or wrong
+# markup, is an error. Prints the path of the first page. Exit status: 0 done, 1 failed, 2 usage, 3 the system lacks
+# something.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -26,7 +27,8 @@ quietly "$logs/site-configure.log" cmake --preset release -DRINGSIDE_BUILD_PYTHO
 with_progress "$logs/site-build.log" cmake --build --preset release --parallel "$(build_jobs)" --target ringside_core >&2
 
 stage "site" >&2
-# Pages link to sources by their paths, so the copy has the tree's layout. The README becomes the first page.
+# Pages link to sources by their paths, so the copy has the layout of the source tree. The README becomes the first
+# page.
 rm -rf "$site"
 mkdir -p "$site/source"
 git ls-files -z -- ':!tests' | tar --create --null --files-from=- --ignore-failed-read | tar --extract --directory="$site/source"

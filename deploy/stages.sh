@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# The output of the scripts that build and test: a headed section for each stage. The commands of a stage write to a log
-# file, whose end is shown only if the stage fails; a build also shows its progress. Also the option --output of the
-# scripts that make files. The script that sources this one has set pipefail and `root`.
+# The output of the scripts that build and test: a section with a header for each stage. The commands of a stage write
+# to a log file, whose end is shown only if the stage fails; a build also shows its progress. Also handles the option
+# --output of the scripts that make files. The script that sources this one has set pipefail and `root`.
 
 stages_started=$SECONDS
 
-# take_output SCRIPT WHAT ARGUMENT... sets `output`, which contains the default, to the folder given with --output, the
-# only option.
+# take_output SCRIPT WHAT ARGUMENT... sets `output` to the folder given with --output, which is the only option. Before
+# the call, `output` contains the default.
 take_output() {
   local script=$1 usage
   usage="usage: $script [--output FOLDER]
@@ -62,8 +62,9 @@ show_failure() {
   } >&2
 }
 
-# show_progress LOG copies standard input to LOG. Of ninja's lines (`[123/180] Building ...`) a terminal shows the newest
-# in one line, which is rewritten in place and cut to the terminal's width. Any other output gets a line at each 10 %.
+# show_progress LOG copies standard input to LOG. On a terminal, only the newest of ninja's lines (`[123/180] Building
+# ...`) is shown. It replaces the previous one and is cut to the terminal's width. If the output is no terminal, a line
+# is printed at each 10 %.
 show_progress() {
   local line columns=0 percent tenth=0 terminal=no
   if [[ -t 1 && ${TERM:-dumb} != dumb ]]; then terminal=yes; fi
@@ -92,7 +93,7 @@ terminal_columns() {
   echo $((${size:-0} > 0 ? size : 80))
 }
 
-# Prints how many compilers may run at once: one for each processor, but no more than memory has room for (2 GB each).
+# Prints how many compilers may run at once: one for each processor, but not more than memory allows (2 GB for each).
 build_jobs() {
   local processors memory
   processors=$(nproc)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Ringside on a node without systemd, and in batch jobs: starts the analyzer and a producer on cores of their own,
+# Ringside on a node without systemd, and in batch jobs: starts the analyzer and a producer, each on its own cores,
 # reports their state, and stops them so that the step in progress is committed. Each process holds a lock while it
-# lives, so the script can wait for its death, and never mistakes another process with a reused pid for it. Exit status:
-# 0 done; 2 usage; 3 the system lacks something, or nothing runs; 4 a process died or does not answer; otherwise the
-# program's own; 130 for `run` that was stopped.
+# exists. So the script can wait for the end of a process, and never confuses it with another process that has the same
+# pid. Exit status: 0 done; 2 usage; 3 the system lacks something, or nothing runs; 4 a process died or does not answer;
+# 130 if `run` was stopped; otherwise the exit status of the program.
 set -euo pipefail
 umask 077
 
@@ -62,7 +62,7 @@ whole_number() {
 
 # ---- one process: its lock, its pid, its end
 
-# Probes take a shared lock, so that two simultaneous probes do not mistake each other for the process.
+# Probes take a shared lock, so that two probes at the same time do not take each other for the process.
 is_alive() {  # WHO
   local pid
   [[ -e $folder/$1.lock ]] || return 1
@@ -72,13 +72,14 @@ is_alive() {  # WHO
 
 pid_of() { cat "$folder/$1.pid"; }
 
-# launch WHO COMMAND... starts COMMAND in the background, in a session of its own, with WHO's lock and log, and sets
-# pid. This shell holds the lock, too, until it closes descriptor 8.
+# launch WHO COMMAND... starts COMMAND in the background, in its own session, with WHO's lock and log, and sets pid.
+# This shell also holds the lock, until it closes descriptor 8.
 launch() {
   local who=$1
   shift
   exec 8>"$folder/$who.lock"
-  # If its starter was killed before writing the pid, a process may hold the lock: hence the time-out.
+  # The time-out is needed because a process whose pid is not written may hold the lock: its starter may have been
+  # killed before it wrote the pid.
   flock --timeout "$timeout" 8 || fail 3 "$folder/$who.lock is held by an unknown process; 'fuser $folder/$who.lock' names it"
   setsid "$@" 9>&- </dev/null >>"$log_folder/$who.log" 2>&1 &
   pid=$!
@@ -143,7 +144,7 @@ start_analyzer() {
 launch_reporting() {  # WHO PIPE COMMAND...
   local who=$1 pipe=$2
   shift 2
-  # The new process opens the pipe first, so that the reader on the other side never waits in vain.
+  # The new process first opens the pipe, so that the reader at the other end does not wait forever.
   # shellcheck disable=SC2016  # for the bash that is started
   launch "$who" bash -c 'exec 7>"$0" && exec "$@"' "$pipe" "$@"
 }
@@ -183,7 +184,8 @@ start() {
   if [[ $has_job == yes ]]; then
     if is_alive producer; then fail 3 "a producer runs already (pid $(pid_of producer)); expected none, or 'stop' first"; fi
     forget producer
-    # A subshell waits for the producer to record its exit status, and keeps the lock until that is written.
+    # A subshell waits for the producer in order to record its exit status, and keeps the lock until this status is
+    # written.
     read -r pid < <(
       exec </dev/null
       launch producer ringside-producer "${producer_options[@]}"
@@ -212,7 +214,7 @@ forward() {
 # Called if the analyzer ends while the producer runs. Sets analyzer_pid to a new analyzer's pid, or ends the producer.
 replace_analyzer() {  # STATUS
   forget analyzer
-  # Exit code 3 means that the disk or the system failed: a new analyzer could not determine the losses.
+  # Exit code 3 means that the disk or the system failed. A new analyzer could not find out what was lost.
   if [[ $stopping == no && $1 != 3 ]] && ((restarts > 0)); then
     restarts=$((restarts - 1))
     say "the analyzer ended (status $1); starting another one, $restarts more after it" >&2
@@ -238,7 +240,7 @@ run() {
     launch producer ringside-producer "${producer_options[@]}"
     producer_pid=$pid
     exec 8>&-
-    [[ $stopping == no ]] || forward  # the signal may have come before the wait
+    [[ $stopping == no ]] || forward  # the signal may have arrived before the wait
   else
     producer_status=130
   fi
@@ -255,7 +257,8 @@ run() {
       replace_analyzer "$status"
     fi  # otherwise a signal came and was passed on
   done
-  # A producer that still loads, or is just starting, dies of SIGTERM. It was asked to end, so this counts as 130.
+  # A producer that is starting or loading is killed by SIGTERM. Because it was asked to end, its exit status counts as
+  # 130.
   ((producer_status != 143)) || producer_status=130
   forget producer
   if [[ -n $analyzer_pid ]]; then
@@ -279,7 +282,7 @@ run() {
   say "done"
 }
 
-# One rank of many. `ringside run` starts and replaces the analyzer, and ends it with the ranks.
+# For one rank of many: `ringside run` starts and replaces the analyzer, and ends it when the ranks end.
 run_per_node() {
   [[ -z $of_no_rank ]] || fail 2 "run --per-node: found $of_no_rank, expected --pool, --analyzer, lists of cores and '-- PROGRAM' only"
   ((${#producer_options[@]} > 0)) || fail 2 "run --per-node: found no '-- PROGRAM', expected a program that links libringside_mpi"
@@ -345,8 +348,8 @@ stop() {
 
 job='' has_job=no per_node=no of_no_rank='' analyzer_cores='' producer_cores='' restarts=3 timeout=60 force=no log_folder=
 own_folder=ringside-node-$(id -u)${SLURM_JOB_ID:+-$SLURM_JOB_ID}
-# Slurm passes on the login node's values; the folders need not exist on the node of the job. A socket's path has at most
-# 107 bytes, of which /analyzer.socket.global.telemetry are 33.
+# Slurm passes the values of the login node to the job, but these folders need not exist on the node of the job. A
+# socket's path has at most 107 bytes, of which /analyzer.socket.global.telemetry are 33.
 passed_over=
 for base in "${XDG_RUNTIME_DIR:-}" "${TMPDIR:-/tmp}" /tmp /var/tmp; do
   folder=$base/$own_folder

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds and tests the last commit on another release of Debian or Ubuntu, in a chroot that debootstrap makes once and
-# that is kept: runs quickstart.sh, test.sh --quick and package.sh as an ordinary user without sudo, then installs and
-# runs the made packages. With --wheels, tests the wheels for a user without root, in a chroot with only Python, a C
-# compiler and pkg-config. For use before a release. If one stage fails, the next ones still run; the last line is the
-# verdict. Exit status: 0 passed, 1 failed, 2 usage, 3 the system lacks something.
+# that is kept for later runs. It runs quickstart.sh, test.sh --quick and package.sh as an ordinary user without sudo,
+# and then installs and runs the packages that were made. With --wheels, tests the wheels for a user without root, in a
+# chroot with only Python, a C compiler and pkg-config. Run it before a release. If one stage fails, the next stages
+# still run; the last line says whether all passed. Exit status: 0 passed, 1 failed, 2 usage, 3 the system lacks
+# something.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -65,8 +66,8 @@ for tool in debootstrap unshare git; do
   command -v "$tool" >/dev/null || refuse "'$tool' was not found; as root: apt-get install debootstrap util-linux git"
 done
 
-# The script runs in namespaces of its own: however it ends, its mounts and the processes that its tests left running
-# end, too. Only SIGKILL ends `unshare` before its child, which is then also killed.
+# The script runs in its own namespaces. So its mounts, and processes that its tests left running, always end with it.
+# Only SIGKILL ends `unshare` before its child, which is then killed, too.
 if [[ ${RINGSIDE_TEST_ON_APART:-} != yes ]]; then
   mkdir -p "$folder"
   exec {lock}>"$folder/$system.lock"
@@ -78,7 +79,7 @@ if [[ ${RINGSIDE_TEST_ON_APART:-} != yes ]]; then
   exit "$status"
 fi
 
-# debootstrap makes every Ubuntu release as it makes gutsy, and may be too old for the release's name.
+# debootstrap makes every Ubuntu release with its script for gutsy. It may be too old to know the release's name.
 is_ubuntu() { [[ $mirror == *ubuntu* || $(readlink "/usr/share/debootstrap/scripts/$suite") == gutsy ]]; }
 
 # The first mirror of the suite's distribution among this system's own sources.
@@ -97,7 +98,7 @@ user=ringside
 home=/home/$user
 source_folder=$home/ringside
 
-# check NAME TITLE COMMAND... runs one stage and records its minutes, and its NAME if it fails.
+# check NAME TITLE COMMAND... runs one stage. It records the stage's minutes, and its NAME if the stage fails.
 check() {
   local name=$1 began=$SECONDS
   stage "$suite: $2"
@@ -121,14 +122,14 @@ make_chroot() {
   if is_ubuntu; then components=main,universe script=(gutsy); fi
   rm -rf --one-file-system "$made"
   quietly "$folder/$system.log" debootstrap --variant=minbase --components="$components" "$suite" "$made" "$mirror" "${script[@]}" || exit 3
-  # The settings of this system's apt for reaching a mirror, such as a proxy.
+  # Copies the settings with which this system's apt reaches a mirror, such as a proxy.
   apt-config dump | grep -E '^Acquire::(http|https|Check-)' >"$made/etc/apt/apt.conf.d/99ringside" || true
   chroot "$made" useradd --create-home --shell /bin/bash "$user"
   mv "$made" "$chroot"
 }
 
 enter_chroot() {
-  mount --bind "$chroot" "$chroot"  # a mount point: /proc/self/mountinfo then names the file system of /
+  mount --bind "$chroot" "$chroot"  # makes it a mount point, so that /proc/self/mountinfo names the file system of /
   mount -t proc proc "$chroot/proc"
   mount --rbind /sys "$chroot/sys"
   mount --rbind /dev "$chroot/dev"
@@ -149,8 +150,8 @@ copy_sources() {
   git -c safe.directory='*' -C "$root" log -1 --format='%h %s'
 }
 
-# Installs the packages as root, from the lists of the commit under test, so that the scripts themselves find none
-# missing.
+# Installs the packages as root, from the lists of the commit under test, so that the scripts themselves find that no
+# package is missing.
 install_what_is_needed() {
   # shellcheck disable=SC2016  # expanded in the chroot
   as_root bash -c 'source "$1/deploy/packages.sh" && install_packages git ca-certificates ccache procps "${packages_build[@]}" \
@@ -168,9 +169,10 @@ install_and_run() {
     >>"$folder/$suite-install.log" 2>&1
 }
 
-# The steps of a user: an environment, pip, a run, the output of installed_wheel.py, and the README's notebooks. NumPy
-# and Jupyter are downloaded before, as wheels for that Python: pip searches only these folders. (pip evaluates the
-# conditions of these downloads for this system's Python: Python 3.10 also needs exceptiongroup.)
+# Does what a user does: makes an environment, installs with pip, makes a run, runs installed_wheel.py, and runs the
+# README's notebooks. NumPy and Jupyter were downloaded before, as wheels for that Python; pip searches only these
+# folders. (pip evaluates the conditions of these downloads for this system's Python: Python 3.10 also needs
+# exceptiongroup.)
 test_wheels() {
   local files=$home/wheels version
   quietly "$folder/$system-packages.log" as_root bash -c \
@@ -203,8 +205,8 @@ test_wheels() {
     python -B wheels/tests/python/notebook_test.py environment/bin'
 }
 
-# Debian 11 has glibc 2.31 and Python 3.9. The package does not support this Python, so this tests programs and library
-# from the unpacked wheels.
+# Debian 11 has glibc 2.31 and Python 3.9. The package does not support this Python, so this function tests the programs
+# and the library from the unpacked wheels.
 test_files_alone() {
   echo "Python $1 is older than 3.10: the programs and the library only"
   # shellcheck disable=SC2016  # expanded in the chroot

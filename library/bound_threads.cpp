@@ -48,7 +48,7 @@ struct Bound {
 struct Process {
   std::mutex mutex;
   std::vector<const BoundThreads*> binding;
-  std::vector<cpu_set_t> cores;  // the cores of each of `binding`
+  std::vector<cpu_set_t> cores;  // for each object in `binding`: its cores
   std::map<pid_t, Bound> threads;
   int openmp_threads = 0;  // OpenMP's maximum number of threads before it was changed; 0: not changed
 };
@@ -70,8 +70,8 @@ void bind_openmp(Process& own, const cpu_set_t* cores) {
   if (cores == nullptr) own.openmp_threads = 0;
 }
 
-/// The cores of a thread before it was bound here. For a thread that was created since then, these are its creator's
-/// cores. null: the program has bound the thread since then.
+/// The cores of a thread before this code bound it. For a thread that was created since then, these are the cores of
+/// its creator. null if the program has bound the thread since then.
 const cpu_set_t* before_of(const Process& own, pid_t thread, const cpu_set_t& found) {
   const auto at = own.threads.find(thread);
   if (at != own.threads.end()) return CPU_EQUAL(&at->second.now, &found) ? &at->second.before : nullptr;
@@ -79,8 +79,8 @@ const cpu_set_t* before_of(const Process& own, pid_t thread, const cpu_set_t& fo
   return maker != own.threads.end() ? &maker->second.before : nullptr;
 }
 
-/// Binds every thread to the cores that are in all of `own.cores`. If there is no such core, the later entries count.
-/// If `own.cores` is empty, gives the threads their earlier cores back.
+/// Binds every thread to the cores that are in all of `own.cores`. If no core is in all of them, the later entries take
+/// precedence. If `own.cores` is empty, gives the threads their earlier cores back.
 void bind_all(Process& own) {
   std::optional<cpu_set_t> wanted;
   for (const cpu_set_t& cores : own.cores) {

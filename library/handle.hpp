@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The conversions that every function of the C interface makes: from exceptions to a status and a line, and from
-// structs of other versions of the interface to those of this version.
+// The conversions that every function of the C interface makes: exceptions become a status and a line, and structs of
+// other versions of the interface become structs of this version.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace ringside::library {
 class LastError {
  public:
   const ringside_error& get() const noexcept { return error_; }
-  /// Returns `status`. Programs print the line unchanged, so unprintable bytes in it, which are from names, are escaped
+  /// Returns `status`. Programs print the line unchanged, so unprintable bytes, which can come from names, are escaped
   /// here.
   ringside_status set(ringside_status status, std::string_view line, std::uint32_t reason = 0) noexcept {
     error_.line[write_printable(line, error_.line, sizeof(error_.line) - 1)] = '\0';
@@ -36,7 +36,7 @@ class LastError {
   ringside_error error_{.size = sizeof(ringside_error), .status = RINGSIDE_OK, .reason = 0, .reserved = 0, .line = {}};
 };
 
-/// An Error with exit code 2 whose reason (RINGSIDE_REASON_...) is not an argument.
+/// An Error with exit code 2 whose reason (RINGSIDE_REASON_...) is not a wrong argument.
 class Refusal : public Error {
  public:
   Refusal(std::uint32_t reason, const Error& error) : Error(error), reason_(reason) {}
@@ -46,7 +46,7 @@ class Refusal : public Error {
   std::uint32_t reason_;
 };
 
-/// Copies the error to the caller's struct `error`, which is null or for which is_place_for is true.
+/// Copies the error to the caller's struct `error`. `error`: null, or a struct for which is_place_for is true.
 void pass_on(const LastError& last, ringside_error* error) noexcept;
 
 /// Stores the exception that is being handled as the last error, and returns its status.
@@ -85,8 +85,8 @@ ringside_status guarded(ringside_error* error, const Call& call) noexcept {
 /// The error of a function that was called with a null handle.
 const ringside_error* no_handle() noexcept;
 
-/// The size of a struct in the first version of the interface that contains it. No caller has a smaller struct. This
-/// size stays the same if the struct grows.
+/// The size of a struct in the first version of the interface that contains this struct. No caller has a smaller
+/// struct. This number does not change when the struct grows.
 template <class Struct>
 consteval std::size_t first_size() {
   if (std::is_same_v<Struct, ringside_error>) return 1024;
@@ -110,8 +110,8 @@ inline constexpr std::uint32_t kMostStructBytes = 4096;
 /// Throws Error (exit code 2) for a size that no version of a struct has.
 void check_size(std::uint32_t bytes, std::size_t first, const char* type);
 
-/// Copies the members that both versions of a struct have, from a caller's struct of `bytes` bytes. Throws Error (exit
-/// code 2) if the caller's version is later and one of its additional members is set.
+/// Copies from a caller's struct of `bytes` bytes the members that both versions of the struct have. Throws Error (exit
+/// code 2) if the caller's version is later and one of the members that it has in addition is set.
 void take_bytes(void* to, std::size_t own, const void* from, std::uint32_t bytes, const char* type);
 
 /// A caller's struct, converted to this version of the interface. from: must not be null. Throws Error (exit code 2).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loan of the analyzer's cores behind a writer's handle, for programs that are built with Ringside's own teams of
-// threads. It is not in ringside.h, because a loan consists of C++ atomics in shared memory.
+// The loan of the analyzer's cores, which belongs to a writer's handle. It is for programs that are built with
+// Ringside's own teams of threads. It is not in ringside.h, because a loan consists of C++ atomics in shared memory.
 #pragma once
 
 #include <optional>

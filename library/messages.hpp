@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `--coordination messages` for the library, which does not link ZeroMQ: it loads libringside-messages when a run
+// `--coordination messages` in the library. The library does not link ZeroMQ; it loads libringside-messages when a run
 // requests messages. A program that is linked statically with common/messages passes its own function instead.
 #pragma once
 

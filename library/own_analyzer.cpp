@@ -35,7 +35,7 @@ bool is_program(const std::string& path) {
   return access(path.c_str(), X_OK) == 0 && !std::filesystem::is_directory(path);
 }
 
-/// The path of `ringside`: in the installation to which this library belongs, else in PATH.
+/// The path of `ringside`, which is searched in the installation to which this library belongs, and then in PATH.
 std::string find_program() {
   const std::string own = own_folder();
   for (const char* folder : {"../bin/", "../../bin/", ""}) {
@@ -142,7 +142,7 @@ void OwnAnalyzer::start(const OwnAnalyzerOptions& options) {
   }
   socket_.reset(ends[0]);
   const UniqueFd theirs(ends[1]);
-  const int as_theirs = theirs.get() == 3 ? 4 : 3;  // if both numbers were equal, some libcs would not keep it open
+  const int as_theirs = theirs.get() == 3 ? 4 : 3;  // if both numbers were equal, some libcs would close it at exec
 
   std::vector<std::string> words = {program, "run", "--attend=" + std::to_string(as_theirs) + ":" + text_of_cores(cores_of_process()), "--pool=" + options.pool};
   if (options.pool_use == PoolUse::kResume) words.emplace_back("--resume");
@@ -166,8 +166,8 @@ void OwnAnalyzer::start(const OwnAnalyzerOptions& options) {
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (failed != 0) throw system_error("pool: cannot start {}: {}", program, errno_text(failed));
-  // The started process ends at once. It leaves an orphan, so that a program that waits for its own children does not
-  // find another child.
+  // The started process ends at once and leaves the helper as an orphan. So a program that waits for its own children
+  // does not find a child that it did not start.
   while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
 }

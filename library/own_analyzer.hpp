@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The analyzer that a program starts for its own run: `ringside run --attend`. Beside this process, it does everything
-// that `ringside run -- PROGRAM` does beside a program that it has started
+// The analyzer that a program starts for its own run: `ringside run --attend`. This helper does everything for this
+// process that `ringside run -- PROGRAM` does for a program that it has started
 // (docs/publish/library.md#without-a-launcher). It sends records, which end with a NUL, through a pair of sockets:
 // NAME=VALUE for the values that the hand-off needs, `ready`, and at the end account=JSON; or refused=CODE TEXT. This
 // process sends nothing: it closes its half when the run is over.
@@ -19,7 +19,7 @@
 namespace ringside::library {
 
 struct OwnAnalyzerOptions {
-  std::string pool;  // the path as it was given: the helper has the same working folder
+  std::string pool;  // the path as it was given; the helper has the same working folder
   PoolUse pool_use = PoolUse::kResume;
   std::vector<std::string> run_options;  // options of `ringside run`
   StopFlag stop = {};
@@ -28,7 +28,8 @@ struct OwnAnalyzerOptions {
 class OwnAnalyzer {
  public:
   /// Starts the analyzer, and returns when it listens. Throws Error: exit code 2 if an option is refused, 3 if the
-  /// program is not found or a system call fails, 130 when `stop` is set, or the exit code of the analyzer if it ends.
+  /// program is not found or a system call fails, 130 when `stop` is set, or the analyzer's exit code if the analyzer
+  /// ends.
   explicit OwnAnalyzer(const OwnAnalyzerOptions& options);
   /// Ends the run like `finish`, but without waiting.
   ~OwnAnalyzer();
@@ -37,7 +38,7 @@ class OwnAnalyzer {
 
   /// RINGSIDE_SOCKET and the other variables of the hand-off, for handoff_options_of_environment.
   const Variables& variables() const noexcept { return variables_; }
-  /// The cores to which `ringside run` would bind this process, ascending.
+  /// The cores to which `ringside run` would bind this process, in ascending order.
   const std::vector<int>& cores() const noexcept { return cores_; }
 
   /// Ends the run: waits until the account has arrived and the pool is free, but at most `most_s` seconds.
@@ -58,11 +59,11 @@ class OwnAnalyzer {
   Variables variables_;
   std::vector<int> cores_;
   std::string account_;
-  pid_t helper_ = 0;  // a child of this process only if this process adopts orphans or is the first one of a container
+  pid_t helper_ = 0;  // a child only if this process adopts orphans or is the first process of a container
 };
 
-/// The words of a text, separated as by a shell: at blanks that are not in '…', in "…" or after a backslash. Throws
-/// Error (exit code 2), whose text names `what`, if the closing quote is missing.
+/// Splits a text into words as a shell does: at blanks that are not in '…', in "…" or after a backslash. Throws Error
+/// (exit code 2), whose text names `what`, if the closing quote is missing.
 std::vector<std::string> words_of(const std::string& text, const char* what);
 
 }  // namespace ringside::library

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reading half of the C interface: a RingReader and its held steps behind handles.
+// The reading half of the C interface: handles for a RingReader and for the steps that it holds.
 #include "library/reader.hpp"
 
 #include <algorithm>
@@ -86,7 +86,7 @@ Error damage_of(const ringside_reader& reader, std::uint64_t iteration) {
 
 /// The time at which a wait of `seconds` seconds ends.
 std::chrono::steady_clock::time_point deadline(double seconds) {
-  constexpr double kLongestS = 1e9;  // 31 years, which stand for "no limit"
+  constexpr double kLongestS = 1e9;  // 31 years, used for "no limit"
   const std::chrono::duration<double> limit(std::min(seconds, kLongestS));
   return std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(limit);
 }
@@ -196,7 +196,7 @@ ringside_status ringside_reader_runs(ringside_reader* reader, ringside_run* out,
     std::vector<ringside_run> runs;
     for (const RunReading& reading : reader->reader.ring().runs()) {
       const RunDescription& run = reading.run;
-      // These texts are from a file: make them printable, and end them with NUL.
+      // These texts come from a file. So they are made printable, and end with NUL.
       reader->runs.push_back(
           {printable(text_of(run.solver)), printable(text_of(run.matrix)), printable(text_of(run.parameters))});
       ringside_run& made = runs.emplace_back();
@@ -246,7 +246,7 @@ ringside_status ringside_reader_next(ringside_reader* reader, uint64_t after, do
         return RINGSIDE_OK;
       }
       usable(*reader);
-      // After the run's end was found, the ring was searched once more, without result.
+      // After the end of the run was found, the ring was searched once more, but no further step was found.
       if (state == RunState::kEnded) return RINGSIDE_END;
       if (state == RunState::kLeft) throw left_alone(*reader);
       if (reader->stop.is_set()) return reader->error.set(RINGSIDE_INTERRUPTED, "interrupted: `stop` is set");

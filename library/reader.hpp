@@ -33,16 +33,16 @@ struct ringside_reader {
     std::string problem;
     std::string parameters;
   };
-  std::vector<RunTexts> runs;  // the texts to which the caller has pointers
+  std::vector<RunTexts> runs;  // texts to which the caller has pointers
 
-  // The results of the last step that the caller asked for, and the catalogue of its run.
+  // The results of the last step for which the caller asked, and the catalogue of that step's run.
   std::optional<ringside::Catalogue> catalogue;
   ringside::Id128 catalogue_run;
-  std::optional<std::uint64_t> catalogue_hash;  // empty: the newest catalogue of that run
+  std::optional<std::uint64_t> catalogue_hash;  // empty: it is the newest catalogue of that run
   std::vector<ringside_value> values;
   std::vector<ringside_result> results;
 
-  // The journal beside the pool, in the state in which it was last read, and the last record that the caller requested.
+  // The journal beside the pool, as it was when last read, and the last record that the caller requested.
   std::optional<ringside::JournalReader> journal;
   ringside::ResultNames names{ringside::ResultNames::kAll};
   std::uint64_t learned_seq = 0;  // the last record that `names` has taken into account
@@ -72,11 +72,11 @@ ringside_status usable_call(ringside_reader* reader, const Call& call) noexcept 
   });
 }
 
-/// The reason why a commit has no step in the ring: RINGSIDE_ABSENT if it does not exist yet, else RINGSIDE_OVERWRITTEN
-/// and a line.
+/// Why the ring has no step with this commit_seq: RINGSIDE_ABSENT if the commit does not exist yet, else
+/// RINGSIDE_OVERWRITTEN and a line.
 ringside_status gone(ringside_reader& reader, std::uint64_t commit_seq);
 
-/// Throws Error (exit code 2) for RINGSIDE_NEWEST: the caller could not determine which step it was.
+/// Throws Error (exit code 2) for RINGSIDE_NEWEST, because the caller could not find out which step that was.
 void check_named(std::uint64_t commit_seq);
 
 }  // namespace ringside::library

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The journal's records for readers: decoded, one at a time, with their results by name.
+// The journal's records for readers. They are decoded one at a time, and have their results by name.
 #include <cstring>
 #include <string>
 #include <utility>
@@ -20,9 +20,9 @@ static_assert(RINGSIDE_RECORD_ANALYSIS_RESULTS == static_cast<int>(RecordKind::k
 
 namespace {
 
-/// Reads the journal's new records. Returns false if there are none. The description of a run may follow the run's
-/// first steps, and the ring contains it, too. Records that `names` has already taken into account are not decoded
-/// again.
+/// Reads the journal's new records. Returns false if there are none. In the journal, the description of a run may
+/// follow the run's first steps; the ring also contains it. Records that `names` has already taken into account are not
+/// decoded again.
 bool read_journal(ringside_reader& reader) {
   if (!reader.journal) {
     reader.journal.emplace(JournalReader::open(reader.reader.path().string()));
@@ -30,7 +30,7 @@ bool read_journal(ringside_reader& reader) {
     return false;
   }
   for (const KnownRun& run : described_runs(reader.reader.ring())) reader.names.learn(run.layout);
-  if (reader.learned_seq > reader.journal->newest_seq()) reader.learned_seq = 0;  // another journal
+  if (reader.learned_seq > reader.journal->newest_seq()) reader.learned_seq = 0;  // it is another journal
   while (const std::optional<EncodedRecord> encoded = reader.journal->next(reader.learned_seq + 1)) {
     reader.learned_seq = encoded->seq;
     if (const auto record = decode_record(encoded->bytes)) reader.names.learn(record->layout);
@@ -51,7 +51,7 @@ bool find(ringside_reader& reader, std::uint64_t from) {
   return false;
 }
 
-/// The solver's outcome, from its name in the journal; 0 if the solver did not end its run itself.
+/// The solver's outcome, from the outcome's name in the journal; 0 if the solver did not end its run itself.
 std::uint32_t outcome_of(const PlainRecord& record) {
   if (record.how != "detached") return 0;
   if (record.outcome == "finished") return RINGSIDE_OUTCOME_FINISHED;

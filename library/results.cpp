@@ -25,7 +25,7 @@ std::optional<Catalogue> catalogue_of(const RingView& ring, const Id128& run_id,
   return newest;
 }
 
-/// Fills reader.results, which point into reader.values. words: empty if the reductions are not recorded yet.
+/// Fills reader.results, whose entries point into reader.values. words: empty if the reductions are not recorded yet.
 void describe_results(ringside_reader& reader, const std::vector<std::uint64_t>& words, const StepWithScalars& step) {
   const Catalogue& catalogue = *reader.catalogue;
   const bool recorded = words.size() == catalogue.words();

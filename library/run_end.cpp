@@ -15,8 +15,8 @@ namespace ringside::library {
 
 namespace {
 
-/// Whether a run that ended in this way is over. An analyzer that is stopped leaves the run to a successor, for which
-/// the producer waits.
+/// how: how the run ended. Returns whether the run is over. An analyzer that is stopped leaves the run to a successor,
+/// for which the producer waits.
 bool is_final(const std::string& how) {
   return how != "stopped" && how != "producer_stopped";
 }
@@ -25,7 +25,7 @@ bool is_final(const std::string& how) {
 
 RunState RunEnd::state(Clock::time_point now) {
   if (last_look_ && now - *last_look_ < pause_) return state_;
-  // After a longer time without calls, it is not known whether the pool had an owner meanwhile.
+  // After a long time without calls, it is not known whether the pool had an owner during that time.
   if (last_look_ && now - *last_look_ > 2 * kLongestPause) ownerless_since_.reset();
   last_look_ = now;
   pause_ = std::min(2 * pause_, kLongestPause);
@@ -43,7 +43,7 @@ RunState RunEnd::look(Clock::time_point now) {
   return now - *ownerless_since_ >= kOwnerless ? RunState::kLeft : RunState::kGoesOn;
 }
 
-/// Updates ended_. A journal that is missing, damaged or unreadable changes nothing.
+/// Updates ended_. If the journal is missing, damaged or unreadable, nothing changes.
 void RunEnd::read_journal() {
   try {
     if (journal_files_there(pool_).empty()) return;
@@ -52,7 +52,7 @@ void RunEnd::read_journal() {
     } else if (!journal_->refresh()) {
       return;
     }
-    if (seen_seq_ > journal_->newest_seq()) seen_seq_ = 0;  // another journal
+    if (seen_seq_ > journal_->newest_seq()) seen_seq_ = 0;  // it is another journal
     while (const std::optional<EncodedRecord> encoded = journal_->next(seen_seq_ + 1)) {
       seen_seq_ = encoded->seq;
       const std::optional<PlainRecord> record = decode_record(encoded->bytes);

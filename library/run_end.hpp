@@ -24,17 +24,18 @@ class RunEnd {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// The time without an owner after which the run counts as left: a killed analyzer would have a successor by then.
+  /// The time without an owner after which the run counts as left. After this time, a killed analyzer would have a
+  /// successor.
   static constexpr std::chrono::seconds kOwnerless{5};
 
   /// pool: an absolute path.
   explicit RunEnd(std::string pool) : pool_(std::move(pool)) {}
 
   /// Call this function only while there is no further step. It checks the pool's owner and the journal at most every
-  /// 100 ms, and less often if no step comes for longer. Between two checks, it returns the last result.
+  /// 100 ms, and less often if no step comes for a longer time. Between two checks, it returns the last result.
   RunState state(Clock::time_point now);
 
-  /// Call this function when a step has come: earlier findings no longer count.
+  /// Call this function when a step has come. Earlier findings then no longer count.
   void step_came() noexcept {
     state_ = RunState::kGoesOn;
     pause_ = kFirstPause;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The writing half of the C interface: a HandoffWriter behind a handle.
+// The writing half of the C interface: a handle for a HandoffWriter.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -69,11 +69,11 @@ struct ringside_writer {
   std::byte* claimed = nullptr;         // the payload of the claimed step
   const std::byte* previous = nullptr;  // the payload of the last published step, or of the kept step
   // Buffers for the steps of a solver that continues without an analyzer (RINGSIDE_LOSS_CONTINUE). They are used in
-  // turn, and their content is dropped. They are allocated when the first one is needed.
+  // turn, and their content is dropped. All are allocated when the first one is needed.
   std::vector<SharedMapping> dropped;
   std::size_t next_dropped = 0;
   bool drops = false;   // whether the claimed step is in one of these buffers
-  bool ran_out = false;  // whether the last claim, except one for a last step, was interrupted or failed
+  bool ran_out = false;  // whether the last claim was interrupted or failed; claims for a last step do not count
   bool leaves = false;  // detach was called: no step may follow
   bool ended = false;   // the run is detached
   std::uint64_t last_iteration = 0;
@@ -126,8 +126,8 @@ std::byte* dropped_buffer(ringside_writer& writer) {
   return writer.dropped[writer.next_dropped % writer.dropped.size()].data();
 }
 
-/// The reason why a claim returned no buffer. Exit code 2 means that a successor refused the run; the first analyzer
-/// has accepted everything else.
+/// Why a claim returned no buffer. Exit code 2 means that a later analyzer refused the run, because the first analyzer
+/// has accepted it.
 Error failure_of(ringside_writer& writer, ClaimStatus status) {
   owned(writer);
   const Error error = writer.handoff.failure(status);
@@ -156,7 +156,7 @@ ringside_status claim_with(ringside_writer* writer, Patience patience) noexcept 
   writer->drops = false;
   if (patience != Patience::kLast) writer->ran_out = !claimed;  // a last step after a stop does not finish the run
   if (claimed) return RINGSIDE_OK;
-  // The caller may try again, or continue without the step; ringside_writer_skip counts such steps.
+  // The caller may try again, or may continue without the step; ringside_writer_skip counts steps that are left out.
   if (claimed.status == ClaimStatus::kFull && (patience == Patience::kTry || writer->skips)) {
     writer->ran_out = false;
     return RINGSIDE_FULL;

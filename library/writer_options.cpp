@@ -58,7 +58,7 @@ HandoffChoices choices_of(const ringside_writer_options& given) {
   constexpr PoolUse kUses[] = {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume};
   constexpr CoordinationKind kCoordinations[] = {CoordinationKind::kLocks, CoordinationKind::kMessages};
   // With RINGSIDE_LOSS_CONTINUE and RINGSIDE_LOSS_SKIP, the hand-off returns no buffer if there is no analyzer. The
-  // writer handles the difference between the two.
+  // writer handles the difference between these two choices.
   constexpr OnAnalyzerLoss kLosses[] = {OnAnalyzerLoss::kWait, OnAnalyzerLoss::kContinue, OnAnalyzerLoss::kStop,
                                         OnAnalyzerLoss::kContinue};
   constexpr double kLeastTimeoutS = 0.001;
@@ -81,7 +81,7 @@ HandoffChoices choices_of(const ringside_writer_options& given) {
   return chosen;
 }
 
-/// The use of the pool in a run that starts its own analyzer: kept steps of the same problem are continued, unless the
+/// How a run that starts its own analyzer uses the pool: it continues kept steps of the same problem, unless the
 /// options or the environment contain another choice.
 PoolUse use_of_own_pool(const HandoffChoices& chosen, const std::vector<std::string>& run_options) {
   const bool overwrites = std::ranges::find(run_options, "--overwrite") != run_options.end();

@@ -20,8 +20,8 @@ namespace ringside::library {
 std::unique_ptr<OwnAnalyzer> own_analyzer_for(const ringside_writer_options& given);
 
 /// The options of the hand-off. Options that the caller leaves at their defaults are taken from the environment, or
-/// from the run's own analyzer if there is one. own: null if the caller requested no own analyzer, and for several
-/// ranks, which cannot have one. Throws Error (exit code 2).
+/// from the run's own analyzer if there is one. own: null if the caller did not request its own analyzer, and for
+/// several ranks, which cannot have one. Throws Error (exit code 2).
 HandoffOptions handoff_options_of(const ringside_writer_options& given, const OwnAnalyzer* own);
 
 /// The description of a new run. Throws Error (exit code 2).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions of the interface for a program's memory: allocation, advice and pins.
+// The functions of the interface that concern a program's memory: allocation, advice and pins.
 #include <errno.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ using namespace ringside::memory;
 
 namespace {
 
-// Small regions share pieces, whose granules are pages.
+// Small regions share pieces; the granules of these pieces are pages.
 uint32_t kind_of(const Region& region) {
   return region.whole_pieces ? table.size_of_piece(region.page / kPagesPerPiece).load() - 1u : 0;
 }
@@ -39,7 +39,7 @@ uint64_t whole_granules(uint64_t pages, uint32_t kind) {
   return (pages + span - 1) / span * span;
 }
 
-// Reserves far memory for pages [from, to) of a region, and sets their words. false: far memory is full.
+// Reserves far memory for pages [from, to) of a region, and sets their words. Returns false if far memory is full.
 bool make_usable(uint32_t first, uint64_t from, uint64_t to, uint32_t kind, bool direct = false) {
   const uint64_t bytes = (to - from) << kPageShift;
   uint64_t used = core.far_bytes.load();
@@ -56,7 +56,7 @@ bool make_usable(uint32_t first, uint64_t from, uint64_t to, uint32_t kind, bool
   const auto begin = static_cast<uint32_t>(first + from), end = static_cast<uint32_t>(first + to);
   table.open_walls(begin, end - begin);
   const bool mapped = direct && in_place.map(begin, end - begin) == 0;
-  if (direct && !mapped && from > 0) {  // the added part must be in place, too; a new region would be cached
+  if (direct && !mapped && from > 0) {  // the added part must be in place, too, but a new region would be cached
     give_back_far(first + from, to - from);
     return false;
   }
@@ -111,7 +111,7 @@ Region known(const char* function, const void* memory) {
   return region;
 }
 
-// Returns the region that holds a whole range, in the same way.
+// Returns the region that holds a whole range. If there is none, does the same as `known`.
 Region holding(const char* function, const void* memory, size_t bytes) {
   if (need_start(function) != 0) return {};
   Region region;
@@ -126,7 +126,7 @@ Region holding(const char* function, const void* memory, size_t bytes) {
   return {};
 }
 
-// Evicts the whole region, makes every fault in it wait, and then maps far memory itself at the region's addresses.
+// Evicts the whole region, makes every fault in it wait, and then maps the far file at the region's addresses.
 int put_in_place(const Region& region, uint32_t kind) {
   if (!in_place.possible()) {
     return fail(ENOTSUP, "ringside_memory_advise: far memory is not used in place: ", reason(in_place.placement()));
@@ -169,7 +169,7 @@ bool resize_in_place(Region region, uint64_t bytes, bool* full_there) noexcept {
   const uint32_t kind = kind_of(region), first = region.page;
   const uint64_t had = whole_granules(region.pages, kind);
   const uint64_t wants = whole_granules((bytes + kPage - 1) >> kPageShift, kind);
-  if (wants <= had) {  // frees the memory at the region's end first, then the addresses
+  if (wants <= had) {  // first frees the memory at the region's end, then the addresses
     const uint64_t left = wants == 0 ? uint64_t{1} << kind : wants;
     make_unusable(first, left, had, kind);
     regions.resize(region, bytes);
@@ -292,7 +292,7 @@ int ringside_memory_granule(void* memory, size_t granule_bytes) {
   const uint32_t before = kind_of(region), first = region.page;
   if (before == kind || in_place.holds(first)) return 0;  // a region in place is not divided into granules
   const uint64_t had = whole_granules(region.pages, before), wants = whole_granules(region.pages, kind);
-  // If the last granule becomes longer, its far memory is reserved first, with the old size.
+  // If the last granule becomes longer, the additional far memory is reserved first, while the old size still applies.
   if (wants > had && !make_usable(first, had, wants, before)) {
     full("ringside_memory_granule", (wants - had) << kPageShift);
     return -1;
@@ -304,8 +304,8 @@ int ringside_memory_granule(void* memory, size_t granule_bytes) {
     make_unusable(first, had, wants, before);
     return fail(EBUSY, "ringside_memory_granule: parts of the allocation are pinned");
   }
-  // No granule of the region is in DRAM, and every fault waits. A fault that read the old size may still own a word for
-  // an instant.
+  // No granule of the region is in DRAM, and every fault waits. But a fault that read the old size may still own a word
+  // for a short time.
   const uint32_t old_span = 1u << before, new_span = 1u << kind;
   const uint32_t step = old_span > new_span ? old_span : new_span;
   for (uint32_t page = first; page < first + all; page += step) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A private copy of the arena for a forked child. The kernel copies neither the arena nor the frames (MADV_DONTFORK),
-// because the fork would share their pages, and then neither process could move these. So the parent writes all content
-// to a file for the child before the fork, and the child begins with everything absent.
+// because the fork would share their pages, and neither process could move shared pages. So before the fork, the parent
+// writes all content to a file for the child. In the child, all granules are absent at first.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -46,7 +46,7 @@ void collect(uint32_t page, uint32_t count, char* buffer, bool* has_content) {
     uint32_t run = 1;
     switch (state_of(seen)) {
       case kAbsent: {
-        // The owner of another word may wait for this thread, so this loop claims only words that are not owned.
+        // The owner of a word may be waiting for this thread, so this loop claims only words without an owner.
         Word next[kPagesPerPiece];
         while (i + run < count) {
           next[run] = table.word(page + i + run).load(std::memory_order_acquire);

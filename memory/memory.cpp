@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An overview of the library; docs/inside/memory_mode.md has the details:
-//   start     reserves the arena, the far file and the tables, and registers for page faults: here
+//   start     reserves the arena, the far file and the tables, and registers for page faults: in this file
 //   alloc     takes addresses and reserves far memory; every granule reads as zeros: allocation.cpp
 //   fault     a load or store of an absent granule brings it into DRAM: faults/resolve.cpp
 //   evict     at the limit the oldest granules go to far memory in batches: replacement/page_supply.cpp has the limit,
@@ -68,7 +68,7 @@ int check(const ringside_memory_options& options) {
   return check_dram("ringside_memory_start", options.dram_bytes);
 }
 
-/// Emulated timing for a program that does not call ringside_memory_emulate.
+/// Sets the emulated timing of a program that does not call ringside_memory_emulate, from the environment.
 int check_timing() {
   const char* const given = getenv("RINGSIDE_FAR_TIMING");
   if (given == nullptr || *given == '\0') return 0;
@@ -112,7 +112,8 @@ int start(const ringside_memory_options& options) {
   if (far_bytes == 0) far_bytes = FarFile::free_bytes(options.far_folder);
   if (far_bytes == 0 && errno != 0) return -1;
   far_bytes = (far_bytes + kPiece - 1) & ~(kPiece - 1);
-  // Reserves twice as many addresses: gaps between allocations cost no far memory, because the file is sparse.
+  // Reserves twice as many addresses as far memory has bytes. Gaps between allocations cost no far memory, because the
+  // file is sparse.
   uint64_t arena_bytes = far_bytes * 2;
   constexpr uint64_t kMostArena = uint64_t{1} << 44;  // 16 TiB: a page number has 32 bits
   if (arena_bytes > kMostArena || arena_bytes < far_bytes) {
@@ -142,7 +143,7 @@ int start(const ringside_memory_options& options) {
   if ((result = regions.start(table.pieces())) < 0) return fail_start("no addresses for the tables", result);
   if ((result = core.userfault.watch(table.address(0), arena_bytes)) < 0)
     return fail_start("the kernel does not watch the arena", result);
-  // Twice as many slots as pages, so that a batch finds neighbouring slots.
+  // There are twice as many slots as pages, so that a batch finds neighbouring slots.
   if ((result = parking.start(core.userfault, 2 * most_dram, partitions)) < 0)
     return fail_start("no addresses for frames", result);
   if ((result = caches.start(most_dram, partitions)) < 0) return fail_start("no addresses for the queues", result);
@@ -165,11 +166,11 @@ int start(const ringside_memory_options& options) {
   int error = bus_errors.start(signals, in_place.possible());
   if (error == 0 && !signals) error = handler_thread.start(core.userfault);
   if (error != 0) return fail_start("faults cannot be served", -error);
-  // If the handler thread also serves the kernel's accesses, no system call needs help.
+  // If the handler thread also serves the kernel's accesses, system calls need not be trapped.
   const bool serve = options.system_calls == 1 && !core.userfault.kernel_faults;
   if ((result = calls.start(serve, &why)) < 0) return fail_start(why, result);
-  // Starts after the filter, which keeps SIGSYS unblocked in new threads. Otherwise a thread would begin with all
-  // signals blocked, and its first trapped call would end the process.
+  // This thread starts after the filter is installed, because the library then keeps SIGSYS unblocked in new threads.
+  // Otherwise a thread would begin with all signals blocked, and its first trapped call would end the process.
   if ((result = -sampling.start()) < 0) return fail_start("no thread for samples", result);
   core.started->store(1, std::memory_order_release);
   return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations on every granule of a range: eviction (free, advice, another granule size) or a write (flush). The
-// operations on parts of a region follow.
+// Operations on every granule of a range: eviction (when it is freed, after an advice, or for another granule size) or
+// a write (flush). The operations on parts of a region follow.
 #include <sys/mman.h>
 
 #include <initializer_list>
@@ -24,7 +24,7 @@ State forgotten(Expel how) {
   return how == Expel::kClear ? kZero : kFree;
 }
 
-// Finishes the collected batch; returns whether the kernel released all of it.
+// Finishes the collected batch. Returns whether the kernel released all of its granules.
 bool send_off(Batch& batch, Expel how) {
   const uint32_t collected = batch.count;
   if (collected == 0) return true;
@@ -35,7 +35,8 @@ bool send_off(Batch& batch, Expel how) {
   return all;
 }
 
-// The granule size may have changed since the caller read it. The claimed word may then belong to another granule.
+// Whether the granule size is still `kind`. If it has changed since the caller read it, the claimed word may belong to
+// another granule.
 bool still_of_kind(uint32_t granule, uint32_t kind) {
   return (table.size_of_piece(granule / kPagesPerPiece).load() & ~GranuleTable::kMoving) == kind + 1;
 }
@@ -123,7 +124,7 @@ void write_back(uint32_t page, uint32_t pages, uint32_t kind) noexcept {
     } else if (state_of(seen) != kResident) {
       table.close(granule, seen);
       continue;
-    } else if ((seen & (kProtected | kPins)) == 0) {  // a pinned granule stays open for system calls that store
+    } else if ((seen & (kProtected | kPins)) == 0) {  // a pinned granule stays writable for system calls
       core.userfault.protect(table.address(granule), size, true);
     }
     if (eviction.differs(victim, kind, source)) {
@@ -157,7 +158,7 @@ bool is_allocated(uint32_t page) noexcept {
 }
 
 void release_pages(const Region& region, uint32_t page, uint32_t pages) noexcept {
-  if (!core.ready()) return;  // a forked child without an arena still has its parent's far file
+  if (!core.ready()) return;  // a forked child without an arena still has its parent's far file open
   const SignalsBlocked blocked;
   for (uint32_t from = page; from < page + pages;) {
     if (!is_allocated(from)) {
@@ -188,7 +189,7 @@ bool is_only_advice(int advice) noexcept {
   for (const int harmless :
        {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_COLD, MADV_PAGEOUT, kPopulateRead,
         kPopulateWrite, MADV_HUGEPAGE, MADV_NOHUGEPAGE, kCollapse, MADV_MERGEABLE, MADV_UNMERGEABLE, MADV_DONTDUMP,
-        MADV_DODUMP, MADV_DONTFORK, MADV_DOFORK}) {  // a child has a copy in any case, or none
+        MADV_DODUMP, MADV_DONTFORK, MADV_DOFORK}) {  // whether a child has a copy does not depend on it
     if (advice == harmless) return true;
   }
   return false;

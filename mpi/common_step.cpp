@@ -9,7 +9,7 @@
 namespace ringside::mpi {
 namespace {
 
-/// A node's report of its ring.
+/// What a node reports about its ring.
 struct Found {
   Id128 run_id;
   std::uint64_t empty = 1;
@@ -23,7 +23,7 @@ std::vector<Found> found_on_all(const Job& job, const Found& own) {
   return all;
 }
 
-/// Throws Error unless all rings hold steps, and all of the same run.
+/// Throws Error unless all rings hold steps, and all these steps belong to the same run.
 void check_same_run(const std::vector<Found>& all) {
   const auto line = [&](std::size_t node) { return std::string(text_of(all[node].line)); };
   const auto first = static_cast<std::size_t>(
@@ -55,7 +55,8 @@ KeptIterations::KeptIterations(const std::string& path) : path_(path) {
     try {
       return RingReader::open(path).recover();
     } catch (const Error& error) {
-      // The file does not exist, or the pool is unfinished, or the file is no pool, which the analyzer will refuse.
+      // The file does not exist, the pool is unfinished, or the file is no pool; in the last case, the analyzer will
+      // refuse the file.
       if (error.code() == ExitCode::kUsage) return {};
       throw;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The step from which a run continues: the newest that every node's ring holds intact (docs/publish/mpi.md). The first
-// ranks of the nodes agree on this step before any of them attaches.
+// The step from which a run continues: the newest step that every node's ring holds intact (docs/publish/mpi.md). The
+// first ranks of the nodes agree on this step before any of them attaches.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ class KeptIterations {
 
   const Id128& run_id() const noexcept { return run_id_; }
   bool empty() const noexcept { return iterations_.empty(); }
-  /// The newest kept iteration up to `most` whose payload verifies; 0: none.
+  /// The newest kept iteration up to `most` whose payload verifies; 0 if there is none.
   std::uint64_t newest_intact(std::uint64_t most) const;
-  /// "holds iterations 92 to 99", "holds no step"
+  /// A text such as "holds iterations 92 to 99" or "holds no step".
   std::string text() const;
 
  private:
@@ -38,9 +38,9 @@ class KeptIterations {
 };
 
 /// The greatest iteration that all ranks propose. newest_intact(limit) returns the newest iteration up to the limit
-/// that a rank holds intact, 0 if it holds none, or the limit itself if the rank accepts any iteration. All ranks get
-/// the same result. If newest_intact throws an Error on one rank, all ranks throw it, with `name` before its text.
-/// Collective.
+/// that the rank holds intact; 0 if the rank holds none; or the limit itself if the rank accepts any iteration. All
+/// ranks get the same result. If newest_intact throws an Error on one rank, all ranks throw it, with `name` before its
+/// text. Collective.
 std::uint64_t least_agreed(const Job& job, const std::string& name,
                            const std::function<std::uint64_t(std::uint64_t limit)>& newest_intact);
 

@@ -23,9 +23,9 @@ void Counters::advance(std::uint64_t committed, std::uint64_t persisted, Waited 
     take_in();
   }
   // `committed` and `persisted` were read one after the other, so `persisted` may be greater. If the iteration of a
-  // persisted step is too old to be found, the smaller number of the last exchange is sent again. With no persisted
-  // step, 0 is sent, because the step from which the run continues may be on no medium. Iterations are sent as negative
-  // numbers, so that the maximum gives the minimum over all nodes.
+  // persisted step is so old that it cannot be found, the number of the last exchange, which is smaller, is sent again.
+  // If no step is persisted, 0 is sent, because the step from which the run continues may not be on a medium.
+  // Iterations are sent as negative numbers, so that the maximum gives the minimum over all nodes.
   persisted = std::min(persisted, committed);
   std::int64_t kept_persisted = exchange_->sent[1];
   if (persisted == 0) {
@@ -46,15 +46,15 @@ void Counters::begin() noexcept {
 void Counters::take_in() noexcept {
   const auto& received = exchange_->received;
   shown_.global_iteration.store(static_cast<std::uint64_t>(-received[0]), std::memory_order_relaxed);
-  // With release and acquire, a reader of this number also reads the iteration above, so that the persisted iteration
-  // is never ahead of the committed one.
+  // Release and acquire ensure that a reader of this number also sees the iteration that was stored above. So the
+  // persisted iteration is never ahead of the committed one.
   shown_.global_persisted.store(static_cast<std::uint64_t>(-received[1]), std::memory_order_release);
   shown_.waited.store(static_cast<std::uint64_t>(received[2]), std::memory_order_relaxed);
 }
 
 int Counters::finish() noexcept {
-  // If a rank has begun one exchange more than another rank, the other rank must take part in it. After a fault, no
-  // rank waits.
+  // If one rank has begun one exchange more than another rank, the other rank must take part in that exchange. After a
+  // fault, no rank waits.
   const std::array<std::int64_t, 2> own = {begun_, fault_};
   std::array<std::int64_t, 2> most{};
   if (const int fault = MPI_Allreduce(own.data(), most.data(), 2, MPI_INT64_T, MPI_MAX, comm_); fault != MPI_SUCCESS) {

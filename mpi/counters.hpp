@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The three numbers about steps that the first ranks of the nodes exchange, by a reduction for which no rank waits
+// The first ranks of the nodes exchange three numbers about steps. They use a reduction for which no rank waits
 // (docs/publish/mpi.md).
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace ringside::mpi {
 
-/// The node whose analyzer kept its ranks waiting longest, and that time, as one number for a maximum:
-/// microseconds × 2²⁰ + node.
+/// The node whose analyzer kept its ranks waiting longest, and the time of this wait. Both are in one number, so that a
+/// maximum can be computed: microseconds × 2²⁰ + node.
 struct Waited {
   std::uint32_t node = 0;
   std::int64_t ns = 0;
@@ -38,7 +38,7 @@ class Counters {
   Counters(const Counters&) = delete;
   Counters& operator=(const Counters&) = delete;
 
-  /// Notes the iteration of a step.
+  /// Stores the iteration of a step.
   void note_step(std::uint64_t step, std::uint64_t iteration) noexcept {
     iterations_[step % iterations_.size()] = iteration;
   }
@@ -46,8 +46,8 @@ class Counters {
   /// If the last exchange is over, takes its result and begins the next one. committed, persisted: numbers of steps.
   void advance(std::uint64_t committed, std::uint64_t persisted, Waited waited) noexcept;
 
-  /// Ends all exchanges: waits for the other first ranks, which must call it, too. Returns MPI's code for the first
-  /// fault on any of them.
+  /// Ends all exchanges. Waits for the other first ranks, which must call this function, too. Returns MPI's code for
+  /// the first fault on any first rank.
   int finish() noexcept;
 
  private:

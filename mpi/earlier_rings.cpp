@@ -20,7 +20,7 @@
 namespace ringside::mpi {
 namespace {
 
-/// Several texts as one text: each ends with a NUL, which no path contains.
+/// Joins several texts to one text. Each text ends with a NUL, which no path contains.
 std::string packed(const std::vector<std::string>& texts) {
   std::string all;
   for (const std::string& text : texts) all += text + '\0';
@@ -37,8 +37,8 @@ std::vector<std::string> unpacked(const std::string& all) {
   return texts;
 }
 
-/// The number of a file in its file system, which is the same on all machines that share the file system; "" if the
-/// file does not exist.
+/// The number that a file has in its file system, which is the same on all machines that share this file system; "" if
+/// the file does not exist.
 std::string number_of(const std::string& path) {
   struct stat found {};
   return stat(path.c_str(), &found) == 0 ? std::to_string(found.st_ino) : "";
@@ -109,7 +109,7 @@ void EarlierRings::find_rings(const Job& job, const std::string& path, const std
     for (const std::string& pool : pools) places_.push_back({.pool = pool});
     if (!job.node.is_first()) return;
     // A run that overwrites its pools must not overwrite the rings from which it continues. Paths are compared only if
-    // the file numbers are equal, so that a node need not look up all pools of all nodes.
+    // the file numbers are equal, so that a node need not access the pools of all other nodes.
     const std::string own_number = number_of(own_pool);
     for (std::size_t n = 0; n < pools.size(); ++n) {
       std::error_code error;
@@ -119,7 +119,7 @@ void EarlierRings::find_rings(const Job& job, const std::string& path, const std
   });
 }
 
-/// The ranks share the verification: each verifies every n-th ring.
+/// The ranks share the work of the verification: each of the n ranks verifies every n-th ring.
 void EarlierRings::agree(const Job& job) {
   const auto size = static_cast<std::size_t>(job.all.size());
   std::vector<std::uint64_t> found(2 * places_.size());  // for each node, its step's commit number and hash
@@ -149,7 +149,7 @@ void EarlierRings::agree(const Job& job) {
   }
 }
 
-/// Takes the scalars of the first node's step, by name. None may be missing, because a missing scalar would be
+/// Takes the scalars of the first node's step, by name. No scalar may be missing, because a missing scalar would be
 /// published as 0.
 void EarlierRings::take_scalars(const Job& job, const std::vector<Scalar>& scalars) {
   job.all.together("--resume-from", [&] {

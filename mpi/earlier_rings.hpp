@@ -22,11 +22,11 @@ namespace ringside::mpi {
 
 class EarlierRings {
  public:
-  /// path: a folder or a ranks file; that of the first rank is used. own_pool: the pool of this node; that of the
-  /// node's first rank is used. options: the options of this job, whose scalars are the solver's own. Agrees on the
-  /// newest step that all rings hold intact. All ranks succeed, or throw the same Error: exit code 2 if rings are
-  /// missing, have another problem, other variables or scalars, have no common step, or belong to this job; 3 if a ring
-  /// is in use. Collective.
+  /// path: a folder or a ranks file; only the first rank's path is used. own_pool: the pool of this node; only the
+  /// value of the node's first rank is used. options: the options of this job; its scalars are the solver's own
+  /// scalars. Agrees on the newest step that all rings hold intact. All ranks succeed, or throw the same Error: exit
+  /// code 2 if rings are missing, have another problem, other variables or scalars, have no common step, or belong to
+  /// this job; 3 if a ring is in use. Collective.
   EarlierRings(const Job& job, const std::string& path, const std::string& own_pool, const RankOptions& options);
 
   const Id128& run_id() const noexcept { return ranks_.run_id; }
@@ -36,7 +36,7 @@ class EarlierRings {
 
   /// Copies the entries of a box of this job, row-major. Reads verify the hash, so the bytes belong to the verified
   /// step. Throws Error: exit code 2 or 3 if a pool cannot be read or another file has its path, 3 if the step was
-  /// overwritten, 5 if it is damaged. After an Error, `to` must not be used.
+  /// overwritten, 5 if the step is damaged. After an Error, the content of `to` must not be used.
   void copy(std::size_t variable, const Box& box, std::byte* to);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ranks of a run: all of them, those of this rank's node, and the first ranks of the nodes. If one rank fails, all
-// ranks receive the failure, so that every rank leaves a collective call in the same way.
+// The ranks of a run: all ranks, the ranks of this rank's node, and the first ranks of the nodes. If one rank fails,
+// all ranks receive the failure, so that a collective call ends in the same way on every rank.
 #pragma once
 
 #include <mpi.h>
@@ -34,12 +34,12 @@ class Communicator {
   int size() const noexcept { return size_; }
   bool is_first() const noexcept { return rank_ == 0; }
 
-  /// Runs `work` on every rank. If it throws an Error on some ranks, every rank throws the Error of the first of them.
-  /// The Error's line then begins with `name` ("rank 3") and ": " unless `name` is empty. Collective; `work` must not
-  /// use this communicator.
+  /// Runs `work` on every rank. If it throws an Error on some ranks, every rank throws the Error of the first of these
+  /// ranks. The Error's line then begins with `name` ("rank 3") and ": " unless `name` is empty. Collective; `work`
+  /// must not use this communicator.
   void together(const std::string& name, const std::function<void()>& work) const;
 
-  /// The first rank's text.
+  /// Returns the first rank's text.
   std::string text_of_first(const std::string& text) const;
   template <class T>
   T value_of_first(T value) const {
@@ -62,7 +62,7 @@ struct Job {
 
   /// "rank 3"
   std::string name() const;
-  /// "node 1 (ranks 2 to 3)"
+  /// A text such as "node 1 (ranks 2 to 3)".
   std::string node_name() const;
 
   Communicator all;

@@ -24,8 +24,8 @@ struct RankOptions {
   std::vector<Scalar> scalars;
 };
 
-/// Checks names, dtypes, roles and units. The shapes are not checked, because those of the whole run may exceed the
-/// limits of a schema. Throws Error (exit code 2).
+/// Checks names, dtypes, roles and units. The shapes are not checked, because the shapes of the whole run may exceed
+/// the limits of a schema. Throws Error (exit code 2).
 void check_variables(std::vector<Variable> variables);
 
 /// Throws Error (exit code 2) for options that are not possible with several ranks.
@@ -34,7 +34,7 @@ void check_policies(const HandoffOptions& options);
 /// Everything that must be equal on all ranks, as text that a message can show.
 std::string common_text(const RankOptions& options);
 
-/// The parts of both texts that begin shortly before their first difference.
+/// The parts of both texts that begin shortly before the first difference between the texts.
 std::pair<std::string, std::string> differing(const std::string& own, const std::string& other);
 
 }  // namespace ringside::mpi

@@ -70,7 +70,8 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
   // The problem includes the shapes of the whole run and the entries of this node: a ring is resumed only if both are
   // the same.
   options.run.problem_id = node_problem_id(options.run.problem_id, regions_);
-  // The parameters contain the entries as text, too: `ringside info` shows it, and a refusal states the difference.
+  // The parameters also contain the entries as text, which `ringside info` shows; if a run is refused, the message
+  // states the difference.
   std::vector<std::string> parameters;
   if (options.run.parameters[0] != '\0') parameters.emplace_back(text_of(options.run.parameters));
   if (earlier) {
@@ -98,7 +99,7 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
 }
 
 /// With RINGSIDE_POOL_RESUME, the nodes agree on the step from which the run continues (resume_from_). Returns the
-/// rings of an earlier job, if these were named and the nodes have no step to continue from. Collective.
+/// rings of an earlier job, if the user named such rings and the nodes have no step from which to continue. Collective.
 std::optional<EarlierRings> RankWriter::find_start(const RankOptions& options) {
   const char* const rings = std::getenv(kResumeFromVariable);
   const std::string earlier = job_.all.text_of_first(rings == nullptr ? "" : rings);
@@ -119,7 +120,7 @@ std::optional<EarlierRings> RankWriter::find_start(const RankOptions& options) {
   return std::optional<EarlierRings>(std::in_place, job_, earlier, own, options);
 }
 
-/// This check is the first exchange between ranks, because later exchanges may differ between releases.
+/// This check is the first exchange between the ranks, because the later exchanges may differ from release to release.
 void RankWriter::check_same_release() const {
   struct Release {
     char version[32] = {};
@@ -280,7 +281,7 @@ void RankWriter::continue_from(EarlierRings& earlier, const std::vector<Box>& bo
   for (std::size_t s = 0; s < scalar_count_; ++s) scalars[s].word = kept_scalars_.words[s];
   publish(earlier.iteration(), {scalars, scalar_count_});
   kept_iteration_ = earlier.iteration();
-  has_published_ = false;  // not yet by the solver
+  has_published_ = false;  // the solver itself has not published yet
 }
 
 /// Touches the pages of this rank's parts before any other rank does, so that they are in the memory of this rank's
@@ -403,7 +404,7 @@ void RankWriter::end(std::uint32_t outcome) {
     if (outcome <= static_cast<std::uint32_t>(Outcome::kFailed)) return;
     throw usage_error("outcome: found {}, expected 1 to {}", outcome + 1, static_cast<int>(Outcome::kFailed) + 1);
   });
-  // The reduction is also a barrier: afterwards each rank has returned from its last publish.
+  // The reduction is also a barrier: after it, each rank has returned from its last publish.
   const auto own = static_cast<std::int64_t>(published());
   const std::array<std::int64_t, 5> numbers = {own, -own, outcome, -static_cast<std::int64_t>(outcome), ran_out_};
   std::array<std::int64_t, 5> most{};

@@ -38,16 +38,16 @@ class RankWriter {
   /// Error. Collective.
   RankWriter(MPI_Comm ranks, const std::function<RankOptions()>& take);
 
-  /// Whether the step from which the run continues can be read, which is possible until the first publish.
+  /// Whether the step from which the run continues can be read. This is possible until the first publish.
   bool has_kept() const noexcept { return !has_published_ && kept_iteration_ != 0; }
   std::uint64_t kept_iteration() const noexcept { return kept_iteration_; }
   std::span<const std::byte> kept_part(std::size_t variable) const noexcept;
   std::optional<ScalarValue> kept_scalar(std::size_t scalar) const noexcept;
 
-  /// Claims the node's step; `part` finds parts in it. After a status other than kOk, `failure` returns the reason.
+  /// Claims the node's step; `part` finds parts in it. If the status is not kOk, `failure` returns the reason.
   ClaimStatus claim() noexcept;
   Error failure(ClaimStatus status);
-  /// This rank's part of a variable in the claimed step and in the previous one, or null.
+  /// This rank's part of a variable, in the claimed step and in the previous step; null if there is none.
   std::byte* part(std::size_t variable) noexcept;
   const std::byte* previous_part(std::size_t variable) noexcept;
 
@@ -72,7 +72,7 @@ class RankWriter {
   struct Part {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
-    // For a replicated variable of which the ring keeps another rank's copy: this rank's copies of two steps.
+    // Used if the ring keeps another rank's copy of a replicated variable: this rank's own copies of two steps.
     std::vector<std::byte> copies;
   };
 

@@ -18,8 +18,8 @@
 namespace ringside::mpi {
 namespace {
 
-/// The address of the node's analyzer. Empty if the analyzer takes part in no round, or if the address cannot be read:
-/// there is no round then.
+/// The address of the node's analyzer. Empty if the analyzer takes part in no round, or if the address cannot be read;
+/// in both cases, there is no round.
 std::optional<NodeAddress> node_address_at(const std::string& socket) {
   try {
     return read_node_address(socket);

@@ -11,8 +11,8 @@
 
 namespace ringside::mpi {
 
-/// On the first rank of a node: the text of its ranks file without the run, which its analyzer adds. Empty on other
-/// ranks. boxes: on the job's first rank, the boxes of all variables for each rank in turn. Collective.
+/// On the first rank of a node: the text of the node's ranks file, without the run, which the node's analyzer adds.
+/// Empty on other ranks. boxes: on the job's first rank, the boxes of all variables for each rank in turn. Collective.
 std::string ranks_text(const Job& job, const RankOptions& options, std::span<const Box> boxes);
 
 }  // namespace ringside::mpi

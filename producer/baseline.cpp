@@ -10,9 +10,9 @@
 namespace ringside {
 namespace {
 
-/// The payloads of the baseline. With --every, the last reduced iterate is needed for the next change, after the solver
-/// has made other iterates: it stays in its payload while the other two payloads alternate. A page that is never
-/// written costs no memory, so without --every only two payloads take memory.
+/// The payloads of the baseline. With --every, the last reduced iterate is still needed for the next change after the
+/// solver has made other iterates. It stays in its payload while the solver uses the other two payloads in turn. A page
+/// that is never written costs no memory, so without --every only two payloads take memory.
 class Iterates {
  public:
   explicit Iterates(std::uint64_t bytes) {
@@ -22,7 +22,8 @@ class Iterates {
   const void* start() const noexcept { return payloads_[0].data(); }
 
   /// Writes step 0 to all payloads that will be used, from the threads that will write to them. The system allocates a
-  /// page at its first write. That takes longer than an iteration, and must not count as part of the first iteration.
+  /// page at its first write. Allocating the pages takes longer than an iteration, and must not count as part of the
+  /// first iteration.
   void place(const Solver& solver, bool some_are_not_reduced) {
     for (std::size_t used = some_are_not_reduced ? 3 : 2; used-- > 0;) solver.start(payloads_[used].data());
   }
@@ -79,7 +80,7 @@ class Baseline final : public IterateSink {
   Iterates iterates_;
   Reducer reducer_;
   int passes_;
-  const void* reduced_ = nullptr;  // step 0 does not count: the first change has no predecessor
+  const void* reduced_ = nullptr;  // step 0 does not count, because the first change has no predecessor
   BaselineResult result_;
 };
 

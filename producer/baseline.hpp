@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `--mode dram`, the baseline for comparisons with the pipeline: the same loop and the same reductions in one process
-// on all cores, one after the other. No iterate is kept.
+// `--mode dram`, the baseline for comparisons with the pipeline: the same loop and the same reductions in one process.
+// They run one after the other, each on all cores. No iterate is kept.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct BaselineResult {
 };
 
 /// Runs iterations 1, 2, 3 ... of the solver as the producer does. Reduces the iterates that the producer would
-/// publish, as the analyzer does: `passes` sweeps, and the change against the last reduced iterate. Throws Error (exit
-/// code 3) if there is no room for the vectors.
+/// publish. As in the analyzer, a reduction makes `passes` sweeps and computes the change against the last reduced
+/// iterate. Throws Error (exit code 3) if there is no room for the vectors.
 BaselineResult run_baseline(const SolveRun& run, int passes);
 
 }  // namespace ringside

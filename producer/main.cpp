@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ringside-producer: loads the matrix, attaches to the analyzer, solves, publishes each iterate. One run, one process.
+// ringside-producer: loads the matrix, attaches to the analyzer, solves the problem and publishes each iterate. The
+// process ends with its run.
 #include <fmt/format.h>
 
 #include <optional>
@@ -52,7 +53,7 @@ Json describe(const RunDescription& run, const Schema& schema) {
           {"nonzeros", run.nonzeros},        {"schema", variables_to_json(schema)}};
 }
 
-/// The baseline: no hand-off, no ring.
+/// The baseline, which uses neither hand-off nor ring.
 SolveEnd run_dram(const ProducerOptions& options, const SolveRun& run, Json& final) {
   const BaselineResult result = run_baseline(run, options.reduce.passes);
   final["analyze_s"] = static_cast<double>(result.analyze_ns) * 1e-9;
@@ -73,7 +74,7 @@ std::vector<int> lent_cores(const ProcessOptions& process) {
   return parse_core_list(process.cores, "--cores").cpus;
 }
 
-/// Reports the attachment's peculiarities. description: the analyzer's version of the run.
+/// Reports what is unusual about the attachment. description: the run as the analyzer describes it.
 void report_attachment(const ProducerOptions& options, const RunWriter& writer, const Schema& variables,
                        const std::optional<ContinuedStep>& kept, const RunDescription& description, Report& report) {
   const std::uint64_t from = kept ? kept->iteration : 0;
@@ -89,7 +90,7 @@ void report_attachment(const ProducerOptions& options, const RunWriter& writer, 
   report.write(line);
 }
 
-/// Publishes every step and waits for the analyzer's farewell.
+/// Publishes every step and waits until the analyzer has confirmed the end of the run.
 SolveEnd run_pipeline(const ProducerOptions& options, const SolveRun& run, const volatile int* stop,
                       RunDescription& description, Report& report, ServiceManager& manager) {
   RunWriterOptions writer_options{options.publish, options.peer, options.process};
@@ -121,7 +122,8 @@ SolveEnd run_pipeline(const ProducerOptions& options, const SolveRun& run, const
   return end;
 }
 
-/// Refuses the options that this program has only for the baseline; in the pipeline the analyzer has them.
+/// Refuses options that this program accepts only for the baseline, because in the pipeline they are options of the
+/// analyzer.
 void refuse_analyzer_options(const CommandLine& line) {
   for (const char* name : {"--reduce", "--passes"}) {
     if (!line.is_given(name)) continue;
@@ -137,7 +139,7 @@ constexpr std::size_t kDescriptors = 64;
 
 ExitCode run(const ProducerOptions& options) {
   ensure_descriptors(kDescriptors, "ringside-producer");
-  if (options.publish.elastic) (void)lent_cores(options.process);  // must fail now, not after loading
+  if (options.publish.elastic) (void)lent_cores(options.process);  // so that it fails now, not after loading
   start_matrix_memory(options.solve);                              // must precede OpenMP's threads
   if (!options.process.cores.empty()) pin_openmp_threads(parse_core_list(options.process.cores, "--cores").cpus);
 
@@ -146,7 +148,7 @@ ExitCode run(const ProducerOptions& options) {
   manager.describe("loading " + options.solve.matrix);
   const std::int64_t load_begin = now_ns();
   Problem problem = load_problem(options.solve);
-  const volatile int* const stop = catch_stop_signals();  // not earlier: loading needs no clean stop
+  const volatile int* const stop = catch_stop_signals();  // called only now, because loading needs no clean stop
   ProducerAccount account;
   account.load_ns.store(now_ns() - load_begin, std::memory_order_relaxed);
 
@@ -184,7 +186,7 @@ ExitCode run(const ProducerOptions& options) {
     end = options.mode == Mode::kDram ? run_dram(options, run, final)
                                       : run_pipeline(options, run, stop, problem.description, report, manager);
   } catch (...) {
-    write_final();  // a failed run has an account, too
+    write_final();  // also for a failed run
     throw;
   }
   write_final();

@@ -29,8 +29,8 @@ SolveEnd Producer::run(const std::optional<ContinuedStep>& kept) {
   return solve(run_, {.iteration = kept->iteration, .payload = payload, .scalars = kept->scalars}, *this);
 }
 
-// A kept iterate may have been the last one: it met the tolerance before the run was interrupted, or it reached the
-// number of iterations.
+// A kept iterate may have been the last one, because it met the tolerance before the run was interrupted, or because it
+// reached the number of iterations.
 std::optional<SolveEnd> Producer::already_ended(std::uint64_t iteration, const Change& change) noexcept {
   const bool converged = run_.convergence.observe(change.criterion) == Progress::kConverged;
   if (!converged && iteration < run_.options.last_iteration()) return std::nullopt;
@@ -46,12 +46,12 @@ std::optional<SolveEnd> Producer::already_ended(std::uint64_t iteration, const C
   return converged ? SolveEnd::kConverged : SolveEnd::kIterationsDone;
 }
 
-// If x_k is to be published and there is room, the solver writes it to shared memory directly. In the claimed buffer
-// the variables have the same places as in any payload, counted from the first variable (StepWriter::places).
+// If x_k is to be published and there is room, the solver writes it to shared memory directly. Relative to the first
+// variable, the variables have the same places in the claimed buffer as in any payload (StepWriter::places).
 void* Producer::place(std::uint64_t, bool due, const void* previous) noexcept {
   in_buffer_ = due && claim();
   if (due && !in_buffer_ && claim_status_ != RINGSIDE_FULL) return nullptr;
-  // The solver has continued from x_{k-1}. If x_{k-1} found no buffer, it can no longer be published.
+  // The solver has continued from x_{k-1}. If no buffer was free for x_{k-1}, it can no longer be published.
   if (std::exchange(was_full_, due && !in_buffer_)) {
     writer_.skip();
     take_counts();
@@ -98,7 +98,7 @@ void Producer::take_counts() noexcept {
   set(run_.account.producer_idle_ns, counts.idle_ns);
 }
 
-// Called if the last iteration was not due, or found no buffer: an iterate is copied only in these cases.
+// Called if the last iterate was not due, or no buffer was free for it. An iterate is copied only in these cases.
 SolveEnd Producer::publish_last(const FinishedIterate& last, SolveEnd how) noexcept {
   claim_status_ = writer_.claim_last();
   take_counts();

@@ -27,13 +27,13 @@ class PrivateIterates {
 
   void* start() noexcept { return first_.data(); }
 
-  /// A place for step k while step k-1 lies at `previous`.
+  /// A place for step k while step k-1 is stored at `previous`.
   void* target(const void* previous) noexcept {
     return second_.empty() || previous != first_.data() ? first_.data() : second_.data();
   }
 
  private:
-  /// The size is at least one byte, so that a process without rows has a place, too.
+  /// The size is at least one byte, so that a process without rows also has a place.
   static std::size_t bytes_of(std::span<const VariablePlace> places) noexcept {
     return std::max<std::size_t>(places.back().offset + places.back().stored_bytes, 1);
   }
@@ -42,8 +42,9 @@ class PrivateIterates {
   Array<std::byte> second_;
 };
 
-/// Runs iterations 1, 2, 3 ... of `solver`, or those after a kept run's iterate, and publishes each `options.every`-th
-/// iterate and the last one. `stop` ends the run after the current iteration, whose iterate is published.
+/// Runs iterations 1, 2, 3 ... of the solver, or the iterations after a kept run's iterate. Publishes each
+/// `options.every`-th iterate and the last one. `stop` ends the run after the current iteration, whose iterate is
+/// published.
 class Producer : private IterateSink {
  public:
   /// Throws Error (exit code 3) if there is no room for the private iterates.
@@ -71,9 +72,9 @@ class Producer : private IterateSink {
   PrivateIterates private_iterates_;
   std::vector<ringside_value> scalars_;  // the scalars of the step that is published
   ringside_status claim_status_ = RINGSIDE_OK;
-  bool in_buffer_ = false;  // whether the present iterate lies in a buffer of the hand-off
-  bool published_ = true;   // the newest iterate is published; x_0 is no step, a kept one is in the ring
-  bool was_full_ = false;   // the newest iterate found no buffer: it is skipped unless it is the last
+  bool in_buffer_ = false;  // whether the present iterate is in a buffer of the hand-off
+  bool published_ = true;   // the newest iterate is published; x_0 is no step, and a kept iterate is in the ring
+  bool was_full_ = false;   // no buffer was free for the newest iterate: it is skipped unless it is the last
   std::int64_t generate_unpublished_ns_ = 0;  // generate time since the last published step
 };
 

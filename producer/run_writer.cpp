@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-// No result is 0, which would leave the choice to the environment.
+// The result is never 0, because 0 would leave the choice to the environment.
 std::uint32_t choice_of(PoolUse use) {
   switch (use) {
     case PoolUse::kOverwrite: return RINGSIDE_POOL_OVERWRITE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The run that this process publishes. It uses include/ringside.h like any solver: the writer attaches with the options
-// of the command line, and throws the library's failures.
+// The run that this process publishes. It uses include/ringside.h like any solver. The writer attaches with the options
+// of the command line, and throws failures of the library as Errors.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@ struct RunWriterOptions {
   const PublishOptions& publish;
   const PeerOptions& peer;
   const ProcessOptions& process;
-  std::vector<int> lent_cores = {};    // with --elastic: the cores lent while a claim waits
-  const volatile int* stop = nullptr;  // ends a wait; outlives the writer
+  std::vector<int> lent_cores = {};    // with --elastic: these cores are lent to the analyzer while a claim waits
+  const volatile int* stop = nullptr;  // ends a wait when it is set; must outlive the writer
 };
 
-/// The destination of the producer loop's steps (producer/producer.hpp): the analyzer of one process, or that of a node
-/// with several ranks (mpi/solvers/rank_run.hpp).
+/// Where the producer's loop (producer/producer.hpp) sends its steps: to the analyzer of one process, or to the
+/// analyzer of a node with several ranks (mpi/solvers/rank_run.hpp).
 class StepWriter {
  public:
   virtual ~StepWriter() = default;
@@ -41,7 +41,7 @@ class StepWriter {
   /// Copies the kept step's variables to their places in `payload`. Call before the first publish. Throws Error.
   virtual void copy_kept(void* payload) const = 0;
 
-  // The statuses are those of ringside.h; RINGSIDE_FULL is returned only with kSkip.
+  // Returns a status of ringside.h; RINGSIDE_FULL is returned only with kSkip.
   virtual ringside_status claim(WhenFull when_full) noexcept = 0;
   virtual ringside_status claim_last() noexcept = 0;
   /// The place of the claimed step's first variable.
@@ -49,7 +49,7 @@ class StepWriter {
   /// Requires a claimed step, and a greater iteration than the previous one.
   virtual void publish(std::uint64_t iteration, std::int64_t generate_ns,
                        std::span<const ringside_value> scalars) noexcept = 0;
-  /// Notes a step that found no room and is not published.
+  /// Counts a step that is not published because there was no room for it.
   virtual void skip() noexcept = 0;
   virtual ringside_counts counts() const noexcept = 0;
 };
@@ -57,14 +57,14 @@ class StepWriter {
 /// The step from which a run continues.
 struct ContinuedStep {
   std::uint64_t iteration = 0;
-  std::vector<std::uint64_t> scalars;  // words, in the order declared
+  std::vector<std::uint64_t> scalars;  // their words, in the order in which they were declared
 };
 
 /// A solver's variable and scalar as ringside.h declares them. The results point to the names of the arguments.
 ringside_variable declared(const Variable& variable);
 ringside_scalar declared(const Scalar& scalar);
 
-/// The Error (exit code 2) about a kept step without a scalar that the run declares.
+/// The Error (exit code 2) for a kept step that lacks a scalar which the run declares.
 Error scalar_is_missing(std::uint64_t iteration, const Scalar& scalar);
 
 class RunWriter final : public StepWriter {
@@ -78,7 +78,7 @@ class RunWriter final : public StepWriter {
 
   /// Replaces run_id and problem_id by the analyzer's: a resumed run keeps its run_id.
   void identify(RunDescription& run) const;
-  /// The analyzer's remark about the attachment; usually empty.
+  /// The note that the analyzer sent about the attachment; usually empty.
   std::string note() const { return ringside_writer_note(handle()); }
   /// The analyzer's cores, lent while the analyzer waits for a step. Requires `lent_cores`.
   CoreBorrower analyzer_cores() const;
@@ -94,7 +94,7 @@ class RunWriter final : public StepWriter {
   }
   ringside_status claim_last() noexcept override { return ringside_writer_claim_last(handle()); }
   void* buffer() noexcept override { return ringside_writer_buffer(handle(), 0); }
-  /// Cannot fail: a buffer has been claimed, and the iterations rise.
+  /// This cannot fail, because a buffer has been claimed, and the iterations rise.
   void publish(std::uint64_t iteration, std::int64_t generate_ns,
                std::span<const ringside_value> scalars) noexcept override {
     ringside_writer_publish_timed(handle(), iteration, generate_ns, scalars.data(), scalars.size());

@@ -16,7 +16,7 @@
 namespace ringside {
 namespace {
 
-/// Updates the account after iteration `iterate.iteration`; returns the convergence check's result.
+/// Updates the account after iteration `iterate.iteration`. Returns the result of the convergence check.
 Progress account_for(const SolveRun& run, const FinishedIterate& iterate) noexcept {
   ProducerAccount& account = run.account;
   set(account.generate_ns, account.generate_ns.load(std::memory_order_relaxed) + iterate.generate_ns);
@@ -55,7 +55,7 @@ Error divergence_error(const SolveOptions& options, const ProducerAccount& accou
       options.matrix, options.solver, iterations, rounded(change), rounded(growth), example);
 }
 
-/// The iteration that broke down is not counted: it made no step.
+/// The iteration that broke down is not counted, because it made no step.
 Error breakdown_error(const SolveOptions& options, const ProducerAccount& account, const Solver& solver) {
   return usage_error("{}: {} broke down in iteration {}: {}", options.matrix, options.solver,
                      account.iterations.load() + 1, solver.breakdown());
@@ -66,9 +66,9 @@ Error breakdown_error(const SolveOptions& options, const ProducerAccount& accoun
 SolveEnd solve(const SolveRun& run, const FirstStep& first, IterateSink& sink) noexcept {
   const SolveOptions& options = run.options;
 #pragma omp parallel
-  set_default_floats();  // in each thread: a resumed run must not mix two floating-point environments
+  set_default_floats();  // in each thread, because a resumed run must not mix two floating-point environments
   run.solver.prepare(first.payload, first.scalars);
-  set(run.account.analyzer_cores_lent_ns, std::int64_t{0});  // preparing is not part of the account
+  set(run.account.analyzer_cores_lent_ns, std::int64_t{0});  // cores lent while the solver was prepared do not count
   set(run.account.iterations, first.iteration);
   set(run.account.begun_ns, now_ns());
 

@@ -32,7 +32,7 @@ constexpr std::chrono::seconds kSyncInterval{1};
 static_assert(kBufferBytes > sizeof(JournalHeader) + frame_bytes(kMaxRecordBytes));
 static_assert(kLeastBytes / kJournalLogs > sizeof(JournalHeader) + frame_bytes(kMaxRecordBytes));
 
-/// Syncs the dirty logs about once a second, so that no append waits for the disk.
+/// Syncs the logs that have unsynced bytes about once a second, so that no append waits for the disk.
 class Syncer {
  public:
   explicit Syncer(std::array<std::unique_ptr<JournalStorage>, kJournalLogs>& logs) : logs_(logs) {
@@ -42,7 +42,7 @@ class Syncer {
   void mark_dirty(std::uint32_t log) noexcept { dirty_[log].store(true, std::memory_order_release); }
   int error() const noexcept { return error_.load(std::memory_order_acquire); }
 
-  /// The kernel reports a failed sync once. The caller that receives the error stores it for later callers.
+  /// The kernel reports a failed sync once. So the caller that receives the error stores it for later callers.
   int sync() noexcept {
     const std::lock_guard lock(syncing_);
     for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
@@ -67,7 +67,7 @@ class Syncer {
   std::jthread thread_;
 };
 
-/// The existing logs, all of one kind, as found before the first of them is opened for writing.
+/// The existing logs, which are all of one kind, in the state before the first of them is opened for writing.
 struct LogsThere {
   std::array<LogScan, kJournalLogs> scan;
   std::optional<JournalKind> kind;
@@ -112,10 +112,10 @@ JournalKind choose(JournalKind asked, std::optional<JournalKind> there, Storage 
 struct Journal::Implementation {
   JournalKind kind = JournalKind::kFile;
   std::array<std::unique_ptr<JournalStorage>, kJournalLogs> logs;
-  std::array<std::uint64_t, kJournalLogs> oldest = {};  // 0: no record in the log
+  std::array<std::uint64_t, kJournalLogs> oldest = {};  // the first record's number; 0: the log has no record
   std::uint64_t newest = 0;
   std::uint32_t active = 0;      // the log to which records are appended
-  bool begun = false;            // the active log has a header
+  bool begun = false;            // whether the active log has a header
   std::uint64_t generation = 0;  // the generation of the active log; 0: no log is active yet
   std::uint64_t seed = 0;        // the seed of the active log's frames
   std::unique_ptr<std::byte[]> buffer = std::make_unique<std::byte[]>(kBufferBytes);
@@ -123,7 +123,7 @@ struct Journal::Implementation {
   std::uint64_t buffered_first = 0;  // numbers of the first and the last record in the buffer
   std::uint64_t buffered_last = 0;
   int error = 0;
-  std::optional<Syncer> syncer;  // last: its thread ends first
+  std::optional<Syncer> syncer;  // last member, so that its thread ends first
 
   int flush() noexcept;
   int begin_log(std::uint64_t first_seq) noexcept;

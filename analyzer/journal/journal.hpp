@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The journal: every record of the analyzer, in order, in two logs beside the pool that are written in turn.
-// docs/use/live.md describes its purpose, docs/formats/files.md its bytes. It stores encoded records
-// (proto/ringside.proto) and depends only on their numbers, not on their content.
+// The journal: every record of the analyzer, in order. The records are in two logs beside the pool, which are written
+// in turn. docs/use/live.md describes the journal's purpose, docs/formats/files.md its bytes. The journal stores
+// encoded records (proto/ringside.proto) and depends only on the records' numbers, not on their content.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@
 
 namespace ringside {
 
-/// The writing side, for one thread of one process (the one that owns the pool).
+/// The writing side. Only one thread of one process (the process that owns the pool) uses it.
 class Journal {
  public:
-  /// Opens the journal of `pool`, or creates it. Cuts off a torn tail, and logs a line about damage. Throws Error: exit
-  /// code 2 for kOff, for a kind that is not built in, and for files of another kind or of no Ringside journal; 3 if it
-  /// is in use, or if space or permission is missing.
+  /// Opens the journal of `pool`, or creates it. Removes an incomplete end of the journal, and logs a line about
+  /// damage. Throws Error: exit code 2 for kOff, for a kind that is not built in, and if the files are a journal of
+  /// another kind or no Ringside journal; 3 if the journal is in use, or if space or permission is missing.
   static Journal open(const std::string& pool, const JournalOptions& options, Storage storage, Durability durability);
   ~Journal();
   Journal(Journal&&) noexcept;
@@ -29,17 +29,17 @@ class Journal {
 
   /// kPmemlog or kFile.
   JournalKind kind() const noexcept;
-  /// 0: the journal holds no record.
+  /// 0 if the journal holds no record.
   std::uint64_t oldest_seq() const noexcept;
   std::uint64_t newest_seq() const noexcept;
 
-  /// Number of the first record in the log being written; 0: it has none.
+  /// Number of the first record in the log that is being written; 0 if this log has no record.
   std::uint64_t first_seq_of_log() const noexcept;
   /// Capacity of each log in bytes.
   std::uint64_t log_capacity_bytes() const noexcept;
 
-  /// Appends records numbered newest_seq() + 1, + 2 ... If it returns 0, they survive the death of any process.
-  /// Otherwise it returns an errno value, and nothing more is appended from then on.
+  /// Appends records numbered newest_seq() + 1, + 2 ... If it returns 0, these records survive the death of any
+  /// process. Otherwise it returns an errno value, and nothing more is appended from then on.
   int append(std::span<const EncodedRecord> records) noexcept;
 
   /// Waits until everything appended survives power loss, if `durability` requires that. Returns 0 or an errno value.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A log in a plain file. Bytes that write(2) has stored survive the death of any process; to survive power loss they
-// need fdatasync.
+// A log in a plain file. Bytes that write(2) has stored survive the death of any process, but they survive power loss
+// only after fdatasync.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -30,7 +30,7 @@ class FileLog final : public JournalStorage {
   int append(std::span<const std::byte> bytes) noexcept override {
     if (write_whole(fd_.get(), bytes, used_) < bytes.size()) {
       const int error = errno;
-      cut(used_);  // removes a partial frame; if this fails, too, that frame does not verify
+      cut(used_);  // removes a partial frame; if this also fails, the frame does not verify
       return error;
     }
     used_ += bytes.size();

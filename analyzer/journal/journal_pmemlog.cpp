@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A log in a libpmemlog pool: an append is atomic, and on DAX it survives power loss when it returns. Only this file
-// uses libpmemlog, which PMDK deprecated and then dropped. Without RINGSIDE_HAVE_PMEMLOG the functions of this file
+// uses libpmemlog, which PMDK deprecated and later removed. Without RINGSIDE_HAVE_PMEMLOG the functions of this file
 // only report that libpmemlog is missing.
 #include "analyzer/journal/journal_storage.hpp"
 #include "common/platform/error.hpp"
@@ -61,7 +61,8 @@ class PmemLog final : public JournalStorage {
     return syncs.error() != 0 ? syncs.error() : watched_.error();
   }
 
-  // libpmemlog cannot shorten a log. The bytes after `bytes` stay; a reader finds the records that follow them.
+  // libpmemlog cannot shorten a log. The bytes after the first `bytes` stay in the log; a reader still finds the
+  // records that follow these bytes.
   int cut(std::uint64_t) noexcept override {
     constexpr std::array<std::byte, kFrameAlignment> kPadding{};
     const std::size_t over = used_bytes() % kFrameAlignment;
@@ -95,7 +96,7 @@ Error cannot_open(const std::string& path, int error) {
   return system_error("{}: the journal cannot be opened for writing: {}", path, text);
 }
 
-/// Removes the file that a killed creation left. Throws Error (exit code 2) for any other file.
+/// Removes the file that an interrupted creation left. Throws Error (exit code 2) for any other file.
 void remove_leftover(const std::string& made) {
   const RegularFile file = open_regular(made, O_RDONLY | O_NOFOLLOW);
   if (file.kind.empty() && file.error == ENOENT) return;
@@ -109,11 +110,12 @@ void remove_leftover(const std::string& made) {
   if (unlink(made.c_str()) != 0) throw system_error("{}: {}", made, errno_text(errno));
 }
 
-/// Makes the log under another name first, so that a killed creation leaves no partial log under the log's name.
+/// Makes the log under another name first, so that an interrupted creation leaves no partial log under the log's name.
 void create(const std::string& path, std::uint64_t capacity) {
   const std::string made = path + ".new";
   remove_leftover(made);
-  // The shutdown state is useful only on DAX, and there it requires rights that this program needs for nothing else.
+  // libpmemlog's shutdown state is useful only on DAX. There it requires rights that this program does not need
+  // otherwise.
   int no_shutdown_state = 0;
   pmemlog_ctl_set(nullptr, "sds.at_create", &no_shutdown_state);
   const PmdkSyncs syncs;

@@ -22,7 +22,7 @@ struct Recorded {
   std::optional<std::uint64_t> commit_seq;  // empty: the journal lacks the run
   std::uint64_t iteration = 0;              // the iteration of that commit, or a lower bound
   std::uint64_t next_step = 0;              // the step of the next commit, if it belongs to the same attachment
-  std::uint64_t oldest = kNoCommit;         // a commit_seq: rotation may have removed records of earlier commits
+  std::uint64_t oldest = kNoCommit;         // a commit_seq; rotation may have removed records of earlier commits
 };
 
 struct Journaled {
@@ -52,7 +52,7 @@ void add(Journaled& journaled, const wire::RecordsMissing& missing) {
               recorded.oldest};
 }
 
-/// In the journal, all records of earlier commits precede an attachment's RunStarted.
+/// In the journal, all records of commits before an attachment precede the attachment's RunStarted.
 void add(Journaled& journaled, const wire::RunStarted& started) {
   const std::optional<Id128> run_id = id_of(started.run_id());
   if (!run_id || started.first_commit_seq() == 0) return;
@@ -78,8 +78,8 @@ Journaled read(const std::string& pool, const std::function<void(const wire::Rec
   return journaled;
 }
 
-/// The commits between `recorded` and the next known commit, `next_commit_seq`. next: that commit's figures if the ring
-/// keeps it.
+/// The commits between `recorded` and the next known commit, `next_commit_seq`. next: the figures of this next commit,
+/// if the ring keeps its step.
 MissingSteps between(const Recorded& recorded, const Id128& run_id, std::uint64_t next_commit_seq,
                      const StepFigures* next) {
   MissingSteps missing{.run_id = run_id};
@@ -94,9 +94,9 @@ MissingSteps between(const Recorded& recorded, const Id128& run_id, std::uint64_
   return missing;
 }
 
-/// For a run that the journal lacks: a state after which all commits before the run's oldest kept one are missing, but
-/// at most as many as the run had iterations. (The run made fewer commits only if a pool was overwritten and some
-/// iterations were not published.)
+/// For a run that is not in the journal: a state from which all commits before the run's oldest kept one count as
+/// missing, but not more commits than the run had iterations. (The run made fewer commits only if a pool was
+/// overwritten and some iterations were not published.)
 Recorded before_the_first(const StepFigures& oldest) {
   const std::uint64_t iterations = oldest.step.iteration == 0 ? 0 : oldest.step.iteration - 1;
   return {oldest.commit_seq - 1 - std::min(oldest.commit_seq - 1, iterations), 0, 0, 0};
@@ -122,7 +122,7 @@ CatchUp catch_up(const std::string& pool, const std::vector<RecordedStep>& kept,
       add_missing(between(recorded, step.run_id, step.commit_seq, &step));
       recorded = {step.commit_seq, step.step.iteration, step.step.step + 1, recorded.oldest};
     }
-    // A reader can hold a slot for longer than the journal keeps records. Such a step was recorded before.
+    // A reader can hold a slot for longer than the journal keeps records. The step in this slot was recorded earlier.
     if (step.commit_seq < recorded.oldest) continue;
     if (!journaled.steps.contains({step.run_id, step.step.iteration, step.commit_seq})) lacking.emplace_back(kept_step);
   }

@@ -40,7 +40,8 @@ void sync(int fd, const std::string& path) {
 }
 
 /// The first word marks the file as a journal's log, whatever the file held before, so that an interrupted wipe can be
-/// repeated. It is stored first and overwritten last: the zeros are written from the end to the beginning.
+/// repeated. This word is stored first and overwritten last, because the zeros are written from the end to the
+/// beginning.
 void overwrite_file(int fd, std::uint64_t bytes, const std::string& path) {
   const std::uint64_t word = std::min<std::uint64_t>(sizeof(kJournalMagic), bytes);
   if (word > 0 && pwrite(fd, &kJournalMagic, word, 0) != static_cast<ssize_t>(word)) {
@@ -77,7 +78,7 @@ bool is_possible(const FrameHeader& frame) {
          frame.seq > 0 && frame.seq < kMaxRecordSeq;
 }
 
-/// True for the beginning of a log: its header, or a first record after a damaged header.
+/// Whether these bytes are the beginning of a log: a log's header, or a first record after a damaged header.
 bool begins_as_a_log(std::span<const std::byte> log) {
   FrameHeader frame;
   const std::size_t there = std::min(log.size(), sizeof(kJournalMagic));
@@ -90,8 +91,8 @@ bool begins_as_a_log(std::span<const std::byte> log) {
 /// The offset of a log's first byte after libpmemlog's own headers, which a damaged or emptied log has as well.
 constexpr std::uint64_t kPmemlogDataAt = 8192;
 
-/// The possible seeds of the log's frames: the hash in its header, or the header's correct hash if the stored one is
-/// damaged.
+/// The possible seeds of the log's frames: the hash that the header contains; and the correct hash of the header, in
+/// case the stored hash is damaged.
 std::vector<std::uint64_t> possible_seeds(int fd) {
   std::vector<std::uint64_t> seeds;
   for (const std::uint64_t at : {std::uint64_t{0}, kPmemlogDataAt}) {
@@ -103,8 +104,8 @@ std::vector<std::uint64_t> possible_seeds(int fd) {
   return seeds;
 }
 
-/// Whether the frame at `at` verifies. If the header with the frame's seed is lost: whether a frame with the next
-/// number follows this frame.
+/// Whether the frame at `at` verifies. If the header that determines the frame's seed is lost, whether a frame with the
+/// next number follows this frame.
 bool is_a_record(int fd, std::uint64_t at, const FrameHeader& frame, const std::vector<std::uint64_t>& seeds) {
   const std::size_t frame_end = frame_bytes(frame.payload_bytes);
   std::vector<std::byte> bytes(frame_end + sizeof(FrameHeader));
@@ -119,7 +120,8 @@ bool is_a_record(int fd, std::uint64_t at, const FrameHeader& frame, const std::
   return is_possible(next) && next.seq == frame.seq + 1 && is_zero(padding);
 }
 
-/// Whether the file holds a record anywhere: if a log's beginning was overwritten, later records can still be read.
+/// Whether there is a record anywhere in the file: if a log's beginning was overwritten, later records can still be
+/// read.
 bool holds_a_record(int fd, std::uint64_t bytes) {
   constexpr std::size_t kLook = std::size_t{64} << 10;
   const std::vector<std::uint64_t> seeds = possible_seeds(fd);

@@ -19,9 +19,9 @@ struct WipedJournal {
 class JournalWipe {
  public:
   /// Locks the logs beside `pool`, if any, and checks all of them. The caller owns the pool, so no analyzer can begin
-  /// to write them. A damaged file counts as a log if it holds at least one record. Throws Error and changes nothing:
-  /// exit code 2 if another kind of file has a log's name, because it would stay; 3 if a log is in use, may not be
-  /// written, or is not this user's own (analyzer/pool/foreign_file.hpp).
+  /// to write to these logs. A damaged file counts as a log if it holds at least one record. Throws Error and changes
+  /// nothing: exit code 2 if another kind of file has a log's name, because this file would not be wiped; 3 if a log is
+  /// in use, may not be written, or is not this user's own (analyzer/pool/foreign_file.hpp).
   explicit JournalWipe(const std::string& pool, Foreign foreign = Foreign::kRefused);
 
   /// Overwrites and deletes the logs. Throws Error (exit code 3).

@@ -29,7 +29,8 @@ using Cause = DaxAnswer::Cause;
 
 constexpr long kDaxBlockBytes = 4096;  // a page: the block size that DAX needs
 
-// A file in `folder` that disappears when its descriptor is closed; invalid, with errno set, if it cannot be made.
+// Makes a file in `folder` that disappears when its descriptor is closed. If the file cannot be made, the descriptor is
+// invalid, and errno is set.
 UniqueFd nameless_file(const std::string& folder) {
   UniqueFd file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kPrivateMode));
   if (file.valid() || (errno != EOPNOTSUPP && errno != EISDIR)) return file;
@@ -86,7 +87,8 @@ DaxAnswer no_pmem(const PoolDevice& device) {
                       kMakeExt4)};
 }
 
-// For a namespace in fsdax mode with a file system that supports DAX: the property that the mount or the device lacks.
+// For a namespace in fsdax mode with a file system that supports DAX: the property that the mount or the device lacks
+// for DAX.
 DaxAnswer why_not_mapped(const PoolDevice& device, long block_bytes) {
   const Mount& mount = *device.mount;
   if (device.mapped && !device.passes_dax) {
@@ -215,8 +217,8 @@ bool is_mapped_synchronously(const void* base, std::size_t bytes) {
 }
 
 bool is_mapped_synchronously(std::istream& smaps, std::uintptr_t begin, std::uintptr_t end) {
-  // Mappings are listed by ascending address. Each has a line with its range, then other lines; one of these begins
-  // with VmFlags.
+  // Mappings are listed by ascending address. Each mapping has a line with its range, followed by other lines, one of
+  // which begins with VmFlags.
   constexpr char kFlags[] = "VmFlags:";
   std::uintptr_t first = 0;
   std::uintptr_t last = 0;

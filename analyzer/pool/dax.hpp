@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whether stores at a place persist there without a sync (DAX, with MAP_SYNC), and if not, why. Only this file decides
-// this question, for `--require-dax`, the analyzer's log and `ringside doctor`. It does not trust mount options: it
-// maps a file as the ring would be mapped. Mount, device and kernel only serve to explain a refusal.
+// this question, for `--require-dax`, the analyzer's log and `ringside doctor`. It does not trust mount options;
+// instead it maps a file in the way in which the ring would be mapped. Mount, device and kernel are examined only to
+// explain a refusal.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +14,18 @@
 
 namespace ringside {
 
-/// The command that makes an ext4 file system for DAX: files in units of 2 MiB, so that 2 MiB can be mapped at a time.
-/// Append the device.
+/// The command that makes an ext4 file system for DAX, without the device, which the caller appends. The file system
+/// allocates files in units of 2 MiB, so that 2 MiB can be mapped at a time.
 inline constexpr const char* kMakeExt4 = "mkfs.ext4 -b 4096 -E stride=512,stripe_width=512";
 
 struct DaxAnswer {
   enum class Cause {
     kGranted,
-    kUnreachable,  // no file can be opened or made there
-    kKernel,       // older than MAP_SYNC
-    kDenied,       // refused by the environment
+    kUnreachable,  // no file can be opened or made at the place
+    kKernel,       // the kernel has no MAP_SYNC yet
+    kDenied,       // the environment refuses it
     kNotPmem,
-    kFileSystem,  // it does not support DAX
+    kFileSystem,  // the file system does not support DAX
     kSectorMode,
     kRawMode,
     kDeviceMapper,
@@ -51,15 +52,15 @@ DaxAnswer ask_for_dax(const std::string& place, const PoolDevice& device, const 
 /// Throws Error (exit code 3) with one line if stores at `pool` do not persist in place. Leaves no file behind.
 void require_dax(const std::string& pool);
 
-/// Whether a mapping persists in place, as the kernel reports for it: true if all of base's `bytes` bytes are mapped
-/// with MAP_SYNC into this process. Stores to a mapping made without MAP_SYNC reach persistent memory, too, but the
-/// file system may not find their blocks after a power cut. libpmem's pmem_is_pmem() cannot be used: it covers only the
-/// mappings that libpmem made itself. For libpmemobj's mappings it returns false, even on real persistent memory (seen
-/// with 1.12.1).
+/// Whether stores to a mapping persist in place, according to the kernel's report about this mapping: true if all of
+/// base's `bytes` bytes are mapped with MAP_SYNC into this process. Stores to a mapping made without MAP_SYNC reach
+/// persistent memory, too, but the file system may not find their blocks after a power cut. libpmem's pmem_is_pmem()
+/// cannot be used: it covers only the mappings that libpmem made itself. For libpmemobj's mappings it returns false,
+/// even on real persistent memory (seen with 1.12.1).
 bool is_mapped_synchronously(const void* base, std::size_t bytes);
 
 /// Whether the addresses from `begin` up to `end` are mapped with MAP_SYNC, according to the text of a process's
-/// /proc/PID/smaps. False if that text does not cover all of them.
+/// /proc/PID/smaps. False if that text does not cover all of these addresses.
 bool is_mapped_synchronously(std::istream& smaps, std::uintptr_t begin, std::uintptr_t end);
 
 }  // namespace ringside

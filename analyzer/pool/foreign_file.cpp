@@ -21,9 +21,9 @@ namespace fs = std::filesystem;
 
 constexpr int kMostLinks = 40;  // the same as the kernel's limit
 
-/// Follows the path part by part. Each part is opened in the folder reached so far, without following links, so the
-/// checked part is the one that is used, even if another process exchanges names meanwhile. Empty: the path leads to no
-/// file, which the caller's open reports.
+/// Follows the path part by part. Each part is opened in the folder reached so far, without following links. So the
+/// part that is checked is the part that is used, even if another process exchanges names at the same time. The result
+/// is empty if the path leads to no file; the caller's open reports this.
 std::optional<struct stat> follow(const fs::path& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
@@ -32,7 +32,7 @@ std::optional<struct stat> follow(const fs::path& path) {
     return UniqueFd(openat(folder, part, O_PATH | O_NOFOLLOW | O_CLOEXEC));
   };
   UniqueFd reached = enter(AT_FDCWD, "/");
-  fs::path named = "/";  // for messages
+  fs::path named = "/";  // the path so far, for messages
   for (int links = 0; !ahead.empty() && links <= kMostLinks;) {
     const fs::path part = ahead.front();
     ahead.pop_front();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks the owner of the file behind the name of a pool or a journal. The owner of a file may read what is written to
-// it. In a folder that others may write to, such as /tmp, a name can lead to another user's file, another user's link,
-// or an unintended second name of the user's own file. Writers check this before every access; readers need not.
+// Checks who owns the file to which the name of a pool or a journal leads. The owner of a file may read what is written
+// to the file. In a folder to which other users may write, such as /tmp, a name can lead to another user's file,
+// another user's link, or an unintended second name of the user's own file. Writers check the owner before every
+// access; readers need not check it.
 #pragma once
 
 #include <sys/stat.h>
@@ -15,7 +16,8 @@ namespace ringside {
 enum class Foreign { kRefused, kAllowed };
 
 /// Throws Error (exit code 3, naming --foreign-pool) unless the file belongs to the effective user and has only one
-/// name. file: from lstat, or from fstat of an open file, so that the checked file is the one that will be written.
+/// name. file: the result of lstat; or of fstat for an open file, which makes sure that the checked file is the one
+/// that will be written.
 void refuse_foreign_file(const struct stat& file, const std::string& name);
 
 /// Throws Error (exit code 3, naming --foreign-pool) if a symbolic link in `path`, or `path` itself, belongs to a user

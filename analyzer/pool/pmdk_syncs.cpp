@@ -27,8 +27,8 @@ void PmdkSyncs::note(int error) noexcept {
 
 }  // namespace ringside
 
-// The dynamic linker prefers a program's own functions, even for the libraries. The function is weak, because a test
-// that watches every call of libpmemobj defines its own msync.
+// The dynamic linker prefers a program's own functions, even for calls from libraries. The function is weak, because a
+// test that watches every call of libpmemobj defines its own msync.
 extern "C" __attribute__((visibility("default"), used, weak)) int msync(void* address, std::size_t bytes, int flags) {
   using Msync = int(void*, std::size_t, int);
   static Msync* const next = reinterpret_cast<Msync*>(dlsym(RTLD_NEXT, "msync"));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Catches failures of msync in libpmemobj and libpmemlog. On a plain file every persist of libpmemobj is an msync. If
-// one fails, libpmemobj calls abort(): in pmemobj_create, pmemobj_open (run_id, lanes), pmemobj_alloc, pmemobj_root and
-// even pmemobj_close (statistics). libpmemlog ignores a failure, and aborts only when it creates a log. The process
-// must instead end with its own line. So this file defines msync for the program: while a PmdkSyncs is in scope, it
-// notes a failed msync of its thread, and the library continues until its call returns.
+// an msync fails, libpmemobj calls abort(): in pmemobj_create, pmemobj_open (run_id, lanes), pmemobj_alloc,
+// pmemobj_root and even pmemobj_close (statistics). libpmemlog ignores a failure, and aborts only when it creates a
+// log. Instead of this, the process must end with its own error line. So this file defines msync for the program: while
+// a PmdkSyncs is in scope, it stores that an msync of its thread has failed, and the library continues until its call
+// returns.
 #pragma once
 
 namespace ringside {

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kSectorBytes = 512;  // the unit of sysfs, whatever the device's sector size
-constexpr int kMaxLayers = 8;               // the most layers of the device mapper, one above the other
+constexpr int kMaxLayers = 8;               // the most layers of the device mapper that are followed
 
 // mountinfo encodes blanks and backslashes in names as \040, \134.
 std::string unescaped(const std::string& text) {
@@ -34,7 +34,7 @@ std::string unescaped(const std::string& text) {
   return plain;
 }
 
-// ext4 states stripes in blocks, xfs in sectors.
+// ext4 gives the size of stripes in blocks, xfs in sectors.
 std::int64_t stripe_bytes(const Mount& mount) {
   constexpr std::int64_t kBlockBytes = 4096;
   const auto number = [&mount](std::string_view name) {
@@ -43,8 +43,8 @@ std::int64_t stripe_bytes(const Mount& mount) {
   return std::max(number("stripe") * kBlockBytes, number("sunit") * kSectorBytes);
 }
 
-// "27 1 254:0 / /mnt rw,relatime shared:1 - ext4 /dev/vda rw,dax=always": the fields after the dash belong to the file
-// system.
+// Parses a line such as "27 1 254:0 / /mnt rw,relatime shared:1 - ext4 /dev/vda rw,dax=always". The fields after the
+// dash belong to the file system.
 std::optional<Mount> mount_in(const std::string& line) {
   const std::vector<std::string> parts = words(line);
   const auto dash = std::find(parts.begin(), parts.end(), "-");
@@ -63,7 +63,8 @@ bool lies_in(const std::string& path, const std::string& folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
-// The innermost mount that contains `path`; if several mounts have one mount point, the last, which hides the others.
+// The innermost mount that contains `path`. If several mounts have the same mount point, it is the last of them,
+// because this one hides the others.
 std::optional<Mount> mount_of(const std::string& path, const std::string& root) {
   std::optional<Mount> best;
   std::ifstream table(root + "/proc/self/mountinfo");
@@ -82,7 +83,7 @@ std::string resolved(const std::string& path) {
   return error ? "" : real.string();
 }
 
-// The NUMA node, from the nearest folder above `device` (itself first) that states one; else -1.
+// The NUMA node that the nearest folder states: `device` itself, or else a folder above it. -1 if no folder states one.
 std::int64_t numa_node_above(const std::string& device, const std::string& root) {
   const std::string top = resolved(root + "/sys");
   for (fs::path folder = device; folder.string().size() > top.size(); folder = folder.parent_path()) {
@@ -91,7 +92,8 @@ std::int64_t numa_node_above(const std::string& device, const std::string& root)
   return -1;
 }
 
-// ".../ndbus0/region0/pfn0.1/block/pmem0" names the region, and the namespace or the device that claims it.
+// A path such as ".../ndbus0/region0/pfn0.1/block/pmem0" contains the region, and the namespace or the device that uses
+// the namespace.
 std::optional<PmemNamespace> namespace_of(const std::string& disk, const std::string& root) {
   PmemNamespace found;
   bool on_virtio = false;
@@ -117,8 +119,8 @@ std::optional<PmemNamespace> namespace_of(const std::string& disk, const std::st
   return found;
 }
 
-// Finds the whole devices below `device`: a partition's parent, a mapped device's slaves. Notes in `found` the
-// partitions and mapped devices that it passes.
+// Finds the whole devices below `device`: the parent of a partition, the slaves of a mapped device. Stores in `found`
+// the partitions and mapped devices through which it passes.
 void find_disks(const std::string& device, int layer, PoolDevice& found, std::vector<std::string>& disks) {
   if (layer > kMaxLayers) return;
   if (fs::exists(device + "/partition")) {
@@ -178,8 +180,8 @@ PoolDevice find_pool_device(const std::string& place, const std::string& root) {
   if (error) real = fs::weakly_canonical(fs::absolute(pool_folder(place), error), error);
   found.mount = mount_of(real.string(), root);
   if (!found.mount) return found;
-  // For btrfs and others, mountinfo contains the file system's own device. Then only the source's name leads to the
-  // block device.
+  // For btrfs and others, mountinfo contains the file system's own device. For these file systems, only the name of the
+  // mount's source leads to the block device.
   std::string device = resolved(root + "/sys/dev/block/" + found.mount->device);
   if (device.empty() && found.mount->source.starts_with("/dev/")) {
     device = resolved(root + "/sys/class/block/" + fs::path(found.mount->source).filename().string());

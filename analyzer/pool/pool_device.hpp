@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The devices under a pool: the mount, its block device, and for a pmem device the namespace and the region of the
 // kernel's nd bus. Their descriptions are read from /proc/self/mountinfo and /sys. They explain why a place has no DAX,
-// and show on which node, region and DIMMs its bytes are.
+// and show on which node, region and DIMMs the bytes of a pool are.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Mount {
   std::string point;              // the folder at which it is mounted
   std::string type;               // ext4, xfs, tmpfs, ...
   std::string source;             // /dev/pmem0
-  std::string options;            // the options of the mount and of the file system, between commas
+  std::string options;            // the options of the mount and of the file system, separated by commas
   std::int64_t stripe_bytes = 0;  // unit of the file system's allocation; 0: not stated
 
   /// The value of an option, such as "always" of "dax=always"; "" for an option without a value; empty if it is not
@@ -38,15 +38,15 @@ struct PmemNamespace {
 struct PoolDevice {
   std::optional<Mount> mount;
   std::string name;                   // the block device: "pmem0p1", "dm-0"; "" if the file system has none
-  std::vector<std::string> disks;     // the whole devices at the bottom, through partitions and the device mapper
+  std::vector<std::string> disks;     // the whole devices below all partitions and layers of the device mapper
   bool mapped = false;                // whether the device mapper is between the device and its disks
-  std::int64_t start_bytes = 0;       // the beginning of a partition on its disk
+  std::int64_t start_bytes = 0;       // where a partition begins on its disk
   std::int64_t bytes = 0;             // the size of the device; 0: not known
   bool passes_dax = false;            // whether a file system on the device may use DAX
   std::int64_t numa_node = -1;        // -1: not stated
   std::optional<PmemNamespace> pmem;  // the namespace of the first disk that is persistent memory
 
-  /// "/dev/pmem0 (ext4 at /mnt/pmem)".
+  /// A text such as "/dev/pmem0 (ext4 at /mnt/pmem)".
   std::string text() const;
 };
 
@@ -54,7 +54,7 @@ struct PoolDevice {
 /// /sys ("" on a real node). Never throws: unknown fields stay empty.
 PoolDevice find_pool_device(const std::string& place, const std::string& root = "");
 
-/// The folder in which a pool named `place` lies, or would lie: `place` itself if it is a folder.
+/// The folder in which a pool named `place` is, or would be made: `place` itself if it is a folder.
 std::string pool_folder(const std::string& place);
 
 /// ndctl's name of the mode that the kernel calls `kernel_mode`.

@@ -47,7 +47,7 @@ void check_file_size_limit(std::uint64_t bytes, const std::string& name) {
   }
 }
 
-/// The bytes of the blocks that a sparse copy of a pool lacks.
+/// The size in bytes of the blocks that a sparse copy of a pool lacks.
 std::uint64_t bytes_of_holes(const struct stat& status) noexcept {
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
   const std::uint64_t has = static_cast<std::uint64_t>(status.st_blocks) * 512;  // POSIX: units of 512
@@ -64,7 +64,7 @@ UniqueFd nameless_file_beside(const fs::path& path) {
   UniqueFd fd = make_nameless_file(path.string(), kPrivateMode);
   if (!fd.valid()) return fd;
   mark_as_being_made(fd.get());
-  flock(fd.get(), LOCK_EX | LOCK_NB);  // always succeeds: no other process has it open
+  flock(fd.get(), LOCK_EX | LOCK_NB);  // always succeeds, because no other process has the file open
   return fd;
 }
 
@@ -149,7 +149,7 @@ void check_content_at_rest(int fd, const fs::path& path, const std::string& name
     return check_content(fd, name);
   } catch (const Error&) {
   }
-  // With the lock held, this result is final.
+  // Only after the lock is taken is the result of this check final.
   lock_named_or_throw(fd, path, name);
   check_content(fd, name);
   flock(fd, LOCK_UN);
@@ -180,7 +180,8 @@ bool holds_nothing(int fd, const std::string& name) {
 }
 
 void lock_or_throw(int fd, const std::string& name) {
-  // Check this first: the creator releases the lock for libpmemobj for a moment, in which this process could take it.
+  // This must be checked first: the creator releases the lock for a moment, for libpmemobj, and in this moment this
+  // process could take the lock.
   if (is_being_made(fd)) throw in_use(name);
   lock(fd, name);
 }

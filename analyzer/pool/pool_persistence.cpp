@@ -22,7 +22,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::chrono::seconds kBetweenLooks{10};  // between two checks of a disk without syncs
+constexpr std::chrono::seconds kBetweenLooks{10};  // between two checks of a disk to which no sync is made
 
 class PoolPersistence : public Persistence {
  public:
@@ -32,7 +32,7 @@ class PoolPersistence : public Persistence {
 
   void store64(std::uint64_t* to, std::uint64_t value) noexcept override {
     // A release store is a plain store on x86-64. The compiler may not move or split it, and readers of the mapping see
-    // stores in this order.
+    // the stores in the order in which they are made.
     __atomic_store_n(to, value, __ATOMIC_RELEASE);
   }
 
@@ -58,7 +58,7 @@ class DaxPersistence final : public PoolPersistence {
   void flush(const void* address, std::size_t bytes) noexcept override { pmem_flush(address, bytes); }
 
   void drain() noexcept override {
-    _mm_sfence();  // for non-temporal stores; libpmem omits the fence if its own flushes need none
+    _mm_sfence();  // for non-temporal stores: libpmem omits the fence if its own flushes need none
     pmem_drain();
   }
 
@@ -68,9 +68,10 @@ class DaxPersistence final : public PoolPersistence {
 /// A plain file in the page cache. Other processes see stores at once, so stores survive the death of this process. The
 /// disk receives them in any order, until a sync returns.
 ///
-/// A sync write-protects the pages it wrote, so the next store through the mapping faults, page by page. That halved
-/// the speed of copies, compared with write(2) into the same pages. Therefore copies use write(2) where syncs follow
-/// every few copies. Writes and stores use the same page cache, so every process that maps the file sees both.
+/// A sync write-protects the pages that it has written. So the next store to each of these pages through the mapping
+/// causes a page fault. These faults halved the speed of copies, compared with write(2) into the same pages. Therefore
+/// copies use write(2) where syncs follow every few copies. Writes and stores use the same page cache, so every process
+/// that maps the file sees both.
 class FilePersistence final : public PoolPersistence {
  public:
   FilePersistence(UniqueFd file, const std::byte* base, std::shared_ptr<WatchedMapping> watched)
@@ -105,7 +106,7 @@ class FilePersistence final : public PoolPersistence {
   }
 
   void flush(const void*, std::size_t) noexcept override {}
-  void drain() noexcept override { _mm_sfence(); }  // non-temporal stores wait in write-combining buffers until this
+  void drain() noexcept override { _mm_sfence(); }  // without it, non-temporal stores wait in write-combining buffers
 
   int sync() noexcept override {
     if (const int error = sync_data(file_.get())) watched_->note(error);
@@ -115,8 +116,8 @@ class FilePersistence final : public PoolPersistence {
 
  private:
   /// False if the write was refused, or cut short by a signal: the caller then stores through the mapping, and the next
-  /// sync returns any error. A write extends a truncated file. A pool's content ends before its file does, so the next
-  /// sync, or the end of the run, still finds the file too short.
+  /// sync returns any error. A write makes a truncated file longer. But a pool's content ends before the end of its
+  /// file, so the next sync, or the check at the end of the run, still finds that the file is too short.
   bool write(void* to, const void* from, std::size_t bytes) const noexcept {
     if (!watched_->intact_or_noted()) return false;
     return pwrite(file_.get(), from, bytes, static_cast<const std::byte*>(to) - base_) == static_cast<ssize_t>(bytes);
@@ -125,7 +126,7 @@ class FilePersistence final : public PoolPersistence {
   UniqueFd file_;
   const std::byte* base_;
   bool syncs_follow_ = false;
-  std::jthread disk_watch_;  // last: its thread uses the other members
+  std::jthread disk_watch_;  // last member, because its thread uses the others
 };
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace ringside {
 
 /// file: the pool file, opened for writing; `sync` syncs it. base: the address at which the file is mapped. watched:
-/// that mapping, in which failed syncs are noted.
+/// the watch of this mapping, which stores failed syncs.
 std::unique_ptr<Persistence> make_pool_persistence(Storage storage, UniqueFd file, const std::byte* base,
                                                    std::shared_ptr<WatchedMapping> watched);
 

@@ -23,13 +23,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first two pages identify a pool. They are overwritten after all others, and their first word last, with one
-// store.
+// The first two pages identify a pool. They are overwritten after all other pages. Their first word is overwritten last
+// of all, with one store.
 constexpr std::uint64_t kHeadBytes = 2 * kPageBytes;
 constexpr std::uint64_t kFirstWordBytes = 8;
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
-// The unit of a sync, so that bytes reported as done are on the medium.
+// A sync follows each part of this size, so that the bytes that are reported as done are on the medium.
 constexpr std::uint64_t kPartBytes = std::uint64_t{8} << 20;
 
 bool is_zero(std::span<const std::byte> bytes) {
@@ -38,8 +38,8 @@ bool is_zero(std::span<const std::byte> bytes) {
          (bytes[0] == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
-/// True for the remains of a wipe that was interrupted within the head: libpmemobj's first word, and zeros after the
-/// head.
+/// Whether the file was left by a wipe that was interrupted within the head: it has libpmemobj's first word, and zeros
+/// after the head.
 bool is_wiped_behind_its_head(std::span<const std::byte> file) {
   return file.size() > kHeadBytes && is_pmemobj_pool(file) && is_zero(file.subspan(kHeadBytes));
 }
@@ -70,7 +70,7 @@ PoolWipe::PoolWipe(const fs::path& path, Foreign foreign) : name_(path.string())
   lock_named_or_throw(fd_.get(), file_, name_);
   const struct stat status = status_of(fd_.get(), name_);
   if (foreign == Foreign::kRefused) {
-    refuse_foreign_links(path, status);  // again: names may have been exchanged before the file was open
+    refuse_foreign_links(path, status);  // checked again: names may have been exchanged before the file was open
     refuse_foreign_file(status, name_);
   }
   if (status.st_size == 0) throw usage_error("{}: an empty file, not a Ringside pool", name_);

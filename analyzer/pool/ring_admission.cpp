@@ -32,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "pagerank of web.mtx", or the solver alone: a program need not name its problem.
+/// A text such as "pagerank of web.mtx"; or only the solver, because a program need not name its problem.
 std::string problem_of(const RunDescription& run) {
   const std::string problem(text_of(run.matrix));
   return problem.empty() ? std::string(text_of(run.solver)) : fmt::format("{} of {}", text_of(run.solver), problem);
@@ -86,8 +86,8 @@ std::vector<Scalar> scalars_of(const RunReading& reading, const Schema& schema, 
   }
 }
 
-/// Throws Error unless the scalars common to both runs are the same, in the same order: a step stores their values
-/// without their names.
+/// Throws Error unless the scalars that both runs have are the same, in the same order. This is necessary because a
+/// step stores the values of scalars without their names.
 void check_scalars(const std::vector<Scalar>& kept, const std::vector<Scalar>& here, const RingGeometry& geometry,
                    const std::string& pool) {
   const auto describe = [](const Scalar& scalar) {
@@ -168,7 +168,7 @@ void refuse_foreign_place(const RingOptions& options) {
   if (!options.foreign_pool) refuse_foreign_links(options.pool);
 }
 
-/// A path that may not be inspected counts as existing: opening the pool then reports the reason.
+/// A path that may not be inspected counts as existing. The reason is then reported when the pool is opened.
 bool is_missing(const fs::path& path) {
   std::error_code error;
   return fs::status(path, error).type() == fs::file_type::not_found;
@@ -241,7 +241,7 @@ Admission find_ring(const RingOptions& options, const OfferedRun& offered, PoolU
   if (is_missing(options.pool)) {
     try {
       return fresh(RingPool::create(options.pool, wanted, options.slots, foreign));
-    } catch (const PoolExistsError&) {  // another process made one first: treat it like any other
+    } catch (const PoolExistsError&) {  // another process has made one first: it is treated like any other
       if (fs::is_symlink(options.pool) && is_missing(options.pool)) throw dangling(options.pool);
     }
   }
@@ -252,7 +252,8 @@ Admission find_ring(const RingOptions& options, const OfferedRun& offered, PoolU
     if (use == PoolUse::kFresh) throw;
     return fresh(RingPool::replace_unfinished(options.pool, wanted, options.slots, foreign));
   } catch (const UnownablePoolError&) {
-    // After its analyzer was lost, a run repeats --overwrite. The run must not overwrite its own iterates.
+    // When a run attaches again after its analyzer was lost, it repeats --overwrite. The run must not overwrite its own
+    // iterates.
     if (use != PoolUse::kOverwrite || holds_iterates_of(run.run_id, options.pool)) throw;
     return replaced_unownable();
   } catch (const OlderPoolError&) {
@@ -295,8 +296,8 @@ Admission find_ring(const RingOptions& options, const OfferedRun& offered, PoolU
 }  // namespace
 
 Admission admit(const RingOptions& options, const OfferedRun& offered, PoolUse use) {
-  // Checked for each run: the file system may have been unmounted since the service began, so that its mount point is a
-  // plain folder.
+  // This is checked for each run, because the file system may have been unmounted since the service began, so that its
+  // mount point is now a plain folder.
   if (options.require_dax) require_dax(options.pool);
   Admission admission = find_ring(options, offered, use);
   if (options.require_dax && !persists_in_place(admission.pool.storage())) {

@@ -44,7 +44,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // libpmemobj divides its heap into zones of up to kZoneChunks chunks, each with a header. An object begins with 16
-// bytes of the allocator's and does not cross a zone.
+// bytes for the allocator, and does not extend from one zone into the next.
 constexpr std::uint64_t kHeapChunkBytes = 256 << 10;
 constexpr std::uint64_t kZoneChunks = 65528;
 constexpr std::uint64_t kZoneHeaderBytes = 512 << 10;
@@ -186,7 +186,7 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, const Rin
   pool.persistence_ =
       make_pool_persistence(pool.storage_, std::move(for_persistence), pool.base(), pool.pool_.get_deleter().watched);
 
-  // The root is allocated first, so that it lies at the beginning of the heap, where readers look for superblocks.
+  // The root is allocated first, so that it is at the beginning of the heap, where readers look for superblocks.
   RingGeometry geometry(shape);
   geometry.slots.resize(slots);
   geometry.file_bytes = bytes;
@@ -210,11 +210,11 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, const Rin
     pool.pool_.get_deleter().watched->note(syncs.error());
     throw cannot_sync(name, syncs.error());
   }
-  geometry.pmdk_hash = pmdk_metadata_hash(file, geometry.superblock_offset[0]);  // from here on nothing is allocated
+  geometry.pmdk_hash = pmdk_metadata_hash(file, geometry.superblock_offset[0]);  // nothing is allocated after this line
   if (const int error = format_ring(file, geometry, *pool.persistence_)) {
     throw system_error("{}: the new pool could not be synced to its disk: {}", name, errno_text(error));
   }
-  // One fsync suffices: from now on only the content changes, which fdatasync or flushes persist.
+  // One fsync is enough: from now on only the content changes, and fdatasync or flushes persist the content.
   if (fsync(fd.get()) != 0) {
     const int error = errno;
     pool.pool_.get_deleter().watched->note(error);
@@ -287,10 +287,10 @@ RingPool RingPool::replace_unfinished(const fs::path& path, const RingShape& sha
   const fs::path file = real_path(path);
   UniqueFd fd = open_pool_file(file.string(), O_RDWR);
   lock_named_or_throw(fd.get(), file, name);
-  if (!holds_nothing(fd.get(), name)) throw in_use(name);  // another process has finished it meanwhile and uses it
+  if (!holds_nothing(fd.get(), name)) throw in_use(name);  // since then, another process has finished it and uses it
   room_for(file_bytes(shape, slots), fd.get(), name);
   if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
-  fd.reset();  // now the blocks of the old file are free
+  fd.reset();  // this frees the blocks of the old file
   return make_alone(file, name, shape, slots, foreign);
 }
 
@@ -304,7 +304,7 @@ RingPool RingPool::open(const fs::path& path, Foreign foreign) {
   }
   require_room_for_holes(fd.get(), name);
   check_content_at_rest(fd.get(), path, name);
-  // A copy may have been made under another umask: from now on only its owner may read it.
+  // If the file is a copy, it may have been made with another umask. From now on only its owner may read it.
   if ((status_of(fd.get(), name).st_mode & (S_IRWXG | S_IRWXO)) != 0 && fchmod(fd.get(), kPrivateMode) != 0) {
     throw system_error("{}: other users can read it, and its mode cannot be changed: {}", name, errno_text(errno));
   }
@@ -323,8 +323,8 @@ RingPool RingPool::open(const fs::path& path, Foreign foreign) {
     }
     throw unownable(name, fmt::format("libpmemobj cannot open it ({})", pmdk_message()));
   }
-  // Three files must be the same: the one that was checked and will be synced, the one that libpmemobj opened, and the
-  // one that has the name. If they differ, an owner has just replaced the pool.
+  // Three files must be the same: the file that was checked and will be synced, the file that libpmemobj opened, and
+  // the file that has the name. If they differ, an owner has just replaced the pool.
   if (!still_named(path, status_of(fd.get(), name))) throw in_use(name);
   const std::span<std::byte> file(pool.base(), static_cast<std::uint64_t>(status_of(fd.get(), name).st_size));
   pool.watch(name, fd.get(), file.size());

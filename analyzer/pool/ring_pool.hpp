@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring in a libpmemobj pool. Only this file uses libpmemobj (and only pool_persistence uses libpmem). The pool locks
-// the file against a second owner. Its allocator provides all slots at creation; afterwards the ring is offsets in a
-// mapped file (ring_layout.hpp). While a pool is open, do not fork without exec: the child would keep it locked.
+// A ring in a libpmemobj pool. Only this file uses libpmemobj (and only pool_persistence uses libpmem). An open pool
+// holds a lock on the file, so that there is no second owner. Its allocator provides all slots at creation; afterwards
+// the ring is accessed by offsets in a mapped file (ring_layout.hpp). While a pool is open, do not fork without exec:
+// the child would keep it locked.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +34,8 @@ enum class Whereabouts {
 /// The leases of a pool's slots, as its owner sees them (common/files/slot_lease.hpp).
 class PoolLeases final : public SlotLeases {
  public:
-  /// fd: the pool's file, open for writing; outlives this object. If the file system lacks such locks, readers get no
-  /// lease, and no slot counts as held.
+  /// fd: the pool's file, open for writing; must outlive this object. If the file system lacks such locks, readers get
+  /// no lease, and no slot counts as held.
   PoolLeases(int fd, std::uint32_t slots) noexcept;
 
   bool take(std::uint32_t slot) noexcept override;
@@ -49,31 +50,31 @@ class RingPool {
  public:
   /// Makes a pool file, mode 0600, for `slots` (kMinSlots ... kMaxSlots) steps of shape `shape`. Throws Error and
   /// leaves nothing behind: exit code 2 if the file exists or the shape is impossible, 3 if the file system has no room
-  /// (the message names the bytes needed and available), refuses, or gives the file to another user.
+  /// (the message names the bytes needed and available), refuses the operation, or gives the file to another user.
   static RingPool create(const std::filesystem::path& path, const RingShape& shape, std::uint32_t slots,
                          Foreign foreign = Foreign::kRefused);
 
-  /// Opens a pool for writing; reads no payload. Restores a damaged superblock or copy of a run table entry from its
-  /// twin. Throws Error: exit code 2 if the file does not exist, is unfinished (an UnfinishedPoolError), is no Ringside
-  /// pool, or has another format (an OlderPoolError if this release reads that); 3 if another process uses it, it is
-  /// another user's, or the system refuses; 5 if it is damaged (an UnownablePoolError if only libpmemobj's part is
-  /// damaged, which is checked before libpmemobj reads it).
+  /// Opens a pool for writing; reads no payload. Restores a damaged superblock, or a damaged copy of a run table entry,
+  /// from its intact twin. Throws Error: exit code 2 if the file does not exist, is unfinished (an
+  /// UnfinishedPoolError), is no Ringside pool, or has another format (an OlderPoolError if this release can read that
+  /// format); 3 if another process uses it, it is another user's, or the system refuses; 5 if it is damaged (an
+  /// UnownablePoolError if only libpmemobj's part is damaged, which is checked before libpmemobj reads it).
   static RingPool open(const std::filesystem::path& path, Foreign foreign = Foreign::kRefused);
 
   /// Replaces `old`, the pool at `path`, by a new pool. `old` stays locked until it is deleted, and it is deleted only
   /// when the new pool is known to be possible: after the new pool is made if the file system has room for both, else
-  /// right before. Throws Error and leaves the old pool unchanged: as `create`, and exit code 2 if PATH.new, where the
-  /// new pool is made first, is a file of another kind.
+  /// immediately before. Throws Error, as `create` does, and leaves the old pool unchanged; also exit code 2 if
+  /// PATH.new, where the new pool is made first, is a file of another kind.
   static RingPool replace(const std::filesystem::path& path, RingPool old, const RingShape& shape, std::uint32_t slots,
                           Foreign foreign = Foreign::kRefused);
 
   /// Replaces a ring that libpmemobj must not or cannot open (an UnownablePoolError), or that has an older format (an
-  /// OlderPoolError). Throws Error: 3 if another process uses it, and as `replace`.
+  /// OlderPoolError). Throws Error: exit code 3 if another process uses it; otherwise as `replace` does.
   static RingPool replace_unownable(const std::filesystem::path& path, const RingShape& shape, std::uint32_t slots,
                                     Foreign foreign = Foreign::kRefused);
 
-  /// Replaces the remains of an interrupted creation. Throws Error: as `open` if the file is anything else, 3 if
-  /// another process is still making it, and as `create`.
+  /// Replaces the remains of an interrupted creation. Throws Error: as `open` does if the file is anything else; exit
+  /// code 3 if another process is still making the pool; otherwise as `create` does.
   static RingPool replace_unfinished(const std::filesystem::path& path, const RingShape& shape, std::uint32_t slots,
                                      Foreign foreign = Foreign::kRefused);
 
@@ -90,22 +91,22 @@ class RingPool {
   /// Whether the pool's path still leads to this pool. kNamed if this cannot be determined.
   Whereabouts whereabouts() const noexcept;
 
-  /// Takes the page faults of all payloads now instead of with the first steps, unless that would fill more than half
-  /// of the available memory. Marks every page of a plain file dirty.
+  /// Causes the page faults of all payloads now, so that the first steps do not cause them; but not if this would fill
+  /// more than half of the available memory. Marks every page of a plain file dirty.
   void prefault() const noexcept;
 
   /// From now on the process survives a page fault that the system cannot serve; persistence().store_error() reports
   /// it. Call this once decisions no longer depend on the ring's content: a lost page reads as zeros.
   void survive_faults() const noexcept { pool_.get_deleter().watched->survive_faults(); }
 
-  /// Checks whether the file is still as long as its mapping. A truncation that no access has met is noted like a
-  /// fault.
+  /// Checks whether the file is still as long as its mapping. A truncation that no access has encountered yet is stored
+  /// like a fault.
   void note_truncation() const noexcept { pool_.get_deleter().watched->intact_or_noted(); }
 
   /// What happened to the file, if a fault was survived or a truncation was noted.
   std::optional<Error> fault() const { return pool_.get_deleter().watched->fault(); }
 
-  /// Whether this process left a pool open and locked because its disk failed. The process must then end.
+  /// Whether this process has left a pool open and locked because the pool's disk failed. The process must then end.
   static bool left_one_open() noexcept;
 
  private:
@@ -125,8 +126,8 @@ class RingPool {
   static RingPool make(const std::filesystem::path& file, const std::string& name, const RingShape& shape,
                        std::uint32_t slots, Foreign foreign);
 
-  /// Calls `make` for a file that does not exist. If the file appears meanwhile, another process has made it: throws
-  /// Error (exit code 3).
+  /// Calls `make` for a file that does not exist. If the file exists by the time it is to be made, another process has
+  /// made it: throws Error (exit code 3).
   static RingPool make_alone(const std::filesystem::path& file, const std::string& name, const RingShape& shape,
                              std::uint32_t slots, Foreign foreign);
 

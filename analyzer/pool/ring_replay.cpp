@@ -15,8 +15,8 @@ namespace ringside {
 
 namespace {
 
-/// The recomputed results in the order of the recorded ones. Results that this release does not compute count as equal,
-/// and so does a change that could not be recomputed (change_left_out).
+/// The recomputed results, in the order of the recorded results. Results that this release does not compute count as
+/// equal, and so does a change that could not be recomputed (change_left_out).
 std::vector<std::uint64_t> in_recorded_order(const Catalogue& recorded_catalogue,
                                              std::span<const std::uint64_t> recorded, const Catalogue& catalogue,
                                              std::span<const std::uint64_t> recomputed, bool has_predecessor,
@@ -29,7 +29,7 @@ std::vector<std::uint64_t> in_recorded_order(const Catalogue& recorded_catalogue
     const Result* own = catalogue.find(result.full_name);
     if (own == nullptr || own->type != result.type || own->count != result.count) continue;
     if (own->origin != result.origin) continue;  // the result of another plug-in, or of another build of it
-    if (result.origin != Id128{} && !before.present(result)) continue;  // the plug-in had been left out
+    if (result.origin != Id128{} && !before.present(result)) continue;  // the plug-in was left out then
     if ((own->flags & kNeedsPrevious) != 0 && !has_predecessor && before.present(result)) {
       change_left_out = true;
       continue;
@@ -97,9 +97,9 @@ void RingReplay::skip(const KeptSlot& kept) {
   }
 }
 
-/// A gap in the sequence numbers means that an iterate in between was lost. Then it is unknown whether the analyzer
-/// compared this iterate with the one before the gap. In an archive (docs/use/questions.md) commits are contiguous, but
-/// steps are not; steps begin with 0 again when a run is resumed.
+/// A gap in the sequence numbers means that an iterate in between was lost. Then it is not known whether the analyzer
+/// compared this iterate with the iterate before the gap. In an archive (docs/use/questions.md) commits are contiguous,
+/// but steps are not; steps begin with 0 again when a run is resumed.
 const void* RingReplay::predecessor_of(const SlotHeader& header) const noexcept {
   const auto follows = [&header](const SlotHeader& before) {
     return header.step == 0 ? header.iteration == before.iteration + 1 : header.step == before.step + 1;
@@ -134,7 +134,7 @@ void RingReplay::compare(ReplayedIterate& iterate) {
     case ResultsState::kRecorded: break;
   }
   const Catalogue recorded_as = recorded_catalogue(kept.header, recorded);
-  if (recorded.words.size() != recorded_as.words()) {  // a forged catalogue, or a lost one of another release
+  if (recorded.words.size() != recorded_as.words()) {  // a forged catalogue, or a lost catalogue of another release
     iterate.verdict = ReplayVerdict::kReductionsDamaged;
     return;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduces kept steps again from their bytes, and compares the results by name, bit for bit, with the recorded ones.
-// Recomputes the change, too, if the previous iterate can still be read.
+// Reduces kept steps again from their bytes, and compares each result bit for bit with the recorded result of the same
+// name. Also recomputes the change, if the previous iterate can still be read.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,17 @@ namespace ringside {
 enum class ReplayVerdict {
   kEqual,
   kDiffers,
-  kNotRecorded,        // there are no recorded results: not computed yet, or the analyzer died before
-  kReductionsDamaged,  // the recorded reductions do not verify; the payload does
-  kOverwritten,        // the slot took another commit while it was read
+  kNotRecorded,        // no results are recorded: not computed yet, or the analyzer died before it stored them
+  kReductionsDamaged,  // the payload verifies, but the recorded reductions do not
+  kOverwritten,        // another step was committed to the slot while it was read
   kDamaged             // the payload does not verify
 };
 
 struct ReplayedIterate {
   KeptSlot kept;
   ReplayVerdict verdict = ReplayVerdict::kEqual;
-  StepWithScalars step;              // valid, like the members below, if the payload verified
-  std::vector<std::uint64_t> words;  // the results recomputed, in the order of RingReplay::catalogue
+  StepWithScalars step;              // this and the following members are valid if the payload verified
+  std::vector<std::uint64_t> words;  // the recomputed results, in the order of RingReplay::catalogue
   // A change was recorded but could not be recomputed, because the previous iterate is lost. All other results were
   // compared.
   bool change_left_out = false;
@@ -41,19 +41,20 @@ struct ReplayedIterate {
 
 class RingReplay {
  public:
-  /// Holds two steps in memory. ring, plug_ins: outlive it. plug_ins: if null, plug-ins' results are not recomputed.
+  /// Holds two steps in memory. ring, plug_ins: must outlive this object. plug_ins: if null, plug-ins' results are not
+  /// recomputed.
   explicit RingReplay(const RingView& ring, PlugInSet* plug_ins = nullptr);
 
-  /// The results that this release computes of a step of the ring, without scalars.
+  /// The results, without scalars, that this release computes for a step of the ring.
   const Catalogue& catalogue() const noexcept { return reducer_.catalogue(); }
 
-  /// The numbers among the recomputed results, by name.
+  /// Those of the recomputed results that are numbers, by name.
   StepResults results(std::span<const std::uint64_t> words) const;
-  /// The reductions of a step's first field; with top entries and histogram only if x is the step's only variable;
-  /// empty if it has no field. words: as recomputed.
+  /// The reductions of a step's first field; with top entries and histogram only if x is the step's only variable.
+  /// Empty if the step has no field. words: the recomputed results.
   std::optional<Reductions> shown(std::span<const std::uint64_t> words) const;
 
-  /// Reads, verifies and reduces one slot; to be called by ascending commit_seq. Uses all OpenMP threads.
+  /// Reads, verifies and reduces one slot. Call it in the order of ascending commit_seq. Uses all OpenMP threads.
   ReplayedIterate replay(const KeptSlot& kept);
 
   /// Reads an iterate that is not replayed itself but may precede the next replayed one.

@@ -13,7 +13,7 @@ std::optional<std::uint32_t> AnsweredRequests::taken_of(const wire::RecordAnalys
 }
 
 void AnsweredRequests::add(const wire::RecordAnalysis& request, std::uint32_t taken) {
-  if (request.client() == 0) return;  // from an older build, whose clients have no number
+  if (request.client() == 0) return;  // from a client of an older build, which has no number
   std::erase_if(last_, [&](const Answer& answer) { return answer.client == request.client(); });
   last_.push_back({.client = request.client(), .request = request.request(), .taken = taken});
   if (last_.size() > kMostClients) last_.pop_front();

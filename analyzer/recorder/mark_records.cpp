@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-/// The text of a trigger's mark for people, in addition to the trigger's name.
+/// The text of a trigger's mark that people read in addition to the trigger's name.
 std::string text_of(const TriggerSpec& trigger, const StepMarks& marks) {
   std::string text = trigger.condition;
   if (trigger.on_non_finite) {

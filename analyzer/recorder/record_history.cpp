@@ -106,7 +106,7 @@ void RecordHistory::append(std::uint64_t from, std::size_t at_most, std::size_t 
     --at_most;
     ++from;
   };
-  // A client that follows closely is answered from memory; no file is read.
+  // A client that requests only recent records is answered from memory; no file is read.
   if (memory_.empty() || from < first_in_memory_) {
     from = std::max(from, oldest_seq());
     const Files* found = files_with(from);
@@ -114,7 +114,7 @@ void RecordHistory::append(std::uint64_t from, std::size_t at_most, std::size_t 
     const auto before = [](const EncodedRecord& record, std::uint64_t seq) { return record.seq < seq; };
     auto record = std::lower_bound(found->records.begin(), found->records.end(), from, before);
     // Records that are damaged in the files, or could not be written, are lost: the answer continues with the next
-    // existing one.
+    // existing record.
     if (record != found->records.end()) from = record->seq;
     if (record == found->records.end() && !memory_.empty() && just_read()) from = first_in_memory_;
     for (; record != found->records.end() && record->seq == from && fits(record->bytes); ++record) add(record->bytes);
@@ -147,7 +147,7 @@ const RecordHistory::Files* RecordHistory::files() {
 
 const RecordHistory::Files* RecordHistory::files_with(std::uint64_t seq) {
   const Files* found = files();
-  // By now the files have the records that left memory after the last read.
+  // The files now contain the records that left memory after the last read.
   if (found != nullptr && (found->records.empty() || found->records.back().seq < seq) && !just_read()) {
     forget_files();
     found = files();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Encoded records: those that will be written next and, on request, past ones. The newest past records come from
-// memory, older ones from the journal's files, which this process reads like any other process. One reading of the
-// files serves all requests, until a request is for a newer record that has left memory.
+// Encoded records: the records that will be written next and, on request, past records. The newest past records come
+// from memory; older ones come from the journal's files, which this process reads like any other process. The files are
+// read once for all requests, until a request is for a newer record that is no longer in memory.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,8 @@ class RecordBatch {
   std::size_t bytes() const noexcept { return message_.size(); }
   /// Valid until the next call that changes the batch.
   std::span<const EncodedRecord> records();
-  /// The same records as an encoded message whose field 1 is `repeated Record`; the caller may append other fields.
+  /// The records of the batch as an encoded message whose field 1 is `repeated Record`; the caller may append other
+  /// fields.
   std::string& message() noexcept { return message_; }
   void clear() noexcept;
 
@@ -50,20 +51,23 @@ class RecordBatch {
   std::vector<EncodedRecord> records_;
 };
 
-/// Used by one thread: the recorder's.
+/// Used only by the recorder's thread.
 class RecordHistory {
  public:
-  /// The number of records in memory: 16,384, about 6 MB in a run with one variable; fewer if they exceed 64 MiB.
+  /// The number of records in memory: 16,384, about 6 MB in a run with one variable; fewer if these records exceed 64
+  /// MiB.
   static constexpr std::size_t kInMemory = 16384;
   static constexpr std::size_t kBytesInMemory = std::size_t{64} << 20;
 
-  /// pool: its journal is read; empty: only memory is used.
+  /// pool: the pool whose journal is read; if empty, only memory is used.
   explicit RecordHistory(std::string pool) : pool_(std::move(pool)) {}
 
-  /// Keeps a record. seq: the number after the last one kept; any other number discards everything kept before.
+  /// Keeps a record in memory. seq: the number after that of the last kept record; with any other number, all records
+  /// kept before are discarded.
   void keep(std::uint64_t seq, std::string_view record);
 
-  /// Numbers of the oldest and the newest record; 0: there are none. Reads the journal's files unless memory suffices.
+  /// Numbers of the oldest and the newest record; 0: there are none. Reads the journal's files, unless the records in
+  /// memory are sufficient.
   std::uint64_t oldest_seq();
   std::uint64_t newest_seq();
 
@@ -72,7 +76,7 @@ class RecordHistory {
   void append(std::uint64_t from, std::size_t at_most, std::size_t bytes, std::string& message);
 
   /// Both functions free the memory into which the files were read. The first does so only if that memory was not used
-  /// for long; the second does so at once, because the files may have been replaced.
+  /// for a long time; the second does so at once, because the files may have been replaced.
   void forget_files_if_unused();
   void forget_files() { files_.reset(); }
 

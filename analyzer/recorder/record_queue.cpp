@@ -12,12 +12,12 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kLookNs = 10'000'000;  // the longest sleep between two looks at the other side
-constexpr std::uint64_t kFreedAtOnce = 64;    // steps after which a waiting writer is woken: one system call
+constexpr std::int64_t kLookNs = 10'000'000;  // the longest sleep between two checks of the other side
+constexpr std::uint64_t kFreedAtOnce = 64;    // freed steps after which a waiting writer is woken by a system call
 
 }  // namespace
 
-// Touches every page of the cells here, so that the first steps need not.
+// Touches every page of the cells here, so that the first steps take no page faults.
 RecordQueue::RecordQueue(std::int64_t patience_ns) : patience_ns_(patience_ns), cells_(kMostCapacity) {}
 
 std::size_t RecordQueue::capacity_for(std::size_t value_words) noexcept {
@@ -26,7 +26,7 @@ std::size_t RecordQueue::capacity_for(std::size_t value_words) noexcept {
 }
 
 void RecordQueue::begin_run(std::size_t value_words) {
-  // Acquire: the reader's reads of the cells precede their replacement.
+  // Acquire: the reader's reads of the cells come before the cells are replaced.
   if (popped_.load(std::memory_order_acquire) != pushed_.load(std::memory_order_relaxed)) {
     throw std::logic_error("a run begins before the steps of the last one are recorded");
   }
@@ -58,14 +58,14 @@ bool RecordQueue::push(const StepFigures& figures, std::span<const std::uint64_t
   return true;
 }
 
-/// Writer's thread: whether a step with this number has room.
+/// Writer's thread: whether there is room for the step with this number.
 bool RecordQueue::has_room(std::uint64_t at) noexcept {
   if (at - popped_seen_ < capacity_) return true;
   popped_seen_ = popped_.load();
   return at - popped_seen_ < capacity_;
 }
 
-/// Writer's thread: waits for room. Returns false if the reader stands still.
+/// Writer's thread: waits for room. Returns false if the reader is blocked.
 bool RecordQueue::wait_for_room(std::uint64_t at) noexcept {
   if (popped_seen_ == stuck_at_) return false;
   std::int64_t moved_ns = now_ns();
@@ -112,7 +112,8 @@ void RecordQueue::push_event(wire::Record event) {
 
 void RecordQueue::pop(RecordSink& sink, std::size_t at_most) {
   std::uint64_t at = popped_.load(std::memory_order_relaxed);
-  // The count is read before the events, so every event that precedes a step in the count is found, too.
+  // The number of pushed steps is read before the events. So every event that precedes one of these steps is found,
+  // too.
   const std::uint64_t pushed = pushed_.load(std::memory_order_acquire);
   const std::uint64_t end = std::min<std::uint64_t>(pushed, at + at_most);
   std::vector<Event> events;
@@ -137,9 +138,9 @@ void RecordQueue::pop(RecordSink& sink, std::size_t at_most) {
     const Cell& cell = cells_[at % capacity_];
     take(cell.missing_before);
     sink.take(cell.figures, std::span(values_).subspan(at % capacity_ * value_words_, value_words_), cell.marks);
-    // Release: this thread's reads of the cell precede the writer's next stores to it. At intervals the order is
-    // stricter: each side stores before it loads, so either this thread finds the writer asleep, or the writer finds
-    // the freed room.
+    // Release: this thread's reads of the cell come before the writer's next stores to the cell. At intervals the order
+    // is stricter: each side stores its own value before it loads the other side's value. So either this thread finds
+    // that the writer is asleep, or the writer finds the freed room.
     const bool looks = (at + 1) % kFreedAtOnce == 0 || at + 1 == end;
     popped_.store(at + 1, looks ? std::memory_order_seq_cst : std::memory_order_release);
     if (looks && writer_sleeps_.load()) {

@@ -54,12 +54,12 @@ wire::ControlReply refused(const std::string& why, bool may_ask_again = false) {
   return reply;
 }
 
-/// The reply that refuses these results; empty if they belong to the run being served.
+/// The reply that refuses these results; empty if they belong to the run that is being served.
 std::optional<wire::ControlReply> refusal_of(const wire::RecordAnalysis& request, const RunStatus& status) {
   for (const wire::AnalysisResults& results : request.results()) {
     if (const std::string problem = problem_of(results); !problem.empty()) return refused(problem);
     if (!status.attached()) {
-      // The client may ask again for a run that has not attached yet: the run may still attach, even to a lost
+      // If the run has not attached yet, the client may ask again, because the run may still attach, even to a lost
       // analyzer's successor. An ended run does not attach again.
       return refused("no run is being served", results.run_id() != status.run_id());
     }
@@ -72,7 +72,7 @@ std::optional<wire::ControlReply> refusal_of(const wire::RecordAnalysis& request
 
 }  // namespace
 
-/// Only the worker's thread uses these members, except the queue and where a comment states otherwise.
+/// Only the worker's thread uses these members, except the queue and the members whose comment names another thread.
 class Recorder::Worker : private RecordSink {
  public:
   Worker(const RecorderOptions& options, std::atomic<bool>& stop_run)
@@ -121,9 +121,9 @@ class Recorder::Worker : private RecordSink {
  private:
   void run(std::promise<void>& listening, const std::stop_token& stopping) {
     try {
-      pthread_setname_np(pthread_self(), "recorder");  // the name in `top -H`, also of the threads that it starts
-      bind_calling_thread(options_.cpus);              // on failure the thread runs elsewhere: slower, but correct
-      lower_thread_priority();                         // ZeroMQ's threads and the journal's inherit it
+      pthread_setname_np(pthread_self(), "recorder");  // the name in `top -H`; the threads that it starts inherit it
+      bind_calling_thread(options_.cpus);              // if this fails, the thread runs elsewhere: slower, but correct
+      lower_thread_priority();                         // ZeroMQ's and the journal's threads inherit it
       if (options_.telemetry.on) telemetry_.emplace(options_.telemetry, options_.socket);
       newest_ = history_.newest_seq();
       listening.set_value();
@@ -202,12 +202,13 @@ class Recorder::Worker : private RecordSink {
     if (batch_.size() == kMostInAMessage || batch_.bytes() >= most_batch_bytes_) write_and_publish();
   }
 
-  /// Writes to the journal first: so the journal has every record that was seen live, whichever process is killed.
+  /// Writes to the journal first. So the journal has every record that a client received live, whichever process is
+  /// killed.
   void write_and_publish() {
     if (batch_.empty()) return;
     write_batch();
     if (!journal_) return;
-    // If a log was begun meanwhile, the older log still has the descriptions that the new one lacks.
+    // If these appends have begun a new log, the older log still has the descriptions that the new log lacks.
     for (const wire::RunDescribed& run : described_.lacking()) add_description(run);
     if (!batch_.empty()) write_batch();
   }
@@ -244,8 +245,8 @@ class Recorder::Worker : private RecordSink {
 
   // --- the journal ---
 
-  /// The limit of a batch without its last record. With this limit one append begins at most one log, and the previous
-  /// log still has the descriptions.
+  /// The limit of a batch without its last record. With this limit, one append begins at most one log, so that the
+  /// previous log still has the descriptions.
   static std::size_t most_batch_bytes(std::uint64_t log_bytes) {
     return std::min<std::uint64_t>(kMessageBytes - kMaxRecordBytes, log_bytes / 4);
   }
@@ -310,8 +311,9 @@ class Recorder::Worker : private RecordSink {
     }
   }
 
-  /// The journal's numbers decide: since the last run, another analyzer may have written to the journal, or a user may
-  /// have wiped it. After a wipe, numbers recur under another analyzer_id.
+  /// The numbers in the journal determine the next number, because since the last run another analyzer may have written
+  /// to the journal, or a user may have wiped it. After a wipe, the same numbers are used again, with another
+  /// analyzer_id.
   void number_after(std::uint64_t newest_in_journal) {
     if (newest_in_journal < newest_) {
       numbering_.set_analyzer_id(draw_id());
@@ -355,7 +357,7 @@ class Recorder::Worker : private RecordSink {
     return refused("unknown request; expected records_from, status, stop or record_analysis").SerializeAsString();
   }
 
-  /// Takes the results of recorded steps. They are in the journal before the reply is sent.
+  /// Takes a client's results of recorded steps. They are in the journal before the reply is sent.
   wire::ControlReply record(const wire::RecordAnalysis& request) {
     wire::ControlReply reply;
     wire::AnalysisRecorded& recorded = *reply.mutable_analysis_recorded();
@@ -377,7 +379,8 @@ class Recorder::Worker : private RecordSink {
     return reply;
   }
 
-  /// Encodes a ControlReply, whose field 1 is a RecordsReply, by hand, because its records are already encoded.
+  /// Encodes a ControlReply, whose field 1 is a RecordsReply. This is done by hand, because the records in it are
+  /// already encoded.
   std::string records_from(const wire::RecordsFrom& request) {
     std::string records;
     const std::size_t at_most = request.at_most() == 0 ? newest_ : request.at_most();
@@ -423,10 +426,10 @@ class Recorder::Worker : private RecordSink {
 
   const RecorderOptions options_;
   std::atomic<bool>& stop_run_;
-  const std::string pool_path_;  // absolute: other processes have other current folders
+  const std::string pool_path_;  // absolute, because other processes have other current folders
   RecordQueue queue_;
 
-  std::mutex begun_mutex_;  // for the next two members: the main thread sets them, this thread takes them
+  std::mutex begun_mutex_;  // for the next two members, which the main thread sets and this thread takes
   RunToRecord begun_;
   std::optional<std::promise<void>> ended_;
 
@@ -454,7 +457,7 @@ class Recorder::Worker : private RecordSink {
   wire::Record step_;
   RecordBatch batch_;
 
-  std::jthread thread_;  // last: it uses all of the above
+  std::jthread thread_;  // last member, because it uses all members above
 };
 
 Recorder::Recorder(const RecorderOptions& options, std::atomic<bool>& stop_run)

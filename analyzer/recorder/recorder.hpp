@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The recorder: a thread that takes items from the main thread's queue, numbers them, keeps them in the journal,
 // publishes them, and answers requests (docs/use/live.md). It owns the journal, the sockets and the status's sums. The
-// main thread waits for it only at the end of a run.
+// main thread waits for the recorder only at the end of a run.
 //
 // The journal is open only during a run, because it belongs to the process that owns the pool. Between runs, the
-// recorder reads past records from its files like any other process.
+// recorder reads past records from the journal's files like any other process.
 #pragma once
 
 #include <atomic>
@@ -26,26 +26,26 @@ namespace ringside {
 
 struct RecorderOptions {
   std::string pool;
-  std::string socket;  // the analyzer's, whose lock the caller holds
+  std::string socket;  // the analyzer's socket; the caller holds its lock
   JournalOptions journal;
   TelemetryOptions telemetry;
   Durability durability = Durability::kPower;
   double peer_timeout_s = 30;  // the time after which the producer considers a waiting main thread lost
-  std::vector<int> cpus;  // the cores of its thread and ZeroMQ's; empty: the caller's
+  std::vector<int> cpus;  // the cores of the recorder's and ZeroMQ's threads; empty: the caller's cores
 };
 
 /// The data of a run that the recorder needs in addition to the run's records.
 struct RunToRecord {
-  // The steps that the ring held at the admission, including those of a run that was discarded for this one: the
-  // journal may lack some of them.
+  // The steps that the ring held at the admission, including the steps of a run that was discarded for this run. The
+  // journal may lack some of these steps.
   std::vector<RecordedStep> kept_steps;
-  // The runs that the ring describes: the journal may lack some of these descriptions.
+  // The runs that the ring describes. The journal may lack some of these descriptions.
   std::vector<KnownRun> described_runs;
   Storage storage = Storage::kFile;
   SharedLayout layout;  // the layout of the run's steps
-  std::vector<TriggerSpec> triggers;  // the marks of its steps refer to them
+  std::vector<TriggerSpec> triggers;  // the run's triggers, to which the marks of its steps refer
   wire::RunStarted started;
-  std::uint64_t last_iteration = 0;  // of the step before the first recorded step; 0: no such step, or unknown
+  std::uint64_t last_iteration = 0;  // that of the step before the first recorded step; 0: no such step, or unknown
 };
 
 class Recorder {
@@ -60,8 +60,8 @@ class Recorder {
   /// The main thread pushes each step here, after begin_run.
   RecordQueue& queue() noexcept;
 
-  /// Call before the first step of a run, and after the previous run's end_run. Does not wait for the journal, which
-  /// may take long to open.
+  /// Call before the first step of a run, and after the previous run's end_run. Does not wait for the journal, because
+  /// opening it may take long.
   void begin_run(const RunToRecord& run);
   /// Call after the last step. Returns when all records are in the journal and the journal is closed.
   void end_run(const wire::RunEnded& ended);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The status of the present or last run: its figures summed, as in the account. The recorder makes it from the records
-// that it publishes.
+// The status of the present or last run, with sums of its steps' figures as in the account. The recorder makes it from
+// the records that it publishes.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class RunStatus {
 
   bool attached() const noexcept { return attached_; }
   const std::string& run_id() const noexcept { return status_.run().run_id(); }
-  /// commit_seq of the newest step that was added; 0: none.
+  /// commit_seq of the newest step that was added; 0 if there is none.
   std::uint64_t last_commit_seq() const noexcept { return status_.last().commit_seq(); }
 
   /// Sets the fields of `status` that describe a run.

@@ -28,13 +28,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Bytes that a server sends in the handshake (ZMTP 3.1, CURVE) before it has the client's key: a greeting of 64,
-// WELCOME of 170. Then it sends 12 more (ERROR) to refuse a client, or at least 60 (READY) to admit it.
+// Bytes that a server sends in the handshake (ZMTP 3.1, CURVE) before it has the client's key: 64 bytes of greeting and
+// 170 bytes of WELCOME. Then the server sends 12 more bytes (ERROR) to refuse a client, or at least 60 bytes (READY) to
+// admit it.
 constexpr std::uint64_t kMaxBytesBeforeAdmission = 64 + 170 + 32;
 
-constexpr std::size_t kFlowBytes = 64 << 10;  // held for a side that does not read; ZeroMQ holds the rest
+constexpr std::size_t kFlowBytes = 64 << 10;  // buffered for a side that does not read; ZeroMQ buffers the rest
 constexpr int kAcceptedAtOnce = 16;           // per turn and door
-constexpr int kNoDescriptorsMs = 100;         // connections wait in the kernel for a free descriptor
+constexpr int kNoDescriptorsMs = 100;         // how long connections wait in the kernel for a free descriptor
 constexpr int kNoMemoryMs = 100;              // between attempts to get memory, if no connection can be closed
 constexpr milliseconds kFarewell{200};        // to send the last bytes
 
@@ -67,7 +68,7 @@ UniqueFd listen_at(const TcpGate::Door& door) {
                      door.host, door.port, unknown == 0 ? errno_text(error) : gai_strerror(unknown));
 }
 
-/// Does not wait: if ZeroMQ's queue is full, it makes no connection.
+/// Does not wait: if ZeroMQ's queue is full, no connection is made.
 UniqueFd connect_inside(const std::string& name) noexcept {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -125,7 +126,7 @@ void TcpGate::run() {
         one = continues(*one) ? std::next(one) : connections_.erase(one);
       }
       if (!ending) accept_more();
-    } catch (const std::exception&) {  // no memory to wait for all connections; it may suffice for fewer
+    } catch (const std::exception&) {  // there is no memory to wait for all connections, but there may be for fewer
       if (!connections_.empty()) {
         connections_.pop_front();
         continue;
@@ -144,7 +145,7 @@ bool TcpGate::wait(bool ending, int timeout_ms) {
     return static_cast<short>((reads ? POLLIN : 0) | (!to_here.bytes.empty() ? POLLOUT : 0));
   };
   const auto watch = [&watched](const UniqueFd& fd, short wanted) {
-    // poll reports a hang-up even if no event is requested: it must not wake the gate.
+    // poll reports a hang-up even if no event is requested, and this must not wake the gate.
     watched.push_back({wanted != 0 ? fd.get() : -1, wanted, 0});
   };
   for (const Connection& connection : connections_) {
@@ -163,7 +164,7 @@ bool TcpGate::wait(bool ending, int timeout_ms) {
   return watched.front().revents != 0;
 }
 
-/// Returns timeout_ms (below 0: no limit), or less if the patience with a client ends before.
+/// Returns timeout_ms (below 0: no limit), or a shorter time if the patience with a client ends earlier.
 int TcpGate::until_patience_ends(int timeout_ms) const {
   std::int64_t left_ms = timeout_ms < 0 ? std::numeric_limits<int>::max() : timeout_ms;
   for (const Connection& connection : connections_) {
@@ -224,7 +225,7 @@ void TcpGate::accept_more() {
         return;
       }
       if (!outer.valid()) continue;
-      if (connections_.size() >= most_ && !close_stranger()) continue;  // all are admitted: close this one
+      if (connections_.size() >= most_ && !close_stranger()) continue;  // all others are admitted: close this one
       UniqueFd inner = connect_inside(door.inner);
       if (!inner.valid()) continue;
       const int on = 1;
@@ -236,7 +237,7 @@ void TcpGate::accept_more() {
   }
 }
 
-/// Closes the connection that has waited longest for admission. False if all are admitted.
+/// Closes the connection that has waited longest for admission. Returns false if all connections are admitted.
 bool TcpGate::close_stranger() {
   const auto stranger =
       std::find_if(connections_.begin(), connections_.end(), [](const Connection& c) { return !c.is_admitted(); });

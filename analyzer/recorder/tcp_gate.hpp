@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The gate before the telemetry's tcp sockets. ZeroMQ accepts every connection, and when descriptors run out it retries
-// indefinitely, so strangers meet this gate instead. It accepts a bounded number of connections and copies their bytes
-// to and from a ZeroMQ socket that listens on this machine only. There, CURVE and the ZAP handler decide which clients
-// are admitted. If there is no room for another connection, the gate closes the one that has waited longest for
-// admission. One thread, one poll: no connection waits for another.
+// The gate in front of the telemetry's tcp sockets. ZeroMQ accepts every connection, and retries indefinitely when
+// descriptors run out. Therefore unknown clients connect to this gate instead. The gate accepts a bounded number of
+// connections, and copies their bytes to and from a ZeroMQ socket that listens only on this machine. At that socket,
+// CURVE and the ZAP handler decide which clients are admitted. If there is no room for another connection, the gate
+// closes the connection that has waited longest for admission. One thread polls all connections, so that no connection
+// waits for another.
 #pragma once
 
 #include <chrono>
@@ -28,15 +29,16 @@ class TcpGate {
     std::string inner;  // the name of the abstract AF_UNIX socket behind the gate, without its '@'
   };
 
-  /// Descriptors of each connection: its own, and both ends of the link to ZeroMQ.
+  /// The descriptors that each connection needs: its own, and both ends of the link to ZeroMQ.
   static constexpr std::size_t kDescriptorsEach = 3;
 
-  /// The time for which a client may take nothing while the gate's buffer for it is full.
+  /// The time for which a client may read nothing while the gate's buffer for it is full.
   static constexpr std::chrono::milliseconds kPatience{15'000};
 
-  /// Listens, and accepts from now on. most: limit of connections, for all doors together. Throws Error (exit code 3).
+  /// Listens, and accepts connections from now on. most: the limit of connections, for all doors together. Throws Error
+  /// (exit code 3).
   TcpGate(const std::vector<Door>& doors, std::size_t most, std::chrono::milliseconds patience = kPatience);
-  /// Briefly passes on ZeroMQ's last bytes, then ends.
+  /// Passes on ZeroMQ's last bytes for a short time, then ends.
   ~TcpGate();
   /// The port on which a door listens.
   std::uint16_t port(std::size_t door) const;
@@ -49,7 +51,7 @@ class TcpGate {
     UniqueFd socket;
     std::string inner;
   };
-  /// One direction: bytes read and not yet written.
+  /// One direction of a connection: the bytes that were read and are not yet written.
   struct Flow {
     std::string bytes;
     bool ended = false;  // the reading side has hung up
@@ -60,12 +62,13 @@ class TcpGate {
     UniqueFd inner;
     Flow in;
     Flow out;
-    std::uint64_t told = 0;  // bytes that ZeroMQ has sent: their number shows whether it admitted the client
+    std::uint64_t told = 0;  // bytes that ZeroMQ has sent; the number shows whether it has admitted the client
     short outer_events = 0;  // the events that poll found
     short inner_events = 0;
-    Clock::time_point moved{};  // the time at which the client last took something, or was not stuck
+    Clock::time_point moved{};  // when the client last took something, or was last not stuck
     bool is_admitted() const noexcept;
-    /// True while the client takes nothing: then the gate does not read ZeroMQ's side, and cannot detect its hang-up.
+    /// True while the client reads nothing. Then the gate does not read ZeroMQ's side, and cannot detect a hang-up of
+    /// ZeroMQ.
     bool stuck() const noexcept;
   };
 
@@ -83,8 +86,8 @@ class TcpGate {
   const std::chrono::milliseconds patience_;
   const UniqueFd stopping_;            // an eventfd
   std::list<Connection> connections_;  // oldest first
-  bool no_descriptors_ = false;        // whether the last attempt to accept lacked one
-  std::thread thread_;                 // last: it uses all of the above
+  bool no_descriptors_ = false;        // whether the last attempt to accept lacked a descriptor
+  std::thread thread_;                 // last member, because it uses all members above
 };
 
 }  // namespace ringside

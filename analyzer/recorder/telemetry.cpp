@@ -20,9 +20,9 @@ constexpr std::size_t kMaxRequestBytes = 4096;
 constexpr std::size_t kMaxRequestBytesHere = std::size_t{64} << 10;  // on ipc, for the results of analyses
 constexpr int kMostRequests = 32;                  // per turn and socket
 constexpr std::size_t kMostReplyBytes = 1u << 20;  // per turn and socket; the last reply may exceed it
-constexpr int kPublishedAhead = 512;               // messages held for a slow subscriber: about five seconds
+constexpr int kPublishedAhead = 512;               // messages held for a slow subscriber: those of about five seconds
 constexpr int kFarewellMs = 100;                   // to send a run's last record
-constexpr int kRepliesAhead = 8;                   // held for a client that does not read; its requests likewise
+constexpr int kRepliesAhead = 8;                   // most replies (and requests) held for a client that does not read
 
 ChannelOptions publishing(const std::optional<CurveKeys>& keys) {
   return {.max_message_bytes = kMaxRequestBytes,
@@ -43,8 +43,8 @@ ChannelOptions answering(const std::optional<CurveKeys>& keys) {
 // The limits of connections, for both tcp sockets together. A connection takes descriptors before its key is checked.
 constexpr std::size_t kFewestConnections = 8;
 constexpr std::size_t kMostConnections = 64;
-// Descriptors that connections never get: they are for the pool, the journal and its rotation, a producer that
-// attaches, peers waiting to attach, and followers on this machine.
+// The number of descriptors that connections never get. They are kept for the pool, the journal and its rotation, a
+// producer that attaches, peers that wait to attach, and followers on this machine.
 constexpr std::size_t kReservedDescriptors = 160;
 
 /// The most connections that leave enough descriptors for the rest of the analyzer.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sockets on which clients follow a run (docs/use/live.md): PUB and ROUTER beside the analyzer's own socket, and on
-// request the same two on tcp, encrypted and behind a gate. The recorder owns the content. This file decides which
-// clients may connect and how much is done at once, so that no client slows the run.
+// The sockets on which clients follow a run (docs/use/live.md): a PUB and a ROUTER socket beside the analyzer's own
+// socket. On request there are two more on tcp, encrypted and behind a gate. The recorder decides what is sent. This
+// file decides which clients may connect, and how much is done for them at a time, so that no client slows the run.
 #pragma once
 
 #include <functional>
@@ -19,11 +19,11 @@
 
 namespace ringside {
 
-/// Used by one thread: the recorder's. ZeroMQ's own thread runs on that thread's cores.
+/// Used only by the recorder's thread. ZeroMQ's own thread runs on the cores of that thread.
 class Telemetry {
  public:
-  /// socket: the analyzer's, whose lock the caller holds. Throws Error: exit code 2 for unusable options and keys, 3 if
-  /// it cannot listen.
+  /// socket: the analyzer's socket; the caller holds its lock. Throws Error: exit code 2 for unusable options and keys,
+  /// 3 if it cannot listen.
   Telemetry(const TelemetryOptions& options, const std::string& socket);
   ~Telemetry();
   Telemetry(const Telemetry&) = delete;
@@ -46,7 +46,7 @@ class Telemetry {
   void listen_on_tcp(const TelemetryOptions& options);
   void answer(Channel& control, const ReplyTo& reply_to, bool is_here);
 
-  std::optional<TcpGate> gate_;  // outlives the context, which sends the last records when it ends
+  std::optional<TcpGate> gate_;  // must outlive the context, which sends the last records when it ends
   ChannelContext context_;
   std::string socket_;
   std::optional<ZapHandler> zap_;

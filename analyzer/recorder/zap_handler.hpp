@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Access over tcp: when a client connects, ZeroMQ sends its public key to the handler (RFC 27, ZAP). The handler looks
-// the key up in a list, such as the one in the keys' folder. If the list cannot be read, it admits no client. It reads
-// the list again for each question, so clients are added or removed without a restart.
+// the key up in a list, such as the one in the keys' folder. If the list cannot be read, the handler admits no client.
+// It reads the list again for each question, so clients can be added or removed without a restart.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ class ZapHandler {
   /// Returns the public keys of admitted clients. It may throw.
   using Allowed = std::function<std::vector<std::string>()>;
 
-  /// allowed: called once now; its Error passes through. list: the name of the list in log lines. Make this before any
-  /// channel of the same context listens on tcp.
+  /// allowed: is called once now; an Error that it throws passes through. list: the name of the list in log lines. Make
+  /// this object before any channel of the same context listens on tcp.
   ZapHandler(ChannelContext& context, Allowed allowed, std::string list);
 
   /// Answers the waiting questions, up to a limit per call.

@@ -36,8 +36,8 @@ SharedLayout KeptResults::layout_of(const Id128& run_id, std::uint64_t catalogue
   return place->second;
 }
 
-/// The layout for a step without results: that of the description of its run with the fewest scalars, because an absent
-/// scalar must not be read as 0.
+/// The layout for a step without results: the one of its run's descriptions that has the fewest scalars, because an
+/// absent scalar must not be read as 0.
 SharedLayout KeptResults::layout_without_results(const Id128& run_id) {
   const auto [place, is_new] = layouts_.try_emplace({run_id, 0});
   if (!is_new) return place->second;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The steps that a ring keeps and their results by name: for the journal, which may lack some of them
-// (journal_rebuild.hpp), tables and pages.
+// The steps that a ring keeps, and their results by name. They are used for tables, for pages, and for the journal,
+// which may lack some of them (journal_rebuild.hpp).
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ namespace ringside {
 
 class KeptResults {
  public:
-  /// ring: outlives this object.
+  /// ring: must outlive this object.
   explicit KeptResults(const RingView& ring) : ring_(ring) {}
 
-  /// A value is absent if it was not recorded, or if its step does not verify. Empty if the run's description is lost:
-  /// then the words cannot be assigned to names.
+  /// A value is absent if it was not recorded, or if its step does not verify. The result is empty if the run's
+  /// description is lost, because the words can then not be assigned to names.
   StepResults of(const KeptSlot& kept);
 
-  /// The reductions of the first field (shown_of); nothing if they were not recorded.
+  /// The reductions of the first field (shown_of); empty if they were not recorded.
   std::optional<ReductionScalars> shown(const KeptSlot& kept) { return shown_of(of(kept)).reductions; }
 
  private:

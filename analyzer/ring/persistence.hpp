@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bytes get into persistent memory only through this interface. A recorder of stores can therefore replace the
-// hardware and enumerate every image that a crash may leave behind.
+// All stores to persistent memory are made through this interface. Therefore a test can replace the hardware by an
+// object that records the stores, and can enumerate every image that a crash may leave behind.
 //
-// Model: a store becomes persistent some time after it was issued. It is certainly persistent once it was flushed
-// (`flush`, or it was a non-temporal copy) and a later `drain` by the same thread returned. On a plain file (page
-// cache), `flush` and `drain` only order what other processes see; `sync` decides what survives power loss. Several
-// threads may call all functions at once, each for its own bytes.
+// Model: a store becomes persistent some time after it was issued. It is certainly persistent once it was flushed (by
+// `flush`, or because it was a non-temporal copy) and a later `drain` of the same thread has returned. On a plain file
+// (page cache), `flush` and `drain` only determine in which order other processes see the stores; `sync` decides what
+// survives power loss. Several threads may call any functions at the same time, each thread for its own bytes.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace ringside {
 
 class StepReducer;
 
-/// The reducer of copied bytes, and their place in the step (common/reductions/step_reducer.hpp).
+/// The reducer of copied bytes, and the place of these bytes in the step (common/reductions/step_reducer.hpp).
 struct BytesToReduce {
   StepReducer& reducer;
   std::size_t thread;
@@ -27,11 +27,12 @@ class Persistence {
  public:
   virtual ~Persistence() = default;
 
-  /// One 8-byte store, not torn: readers and crash images hold the old value or the new one. `to` is 8-byte aligned.
+  /// One 8-byte store that is never torn: readers and crash images see the old value or the new one. `to` is 8-byte
+  /// aligned.
   virtual void store64(std::uint64_t* to, std::uint64_t value) noexcept = 0;
 
-  /// Copies `bytes` (a multiple of 8; `to` 64-byte aligned) past the cache, flushed but not drained, and returns
-  /// `hash64(from, bytes)`, computed while the bytes are in the cache.
+  /// Copies `bytes` bytes (a multiple of 8; `to` 64-byte aligned) with non-temporal stores; they are flushed but not
+  /// drained. Returns `hash64(from, bytes)`, computed while the bytes are in the cache.
   virtual std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept = 0;
 
   /// Copies bytes of a field in the same way, at most StepReducer::kMostBytes, and reduces them during the copy. The
@@ -42,21 +43,21 @@ class Persistence {
   /// Starts writing back the cache lines that hold [address, address + bytes).
   virtual void flush(const void* address, std::size_t bytes) noexcept = 0;
 
-  /// Waits until what this thread flushed or copied is persistent (DAX) or visible to all processes in order (page
-  /// cache).
+  /// Waits until all bytes that this thread flushed or copied are persistent (DAX), or are visible to all processes in
+  /// order (page cache).
   virtual void drain() noexcept = 0;
 
-  /// Announces that `sync` follows every few copies from now on; an implementation may choose its way to copy
-  /// accordingly. Called while no thread copies.
+  /// Announces that `sync` follows every few copies from now on; an implementation may then copy with another method.
+  /// Called while no thread copies.
   virtual void expect_syncs() noexcept {}
 
   /// Announces that no `sync` follows. On a plain file, a separate thread then checks at intervals whether stored bytes
-  /// reach the disk, and notes a failure for `store_error`. Steps do not wait for that thread; the end of the run waits
-  /// for a check in progress. If the system refuses the thread, failures stay unnoticed.
+  /// reach the disk, and notes a failure for `store_error`. Steps do not wait for that thread, but the end of the run
+  /// waits for a check that is in progress. If the system refuses to start the thread, failures are not noticed.
   virtual void watch_disk() noexcept {}
 
-  /// Makes everything stored so far survive power loss. Returns 0 or an errno value. After an error the surviving bytes
-  /// are unknown, and the run must stop. On DAX it has nothing to do.
+  /// Makes everything stored so far survive power loss. Returns 0 or an errno value. After an error it is not known
+  /// which bytes survive, and the run must stop. On DAX, `sync` has nothing to do.
   virtual int sync() noexcept = 0;
 
   /// Returns 0, or the errno value of the first store or sync that did not reach its file. Cheap. On an error the run
@@ -67,7 +68,7 @@ class Persistence {
 /// Stores `bytes` bytes (a multiple of 8) from `from` at `to` (8-byte aligned), word by word in ascending order.
 void store_words(Persistence& persistence, void* to, const void* from, std::size_t bytes) noexcept;
 
-/// Flush and drain.
+/// Calls flush and drain.
 void persist(Persistence& persistence, const void* address, std::size_t bytes) noexcept;
 
 }  // namespace ringside

@@ -126,7 +126,7 @@ int mend_run_entries(const WritableRing& ring, Persistence& persistence) {
     };
     const int good = valid_seq(0) >= valid_seq(1) ? 0 : 1;
     if (valid_seq(good) == 0) {
-      // A damaged copy whose twin was never written describes nothing.
+      // A damaged copy whose twin was never written does not describe a run.
       for (int copy : {0, 1}) {
         if (copies[copy].state != EntryState::kDamaged || copies[1 - copy].state != EntryState::kEmpty) continue;
         std::uint64_t* record_seq = &ring.run_tail(copy, index)->record_seq;
@@ -137,8 +137,8 @@ int mend_run_entries(const WritableRing& ring, Persistence& persistence) {
       continue;
     }
     if (valid_seq(0) == valid_seq(1)) continue;
-    // A killed writer may have left the good copy in the processor's caches. It is the only copy while the other one is
-    // written.
+    // A killed writer may have left the good copy only in the processor's caches. The good copy is the only copy while
+    // the other copy is written.
     persist(persistence, ring.run_entry(good, index), ring.geometry().run_entry_bytes());
     if (const int error = persistence.sync()) return error;
     const EntryReading& from = copies[good];

@@ -50,7 +50,8 @@ std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, const C
   if (resume_from != 0) discard_newer(recover(ring_), run, resume_from);
 
   // After a power cut, a plain file may hold a header without its payload. The newest slot whose payload verifies must
-  // be kept; slots that claim to be newer are overwritten first. Sequence numbers continue above all of them.
+  // be kept; slots that claim to be newer are overwritten first. The sequence numbers continue above those of all these
+  // slots.
   const Recovery recovery = recover(ring_);
   const std::optional<KeptSlot> intact = newest_intact(ring_, recovery, newest_payload);
   const std::uint64_t intact_seq = intact ? intact->header.commit_seq : 0;
@@ -83,7 +84,7 @@ std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, const C
 }
 
 /// Discards the run's steps that are newer than the step of that iteration, if that step is intact. Leases are ignored:
-/// a reader that holds a discarded step finds that it was overwritten, as with `clear`.
+/// a reader that holds a discarded step finds that this step was overwritten, as after `clear`.
 void RingWriter::discard_newer(const Recovery& recovery, const RunDescription& run, std::uint64_t iteration) {
   const auto wanted = std::find_if(recovery.kept.rbegin(), recovery.kept.rend(), [&](const KeptSlot& kept) {
     return kept.header.run_id == run.run_id && kept.header.iteration == iteration;
@@ -96,15 +97,15 @@ void RingWriter::discard_newer(const Recovery& recovery, const RunDescription& r
   if (!check_payload(ring_, wanted->slot, wanted->header).intact()) {
     throw damage_error("--resume: the other nodes continue from iteration {}, which is damaged here", iteration);
   }
-  // The newest first: if this is interrupted, the remaining steps are still contiguous.
+  // The newest step is discarded first, so that the remaining steps are still contiguous if this is interrupted.
   for (auto newer = recovery.kept.rbegin(); newer != wanted; ++newer) discard(newer->slot);
   next_seq_ = std::max(next_seq_, recovery.newest_seq() + 1);
 }
 
 void RingWriter::persist_found() noexcept {
-  // A killed predecessor may have left stores in the processor's caches, visible but not yet persistent. The bytes on
-  // which the run now builds must survive the next power cut. Payloads and chunk hashes need no flush: they were
-  // drained before their header was stored.
+  // A killed earlier analyzer may have left stores in the processor's caches, which are visible but not yet persistent.
+  // The bytes on which the run now builds must survive the next power cut. Payloads and chunk hashes need no flush,
+  // because they were drained before their header was stored.
   const RingGeometry& geometry = ring_.geometry();
   for (std::uint32_t slot = 0; slot < geometry.slot_count(); ++slot) {
     persistence_.flush(ring_.header(slot), sizeof(SlotHeader));
@@ -114,8 +115,8 @@ void RingWriter::persist_found() noexcept {
 }
 
 void RingWriter::write_run(const RunDescription& run, const Catalogue& catalogue) {
-  // The table needs the newest description of every run that a slot refers to, and the newest of all: at most K + 1 of
-  // the K + 2 entries.
+  // The table needs the newest description of every run that a slot refers to, and the newest description of all: at
+  // most K + 1 of the K + 2 entries.
   const std::vector<RunReading> runs = ring_.runs();
   if (!runs.empty() && std::memcmp(&runs.back().run, &run, sizeof(run)) == 0 &&
       std::ranges::equal(std::as_bytes(std::span(runs.back().catalogue)), std::as_bytes(catalogue.descriptions()))) {
@@ -139,12 +140,12 @@ void RingWriter::write_run(const RunDescription& run, const Catalogue& catalogue
   }
   std::uint32_t index = 0;
   while (index < needed.size() && (needed[index] != 0 || wanted[index] != 0)) ++index;
-  if (index == needed.size()) {  // every entry is needed or wanted: take one that is only wanted
+  if (index == needed.size()) {  // every entry is needed or wanted: an entry that is only wanted is taken
     index = static_cast<std::uint32_t>(std::find(needed.begin(), needed.end(), 0) - needed.begin());
   }
 
   const std::uint64_t record_seq = runs.empty() ? 1 : runs.back().record_seq + 1;
-  // The copies are written one after the other, so a crash tears at most one of them.
+  // The copies are written one after the other, so a crash leaves at most one of them incomplete.
   for (int copy : {0, 1}) {
     write_run_entry(ring_, copy, index, run, catalogue.descriptions(), record_seq, persistence_);
   }
@@ -154,8 +155,8 @@ void RingWriter::clear() {
   if (const int error = finish()) {
     throw system_error("the pool could not be synced to its disk: {}", errno_text(error));
   }
-  // The oldest first: if this is interrupted, the remaining slots are still contiguous. Leases are ignored, because the
-  // user discards the iterates; no payload changes before its header.
+  // The oldest slot is cleared first, so that the remaining slots are still contiguous if this is interrupted. Leases
+  // are ignored, because the user discards the iterates; no payload changes before its header.
   std::vector<std::uint32_t> by_age(slot_seq_.size());
   std::iota(by_age.begin(), by_age.end(), 0);
   std::sort(by_age.begin(), by_age.end(), [&](auto a, auto b) { return slot_seq_[a] < slot_seq_[b]; });
@@ -172,15 +173,17 @@ void RingWriter::clear() {
 void RingWriter::discard(std::uint32_t slot) noexcept {
   SlotHeader* header = ring_.header(slot);
   persistence_.store64(&header->commit_seq, 0);
-  // The next owner may use this number again: then no word of the old header may complete a new one.
+  // The next owner may use this sequence number again. Then no word of the old header may make an incomplete new header
+  // look complete.
   persistence_.store64(&header->header_hash, 0);
   persist(persistence_, &header->header_hash, sizeof(header->header_hash) + sizeof(header->commit_seq));
 }
 
 CommitStatus RingWriter::begin() noexcept {
   if (sync_error() != 0) return CommitStatus::kSyncFailed;
-  // 0 (nothing worth keeping) sorts before the oldest commit. With three or more slots, the oldest is not the newest,
-  // which the reductions read as the previous step. So the oldest may be overwritten once a newer step is persisted.
+  // A slot with 0 (nothing worth keeping) counts as older than the oldest commit. With three or more slots, the oldest
+  // step is not the newest one, which the reductions read as the previous step. So the oldest step may be overwritten
+  // once a newer step is persisted.
   const std::uint64_t oldest = victims_.oldest_that_may_go(slot_seq_);
   if (oldest != 0 && syncer_ && !syncer_->wait_past(oldest)) return CommitStatus::kSyncFailed;
   current_ = victims_.choose(slot_seq_, may_go_below());
@@ -190,13 +193,13 @@ CommitStatus RingWriter::begin() noexcept {
   SlotHeader* header = ring_.header(current_);
   persistence_.store64(&header->commit_seq, 0);
   persist(persistence_, &header->commit_seq, sizeof(header->commit_seq));  // fence 1
-  // If the victim's old header is still in the file, its payload must not change.
+  // If the old header of this slot is still in the file, the slot's payload must not change.
   return persistence_.store_error() == 0 ? CommitStatus::kOk : CommitStatus::kSyncFailed;
 }
 
 void RingWriter::copy(const void* source, const StepWithScalars& step, StepReducer* reducer) noexcept {
-  // Bytes moved: the payload read, and written past the cache; 8 per chunk for its hash; a line for the step; the
-  // previous step's payload read, if it is reduced.
+  // Bytes moved: the payload is read, and written with non-temporal stores. Each chunk adds 8 bytes for its hash, and
+  // the step adds a cache line. If the step is reduced, the previous step's payload is read, too.
   const RingGeometry& geometry = ring_.geometry();
   std::memcpy(&step_, &step, geometry.step_bytes());
   if (reducer != nullptr) reducer->begin(previous_payload());
@@ -251,7 +254,7 @@ void RingWriter::copy_portion(const std::byte* source, const PayloadParts::Part&
 }
 
 CommitStatus RingWriter::commit() noexcept {
-  if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // some of the payload is not in the file
+  if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // a part of the payload is not in the file
   const RingGeometry& geometry = ring_.geometry();
   header_.iteration = step_.descriptor.iteration;
   header_.step = step_.descriptor.step;
@@ -264,7 +267,7 @@ CommitStatus RingWriter::commit() noexcept {
   SlotHeader* header = ring_.header(current_);
   store_words(persistence_, header, &header_, sizeof(header_));           // ascending: commit_seq is the last word
   persist(persistence_, header, sizeof(*header));                         // fence 3
-  if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // some of the step is not in the file
+  if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // a part of the step is not in the file
 
   slot_seq_[current_] = next_seq_;
   newest_ = current_;
@@ -296,7 +299,8 @@ void RingWriter::store_results(std::span<const std::uint64_t> words) noexcept {
   head.header_hash = header_.header_hash;
   head.hash = results_hash(head, words.data());
 
-  // While the results change, their head names no step: torn results count as not recorded, not as damaged.
+  // While the results change, their head belongs to no step. So incomplete results count as not recorded, not as
+  // damaged.
   ResultsHead* to = ring_.results_head(current_);
   persistence_.store64(&to->header_hash, 0);
   persistence_.store64(&to->words, head.words);
@@ -327,7 +331,8 @@ int RingWriter::finish() noexcept {
   syncer_->stop();
   sync_error_ = syncer_->error();
   syncer_.reset();
-  // One more sync: reductions are recorded after the commit, whose sync may have been the last.
+  // One more sync is needed, because reductions are recorded after the commit, and the sync of that commit may have
+  // been the last one.
   if (sync_all() == 0) persisted_.store(committed_.load(), std::memory_order_release);
   return sync_error_;
 }

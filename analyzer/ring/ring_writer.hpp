@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Commits iterates to the ring. The protocol (docs/formats/ring_format.md) is three functions with a fence each, so
-// that the caller can time them apart. After the third the producer's buffer may be released:
+// Commits iterates to the ring. The protocol (docs/formats/ring_format.md) consists of three functions with one fence
+// each, so that the caller can measure their times separately. After the third function, the producer's buffer may be
+// released:
 //
 //   begin    choose the oldest free slot, make its header invalid   fence 1: before any of its payload changes
 //   copy     payload and chunk hashes, by all threads               fence 2: before the header confirms them
@@ -30,63 +31,65 @@ namespace ringside {
 
 enum class CommitStatus {
   kOk,
-  kSyncFailed  // the disk lost data: the run must stop (see sync_error); later calls return it again
+  kSyncFailed  // the disk lost data: the run must stop (see sync_error); later calls also return this
 };
 
 /// One thread calls all functions except the counters, which any thread may read.
 class RingWriter {
  public:
-  /// Recovers what the ring holds from its headers. `persistence` outlives the writer.
+  /// Finds out from the slots' headers what the ring holds. `persistence` must outlive the writer.
   RingWriter(WritableRing ring, Persistence& persistence, Storage storage, Durability durability);
   ~RingWriter() = default;  // does not wait for the disk; `finish` does
   RingWriter(const RingWriter&) = delete;
   RingWriter& operator=(const RingWriter&) = delete;
 
-  /// From now on `team`, which outlives the writer, makes the copies; until then all OpenMP threads make them.
+  /// From now on `team`, which must outlive the writer, makes the copies; until then all OpenMP threads make them.
   void share_among(Team& team) noexcept { team_ = &team; }
 
   /// From now on the leases of readers are respected (victim_choice.hpp); until then no slot counts as held. `leases`
-  /// outlives the writer.
+  /// must outlive the writer.
   void respect(SlotLeases& leases) noexcept { victims_.respect(leases); }
 
-  /// Set-up of a run: writes its description with its catalogue. Verifies the newest payload (one, unless a power cut
-  /// damaged it), so that the slots to keep are intact. If that payload belongs to the same run, the run continues from
-  /// it. Returns its slot, if any; newest_payload (payload_bytes, may be null) becomes a copy. resume_from: the
-  /// iteration of the step to continue from; newer steps are discarded after it has verified. 0: the newest intact one.
-  /// Throws Error: exit code 2 if the ring has other variables or no room for the catalogue, 3 if a sync failed, 5 if
-  /// the step to resume from is not kept or is damaged.
+  /// The set-up of a run: writes the run's description with its catalogue. Verifies the newest payload (only this one,
+  /// unless a power cut damaged it), so that the slots to keep are intact. If that payload belongs to the same run, the
+  /// run continues from it. Returns its slot, if any, and copies it to newest_payload (payload_bytes bytes; may be
+  /// null). resume_from: the iteration of the step to continue from; newer steps are discarded after it has verified.
+  /// 0: the newest intact one. Throws Error: exit code 2 if the ring has other variables or no room for the catalogue,
+  /// 3 if a sync failed, 5 if the step to resume from is not kept or is damaged.
   std::optional<KeptSlot> begin_run(const RunDescription& run, const Catalogue& catalogue,
                                     void* newest_payload = nullptr, std::uint64_t resume_from = 0);
 
   /// Discards every iterate before a run that may overwrite them; call `begin_run` next. First ends a run in progress,
-  /// as `finish`. The iterates' bytes stay until they are overwritten. This writer's next commits continue the
-  /// numbering; if it makes none, the pool's next owner begins with 1. Throws Error (exit code 3) if a sync failed.
+  /// as `finish` does. The iterates' bytes stay until they are overwritten. The next commits of this writer continue
+  /// the numbering. If this writer makes no further commit, the pool's next owner begins with 1. Throws Error (exit
+  /// code 3) if a sync failed.
   void clear();
 
-  /// Takes an invalid slot, else the oldest slot that no reader holds, else the oldest one; never one of the two
-  /// newest. Under Durability::kPower on a plain file it takes only slots that are older than the newest *persisted*
-  /// one, and waits for the disk if no slot is. It never waits for a reader. If it could take the slot's lease,
-  /// `end_lease` ends that lease.
+  /// Takes an invalid slot, else the oldest slot that no reader holds, else the oldest slot; but never one of the two
+  /// newest. Under Durability::kPower on a plain file, it takes only a slot that is older than the newest *persisted*
+  /// one, and waits for the disk if there is no such slot. It never waits for a reader. If it could take the slot's
+  /// lease, `end_lease` ends that lease.
   CommitStatus begin() noexcept;
 
-  /// Copies all variables of `step` into the slot. Call after `begin`. source: payload_bytes, unchanged during the
-  /// call; step: with the scalars for which the ring has words. A reducer (of the same schema and team) reduces the
-  /// fields during the copy, all but `reducer->finish`. It reduces the bytes in the slot, even if source changes.
+  /// Copies all variables of `step` into the slot. Call after `begin`. source: payload_bytes bytes, which must not
+  /// change during the call. step: with those scalars for which the ring has words. A reducer (of the same schema and
+  /// team) reduces the fields during the copy, but does not call `reducer->finish`. It reduces the bytes that are in
+  /// the slot, even if `source` changes.
   void copy(const void* source, const StepWithScalars& step, StepReducer* reducer = nullptr) noexcept;
 
   /// Call after `copy`. When it returns kOk the iterate is committed; on DAX it is also persisted.
   CommitStatus commit() noexcept;
 
-  /// Lets readers hold the committed step. Call after `commit` and after the buffer's release: this is a system call.
-  /// If it was not called, the next `begin` does the same.
+  /// Lets readers hold the committed step. Call after `commit`, and after the buffer is released, because this makes a
+  /// system call. If it was not called, the next `begin` does the same.
   void end_lease() noexcept { victims_.give_back(); }
 
-  /// Chooses the next `begin`'s slot, so that `begin` makes no system call. Call after `end_lease`, when nothing else
-  /// is to be done.
+  /// Chooses the slot of the next `begin`, so that `begin` makes no system call. Call after `end_lease`, when there is
+  /// nothing else to do.
   void choose_next() noexcept;
 
-  /// Keeps the step of that commit from being overwritten, until another step or none is given (VictimChoice::guard).
-  /// Returns false if no slot has that step.
+  /// Protects the step with this commit_seq from being overwritten, until this function is called with another step or
+  /// with none (VictimChoice::guard). Returns false if no slot has that step.
   bool guard(std::optional<std::uint64_t> commit_seq) noexcept;
 
   /// A committed step, for a thread that copies it out of the ring.
@@ -96,17 +99,17 @@ class RingWriter {
   };
   /// The newest committed step. Call after a `commit`.
   Committed newest() const noexcept { return {current_, header_}; }
-  /// The step's slot counts as held until `let_go`, which any thread may call: it is overwritten only if no other slot
-  /// may be. RingView::still_holds reports whether the step is still there.
+  /// From now on the slot counts as held until `let_go`, which any thread may call. A held slot is overwritten only if
+  /// no other slot may be overwritten. RingView::still_holds reports whether the step is still there.
   void hold(std::uint32_t slot) noexcept { victims_.hold(slot); }
   void let_go(std::uint32_t slot) noexcept { victims_.let_go(slot); }
 
-  /// Stores the results of the newest commit beside it. words: in the order of the run's catalogue.
+  /// Stores the results of the newest commit beside its step. words: in the order of the run's catalogue.
   void store_results(std::span<const std::uint64_t> words) noexcept;
 
-  /// The payload of the last `begin`'s slot: payload_bytes, complete after `copy`.
+  /// The payload (payload_bytes bytes) of the slot that the last `begin` took. It is complete after `copy`.
   const std::byte* payload() const noexcept { return ring_.payload(current_); }
-  /// The previous step of the same run, or null: payload_bytes.
+  /// The payload (payload_bytes bytes) of the previous step of the same run; null if there is none.
   const std::byte* previous_payload() const noexcept;
 
   /// Ends the run. Returns 0, or the errno value of the sync that failed. Under Durability::kPower everything
@@ -152,8 +155,8 @@ class RingWriter {
   Team* team_ = &openmp_;
   const bool syncs_;  // whether a commit needs a sync to be persisted
   const Durability durability_;
-  // The unit that a thread copies: a chunk, or several of one variable if chunks are smaller than the blocks that are
-  // reduced.
+  // The unit that a thread copies: a chunk; or several chunks of one variable, if chunks are smaller than the blocks
+  // that are reduced.
   const PayloadParts portions_;
   Id128 run_id_;
   std::uint64_t catalogue_hash_ = 0;     // the hash of the run's catalogue
@@ -168,7 +171,7 @@ class RingWriter {
   std::atomic<std::uint64_t> committed_{0};
   std::atomic<std::uint64_t> persisted_{0};
   std::atomic<std::uint64_t> committed_before_run_{0};
-  int sync_error_ = 0;                  // the error of syncs outside the syncer
+  int sync_error_ = 0;                  // the error of syncs that the syncer did not make
   std::unique_ptr<RingSyncer> syncer_;  // exists during a run if syncs_
 };
 

@@ -10,8 +10,8 @@ namespace {
 
 using Age = std::pair<std::uint64_t, std::uint32_t>;  // commit_seq, slot: the order of slots, the oldest first
 
-/// Only slots that precede the returned one may be overwritten: it is the second newest or, in a ring of three with a
-/// guarded slot, the newest. Two slots must remain writable, and a run resumes from the newest.
+/// Only slots that are older than the returned slot may be overwritten. It is the second newest slot or, in a ring of
+/// three with a guarded slot, the newest. Two slots must remain writable, and a run resumes from the newest.
 Age first_to_stay(std::span<const std::uint64_t> seqs, const std::optional<std::uint32_t>& guarded) noexcept {
   Age newest{};
   Age second{};
@@ -53,7 +53,8 @@ void VictimChoice::choose_ahead(std::span<const std::uint64_t> seqs, std::uint64
   ahead_ = free_victim(seqs, persisted);
 }
 
-/// The oldest slot that may be overwritten and is not held, or whose lease is ignored. Takes its lease, if possible.
+/// The oldest slot that may be overwritten, and that is not held or whose lease is ignored. Takes the slot's lease, if
+/// possible.
 std::optional<std::uint32_t> VictimChoice::free_victim(std::span<const std::uint64_t> seqs,
                                                        std::uint64_t persisted) noexcept {
   give_back();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses the slot that a step overwrites (docs/publish/library.md, "Holding a step"): the oldest that no reader holds,
-// and never one of the two newest. The writer never waits for readers: if they hold all slots that may be overwritten,
-// it breaks the lease of the oldest, and that reader detects this from the slot's header. The last finite step may be
-// guarded (docs/use/questions.md): its slot is never overwritten.
+// Chooses the slot that a step overwrites (docs/publish/library.md, "Holding a step"): the oldest slot that no reader
+// holds, but never one of the two newest. The writer never waits for readers: if readers hold all slots that may be
+// overwritten, the writer breaks the lease of the oldest one, and its reader detects this from the slot's header. The
+// last finite step may be guarded (docs/use/questions.md): its slot is never overwritten.
 #pragma once
 
 #include <atomic>
@@ -13,12 +13,13 @@
 
 namespace ringside {
 
-/// The writer's side of readers' leases on slots. Called once or a few times a step; does not wait.
+/// The writer's side of readers' leases on slots. Called once or a few times per step; does not wait.
 class SlotLeases {
  public:
   virtual ~SlotLeases() = default;
 
-  /// Takes the slot's lease exclusively: until `give_back`, no reader gets a lease. False if a reader has one.
+  /// Takes the slot's lease exclusively: until `give_back`, no reader gets a lease. Returns false if a reader has a
+  /// lease.
   virtual bool take(std::uint32_t slot) noexcept = 0;
   virtual void give_back(std::uint32_t slot) noexcept = 0;
 };
@@ -28,7 +29,7 @@ class VictimChoice {
   /// slots: at least three. Without `respect`, no slot counts as held.
   explicit VictimChoice(std::uint32_t slots) : disregarded_(slots, 0), copied_(slots) {}
 
-  /// From now on leases are respected. `leases` outlives this object.
+  /// From now on leases are respected. `leases` must outlive this object.
   void respect(SlotLeases& leases) noexcept { leases_ = &leases; }
 
   /// seqs: the commit_seq in each slot; 0: nothing worth keeping. persisted: only slots with 0 or a smaller commit_seq
@@ -37,29 +38,30 @@ class VictimChoice {
   std::uint32_t choose(std::span<const std::uint64_t> seqs, std::uint64_t persisted) noexcept;
 
   /// Decides now what the next `choose` returns, so that `choose` makes no system call; `seqs` must not change between
-  /// the calls. Decides nothing if no slot is free or a lease would have to be broken, because its reader may end the
-  /// lease by then.
+  /// the calls. Decides nothing if no slot is free, or if a lease would have to be broken, because the reader may end
+  /// this lease before `choose` is called.
   void choose_ahead(std::span<const std::uint64_t> seqs, std::uint64_t persisted) noexcept;
 
   /// Ends the lease that was taken, if any, and cancels a decision made ahead.
   void give_back() noexcept;
 
-  /// Protects this slot until another one or none is given. In a ring of three slots, the second newest may be
-  /// overwritten meanwhile.
+  /// Protects this slot until this function is called with another slot or with none. In a ring of three slots, the
+  /// second newest slot may be overwritten during this time.
   void guard(std::optional<std::uint32_t> slot) noexcept;
 
   /// Counts this slot as held until `let_go`, which any thread may call: its step is being copied to the archive. Holds
-  /// are counted, because the slot may have taken another step meanwhile that is to be copied, too.
+  /// are counted, because in the meantime another step that is also to be copied may have been written to the slot.
   void hold(std::uint32_t slot) noexcept { copied_[slot].fetch_add(1, std::memory_order_relaxed); }
   void let_go(std::uint32_t slot) noexcept { copied_[slot].fetch_sub(1, std::memory_order_relaxed); }
 
-  /// The smallest of `seqs` whose slot may be overwritten: once a later commit is persisted, `choose` may be called.
+  /// The smallest of `seqs` whose slot may be overwritten. Once a later commit than this one is persisted, `choose` may
+  /// be called.
   std::uint64_t oldest_that_may_go(std::span<const std::uint64_t> seqs) const noexcept;
 
   /// Ignores every lease that readers have now, because no slot is worth keeping.
   void disregard_all() noexcept { disregarded_.assign(disregarded_.size(), 1); }
 
-  /// How many leases were broken. A lease that stays locked afterwards counts once.
+  /// How many leases were broken. A broken lease counts once, even if its reader keeps it locked afterwards.
   std::uint64_t broken() const noexcept { return broken_; }
 
  private:
@@ -70,7 +72,7 @@ class VictimChoice {
   std::optional<std::uint32_t> taken_;
   std::optional<std::uint32_t> ahead_;  // the slot that the next `choose` returns
   std::optional<std::uint32_t> guarded_;
-  std::vector<char> disregarded_;  // by slot: its lease was broken, and its byte could not be locked since
+  std::vector<char> disregarded_;  // by slot: whether its lease was broken, and its byte could not be locked since
   std::vector<std::atomic<std::uint32_t>> copied_;
   std::uint64_t broken_ = 0;
 };

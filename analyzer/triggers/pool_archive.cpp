@@ -14,7 +14,7 @@ namespace ringside {
 namespace {
 
 constexpr std::uint64_t kSmallBytes = std::uint64_t{1} << 20;  // copied in some 0.1 ms
-constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};  // instead of a step: no step follows it
+constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};  // instead of a step's slot: no step follows
 
 RingOptions archive_options(RingOptions ring, std::uint64_t bytes, const OfferedRun& offered, const Catalogue& catalogue,
                             const RingGeometry& geometry) {
@@ -23,7 +23,7 @@ RingOptions archive_options(RingOptions ring, std::uint64_t bytes, const Offered
   ring.slots_given = bytes != 0;
   if (bytes == 0) return ring;
   const RingShape shape = RingShape::of(offered.schema, catalogue);
-  // The most slots that fit: there are 1022 numbers to try.
+  // Finds the most slots that fit; there are at most 1022 numbers to try.
   std::uint32_t slots = kMaxSlots;
   while (slots >= kMinSlots && RingPool::file_bytes(shape, slots) > bytes) --slots;
   if (slots < kMinSlots) {
@@ -67,7 +67,8 @@ void PoolArchive::keep(const RingWriter::Committed& step) noexcept {
   }
   from_.hold(step.slot);
   name(step);
-  // Otherwise small steps would be overwritten before the archive's thread is scheduled, if it shares this core.
+  // Without this, small steps would be overwritten before the archive's thread is scheduled, if that thread shares this
+  // core.
   if (from_.ring().geometry().payload_bytes() <= kSmallBytes) sched_yield();
 }
 
@@ -102,8 +103,8 @@ bool PoolArchive::copy(const RingWriter::Committed& step) noexcept try {
   const bool has_results = from.results(step.slot, step.header, results) == ResultsState::kRecorded;
   if (ring_.begin() != CommitStatus::kOk) throw system_error("{}", errno_text(ring_.sync_error()));
   ring_.copy(from.payload(step.slot), scalars);
-  // The copied bytes are the step's only if its slot still holds it. Otherwise the archive's slot stays empty and is
-  // used next.
+  // The copied bytes belong to the step only if its slot still holds this step. Otherwise the archive's slot stays
+  // empty and is used next.
   if (!from.still_holds(step.slot, step.header)) return false;
   if (ring_.commit() != CommitStatus::kOk) throw system_error("{}", errno_text(ring_.sync_error()));
   ring_.end_lease();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The archive of a pool: a second ring, POOL.archive, to which a thread copies the steps that triggers keep
-// (docs/use/questions.md). The main thread only names a step. The archive's thread reads it from the ring like any
-// reader, and drops it if the writer has reused the slot meanwhile.
+// (docs/use/questions.md). The main thread only says which step to copy. The archive's thread reads the step from the
+// ring like any reader, and drops it if the writer has reused the slot meanwhile.
 #pragma once
 
 #include <atomic>
@@ -25,9 +25,10 @@ namespace ringside {
 
 class PoolArchive {
  public:
-  /// Makes the archive's pool, or takes the existing one as `admit` does. offered: the run; ring: the pool that
-  /// admitted it. bytes: the limit; 0: as many slots as the ring. from: the ring's writer; it and the catalogue's words
-  /// in its slots outlive this object. Throws Error as `admit`, and exit code 2 if fewer than 3 steps fit in `bytes`.
+  /// Makes the archive's pool, or takes the existing one as `admit` does. offered: the run. ring: the pool that
+  /// admitted the run. bytes: the limit; 0: as many slots as the ring. from: the ring's writer; the writer, and the
+  /// words of `catalogue` in its slots, must outlive this object. Throws Error as `admit` does, and with exit code 2 if
+  /// fewer than 3 steps fit in `bytes`.
   PoolArchive(const RingOptions& ring, std::uint64_t bytes, const OfferedRun& offered, PoolUse use,
               const Catalogue& catalogue, RingWriter& from);
   ~PoolArchive();
@@ -38,12 +39,13 @@ class PoolArchive {
   /// within microseconds, so after a small step the main thread yields its core once.
   void keep(const RingWriter::Committed& step) noexcept;
 
-  /// The number of this attachment's steps that were copied to the archive, and of those that could not be.
+  /// The number of this attachment's steps that were copied to the archive, and the number of steps that could not be
+  /// copied.
   std::uint64_t kept() const noexcept { return kept_.load(std::memory_order_acquire); }
   std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_acquire); }
 
-  /// Main thread, after the run: returns when every named step is kept or lost, and is persisted if the durability
-  /// requires that. Returns why the archive's disk failed, or nothing.
+  /// Main thread, after the run: returns when every step that `keep` has queued is kept or lost, and when the kept
+  /// steps are persisted, if the durability requires that. Returns why the archive's disk failed, or nothing.
   std::optional<Error> finish() noexcept;
 
  private:

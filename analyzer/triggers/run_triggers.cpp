@@ -32,7 +32,7 @@ void RunTriggers::admit(const RingOptions& ring, const Admission& admission, con
   archive_ = std::make_unique<PoolArchive>(ring, archive_bytes_, offered, use, catalogue, writer_);
 }
 
-/// Reserves room for POOL.freeze. Without room, a new run is refused; a run that was taken over continues.
+/// Reserves room for POOL.freeze. If there is no room, a new run is refused, but a run that was taken over continues.
 void RunTriggers::reserve_freeze(RunStart start) {
   freeze_file_.emplace(pool_);
   if (freeze_file_->error() == 0) return;
@@ -52,8 +52,8 @@ void RunTriggers::begin(RunStart start, const std::optional<KeptSlot>& newest, c
   if (!frozen()) catch_up(start, *newest, values_of, producer);
 }
 
-/// If the newest kept steps belong to a run that is no longer finite: guards the last finite step before them again.
-/// newest: the newest intact step.
+/// If the newest kept steps of the run are not finite: guards the last finite step before them again. newest: the
+/// newest intact step.
 void RunTriggers::find_last_finite(const KeptSlot& newest, const ValuesOf& values_of) {
   if (!triggers_.guards_finite()) return;
   const Recovery found = recover(writer_.ring());
@@ -121,8 +121,8 @@ StepMarks RunTriggers::step_not_kept(std::span<const std::uint64_t> values, cons
   return marks;
 }
 
-/// Performs the actions of the triggers that fired at a step. step: the place of that step; not used once the ring is
-/// frozen.
+/// Performs the actions of the triggers that fired at a step. step: the step's place in the ring, which is not used
+/// once the ring is frozen.
 void RunTriggers::act(StepMarks& marks, const StepFigures& figures, const RingWriter::Committed& step,
                       HandoffReader& producer) noexcept {
   count(marks.fired, figures.step.iteration);
@@ -154,7 +154,7 @@ RunTriggers::Marked RunTriggers::at_end() const noexcept {
   return marked;
 }
 
-/// The last finite step stays in the ring until a later one is finite.
+/// The last finite step stays in the ring until a later step is finite.
 void RunTriggers::guard_last_finite(const StepFigures& figures, StepMarks& marks) noexcept {
   if (!triggers_.guards_finite()) return;
   if (!triggers_.non_finite()) {
@@ -176,7 +176,7 @@ void RunTriggers::count(std::uint64_t fired, std::uint64_t iteration) noexcept {
   }
 }
 
-/// Returns 0 if the freeze also outlives this process, or an errno value.
+/// Returns 0 if the freeze will last longer than this process; otherwise returns an errno value.
 int RunTriggers::freeze_ring(const TriggerSpec& trigger, const StepFigures& figures) noexcept try {
   freeze_ = PoolFreeze{.pool_id = pool_id_,
                        .run_id = to_string(figures.run_id),

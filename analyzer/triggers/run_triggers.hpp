@@ -36,24 +36,25 @@ class RunTriggers {
   /// Writes the values of a kept step of this run in the records' order; false if they cannot be found.
   using ValuesOf = std::function<bool(const KeptSlot& kept, std::span<std::uint64_t> values)>;
 
-  /// triggers: of a run with this layout; writer: that of the run's ring; both outlive this object. archive_bytes: see
-  /// TriggerOptions.
+  /// triggers: those of a run with this layout. writer: the writer of the run's ring. Both must outlive this object.
+  /// archive_bytes: see TriggerOptions.
   RunTriggers(TriggerSet& triggers, std::uint64_t archive_bytes, RingWriter& writer, SharedLayout layout)
       : triggers_(triggers), archive_bytes_(archive_bytes), writer_(writer), layout_(std::move(layout)) {}
 
-  /// Call before the run begins in the ring. Finds whether an earlier analyzer of this run froze it, reserves room for
-  /// POOL.freeze, and makes or takes the archive. Throws Error: exit code 2 if a run would resume from a frozen ring, 3
-  /// if there is no room; else as PoolArchive and read_freeze.
+  /// Call before the run begins in the ring. Finds out whether an earlier analyzer of this run froze the ring, reserves
+  /// room for POOL.freeze, and makes or takes the archive. Throws Error: exit code 2 if a run would resume from a
+  /// frozen ring, 3 if there is no room; otherwise as PoolArchive and read_freeze do.
   void admit(const RingOptions& ring, const Admission& admission, const OfferedRun& offered, PoolUse use,
              const Catalogue& catalogue);
 
-  /// Call once the run has begun in the ring. newest: the step from which it continues, if any. Restores the
-  /// conditions' states at that step and its predecessor. An analyzer may have been killed before the triggers of its
-  /// newest step: its successor (kTakeover) performs their actions, possibly a second time.
+  /// Call once the run has begun in the ring. newest: the step from which it continues, if any. Restores the states
+  /// that the conditions had at this step and at its predecessor. An analyzer may have been killed before it handled
+  /// the triggers of its newest step. Therefore its successor (kTakeover) performs the actions of these triggers,
+  /// possibly a second time.
   void begin(RunStart start, const std::optional<KeptSlot>& newest, const ValuesOf& values_of, HandoffReader& producer);
 
-  /// Evaluates the conditions of the newest commit and performs the actions of those that fire. values: its results, as
-  /// the layout places them.
+  /// Evaluates the conditions of the newest commit and performs the actions of those that fire. values: the results of
+  /// this commit, at the places that the layout gives them.
   StepMarks step(std::span<const std::uint64_t> values, const StepFigures& figures, HandoffReader& producer) noexcept;
   /// Does the same for a step that is not kept, because the ring is frozen: its reductions are absent.
   StepMarks step_not_kept(std::span<const std::uint64_t> values, const StepFigures& figures,
@@ -62,7 +63,7 @@ class RunTriggers {
   /// If true, no slot of the ring may be overwritten.
   bool frozen() const noexcept { return freeze_.has_value(); }
   const std::optional<PoolFreeze>& freeze() const noexcept { return freeze_; }
-  /// 0, or the errno value of the failed write because of which the freeze ends with this process.
+  /// 0; or an errno value if a write failed, because of which the freeze ends with this process.
   int freeze_error() const noexcept { return freeze_error_; }
   /// Whether a trigger ends the run; what_stopped() describes that trigger.
   bool stops() const noexcept { return stopping_ != nullptr; }
@@ -73,13 +74,13 @@ class RunTriggers {
   const std::vector<TriggerSpec>& specs() const noexcept { return triggers_.specs(); }
   /// The counts of the triggers, in the order of specs().
   std::span<const TriggerCount> counts() const noexcept { return {counts_.data(), specs().size()}; }
-  /// Null: no trigger keeps steps.
+  /// Null if no trigger keeps steps.
   const PoolArchive* archive() const noexcept { return archive_.get(); }
-  /// The number of steps that a trigger was to keep and that are not in the archive.
+  /// The number of steps that a trigger should have kept and that are not in the archive.
   std::uint64_t not_archived() const noexcept { return (archive_ ? archive_->lost() : 0) + kept_too_late_; }
 
-  /// The marks that `begin` found and an earlier analyzer did not record; after `finish`, the archive's losses since
-  /// the last step.
+  /// at_begin: the marks that `begin` found and that an earlier analyzer may not have recorded. at_end (call it after
+  /// `finish`): the archive's losses since the last step.
   struct Marked {
     StepMarks marks;
     StepFigures figures{};
@@ -113,14 +114,14 @@ class RunTriggers {
   std::string pool_;
   std::string pool_id_;
   std::unique_ptr<PoolArchive> archive_;
-  std::optional<FreezeFile> freeze_file_;  // has room reserved if a trigger freezes the ring
+  std::optional<FreezeFile> freeze_file_;  // exists, with room reserved, if a trigger freezes the ring
   std::optional<PoolFreeze> freeze_;
-  int freeze_error_ = 0;  // if not 0, the freeze ends with this process
+  int freeze_error_ = 0;  // if this is not 0, the freeze ends with this process
   const TriggerSpec* stopping_ = nullptr;
   std::uint64_t stopping_iteration_ = 0;  // the iteration at which that trigger fired
   Finite last_finite_;
   bool guarded_ = false;
-  std::uint64_t kept_too_late_ = 0;  // number of steps to keep after the freeze
+  std::uint64_t kept_too_late_ = 0;  // the number of steps that were to be kept after the freeze
   std::uint64_t lost_told_ = 0;
   Marked at_begin_;
   StepFigures last_{};

@@ -140,7 +140,7 @@ std::string Collector::what_stopped() const {
   return {};
 }
 
-/// Records as missing: the expected step and all others before `end_step`. end_iteration: the iteration of `end_step`;
+/// Records the expected step, and all others before `end_step`, as missing. end_iteration: the iteration of `end_step`;
 /// 0: unknown.
 void Collector::miss(std::uint64_t end_step, std::uint64_t end_iteration) noexcept {
   if (end_step <= next_step_) return;

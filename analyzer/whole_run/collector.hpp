@@ -20,13 +20,15 @@
 
 namespace ringside {
 
-/// The options of the whole run's recorder, from `options` of the node's recorder: with tcp, it listens at PORT + 2.
+/// The options of the whole run's recorder, made from `options`, the options of the node's recorder. With tcp, the
+/// whole run's recorder listens at PORT + 2.
 RecorderOptions global_options(RecorderOptions options);
 
-/// The round's thread uses it between the main thread's begin_run and end_run.
+/// The round's thread uses a Collector after the main thread has called begin_run and before it calls end_run.
 class Collector {
  public:
-  /// scalars: the run's. stop_run: as Recorder's; a trigger sets it, too. Throws Error as Recorder and TriggerSet do.
+  /// scalars: the run's. stop_run: the same as for Recorder; a trigger sets it, too. Throws Error as Recorder and
+  /// TriggerSet do.
   Collector(const RecorderOptions& options, const TriggerOptions& triggers, const RoundPlan& plan,
             std::span<const Scalar> scalars, std::atomic<bool>& stop_run);
 
@@ -34,13 +36,13 @@ class Collector {
   void begin_run(const RunToRecord& own);
   void end_run(const wire::RunEnded& own);
 
-  /// Call when a step has passed all nodes. own: the first node's part. Steps arrive in order; skipped ones are
-  /// recorded as missing.
+  /// Call when a step has passed all nodes. own: the first node's part. Steps arrive in order; steps that are skipped
+  /// are recorded as missing.
   void take(const RoundState& state, const PartStore::Part& own) noexcept;
-  /// Call when no further step arrives: absent steps before `end_step` are recorded as missing.
+  /// Call when no further step will arrive. Steps before `end_step` that have not arrived are recorded as missing.
   void finish(std::uint64_t end_step) noexcept;
 
-  /// The text of the trigger that ends the run; empty: none. May be called at any time.
+  /// The text of the trigger that ends the run; empty if there is none. May be called at any time.
   std::string what_stopped() const;
 
  private:
@@ -50,15 +52,16 @@ class Collector {
   const SharedLayout layout_;
   TriggerSet triggers_;
   std::atomic<bool>& stop_run_;
-  std::vector<std::uint64_t> words_;   // the results, in the places of the catalogue
+  std::vector<std::uint64_t> words_;   // the results, at the places that the catalogue gives them
   std::vector<std::uint64_t> values_;  // the results, in the order of the records
   Id128 run_id_;
   std::uint64_t next_step_ = 0;
   std::uint64_t next_commit_seq_ = 0;
   std::uint64_t last_iteration_ = 0;  // 0: unknown
-  // The round's thread writes both, the second with release after the first; the main thread reads them.
+  // The round's thread writes the first of the next two members, then the second one with release. The main thread
+  // reads both.
   std::atomic<std::uint64_t> stopping_iteration_{0};
-  std::atomic<std::uint64_t> stopping_{0};  // bits: the triggers that end the run
+  std::atomic<std::uint64_t> stopping_{0};  // bits that represent the triggers that end the run
   Recorder recorder_;
 };
 

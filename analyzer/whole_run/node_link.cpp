@@ -15,7 +15,7 @@
 namespace ringside {
 namespace {
 
-// One connection is for the neighbour; the others are for its reconnections, and for strangers.
+// One connection is for the neighbour; the others are for its reconnections, and for unknown clients.
 constexpr std::size_t kMostConnections = 8;
 
 struct HostAndPort {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The socket on which other nodes reach this analyzer: an encrypted tcp socket behind telemetry's gate, which admits
-// only the previous node. The link lives as long as the analyzer, because ranks receive the address when they attach.
+// The socket on which other nodes reach this analyzer: an encrypted tcp socket behind a gate like that of telemetry.
+// The link admits only the previous node. It exists as long as the analyzer, because ranks receive the address when
+// they attach.
 #pragma once
 
 #include <mutex>
@@ -17,8 +18,8 @@ namespace ringside {
 class NodeLink {
  public:
   /// address: HOST, or HOST:PORT, at which other nodes reach this machine (--node-address); the link listens on every
-  /// IPv4 address. socket: the analyzer's; address and keys are written beside it, and a successor takes them from
-  /// there if they are still usable. Throws Error (exit code 2: the address; 3: it cannot listen).
+  /// IPv4 address. socket: the analyzer's socket. Address and keys are written beside it, and a successor takes them
+  /// from there if they are still usable. Throws Error: exit code 2 for a wrong address, 3 if it cannot listen.
   NodeLink(const std::string& address, const std::string& socket);
   NodeLink(const NodeLink&) = delete;
   NodeLink& operator=(const NodeLink&) = delete;
@@ -26,7 +27,7 @@ class NodeLink {
   /// Admits the holder of this key from now on.
   void admit(const std::string& public_key);
 
-  // These functions are for the thread of a round; one round at a time.
+  // These functions are for the thread of a round; only one round at a time may use them.
   ChannelContext& context() noexcept { return context_; }
   Channel& arrivals() noexcept { return *arrivals_; }
   const KeyPair& keys() const noexcept { return keys_; }
@@ -41,7 +42,7 @@ class NodeLink {
   KeyPair keys_;
   std::mutex admitted_mutex_;
   std::vector<std::string> admitted_;
-  std::optional<TcpGate> gate_;  // outlives the context
+  std::optional<TcpGate> gate_;  // must outlive the context
   ChannelContext context_;
   std::optional<ZapHandler> zap_;
   std::optional<Channel> arrivals_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // This node's parts of the steps whose round is in progress. The main thread stores a part after each step; the round's
-// thread reads and frees them in order. Storing is wait-free and allocates nothing. If a step finds no room, only the
-// results of the whole run lack it.
+// thread reads and frees the parts in order. Storing is wait-free and allocates nothing. If there is no room for a
+// step, only the results of the whole run lack this step.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@ namespace ringside {
 
 class PartStore {
  public:
-  /// The room is the number of parts that fit kBytes, within these limits: a round passes every node, so many steps are
-  /// in progress.
+  /// There is room for the parts of as many steps as fit into kBytes, within these limits. A round passes every node,
+  /// so many steps are in progress at once.
   static constexpr std::size_t kBytes = std::size_t{64} << 20;
   static constexpr std::size_t kFewest = 4;
   static constexpr std::size_t kMost = 256;
@@ -39,13 +39,13 @@ class PartStore {
   std::size_t capacity() const noexcept { return cells_.size(); }
 
   // Main thread.
-  /// Room for the next step, to be filled before `stored`; null: none.
+  /// Room for the next step, to be filled before `stored` is called; null if there is no room.
   Part* room() noexcept;
-  /// Ends the next step: it is stored if there was room, else lost.
+  /// Ends the next step: its part is stored if there was room, else it is lost.
   void stored() noexcept;
 
   // Thread of the round.
-  /// Becomes readable when a step is stored; `seen` resets it.
+  /// A descriptor that becomes readable when a step is stored; `seen` resets it.
   int fd() const noexcept { return stored_event_.get(); }
   void seen() noexcept;
   /// The step after the last one that was stored or lost.
@@ -59,7 +59,7 @@ class PartStore {
   struct Cell {
     Part part;
     std::uint64_t step = 0;
-    std::atomic<bool> is_full{false};  // stored with release, so that the other side reads `part` as written
+    std::atomic<bool> is_full{false};  // stored with release, so that the other thread sees `part` as it was written
   };
   Cell& cell(std::uint64_t step) noexcept { return cells_[step % cells_.size()]; }
 
@@ -67,8 +67,8 @@ class PartStore {
   std::vector<Cell> cells_;
   UniqueFd stored_event_;
   std::atomic<std::uint64_t> end_step_{0};
-  bool has_room_ = false;    // main thread's: `room` was found for the next step
-  std::uint64_t freed_ = 0;  // the round's thread's: all parts before this step are free
+  bool has_room_ = false;    // used by the main thread: whether there was room for the next step
+  std::uint64_t freed_ = 0;  // used by the round's thread: all parts before this step are free
 };
 
 }  // namespace ringside

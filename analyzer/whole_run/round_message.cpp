@@ -35,7 +35,7 @@ std::array<Int128, kExactNumbers> numbers_of(const ExactReductions& exact) noexc
   return {exact.sum, exact.l1, exact.min, exact.max, exact.change_l1, exact.change_linf};
 }
 
-/// Writes only the words between the leading and the trailing zeros.
+/// Writes only the words that are left without the leading and the trailing zeros.
 void write(const ExactSum& sum, wire::ExactSum& out) {
   const std::uint64_t* const words = std::begin(sum.words);
   const auto is_used = [](std::uint64_t word) { return word != 0; };

@@ -24,10 +24,10 @@ struct RoundState {
   std::uint64_t collected = 0;
   std::optional<std::uint32_t> lost_by;
   bool ended = false;
-  bool again = false;              // the collector has sent this step before
-  bool has_figures = false;        // a node has added its figures
-  StepFigures figures;             // durations, bytes and counts only
-  std::vector<WholeField> fields;  // by variable; fields without results stay empty
+  bool again = false;              // whether the collector has sent this step before
+  bool has_figures = false;        // whether a node has added its figures
+  StepFigures figures;             // only its durations, bytes and counts are used
+  std::vector<WholeField> fields;  // for each variable; fields without results stay empty
 };
 
 /// Combines figures of nodes: the maximum of each duration, the sum of the bytes, the minimum of the counts.
@@ -35,8 +35,8 @@ void take_figures(RoundState& state, const StepFigures& own) noexcept;
 
 void write(const RoundPlan& plan, const RoundState& state, wire::RoundStep& message);
 
-/// Returns false if the message is of another attachment, or no node of this run sends such a message. fields: one per
-/// variable.
+/// Returns false if the message belongs to another attachment, or is one that no node of this run sends. fields: one
+/// per variable.
 bool read(const RoundPlan& plan, const wire::RoundStep& message, RoundState& state);
 
 }  // namespace ringside

@@ -8,7 +8,8 @@
 namespace ringside {
 namespace {
 
-/// The place of each node's entries of a variable, if they are contiguous from node to node; else empty.
+/// The place of each node's entries of a variable, if the entries of each node directly follow those of the previous
+/// node; else empty.
 std::optional<std::vector<PartPlace>> places_of(const RanksFile& ranks, std::size_t variable) {
   std::vector<PartPlace> places;
   std::uint64_t next = 0;
@@ -22,7 +23,8 @@ std::optional<std::vector<PartPlace>> places_of(const RanksFile& ranks, std::siz
   return places;
 }
 
-/// The place of this node's entries of a variable that is kept in boxes: the nodes' entries are counted consecutively.
+/// The place of this node's entries of a variable that is kept in boxes. The entries of all nodes are numbered
+/// consecutively.
 PartPlace place_of_boxes(const RanksFile& ranks, std::size_t variable) {
   PartPlace place{.first = 0, .in_boxes = true};
   const std::size_t dims = ranks.variables[variable].shape.size();
@@ -41,7 +43,7 @@ bool is_replicated(const RanksFile& ranks, std::size_t variable) {
 }  // namespace
 
 std::string RoundPlan::own_parameters(const std::string& with_regions) const {
-  if (!with_regions.ends_with(regions)) return with_regions;  // shortened: it was too long
+  if (!with_regions.ends_with(regions)) return with_regions;  // the text was shortened, because it was too long
   std::string own = with_regions.substr(0, with_regions.size() - regions.size());
   if (own.ends_with("; ")) own.resize(own.size() - 2);
   return own;
@@ -69,7 +71,7 @@ std::optional<RoundPlan> round_plan(const RanksFile& ranks) {
     std::optional<PartPlace> own;
     const bool has_results = ranks.variables[v].role == Role::kField;
     bool in_boxes = false;
-    if (is_replicated(ranks, v)) {  // every node has the whole variable: the first one sends it
+    if (is_replicated(ranks, v)) {  // every node has the whole variable, so the first node sends it
       if (plan.node == 0) own = PartPlace{0};
     } else if (const auto parts = places_of(ranks, v)) {
       own = (*parts)[plan.node];

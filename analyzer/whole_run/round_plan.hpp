@@ -20,20 +20,20 @@ struct RoundPlan {
   Id128 problem_id;  // the problem of the whole run
   std::uint32_t node = 0;
   std::uint32_t nodes = 0;
-  std::string next_address;  // the address of the next node; for the last node, of the first
+  std::string next_address;  // the address of the next node; on the last node, that of the first node
   std::string next_key;
   std::string previous_key;
   std::string ranks;    // the ranks of the whole run: "0 to 7"
-  std::string regions;  // the entries that this node keeps, as at the end of its run's parameters
+  std::string regions;  // the entries that this node keeps, in the form that ends its run's parameters
   Schema whole;         // the variables with the shapes of the whole run
-  std::vector<std::optional<PartPlace>> places;  // the place of this node's part, by variable
-  /// By variable: whether it is a field, so that the whole run has results of it.
+  std::vector<std::optional<PartPlace>> places;  // for each variable: the place of this node's part
+  /// For each variable: whether it is a field, so that the whole run has results of this variable.
   std::vector<bool> has_results;
-  /// By variable: whether its parts are boxes that are not contiguous from node to node.
+  /// For each variable: whether its parts are boxes that do not directly follow each other from node to node.
   std::vector<bool> in_boxes;
 
   bool collects() const noexcept { return node == 0; }
-  /// The parameters of the whole run, computed from this node's.
+  /// The parameters of the whole run, computed from those of this node.
   std::string own_parameters(const std::string& with_regions) const;
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kTurnMs = 50;                        // the longest wait for a message
 constexpr std::int64_t kAgainNs = 500'000'000;     // if no state returns for this time, the oldest round restarts
-constexpr std::int64_t kStallNs = 10'000'000'000;  // the time until the log reports a stall, and between two reports
+constexpr std::int64_t kStallNs = 10'000'000'000;  // the time before the log reports a stall, and between two reports
 
 }  // namespace
 
@@ -26,8 +26,8 @@ Rounds::Rounds(RoundPlan plan, NodeLink& link, const Schema& schema, Team& team,
   link_.admit(plan_.previous_key);
   next_.emplace(link_.context(), ChannelKind::kDealer,
                 ChannelOptions{.max_message_bytes = kMostRoundBytes,
-                               .high_water_mark = 2 * PartStore::kMost,  // a neighbour may be away for long
-                               .linger_ms = 100,                         // for the message that the run has ended
+                               .high_water_mark = 2 * PartStore::kMost,  // a neighbour may be absent for a long time
+                               .linger_ms = 100,                         // time for the message that the run has ended
                                .name = {},
                                .curve = CurveKeys{.own = link_.keys(), .server_key = plan_.next_key}});
   next_->connect("tcp://" + plan_.next_address);
@@ -84,8 +84,8 @@ void Rounds::leave() {
 
 void Rounds::run() {
   pthread_setname_np(pthread_self(), "round");
-  bind_calling_thread(cpus_);  // on failure the thread runs elsewhere: slower, but correct
-  lower_thread_priority();     // a step precedes any work here
+  bind_calling_thread(cpus_);  // if this fails, the thread runs on other cores: slower, but correct
+  lower_thread_priority();     // steps take precedence over work here
   std::array<Channel*, 2> channels = {&link_.arrivals(), &link_.questions()};
   while (!is_over()) {
     Channel::wait(channels, kTurnMs, store_.fd());
@@ -99,8 +99,8 @@ void Rounds::run() {
         collect_in_order();
         send_again();
       }
-      // Other nodes keep parts longer: if the collector is killed, a collected step may not be in the journal, and the
-      // successor requests it again.
+      // Nodes without the collector keep parts longer: if the collector is killed, a step that it has collected may not
+      // be in the journal, and its successor requests that step again.
       const std::uint64_t kept_longer = plan_.collects() ? 0 : store_.capacity() / 4;
       store_.free_before(collected_ - std::min(collected_, kept_longer));
     } catch (const std::exception&) {  // no memory: the present states are sent again, or lost
@@ -115,7 +115,7 @@ void Rounds::take_messages() {
     if (frames_.size() != 2 || !message_.ParseFromString(frames_.back()) || !read(plan_, message_, state)) continue;
     moved_ns_.store(now_ns());
     if (state.node == plan_.nodes) {
-      // Only steps in progress are accepted, so that the number of kept states is bounded like the store.
+      // Only steps in progress are accepted, so that the number of kept states is limited, as in the store.
       const bool is_under_way = state.step >= collected_ && state.step < begun_;
       if (!plan_.collects() || state.ended || !is_under_way) continue;
       const auto sent = sent_.find(state.step);
@@ -153,7 +153,7 @@ void Rounds::begin_round(std::uint64_t step, bool again) {
   take_turn(state);
 }
 
-/// Handles those states whose part is here. A part that can no longer arrive is lost.
+/// Handles those states for which this node has its own part. A part that can no longer arrive is lost.
 void Rounds::take_turns() {
   const std::uint64_t end = store_.end_step();
   while (!waiting_.empty() && waiting_.begin()->first < end) {
@@ -173,7 +173,7 @@ void Rounds::take_turn(RoundState& state) {
   send(state);
 }
 
-/// False if this node has no part of the step, or a part that does not fit.
+/// Returns false if this node has no part of the step, or if its part does not fit.
 bool Rounds::add_own_part(RoundState& state) {
   const PartStore::Part* const own = store_.find(state.step);
   if (own == nullptr) return false;
@@ -203,12 +203,12 @@ void Rounds::send(const RoundState& state) noexcept {
   try {
     write(plan_, state, message_);
     message_.SerializeToString(&bytes_);
-    next_->send(bytes_);  // without room the message is lost; the first node begins the round again
+    next_->send(bytes_);  // if there is no room, the message is lost, and the first node begins the round again
   } catch (const std::exception&) {
   }
 }
 
-/// At the first node: collects the steps whose turn it is.
+/// At the first node: collects the returned steps whose turn it is.
 void Rounds::collect_in_order() {
   while (collected_ < begun_) {
     if (store_.find(collected_) == nullptr) {
@@ -251,7 +251,7 @@ bool Rounds::is_over() const noexcept {
   return now_ns() - moved_ns_.load() > patience_ns_.load();
 }
 
-/// Sends the end from the first node round to the last, so that no node waits longer.
+/// Sends the end of the run through all nodes, from the first to the last, so that no node waits longer.
 void Rounds::tell_end() {
   if (!was_finished_.load() || (!plan_.collects() && !was_told_end_)) return;
   RoundState state;

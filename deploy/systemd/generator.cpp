@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ringside-generator: systemd cannot read TOML. At boot and at every `systemctl daemon-reload` this program therefore
 // converts some settings of /etc/ringside into drop-ins of units (systemd.generator(7), docs/use/operations.md): the
-// cores and their NUMA nodes, the writable folders, whether the network is needed.
+// cores and their NUMA nodes, the writable folders, and whether the network is needed.
 //
-// If a file cannot be used, the program writes one line to the kernel's log and no drop-in. The boot continues, and the
-// service itself reports the problem. It reads only /etc/ringside and /sys, because other files may not exist so early.
+// If a file cannot be used, the program writes one line to the kernel's log, and writes no drop-in. The boot continues,
+// and the service itself reports the problem. It reads only /etc/ringside and /sys, because other files may not exist
+// so early.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -30,13 +31,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Sorts between the unit and the drop-in of `systemctl edit`, which therefore takes precedence.
+// This name is sorted before the drop-in of `systemctl edit`, so that this other drop-in takes precedence.
 constexpr const char* kDropIn = "10-ringside.conf";
 // Without a drop-in, the units may write below kState, and require the mounts here and at kPmem.
 constexpr std::string_view kState = "/var/lib/ringside/";
 constexpr std::string_view kPmem = "/var/lib/ringside/pmem/";
 
-/// The file's keys, as the programs read them.
+/// The values of a settings file, as the programs read them.
 class Settings {
  public:
   explicit Settings(const fs::path& file) : settings_(read_settings(file.string(), "settings")) {}
@@ -59,7 +60,7 @@ class Settings {
   std::vector<Setting> settings_;
 };
 
-/// A list of cores or nodes in /sys; nothing if there is no such file.
+/// Reads a list of cores or nodes in /sys; empty if there is no such file.
 std::optional<std::vector<int>> list_in(const fs::path& file) {
   const std::optional<std::string> text = first_line(file.string());
   if (!text) return std::nullopt;
@@ -71,9 +72,9 @@ bool holds_all(const std::vector<int>& list, const std::vector<int>& wanted) {
   return std::includes(list.begin(), list.end(), wanted.begin(), wanted.end());
 }
 
-/// CPUAffinity= and, if the cores are on only some of the machine's nodes, a memory policy, because other nodes are
-/// farther away. If the cores are on one node, memory comes from that node until it is used up; if on several, only
-/// from those nodes.
+/// The line CPUAffinity=; and a memory policy, if the cores are on only some of the machine's nodes, because the other
+/// nodes are farther away. If the cores are on one node, memory comes from that node until it is used up. If they are
+/// on several nodes, memory comes only from those nodes.
 std::string placement(const std::string& cores, const fs::path& system) {
   if (cores.empty()) return {};
   const std::vector<int> cpus = parse_core_list(cores, "cores").cpus;
@@ -113,11 +114,11 @@ struct DropIn {
   std::string unit;     // lines of its [Unit]
   std::string service;  // lines of its [Service]
 
-  /// If `path` is absolute, its file system is mounted first.
+  /// Makes sure that the file system of `path` is mounted first, if `path` is absolute.
   void needs(const fs::path& path) {
     if (path.is_absolute()) unit += "RequiresMountsFor=" + word(path) + "\n";
   }
-  /// The program may write to the folder. If it is missing, the program itself reports that.
+  /// Permits the program to write to the folder. If the folder is missing, the program itself reports this.
   void writes(const fs::path& folder) {
     if (!folder.is_absolute()) return;
     if (folder == "/") throw usage_error("found a file in '/', expected a path in a dedicated folder");
@@ -157,7 +158,8 @@ DropIn for_serve(const Settings& settings, const fs::path&) {
   return is_local ? DropIn{} : DropIn{{}, "IPAddressAllow=any\n"};
 }
 
-/// Writes to the kernel's log, the only one so early, and to standard error for a user who calls the program.
+/// Writes to the kernel's log, which is the only log so early during boot; and to standard error, for a user who calls
+/// the program.
 void say(const std::string& said) {
   const std::string text = printable(said);
   fmt::print(stderr, "ringside-generator: {}\n", text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Functions of glibc newer than 2.28 (2018) that the wheels' programs need: GCC 12's own libraries, made for Debian 12,
-// and the calls below use them. Linked into each program and library of the wheels and visible only there;
-// deploy/wheels.sh links everything else with an older glibc. Each follows the manual of the newer function; none is
-// used where speed matters.
+// Functions of glibc newer than 2.28 (2018) that the wheels' programs need. They are called by GCC 12's own libraries,
+// which were made for Debian 12, by libraries in the wheels, and by Ringside. This file is linked into each program and
+// library of the wheels, and its functions are visible only there; deploy/wheels.sh links everything else with an older
+// glibc. Each function follows the manual of the newer function; none is used where speed matters.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,7 +19,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// 2.32: whether the process has one thread. "No" is always correct; it only makes reference counts atomic.
+// 2.32: whether the process has only one thread. "No" is always a correct answer; it only makes reference counts
+// atomic.
 char __libc_single_threaded = 0;
 
 // 2.36, for std::random_device and libarchive.
@@ -220,7 +221,8 @@ pid_t gettid(void) {
   return (pid_t)syscall(SYS_gettid);
 }
 
-// 2.29, for `ringside plan`: calls the C library's own; without it, refuses an application with its own folder.
+// 2.29, for `ringside plan`: calls the C library's own function. If the C library lacks it, an application with its own
+// folder is refused.
 int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t* restrict actions, const char* restrict folder) {
   int (*real)(posix_spawn_file_actions_t*, const char*);
   *(void**)&real = dlsym(RTLD_DEFAULT, "posix_spawn_file_actions_addchdir_np");
@@ -291,7 +293,7 @@ int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const struc
   return pthread_mutex_timedlock(mutex, &real);
 }
 
-// 2.29: the same functions with another way to report errors, which no caller here uses.
+// 2.29: these functions only differ from the older ones in how they report errors, which no caller here uses.
 #define OLD_ONE(name, parameters, arguments)              \
   extern __attribute__((visibility("default"))) double old_##name parameters; \
   __asm__(".symver old_" #name ", " #name "@GLIBC_2.2.5"); \

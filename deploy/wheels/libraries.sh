@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds the libraries that the wheels contain from Debian's source packages, as static libraries with only the features
-# that Ringside uses: Debian's own libarchive, ZeroMQ and HDF5 depend on ICU, krb5, curl, gnutls and ldap. apt checks
-# its downloads against Debian's signed lists; apt's own lists and the system remain unchanged. Called by ../wheels.sh.
+# that Ringside uses. (Debian's own builds of libarchive, ZeroMQ and HDF5 depend on ICU, krb5, curl, gnutls and ldap.)
+# apt checks its downloads against Debian's signed lists; apt's own lists and the system remain unchanged. Called by
+# ../wheels.sh.
 set -euo pipefail
 
 if (($# != 1)); then
@@ -17,7 +18,8 @@ glibc=$folder/glibc
 jobs=$(nproc)
 mkdir -p "$folder"/{sources,licenses,logs} "$folder"/apt/lists/partial "$folder"/apt/cache/archives/partial "$prefix"/lib/pkgconfig
 
-# The sources of Debian 12; of Debian 13 only PMDK (the last release with libpmemlog); of Debian 11 glibc's link libraries.
+# Most sources come from Debian 12. From Debian 13 comes only PMDK (the last release with libpmemlog); from Debian 11,
+# the glibc with which programs are linked.
 keyring='signed-by=/usr/share/keyrings/debian-archive-keyring.gpg'
 cat >"$folder/apt/sources.list" <<TEXT
 deb-src [$keyring] $mirror bookworm main
@@ -29,7 +31,7 @@ apt_options=(-o "Dir::Etc::SourceList=$folder/apt/sources.list" -o Dir::Etc::Sou
   -o "Dir::Cache=$folder/apt/cache" -o Debug::NoLocking=1 -o APT::Sandbox::User=)
 apt() { (cd "$folder/sources" && apt-get -q "${apt_options[@]}" "$@"); }
 
-# newest PACKAGE SUITE prints the newest version of a source package in a release, security updates included.
+# newest PACKAGE SUITE prints the newest version of a source package in a release, including security updates.
 newest() {
   apt-cache "${apt_options[@]}" madison "$1" | awk -v suite=" $2" '/ Sources$/ && index($0, suite) { print $3 }' | sort -V | tail -n 1
 }
@@ -45,7 +47,7 @@ logged() {
   fi
 }
 
-# Programs run with glibc versions down to the one they are linked with. wheels/glibc_2_28.c adds newer functions.
+# Programs run with the glibc with which they are linked, and with newer ones. wheels/glibc_2_28.c adds newer functions.
 make_glibc() {
   if [[ -e $glibc/made ]]; then return 0; fi
   rm -rf "$glibc" && mkdir -p "$glibc"
@@ -87,8 +89,8 @@ unpack() {
 export CFLAGS="-O2 -fPIC -ffunction-sections -fdata-sections" CXXFLAGS="-O2 -fPIC -ffunction-sections -fdata-sections"
 export LDFLAGS="-B$glibc/usr/lib/x86_64-linux-gnu -L$glibc/usr/lib/x86_64-linux-gnu -Wl,--sysroot=$glibc -static-libstdc++ -static-libgcc"
 
-# by_cmake PACKAGE OPTION... builds and installs below the prefix. Optimises for size, unless a caller sets `optimised`:
-# these libraries take little of a run's time.
+# by_cmake PACKAGE OPTION... builds and installs below the prefix. It optimises for size, unless a caller sets
+# `optimised`, because these libraries take little of a run's time.
 by_cmake() {
   local source=$folder/sources/$1 package=$1
   shift
@@ -130,8 +132,8 @@ build_lz4() {
   logged lz4 make -C lib -j "$jobs" liblz4.a
   cp lib/liblz4.a "$prefix/lib" && cp lib/lz4*.h "$prefix/include"
 }
-# For reading tables from archives (producer/text/archive) and writing zip files (cli/export). The compiler's headers
-# declare arc4random_buf, which glibc_2_28.c has.
+# libarchive reads matrices from archives (producer/text/archive) and writes zip files (cli/export). The compiler's
+# headers declare arc4random_buf, which glibc_2_28.c has.
 build_libarchive() {
   rm -f "$prefix/lib/libarchive_itself.a"
   by_cmake libarchive -DENABLE_{TEST,TAR,CPIO,CAT,OPENSSL,NETTLE,MBEDTLS,LIBXML2,EXPAT,LIBB2,ICONV,ACL,XATTR,LZO,CNG}=OFF \
@@ -155,7 +157,8 @@ build_hwloc() {
 build_protobuf() {
   by_cmake protobuf -Dprotobuf_BUILD_{TESTS,PROTOC_BINARIES}=OFF -Dprotobuf_WITH_ZLIB=OFF
 }
-# PMDK is built without libndctl, which needs kmod, udev and json-c: the wheel's programs do not check for bad blocks.
+# PMDK is built without libndctl, which needs kmod, udev and json-c. So the wheel's programs do not check for bad
+# blocks.
 build_pmdk() {
   local flags="$CFLAGS -Wno-error"
   logged pmdk make -C src -j "$jobs" NDCTL_ENABLE=n EXTRA_CFLAGS="$flags" BUILD_RPMEM=n DOC=n BUILD_EXAMPLES=n BUILD_BENCHMARKS=n \
@@ -190,7 +193,7 @@ library hdf5
 
 rm -f "$prefix"/lib/*.so*  # some packages build static and shared libraries
 
-# Further libraries that a program needs with each of these, for the linker and pkg-config.
+# Tells the linker and pkg-config which further libraries a program needs with each of these libraries.
 pc() {
   cat >"$prefix/lib/pkgconfig/$1.pc" <<TEXT
 Name: $1

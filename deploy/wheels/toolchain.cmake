@@ -17,7 +17,7 @@ foreach(kind EXE SHARED MODULE)
 endforeach()
 set(CMAKE_CXX_STANDARD_LIBRARIES "-lpthread -ldl -lrt")  # separate libraries before glibc 2.34
 
-# Uses only headers and programs of the distribution.
+# Of the distribution, only headers and programs are used.
 set(CMAKE_PREFIX_PATH "${prefix}")
 set(ENV{PKG_CONFIG_LIBDIR} "${prefix}/lib/pkgconfig")
 set(Protobuf_USE_STATIC_LIBS ON)

@@ -7,10 +7,11 @@
 //
 // `ringside run -- PROGRAM` starts the program.
 //
-// Eigen's own solvers have no callback, and a further call with the last x as its guess forgets the search directions.
-// This file therefore implements the recurrences anew, from Y. Saad, Iterative Methods for Sparse Linear Systems, 2003:
-// algorithm 9.1 (CG), the same algorithm on the normal equations, and 7.7 (BiCGSTAB), in Eigen's order of operations. A
-// step contains all that its recurrence needs to continue, and is computed directly in the claimed buffer.
+// Eigen's own solvers have no callback. Calling them again with the last x as the guess would lose the search
+// directions. Therefore this file implements the recurrences itself, from Y. Saad, Iterative Methods for Sparse Linear
+// Systems, 2003: algorithm 9.1 (CG), the same algorithm on the normal equations, and 7.7 (BiCGSTAB), in Eigen's order
+// of operations. A step contains all that its recurrence needs to continue, and is computed directly in the claimed
+// buffer.
 #ifndef RINGSIDE_EIGEN_HPP
 #define RINGSIDE_EIGEN_HPP
 
@@ -39,7 +40,7 @@ namespace ringside::eigen {
 template <class Scalar>
 using Vector = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
 
-/// The arrays of a step: x, then the method's states. Entry is const for the previous step.
+/// The arrays of a step: first x, then the method's states. For the previous step, Entry is const.
 template <class Entry>
 using Step = std::vector<std::span<Entry>>;
 
@@ -80,14 +81,14 @@ class ConjugateGradientSteps {
     return gradient(step).squaredNorm();
   }
 
-  /// Computes r of step 0 from its x; its other arrays are 0.
+  /// Computes r of step 0 from the step's x; the step's other arrays are 0.
   template <class Matrix>
   static void begin(const Matrix& A, const Vector<Scalar>& b, const Step<Scalar>& start) {
     written(start[1]) = b - A * written(start[0]);
   }
 
   /// z = M^-1 g; rho = g.z; p = z + (rho / rho_before) p; q = A p; alpha = rho / p.q (or q.q); x += alpha p; r -= alpha
-  /// q. Follows norm2(before).
+  /// q. Call it after norm2(before).
   template <class Matrix, class Preconditioner>
   void advance(const Matrix& A, const Preconditioner& M, const Vector<Scalar>&, bool first,
                const Step<const Scalar>& before, const Step<Scalar>& after) {
@@ -236,9 +237,10 @@ struct Eigen::internal::traits<ringside::eigen::KeptSolver<Steps, MatrixType_, U
 namespace ringside::eigen {
 
 /// An iterative solver with Eigen's interface. A solve() is one run: it attaches, publishes each iterate with the
-/// scalar `residual` (the norm that the tolerance bounds), and detaches. It solves for one right-hand side, and throws
-/// Error. iterations() is the number of the last iterate. It may differ from Eigen's number: Eigen's ConjugateGradient
-/// does not count the iteration that converges, and its BiCGSTAB restarts the count from 0 when it takes another r0.
+/// scalar `residual` (the norm that the tolerance bounds), and detaches. It solves for only one right-hand side, and
+/// may throw Error. iterations() is the number of the last iterate. This number may differ from Eigen's: Eigen's
+/// ConjugateGradient does not count the iteration that converges, and Eigen's BiCGSTAB starts counting from 0 again
+/// when it takes another r0.
 template <template <class> class Steps_, class Matrix, int UpLo, class Preconditioner>
 class KeptSolver : public Eigen::IterativeSolverBase<KeptSolver<Steps_, Matrix, UpLo, Preconditioner>> {
   using Base = Eigen::IterativeSolverBase<KeptSolver>;
@@ -253,8 +255,8 @@ class KeptSolver : public Eigen::IterativeSolverBase<KeptSolver<Steps_, Matrix, 
 
   /// Sets the options of the run, such as its names and time-outs. A run is resumed only with the same entries of A, b
   /// and first guess, the same type of the preconditioner, and the same `problem` and `parameters`. Tolerance and
-  /// number of iterations may change. State the preconditioner's settings in `parameters`, and name a matrix-free A in
-  /// `problem`. `problem_bytes` replaces the hash of A's entries.
+  /// number of iterations may change. Write the preconditioner's settings into `parameters`; if A is matrix-free, write
+  /// a name for A into `problem`. `problem_bytes` replaces the hash of A's entries.
   KeptSolver& setWriter(WriterOptions options) {
     options_ = std::move(options);
     return *this;
@@ -301,7 +303,7 @@ class KeptSolver : public Eigen::IterativeSolverBase<KeptSolver<Steps_, Matrix, 
     while (of_right > 0 && norm2 > limit && k < last && run.claim()) {
       for (std::uint32_t v = 0; v < after.size(); ++v) after[v] = run.template buffer<Scalar>(v);
       steps.advance(A, this->preconditioner(), b, k == 0, before, after);
-      std::ranges::copy(after, before.begin());  // its bytes remain unchanged until the claim after the next one
+      std::ranges::copy(after, before.begin());  // the step's bytes do not change until the claim after the next one
       norm2 = steps.norm2(A, before);
       run.publish(++k, {value(static_cast<double>(sqrt(norm2)))});
     }
@@ -316,7 +318,7 @@ class KeptSolver : public Eigen::IterativeSolverBase<KeptSolver<Steps_, Matrix, 
     this->m_iterations = static_cast<Eigen::Index>(k);
     this->m_error = of_right > 0 ? sqrt(norm2 / of_right) : RealScalar(0);
     this->m_info = converged ? Eigen::Success : finite ? Eigen::NoConvergence : Eigen::NumericalIssue;
-    run.detach(finite ? RINGSIDE_OUTCOME_FINISHED : RINGSIDE_OUTCOME_DIVERGED);  // even at the iteration limit
+    run.detach(finite ? RINGSIDE_OUTCOME_FINISHED : RINGSIDE_OUTCOME_DIVERGED);  // also at the iteration limit
   }
 
  private:
@@ -325,8 +327,8 @@ class KeptSolver : public Eigen::IterativeSolverBase<KeptSolver<Steps_, Matrix, 
 
   static std::uint64_t size(const Vector<Scalar>& array) { return static_cast<std::uint64_t>(array.size()); }
 
-  /// A in the form in which it is multiplied. Eigen multiplies row-major matrices faster; the transpose of a symmetric
-  /// matrix is a row-major view of it.
+  /// A in the form in which it is multiplied. Eigen multiplies row-major matrices faster, and the transpose of a
+  /// symmetric column-major matrix is a row-major view of the same matrix.
   decltype(auto) operand() const {
     constexpr bool kWhole = UpLo == 0 || UpLo == (Eigen::Lower | Eigen::Upper);
     if constexpr (!kWhole) {

@@ -7,9 +7,9 @@
 //     solver->apply(b, x);
 //     run.detach();
 //
-// After the call of attach, x is the kept iterate, if there is one.
+// After the call of attach, x contains the kept iterate, if there is one.
 //
-// The method's own state is not kept: a resumed Krylov method begins anew from the kept iterate. A stationary method
+// The method's own state is not kept. So a resumed Krylov method begins anew from the kept iterate. A stationary method
 // (Ir) continues with the same bits. An x on a device is copied to the host; an x in distributed memory is refused.
 #ifndef RINGSIDE_GINKGO_HPP
 #define RINGSIDE_GINKGO_HPP
@@ -48,8 +48,9 @@ Writer attach(gko::matrix::Dense<T>* x, const WriterOptions& options = {}) {
 }
 
 /// Publishes each iterate of the solver to which it is added, but not the first guess. T is the solver's value type. x
-/// is what Ginkgo provides: GMRES computes x only at a restart and at the end. `residual` is NaN if Ginkgo provides
-/// none. The Writer must outlive the logger. apply() throws Error, with RINGSIDE_INTERRUPTED if the run is to stop.
+/// is the x that Ginkgo provides; GMRES computes it only at a restart and at the end. `residual` is NaN if Ginkgo
+/// provides no residual. The Writer must outlive the logger. apply() throws Error, with RINGSIDE_INTERRUPTED if the run
+/// is to stop.
 template <class T>
 class Logger : public gko::log::Logger {
  public:
@@ -68,7 +69,7 @@ class Logger : public gko::log::Logger {
     if (std::exchange(at_guess_, false)) return;
     std::uint64_t number = before_ + iteration;
     if (stopped && number == last_) ++number;  // BiCGSTAB may end half an iteration after the last published x
-    if (number == last_) return;               // the same x is reported again, half an iteration later
+    if (number == last_) return;               // Ginkgo reports the same x again, half an iteration later
     residual_ = norm(residual, residual_norm);
     if (stopped && has_last_x_) {
       final_ = number;
@@ -91,7 +92,8 @@ class Logger : public gko::log::Logger {
         run_(run),
         last_(run.next_iteration() - 1) {}
 
-  // A further apply() continues the count. In x = alpha A^-1 b + beta x, the last iterate is not the final x.
+  // A further apply() continues to count from the last number. With x = alpha A^-1 b + beta x, the last iterate is not
+  // the final x.
   void begin(bool has_last_x) const {
     before_ = last_;
     at_guess_ = true;

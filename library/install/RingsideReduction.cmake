@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ringside_add_reduction(NAME SOURCE...) makes libNAME.so, a plug-in for `ringside run --reduce-with` (docs/use/questions.md).
-# The plug-in is optimised unless the project has chosen otherwise. Each operation is rounded separately, so that
+# The plug-in is optimised, unless the project has chosen other flags. Each operation is rounded separately, so that
 # results have the same bits on all processors.
 function(ringside_add_reduction name)
   add_library(${name} MODULE ${ARGN})

@@ -12,8 +12,9 @@ constinit GranuleTable table;
 
 namespace {
 
-// The address is far from those that the kernel gives to programs, heaps and libraries, so that address traces repeat
-// exactly. ThreadSanitizer accepts no address there, so in its builds the kernel chooses the address.
+// A fixed address, so that address traces repeat exactly. It is far from the addresses that the kernel gives to
+// programs, heaps and libraries. ThreadSanitizer accepts no address there, so in its builds the kernel chooses the
+// address.
 constexpr uint64_t kFixedAddress = uint64_t{0x2000'0000'0000};
 constexpr uint64_t kPlaceBytes = uint64_t{1} << 44;  // the largest arena; the last place ends at 0x5000'0000'0000
 
@@ -34,7 +35,8 @@ constexpr bool kAnyAddress = false;
 long GranuleTable::start(uint64_t bytes) noexcept {
   const long flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   long at = -EEXIST;
-  // Includes space for the largest alignment of an allocation, wherever the kernel places the arena.
+  // The length includes space for the largest alignment of an allocation, so that the kernel may place the arena at any
+  // address.
   const auto length = static_cast<long>(bytes + kMostAlignment);
   if (!kAnyAddress) {
     at = raw(SYS_mmap, static_cast<long>(kFixedAddress + place_ * kPlaceBytes), length, PROT_READ | PROT_WRITE,
@@ -104,12 +106,12 @@ void GranuleTable::close(uint32_t granule, Word word) const noexcept {
 
 void GranuleTable::wait(uint32_t granule, Word seen) const noexcept {
   std::atomic<Word>& here = words_[granule];
-  for (int round = 0; round < 200; ++round) {  // most owners are done within a few microseconds
+  for (int round = 0; round < 200; ++round) {  // most owners finish within a few microseconds
     if (here.load(std::memory_order_acquire) != seen) return;
     pause_core();
   }
   if ((seen & kWaiters) == 0 && !here.compare_exchange_strong(seen, seen | kWaiters)) return;
-  // The kernel compares 32 bits: state, flags and waiters are in the lower half.
+  // The kernel compares only 32 bits. State, flags and waiters are in the lower half of the word.
   sleep_while(&here, static_cast<uint32_t>(seen | kWaiters));
 }
 

@@ -21,11 +21,11 @@ class GranuleTable {
   void place_at(uint32_t number) noexcept { place_ = number % kPlaces; }
   static constexpr uint32_t kPlaces = 48;
 
-  /// Reserves addresses; 0 or -errno. `bytes`: whole pieces.
+  /// Reserves `bytes` bytes of addresses, which must be whole pieces. Returns 0 or -errno.
   long start(uint64_t bytes) noexcept;
   void stop() noexcept;
-  /// In a forked child, which did not inherit the arena: reserves the same addresses. Allocated granules become absent;
-  /// zero ones stay zero. 0 or -errno.
+  /// In a forked child, which did not inherit the arena: reserves the same addresses. Allocated granules become absent,
+  /// except those that are zero, which stay zero. Returns 0 or -errno.
   long adopt() noexcept;
 
   bool owns(const void* address) const noexcept {
@@ -40,7 +40,8 @@ class GranuleTable {
   char* address(uint32_t page) const noexcept { return base_ + (static_cast<uint64_t>(page) << kPageShift); }
 
   std::atomic<Word>& word(uint32_t page) const noexcept { return words_[page]; }
-  /// 1 + the kind of a piece's granules; 0: nothing is allocated there. kMoving is added while the kind changes.
+  /// 1 + the kind of a piece's granules; 0: nothing is allocated there. kMoving is added to the byte while the kind
+  /// changes.
   std::atomic<uint8_t>& size_of_piece(uint32_t piece) const noexcept { return sizes_[piece]; }
   std::atomic<uint8_t>& advice_of_piece(uint32_t piece) const noexcept { return advice_[piece]; }
   /// See memory/replacement/protection.hpp.
@@ -48,23 +49,24 @@ class GranuleTable {
   /// See memory/replacement/neighbourhood.hpp.
   std::atomic<int8_t>& neighbours_of_piece(uint32_t piece) const noexcept { return neighbours_[piece]; }
 
-  /// Takes the granule if its word is still `seen`.
+  /// Takes the granule if its word is still equal to `seen`.
   bool claim(uint32_t granule, Word seen, State owned) const noexcept {
     return words_[granule].compare_exchange_strong(seen, in_state(seen, owned));
   }
   /// Stores the word, as the owner's last action, and wakes the waiting threads.
   void close(uint32_t granule, Word word) const noexcept;
-  /// Waits until the word, seen as owned by another thread, has changed.
+  /// Waits until the word has changed. seen: the word, which another thread owns.
   void wait(uint32_t granule, Word seen) const noexcept;
-  /// Claims a granule in any state but free; waits for other owners. Returns the earlier word, or kFree if it is free.
+  /// Claims a granule in any state except free; waits for other owners. Returns the earlier word, or kFree if the
+  /// granule is free.
   Word claim_surely(uint32_t granule, State owned) const noexcept;
 
-  /// After an access to a page that is not allocated: makes the page inaccessible, so that the repeated access raises
-  /// SIGSEGV.
+  /// Called after an access to a page that is not allocated. Makes the page inaccessible, so that the repeated access
+  /// raises SIGSEGV.
   void wall(uint32_t page) noexcept;
-  /// Maps anonymous memory where a file was mapped, and watches it before any thread can touch it. 0 or -errno.
+  /// Maps anonymous memory where a file was mapped, and watches it before any thread can touch it. Returns 0 or -errno.
   long restore(uint32_t page, uint32_t pages, const UserFault& userfault) noexcept;
-  /// Removes the walls of a range before its allocation.
+  /// Makes the inaccessible pages of a range accessible again, before the range is allocated.
   void open_walls(uint32_t page, uint32_t pages) noexcept;
 
   static constexpr uint8_t kMoving = 0x80;

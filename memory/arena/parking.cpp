@@ -10,9 +10,10 @@ constinit Parking parking;
 
 namespace {
 
-constexpr uint32_t kWordsLookedAt = 32;  // the search ends after this many words if it has found a run: bounds the time
+constexpr uint32_t kWordsLookedAt = 32;  // limits the time: the search ends after so many words if it has found a run
 
-/// The longest run of zero bits, at most `wanted` long: its first bit and its length.
+/// Finds the longest run of zero bits, but at most `wanted` bits: returns its length, and sets `first` to its first
+/// bit.
 uint32_t longest_run(uint64_t taken, uint32_t wanted, uint32_t* first) {
   uint32_t best = 0;
   for (uint32_t bit = 0; bit < 64 && best < wanted;) {
@@ -74,7 +75,7 @@ void Parking::forget() noexcept {
 uint32_t Parking::take(uint32_t kind, uint32_t partition, uint32_t wanted, uint32_t* taken) noexcept {
   Kind& here = kinds_[kind];
   for (uint32_t offset = 0;; ++offset) {
-    if (offset == partitions_) offset = 0;  // a slot must become free: there are twice as many slots as pages
+    if (offset == partitions_) offset = 0;  // a slot will become free, because there are twice as many slots as pages
     const uint32_t which = (partition + offset) % partitions_;
     Section& section = here.sections[which];
     const Held held(section.lock);

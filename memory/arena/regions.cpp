@@ -12,7 +12,7 @@ constinit Regions regions;
 namespace {
 
 constexpr uint32_t kShared = UINT32_MAX, kNowhere = UINT32_MAX;
-constexpr uint64_t kLeastWhole = uint64_t{1} << 18;  // a quarter of a piece: smaller allocations share pieces
+constexpr uint64_t kLeastWhole = uint64_t{1} << 18;  // a quarter of a piece; smaller allocations share pieces
 
 uint32_t pages_of(uint64_t bytes) {
   return bytes == 0 ? 1 : static_cast<uint32_t>((bytes + kPage - 1) >> kPageShift);
@@ -75,7 +75,8 @@ Region Regions::take(uint64_t bytes, uint64_t alignment) noexcept {
   return {piece * kPagesPerPiece, pages, bytes, true};
 }
 
-// First fit from the lowest free piece. (The arena's address is aligned to all sizes that fit into the arena.)
+// Takes the first pieces that fit, beginning with the lowest free piece. (The arena's address is aligned to all sizes
+// that fit into the arena.)
 uint32_t Regions::take_pieces(uint32_t count, uint32_t step) noexcept {
   while (first_free_ < pieces_ && owner_[first_free_] != 0) ++first_free_;
   for (uint32_t piece = (first_free_ + step - 1) / step * step; piece + count <= pieces_;) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Records which addresses of the arena are allocated. A large allocation has its own whole pieces of 1 MiB. Small
-// allocations share pieces and take at least a page each. The tables are flat and populated on use; faults never read
-// them.
+// allocations share pieces and take at least a page each. The tables are flat arrays whose pages are populated on use;
+// faults never read them.
 #pragma once
 
 #include <stddef.h>

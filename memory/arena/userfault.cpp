@@ -52,7 +52,7 @@ long new_descriptor(bool user_mode_only) {
 }
 
 // Since Linux 6.13, a process may use process_madvise(2) with MADV_DONTNEED on itself. A call for a page that is not
-// present tests whether this kernel permits it.
+// present tests whether this kernel permits that.
 int descriptor_for_drops() {
   const long process = raw(SYS_pidfd_open, raw(SYS_getpid), 0);
   if (process < 0) return -1;
@@ -84,7 +84,7 @@ long UserFault::open(bool signals, bool copy_only, const char** why) noexcept {
     return got;
   }
   descriptor = static_cast<int>(out_of_the_way(got));
-  // The kernel refuses an unknown feature; the same descriptor then accepts another try.
+  // The kernel refuses an unknown feature; another try is then possible with the same descriptor.
   for (const uint64_t move : {copy_only ? 0 : kFeatureMove, uint64_t{0}}) {
     uffdio_api api{};
     api.api = UFFD_API;
@@ -127,7 +127,7 @@ void UserFault::copy_in(char* to, const char* from, size_t bytes, bool protect) 
     if (order.copy > 0) {
       done += static_cast<size_t>(order.copy);
     } else if (result == -ENOMEM) {
-      yield_core();  // waits for the kernel to reclaim memory; the library can free none here
+      yield_core();  // waits until the kernel has reclaimed memory; the library can free none here
     } else if (result == -EFAULT) {
       die("cannot read far memory (UFFDIO_COPY)", result);  // its device failed, or the page has a memory error
     } else if (result != -EAGAIN) {
@@ -148,9 +148,10 @@ size_t UserFault::move(char* to, char* from, size_t bytes) const noexcept {
     } else if (order.moved > 0) {
       done += static_cast<size_t>(order.moved);
     } else if (result == -EINVAL && most > kPage) {
-      most = kPage;  // the range may lie in two mappings (see divide)
+      most = kPage;  // the range may be in two mappings (see divide)
     } else if (result == -EBUSY || result == -EAGAIN || result == -ENOMEM) {
-      // A very short reference to the page also causes EBUSY: tries a few times before the caller takes another victim.
+      // A reference that the kernel holds only for a moment also causes EBUSY. So this loop tries a few times before
+      // the caller takes another victim.
       if (++refused == 8) return done;
       if (refused > 2) yield_core();
     } else if (result == -EEXIST || result == -ENOENT) {
@@ -166,10 +167,11 @@ size_t UserFault::move(char* to, char* from, size_t bytes) const noexcept {
   return bytes;
 }
 
-// Linux 6.18 (move_pages in mm/userfaultfd.c) can move a page without counting it. It keeps the EAGAIN of a migrating
-// page although the next try moves that page and others. A third try returns EEXIST, or ENOENT if the emptied page
-// table is gone. So a page absent at its source counts as moved only if it is present at its destination; otherwise it
-// may be swapped out. EEXIST proves that the first page was moved, even if it has been swapped out since.
+// Linux 6.18 (move_pages in mm/userfaultfd.c) can move a page without counting it. If the first try found a migrating
+// page, the kernel returns EAGAIN although its next try moved that page and others. A third try returns EEXIST, or
+// ENOENT if the emptied page table is gone. So a page that is absent at its source counts as moved only if it is
+// present at its destination; otherwise the page may be swapped out. EEXIST proves that the first page was moved, even
+// if it has been swapped out since.
 size_t UserFault::moved_uncounted(const char* to, const char* from, size_t bytes, bool first_is_there) const noexcept {
   constexpr size_t kAtOnce = 64;
   unsigned char at_source[kAtOnce], at_destination[kAtOnce];
@@ -186,8 +188,8 @@ size_t UserFault::moved_uncounted(const char* to, const char* from, size_t bytes
 }
 
 void UserFault::move_all(char* to, char* from, size_t bytes) const noexcept {
-  // Migration holds a page for an instant; KSM holds a shared page indefinitely. No store can reach the page at its
-  // source, so a copy is safe.
+  // Migration holds a page for a moment, but KSM holds a shared page indefinitely. No store can reach the page at its
+  // source, so the page can be copied safely.
   constexpr int kPatience = 64;
   int waited = 0;
   for (size_t done = 0; done < bytes;) {
@@ -222,14 +224,16 @@ void UserFault::drop(const iovec* ranges, uint32_t count) const noexcept {
   uint32_t done = 0;
   if (self >= 0 && count > 1) {
     const long dropped = raw(SYS_process_madvise, self, as_long(ranges), count, MADV_DONTNEED, 0);
-    // Drops the remaining ranges singly. A range may be dropped twice, because its word becomes absent only later.
+    // Drops the remaining ranges one by one. A range may be dropped twice without harm, because its word becomes absent
+    // only later.
     for (auto left = dropped > 0 ? static_cast<size_t>(dropped) : 0; done < count && left >= ranges[done].iov_len;)
       left -= ranges[done++].iov_len;
   }
   for (; done < count; ++done) drop_range(ranges[done].iov_base, ranges[done].iov_len, *kernel);
 }
 
-// A page that remained would block the next content of its address (EEXIST), or be read in its place.
+// A page that remained would prevent that the next content is put at its address (EEXIST), or would be read instead of
+// that content.
 void drop_range(void* at, size_t bytes, const KernelCalls& kernel) noexcept {
   const long result = kernel.give_back(at, bytes);
   if (result != 0) die("cannot give pages back (madvise)", result);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernel's side of a fault: userfaultfd(2). Pages are copied in, moved in and out, and write-protected. Headers
-// before Linux 6.8 lack UFFDIO_MOVE, so its numbers are here. Every call keeps errno. A call with a transient error is
-// repeated or replaced; an error that endangers content ends the process (die).
+// The kernel's side of a fault: userfaultfd(2). With it, pages are copied in, moved in and out, and write-protected.
+// Headers before Linux 6.8 lack UFFDIO_MOVE, so this file defines its numbers. Every call keeps errno. A call that
+// fails for a temporary reason is repeated, or replaced by another call. An error because of which content could be
+// lost ends the process (die).
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +11,7 @@
 
 namespace ringside::memory {
 
-/// The kernel calls whose results decide the next action. Each returns what raw() returns. Tests replace the calls.
+/// The kernel calls whose results decide the next action. Each returns the same as raw(). Tests replace these calls.
 struct KernelCalls {
   long (*control)(int descriptor, unsigned long request, void* argument) noexcept;      // ioctl(2)
   long (*resident)(const void* at, size_t bytes, unsigned char* of_each_page) noexcept;  // mincore(2)
@@ -25,17 +26,19 @@ struct UserFault {
   bool kernel_faults = false;  // accesses by the kernel itself may be served (faults=thread)
   int self = -1;               // a pidfd of this process, if the kernel can drop several ranges at once; else -1
 
-  /// Opens userfaultfd. `signals`: a fault raises SIGBUS in its thread. 0 or -errno; `why` is then what to change.
+  /// Opens userfaultfd. `signals`: whether a fault raises SIGBUS in its thread. Returns 0, or -errno; `why` then says
+  /// what to change.
   long open(bool signals, bool copy_only, const char** why) noexcept;
   void close() noexcept;
   /// Registers a range of anonymous memory: accesses to missing pages and stores to protected pages then fault.
   long watch(void* at, size_t bytes) const noexcept;
 
-  /// Fills the absent range at `to` with a copy of `from`, write-protected from the first instant if `protect`.
+  /// Fills the absent range at `to` with a copy of `from`. With `protect`, the pages are write-protected from the
+  /// beginning.
   void copy_in(char* to, const char* from, size_t bytes, bool protect) const noexcept;
   /// Moves present pages. Returns the bytes moved: fewer if the kernel holds a page temporarily (EBUSY).
   size_t move(char* to, char* from, size_t bytes) const noexcept;
-  /// Moves all pages. If the kernel holds a page for long, copies it and drops its source.
+  /// Moves all pages. If the kernel holds a page for a long time, copies the page and drops its source.
   void move_all(char* to, char* from, size_t bytes) const noexcept;
   void protect(char* at, size_t bytes, bool on) const noexcept;
   /// Discards the content of present pages and returns them to the kernel. Linux 6.16 interrupts the other cores once

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The handler never makes the program's call itself. It leaves a frame on the thread's stack and returns into a stub
-// (stubs.cpp), so the call runs outside any handler. A signal interrupts the call as usual; the signal mask and the
-// stack are the program's; longjmp and cancellation work; and a call that changes the signal mask takes effect.
+// (stubs.cpp), so the call runs outside any handler. A signal interrupts the call as usual; the call runs with the
+// program's own signal mask and stack; longjmp and cancellation work; and a call that changes the signal mask takes
+// effect.
 #include "memory/calls/calls.hpp"
 
 #include <errno.h>
@@ -50,7 +51,8 @@ constexpr unsigned long kFixedArena = 0x2000'0000'0000;  // as in arena/granule_
 struct sigaction action_of_traps() {
   struct sigaction action {};
   action.sa_sigaction = Calls::handle;
-  // ONSTACK: as for SIGBUS. Only arena faults may interrupt the handler: they bring in the memory that it reads.
+  // ONSTACK: as for SIGBUS. Only faults of the arena may interrupt the handler, because they bring in the memory that
+  // the handler reads.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   fill_mask(&action.sa_mask);
   sigdelset(&action.sa_mask, SIGBUS);
@@ -58,16 +60,17 @@ struct sigaction action_of_traps() {
   return action;
 }
 
-// The address for a stub's frame: below the red zone of the interrupted function and, if this handler runs on the same
-// stack, below the handler's frames. `here`: its stack pointer. 256: the frame lies within one page.
+// The address for a stub's frame. It is below the red zone of the interrupted function; and also below the handler's
+// frames, if this handler runs on the same stack. `here`: the handler's stack pointer. 256: so that the frame is within
+// one page.
 uint64_t place_of_frame(const ucontext_t& context, uint64_t stack_pointer, uint64_t here) {
   constexpr uint64_t kRedZone = 128, kOfCallees = 1024, kAlignment = 256;
   const bool apart = is_on_other_stack(context, here) && !is_on_other_stack(context, stack_pointer);
   return ((apart ? stack_pointer - kRedZone : here - kOfCallees) - kFrameBytes) & ~(kAlignment - 1);
 }
 
-// Copies word by word, as the last action: a call would overwrite memory below the stack pointer. (AddressSanitizer
-// takes that memory for a dead frame.)
+// Copies word by word, as the handler's last action: calling a function would overwrite memory below the stack pointer.
+// (AddressSanitizer believes that this memory is a dead frame.)
 __attribute__((noinline, no_sanitize("address"))) void leave(const Frame& frame, uint64_t at) {
   const auto* const from = reinterpret_cast<const uint64_t*>(&frame);
   auto* const to = reinterpret_cast<volatile uint64_t*>(static_cast<uintptr_t>(at));
@@ -78,8 +81,8 @@ __attribute__((noinline, no_sanitize("address"))) void leave(const Frame& frame,
 // its parent's thread.
 thread_local long traced_at_exec = 0;
 
-// A failed exec ends in a trap (`pinned`), and each further attempt is a trap. A traced child would stop at these
-// traps, so the trace does not begin if the file cannot be executed.
+// A failed exec ends in a trap (`pinned`), and each further attempt causes another trap. A traced child would stop at
+// these traps, so tracing does not begin if the file cannot be executed.
 void begin_trace(long number, const uint64_t* arguments) {
   if (traced_at_exec == 0 || traced_at_exec != raw(SYS_getpid)) return;
   if (number == SYS_execve && raw(SYS_access, static_cast<long>(arguments[0]), X_OK) != 0) return;
@@ -117,7 +120,7 @@ bool Calls::is_trapped(unsigned long address) noexcept {
   if (set_action(SIGSYS, &action, &before) != 0) return false;
   asking_ = true;
   const int kept = errno;
-  (void)syscall(SYS_access, address, 0);  // by the C library, whose instructions the filter traps
+  (void)syscall(SYS_access, address, 0);  // called through the C library, whose instructions the filter traps
   errno = kept;
   asking_ = false;
   set_action(SIGSYS, &before, nullptr);
@@ -253,7 +256,7 @@ void Calls::finish(void* context) noexcept {
   auto& frame = *reinterpret_cast<Frame*>(static_cast<uintptr_t>(at));
   auto result = static_cast<long>(frame.result);
   Record* const record = core.ready() ? records.at(frame.record) : nullptr;
-  // Skipped in a child of fork: if a handler forked during the call, the child also returns here.
+  // This part is skipped in a child of fork: if a handler forked during the call, the child also returns here.
   if (record != nullptr && record->taken.load() == 1 && record->frame == at &&
       record->thread == static_cast<int32_t>(raw(SYS_gettid))) {
     uint64_t arguments[6];
@@ -284,9 +287,10 @@ void Calls::pass_on(int signal, siginfo_t* info, void* context) noexcept {
     raw(SYS_tgkill, raw(SYS_getpid), raw(SYS_gettid), signal);
     return;
   }
-  // SA_RESETHAND: the handler is called only once. If it returns, the next error ends the process.
+  // SA_RESETHAND: the handler is called only once. If the handler returns, the next error ends the process.
   if ((static_cast<unsigned>(action.sa_flags) & SA_RESETHAND) != 0) previous_ = {};
-  // Calls the handler as the kernel would: its mask is added to the thread's blocked signals.
+  // Calls the handler as the kernel would: the signals of the handler's mask are blocked in addition to the thread's
+  // blocked signals.
   sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;
   for (int other = 1; other < 65; ++other) {
     if (other != SIGBUS && other != SIGSYS && sigismember(&action.sa_mask, other) == 1) sigaddset(&mask, other);

@@ -10,25 +10,27 @@ namespace ringside::memory {
 
 class Calls {
  public:
-  /// Call this first: under an inherited filter, it lets the library's own calls pass. 0 or -errno.
+  /// Call this first: if the process inherited a filter, it makes sure that the library's own calls pass. Returns 0 or
+  /// -errno.
   long before_start(const char** why) noexcept;
-  /// `wanted`: whether to serve calls. 0 or -errno; `why` is then what failed. The filter stays for the rest of the
-  /// process, harmless after stop.
+  /// `wanted`: whether to serve calls. Returns 0, or -errno; `why` then says what failed. The filter stays for the rest
+  /// of the process, but does no harm after stop.
   long start(bool wanted, const char** why) noexcept;
   void stop() noexcept;
   /// Drops the pins of threads that ended during a call (for example by cancellation).
   void drop_ended() noexcept;
-  /// For a wrapped sigaction(SIGSYS): sets and returns the program's handler, which is called for other traps.
+  /// Used by a wrapper of sigaction(SIGSYS): sets the program's handler, which is called for other traps, and returns
+  /// the previous one.
   void program_handler(const struct sigaction* set, struct sigaction* before) noexcept;
   /// Whether the library handles SIGSYS.
   bool handling() const noexcept { return handling_; }
 
-  /// For a child of vfork(2) that requests tracing (PTRACE_TRACEME). Each trap would stop it for its tracer, which
-  /// sleeps until the exec; so tracing begins with the exec. false: the child's calls are not trapped, so the tracing
-  /// can begin at once.
+  /// Called in a child of vfork(2) that requests tracing (PTRACE_TRACEME). Each trap would stop the child for its
+  /// tracer, but the tracer sleeps until the exec. So tracing begins only with the exec. Returns false if the child's
+  /// calls are not trapped; then the tracing can begin at once.
   bool trace_at_exec() noexcept;
 
-  /// For a forked child that has an arena: the child is now the process that has the arena.
+  /// Called in a forked child that has an arena: from now on, the child is the process that has the arena.
   void adopt() noexcept;
   /// The process that has the arena.
   long process() const noexcept { return process_; }

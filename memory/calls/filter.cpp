@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The filter's program: a search tree over the call numbers, then, for each set of pointer arguments, a block that
-// compares their upper halves. For numbers without pointers, the program ends in the tree. The kernel detects that
-// their result is constant and skips the program (Linux 5.11).
+// The filter's program. It has a search tree over the call numbers; and, for each set of pointer arguments, a block
+// that compares the upper halves of these arguments. For calls without pointers, the program ends in the tree. The
+// kernel detects that the result for these numbers is constant, and does not run the program for them (since Linux
+// 5.11).
 #include "memory/calls/filter.hpp"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ struct Block {
   uint32_t start;
 };
 
-// The program under construction has its own mapping: it is too large for a stack.
+// The program that is being built has its own mapping, because it is too large for a stack.
 struct Builder {
   sock_filter code[kMostInstructions];
   uint32_t count;
@@ -152,7 +153,7 @@ struct Builder {
     end(SECCOMP_RET_ALLOW);
     tree(0, kMostNumber);
     for (uint32_t i = 0; i < block_count; ++i) block(blocks[i]);
-    // The shared end of all blocks: chooses the action for an argument in the arena by the address of the call.
+    // The shared end of all blocks: for an argument in the arena, the address of the call decides the action.
     for (uint32_t i = 0; i < end_count; ++i) code[jumps_to_end[i]].k = count - jumps_to_end[i] - 1;
     for (const Stubs& passing : {stubs(), fixed_stubs()}) {
       from(passing.raw_site, SECCOMP_RET_ALLOW);
@@ -187,7 +188,7 @@ long install_filter(uint64_t first, uint64_t end, bool covered, const char** why
   if (!builder->full) {
     const sock_fprog program{static_cast<uint16_t>(builder->count), builder->code};
     result = install(program);
-    if (result == -EACCES) {  // not root: the process and its children lose set-user-ID programs
+    if (result == -EACCES) {  // not root: set-user-ID loses its effect for the process and its children
       raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
       result = install(program);
     }
@@ -195,7 +196,7 @@ long install_filter(uint64_t first, uint64_t end, bool covered, const char** why
       *why = "a thread of the program has a filter of system calls of its own";
       result = -EBUSY;
     }
-    // The ancestors' filters trap the arena's addresses. Without a filter of its own, this process misses only calls
+    // The ancestors' filters trap the arena's addresses. Without its own filter, this process fails to trap only calls
     // with structures.
     if (result == -ENOMEM && covered) result = kOnlyOfAncestors;
   }

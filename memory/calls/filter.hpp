@@ -6,17 +6,19 @@
 
 namespace ringside::memory {
 
-/// The data that the kernel delivers with SIGSYS (si_errno); other filters have other values.
+/// The value that the kernel delivers with SIGSYS (si_errno) for a trap of this filter; other filters have other
+/// values.
 inline constexpr uint32_t kTrapMark = 0x5253;
 
-/// Whether the process already has a filter, its own or an inherited one.
+/// Whether the process already has a filter, which can be its own or an inherited one.
 bool has_filter() noexcept;
 
-/// The result of install_filter if only the ancestors' filters are in use, because there is no room for another filter.
+/// install_filter returns this if only the ancestors' filters are in use, because there is no room for another filter.
 inline constexpr long kOnlyOfAncestors = 1;
 
-/// Installs the filter for all threads; it traps [first, end). 0, kOnlyOfAncestors, or -errno with the failure in
-/// `why`. `covered`: an ancestor's filter already traps the range, so this filter adds only the calls with structures.
+/// Installs the filter for all threads; it traps [first, end). Returns 0, kOnlyOfAncestors, or -errno; `why` then says
+/// what failed. `covered`: whether an ancestor's filter already traps the range, so that this filter adds only the
+/// calls with structures.
 long install_filter(uint64_t first, uint64_t end, bool covered, const char** why) noexcept;
 
 }  // namespace ringside::memory

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls whose pointers lie in structures.
+// Calls whose pointers are in structures.
 #include <errno.h>
 #include <linux/aio_abi.h>
 #include <signal.h>
@@ -36,8 +36,8 @@ long let_device_store() {
   return 0;
 }
 
-// Pins the first segments, up to `left` bytes, the most that one call may pin. The kernel stops at absent memory and
-// returns a short count. Reduces `left` accordingly.
+// Pins the first segments, up to `left` bytes, and reduces `left` by the bytes that it pinned; `left` is the most that
+// the call may still pin. The kernel stops at absent memory and returns a short count.
 long pin_segments(Record& record, uint64_t array, uint64_t count, bool changes, uint64_t* left,
                   bool by_device = false) {
   if (count > kMostEntries) return 0;
@@ -83,7 +83,7 @@ long pin_messages(Record& record, const uint64_t* arguments, bool changes) {
 long pin_submitted(Record& record, const uint64_t* arguments) {
   uint64_t left = piece_bytes();  // the bytes that may still be pinned
   for (uint64_t i = 0; i < arguments[1]; ++i) {
-    // The kernel executes all orders. An order that was not examined may read data into the arena.
+    // The kernel executes all orders, and an order that was not examined may read data into the arena.
     if (i == kMostEntries || left == 0) return let_device_store();
     const uint64_t link = arguments[2] + i * sizeof(uint64_t);
     uint64_t at = 0;
@@ -178,7 +178,7 @@ long pin_signal_stack(Record& record, const uint64_t* arguments) {
   if (arguments[0] == 0) return 0;
   stack_t wanted{}, now{};
   if (!look(record, arguments[0], &wanted, sizeof wanted)) return 0;
-  record.unpin();  // drops the pins of the structure, so that the stack's pins are first
+  record.unpin();  // drops the structure's pins, so that the stack's pins become the record's first pins
   if (raw(SYS_sigaltstack, 0, as_long(&now)) == 0 && (now.ss_flags & SS_DISABLE) == 0 && table.owns(now.ss_sp)) {
     record.stack_old = address_of(now.ss_sp);
     record.stack_old_bytes = now.ss_size;

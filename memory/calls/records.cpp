@@ -15,7 +15,7 @@ constinit Records records;
 
 namespace {
 
-// 1 + the place of the thread's newest record. Initial-exec, as all thread-local variables of the library.
+// 1 + the place of the thread's newest record. It is initial-exec, like all thread-local variables of the library.
 thread_local uint32_t newest = 0;
 
 char* pointer_to(uint64_t address) {
@@ -60,11 +60,11 @@ long Record::pin_text(uint64_t address, uint64_t most) noexcept {
 }
 
 void Record::unpin() noexcept {
-  // Reduces the count first: if a handler interrupts here and never returns, a pin remains, but no pin is released
+  // The count is reduced first: if a handler interrupts here and never returns, a pin remains, but no pin is released
   // twice.
   while (ranges > 0) {
     const Range here = range[--ranges];
-    if (core.ready()) resolve.unpin_range(here.first, here.last);  // memory freed meanwhile has no pins left
+    if (core.ready()) resolve.unpin_range(here.first, here.last);  // memory that was freed meanwhile has no pins left
   }
 }
 
@@ -74,7 +74,8 @@ long Records::start() noexcept {
 }
 
 void Records::stop() noexcept {
-  // Calls of other threads may still be returning: the records remain valid; their pins have been released.
+  // Calls of other threads may still be returning. Therefore the records remain valid, although their pins have been
+  // released.
   for (uint32_t i = 0; i < kMost && records_ != nullptr; ++i) {
     if (records_[i].taken.load() != 0) records_[i].ranges = 0;
   }
@@ -83,7 +84,8 @@ void Records::stop() noexcept {
 void Records::drop_left(uint64_t stack_pointer, bool on_other_stack) noexcept {
   while (newest != 0) {
     Record& top = records_[newest - 1];
-    // The frame of a call in progress is above on the same stack, or below a handler on the other stack.
+    // The frame of a call that is still in progress is at a higher address on the same stack; or it is on the normal
+    // stack, and this call comes from a handler on the other stack.
     const bool alive = top.on_other_stack == on_other_stack ? stack_pointer <= top.frame : on_other_stack;
     if (alive) return;
     top.unpin();

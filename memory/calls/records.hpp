@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The state of a trapped system call while the kernel executes it: its pins, and the progress of a transfer in pieces.
-// A record belongs to one thread. A thread has several records if a handler of the program interrupts a call and makes
-// another call.
+// The state of a trapped system call while the kernel executes the call: its pins, and the progress of a transfer in
+// pieces. A record belongs to one thread. A thread has several records if a handler of the program interrupts a call
+// and makes another call.
 #pragma once
 
 #include <stdint.h>
@@ -24,7 +24,7 @@ struct Record {
   uint64_t done, piece, left;
   uint64_t segment, offset;  // the position in a vector
   bool in_pieces;
-  // sigaltstack: the range to unpin after success, and whether the first range is a stack that stays pinned.
+  // For sigaltstack: the range to unpin after success, and whether the first range is a stack that stays pinned.
   uint64_t stack_old, stack_old_bytes;
   bool stack_new;
 
@@ -36,18 +36,18 @@ struct Record {
   uint32_t ranges;
   Range range[kMostRanges];
 
-  /// Pins the part of the range that is in the arena. Returns 0, -EFAULT (a part is not allocated; the memory before it
-  /// is pinned), -ENOMEM (the limit), -E2BIG (too many ranges). `pinned`, if not null: how many bytes from the start
-  /// are usable now.
+  /// Pins the part of the range that is in the arena. Returns 0, -EFAULT (a part is not allocated; the memory before
+  /// this part is pinned), -ENOMEM (the limit is reached) or -E2BIG (too many ranges). `pinned`, if not null, becomes
+  /// the number of bytes from the start that are usable now.
   long pin(uint64_t address, uint64_t bytes, bool changes, uint64_t* pinned = nullptr) noexcept;
-  /// Pins a text, as pin does: up to its NUL, or `most` bytes and a page.
+  /// Pins a text as pin does: up to its NUL, but at most `most` bytes and a page.
   long pin_text(uint64_t address, uint64_t most = 8192) noexcept;
   void unpin() noexcept;
 };
 
 class Records {
  public:
-  /// 0 or -errno.
+  /// Returns 0 or -errno.
   long start() noexcept;
   void stop() noexcept;
   /// A record for this thread; nullptr if all are in use. Drops the records of calls that the program left by longjmp.

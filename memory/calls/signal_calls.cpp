@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program's signal calls. SIGBUS and SIGSYS belong to the library: if one of them is blocked, a fault or a trap
-// ends the process. This includes the places where the C library blocks all signals (pthread_create, posix_spawn).
+// The program's calls that concern signals. The library uses SIGBUS and SIGSYS: if one of them is blocked, a fault or a
+// trap ends the process. The calls in which the C library blocks all signals (pthread_create, posix_spawn) are handled,
+// too.
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -30,7 +31,7 @@ bool see(Record* record, uint64_t address, void* to, uint64_t bytes) {
   return record != nullptr ? look(*record, address, to, bytes) : look_outside(address, to, bytes) == bytes;
 }
 
-// Writes to memory that was pinned with the call's other pointers, so it is present.
+// Writes to memory of the program. This memory was pinned together with the call's other pointers, so it is present.
 bool change(uint64_t address, const void* from, uint64_t bytes) {
   if (!in_arena(address) || !core.ready()) return change_outside(address, from, bytes) == bytes;
   memcpy(reinterpret_cast<void*>(static_cast<uintptr_t>(address)), from, bytes);

@@ -35,7 +35,8 @@ void add_if_nested(uint32_t number, uint64_t behind) {
   }
 }
 
-// Finds `mov $NUMBER, %REGISTER` before `mov %REGISTER, %eax`: loops keep the number in a register (aio_read, writev).
+// Finds `mov $NUMBER, %REGISTER` before `mov %REGISTER, %eax`, because loops keep the number in a register (aio_read,
+// writev).
 void look_for_kept_number(const unsigned char* code, const unsigned char* move, uint64_t behind) {
   constexpr size_t kFar = 512;
   const bool is_high = move > code && move[-1] == 0x44;  // r8d to r15d
@@ -51,9 +52,9 @@ void look_for_kept_number(const unsigned char* code, const unsigned char* move, 
   }
 }
 
-// Whether `code` loads a call number given by the caller. It may come from the first argument (`mov %rdi, %rax`:
-// `syscall()`), from the second one (`mov %rsi, %rax`) or, right before the call, from the stack (`mov N(%rsp), %rax`).
-// glibc from 2.41 has the latter two in __syscall_cancel, which makes all calls that are cancellation points.
+// Whether `code` loads a call number that its caller gives. It may come from the first argument (`mov %rdi, %rax`:
+// `syscall()`), from the second one (`mov %rsi, %rax`) or, immediately before the call, from the stack (`mov N(%rsp),
+// %rax`). glibc from 2.41 has the latter two in __syscall_cancel, which makes all calls that are cancellation points.
 bool takes_any_number(const unsigned char* code, const unsigned char* syscall) {
   if (code[0] == 0x48 && code[1] == 0x89 && (code[2] == 0xf8 || code[2] == 0xf0)) return true;
   return code + 5 == syscall && code[0] == 0x48 && code[1] == 0x8b && code[2] == 0x44 && code[3] == 0x24;
@@ -82,7 +83,8 @@ void look_through(const unsigned char* code, size_t bytes) {
         }
         break;
       }
-      // `mov %REGISTER, %eax`, or the end of another instruction: the search for a nearby number continues.
+      // This may be `mov %REGISTER, %eax`, but also the end of another instruction. So the search for a nearby number
+      // continues.
       if (before[0] == 0x89 && (before[1] & 0xc7) == 0xc0) look_for_kept_number(code, before, behind);
     }
   }
@@ -112,7 +114,7 @@ int visit(dl_phdr_info* info, size_t, void* data) {
     look_through(reinterpret_cast<const unsigned char*>(static_cast<uintptr_t>(info->dlpi_addr + part.p_vaddr)),
                  part.p_filesz);
   }
-  return search.any_object ? 1 : 0;  // the program is the first object; if it is static, the only one
+  return search.any_object ? 1 : 0;  // the program is the first object; if it is static, it is the only object
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The addresses where the C library makes calls whose pointers lie in structures. A filter cannot read a structure, so
+// The addresses where the C library makes calls whose pointers are in structures. A filter cannot read a structure, so
 // it traps such a call by the address of its instruction. The trap is limited to the instructions of this process,
-// because later programs inherit the filter but not the handler.
+// because the programs that it starts inherit the filter but not the handler.
 #pragma once
 
 #include <stdint.h>
@@ -15,8 +15,8 @@ struct Site {
 
 class Sites {
  public:
-  /// Searches the code of the C library once. Finds nothing without address-space randomisation, because a child's
-  /// library would have the same addresses.
+  /// Searches the code of the C library once. Without address-space randomisation it finds nothing, because the library
+  /// of a child would have the same addresses.
   void find() noexcept;
   uint32_t count() const noexcept { return count_; }
   const Site& at(uint32_t index) const noexcept { return sites_[index]; }

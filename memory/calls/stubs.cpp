@@ -16,14 +16,14 @@ namespace ringside::memory {
 static_assert(offsetof(Frame, result) == 8 && offsetof(Frame, arguments) == 16 &&
               offsetof(Frame, stack_pointer) == 64 && kFinishNumber == 29287);
 
-// For the unwinder: the caller's stack pointer is the content of 64(%rsp), and the return address that of 0(%rsp).
+// For the unwinder: the caller's stack pointer is stored at 64(%rsp), and the return address at 0(%rsp).
 #define RINGSIDE_FRAME_OF_CALLER \
   ".cfi_escape 0x0f, 4, 0x77, 0xc0, 0x00, 0x06\n" \
   ".cfi_escape 0x10, 16, 2, 0x77, 0\n"
 
-// To the unwinder, a stub is a function that the interrupted one called: cancellation and exceptions from a handler
-// pass through it. The stubs change no flags. They may use rcx and r11, because the instruction `syscall` overwrites
-// these.
+// For the unwinder, a stub is a function that was called by the interrupted function, so that cancellation and
+// exceptions from a handler pass through the stub. The stubs change no flags. They may use rcx and r11, because the
+// instruction `syscall` overwrites these.
 __asm__(
     ".text\n"
     ".p2align 4\n"

@@ -202,8 +202,9 @@ constexpr Alike kAlike[] = {
     {kExecute, {text(1), in(2, 8), in(3, 8)}, {SYS_execveat}},
     {kPin, {text(1), out(4, 256)}, {SYS_statx}},
     {kPin, {out_array(3, 2, 32), in(4, 16), in(5, 16)}, {SYS_io_pgetevents}},
-    // From glibc 2.38 on, posix_spawn uses clone3, which clears all handlers, even that of SIGSYS. The child shares
-    // this process's code and then makes trapped calls. After ENOSYS, glibc uses clone and resets the handlers singly.
+    // From glibc 2.38 on, posix_spawn uses clone3, which clears all handlers, even that of SIGSYS. The child runs this
+    // process's code and would then make trapped calls without a handler. After ENOSYS, glibc uses clone and resets the
+    // handlers one by one.
     {kRefused, {}, {SYS_io_uring_setup, SYS_io_uring_register, SYS_clone3}},
     {kPin, {text(2), in(3, 4096)}, {SYS_fsconfig}},
     {kPin, {in_array(1, 2, 16)}, {SYS_process_madvise}},

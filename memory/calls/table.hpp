@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory that the kernel reads and writes for each system call that takes pointers; table.cpp groups calls that are
-// alike in this. The filter is built from the table, the handler pins memory according to it, and a test covers it.
+// The memory that the kernel reads and writes for each system call that takes pointers. table.cpp groups calls that are
+// alike in this respect. The filter is built from this table, the handler pins memory according to the table, and a
+// test checks it.
 #pragma once
 
 #include <stddef.h>
@@ -8,7 +9,7 @@
 
 namespace ringside::memory {
 
-/// The number of bytes at a pointer argument. An upper bound is safe: it may only bring in more pages.
+/// How many bytes a pointer argument refers to. An upper bound is safe: at most, it brings in more pages than needed.
 enum class Size : uint8_t {
   kNone,
   kFixed,     // `unit` bytes
@@ -32,7 +33,7 @@ enum class Action : uint8_t {
   kNone,
   kPin,          // only the pointers' memory
   kPieces,       // read, write and similar calls: a transfer of any length, in pieces
-  kVector,       // as kPieces, with an array of iovec
+  kVector,       // the same as kPieces, but with an array of iovec
   kRemote,       // process_vm_readv: an array of iovec, not in pieces
   kMessage,      // struct msghdr
   kMessages,     // an array of struct mmsghdr
@@ -62,9 +63,9 @@ inline constexpr uint32_t kMostNumber = 512;
 extern const Call* const calls_table;
 extern const size_t calls_in_table;
 
-/// The arguments (a bit each) whose value alone can refer to the arena.
+/// One bit for each argument whose value itself can be an address in the arena.
 uint32_t arguments_of(const Call& call) noexcept;
-/// Whether structures elsewhere may contain pointers to the arena, which no filter can read.
+/// Whether pointers to the arena may be in structures outside the arena, which no filter can read.
 bool is_nested(const Call& call) noexcept;
 
 }  // namespace ringside::memory

@@ -33,8 +33,8 @@ uint64_t bytes_meant(Record& record, const Pointer& pointer, const uint64_t* arg
   }
 }
 
-// Pins a range, and waits for a while if other calls hold the remaining DRAM. If the kernel writes to the range and
-// only its beginning can be pinned, the call is made nevertheless: the kernel seldom writes the whole range.
+// Pins a range. If other calls hold the remaining DRAM, waits for a limited time. If the kernel writes to the range and
+// only its beginning can be pinned, the call is made nevertheless, because the kernel seldom writes to the whole range.
 long pin_patiently(Record& record, uint64_t address, uint64_t bytes, bool changes) {
   constexpr uint64_t kPatienceNs = 500'000'000;
   const uint64_t started = now_ns();
@@ -84,8 +84,8 @@ bool is_one_message(uint64_t descriptor) {
          type != SOCK_STREAM;
 }
 
-// Whether a transfer continues after a complete piece. A read of a pipe or socket returns the available data: the next
-// piece could wait indefinitely. A write waits until all is written.
+// Whether a transfer continues after a complete piece. It does not for a read of a pipe or socket, which returns the
+// available data: the read of the next piece could wait indefinitely. A write waits until all data is written.
 bool may_go_on(const Record& record, const uint64_t* arguments) {
   if (record.number == SYS_getrandom || !is_reading(record)) return true;
   if (record.number == SYS_recvfrom) return (arguments[3] & MSG_WAITALL) != 0;
@@ -94,7 +94,7 @@ bool may_go_on(const Record& record, const uint64_t* arguments) {
          (S_ISREG(about.st_mode) || S_ISBLK(about.st_mode));
 }
 
-// Pins as much of [address, address + bytes) as fits into a piece. 0 or -errno.
+// Pins as much of [address, address + bytes) as fits into a piece. Returns 0 or -errno.
 long pin_piece(Record& record, uint64_t address, uint64_t bytes, uint64_t* piece) {
   *piece = bytes;
   if (!in_arena(address)) return 0;

@@ -24,12 +24,12 @@ std::string probe_json(const probe::ProbeReport& report);
 /// The file that exec would start: `program` if it has a slash, else its file in PATH. Throws Error, exit code 2.
 std::string find_program(const std::string& program);
 
-/// Throws Error (exit code 2) if the dynamic linker would not preload the library: the program is static, for another
-/// machine, or changes its user (setuid, setgid, capabilities), or its sanitizer excludes the library. For a script,
-/// checks its interpreter.
+/// Throws Error (exit code 2) if the dynamic linker would not preload the library: if the program is static or for
+/// another machine, if it changes its user (setuid, setgid, capabilities), or if its sanitizer excludes the library.
+/// For a script, the script's interpreter is checked.
 void refuse_unless_preloadable(const std::string& file);
 
-/// UsageError if a library of LD_PRELOAD (`libraries`) is the run-time library of a sanitizer.
+/// Throws UsageError if a library of LD_PRELOAD (`libraries`) is the run-time library of a sanitizer.
 void refuse_sanitizers(const std::string& libraries);
 
 }  // namespace ringside

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ringside-memory: probes the memory, and runs programs with more memory than DRAM. Each subcommand has a file.
+// ringside-memory: probes the memory, and runs programs with more memory than DRAM. Each subcommand has its own file.
 #include <fmt/format.h>
 
 #include <array>

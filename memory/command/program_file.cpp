@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kMostInterpreters = 5;  // as in the kernel: a script's interpreter may be a script
 
-/// 0, or the errno value that exec would give.
+/// Returns 0, or the errno value that exec would give.
 int exec_error(const std::string& file) {
   struct stat status {};
   if (stat(file.c_str(), &status) != 0) return errno;
@@ -71,7 +71,7 @@ void refuse_static(const std::string& file, int fd, const Elf64_Ehdr& header) {
   throw not_preloadable(file, "found a static program");
 }
 
-/// The interpreter of a script's first line.
+/// The interpreter that a script's first line names.
 std::string interpreter_of(const std::string& line) {
   std::istringstream words(line.substr(2, line.find('\n') - 2));
   std::string interpreter;
@@ -130,7 +130,7 @@ void refuse_sanitizers(const std::string& libraries) {
   std::replace(words.begin(), words.end(), ':', ' ');
   std::istringstream names(words);
   for (std::string name; names >> name;) {
-    // A name without a path cannot be opened here, because the loader searches its own folders for it.
+    // A name without a path cannot be opened here, because the loader searches for such a library in its own folders.
     const UniqueFd fd(open(name.c_str(), O_RDONLY | O_CLOEXEC));
     const bool found = name.find('/') == std::string::npos ? name.find("san.so") != std::string::npos
                                                            : fd.valid() && memory::sanitizer_of(fd.get()) != nullptr;

@@ -63,7 +63,8 @@ Json to_json(const MemoryFigures& figures) {
           {"forks_without_copy", figures.forks_without_copy}};
 }
 
-/// Reads the entry as its process last completed it; false if the process never completed it.
+/// Reads the entry in the state in which its process last completed it. Returns false if the process has never
+/// completed it.
 bool read_entry(const memory::AccountEntry& entry, MemoryFigures& figures) {
   for (int tries = 0; tries < 1000; ++tries) {
     const std::uint32_t version = entry.version.load(std::memory_order_acquire);
@@ -73,7 +74,8 @@ bool read_entry(const memory::AccountEntry& entry, MemoryFigures& figures) {
     figures.serves_kernel = entry.serves_system_calls != 0;
     static_cast<memory::AccountCounters&>(figures) = entry.counters;
     std::atomic_thread_fence(std::memory_order_acquire);
-    // The version stays odd if the process was killed while writing. Then the entry may mix two moments.
+    // The version stays odd if the process was killed while writing. Then the entry may contain figures of two
+    // different moments.
     if ((version % 2 == 0 || tries == 999) && entry.version.load() == version) return figures.pid != 0;
     sched_yield();
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The closing account of `ringside-memory run`: the account page's entries of a run's processes, as text, JSON and
-// Prometheus metrics.
+// The account that `ringside-memory run` prints at the end: the entries that a run's processes have on the account
+// page, as text, JSON and Prometheus metrics.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,10 @@ struct MemoryRun {
   std::uint64_t not_listed = 0;  // processes for which the page had no entry
 };
 
-/// Reads the entries of the processes. For a running process, reads its current state.
+/// Reads the entries of the processes. For a process that is still running, the entry has its current state.
 void read_account(const memory::AccountPage& page, MemoryRun& run);
 
-/// Sums; for peaks of DRAM and of small allocations, the largest value of one process.
+/// The sums over all processes. For the peaks of DRAM and of small allocations, it is the largest value of one process.
 MemoryFigures sum(const MemoryRun& run);
 
 std::string account_text(const MemoryRun& run);

@@ -35,8 +35,7 @@
 namespace ringside {
 namespace {
 
-/// With signals, a fault costs a tenth of what it costs with a thread, and system calls on absent memory need no
-/// permission.
+/// With signals, a fault costs a tenth of its cost with a thread, and system calls on absent memory need no permission.
 constexpr char kDefaultFaults[] = "signal";
 
 struct MemoryRunOptions {
@@ -46,8 +45,8 @@ struct MemoryRunOptions {
   std::vector<std::string> program;
 };
 
-/// Memory that the processes of the run share with this one through a name in /proc. Nothing remains if this process is
-/// killed.
+/// Memory that the processes of the run share with this process through a name in /proc. Nothing of it remains if this
+/// process is killed.
 class SharedPage {
  public:
   SharedPage() : fd_(memfd_create("ringside-memory-account", MFD_CLOEXEC)) {
@@ -141,10 +140,10 @@ class SignalsPassedOn {
     sigemptyset(&action.sa_mask);
     for (std::size_t i = 0; i < kPassedOn.size(); ++i) {
       sigaction(kPassedOn[i], nullptr, &before_[i]);
-      if (before_[i].sa_handler != SIG_IGN) sigaction(kPassedOn[i], &action, nullptr);  // nohup stays effective
+      if (before_[i].sa_handler != SIG_IGN) sigaction(kPassedOn[i], &action, nullptr);  // so that nohup stays effective
     }
   }
-  /// In the child, between fork and exec.
+  /// Called in the child, between fork and exec.
   void undo() const noexcept {
     for (std::size_t i = 0; i < kPassedOn.size(); ++i) sigaction(kPassedOn[i], &before_[i], nullptr);
     for (const int ignored : {SIGPIPE, SIGXFSZ}) ::signal(ignored, SIG_DFL);  // ringside-memory itself ignores them
@@ -178,9 +177,9 @@ void run_to_end(const std::string& file, std::vector<std::string> environment, M
   const pid_t child = fork();
   if (child < 0) throw system_error("cannot start {}: {}", shortened(file), errno_text(errno));
   if (child == 0) {
-    // If the command dies, nothing prints the account, so the kernel kills the program. The request refers to the
-    // command's only thread, which forked. When the program changes its user, the kernel drops the request;
-    // memory/preload/process.cpp repeats it.
+    // If this command dies, nothing prints the account. Therefore the kernel then kills the program. The request refers
+    // to the thread that forked, which is the command's only thread. When the program changes its user, the kernel
+    // drops the request; memory/preload/process.cpp repeats it.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);  // the parent died before prctl took effect
     signals.undo();

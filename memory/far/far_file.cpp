@@ -101,8 +101,8 @@ long FarFile::map_file() noexcept {
   if (at < 0 && at > -4096) return at;
   map_ = reinterpret_cast<char*>(static_cast<uintptr_t>(at));
   raw(SYS_madvise, at, static_cast<long>(bytes_), MADV_DONTFORK);
-  // A core dump would read the whole file, holes included, and so take that much memory. It would include this mapping,
-  // because a mapping of a file without a name counts as anonymous.
+  // A core dump would read the whole file, including its holes, and would take that much memory. The core dump would
+  // include this mapping, because a mapping of a file without a name counts as anonymous.
   raw(SYS_madvise, at, static_cast<long>(bytes_), MADV_DONTDUMP);
   return 0;
 }
@@ -112,7 +112,7 @@ void FarFile::start_beside_page_cache() noexcept {
   write_behind_.start(descriptor_);
 }
 
-// The child did not inherit the mapping, stages and writes, so it unmaps nothing and waits for nothing.
+// The child has not inherited the mapping, the stages and the writes. So it unmaps nothing and waits for nothing.
 long FarFile::adopt(int descriptor) noexcept {
   const bool past_page_cache = stages_.any() || write_behind_.any();
   stages_.forget();

@@ -47,7 +47,7 @@ void Stages::start(int descriptor) noexcept {
 void Stages::stop() noexcept {
   if (memory_ == nullptr) return;
   for (Stage& stage : stages_) {
-    if (stage.context != 0) raw(SYS_io_destroy, static_cast<long>(stage.context));  // waits for its read
+    if (stage.context != 0) raw(SYS_io_destroy, static_cast<long>(stage.context));  // this waits for the stage's read
     stage.context = 0;
     stage.phase.store(kEmpty);
   }
@@ -56,10 +56,10 @@ void Stages::stop() noexcept {
 }
 
 void Stages::forget() noexcept {
-  memory_ = nullptr;  // the child did not inherit it
+  memory_ = nullptr;  // the child has not inherited the memory
 }
 
-// Only the owner accesses the non-atomic fields. A thread that gets no stage reads the file.
+// Only the owner accesses the non-atomic fields. A thread that does not get a stage reads the file itself.
 bool Stages::own(Stage& stage) const noexcept {
   uint32_t phase = stage.phase.load(std::memory_order_relaxed);
   if (phase == kOwned || !stage.phase.compare_exchange_strong(phase, kOwned)) return false;
@@ -98,8 +98,8 @@ void Stages::begin(uint32_t block, WriteBehind& writes) noexcept {
     if (has + kBlocksAhead + 1 == block && has != kNoBlock && own(stage)) release(stage, kEmpty);
   }
   if (there) return;
-  // Takes an empty stage, or a stage that has long been unused: blocks that other streams still need are not
-  // overwritten.
+  // Takes an empty stage, or a stage that has not been used for a long time, so that blocks that other streams still
+  // need are not overwritten.
   constexpr uint64_t kLongNs = 100'000'000;
   const uint64_t now = now_ns();
   Stage* found = nullptr;
@@ -117,7 +117,7 @@ void Stages::begin(uint32_t block, WriteBehind& writes) noexcept {
   stage.stale.store(0);
   stage.block.store(block);
   // An earlier write that is not finished may reach the disk after this read, so its parts are stale. A write that
-  // begins from here on finds the block.
+  // begins after this line finds the block.
   stage.stale.fetch_or(writes.held_parts(static_cast<uint64_t>(block) << kStageShift, kPartShift));
   iocb order{};
   order.aio_lio_opcode = IOCB_CMD_PREAD;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads a far file on a disk ahead of a stream: blocks of 512 KiB, several in flight (io_submit(2), which bypasses the
-// page cache and needs no thread). A stage is a copy that may be discarded at any time, so no granule waits for it. A
-// write to the file marks that part of a stage as stale before the granule's word becomes absent. So a thread that
-// finds an absent granule also finds the stale mark.
+// Reads a far file on a disk ahead of a stream: several blocks of 512 KiB at a time (with io_submit(2), which bypasses
+// the page cache and needs no thread). A stage is a copy of a block that may be discarded at any time, so no granule
+// waits for it. When a granule is written to the file, that part of a stage is marked as stale before the granule's
+// word becomes absent. So a thread that finds an absent granule also finds the stale mark.
 #pragma once
 
 #include <stddef.h>
@@ -23,16 +23,17 @@ class Stages {
   /// `descriptor`: opened with O_DIRECT. If the kernel refuses, there are no stages.
   void start(int descriptor) noexcept;
   void stop() noexcept;
-  /// In a forked child: drops the parent's reads.
+  /// Called in a forked child: forgets the parent's reads.
   void forget() noexcept;
 
   bool any() const noexcept { return memory_ != nullptr; }
   /// Begins to read a block of the file, unless a stage already has it or reads it, or all stages are in use. Parts
   /// that `writes` still holds are stale from the beginning.
   void begin(uint32_t block, WriteBehind& writes) noexcept;
-  /// Copies a range from its block's stage; false: the caller must read the file. The caller owns the range's granules.
+  /// Copies a range from its block's stage. Returns false if no stage has the range; the caller must then read the
+  /// file. The caller owns the range's granules.
   bool take(uint64_t offset, char* to, size_t bytes) noexcept;
-  /// Marks the range as stale, after a write to the file or a hole.
+  /// Marks the range as stale. Called after a write to the file, or after a hole was made in it.
   void changed(uint64_t offset, uint64_t bytes) noexcept;
 
  private:
@@ -44,7 +45,7 @@ class Stages {
     std::atomic<uint64_t> stale{0};  // a bit for each 64th of the block
     unsigned long context = 0;       // the kernel's queue for this stage only
     char* buffer = nullptr;
-    uint64_t taken = 0;    // the bytes taken: once all are, the stream has finished the stage
+    uint64_t taken = 0;    // the bytes taken: if all are taken, the stream has finished with the stage
     std::atomic<uint64_t> used_ns{0};  // the time of its start or of the last take
   };
   static constexpr uint32_t kStages = 16;  // four streams

@@ -55,7 +55,7 @@ void WriteBehind::stop() noexcept {
 
 void WriteBehind::forget() noexcept {
   lock_.forget();
-  memory_ = nullptr;  // the child did not inherit it
+  memory_ = nullptr;  // the child has not inherited the memory
   memset(used_slots_, 0, sizeof used_slots_);
   memset(used_pages_, 0, sizeof used_pages_);
   for (Slot& slot : slots_) slot.readers = 0;
@@ -78,7 +78,8 @@ uint32_t WriteBehind::overlapping(uint64_t offset, uint64_t bytes) const noexcep
   return kNone;
 }
 
-// Takes the lowest free pages: with few writes in flight, little of the buffer is populated.
+// Takes the lowest free pages, so that only a small part of the buffer is populated while there are few writes in
+// flight.
 uint32_t WriteBehind::take_slot(uint64_t offset, uint32_t bytes) noexcept {
   uint32_t number = 0;
   while (number < kSlots && ~used_slots_[number / 64] == 0) number += 64;
@@ -127,7 +128,7 @@ void WriteBehind::copy_part(uint64_t offset, const char* from, uint32_t bytes, O
       if (overlapping(offset, bytes) == kNone) number = take_slot(offset, bytes);
     }
     if (number != kNone) break;
-    submit(orders);  // a thread must not wait while it holds unsubmitted writes that other threads need
+    submit(orders);  // a thread that waits must not hold unsubmitted writes, because other threads may need them
     if (collect(false) == 0) wait_for_any();
   }
   memcpy(buffer(slots_[number]), from, bytes);
@@ -160,7 +161,7 @@ void WriteBehind::submit(Orders& orders) noexcept {
     const Held held(lock_);
     submitted_ += static_cast<int32_t>(got);
   }
-  for (; done < orders.count; ++done) {  // the kernel refused these: each is written at once, which reports any error
+  for (; done < orders.count; ++done) {  // the kernel refused these: they are written at once, which reports errors
     const Slot& slot = slots_[orders.numbers[done]];
     write_now(descriptor_, slot.offset, buffer(slot), slot.bytes);
     written(orders.numbers[done]);
@@ -251,7 +252,7 @@ uint64_t WriteBehind::held_parts(uint64_t offset, uint32_t part_shift) noexcept 
 }
 
 bool WriteBehind::holds(uint64_t offset, uint64_t bytes) noexcept {
-  // The caller owns the range, so it already sees the completion of the range's last write.
+  // The caller owns the range, so it already sees whether the range's last write is complete.
   if (in_use_.load() == 0) return false;
   const Held held(lock_);
   return overlapping(offset, bytes) != kNone;

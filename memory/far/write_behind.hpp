@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Asynchronous writes of a far file on a disk. Data that leaves DRAM is copied into a buffer of 2 MiB, in addition to
-// the limit, and submitted (io_submit(2), past the page cache). Until the write is complete, this copy is the valid
-// content: reads use it, and a second write or a hole of that range waits.
+// Asynchronous writes of a far file on a disk. Data that leaves DRAM is copied into a buffer of 2 MiB, which is in
+// addition to the limit, and is submitted with io_submit(2), which bypasses the page cache. Until the write is
+// complete, this copy is the valid content: reads use it, and a second write to that range, or a hole in it, must wait.
 //
 // Two threads never read or write the same range at once, because a thread first takes the words of the range's
-// granules. The ranges in the buffer come from earlier owners of those words.
+// granules. The ranges in the buffer were written by earlier owners of those words.
 #pragma once
 
 #include <linux/aio_abi.h>
@@ -20,7 +20,8 @@ namespace ringside::memory {
 
 class WriteBehind {
  public:
-  /// Copies that are not yet submitted. They belong to one thread, on the stack of a signal handler.
+  /// Copies that are not yet submitted. An Orders object belongs to one thread, and is on the stack of a signal
+  /// handler.
   struct Orders {
     static constexpr uint32_t kMost = kBatch;
     uint32_t count = 0;
@@ -32,7 +33,7 @@ class WriteBehind {
   void start(int descriptor) noexcept;
   /// Waits for all writes.
   void stop() noexcept;
-  /// In a forked child: drops the parent's writes.
+  /// Called in a forked child: forgets the parent's writes.
   void forget() noexcept;
 
   bool any() const noexcept { return memory_ != nullptr; }
@@ -40,9 +41,9 @@ class WriteBehind {
   void copy(uint64_t offset, const char* from, size_t bytes, Orders& orders) noexcept;
   void submit(Orders& orders) noexcept;
 
-  /// Copies a range whose write is not complete; false: the file has it.
+  /// Copies a range whose write is not complete. Returns false if the file already has the range.
   bool take(uint64_t offset, char* to, size_t bytes) noexcept;
-  /// Returns when the file has all copied data of a range.
+  /// Waits until all copied data of a range is in the file.
   void wait(uint64_t offset, uint64_t bytes) noexcept;
   /// Whether a part of a range may not be in the file yet.
   bool holds(uint64_t offset, uint64_t bytes) noexcept;
@@ -50,7 +51,7 @@ class WriteBehind {
   uint64_t held_parts(uint64_t offset, uint32_t part_shift) noexcept;
 
  private:
-  enum Phase : uint32_t { kFilling, kWriting, kDone };  // kDone: only a reader still uses it
+  enum Phase : uint32_t { kFilling, kWriting, kDone };  // kDone: only a reader still uses the slot
   struct Slot {
     uint64_t offset = 0;
     uint32_t bytes = 0, first_page = 0;
@@ -58,7 +59,8 @@ class WriteBehind {
     Phase phase = kFilling;
     iocb order{};
   };
-  // 128 writes, in a buffer of 2 MiB. A write's run of up to 64 pages lies within the pages of one bitmap word.
+  // 128 writes, in a buffer of 2 MiB. A write takes up to 64 neighbouring pages, which all belong to one word of the
+  // bitmap.
   static constexpr uint32_t kSlots = 128, kWords = 8;
   static constexpr uint64_t kBytes = uint64_t{kWords} * 64 * kPage;
   static constexpr uint64_t kMostBytes = 64 * kPage;
@@ -80,7 +82,7 @@ class WriteBehind {
   Slot slots_[kSlots];
   uint64_t used_slots_[kSlots / 64] = {};
   uint64_t used_pages_[kWords] = {};
-  int32_t submitted_ = 0;   // the number of writes submitted and not collected; briefly below 0
+  int32_t submitted_ = 0;   // the number of writes that are submitted and not collected; may be below 0 for a moment
   bool collecting_ = false;  // only one thread collects, so no two threads wait for the same event
   std::atomic<uint32_t> collected_{0};  // a futex: changes after each collection
   std::atomic<uint32_t> in_use_{0};     // the number of slots in use

@@ -22,7 +22,7 @@ namespace {
 bool is_store(void* context) {
 #if defined(__x86_64__)
   const auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
-  return registers[REG_TRAPNO] == 14 && (registers[REG_ERR] & 2) != 0;  // 14: page fault; 2: by a store
+  return registers[REG_TRAPNO] == 14 && (registers[REG_ERR] & 2) != 0;  // 14: page fault; 2: it was a store
 #else
   (void)context;
   return true;  // unknown; a store is assumed, so the eviction writes the granule even if it did not change
@@ -69,8 +69,8 @@ void BusErrors::handle(int signal, siginfo_t* info, void* context) noexcept {
 int BusErrors::install(int signal) noexcept {
   struct sigaction action {};
   action.sa_sigaction = handle;
-  // ONSTACK: a program with an alternate stack may have no space on its normal stack. All signals are blocked: if a
-  // handler of the program touched the arena during a fault, it would wait for this thread.
+  // ONSTACK: if a program has an alternate stack, its normal stack may have no space. All signals are blocked, because
+  // a handler of the program that touched the arena during a fault would wait for this thread.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   fill_mask(&action.sa_mask);
   const long result = set_action(signal, &action, &of(signal).previous);
@@ -104,14 +104,14 @@ void BusErrors::pass_on(int signal, siginfo_t* info, void* context) noexcept {
   if ((action.sa_flags & SA_SIGINFO) == 0 && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {
     struct sigaction none {};
     none.sa_handler = SIG_DFL;
-    set_action(signal, &none, nullptr);  // the access is repeated and ends the process, as without the library
+    set_action(signal, &none, nullptr);  // the access is repeated, and ends the process as it would without the library
     if (!from_kernel) raw(SYS_tgkill, raw(SYS_getpid), raw(SYS_gettid), signal);
     return;
   }
-  // SA_RESETHAND: the handler is called only once. If it returns, the next error ends the process.
+  // SA_RESETHAND: the handler is called only once. If the handler returns, the next error ends the process.
   if ((static_cast<unsigned>(action.sa_flags) & SA_RESETHAND) != 0) of(signal).previous = {};
-  // Calls the handler as the kernel would: its mask is added to the thread's blocked signals. The signals of arena
-  // faults stay unblocked, because the handler may touch the arena.
+  // Calls the handler as the kernel would: the signals of the handler's mask are blocked in addition to the thread's
+  // blocked signals. The signals of arena faults stay unblocked, because the handler may touch the arena.
   sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;
   for (int other = 1; other < 65; ++other) {
     const bool stays_open = handles(other) || other == SIGBUS || other == SIGSYS;

@@ -20,12 +20,12 @@ int HandlerThread::start(const UserFault& userfault) noexcept {
   const long made = out_of_the_way(raw(SYS_eventfd2, 0, O_CLOEXEC));
   if (made < 0) return static_cast<int>(-made);
   wake_ = static_cast<int>(made);
-  raw(SYS_fcntl, userfault.descriptor, F_SETFL, O_NONBLOCK);  // another reader may take the event after poll
+  raw(SYS_fcntl, userfault.descriptor, F_SETFL, O_NONBLOCK);  // another reader may take the event between poll and read
   const SignalsBlocked blocked;                               // inherited by the new thread, which handles no signals
   running_.store(0);
   const int error = pthread_create(&thread_, nullptr, run, this);
   // Waits until the thread has set its signal mask. The thread begins with all signals blocked. If a system call filter
-  // were installed before the thread sets its mask, that call would end the process.
+  // were installed before then, the thread's call that sets the mask would end the process.
   while (error == 0 && running_.load() == 0) sleep_while(&running_, 0);
   if (error != 0) forget();
   return error;

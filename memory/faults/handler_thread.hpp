@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handles faults in a thread of the library, which reads them from userfaultfd. Each fault then needs the wake-up of
-// another core, but the thread also serves the kernel's own accesses, if the process has the permission.
+// Handles faults in a thread of the library, which reads them from userfaultfd. Each fault must then wake another core.
+// But the thread also serves accesses by the kernel itself, if the process has the permission.
 #pragma once
 
 #include <pthread.h>
@@ -14,7 +14,7 @@ namespace ringside::memory {
 
 class HandlerThread {
  public:
-  /// 0 or an error number.
+  /// Returns 0 or an error number.
   int start(const UserFault& userfault) noexcept;
   void stop() noexcept;
   /// For a forked child, which did not inherit the thread.
@@ -27,7 +27,7 @@ class HandlerThread {
   void serve() noexcept;
   const UserFault* userfault_ = nullptr;
   pthread_t thread_{};
-  int wake_ = -1;  // an eventfd: its event ends the thread
+  int wake_ = -1;  // an eventfd; an event ends the thread
   std::atomic<uint32_t> running_{0};  // a futex: 1 once the thread is serving
 };
 

@@ -23,7 +23,8 @@ uint64_t offset_of(uint32_t page) {
   return static_cast<uint64_t>(page) << kPageShift;
 }
 
-// The first page after the granule that holds `page`, or after its piece if that was never allocated.
+// The first page after the granule that holds `page`, or after the piece that holds it if nothing was ever allocated in
+// that piece.
 uint32_t behind(uint32_t page) {
   uint32_t granule = 0, kind = 0;
   if (!Resolve::granule_of(page, &granule, &kind)) return (page / kPagesPerPiece + 1) * kPagesPerPiece;
@@ -72,7 +73,7 @@ bool Resolve::page(uint32_t page, bool store) noexcept {
     const State state = state_of(seen);
     if (state == kFree) {
       if (table.size_of_piece(page / kPagesPerPiece).load() == kind + 1) return false;
-      continue;  // the granule size changed in between
+      continue;  // the granule size has changed in between
     }
     if (state == kLoading || state == kLeaving) {
       table.wait(granule, seen);
@@ -80,8 +81,8 @@ bool Resolve::page(uint32_t page, bool store) noexcept {
     }
     if (state == kInPlace || (state == kResident && (!store || (seen & kProtected) == 0))) return true;
     if (!table.claim(granule, seen, kLoading)) continue;
-    // A thread that changes the granule size marks the piece before it claims words: one of the two threads sees the
-    // other's store.
+    // A thread that changes the granule size marks the piece before it claims words. So one of the two threads sees the
+    // other thread's store.
     if (table.size_of_piece(page / kPagesPerPiece).load() != kind + 1) {
       table.close(granule, seen);
       continue;
@@ -105,13 +106,13 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
   Page pages[kBatch];
   run.keep(page_supply::acquire(cache, run.count(), pages));
 
-  // If a store waits, the content certainly changes. Otherwise write-protection detects changes: for a single granule,
-  // if this has paid, and for a stream on a disk. Without protection, an eviction compares the granule with far memory
-  // if that is mapped, and always writes it if far memory is on a disk. A granule that came from zeros is compared with
-  // zeros.
+  // If a store waits, the content certainly changes. Otherwise write-protection can detect changes. It is used for a
+  // single granule, if this has paid so far, and for a stream on a disk. Without protection, an eviction compares the
+  // granule with far memory if that is mapped, and always writes it if far memory is on a disk. A granule whose far
+  // memory holds zeros is compared with zeros.
   const bool can_protect = !far.mapped() || (!run.in_stream() && pages[run.own()].slot == kNoSlot);
   const bool protects = can_protect && (run.in_stream() || protection::wanted(granule));
-  // On a disk, a stream whose faults are stores counts as storing to every granule. Second faults for each granule
+  // On a disk, a stream whose faults are stores is assumed to store to every granule. A second fault for each granule
   // would cost more than writing the unchanged granules.
   const auto changes = [&](uint32_t i) {
     return store && (i == run.own() || (run.stored() && !far.mapped() && state_of(run.before(i)) == kAbsent));
@@ -122,7 +123,7 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
   for (uint32_t i = 0, end = 0; i < run.count(); i = end) {
     const bool zero = state_of(run.before(i)) == kZero;
     const bool changed = changes(i);
-    // One call for neighbours with the same source and the same destination.
+    // Neighbours with the same source and the same destination are handled by one call.
     const auto alike = [&](uint32_t j) {
       return (state_of(run.before(j)) == kZero) == zero && (!protects || changes(j) == changed) &&
              (pages[i].slot == kNoSlot ? pages[j].slot == kNoSlot : pages[j].slot == pages[i].slot + (j - i));
@@ -164,8 +165,8 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
 
 namespace {
 
-// If an eighth of a block is absent, the whole block costs the disk less than single granules. `span`: the pages of a
-// granule.
+// If an eighth of a block is absent, reading the whole block costs the disk less than reading single granules. `span`:
+// the pages of a granule.
 bool worth_reading(uint32_t page, uint32_t span) {
   constexpr uint32_t kPages = kStageBytes >> kPageShift;
   uint32_t absent = 0;
@@ -176,8 +177,8 @@ bool worth_reading(uint32_t page, uint32_t span) {
 
 }  // namespace
 
-// The disk reads the stream's next blocks while the program works on the present block. A block that begins here is
-// also read into a stage, which is faster for the disk than single pages.
+// The disk reads the stream's next blocks while the program works on the present block. A block that begins at this
+// granule is also read into a stage, which is faster for the disk than reading single pages.
 void Resolve::read_blocks_ahead(uint32_t granule, const Run& run) const noexcept {
   if (!far.reads_ahead() || !run.is_long()) return;
   const uint64_t offset = offset_of(granule);
@@ -216,7 +217,7 @@ bool Resolve::fill(uint32_t granule, uint32_t kind, bool zero, const Page* pages
   return false;
 }
 
-// Another thread may store between MOVE and write-protection, so the content is then compared with the original.
+// Another thread may store between MOVE and write-protection. So the content is compared with the original afterwards.
 bool Resolve::move_in_protected(char* to, char* slot, size_t bytes) noexcept {
   char* const bounce = take_bounce();
   memcpy(bounce, slot, bytes);
@@ -243,7 +244,7 @@ void Resolve::come_back(uint32_t granule, uint32_t kind, Word seen, bool store) 
   read_blocks_ahead(granule, run);
   Word flags[kBatch];
   for (uint32_t i = 0, end = 0; i < run.count(); i = end) {
-    // A protected granule mostly stays unchanged, unless a store waits for it.
+    // A protected granule usually stays unchanged, unless a store waits for it.
     const auto stays_protected = [&](uint32_t j) {
       return (run.before(j) & kProtected) != 0 && !(store && j == run.own());
     };
@@ -285,8 +286,8 @@ void Resolve::come_back(uint32_t granule, uint32_t kind, Word seen, bool store) 
   run.expect_next(store);
 }
 
-// Stores that pass through memory in order would fault at each granule. So this function unprotects as many granules on
-// one side as are changed on the other side. At most half of the granules marked as changed are then unchanged.
+// Stores to consecutive addresses would fault at each granule. So this function unprotects as many granules on one side
+// as are marked as changed on the other side. At most half of the granules marked as changed are then unchanged.
 void Resolve::allow_stores(uint32_t granule, uint32_t kind, Word seen) noexcept {
   const uint32_t span = 1u << kind, chunk = granule & ~(chunk_pages(kind) - 1), chunk_end = chunk + chunk_pages(kind);
   Word before[kBatch];
@@ -310,7 +311,7 @@ void Resolve::allow_stores(uint32_t granule, uint32_t kind, Word seen) noexcept 
   {
     const Held held(cache.lock);
     ++cache.counters.faults_write;
-    if ((seen & kCleaned) != 0) {  // the store counts as a touch, like a touch in probation
+    if ((seen & kCleaned) != 0) {  // the store counts as a touch, as in probation
       cache.stored_after_cleaning();
       caches.unlink(cache, node_of(seen));
       caches.push(cache, kMain, node_of(seen), stamp_now());
@@ -353,7 +354,7 @@ long Resolve::pin(uint32_t page, bool changes) noexcept {
     if ((seen & kPins) == kPins) return -EAGAIN;
     const bool first = (seen & kPins) == 0 && takes_dram;
     if (first) {
-      // Leaves an eighth of the DRAM, and at least four granules, unpinned.
+      // At least an eighth of the DRAM, and at least four granules, must stay unpinned.
       const uint64_t limit = caches.limit.load(), eighth = limit / 8, four = 4 * bytes_of(kind);
       const uint64_t left = eighth > four ? eighth : four;
       const uint64_t pinned = caches.pinned_bytes.fetch_add(bytes_of(kind)) + bytes_of(kind);

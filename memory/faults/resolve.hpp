@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Resolves a fault in any thread: makes the granule of an address accessible.
+// Resolves a fault: makes the granule of an address accessible. Any thread may do this.
 #pragma once
 
 #include <stdint.h>
@@ -14,21 +14,21 @@ class Run;
 
 class Resolve {
  public:
-  /// 0 or -errno.
+  /// Returns 0 or -errno.
   long start(const UserFault& userfault, bool read_ahead) noexcept;
   void stop() noexcept;
 
-  /// Makes the page accessible for loads, and with `store` for stores. false: it is not allocated.
+  /// Makes the page accessible for loads, and with `store` for stores. Returns false if the page is not allocated.
   bool page(uint32_t page, bool store) noexcept;
-  /// Makes the page accessible, as `page` does, and adds a pin. `changes`: the kernel will store into the page. 0 or
-  /// -errno.
+  /// Makes the page accessible, as `page` does, and adds a pin. `changes`: the kernel will store into the page. Returns
+  /// 0 or -errno.
   long pin(uint32_t page, bool changes) noexcept;
-  /// Pins the granules from `page` to `last`. `page` becomes the first one that is not pinned. 0 or -errno.
+  /// Pins the granules from `page` to `last`. `page` becomes the first page that is not pinned. Returns 0 or -errno.
   long pin_range(uint32_t* page, uint32_t last, bool changes) noexcept;
-  /// Takes a pin from each granule; skips pieces that were never allocated.
+  /// Removes one pin from each granule. Skips pieces in which nothing was ever allocated.
   void unpin_range(uint32_t page, uint32_t last) noexcept;
-  /// The first page of the granule that holds a page, and its kind; false: it is not allocated. Waits while the granule
-  /// size changes.
+  /// Finds the first page of the granule that holds a page, and the granule's kind. Returns false if the page is not
+  /// allocated. Waits while the granule size changes.
   static bool granule_of(uint32_t page, uint32_t* granule, uint32_t* kind) noexcept;
 
  private:
@@ -39,7 +39,8 @@ class Resolve {
   void read_blocks_ahead(uint32_t granule, const Run& run) const noexcept;
   void come_back(uint32_t granule, uint32_t kind, Word seen, bool store) noexcept;
   void allow_stores(uint32_t granule, uint32_t kind, Word seen) noexcept;
-  /// Moves a slot in, write-protected. Returns whether it is protected, and so equals the slot's earlier content.
+  /// Moves a slot in, write-protected. Returns whether the page is protected and therefore equals the slot's earlier
+  /// content.
   bool move_in_protected(char* to, char* slot, size_t bytes) noexcept;
   char* take_bounce() noexcept;
   void give_bounce(char* buffer) noexcept;

@@ -12,7 +12,7 @@ constinit ReadAhead read_ahead;
 
 namespace {
 
-constexpr uint64_t kMostAhead = uint64_t{1} << 18;  // the most bytes of a stream at once: more had no benefit
+constexpr uint64_t kMostAhead = uint64_t{1} << 18;  // the most bytes that a stream brings in at once; more did not help
 
 }  // namespace
 
@@ -73,7 +73,7 @@ uint32_t Run::came_alone(Cache& cache) const noexcept {
   return neighbourhood::came_alone(cache, granule_, kind_);
 }
 
-// The stream's next expected fault: after the granules that came in or were already present.
+// The stream's next fault is expected after the granules that came in or were already present.
 void Run::expect_next(bool store) const noexcept {
   uint32_t next = end_;
   for (uint32_t looked = 0; looked < kBatch && next < table.bytes() >> kPageShift; ++looked, next += span()) {

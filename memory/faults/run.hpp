@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The granules that one fault brings in: neighbours in one cache and piece. This thread owns the granules until it
-// closes their words. In a stream, they follow the touched granule; in a neighbourhood, they surround it.
+// The granules that one fault brings in: neighbours that are in the same cache and the same piece. This thread owns the
+// granules until it closes their words. In a stream, the other granules follow the touched granule; in a neighbourhood,
+// they surround it.
 #pragma once
 
 #include <stdint.h>
@@ -12,11 +13,11 @@ namespace ringside::memory {
 
 class Run {
  public:
-  /// Begins with the granule, whose word was `seen` before this thread claimed it.
+  /// Begins with `granule`, which this thread has claimed. seen: the granule's word before the claim.
   Run(uint32_t granule, uint32_t kind, Word seen) noexcept;
   /// Claims the planned neighbours, up to the first one whose state is neither `one` nor `other`.
   void take(State one, State other) noexcept;
-  /// Releases granules from the ends until `count` remain; keeps the touched one.
+  /// Releases granules at both ends until `count` remain, but keeps the touched granule.
   void keep(uint32_t count) noexcept;
 
   uint32_t span() const noexcept { return 1u << kind_; }  // pages of a granule
@@ -32,12 +33,13 @@ class Run {
   bool is_long() const noexcept;
   /// Whether the last fault of this stream was a store.
   bool stored() const noexcept { return stored_; }
-  /// ahead: the stream's granules that this fault brings in before they are touched. confirmed: those that the stream's
-  /// last fault brought in before.
+  /// ahead: the stream's granules that this fault brings in before they are touched. confirmed: the granules that the
+  /// stream's last fault brought in before they were touched.
   uint32_t ahead() const noexcept { return in_stream() ? count() - 1 : 0; }
   uint32_t confirmed() const noexcept { return confirmed_; }
 
-  /// The value for the nodes (Node::came_alone). Call it with the cache's lock held, once all granules have come in.
+  /// The value for the granules' nodes (Node::came_alone). Call it with the cache's lock held, once all granules have
+  /// come in.
   uint32_t came_alone(Cache& cache) const noexcept;
   /// Call it once all words are closed.
   void expect_next(bool store) const noexcept;

@@ -56,7 +56,8 @@ const char* reason(Placement placement) noexcept {
 long InPlace::start(uint32_t asked, uint64_t limit, uint64_t most_dram) noexcept {
   placement_ = decide(asked);
   if (!possible()) return 0;
-  // The kernel allows 65530 mappings; each promoted chunk among chunks in place needs one.
+  // The kernel allows 65530 mappings per process; each promoted chunk that is surrounded by chunks in place needs one
+  // of them.
   constexpr uint64_t kMostChunks = 16384;
   shift_ = 4;
   while (shift_ < kPieceShift - kPageShift && limit / chunk_bytes() > kMostChunks) shift_ += 2;
@@ -88,7 +89,8 @@ void InPlace::stop() noexcept {
   for (auto* counter : {&bytes, &promoted_bytes, &promotions, &demotions, &sampled, &touched}) counter->store(0);
 }
 
-// While all memory fits into DRAM, regions are cached: after the first touch of a page, the cache is as fast as DRAM.
+// As long as all memory fits into DRAM, regions are cached, because after the first touch of a page the cache is as
+// fast as DRAM.
 bool InPlace::wanted(uint64_t size) const noexcept {
   if (!possible() || size < kPiece) return false;
   return placement_ == RINGSIDE_MEMORY_IN_PLACE_AS_ASKED || core.far_bytes.load() + size > caches.limit.load();
@@ -124,7 +126,7 @@ bool InPlace::own(uint32_t chunk) noexcept {
 }
 
 // All threads take the words of a chunk in the same order, so two owners cannot wait for each other. A thread that
-// caches the region also takes the first word first, so it owns the chunk exclusively.
+// makes the region cached also takes the first word first, so it owns the chunk exclusively.
 bool InPlace::own_surely(uint32_t chunk, bool* pinned) noexcept {
   *pinned = false;
   for (uint32_t page = chunk << shift_; page < (chunk + 1) << shift_; ++page) {
@@ -152,7 +154,7 @@ void InPlace::disown_page(uint32_t page) noexcept {
 // --- moving a chunk
 
 bool InPlace::protect(uint32_t chunk, int protection) noexcept {
-  // Counts the move before any thread can fault because of it: see explains.
+  // The move is counted before any thread can fault because of it: see explains.
   chunks_[chunk].generation.fetch_add(1);
   return raw(SYS_mprotect, as_long(address(chunk)), static_cast<long>(chunk_bytes()), protection) == 0;
 }
@@ -190,8 +192,8 @@ bool InPlace::promote(uint32_t chunk) noexcept {
   }
   bool done = false;
   if (may_move() && protect(chunk, PROT_READ)) {
-    // A system call makes the copy, so that the frame needs no second mapping, which would count as resident a second
-    // time.
+    // A system call makes the copy, so that the frame needs no second mapping; with one, the frame would count twice as
+    // resident memory.
     const uint64_t begin = far.begin_ns();
     const auto size = static_cast<long>(chunk_bytes());
     const long copied = raw(SYS_pwrite64, frames_file_, as_long(far.map() + offset(chunk)), size,
@@ -211,7 +213,7 @@ bool InPlace::promote(uint32_t chunk) noexcept {
   return done;
 }
 
-// Writes only the differences: far memory wears out, and its writes are slower than its reads.
+// Only the differences are written, because far memory wears out, and because its writes are slower than its reads.
 void InPlace::copy_back(uint32_t chunk) noexcept {
   const char* const near = address(chunk);
   for (uint64_t done = 0; done < chunk_bytes(); done += kPage) {

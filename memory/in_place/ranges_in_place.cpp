@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations on a range in place: it is freed, cleared, cached, returned to far memory, or written (as ranges.cpp does
-// with granules).
+// Operations on a range in place: the range is freed, cleared, made cached, returned to far memory, or written.
+// (ranges.cpp has these operations for granules.)
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,7 +11,8 @@
 
 namespace ringside::memory {
 
-// Before a free or clear: takes the chunk's words, once no system call uses its frame (if it has one).
+// Before a chunk is freed or cleared: takes the chunk's words. If the chunk has a frame, first waits until no system
+// call uses the frame.
 bool InPlace::own_unpinned(uint32_t chunk) noexcept {
   bool pinned = false;
   while (own_surely(chunk, &pinned)) {
@@ -68,11 +69,12 @@ void InPlace::forget(uint32_t page, uint32_t pages) noexcept {
   give_back(page, pages, kFree);
 }
 
-// For owned pages: watches their addresses again and sets their words.
+// pages: pages that the caller owns. Watches their addresses again and sets their words.
 void InPlace::give_back(uint32_t page, uint32_t pages, State state) noexcept {
   const uint32_t end = page + pages;
   const Held held(sampling_lock_);
-  // Watches to the end of the piece, where nothing is allocated, so that a call that fills granules crosses no mapping.
+  // The range is watched up to the end of the piece, where nothing is allocated, so that a call that fills granules
+  // does not cross from one mapping to another.
   uint32_t watched = end;
   while (watched % kPagesPerPiece != 0 && state_of(table.word(watched).load()) == kFree) ++watched;
   const long result = table.restore(page, watched - page, core.userfault);
@@ -101,7 +103,7 @@ bool InPlace::cache(uint32_t page, uint32_t pages) noexcept {
   uint32_t owned = first;
   for (; owned <= last && possible_now; ++owned) {
     bool pinned = false;
-    if (!own_surely(owned, &pinned)) break;  // another thread does the same
+    if (!own_surely(owned, &pinned)) break;  // another thread makes the chunk cached
     possible_now = !pinned && may_move() && back_to_far(owned);
   }
   if (owned > last && possible_now) {

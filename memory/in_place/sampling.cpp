@@ -93,7 +93,7 @@ void Sampling::serve() noexcept {
     const uint64_t zapped = now_ns();
     if (!sleep_for(period_ns)) return;
     const uint64_t looked = now_ns();
-    // Copies take at most a tenth of the time, and do not count as sampling costs.
+    // Copies may take at most a tenth of the time, and do not count as costs of the sampling.
     const uint64_t move_until = looked + static_cast<uint64_t>(period_ns) / 10;
     for (uint32_t i = 0; i < kept; ++i) look(pieces_[i], move_until);
     keep_to_share();
@@ -136,12 +136,12 @@ void Sampling::look(uint32_t piece, uint64_t move_until_ns) noexcept {
       continue;
     }
     if (__builtin_popcount(history & kLastFour) < 2 || now_ns() > move_until_ns || !make_room()) continue;
-    // a promoted chunk has four samples' time to be touched again
+    // a promoted chunk has the time of four samples in which it can be touched again
     if (in_place.promote(chunk)) in_place.history(chunk).store(kLastFour);
   }
 }
 
-// A touched chunk takes DRAM only from an untouched one.
+// A touched chunk takes DRAM only from an untouched chunk.
 bool Sampling::make_room() noexcept {
   while (!in_place.has_room()) {
     if (colds_ == 0) return false;
@@ -151,7 +151,7 @@ bool Sampling::make_room() noexcept {
   return true;
 }
 
-// Needed if the cached part has grown, or the limit is lower than before.
+// This is needed if the cached part has grown, or if the limit is lower than before.
 void Sampling::keep_to_share() noexcept {
   while (colds_ > 0 && in_place.over_share()) in_place.demote(cold_[--colds_]);
 }

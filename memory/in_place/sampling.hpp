@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the chunks in place that are worth DRAM. A thread removes the page table entries of some pieces, and later
+// Finds the chunks in place that should get DRAM. A thread removes the page table entries of some pieces, and later
 // reads which entries the kernel has recreated (/proc/self/pagemap). It promotes chunks that were touched in two of
-// their last four samples, and takes their DRAM from chunks that were touched in none. The thread sleeps fifty times as
-// long as a sample takes.
+// their last four samples. The DRAM for them is taken from chunks that were touched in none. The thread sleeps fifty
+// times as long as a sample takes.
 #pragma once
 
 #include <pthread.h>
@@ -12,12 +12,12 @@ namespace ringside::memory {
 
 class Sampling {
  public:
-  /// 0 or an error number.
+  /// Returns 0 or an error number.
   int start() noexcept;
   void stop() noexcept;
   /// For a forked child, which did not inherit the thread.
   void forget() noexcept;
-  /// Call it when regions in place exist that can be sampled.
+  /// Call it when there are regions in place that can be sampled.
   void wake() noexcept;
 
  private:

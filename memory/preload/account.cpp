@@ -21,10 +21,10 @@ constinit Account account;
 
 namespace {
 
-constexpr uint32_t kFaultsBetween = 256;     // faults between two updates: the most that a killed process loses
-constexpr int64_t kFlush = int64_t{1} << 16; // bytes that a thread may keep uncounted: the error of the peak
+constexpr uint32_t kFaultsBetween = 256;     // faults between two updates: a killed process loses at most these
+constexpr int64_t kFlush = int64_t{1} << 16; // bytes that a thread may keep uncounted; they limit the error of the peak
 
-// Initial-exec (the build sets it): no allocation at the first access.
+// The variable is initial-exec (the build sets this), so that its first access does not allocate.
 thread_local int64_t own_bytes = 0;
 thread_local uint32_t own_count = 0;
 constinit std::atomic<int64_t> small_bytes{0}, small_peak{0};

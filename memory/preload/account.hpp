@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // This process's account for `ringside-memory run`: the process copies its counters to its entry of the account page,
-// after every 256 faults and at its end. Each thread first counts its own small allocations, so that threads share no
-// cache line.
+// after every 256 faults and at its end. Each thread first counts its small allocations in its own counters, so that
+// threads share no cache line.
 #pragma once
 
 #include <stddef.h>
@@ -15,7 +15,7 @@ class Account {
  public:
   /// Maps the page, if the environment names it, and takes an entry.
   void start() noexcept;
-  /// In a forked child: takes its own entry once the child uses its arena.
+  /// In a forked child: takes an entry for the child once the child uses its arena.
   void start_in_child() noexcept;
 
   /// Copies the counters to the entry. Callable from a signal handler.
@@ -27,10 +27,10 @@ class Account {
   void count_refused() noexcept { refused_.fetch_add(1, std::memory_order_relaxed); }
   void count_fork(bool copied, uint64_t bytes) noexcept;
 
-  /// Count a small allocation or its release; `bytes`: its size with malloc's overhead.
+  /// These functions count a small allocation, or its release. `bytes`: its size with malloc's overhead.
   static void count_small(size_t bytes) noexcept;
   static void count_small_freed(size_t bytes) noexcept;
-  /// A small allocation whose size changed.
+  /// Counts that the size of a small allocation has changed.
   static void count_small_change(size_t before, size_t after) noexcept;
 
  private:

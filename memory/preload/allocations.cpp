@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The malloc family (C++ new and delete of libstdc++ call it). Requests of at least the minimum size go to the arena,
-// others to the next malloc.
+// The malloc family of functions (which C++ new and delete of libstdc++ call). Requests of at least the minimum size go
+// to the arena, others to the next malloc.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +25,9 @@ constinit Gate gate;
 
 namespace {
 
-// --- the addresses that this library's malloc returned: a bit for each page. Another malloc may also map its memory in
-// the arena, and must free its own blocks. So an address alone does not show which malloc must free a block.
+// --- the pages at which blocks of this library's malloc begin, with one bit for each page. Another malloc may also map
+// its memory in the arena, and must free its own blocks itself. So an address in the arena does not show which malloc
+// must free a block.
 
 using BitWord = std::atomic<uint64_t>;
 constinit Lock bits_lock;
@@ -46,7 +47,7 @@ BitWord* made_bits() {
   return made;
 }
 
-// The caller has entered the gate. false: there is no memory for the bits.
+// The caller must be inside the gate. Returns false if there is no memory for the bits.
 bool add_large_block(const void* memory) {
   BitWord* words = bits.load();
   if (words == nullptr) words = made_bits();
@@ -75,7 +76,7 @@ bool is_large(size_t bytes) {
   return bytes >= settings.min_size && (core.ready() || starts_now());
 }
 
-// As malloc: every failure gives NULL with ENOMEM, whatever the reason; a success keeps errno.
+// As for malloc, every failure gives NULL with ENOMEM, whatever the reason; a success keeps errno.
 void* large(size_t alignment, size_t bytes) {
   const int kept = errno;
   void* memory = nullptr;
@@ -111,7 +112,7 @@ void free_large(void* memory) {
   {
     const ThroughGate through;
     const Region region = region_of(memory);
-    remove_large_block(memory);  // before another allocation can reuse the address
+    remove_large_block(memory);  // must be done before another allocation can reuse the address
     if (region && table.address(region.page) == memory) release_pages(region, region.page, region.pages);
   }
   errno = kept;
@@ -122,7 +123,7 @@ void* counted(void* memory) {
   return memory;
 }
 
-// Moves a block from one malloc to the other.
+// Moves a block from the next malloc to the arena, or from the arena to the next malloc.
 void* moved(void* memory, size_t had, size_t bytes) {
   void* const other = malloc(bytes);
   if (other == nullptr) return nullptr;
@@ -184,7 +185,7 @@ RINGSIDE_MEMORY_INTERPOSED void* realloc(void* memory, size_t bytes) {
       free(memory);
       return nullptr;
     }
-    if (!core.ready()) (void)*static_cast<const volatile char*>(memory);  // ends a child without a copy
+    if (!core.ready()) (void)*static_cast<const volatile char*>(memory);  // ends a forked child that has no arena
     return is_large(bytes) ? resized(memory, bytes) : moved(memory, usable_in_arena(memory), bytes);
   }
   const Next& real = *next();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Protects the library's descriptors (far memory, userfaultfd). Daemons, and children before exec, often close all
-// descriptors that they did not open; absent pages would then read as zeros. So the library's descriptors have high
-// numbers, and the functions that close descriptors skip them.
+// descriptors that they did not open; absent pages would then read as zeros. Therefore the library's descriptors have
+// high numbers, and the functions that close descriptors skip these numbers.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -22,7 +22,7 @@ namespace {
 constexpr unsigned kHigh = 900;  // below 1024, the limit of select(2) and the usual limit of a process
 constexpr int kOwn = 3;
 
-/// Not in a child of vfork, which may close its copies of the descriptors, because its exec closes them anyway.
+/// False in a child of vfork: it may close its copies of the descriptors, because its exec closes them anyway.
 bool is_guarded() {
   return core.ready() && raw(SYS_getpid) == own_process();
 }
@@ -41,7 +41,7 @@ bool is_own(int descriptor) {
   return std::find(own, own + kOwn, descriptor) != own + kOwn;
 }
 
-/// Closes a range except the library's descriptors.
+/// Closes the descriptors of a range, except those of the library.
 long close_around(unsigned first, unsigned last, unsigned flags) {
   int own[kOwn];
   own_descriptors(own);

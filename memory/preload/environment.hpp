@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The environment variables by which `ringside-memory run` configures the preload library, also in processes that the
-// program starts. This is the only place that names them. Sizes are bytes in decimal digits.
+// The environment variables with which `ringside-memory run` configures the preload library, also in the processes that
+// the program starts. Their names are defined only here. Sizes are bytes in decimal digits.
 #pragma once
 
 namespace ringside::memory {
@@ -16,7 +16,7 @@ inline constexpr char kNoreserveVariable[] = "RINGSIDE_MEMORY_NORESERVE";   // 1
 inline constexpr char kFirstOnlyVariable[] = "RINGSIDE_MEMORY_FIRST_ONLY"; // 1: only the first program
 inline constexpr char kAccountVariable[] = "RINGSIDE_MEMORY_ACCOUNT";      // the file of account_page.hpp
 
-inline constexpr char kLevelVariable[] = "RINGSIDE_MEMORY_LEVEL";          // nesting depth within the run
+inline constexpr char kLevelVariable[] = "RINGSIDE_MEMORY_LEVEL";          // depth of the program in the run
 
 inline constexpr char kPreloadName[] = "libringside_memory_preload.so";
 inline constexpr unsigned long kDefaultMinSize = 1ul << 20;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread that changes allocations passes through the gate; fork(2) closes it. So the tables that the child inherits
-// are consistent, and none of their locks is held.
+// A thread must be inside the gate while it changes allocations, and fork(2) closes the gate. So the tables that the
+// child inherits are consistent, and none of their locks is held.
 #pragma once
 
 #include <stdint.h>
@@ -28,7 +28,7 @@ class Gate {
   }
   /// Waits until all threads have left the gate; threads that enter then wait until open().
   void close() noexcept {
-    for (;;) {  // two threads may fork at a time
+    for (;;) {  // two threads may fork at the same time
       uint32_t now = word_.load(std::memory_order_relaxed);
       if ((now & kClosed) != 0) {
         sleep_while(&word_, now);
@@ -50,8 +50,8 @@ class Gate {
 
 extern Gate gate;
 
-/// Enters the gate and leaves it at its end. Signals are blocked meanwhile, because a handler that allocates would wait
-/// for a fork that waits for this thread. In between, the thread may not touch the arena.
+/// Enters the gate, and leaves it when the object is destroyed. Signals are blocked in between, because a handler that
+/// allocates would wait for a fork that waits for this thread. While it is inside, the thread may not touch the arena.
 class ThroughGate {
  public:
   ThroughGate() noexcept { gate.enter(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The declaration of a function that replaces one of the C library, and the conversion of its result.
+// The declaration of a function that replaces a function of the C library, and the conversion of its result.
 #pragma once
 
 #include <errno.h>

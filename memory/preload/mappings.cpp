@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program's anonymous private mappings. Large ones with read and write access are regions of the arena. All others
-// go to the kernel unchanged: files, shared memory, fixed addresses, reservations (PROT_NONE, and NORESERVE without the
-// user's option, because jemalloc maps all its memory in this way), stacks, huge pages. A later call's range may cover
-// both kinds: each part is handled separately.
+// The program's anonymous private mappings. Large mappings with read and write access are regions of the arena. All
+// others go to the kernel unchanged: files, shared memory, fixed addresses, reservations (PROT_NONE, and NORESERVE
+// without the user's option, because jemalloc maps all its memory in this way), stacks, huge pages. The range of a
+// later call may cover both kinds; each part is then handled separately.
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -40,7 +40,7 @@ bool starts_page(const void* address) {
   return (reinterpret_cast<uintptr_t>(address) & (kPage - 1)) == 0;
 }
 
-/// The part of [address, address + bytes) in the arena, as pages. false: there is none.
+/// Finds the part of [address, address + bytes) that is in the arena, as pages. Returns false if no part is.
 bool part_in_arena(const void* address, uint64_t bytes, uint32_t* page, uint32_t* pages) {
   if (!core.ready() || bytes == 0) return false;
   const uint64_t base = reinterpret_cast<uintptr_t>(table.address(0)), end = base + table.bytes();
@@ -52,7 +52,7 @@ bool part_in_arena(const void* address, uint64_t bytes, uint32_t* page, uint32_t
   return *pages > 0;
 }
 
-/// A call on whole pages: first `inside` (page, pages) makes it for the part in the arena, then `kernel` (from, length)
+/// Makes a call on whole pages: first `inside` (page, pages) for the part in the arena, then `kernel` (from, length)
 /// for the parts outside. Both return 0 or -errno; after a failure there are no further calls.
 template <class Kernel, class Inside>
 long on_both_sides(const void* address, size_t bytes, Kernel kernel, Inside inside) {
@@ -136,7 +136,7 @@ void* remap_in_arena(void* address, uint32_t page, uint64_t had, uint64_t wants,
 int advise_in_arena(uint32_t page, uint32_t pages, int advice) {
   void* const at = table.address(page);
   const size_t bytes = static_cast<size_t>(pages) << kPageShift;
-  const auto pass = [&](int ours) {  // advice only: it may have no effect
+  const auto pass = [&](int ours) {  // this is only advice, which may have no effect
     const int kept = errno;
     const ThroughGate through;
     const Region region = region_of(at);
@@ -183,7 +183,7 @@ RINGSIDE_MEMORY_INTERPOSED void* mmap(void* address, size_t bytes, int protectio
       return memory;
     }
     account.count_refused();
-    // An unreserved mapping may exceed far memory and be little used, so it goes to the kernel.
+    // An unreserved mapping may be larger than far memory and hardly used. In this case the kernel maps it.
     if (!unreserved) return address_of(-ENOMEM);
   }
   if ((flags & MAP_FIXED) != 0 && part_in_arena(address, whole_pages(bytes), &page, &pages)) {
@@ -232,7 +232,7 @@ RINGSIDE_MEMORY_INTERPOSED int madvise(void* address, size_t bytes, int advice) 
         has_holes = !all_allocated(page, pages);
         return static_cast<long>(advise_in_arena(page, pages, advice));
       });
-  return result_of(result == 0 && has_holes ? -ENOMEM : result);  // as the kernel does: it advises the rest
+  return result_of(result == 0 && has_holes ? -ENOMEM : result);  // as the kernel does: it advises the other pages
 }
 
 RINGSIDE_MEMORY_INTERPOSED int posix_madvise(void* address, size_t bytes, int advice) {
@@ -243,8 +243,8 @@ RINGSIDE_MEMORY_INTERPOSED int posix_madvise(void* address, size_t bytes, int ad
   return result;
 }
 
-// Pages that return to DRAM always have read and write access. So a request for less access is refused, and so is one
-// for more (execution).
+// Pages that return to DRAM always have read and write access. So requests for less access, and for more access
+// (execution), are refused.
 RINGSIDE_MEMORY_INTERPOSED int mprotect(void* address, size_t bytes, int protection) {
   return result_of(on_both_sides(
       address, bytes, [=](long from, long length) { return raw(SYS_mprotect, from, length, protection); },
@@ -254,7 +254,7 @@ RINGSIDE_MEMORY_INTERPOSED int mprotect(void* address, size_t bytes, int protect
       }));
 }
 
-// A lock is a pin within the limit. Locks are not counted: one munlock undoes any number of mlock calls.
+// A lock is a pin within the limit. Locks are not counted: one call of munlock undoes any number of calls of mlock.
 RINGSIDE_MEMORY_INTERPOSED int mlock(const void* address, size_t bytes) {
   const size_t inside_page = reinterpret_cast<uintptr_t>(address) & (kPage - 1);  // the kernel rounds in the same way
   return result_of(on_both_sides(
@@ -282,7 +282,7 @@ RINGSIDE_MEMORY_INTERPOSED int munlock(const void* address, size_t bytes) {
       }));
 }
 
-// mlockall is refused, because it would lock all memory of the process, and so the arena beyond its DRAM limit.
+// mlockall is refused: it would lock all memory of the process, so the arena would exceed its DRAM limit.
 RINGSIDE_MEMORY_INTERPOSED int mlockall(int flags) {
   return result_of(core.ready() ? -ENOMEM : raw(SYS_mlockall, flags));
 }

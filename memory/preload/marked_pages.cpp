@@ -11,11 +11,11 @@
 namespace ringside::memory {
 namespace {
 
-/// One bit for each page, in memory that is_ready allocates. The caller has entered the gate and holds the lock, except
-/// for is_empty and clear, and in a forked child, which has one thread.
+/// One bit for each page, in memory that is_ready allocates. The caller must be inside the gate and hold the lock. This
+/// is not necessary for is_empty and clear, and in a forked child, which has only one thread.
 class PageSet {
  public:
-  /// false: no memory is left. Before add().
+  /// Allocates the memory. Returns false if no memory is left. Call it before add().
   bool is_ready() noexcept {
     if (bits_ == nullptr) bits_ = static_cast<uint64_t*>(map_table(bytes()));
     return bits_ != nullptr;
@@ -55,7 +55,7 @@ bool lock_pages(uint32_t page, uint32_t pages) noexcept {
   if (!locked.is_ready()) return false;
   for (uint32_t at = page; at < page + pages; ++at) {
     if (locked.has(at)) continue;
-    // Keeps earlier locks: mlock may fail half-way, but must not unlock.
+    // Earlier locks are kept: mlock may fail half-way, but must not unlock pages.
     if (ringside_memory_pin(table.address(at), kPage, 1) != 0) return false;
     locked.add(at);
   }

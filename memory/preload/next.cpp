@@ -17,7 +17,7 @@ constinit size_t early_used = 0;
 constinit Next found{};
 constinit std::atomic<int> state{0};  // 1: search in progress, 2: found
 
-// Runs at the first allocation of the process, before it has a second thread.
+// Runs at the first allocation of the process, when the process has only one thread.
 void find_all() noexcept {
 #define RINGSIDE_MEMORY_FIND(member, symbol) \
   found.member = reinterpret_cast<decltype(found.member)>(dlsym(RTLD_NEXT, symbol));

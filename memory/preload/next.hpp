@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions that this library replaces: for each symbol, that of the next library, which is the C library or
-// another malloc. dlsym(3) finds them, and may allocate itself. Until then, memory comes from a small buffer that is
-// never released.
+// For each function that this library replaces: the original function, in the C library or in another malloc library
+// that is loaded next. dlsym(3) finds these functions, and may itself allocate memory. Until they are found, memory
+// comes from a small buffer that is never released.
 #pragma once
 
 #include <malloc.h>
@@ -36,7 +36,7 @@ struct Next {
 /// The functions; nullptr while this thread searches for them.
 const Next* next() noexcept;
 
-/// Allocates from the buffer that serves until the functions are found.
+/// Allocates from the buffer that is used until the functions are found.
 void* early_alloc(size_t alignment, size_t bytes) noexcept;
 bool is_early(const void* memory) noexcept;
 size_t early_bytes(const void* memory) noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Start, fork and end of the process: the arena starts before main; a forked child gets a copy of it, or none; the
-// account is completed when the process ends.
+// Start, fork and end of the process: the arena starts before main; a forked child gets a copy of the arena, or no
+// arena; the account is completed when the process ends.
 #include "memory/preload/process.hpp"
 
 #include <pthread.h>
@@ -28,9 +28,10 @@
 namespace ringside::memory {
 namespace {
 
-constinit long copy_for_child = -1;  // a descriptor, from the preparation of a fork to its end
+constinit long copy_for_child = -1;  // a descriptor; valid from the preparation of a fork to its end
 constinit uint64_t mask_before_fork = 0;
-// If a parent had no allocations, its child starts its arena at the first allocation: most children call exec instead.
+// If a parent had no allocations, its child starts its arena only at its first allocation, because most children
+// allocate nothing and call exec.
 constinit std::atomic<uint32_t> starts_late{0};
 constinit Lock late_lock;
 
@@ -56,8 +57,9 @@ void adopt(int copy) {
   }
 }
 
-// Until the fork is complete, no handler of the program runs. In the child, a handler would find no arena; a handler
-// that allocates would wait for the gate that this thread has closed. SIGSYS and SIGBUS stay unblocked, as always.
+// Until the fork is complete, no handler of the program runs. In the child, a handler would find no arena. And a
+// handler that allocates would wait for the gate that this thread has closed. SIGSYS and SIGBUS stay unblocked, as
+// always.
 void before_fork() {
   const uint64_t all = ~(uint64_t{1} << (SIGBUS - 1) | uint64_t{1} << (SIGSYS - 1));
   uint64_t before = 0;
@@ -101,7 +103,7 @@ void after_fork_in_child() {
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&mask_before_fork), 0, sizeof mask_before_fork);
 }
 
-/// Children of the program run without the library: removes the library's entries from the environment.
+/// Removes the library's entries from the environment, so that children of the program run without the library.
 void leave_environment() {
   const char* const loaded = getenv("LD_PRELOAD");
   const char* const at = loaded == nullptr ? nullptr : strstr(loaded, kPreloadName);
@@ -121,8 +123,8 @@ void leave_environment() {
   }
 }
 
-/// A system call filter stays across exec and traps the old arena's addresses. So each program that a program with an
-/// arena starts places its arena elsewhere.
+/// A system call filter stays across exec and traps the old arena's addresses. So if a program with an arena starts
+/// another program, the arena of that program is placed at other addresses.
 void use_next_place() {
   const char* const text = getenv(kLevelVariable);
   const unsigned long level = text == nullptr ? 0 : strtoul(text, nullptr, 10);
@@ -136,7 +138,7 @@ __attribute__((constructor(101))) void start() {
   next();
   if (!read_settings()) end_at_once(2);
   if (settings.dram_bytes == 0) return;
-  // A signal that was blocked before exec stays blocked, so this unblocks both.
+  // A signal that was blocked before exec stays blocked, so both signals are unblocked here.
   const uint64_t open = uint64_t{1} << (SIGBUS - 1) | uint64_t{1} << (SIGSYS - 1);
   raw(SYS_rt_sigprocmask, SIG_UNBLOCK, as_long(&open), 0, sizeof open);
   struct ringside_memory_options options {};
@@ -154,7 +156,7 @@ __attribute__((constructor(101))) void start() {
     print_line(ringside_memory_error());
     end_at_once(3);
   }
-  // The account's path is /proc/PID/fd/N of the command.
+  // The account's path is /proc/PID/fd/N, where PID is the command's process.
   const char* const page = getenv(kAccountVariable);
   const long owner = page == nullptr || strncmp(page, "/proc/", 6) != 0 ? 0 : strtol(page + 6, nullptr, 10);
   command = owner == raw(SYS_getppid) ? owner : 0;
@@ -170,7 +172,7 @@ __attribute__((destructor(101))) void finish() {
 
 bool starts_now() noexcept {
   if (starts_late.load(std::memory_order_acquire) == 0) return false;
-  const ThroughGate through;  // no fork may happen meanwhile
+  const ThroughGate through;  // prevents that a fork happens meanwhile
   const Held held(late_lock);
   if (starts_late.load() == 0) return core.ready();
   uint64_t none = 0;
@@ -191,7 +193,7 @@ bool starts_now() noexcept {
 
 using namespace ringside::memory;
 
-// A child of vfork ends here, too: it must not write to its parent's account.
+// A child of vfork also ends here, and must not write to its parent's account.
 RINGSIDE_MEMORY_INTERPOSED void _exit(int code) {
   if (core.ready() && raw(SYS_getpid) == own_process()) account.finish();
   next()->exit_at_once(code);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// This process: the preload library's settings from the environment, and the functions for its start, forks and end.
+// What concerns this process: the preload library's settings from the environment, and the functions for the start, the
+// forks and the end of the process.
 #pragma once
 
 #include <limits.h>
@@ -25,13 +26,14 @@ struct Settings {
 
 extern Settings settings;
 
-/// Reads the environment. false, after printing one line: a variable has an unacceptable value.
+/// Reads the environment. Returns false, after printing one line, if a variable has an unacceptable value.
 bool read_settings() noexcept;
 
-/// In a forked child without an arena: starts it, if permitted. Returns whether there is one now.
+/// Called in a forked child without an arena: starts the arena, if this is permitted. Returns whether there is an arena
+/// now.
 bool starts_now() noexcept;
 
-/// For the main thread, before main. 0 or an error number.
+/// Called in the main thread, before main. Returns 0 or an error number.
 int start_threads() noexcept;
 /// The process to which the handlers belong.
 pid_t own_process() noexcept;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ends a program that cannot use this library, with one line and before other code runs: the loader calls the resolver
-// of an indirect function while it links. At that time, neither the C library nor a sanitizer's run-time library has
-// started. (The sanitizer's library would end the process itself.) `ringside-memory run` checks PROGRAM; this code
-// checks the programs that PROGRAM starts.
+// Ends a program that cannot use this library, with one line and before any other code runs. This code is the resolver
+// of an indirect function, which the loader calls while it links the program. At that time, neither the C library nor a
+// sanitizer's run-time library has started. (The sanitizer's library would end the process itself.) `ringside-memory
+// run` checks PROGRAM; this code checks the programs that PROGRAM starts.
 #include <fcntl.h>
 
 #include "memory/preload/process.hpp"
@@ -41,7 +41,7 @@ __attribute__((visibility("hidden"), used)) void (*ringside_memory_look_first() 
 __attribute__((visibility("hidden"), ifunc("ringside_memory_look_first"))) void ringside_memory_first() noexcept;
 }
 
-// A use of the function: without a use, the loader has nothing to resolve.
+// Uses the function, because the loader resolves only functions that are used.
 __attribute__((constructor(101))) void use_first() {
   ringside_memory_first();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SIGBUS (a fault of the arena) and SIGSYS (a trap of a system call) are never blocked, because a blocked one would end
-// the process at a fault or a trap. So this file removes them from every mask that the program sets. The program's own
-// handlers of these signals are called for other causes.
+// SIGBUS (a fault of the arena) and SIGSYS (a trap of a system call) must never be blocked, because a blocked signal
+// would end the process at a fault or a trap. So this file removes both signals from every mask that the program sets.
+// The program's own handlers of these signals are called if a signal has another cause.
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -27,7 +27,7 @@ constexpr uint64_t bit(int number) {
   return uint64_t{1} << (number - 1);
 }
 constexpr uint64_t kKeptOpen = bit(SIGBUS) | bit(SIGSYS);
-constexpr uint64_t kOfGlibc = bit(32) | bit(33);  // cancellation and setuid: glibc's own functions omit them
+constexpr uint64_t kOfGlibc = bit(32) | bit(33);  // for cancellation and setuid; glibc's own functions omit them
 
 uint64_t kernel_mask(const sigset_t* set) {
   uint64_t mask = 0;
@@ -35,7 +35,7 @@ uint64_t kernel_mask(const sigset_t* set) {
   return mask;
 }
 
-/// The set without the signals that must stay unblocked; nullptr stays nullptr.
+/// A copy of a set without the signals that must stay unblocked; nullptr stays nullptr.
 class Opened {
  public:
   explicit Opened(const sigset_t* set) : given_(set != nullptr) {
@@ -64,8 +64,8 @@ int set_mask(int how, const sigset_t* set, sigset_t* before) {
   return 0;
 }
 
-/// A child of vfork(2) shares this process's memory, but not its handlers. A forked child has them before its arena
-/// starts.
+/// A child of vfork(2) shares this process's memory, but not its handlers. A forked child has the handlers even before
+/// its arena starts.
 bool is_ours(int number) {
   if (raw(SYS_getpid) != own_process()) return false;
   return (number == SIGBUS && bus_errors.handles(SIGBUS)) || (number == SIGSYS && calls.handling());
@@ -87,7 +87,7 @@ Handler set_handler(int number, Handler handler, int flags) {
 RINGSIDE_MEMORY_INTERPOSED int sigaction(int number, const struct sigaction* set, struct sigaction* before) {
   const Next* const real = next();
   if (is_ours(number)) {
-    // The program's structures may lie in the arena, so they are not accessed while signals are blocked.
+    // The program's structures may be in the arena, so they must not be accessed while signals are blocked.
     struct sigaction wanted {}, had {};
     if (set != nullptr) wanted = *set;
     const struct sigaction* const now = set == nullptr ? nullptr : &wanted;
@@ -137,7 +137,7 @@ RINGSIDE_MEMORY_INTERPOSED int pthread_attr_setsigmask_np(pthread_attr_t* attrib
   return next()->pthread_attr_setsigmask_np(attributes, Opened(set));
 }
 
-// The wait has another mask, which also applies to a handler that runs meanwhile.
+// The wait uses another mask, which also applies to a handler that runs during the wait.
 RINGSIDE_MEMORY_INTERPOSED int sigsuspend(const sigset_t* set) {
   return next()->sigsuspend(Opened(set));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A fault is handled on an alternate stack of the thread. So a small stack needs no space for it, and a stack in the
-// arena may be absent. This file gives an alternate stack to every thread of pthread_create.
+// A fault is handled on an alternate stack of the thread. So a small normal stack needs no space for the handler, and a
+// stack in the arena may be absent. This file gives an alternate stack to every thread that pthread_create makes.
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -19,16 +19,16 @@
 namespace ringside::memory {
 namespace {
 
-// Space for the kernel's frame (up to 3.5 KiB with AVX-512, more with AMX), the library's frames, and those of a
-// program's handler.
+// Space for the kernel's frame (up to 3.5 KiB with AVX-512, more with AMX), for the library's frames, and for the
+// frames of a program's handler.
 constexpr size_t kStackBytes = size_t{1} << 16;
 constexpr size_t kLeastStackBytes = 2048;  // the kernel's minimum
 
 constinit pid_t process = 0;
-constinit pthread_key_t key = 0;  // its value: the thread's stack, which its destructor releases
+constinit pthread_key_t key = 0;  // its value is the thread's stack, which the key's destructor releases
 
 struct Given {
-  stack_t stack;      // requested by the program
+  stack_t stack;      // the stack that the program requested
   bool was_asked_for;
 };
 thread_local Given given = {};
@@ -68,7 +68,7 @@ void* begin(void* start) {
   return what.function(what.argument);
 }
 
-/// For a stack in the arena on which the kernel starts with signals blocked: keeps it in DRAM.
+/// Keeps a stack in DRAM if it is in the arena, because the kernel starts a thread on it with signals blocked.
 void keep_stack(void* stack, size_t bytes) {
   if (!core.ready() || !table.owns(stack) || bytes == 0) return;
   const uint32_t first = table.page_of(stack);

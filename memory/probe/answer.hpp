@@ -10,7 +10,7 @@
 namespace ringside::probe {
 
 inline constexpr const char* kUndetermined = "undetermined";
-inline constexpr double kLeastConfidence = 0.8;  // with less, an answer is "undetermined"
+inline constexpr double kLeastConfidence = 0.8;  // with less confidence, an answer is "undetermined"
 
 struct Answer {
   std::string question;  // "size", "line", "ways", "prefetch", "write", "replacement"
@@ -18,13 +18,13 @@ struct Answer {
   std::string answer = kUndetermined;
   std::uint64_t value = 0;  // bytes or ways; 0 for other questions
   double confidence = 0;    // 0 to 1
-  std::string evidence;     // or the reason if the answer is undetermined
+  std::string evidence;     // if the answer is undetermined, the reason for this
 
   bool determined() const { return answer != kUndetermined; }
 };
 
-/// Independent trials, each with one verdict. The confidence in the most frequent verdict is (agreeing + 1) / (trials +
-/// 2): the posterior mean of its share under a uniform prior.
+/// Independent trials with one verdict each. The confidence in the most frequent verdict is (agreeing + 1) / (trials +
+/// 2), which is the posterior mean of the verdict's share under a uniform prior.
 class Votes {
  public:
   void add(std::uint64_t verdict) { verdicts_.push_back(verdict); }
@@ -39,7 +39,7 @@ class Votes {
   }
   std::size_t agreeing() const { return count(winner()); }
   double confidence() const { return static_cast<double>(agreeing() + 1) / static_cast<double>(trials() + 2); }
-  /// Whether the trials suffice: the confidence is 0.9, or `most` trials were made.
+  /// Whether no more trials are needed, because the confidence has reached 0.9 or `most` trials were made.
   bool decided(std::size_t most = 24) const { return trials() >= most || (trials() >= 8 && confidence() >= 0.9); }
 
  private:

@@ -49,7 +49,7 @@ std::uint64_t bytes(Setting given) {
   return static_cast<std::uint64_t>(number(given, 1, 1e9)) << (10 * (scale + 1));
 }
 
-/// The index of the given word among the known words, as the enumeration value or number that the word means.
+/// The enumeration value or number that the given word means: its index among the known words.
 template <class Value, class Words>
 Value one_of(const Setting& given, const Words& known) {
   const auto found = std::find(known.begin(), known.end(), given.value);
@@ -83,7 +83,7 @@ constexpr Key<CacheSpec> kOfMemory[] = {
     {"spikes", [](auto& spec, auto& given) { spec.spikes = number(given, 0, 1); }},
     {"seed", [](auto& spec, auto& given) { spec.seed = static_cast<std::uint64_t>(number(given, 0, 1e15)); }}};
 
-/// `what`: the name of that to which the keys belong, for the message.
+/// `what`: the name of the thing that the keys describe, for the message.
 template <class Of, std::size_t kCount>
 void apply(const std::string& text, const Key<Of> (&keys)[kCount], const char* what, Of& of) {
   for (const std::string& setting : split(text, ',')) {

@@ -13,7 +13,7 @@
 namespace ringside::probe {
 
 enum class Prefetch { kNone, kNextLine, kStride };
-enum class Index { kPlain, kXor };  // the set of a line: its number modulo the sets, or the XOR of groups of its digits
+enum class Index { kPlain, kXor };  // a line's set: its number modulo the sets, or the XOR of groups of its bits
 
 inline constexpr std::array<std::string_view, 3> kPrefetchNames = {"none", "next-line", "stride"};
 
@@ -28,7 +28,7 @@ struct CacheLevel {
   Index index = Index::kPlain;
   Replacement replacement = Replacement::kLru;
   bool write_back = true;      // else write-through
-  bool write_allocate = true;  // a write that misses brings the line in
+  bool write_allocate = true;  // whether a write that misses brings the line in
   Prefetch prefetch = Prefetch::kNone;
   double hit_ns = 2;
 
@@ -39,20 +39,21 @@ struct CacheSpec {
   std::vector<CacheLevel> levels{CacheLevel{}};  // nearest first
   double memory_read_ns = 80;
   double memory_write_ns = 80;  // the cost of a write for which the processor waits
-  bool posted_writes = false;   // no access waits for a write to the memory
-  double noise = 0.03;          // standard deviation of a cost, as a share of it
-  double spikes = 0;            // share of accesses that an interrupt lengthens by 1 to 5 memory accesses
+  bool posted_writes = false;   // if true, no access waits for a write to the memory
+  double noise = 0.03;          // standard deviation of a cost, as a share of this cost
+  double spikes = 0;            // share of accesses that an interrupt lengthens by the cost of 1 to 5 memory accesses
   std::uint64_t seed = 1;
 };
 
-/// "size=32K,ways=8/size=1M,ways=16,replacement=random;memory=80,noise=0.05": the levels, nearest first, separated by
-/// slashes; after a semicolon, values for the whole hierarchy. Omitted values have the defaults above; hit defaults to
-/// 2, 8, 32 ns. Throws std::invalid_argument: what was found, and what is accepted.
+/// Parses a text such as "size=32K,ways=8/size=1M,ways=16,replacement=random;memory=80,noise=0.05". The levels are
+/// separated by slashes, with the nearest level first. Values for the whole hierarchy follow a semicolon. Omitted
+/// values have the defaults above; hit defaults to 2, 8, 32 ns. Throws std::invalid_argument, whose text says what was
+/// found and what is accepted.
 CacheSpec parse_cache_spec(const std::string& text);
 
 std::string to_string(const CacheSpec& spec);
 
-/// "48 KiB", "1.5 MiB", "96 B".
+/// Returns a text such as "48 KiB", "1.5 MiB" or "96 B".
 std::string size_text(std::uint64_t bytes);
 
 }  // namespace ringside::probe

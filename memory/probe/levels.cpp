@@ -11,11 +11,11 @@
 namespace ringside::probe {
 namespace {
 
-/// Distance -> the costs of the second access of a pair in untouched memory: first at base + x, then at base.
-/// The order is descending, because a next-line prefetcher would make an ascending pair fast.
+/// For each distance x: the costs of the second access of pairs in untouched memory, which access first base + x, then
+/// base. The order is descending, because a next-line prefetcher would make an ascending pair fast.
 using PairCosts = std::map<std::uint64_t, std::vector<double>>;
 
-/// The distance between the trials of pairs.
+/// The distance between two trials of pairs.
 std::uint64_t place_of(const TimedMemory& memory) {
   return 4 * memory.longest_line();
 }
@@ -42,7 +42,7 @@ PairCosts time_pairs(Walks& walks, int trials) {
   return costs;
 }
 
-/// The cost of untouched memory: the first access of a pair.
+/// The cost of an access to untouched memory, measured as the first access of a pair.
 double cost_of_fresh(Walks& walks) {
   const std::uint64_t place = place_of(walks.memory());
   const std::uint64_t count = std::min<std::uint64_t>(64, walks.memory().most_bytes() / place);
@@ -85,9 +85,9 @@ Answer line_answer(const PairCosts& pairs, double limit_ns, int level) {
   return answer;
 }
 
-/// The distance between the lines of a walk for the level with hit cost `hit_ns`: the shortest at which the second
-/// access of a pair is slower than a hit. A longer one would use few sets of a level with short lines; a shorter one
-/// would touch a line of this level twice. `largest` if touches do not distinguish the levels.
+/// The stride of a walk for the level with hit cost `hit_ns`: the shortest distance at which the second access of a
+/// pair is slower than a hit. A longer stride would use few sets of a level with short lines; a shorter stride would
+/// touch a line of this level twice. The result is `largest` if touches cannot distinguish the levels.
 std::uint64_t step_for(Walks& walks, const PairCosts& pairs, double hit_ns, std::uint64_t largest) {
   if (walks.memory().resolution_ns() > 0) return largest;
   for (const auto& [distance, costs] : pairs) {
@@ -96,8 +96,8 @@ std::uint64_t step_for(Walks& walks, const PairCosts& pairs, double hit_ns, std:
   return largest;
 }
 
-/// The bytes of the largest walk that fits, exact to a line or 1/48, between `least` and `most` or above. 0: `least`
-/// does not fit.
+/// The bytes of the largest walk that fits, with a precision of a line or 1/48. It is between `least` and `most`, or
+/// above. 0: `least` does not fit.
 std::uint64_t largest_fit(Walks& walks, const LevelCosts& costs, std::uint64_t line, std::uint64_t least,
                           std::uint64_t most) {
   const auto fits = [&](std::uint64_t bytes) {
@@ -120,8 +120,8 @@ std::uint64_t largest_fit(Walks& walks, const LevelCosts& costs, std::uint64_t l
   return least;
 }
 
-/// The share of accesses that miss the level in a walk of 1.3 times its size. On real memory with arbitrary pages it is
-/// small: some sets fill long before the level does. On other memories the share is 1.
+/// The share of accesses that miss the level in a walk of 1.3 times its size. On real memory with arbitrary pages this
+/// share is small, because some sets are full long before the whole level is. On other memories the share is 1.
 double share_beyond(Walks& walks, const Level& level) {
   if (!walks.memory().pages_lie_anywhere()) return 1;
   const std::uint64_t lines = level.size_bytes * 13 / 10 / level.line_bytes;
@@ -136,8 +136,8 @@ void answer_size(Walks& walks, Level& level, int number, std::uint64_t coarse) {
   std::vector<std::uint64_t> sizes;
   std::uint64_t middle = 0;
   std::size_t agreeing = 0;
-  // On real memory, more trials cost too much, and whatever disturbed the first trials would also disturb the next
-  // ones.
+  // On real memory, more trials would take too much time, and what disturbed the first trials would also disturb
+  // further trials.
   const std::size_t most = walks.memory().resolution_ns() > 0 ? 7 : 13;
   while (sizes.size() < 5 || (sizes.size() < most && (agreeing + 1) * 5 < (sizes.size() + 2) * 4)) {
     sizes.push_back(largest_fit(walks, level.costs, level.line_bytes, coarse / 4, coarse * 5 / 4));
@@ -166,7 +166,7 @@ void answer_size(Walks& walks, Level& level, int number, std::uint64_t coarse) {
   }
 }
 
-/// The first power of two of bytes whose walk costs clearly more than a hit of this level; 0: none.
+/// The first power of two of bytes whose walk costs clearly more than a hit of this level; 0 if there is none.
 std::uint64_t first_slower(Walks& walks, double hit_ns, std::uint64_t from, std::uint64_t line) {
   for (std::uint64_t bytes = from; bytes <= walks.memory().most_bytes() / 2 && bytes / line <= (1 << 23); bytes *= 2) {
     if (walks.settled_cost(walks.lines_at(walks.memory().fresh(bytes), line, bytes / line)) > 1.25 * hit_ns) {

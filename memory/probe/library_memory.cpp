@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-// A cheaper access hits the processor's caches and translations, or DRAM, which form one level here. A fault takes
-// several times as long.
+// An access that takes less time hits the processor's caches and translations, or DRAM; all of these form one level
+// here. A fault takes several times as long.
 constexpr double kNoFaultNs = 500;
 
-// Allocates at most as many bytes as three of the largest regions: a probe uses two at a time.
+// At most as many bytes as in three of the largest regions are allocated, because a probe uses two regions at a time.
 constexpr std::uint64_t kRegions = 3;
 
 }  // namespace
@@ -33,7 +33,7 @@ LibraryMemory::LibraryMemory(const LibraryChoice& choice)
     const int error = errno;
     throw LibraryRefusal(ringside_memory_error(), error == EPERM || error == ENOSYS);
   }
-  // The first touches take new frames from the kernel; later ones reuse frames, which costs less.
+  // The first touches take new frames from the kernel; later touches reuse frames, which costs less.
   const std::uint64_t bytes = choice.dram_bytes + choice.dram_bytes / 2;
   const Address first = fresh(bytes);
   for (Address page = first; page < first + bytes; page += 4096) touch(page, Access::kRead);
@@ -43,8 +43,9 @@ LibraryMemory::~LibraryMemory() {
   (void)ringside_memory_stop();
 }
 
-/// A region has whole MiB, because below 256 KiB its granules would have 4 KiB in any case. Earlier regions leave DRAM
-/// but keep their addresses while there is space: the library predicts touches from an address's history.
+/// A region has whole MiB, because the granules of a region below 256 KiB always have 4 KiB. Earlier regions leave
+/// DRAM, but keep their addresses as long as there is space, because the library predicts touches from an address's
+/// history.
 Address LibraryMemory::fresh(std::uint64_t bytes) {
   const std::uint64_t whole = (bytes + kMiB - 1) / kMiB * kMiB;
   while (!regions_.empty() && allocated_bytes_ + whole > kRegions * most_bytes_) drop_oldest();
@@ -54,7 +55,7 @@ Address LibraryMemory::fresh(std::uint64_t bytes) {
   void* memory = nullptr;
   while ((memory = ringside_memory_aligned(2 * kMiB, whole)) == nullptr) {
     if (regions_.empty()) throw LibraryRefusal(ringside_memory_error(), false);
-    drop_oldest();  // there is space, but fragmented
+    drop_oldest();  // there is space, but it is fragmented
   }
   regions_.push_back({memory, whole});
   allocated_bytes_ += whole;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of libringside_memory, with its DRAM as the cache before far memory: the "line" is a granule, and a miss is a
-// fault. It starts the library in this process, which can have only one such memory at a time.
+// Memory of libringside_memory, whose DRAM is the cache in front of far memory. The "line" is a granule, and a miss is
+// a fault. The object starts the library in this process; a process can have only one such object at a time.
 #pragma once
 
 #include <deque>
@@ -18,8 +18,8 @@ struct LibraryChoice {
   bool read_ahead = true;
 };
 
-/// Thrown if the library did not start or far memory is full: the library's message, and whether the kernel or a
-/// permission is the reason.
+/// Thrown if the library did not start or far memory is full. Has the library's message, and whether the kernel or a
+/// missing permission is the reason.
 class LibraryRefusal : public std::runtime_error {
  public:
   LibraryRefusal(const std::string& line, bool not_permitted) : runtime_error(line), not_permitted_(not_permitted) {}

@@ -31,7 +31,7 @@ MachineClock::MachineClock() {
   CPU_ZERO(&own);
   if (const int cpu = sched_getcpu(); cpu >= 0) {
     CPU_SET(static_cast<unsigned>(cpu), &own);
-    (void)sched_setaffinity(0, sizeof own, &own);  // else the figures have more noise, and the answers less confidence
+    (void)sched_setaffinity(0, sizeof own, &own);  // if it fails, figures have more noise, and answers less confidence
   }
   const double begin_ns = now_ns();
   const std::uint64_t begin = ticks();
@@ -39,7 +39,7 @@ MachineClock::MachineClock() {
   }
   tick_ns_ = (now_ns() - begin_ns) / static_cast<double>(ticks() - begin);
 
-  // Empty measurements: their median is the overhead, their step width the resolution.
+  // Empty measurements: their median is the overhead, and the smallest difference between them is the resolution.
   std::vector<double> empty;
   for (int i = 0; i < 2001; ++i) {
     const std::uint64_t from = ticks();

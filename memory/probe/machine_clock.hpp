@@ -11,10 +11,10 @@ class MachineClock {
  public:
   MachineClock();
 
-  /// Makes one access and returns its nanoseconds minus those of an empty measurement.
+  /// Makes one access and returns its time in nanoseconds, minus the time of an empty measurement.
   double touch(Address address, Access access) const;
 
-  /// The step width of an empty measurement.
+  /// The smallest difference between the times of two empty measurements.
   double resolution_ns() const noexcept { return resolution_ns_; }
   double tick_ns() const noexcept { return tick_ns_; }
 

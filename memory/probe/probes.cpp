@@ -61,7 +61,8 @@ Answer probe_write(Walks& walks, const std::vector<Level>& levels, double memory
     answer.evidence = "needs a size well above that of the level before, and distinguishable hits and misses";
     return answer;
   }
-  // Each line is read, then read or written: only the second access differs, so that allocation has no effect.
+  // Each line is read, and then read again or written. Only the second access differs, so allocation on a write has no
+  // effect.
   const LevelCosts costs{last.costs.hit_ns, memory_ns, 3 * memory_ns};
   constexpr double kNotSettled = 1e9;
   const auto cost_of = [&](std::uint64_t bytes, Access second) {

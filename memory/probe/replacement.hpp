@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One set of a cache under a replacement policy, which selects the line that a new one displaces. The simulated caches
+// One set of a cache with a replacement policy, which selects the line that a new line displaces. The simulated caches
 // consist of such sets; the replacement probe compares its observations with each policy's prediction.
 #pragma once
 
@@ -14,10 +14,10 @@ namespace ringside::probe {
 
 enum class Replacement {
   kLru,      // evicts the least recently used line
-  kPlru,     // evicts along a binary tree, whose nodes select the half not used last; ways: a power of two
+  kPlru,     // evicts along a binary tree, whose nodes select the half not used last; ways must be a power of two
   kFifo,     // evicts the line that came first
   kRandom,   // evicts a random line
-  kAdaptive  // as LRU, but 31 of 32 new lines become the next victim, so that a scan displaces few lines
+  kAdaptive  // like LRU, but 31 of 32 new lines become the next victim, so that a scan displaces few lines
 };
 
 inline constexpr std::array kReplacements = {Replacement::kLru, Replacement::kPlru, Replacement::kFifo,
@@ -42,10 +42,10 @@ class CacheSet {
 
   bool holds(std::uint64_t line) const noexcept { return way_of(line).has_value(); }
 
-  /// Uses a line if it is here. Returns whether it was.
+  /// Uses a line if it is in the set. Returns whether it was there.
   bool use(std::uint64_t line, bool makes_dirty) noexcept;
 
-  /// Inserts a line that is not here. Returns the evicted line, or kNoLine.
+  /// Inserts a line that is not in the set. Returns the evicted line, or kNoLine.
   Victim insert(std::uint64_t line, bool dirty, std::mt19937_64& random) noexcept;
 
  private:
@@ -60,7 +60,7 @@ class CacheSet {
   void point_tree_away_from(std::uint32_t way) noexcept;
 
   Replacement replacement_;
-  std::uint64_t now_ = std::uint64_t{1} << 32;  // above the adaptive policy's decreasing ages
+  std::uint64_t now_ = std::uint64_t{1} << 32;  // above the ages of the adaptive policy, which decrease
   std::uint64_t low_ = std::uint64_t{1} << 32;
   std::vector<Way> ways_;
   std::vector<std::uint8_t> tree_;  // one entry for each node: 1 if the victim is in the node's right half

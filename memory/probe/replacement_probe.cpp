@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Replacement: touches ways + 1 lines of one set in random order, and computes how probable the observations are under
-// each policy. A stochastic policy is simulated by many copies of its set; copies with a wrong prediction are dropped.
+// The probe of the replacement policy touches ways + 1 lines of one set in random order, and computes how probable the
+// observations are under each policy. A stochastic policy is simulated by many copies of its set; copies with a wrong
+// prediction are dropped.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,7 +89,8 @@ Answer probe_replacement(Walks& walks, const std::vector<Level>& levels, int num
   std::size_t accesses = 0;
   for (Sequence& sequence : sequences) {
     // First, other lines fill every set. The sequence then uses new lines, because a scan-resistant policy may keep
-    // lines of the earlier sequence. So it does not matter whether the other lines displaced those.
+    // lines of the earlier sequence. With new lines, it does not matter whether the other lines displaced the earlier
+    // ones.
     const Address first = memory.fresh(region);
     const std::vector<Address> scrub = scrub_of(levels, number, first + conflict.front());
     const std::uint64_t bytes = 3 * level.size_bytes;

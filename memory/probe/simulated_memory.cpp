@@ -27,7 +27,7 @@ class SimulatedCache {
   std::uint64_t foreseen(std::uint64_t line) noexcept {
     if (level_.prefetch == Prefetch::kNextLine) return line + 1;
     const std::uint64_t stride = line - last_line_;
-    const bool steady = stride == last_stride_ && stride != 0 && stride + 64 <= 128;  // at most 64 lines either way
+    const bool steady = stride == last_stride_ && stride != 0 && stride + 64 <= 128;  // at most 64 lines up or down
     last_stride_ = stride;
     last_line_ = line;
     return level_.prefetch == Prefetch::kStride && steady ? line + stride : CacheSet::kNoLine;
@@ -48,7 +48,7 @@ SimulatedMemory::~SimulatedMemory() = default;
 
 Address SimulatedMemory::fresh(std::uint64_t bytes) {
   const Address first = next_fresh_;
-  constexpr std::uint64_t kGap = std::uint64_t{1} << 32;  // prefetches end in this gap, which keeps the alignment
+  constexpr std::uint64_t kGap = std::uint64_t{1} << 32;  // prefetches end in this gap; it keeps the alignment
   next_fresh_ += (bytes / kGap + 2) * kGap;
   return first;
 }
@@ -63,7 +63,7 @@ double SimulatedMemory::touch(Address address, Access access) {
   return cost;
 }
 
-/// The cost of an access that arrives at `level`. A write from a nearer level costs the processor nothing until it
+/// The cost of an access that arrives at `level`. For the processor, a write from a nearer level has no cost until it
 /// reaches the memory.
 double SimulatedMemory::exact_cost(std::size_t level, Address address, bool write) {
   if (level == caches_.size()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A memory behind simulated caches of a known geometry, for checking the probes. The cost of an access is that of the
-// level that answers, plus noise. Equal seeds and touches give equal costs.
+// A memory behind simulated caches with a known geometry. It is used to check the probes. The cost of an access is the
+// cost of the level that answers, plus noise. Equal seeds and touches give equal costs.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A memory with timed accesses: the only interface of a probe to the examined memory. It is this machine's memory
-// (real_memory.hpp) or a simulated hierarchy with a known geometry (simulated_memory.hpp).
+// A memory with timed accesses: the only interface through which a probe accesses the memory that it examines. This
+// memory can be this machine's (real_memory.hpp), the library's (library_memory.hpp), or a simulated hierarchy with a
+// known geometry (simulated_memory.hpp).
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,7 @@ class TimedMemory {
   /// Makes one access and returns its cost in nanoseconds. The access begins when all earlier accesses have ended.
   virtual double touch(Address address, Access access) = 0;
 
-  /// The smallest difference of cost that one touch can show. 0: one touch shows any difference.
+  /// The smallest difference of costs that one touch can show. 0 means that one touch shows any difference.
   virtual double resolution_ns() const = 0;
 
   /// The most bytes that `fresh` can return.
@@ -39,18 +40,19 @@ class TimedMemory {
   /// The most cache levels to search for.
   virtual int most_levels() const { return 4; }
 
-  /// The cost limit of one walk's touches: beyond it the walk counts as unsettled.
+  /// The most time that the touches of one walk may take. Beyond this limit, the walk counts as unsettled.
   virtual double patience_ns() const { return 1e9; }
 
-  /// Whether sets depend on physical pages: lines of a walk may then collide before a level is full.
+  /// Whether the set of a line depends on physical pages. Lines of a walk may then collide before a level is full.
   virtual bool pages_lie_anywhere() const { return false; }
 
-  /// Links `lines` to one closed chain for `lap`. Addresses are 8-byte aligned and at least 16 bytes apart. The chain
-  /// may be stored in the memory itself: `lay` touches every line.
+  /// Links `lines` to one closed chain, which `lap` then walks. Addresses are 8-byte aligned and at least 16 bytes
+  /// apart. The chain may be stored in the memory itself: `lay` touches every line.
   virtual void lay(const std::vector<Address>& lines) { lines_ = lines; }
 
-  /// Walks the chain once or, if it is short, several times; each access depends on the previous one's value. Returns
-  /// the mean cost of an access. The caller must filter disturbed laps (a median of laps).
+  /// Walks the chain once; or several times, if it is short. Each access depends on the value that the previous access
+  /// read. Returns the mean cost of an access. The caller must remove the effect of disturbed laps (for example by the
+  /// median of laps).
   virtual double lap(Access access) {
     double sum = 0;
     for (const Address line : lines_) sum += touch(line, access);

@@ -33,14 +33,14 @@ bool is_right(const Answer& answer, const CacheSpec& spec) {
   }
   if (answer.question == "line") return answer.value == last.line_bytes;
   if (answer.question == "ways") return answer.value == last.ways;
-  // With two ways, both names mean the same policy.
+  // With two ways, PLRU and LRU are the same policy.
   if (answer.question == "replacement" && last.ways == 2 && last.replacement == Replacement::kPlru)
     return answer.answer == "lru";
   return answer.answer == truth_of(spec, answer.question);
 }
 
 /// The library is write-back and allocates on writes. It may keep any granule at any place, and its replacement policy
-/// is not among those that the probes compare.
+/// is not one of the policies that the probes compare.
 bool is_right(const Answer& answer, const LibraryChoice& choice) {
   if (answer.question == "size")
     return answer.value * 100 >= choice.dram_bytes * 88 && answer.value * 100 <= choice.dram_bytes * 112;

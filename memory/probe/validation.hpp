@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Validates the probes on random hierarchies of caches with a known geometry, and on libringside_memory, whose DRAM
-// limit and granule are known. A test runs some cases, bench_probes runs all.
+// limit and granule are known. A test runs some of the cases, bench_probes runs all of them.
 #pragma once
 
 #include <map>
@@ -12,7 +12,8 @@
 
 namespace ringside::probe {
 
-/// One or two levels of any geometry of a specification, with noise. Equal seeds give equal hierarchies.
+/// One or two levels with any geometry that a specification can describe, with noise. Equal seeds give equal
+/// hierarchies.
 CacheSpec random_hierarchy(std::uint64_t seed);
 
 struct Tally {
@@ -21,13 +22,13 @@ struct Tally {
 
 struct Validation {
   int hierarchies = 0;
-  int fully_right = 0;  // every question about the last level determined and right
+  int fully_right = 0;  // every question about the last level was determined, and correctly
   int with_wrong = 0;   // at least one answer was given and false
   std::map<std::string, Tally> questions;
   std::vector<std::string> failures;  // "seed 7: ways: found 4, it is 8 (...)"
 };
 
-/// The true answer to a question about the last level, in a probe's words (sizes: as bytes).
+/// The true answer to a question about the last level, in the words that a probe uses (sizes in bytes).
 std::string truth_of(const CacheSpec& spec, const std::string& question);
 
 Validation validate(std::uint64_t first_seed, int hierarchies);
@@ -36,7 +37,8 @@ struct LibraryCase {
   LibraryChoice choice;
   ProbeReport report;
 
-  /// Whether the question has a right answer: "size" within 12 % of the DRAM limit, "line" the exact granule.
+  /// Whether the question has a right answer. "size" must be within 12 % of the DRAM limit, and "line" must be exactly
+  /// the granule.
   bool is_right(const std::string& question) const;
   bool no_answer_is_wrong() const;
 };

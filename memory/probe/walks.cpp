@@ -16,9 +16,10 @@ std::vector<Address> Walks::lines_at(Address first, std::uint64_t stride, std::u
 
 double Walks::settled_cost(const std::vector<Address>& lines, Access access) {
   memory_.lay(lines);
-  // Repeats until the last half of the laps is no faster than the quarter before: some policies admit new lines slowly.
+  // Repeats until the last half of the laps is no faster than the quarter before that half, because some policies admit
+  // new lines slowly.
   const std::size_t least = lines.size() < 4096 ? 32 : 8;
-  // On real memory, a chain settles within few laps, or noise hides it.
+  // On real memory, a chain settles within a few laps, or noise hides whether it does.
   const bool real = memory_.resolution_ns() > 0;
   const std::size_t longest = real ? least : 512;
   const std::size_t most = std::clamp<std::size_t>(4000000 / lines.size(), least, longest);
@@ -33,8 +34,7 @@ double Walks::settled_cost(const std::vector<Address>& lines, Access access) {
   std::vector<double> laps;
   for (int lap = 0; lap < (real && lines.size() > 32768 ? 3 : 9); ++lap) laps.push_back(memory_.lap(access));
   if (!memory_.pages_lie_anywhere()) return median(laps);
-  // Other programs only add misses, and lines that do not fit miss in every lap. So the faster laps are the correct
-  // ones.
+  // Other programs can only add misses, and lines that do not fit miss in every lap. So the faster laps are used.
   std::sort(laps.begin(), laps.end());
   return laps[laps.size() / 4];
 }
@@ -57,8 +57,8 @@ bool Walks::fit(const std::vector<Address>& lines, const LevelCosts& costs, cons
   return single_touches_tell(costs) ? fit_by_touches(lines, costs, company) : fit_by_laps(lines, costs);
 }
 
-/// A scan-resistant policy admits new lines slowly: a short walk has up to 512 laps to settle. A long one ends earlier
-/// if the last half of its laps had no fewer misses than the quarter before.
+/// A scan-resistant policy admits new lines slowly. Therefore a short walk may take up to 512 laps to settle. A long
+/// walk ends earlier, if the last half of its laps had no fewer misses than the quarter before that half.
 bool Walks::fit_by_touches(const std::vector<Address>& lines, const LevelCosts& costs, const Company& company) {
   const std::size_t most_laps = 512;
   const std::size_t least_laps = std::clamp<std::size_t>(100000 / lines.size(), 16, 400);

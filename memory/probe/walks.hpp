@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Walks over lines, which measure one level of caches: the share of accesses that miss it once the walk has settled.
+// Walks over lines measure one level of caches: the share of accesses that miss this level once the walk has settled.
 // All probes of size and ways use only this share. It is independent of the replacement policy: under every policy,
 // lines that fit together stay after enough laps, and lines that do not fit miss at least once a lap.
 #pragma once
@@ -11,17 +11,17 @@
 
 namespace ringside::probe {
 
-/// Costs of one level: of a hit, and of an access that misses it.
+/// The costs of one level: of a hit, and of an access that misses the level.
 struct LevelCosts {
   double hit_ns = 0;
   double past_ns = 0;
-  double disturbed_ns = 1e300;  // a longer access was interrupted, and its cost is ignored
+  double disturbed_ns = 1e300;  // an access that took longer was interrupted; its cost is ignored
   double limit_ns() const { return (hit_ns + past_ns) / 2; }
 };
 
 /// Lines that are touched in addition to each line of a walk.
 struct Company {
-  std::vector<Address> before = {};  // they displace the line from nearer levels, and are in other sets of this level
+  std::vector<Address> before = {};  // they displace the line from nearer levels, but are in other sets of this level
   std::uint64_t neighbour = 0;       // distance of a line that is touched and measured after the line; 0: none
 };
 
@@ -43,8 +43,8 @@ class Walks {
   /// The settled cost of an access in a walk over these lines, as a closed chain.
   double settled_cost(const std::vector<Address>& lines, Access access = Access::kRead);
 
-  /// The median cost of the accesses above `faster_ns`, in single touches of a settled walk; 0 if they are fewer than
-  /// one in 20.
+  /// The median cost of those accesses in a settled walk that take longer than `faster_ns`, measured with single
+  /// touches; 0 if they are fewer than one in 20.
   double cost_past(const std::vector<Address>& lines, double faster_ns);
 
   /// Whether the lines stay in the level during repeated walks.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ways: starts with many lines that do not fit together, and removes lines while the rest still does not fit; ways + 1
-// lines of one set remain. Nearer levels and prefetchers must not answer (docs/inside/model.md).
+// The probe of the ways starts with many lines that do not fit together, and removes lines as long as the rest still
+// does not fit; ways + 1 lines of one set remain. Nearer levels and prefetchers must not serve its accesses
+// (docs/inside/model.md).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +12,8 @@
 namespace ringside::probe {
 namespace {
 
-/// Removes lines while the rest still does not fit together: groups, then smaller groups, then single lines. Ways + 1
-/// lines of one set remain.
+/// Removes lines as long as the rest still does not fit together: first groups, then smaller groups, then single lines.
+/// Ways + 1 lines of one set remain.
 void reduce(Walks& walks, std::vector<Address>& lines, const LevelCosts& costs, const Company& company) {
   std::size_t group = std::max<std::size_t>(1, lines.size() / 4);
   while (true) {
@@ -33,7 +34,7 @@ void reduce(Walks& walks, std::vector<Address>& lines, const LevelCosts& costs, 
   }
 }
 
-/// The shortest prefix of `pool` whose lines do not fit together; empty: all fit.
+/// The shortest prefix of `pool` whose lines do not fit together; empty if all lines fit.
 std::vector<Address> fewest_that_conflict(Walks& walks, const LevelCosts& costs, const std::vector<Address>& pool,
                                           const Company& company) {
   const auto beginning = [&pool](std::uint64_t count) {
@@ -53,8 +54,8 @@ std::vector<Address> fewest_that_conflict(Walks& walks, const LevelCosts& costs,
   return beginning(above);
 }
 
-/// Lines at random places of a region. If the set depends on more digits than a stride leaves free, some lines share a
-/// set by chance; strides would spread them evenly.
+/// Lines at random places of a region. If the set of a line depends on more bits of its number than a stride can vary,
+/// some lines at random places share a set by chance; with a stride, the lines would be spread evenly.
 std::vector<Address> scattered(Walks& walks, Address first, std::uint64_t bytes, std::uint64_t line,
                                std::uint64_t count) {
   std::vector<Address> lines;
@@ -77,9 +78,10 @@ bool brings_neighbour(Walks& walks, const Level& level) {
   return fast * 2 > count;
 }
 
-/// Selects lines of one set from pairs of neighbours that conflict as pairs: each pair's line in the set of pairs[0]. A
-/// test walks over one line of a pair, pairs[0] without its neighbour, and all other pairs. The line does not fit if it
-/// is in that set, and fits otherwise. Empty: neighbours share a set, so the test does not apply.
+/// From pairs of neighbours that conflict as pairs, selects lines of one set: from each pair, the line that is in the
+/// set of pairs[0]. To test a line, it walks over this line without its neighbour, over pairs[0] without its neighbour,
+/// and over all other pairs. The lines do not fit if the tested line is in that set, and fit otherwise. The result is
+/// empty if neighbours share a set, because the test then does not apply.
 std::vector<Address> of_one_set(Walks& walks, const std::vector<Address>& pairs, const LevelCosts& costs,
                                 const Company& company) {
   std::vector<Address> lines{pairs[0]};
@@ -139,8 +141,9 @@ Answer probe_ways(Walks& walks, std::vector<Level>& levels, int number, std::vec
         "single touches do not distinguish the levels, and a chain is also slow where a way is mispredicted";
     return answer;
   }
-  // A next-line prefetcher fills other sets with unrequested lines, and two full sets can keep each other from
-  // settling. Pairs of neighbours, touched upwards, bring in only themselves, one line to each set.
+  // A next-line prefetcher fills other sets with lines that were not requested, and two full sets can prevent each
+  // other from settling. Pairs of neighbours that are touched in ascending order bring in only themselves, one line for
+  // each set.
   const std::uint64_t neighbour = brings_neighbour(walks, level) ? level.line_bytes : 0;
   bool scrubbed = false, share_sets = false;
   Votes votes;

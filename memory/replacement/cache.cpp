@@ -78,7 +78,7 @@ uint32_t Caches::pop(Cache& cache, ListName name) const noexcept {
 uint32_t Caches::new_node(Cache& cache) noexcept {
   const uint32_t unused = pop(cache, kUnused);
   if (unused != kNoNode) return unused;
-  // Another cache may have unused nodes; the table has room for a batch of them in each cache.
+  // Other caches may have unused nodes; the table has room for a batch of unused nodes in each cache.
   const uint32_t made = nodes_made_.fetch_add(1, std::memory_order_relaxed);
   if (made < most_nodes_) {
     nodes_[made].list = kNoList;
@@ -88,10 +88,10 @@ uint32_t Caches::new_node(Cache& cache) noexcept {
   return kNoNode;
 }
 
-// The table of ghosts has at least as many places as the cache has granules. A ghost lives for as many evictions as
-// there are granules: a granule that returns later would not have stayed either. (Without this bound, a stream around
-// more than the DRAM would match some ghosts by chance. Its granules would then lose the order in which they move
-// together.)
+// The table of ghosts has at least as many places as the cache has granules. A ghost exists for as many evictions as
+// there are granules: a granule that returns later would not have stayed with a larger share either. (Without this
+// bound, a stream over more than the DRAM would match some ghosts by chance. Its granules would then lose the order in
+// which they move together.)
 std::atomic<uint64_t>& Caches::ghost_place(const Cache& cache, uint32_t granule) const noexcept {
   const uint32_t pages = cache.pages() | 15;
   const uint32_t mask = (uint32_t{2} << (31 - __builtin_clz(pages))) - 1;

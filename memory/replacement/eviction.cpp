@@ -25,7 +25,7 @@ const char* source_of(const Victim& victim, uint32_t kind) {
   return victim.slot == kNoSlot ? table.address(victim.granule) : parking.address(kind, victim.slot);
 }
 
-// Neighbours that came in together leave together. With the cache's lock held.
+// Neighbours that came in together also leave together. Call it with the cache's lock held.
 void add_neighbours(Cache& cache, uint32_t granule, Batch& batch) {
   const uint32_t first = neighbourhood::first(granule);
   for (uint32_t at = first; at < first + neighbourhood::kPages && batch.count < kBatch; at += 1u << batch.kind) {
@@ -57,7 +57,8 @@ uint32_t Eviction::unmap_batch(Cache& cache, uint32_t wanted) const noexcept {
   if (wanted > kBatch) wanted = kBatch;
   {
     const Held held(cache.lock);
-    // If this many granules of a queue cannot leave, all of them may be pinned, so the other queue is used.
+    // If this many granules of a queue cannot leave, all granules of the queue may be pinned, so the other queue is
+    // used.
     constexpr uint32_t kRefusals = 32;
     uint32_t refused[2] = {0, 0};  // granules of kSmall and of kMain
     for (uint32_t tries = wanted + 2 * kRefusals; tries > 0 && batch.count < wanted; --tries) {
@@ -82,9 +83,10 @@ uint32_t Eviction::unmap_batch(Cache& cache, uint32_t wanted) const noexcept {
     yield_core();  // all granules are pinned, or owned by other threads
     return 0;
   }
-  // Drops granules without neighbours, unless a touch in probation would save a read from a disk.
+  // Granules without neighbours are dropped, unless a touch in probation would save a read from a disk.
   const bool drops = !userfault_->moves || far.mapped();
-  // If the library serves the kernel's faults, calls take no pins: any granule may be the target of an O_DIRECT read.
+  // If the library serves the kernel's faults, system calls take no pins. Then any granule may be the target of an
+  // O_DIRECT read.
   const bool cleans = userfault_->moves && !userfault_->kernel_faults && !caches.devices_store.load() &&
                       cache.cleaning.wanted();
   const uint32_t dropped = drops ? drop_scattered(*userfault_, cache, batch, cleans) : 0;
@@ -144,7 +146,8 @@ void Eviction::park(Batch& batch) const noexcept {
     slots -= whole;
     i += whole;
     if (whole == run) continue;
-    // The kernel holds a page of the next granule: the granule's other pages are moved back, and the granule stays.
+    // The kernel holds a page of the next granule. So the granule's other pages are moved back, and the granule stays
+    // in DRAM.
     const size_t begun = whole * bytes_of(batch.kind);
     userfault_->move_all(from + begun, to + begun, moved - begun);
     Word word = batch.victims[i].word;

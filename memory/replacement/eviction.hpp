@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Takes granules out of DRAM, in batches. The order keeps the data safe: a granule is first unmapped (or
-// write-protected), then completed in far memory, and only then its word becomes absent.
+// write-protected), then its content is completed in far memory, and only then does its word become absent.
 #pragma once
 
 #include <stdint.h>
@@ -17,7 +17,7 @@ struct Victim {
   Word word;                     // before it was claimed
 };
 
-/// Granules of one kind. A batch is small, because it lives on the stack of a signal handler.
+/// Granules of one kind. A batch is small, because it is on the stack of a signal handler.
 struct Batch {
   uint32_t kind = 0, count = 0;
   Victim victims[kBatch];
@@ -31,21 +31,21 @@ void sort_by_granule(Batch& batch) noexcept;
 class Eviction {
  public:
   void start(const UserFault& userfault) noexcept { userfault_ = &userfault; }
-  /// Whether pages can leave the arena by MOVE. Otherwise they are copied, and a granule that leaves is unmapped only
-  /// once it is in far memory.
+  /// Whether pages can leave the arena by MOVE. Otherwise pages are copied, and a granule that leaves is unmapped only
+  /// once its content is in far memory.
   bool moves() const noexcept { return userfault_->moves; }
 
-  /// The first granules of the queues leave the arena, to probation or directly to far memory. Returns how many went to
-  /// far memory: their memory can be charged again.
+  /// Takes the first granules of the queues out of the arena, to probation or directly to far memory. Returns how many
+  /// granules went to far memory; their memory can be charged again.
   uint32_t unmap_batch(Cache& cache, uint32_t wanted) const noexcept;
-  /// The first granules of probation go to far memory; their pages become vacant.
+  /// Moves the first granules of probation to far memory; their pages become vacant.
   void clean_batch(Cache& cache, uint32_t wanted) const noexcept;
 
   /// Takes the pages of owned granules out of the arena; pages that are already in a slot stay there. If the kernel
   /// temporarily holds a granule, it becomes resident again and leaves the batch.
   void park(Batch& batch) const noexcept;
-  /// Completes a parked batch: the content is in far memory (`keep`) or discarded, the words are absent or `forgotten`,
-  /// and the pages can be reused.
+  /// Completes a parked batch. Afterwards the content is in far memory (`keep`) or discarded, the words are absent or
+  /// `forgotten`, and the pages can be reused.
   void settle(Batch& batch, bool keep, State forgotten = kFree) const noexcept;
 
   /// Whether a granule's content, at `source`, must be written.
@@ -57,9 +57,10 @@ class Eviction {
 
 extern Eviction eviction;
 
-/// Evicts granules from the batch: their content is in far memory, their words are absent, and their memory can be
-/// charged again. Returns the number of evicted granules. The rest stays in the batch and must be moved. `clean`:
-/// changed granules may leave this way, too; otherwise only granules that are certainly unchanged.
+/// Evicts granules from the batch: afterwards their content is in far memory, their words are absent, and their memory
+/// can be charged again. Returns the number of evicted granules. The rest stays in the batch and must be moved.
+/// `clean`: changed granules may be evicted by this function, too; otherwise only granules that are certainly
+/// unchanged.
 uint32_t drop_scattered(const UserFault& userfault, Cache& cache, Batch& batch, bool clean) noexcept;
 
 }  // namespace ringside::memory

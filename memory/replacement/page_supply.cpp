@@ -92,11 +92,11 @@ void make_room(Cache& own, uint32_t wanted) noexcept {
   Cache* other = nullptr;
   for (uint32_t offset = 0; offset < caches.count(); ++offset) {
     Cache& candidate = caches.at((start + offset) % caches.count());
-    if (candidate.kind != own.kind && release_vacant(candidate)) return;  // its memory can be charged again
+    if (candidate.kind != own.kind && release_vacant(candidate)) return;  // the candidate's memory can be charged again
     if (other == nullptr && &candidate != &own && candidate.evictable() > 0) other = &candidate;
     if (other != nullptr && offset >= 2 * caches.partitions()) break;
   }
-  // Of two caches, takes from the one with the older head: an idle cache gives memory to a busy one.
+  // Of two caches, the one with the older head is chosen, so that an idle cache gives memory to a busy one.
   Cache* from = &own;
   const auto age = [](Cache& cache) {
     const Held held(cache.lock);
@@ -112,7 +112,7 @@ void make_room(Cache& own, uint32_t wanted) noexcept {
   if (other != nullptr && (own.evictable() < 2 || age(*other) > age(own) + 2)) from = other;
   const uint32_t pages = from->evictable();
   if (pages == 0) {
-    // The unused nodes may all be in other caches; or every page is coming in or pinned for a moment.
+    // All unused nodes may be in other caches; or every page may be coming in, or be pinned for a moment.
     yield_core();
     return;
   }
@@ -122,14 +122,14 @@ void make_room(Cache& own, uint32_t wanted) noexcept {
   if (batch > most) batch = most;
   if (batch > kBatch) batch = kBatch;
   if (batch > pages) batch = pages;
-  // Keeps a share for probation: unmapped granules wait there for a touch before their memory is reused. Such a touch
-  // saves a read from a disk; where far memory is mapped, a read costs no more than the touch.
+  // A share of the pages is kept for probation: unmapped granules wait there for a touch before their memory is reused.
+  // On a disk, a touch in probation saves a read; where far memory is mapped, a read costs no more than such a touch.
   const uint32_t kept = eviction.moves() && !far.mapped() ? pages / 8 : 0;
   const uint32_t probating = from->lists[kProbating].size();
-  // Takes whole batches, so that granules that came in as one run leave as one.
+  // Takes whole batches, so that granules that came in as one run also leave as one run.
   const uint32_t dropped = probating < kept + batch ? eviction.unmap_batch(*from, batch) : 0;
   if (!eviction.moves()) return;
-  // Always takes a few, so that granules in probation since earlier MOVEs do not stay there.
+  // A few granules are always cleaned, so that granules that are in probation since earlier MOVEs do not stay there.
   const uint32_t cleaned = dropped < batch ? batch - dropped : 4;
   const uint32_t waiting = from->lists[kProbating].size();
   if (waiting < kept + cleaned && waiting > probating) return;  // the caller tries again
@@ -146,7 +146,7 @@ void shrink_cache(Cache& cache) noexcept {
 }  // namespace
 
 uint32_t acquire(Cache& cache, uint32_t wanted, Page* pages) noexcept {
-  constexpr int kTries = 4;  // for all pages that a stream wants; after these tries one page is enough
+  constexpr int kTries = 4;  // tries to get all pages that a stream wants; after them, one page is enough
   uint32_t got = 0;
   for (int tries = 1;; ++tries) {
     if (wanted == 1) got = take_fresh(cache, 1, pages);
@@ -163,7 +163,7 @@ void release(uint64_t bytes) noexcept {
 }
 
 bool shrink() noexcept {
-  // Other threads' faults may take each page that becomes free; only pins can make this wait long.
+  // Faults of other threads may take each page that becomes free, but only pins can make this wait long.
   constexpr uint64_t kPatienceNs = 10'000'000'000;
   uint64_t progress_ns = now_ns();
   while (caches.dram_bytes.load() > caches.limit.load()) {

@@ -15,14 +15,14 @@ struct Page {
 
 namespace page_supply {
 
-/// Takes up to `wanted` pages for granules of a cache, at least one; evicts others at the limit. The caller owns no
-/// page while it waits for its first one, so threads cannot block each other. One granule gets memory without a page,
-/// if available: filling it interrupts no other core.
+/// Takes up to `wanted` pages, but at least one, for granules of a cache; at the limit, evicts other granules. The
+/// caller owns no page while it waits for its first page, so threads cannot block each other. If possible, one granule
+/// gets memory without a page, because filling this granule interrupts no other core.
 uint32_t acquire(Cache& cache, uint32_t wanted, Page* pages) noexcept;
 
 /// Evicts about `bytes`, for DRAM that no granule uses.
 void release(uint64_t bytes) noexcept;
-/// Evicts until the DRAM in use is within the limit; false if pinned granules prevent it.
+/// Evicts until the DRAM in use is within the limit. Returns false if pinned granules prevent this.
 bool shrink() noexcept;
 
 }  // namespace page_supply

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decides, for each piece of 1 MiB, whether to write-protect a single granule that a load brings in. A granule that is
-// still protected when it leaves is neither compared nor written; a store to it costs a second fault. The past of a
-// piece's granules predicts its next ones: some arrays are only read, others are read and then stored to. (Streams are
-// always protected on a disk: see Resolve::load.)
+// still protected when it leaves is neither compared nor written; but a store to a protected granule costs a second
+// fault. What happened to a piece's granules predicts what will happen to the next ones: some arrays are only read,
+// others are read and then stored to. (Streams are always protected on a disk: see Resolve::load.)
 #pragma once
 
 #include <stdint.h>
@@ -30,13 +30,13 @@ inline bool wanted(uint32_t granule) noexcept {
   return static_cast<uint32_t>(now_ns() * 0x9E3779B97F4A7C15u >> 32) % kSample == 0;
 }
 
-/// A granule left without a write. A granule of the sample also counts for those that were not protected.
+/// A granule left without a write. A granule of the sample also counts for the granules that were not protected.
 inline void saved(uint32_t granule) noexcept {
   add(granule, balance_of(granule).load(std::memory_order_relaxed) < 0 ? kSample : 1);
 }
 
-/// A store waited for a second fault. The unit is the saving by a protected granule: a comparison in memory costs a
-/// fifth of a fault, a write to a disk costs half a fault.
+/// A store waited for a second fault. The unit is the time that a protected granule saves: a comparison in memory takes
+/// a fifth of the time of a fault, a write to a disk takes half of it.
 inline void stored(uint32_t granule) noexcept {
   add(granule, far.mapped() ? -5 : -2);
 }

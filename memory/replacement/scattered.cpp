@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Evicts granules without neighbours. A MOVE of each would interrupt, once a granule, all cores that run the process.
-// Here the granules are write-protected together with those around them, written if they changed, and dropped with one
-// call. So a chunk of 64 granules causes one interruption, and the chunk's next victims are already written.
+// Evicts granules without neighbours. A MOVE of each granule would interrupt all cores that run the process, once for
+// each granule. Here the granules are write-protected together with the granules around them, written if they changed,
+// and dropped with one call. So a chunk of 64 granules causes one interruption, and the chunk's next victims are
+// already written.
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
 #include "memory/replacement/eviction.hpp"
@@ -11,7 +12,7 @@ namespace ringside::memory {
 namespace {
 
 static_assert(kBatch == 64, "sets of a batch's or a chunk's granules are the bits of one word");
-constexpr uint32_t kShortRun = 4;  // a run of at least this many neighbours is moved, which is faster
+constexpr uint32_t kShortRun = 4;  // a run of at least so many neighbours is moved, because this is faster
 
 constexpr uint64_t bit(uint32_t index) {
   return uint64_t{1} << index;
@@ -29,8 +30,8 @@ class Chunk {
         first_(granule & ~(chunk_pages(kind) - 1)),
         granules_(chunk_pages(kind) >> kind) {}
 
-  /// Protects resident granules and writes the changed ones; the victims, whose words are in `batch`, become unchanged.
-  /// Returns the bytes written.
+  /// Protects resident granules and writes the changed ones. The victims, whose words are in `batch`, are unchanged
+  /// afterwards. Returns the bytes written.
   uint64_t clean(Batch& batch, uint32_t begin, uint32_t end) noexcept {
     for (uint32_t i = begin; i < end; ++i) {
       const uint32_t index = (batch.victims[i].granule - first_) >> kind_;
@@ -39,8 +40,8 @@ class Chunk {
       victims_ |= bit(index);
     }
     claim_around();
-    // Read only once this thread owns the words: a thread that submits a device read sets devices_store before it pins
-    // them.
+    // The flag is read only after this thread owns the words, because a thread that submits a device read sets
+    // devices_store before it pins them.
     if (caches.devices_store.load()) {
       for (uint64_t rest = owned_ & ~victims_; rest != 0; rest &= rest - 1) {
         const auto index = static_cast<uint32_t>(__builtin_ctzll(rest));
@@ -64,8 +65,8 @@ class Chunk {
  private:
   uint32_t granule(uint32_t index) const noexcept { return first_ + (index << kind_); }
 
-  // Also claims absent granules, because none may come in while the surrounding range is protected. Skips pinned
-  // granules.
+  // Also claims absent granules, because no granule may come in while the range around it is being protected. Skips
+  // pinned granules.
   void claim_around() noexcept {
     const std::atomic<uint8_t>& size = table.size_of_piece(first_ / kPagesPerPiece);
     for (uint32_t index = 0; index < granules_; ++index) {
@@ -87,7 +88,8 @@ class Chunk {
     return state_of(words_[index]) == kResident && (words_[index] & kProtected) == 0;
   }
 
-  // One call from the first open granule to the last, if this thread owns all between.
+  // Makes one call for the range from the first to the last unprotected granule, if this thread owns all granules
+  // between them.
   void protect() const noexcept {
     for (uint32_t index = 0; index < granules_;) {
       if ((owned_ & bit(index)) == 0 || !is_open(index)) {

@@ -12,7 +12,7 @@
 namespace ringside::memory {
 namespace {
 
-// Enough for the groups of a process in all hierarchies of version 1.
+// Large enough for the groups of a process in all hierarchies of version 1.
 constexpr size_t kGroupsBytes = 4096;
 
 long read_file(const char* path, char* text, size_t room) {

@@ -7,7 +7,7 @@
 namespace ringside::memory {
 namespace {
 
-// Initial-exec (the build sets it): the first access of a thread must not allocate.
+// The variable is initial-exec (the build sets this), because the first access of a thread must not allocate.
 thread_local char last_line[320] = "no failure";
 
 }  // namespace

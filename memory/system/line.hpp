@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One line of text without allocation, and the line about the last failure of a thread.
+// A line of text that is made without allocation, and the line about the last failure of a thread.
 #pragma once
 
 #include <stddef.h>
@@ -48,7 +48,8 @@ int fail(int error, const char* first, const Parts&... others) noexcept {
   return fail(error, ((line << first) << ... << others));
 }
 const char* last_failure() noexcept;
-/// The C library's text for an error of either sign: "No space left on device". Async-signal-safe.
+/// The C library's text for an error, which may be positive or negative, such as "No space left on device".
+/// Async-signal-safe.
 const char* error_text(long error) noexcept;
 
 }  // namespace ringside::memory

@@ -35,7 +35,8 @@ __asm__(
     "ringside_memory_raw_end:\n"
     ".cfi_endproc\n"
     ".size ringside_memory_raw, .-ringside_memory_raw\n"
-    // The return address of a handler. Unwinders recognise these exact instructions, one byte after a `nop`.
+    // The return address of a handler. Unwinders recognise exactly these instructions, if they begin one byte after a
+    // `nop`.
     ".hidden ringside_memory_restore\n"
     ".globl ringside_memory_restore\n"
     "nop\n"
@@ -87,7 +88,7 @@ void wake_all(const void* word) noexcept {
 
 uint64_t now_ns() noexcept {
   timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);  // the kernel's shared page: async-signal-safe and no system call
+  clock_gettime(CLOCK_MONOTONIC, &time);  // uses the kernel's shared page: async-signal-safe, and no system call
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(time.tv_nsec);
 }
 
@@ -134,7 +135,7 @@ long set_action(int signal, const struct sigaction* action, struct sigaction* be
 }
 
 SignalsBlocked::SignalsBlocked() noexcept {
-  // Blocks SIGBUS, too: nothing here may fault, so a fault is a bug and should end the process.
+  // SIGBUS is blocked, too: no code here may fault, so a fault is a bug and should end the process.
   // SIGSYS stays unblocked, because the C library may make a trapped call here (pthread_create).
   const uint64_t all = ~(uint64_t{1} << (SIGSYS - 1));
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&all), as_long(&before_), sizeof all);
@@ -182,18 +183,19 @@ void divide(void* at, uint64_t bytes, uint64_t stripe) noexcept {
   }
 }
 
-// Several threads may detect a device failure at once: only one prints the line.
+// Several threads may detect a device failure at the same time, but only one of them prints the line.
 void die(const char* what, long error) noexcept {
   static constinit std::atomic<uint32_t> speaker{0};
   uint32_t first = 0;
   if (!speaker.compare_exchange_strong(first, static_cast<uint32_t>(raw(SYS_gettid)))) {
-    // The wait is bounded: the first thread may be this one, interrupted by a handler, or belong to a process that was
-    // forked meanwhile.
+    // The wait must have an end: the first thread may be this thread, which a handler interrupted; or it may belong to
+    // a process that was forked in the meantime.
     while (first != static_cast<uint32_t>(raw(SYS_gettid)) && raw(SYS_tgkill, raw(SYS_getpid), first, 0) == 0)
       yield_core();
     for (;;) raw(SYS_exit_group, 134);
   }
-  // No handler of the program runs here: it might access data of this thread or of a thread that waits above.
+  // No handler of the program may run here, because it might access data of this thread, or of a thread that waits in
+  // the loop above.
   const uint64_t others = ~(uint64_t{1} << (SIGABRT - 1));
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&others), 0, sizeof others);
   Line line;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // System calls that keep errno, and functions that use them: a wait for a word, a lock, a section without signals. The
-// fault path runs inside a signal handler of any program, perhaps one that replaced malloc: it may use nothing else.
+// code that handles a fault runs inside a signal handler of any program, and this program may have replaced malloc. So
+// this code may use nothing else.
 #pragma once
 
 #include <signal.h>
@@ -17,16 +18,17 @@
 
 namespace ringside::memory {
 
-/// The least number of the library's descriptors, by which a preload library keeps them away from the program's. 0: any
-/// number.
+/// The least number of the library's descriptors, with which a preload library keeps them away from the program's
+/// descriptors. 0: any number.
 extern int least_descriptor;
-/// Moves a new descriptor to such a number and returns it; errors are returned unchanged.
+/// Moves a new descriptor to a number of at least least_descriptor, and returns this number. Errors are returned
+/// unchanged.
 long out_of_the_way(long descriptor) noexcept;
 
 /// The kernel's result: a value, or -errno. All calls of the library use one instruction, which the filter of
 /// memory/calls permits.
 #if defined(__x86_64__)
-/// The code that makes the calls: from `first` to `end`; `site` is the address after the instruction.
+/// The code that makes the calls is from `first` to `end`; `site` is the address after the instruction.
 struct RawCode {
   const char *first, *site, *end;
 };
@@ -67,9 +69,9 @@ void wake_all(const void* word) noexcept;
 /// Monotonic nanoseconds.
 uint64_t now_ns() noexcept;
 
-/// A lock for a few instructions. Holders on the fault path make no system call and copy no data, so waiters mostly
-/// spin; if the holder was preempted, the waiter sleeps. Callers block their signals, so that a handler cannot meet its
-/// own thread's lock.
+/// A lock for a few instructions. During a fault, a holder makes no system call and copies no data, so waiters mostly
+/// spin; if the holder was preempted, the waiter sleeps. Callers block their signals, so that a handler cannot wait for
+/// a lock that its own thread holds.
 class Lock {
  public:
   void lock() noexcept {
@@ -79,7 +81,7 @@ class Lock {
   void unlock() noexcept {
     if (word_.exchange(0, std::memory_order_release) == 2) wake_all(&word_);
   }
-  /// For a forked child: opens the lock, because the thread that held it does not exist there.
+  /// For a forked child: opens the lock, because the thread that held it does not exist in the child.
   void forget() noexcept { word_.store(0); }
 
  private:
@@ -98,15 +100,15 @@ class Held {
   Lock& lock_;
 };
 
-/// A mask with every signal. sigfillset omits the signals by which the C library cancels threads and changes user ids:
-/// a cancellation during a fault would leave a granule without an owner.
+/// A mask with every signal. sigfillset omits the signals with which the C library cancels threads and changes user
+/// ids. But a cancellation during a fault would leave a claimed granule that no thread releases.
 void fill_mask(sigset_t* mask) noexcept;
 
-/// sigaction(2) without the C library, whose calls memory/calls may intercept. 0 or -errno.
+/// sigaction(2) without the C library, whose calls memory/calls may intercept. Returns 0 or -errno.
 long set_action(int signal, const struct sigaction* action, struct sigaction* before) noexcept;
 
-/// Blocks all signals of this thread while it lives. A function that takes a lock outside the SIGBUS handler needs one:
-/// otherwise a handler of the program could touch the arena and wait for its own thread.
+/// Blocks all signals of this thread while the object exists. A function that takes a lock outside the SIGBUS handler
+/// needs such an object: otherwise a handler of the program could touch the arena and wait for its own thread.
 class SignalsBlocked {
  public:
   SignalsBlocked() noexcept;
@@ -121,17 +123,19 @@ class SignalsBlocked {
 /// Zeroed memory for the library itself, populated on first touch; nullptr if the kernel refuses.
 void* map_table(size_t bytes) noexcept;
 void unmap_table(void* at, size_t bytes) noexcept;
-/// As map_table, for memory that a device reads and writes (a multiple of 2 MiB); a forked child does not inherit it.
-/// Uses huge pages if available: a disk then gets one address for 512 KiB instead of 128, and is several times faster.
+/// Does the same as map_table, for memory that a device reads and writes (a multiple of 2 MiB). A forked child does not
+/// inherit this memory. Uses huge pages if they are available: a disk then gets one address for 512 KiB instead of 128
+/// addresses, and is several times faster.
 void* map_device_buffer(size_t bytes) noexcept;
 
-/// For anonymous memory whose pages move: single pages, not inherited by a forked child and not shared by the kernel
-/// (prctl(PR_SET_MEMORY_MERGE), MemoryKSM= of systemd), because a move of a shared page always fails with EBUSY.
+/// Prepares anonymous memory whose pages move: it has single pages, is not inherited by a forked child, and is not
+/// shared by the kernel (prctl(PR_SET_MEMORY_MERGE), MemoryKSM= of systemd), because a move of a shared page always
+/// fails with EBUSY.
 void keep_movable(void* at, uint64_t bytes) noexcept;
 
 /// Divides anonymous memory into mappings of `stripe` bytes. UFFDIO_MOVE locks a whole mapping, so with one mapping,
-/// two threads that evict would wait for each other. Neighbouring mappings get different advice, which has no effect
-/// here, because the kernel would otherwise join them.
+/// two threads that evict would wait for each other. Neighbouring mappings get different advice, because the kernel
+/// would otherwise join them; this advice has no other effect here.
 void divide(void* at, uint64_t bytes, uint64_t stripe) noexcept;
 
 /// Ends the process by SIGABRT after one line on standard error, because content would be lost or the tables are wrong.

@@ -47,7 +47,7 @@ const Mark* mark_in(int file, uint64_t at, uint64_t bytes, char* buffer) {
     if (!read_all(file, buffer, part, at + done)) return found;
     for (const char* text = buffer; text < buffer + part; ++text) {
       const Mark* const mark = mark_at(text, buffer + part);
-      // A library of AddressSanitizer also has the entry of LeakSanitizer.
+      // If a table has several marks, the first one in kMarks is used.
       if (mark != nullptr && (found == nullptr || mark < found)) found = mark;
     }
   }
@@ -74,7 +74,8 @@ const char* sanitizer_of(int program_file) noexcept {
 
 bool is_below_valgrind() noexcept {
 #if defined(__x86_64__)
-  // A "client request" of valgrind.h (RUNNING_ON_VALGRIND): four rotations that do nothing on a processor.
+  // A "client request" of valgrind.h (RUNNING_ON_VALGRIND). It is four rotations, which together have no effect on a
+  // processor.
   const uint64_t request[6] = {0x1001, 0, 0, 0, 0, 0};
   uint64_t answer = 0;
   __asm__ volatile(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ringside-producer-mpi: the built-in solvers as one rank of several (docs/publish/mpi.md). `ringside run --ranks`
-// starts it; it finds its analyzer in the environment, like any solver of several ranks.
+// ringside-producer-mpi: one rank of a run in which a built-in solver runs as several ranks (docs/publish/mpi.md).
+// `ringside run --ranks` starts it. Like any solver of several ranks, it finds its analyzer through the environment.
 #include <mpi.h>
 
 #include <exception>
@@ -46,7 +46,7 @@ void take_cores(const PlaceOnMachine& place) {
   pin_openmp_threads({first, first + static_cast<std::ptrdiff_t>(each)});
 }
 
-/// Refuses far memory, whose limit and file are for one process only.
+/// Refuses far memory, because its limit and its file are for one process only.
 void check_options(const SolveOptions& options) {
   if (options.matrix_memory == "dram") return;
   throw usage_error("--matrix-memory: found '{}' with several ranks, expected dram: each rank has a part of the matrix",
@@ -89,7 +89,7 @@ ExitCode run(const SolveOptions& options, RankNeighbours& ranks) {
   return exit_code_of(end);
 }
 
-/// The first rank reports an error that ends all ranks alike; an error of one rank ends the job.
+/// If an error ends all ranks in the same way, the first rank reports it. An error of only one rank ends the job.
 int run_rank(const SolveOptions& options) {
   int level = MPI_THREAD_SINGLE;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);

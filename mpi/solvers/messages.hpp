@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends lists of any length between all ranks while a problem is loaded. MPI counts with `int`; these functions do not.
+// Sends lists of any length between all ranks while a problem is loaded. MPI counts elements with `int`; these
+// functions have no such limit.
 #pragma once
 
 #include <mpi.h>

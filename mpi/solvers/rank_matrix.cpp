@@ -32,7 +32,7 @@ Id128 hash_of(const Array<T>& array, std::uint64_t begin, std::uint64_t end) {
   return array.empty() || begin == end ? Id128{} : hash128(array.data() + begin, (end - begin) * sizeof(T));
 }
 
-/// The hash of one block of the part. Row beginnings are relative to the block's first entry.
+/// The hash of one block of the part. In the hash, row beginnings count from the block's first entry.
 Id128 block_hash(const CsrMatrix& part, std::uint64_t block) {
   const std::uint64_t first = block * kBlockRows;
   const std::uint64_t last = std::min(first + kBlockRows, part.rows);
@@ -123,7 +123,7 @@ class RankBuild final : public SharedBuild {
   BlockBorders borders_;
 };
 
-/// Data that distinguish different versions of a file, without reading all of it.
+/// Data that show whether two files are different versions, without reading the whole files.
 struct FileMark {
   std::uint64_t bytes = 0;
   std::array<Id128, 2> ends{};  // hashes of the first and of the last bytes
@@ -153,7 +153,7 @@ void check_same_file(const std::string& path, RankNeighbours& ranks) {
   });
 }
 
-/// Checks that all ranks have mapped the same content, each on its machine. Collective.
+/// Checks that all ranks have mapped the same content, each rank on its own machine. Collective.
 void check_same_content(const std::string& matrix, const Id128& own, RankNeighbours& ranks) {
   Id128 first = own;
   MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, ranks.communicator());
@@ -218,7 +218,7 @@ CsrMatrix text_part(const MatrixOptions& options, Orientation orientation, Block
   try {
     part = read_matrix_share(input, options, {orientation, &build});
   } catch (const Error& error) {
-    if (error.code() != ExitCode::kUsage) throw;  // an error that only this rank has
+    if (error.code() != ExitCode::kUsage) throw;  // this error is on this rank only
     wrong = error;
   }
   ranks.together([&] {

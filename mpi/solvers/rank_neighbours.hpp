@@ -42,7 +42,8 @@ class RankNeighbours final : public Neighbours {
   /// Sets which rank has which rows. Call this before the inherited functions.
   void have_rows(BlockBorders border) { border_ = std::move(border); }
 
-  /// Returns a flag. If `stop` is set on a rank, this flag is set on all ranks after the same later call of `in_order`.
+  /// Returns a flag. If `stop` is set on one rank, this flag is set on all ranks, after the same later call of
+  /// `in_order`.
   const volatile int* agree_on(StopFlag stop) noexcept {
     stop_ = stop;
     return &stop_agreed_;
@@ -70,7 +71,7 @@ class RankNeighbours final : public Neighbours {
   };
   static constexpr std::size_t kWorthThreads = std::size_t{1} << 16;  // least number of elements for several threads
 
-  /// A sum in the form in which it is passed on: all its bytes.
+  /// A sum as it is passed to the next rank: all its bytes.
   struct Turn {
     std::int64_t stop = 0;
     std::array<std::byte, kMostState> state{};
@@ -90,7 +91,7 @@ class RankNeighbours final : public Neighbours {
   std::vector<Link> to_;
   std::vector<Link> from_;
   std::vector<std::uint32_t> sent_;    // the elements of this rank's vector that are sent
-  std::vector<std::uint32_t> ghost_;   // places of received elements, if not contiguous from first_ghost_ on
+  std::vector<std::uint32_t> ghost_;   // places of received elements, if they are not contiguous from first_ghost_ on
   std::uint64_t first_ghost_ = 0;
   std::vector<double> outgoing_;
   std::vector<double> incoming_;       // used if ghost_ is not empty

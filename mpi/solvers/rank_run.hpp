@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The run that a rank publishes together with the other ranks, through ringside_mpi.h like any solver of several ranks.
+// The run that a rank publishes together with the other ranks. It uses ringside_mpi.h, like any solver of several
+// ranks.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ namespace ringside::mpi {
 
 class RankRun final : public StepWriter {
  public:
-  /// Attaches all ranks, with the options of the environment, and claims the first step. Throws AgreedError (the same
-  /// on all ranks), or Error if the claim fails. Collective.
+  /// Attaches all ranks with the options from the environment, and claims the first step. Throws AgreedError, which is
+  /// the same on all ranks, or Error if the claim fails. Collective.
   RankRun(MPI_Comm ranks, const Problem& problem);
 
   /// The step from which the run continues; empty if it begins anew. Throws Error (exit code 2) if the step lacks a

@@ -31,8 +31,8 @@ CsrMatrix moved(MPI_Comm ranks, const CsrMatrix& part, const std::vector<std::ui
   const Rows after = rows_of(to, rank, all);
   const int count = static_cast<int>(from.size()) - 1;
 
-  // The lengths of the rows are sent first, because they determine the numbers of entries. A length is below 2^32, like
-  // a column.
+  // The lengths of the rows are sent first, because they determine the numbers of entries. A length is below 2^32, as a
+  // column number is.
   std::vector<std::uint32_t> length(before.count());
   for (std::uint64_t row = 0; row < length.size(); ++row) {
     length[row] = static_cast<std::uint32_t>(part.row_begin[row + 1] - part.row_begin[row]);

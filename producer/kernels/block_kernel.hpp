@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arithmetic in registers of an instruction set's own width, for the sources compiled once per set
-// (cmake/isa_variants.cmake). Eight logical lanes are one, two or four registers, and sums over rows or entries use
-// eight running sums at every width. Everything here is local to the source that includes it.
+// Arithmetic in registers that have an instruction set's own width, for the sources that are compiled once per
+// instruction set (cmake/isa_variants.cmake). Eight logical lanes are in one, two or four registers, and sums over rows
+// or entries use eight running sums at every width. Everything here is local to the source that includes it.
 #pragma once
 
 #include <immintrin.h>
@@ -51,7 +51,8 @@ inline Register absolute(Register value) noexcept {
   return reinterpret_cast<Register>(reinterpret_cast<Bits>(value) & kAllButSign);
 }
 
-// Prefetches the line of from[ahead]. That element may be past the end of the array: a prefetch never faults.
+// Prefetches the cache line of from[ahead]. This element may be past the end of the array, because a prefetch never
+// causes a fault.
 template <class T>
 inline void prefetch(const T* from, std::uint64_t ahead) noexcept {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + ahead * sizeof(T)));
@@ -72,7 +73,7 @@ inline double max_of_lanes(const Register* v) noexcept {
   return max;
 }
 
-/// The change of the rows of one block, row r in lane r modulo 8.
+/// The change of the rows of one block. Row r is in lane r modulo 8.
 struct ChangeSums {
   Register l1[kParts] = {};
   Register linf[kParts] = {};

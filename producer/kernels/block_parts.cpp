@@ -14,7 +14,7 @@ std::vector<std::uint64_t> shares(std::uint64_t blocks, int parts, const WorkBef
   border[0] = 0;
   for (std::size_t part = 1; part < static_cast<std::size_t>(parts); ++part) {
     const double share = static_cast<double>(work) * static_cast<double>(part) / parts;
-    // The first border whose work reaches the share, or the previous one if that is nearer.
+    // The first border at which the work reaches the share, or the previous border if its work is nearer to the share.
     std::uint64_t low = border[part - 1];
     std::uint64_t high = blocks;
     while (low < high) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Divides all or some of a matrix's blocks of rows into parts of about equal work for a team (common/threads/team.hpp).
-// One thread sums a whole block in a fixed order, and block sums are combined serially in block order. So no result
-// depends on the number of threads.
+// One thread sums a whole block in a fixed order, and block sums are combined serially in block order. Therefore no
+// result depends on the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -16,16 +16,17 @@
 
 namespace ringside {
 
-/// A row costs about as much as eight entries: its vectors are read and written once; an entry is one cached load.
+/// A row costs about as much as eight entries: for a row, the elements of the vectors are read and written once; an
+/// entry is one load from the cache.
 inline constexpr std::uint64_t kRowCost = 8;
 
-/// Shares the blocks of a matrix among `parts` threads (at least 1) so that each gets about as much work: nonzeros plus
-/// a constant per row. row_begin: rows + 1 offsets, as in CsrMatrix. Returns parts + 1 ascending block numbers; part p
-/// owns the blocks [result[p], result[p + 1]), possibly none.
+/// Shares the blocks of a matrix among `parts` threads (at least 1), so that all threads get about the same work:
+/// nonzeros plus a constant per row. row_begin: rows + 1 offsets, as in CsrMatrix. Returns parts + 1 ascending block
+/// numbers; part p owns the blocks [result[p], result[p + 1]), which may be none.
 std::vector<std::uint64_t> partition_blocks(std::span<const std::uint64_t> row_begin, int parts);
 
-/// Shares the blocks by given amounts of work. work_before: blocks + 1 values: the work of all blocks before each
-/// block.
+/// Shares the blocks by given amounts of work. work_before: blocks + 1 values, which are the work of all blocks before
+/// each block.
 std::vector<std::uint64_t> partition_work(std::span<const std::uint64_t> work_before, int parts);
 
 class BlockParts {
@@ -38,7 +39,7 @@ class BlockParts {
   static BlockParts by_work(std::span<const std::uint64_t> work_before, Team& team) {
     return {partition_work(work_before, parts_for(team, work_before.size() - 1)), team};
   }
-  /// Divides only some blocks, given in ascending order. work_before: of all blocks.
+  /// Divides only some blocks, given in ascending order. work_before: as for partition_work, for all blocks.
   static BlockParts of_some(std::span<const std::uint64_t> blocks, std::span<const std::uint64_t> work_before,
                             Team& team) {
     std::vector<std::uint64_t> work{0};
@@ -50,7 +51,7 @@ class BlockParts {
 
   bool empty() const noexcept { return runs_.empty(); }
 
-  /// Calls work(first_block, last_block) for contiguous blocks, until every block has been passed.
+  /// Calls work(first_block, last_block) for contiguous blocks, until every block has been passed to it.
   template <class Work>
   void for_each(const Work& work) const noexcept {
     team_->share(part_.size() - 1, [&](std::uint64_t part, int) noexcept {
@@ -64,7 +65,7 @@ class BlockParts {
     std::uint64_t last = 0;
   };
 
-  // For helper threads: 32 blocks of a mesh take some 40 us, the longest time that a thread should wait for another
+  // For helper threads. 32 blocks of a mesh take some 40 us; a thread should not wait longer than this for another
   // thread's last part.
   static constexpr std::uint64_t kBlocksInPart = 32;
 
@@ -72,7 +73,7 @@ class BlockParts {
     return static_cast<int>(team.pieces(blocks, kBlocksInPart));
   }
 
-  /// border: positions in `blocks`; if `blocks` is empty, numbers of blocks.
+  /// border: positions in `blocks`; numbers of blocks if `blocks` is empty.
   BlockParts(const std::vector<std::uint64_t>& border, Team& team, std::span<const std::uint64_t> blocks = {})
       : team_(&team), part_{0} {
     for (std::size_t part = 0; part + 1 < border.size(); ++part) {
@@ -97,8 +98,9 @@ class BlockParts {
   std::vector<std::uint64_t> part_;  // part p has the runs [part_[p], part_[p + 1])
 };
 
-/// The blocks of a matrix's part in two sets: blocks that read no ghost (producer/matrix/matrix_part.hpp) can be
-/// multiplied before the ghosts arrive from other processes. A whole matrix has only such blocks.
+/// The blocks of a matrix's part in two sets: with and without rows that read a ghost
+/// (producer/matrix/matrix_part.hpp). Blocks that read no ghost can be multiplied before the ghosts arrive from other
+/// processes. A whole matrix has only blocks of this kind.
 ///
 /// The members hold block numbers in ascending order. Each block is in `interior` or in `at_border`.
 struct BlockSets {
@@ -119,8 +121,8 @@ struct ProductParts {
   BlockParts at_border;
 };
 
-/// A vector of a published step for the rows at a part's border, followed by its ghosts. A step's memory has no room
-/// for ghosts, so the elements that these rows read are copied; other rows read the step itself.
+/// A copy of a published step's vector, followed by its ghosts, for the rows at a part's border. A step's memory has no
+/// room for ghosts, so only the elements that these rows read are copied; other rows read the step itself.
 class GhostedVector {
  public:
   /// part: with numbered ghosts.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The unit in which threads share and sum rows. It has its own header because kernels need it too, and kernels call no
-// code of a header (cmake/isa_variants.cmake).
+// The unit in which threads share and sum rows. It has its own header because kernels need it, too, and kernels must
+// not call code of a header (cmake/isa_variants.cmake).
 #pragma once
 
 #include <cstdint>

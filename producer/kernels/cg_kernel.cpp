@@ -3,7 +3,8 @@
 //
 //   q = A p, p.q;     x' = x + alpha p, r' = r - alpha q, r'.r';     p' = r' + beta p
 //
-// Sums over rows have eight running sums at every width, row r in lane r modulo 8, as docs/inside/kernels.md specifies.
+// Sums over rows use eight running sums at every width: row r is added in lane r modulo 8, as docs/inside/kernels.md
+// specifies.
 #include "producer/kernels/cg_kernel.hpp"
 
 #include "producer/kernels/row_product_kernel.hpp"
@@ -22,7 +23,8 @@ struct RowSum {
   double value() const noexcept { return sum_of_lanes(lanes); }
 };
 
-// The product's bytes (producer/kernels/row_product_kernel.hpp), and per row 16 B moved to write q; p is in the cache.
+// Per row from memory: the product's bytes (producer/kernels/row_product_kernel.hpp), and 16 B moved to write q; p is
+// in the cache.
 void multiply(const CgPass& pass, std::uint64_t first, std::uint64_t last, CgBlockSums* sums) noexcept {
   for (std::uint64_t block = first; block < last; ++block) {
     const std::uint64_t rows = rows_of_block(pass.product.rows, block);

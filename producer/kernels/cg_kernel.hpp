@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inner loops of conjugate gradients over raw pointers, compiled once per instruction set
-// (cmake/isa_variants.cmake). All variants give the same bits, as those of PageRank do
-// (producer/kernels/pagerank_kernel.hpp). Block sums are added between the loops: each loop needs a sum over all rows.
+// The inner loops of conjugate gradients. They use raw pointers and are compiled once per instruction set
+// (cmake/isa_variants.cmake). All variants give the same bits, as the variants of PageRank do
+// (producer/kernels/pagerank_kernel.hpp). Block sums are added between the loops, because each loop needs a sum over
+// all rows.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,7 @@ struct CgKernels {
   /// (the new r) + beta p.
   void (*turn)(const CgPass& pass, std::uint64_t first, std::uint64_t last) noexcept;
 
-  /// Only r . r, of n doubles at `r`: the same bits as `advance`.
+  /// Only r . r, for the n doubles at `r`; the result has the same bits as that of `advance`.
   void (*square)(const double* r, std::uint64_t rows, std::uint64_t first, std::uint64_t last,
                  CgBlockSums* sums) noexcept;
 };

@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::uint64_t kLineElements = 8;
 
-// The vector's lines that a core keeps near: 2 MiB of those read most often, or of those nearest to the diagonal (half
-// on either side). A vector of up to 8 MiB is never far: it fits a third-level cache.
+// The cache lines of the vector that a core keeps near: 2 MiB, either of the lines that are read most often, or of the
+// lines nearest to the diagonal (half on either side). A vector of up to 8 MiB is never far: it fits into a third-level
+// cache.
 constexpr std::uint64_t kNearLines = std::uint64_t{1} << 15;
 constexpr std::uint64_t kNearRows = std::uint64_t{1} << 17;
 
@@ -30,14 +31,14 @@ constexpr double kCsrValueNs = 0.5;  // for each entry of a matrix with values
 constexpr double kPackedValueNs = 0.3;
 constexpr double kPlaceNs = 1.5;
 constexpr double kFarReadNs = 15;
-constexpr double kFetchedReadNs = 10;  // a far read by packed rows, which prefetch it
+constexpr double kFetchedReadNs = 10;  // for a far read by packed rows, which prefetch the element
 constexpr double kPackRowNs = 14;
 constexpr double kPackEntryNs = 1.4;
 constexpr double kPackValueNs = 1.4;
 constexpr double kRankRowNs = 12;
 constexpr double kRankEntryNs = 2.3;
 
-/// The sum of the `most` greatest counts, and the smallest of these.
+/// The sum of the `most` greatest counts, and the smallest of these counts.
 struct Busiest {
   double entries = 0;
   double least = std::numeric_limits<double>::infinity();
@@ -55,8 +56,8 @@ Busiest busiest(std::vector<double> count, std::uint64_t most) {
   return out;
 }
 
-/// Counts the far reads: reads of columns that are neither near the diagonal nor on a line read so often that it stays
-/// cached. Samples one block in sixteen.
+/// Counts the far reads: reads of columns that are neither near the diagonal nor on a cache line that is read so often
+/// that it stays in the cache. Only one block of sixteen is examined.
 void count_far_reads(const CsrMatrix& matrix, std::span<const double> reads, FormatCounts& counts) {
   constexpr std::uint64_t kOneIn = 16;
   std::vector<double> of_line((matrix.columns + kLineElements - 1) / kLineElements);
@@ -141,14 +142,14 @@ MatrixFormat choose_format(const CsrMatrix& matrix, const RowBands& rows, std::s
       counts.single_entries += begin[1] - begin[0];
     }
   }
-  // If the vector fits the cache, or most entries are in bands, another order gains nothing.
+  // If the vector fits into the cache, or if most entries are in bands, another order saves no time.
   const bool may_rank = !reads.empty() && matrix.columns > kNearVector && 2 * counts.single_entries > counts.entries;
   if (may_rank) count_far_reads(matrix, reads, counts);
   return fastest_that_pays(counts, may_rank);
 }
 
 Array<std::uint32_t> places_by_reads(std::span<const double> reads) {
-  // A class for every binary exponent of a positive double, and one for zeros and all other values.
+  // There is a class for every binary exponent of a positive double, and one class for zeros and all other values.
   constexpr int kLowest = -1022;
   constexpr std::size_t kClasses = 1023 + 1022 + 2;
   const auto class_of = [](double count) {

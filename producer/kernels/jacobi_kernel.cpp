@@ -4,7 +4,7 @@
 //
 //   x_k = x_{k-1} + (b - A x_{k-1}) / a_ii  =  (b - R x_{k-1}) / a_ii,   A = D + R
 //
-// So the product is that of the whole matrix, and the rounding errors stay within
+// So the product is the product with the whole matrix A, and the rounding errors stay within
 // 2^-53 * ((m * sum of |a_ij x_j| + 2 |b_i - sum|) / |a_ii| + |x_i|) to first order, for m entries in row i.
 #include "producer/kernels/jacobi_kernel.hpp"
 
@@ -13,8 +13,8 @@
 namespace ringside::RINGSIDE_ISA {
 namespace {
 
-// Per row from memory: 16 B read (previous, diagonal), 16 B moved to write (next; plain stores read the line first),
-// and 8 B (b) if it was given.
+// Per row from memory: 16 B read (previous, diagonal), 16 B moved to write (next; a plain store first reads the cache
+// line), and 8 B (b) if b was given.
 template <bool kOnes>
 void finish_block(const JacobiPass& pass, std::uint64_t first_row, std::uint64_t rows, const double* sum,
                   JacobiBlockSums& block) noexcept {

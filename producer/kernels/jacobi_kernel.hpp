@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inner loops of the Jacobi iteration over raw pointers, compiled once per instruction set
-// (cmake/isa_variants.cmake). All variants give the same bits, as those of PageRank do
+// The inner loops of the Jacobi iteration. They use raw pointers and are compiled once per instruction set
+// (cmake/isa_variants.cmake). All variants give the same bits, as the variants of PageRank do
 // (producer/kernels/pagerank_kernel.hpp).
 #pragma once
 

@@ -17,11 +17,12 @@ namespace {
 constexpr std::uint32_t kEight = 8;
 constexpr std::uint32_t kBits = 32;
 
-// A row with fewer entries takes no more words than a reference to an equal row.
+// A row with fewer entries than this takes no more words than a reference to an equal row.
 constexpr std::uint64_t kLeastCopiedEntries = 4;
 
-/// An upper limit of the words for rows with `entries` entries in total: their columns, their bits, and a group's head
-/// for each row. Because of the term for blocks, the difference of two limits is an upper limit for the blocks between.
+/// An upper limit of the words for rows that have `entries` entries in total: the words for their columns, for their
+/// bits, and for the head of a group for each row. Because of the term for blocks, the difference of two limits is an
+/// upper limit for the blocks between the two places.
 std::uint64_t words_at_most(std::uint64_t entries, std::uint64_t rows, std::uint64_t blocks) {
   return entries + entries / kBits + 3 * rows + blocks;
 }
@@ -32,7 +33,7 @@ class Packer {
   Packer(const CsrMatrix& matrix, const std::uint32_t* place, std::uint32_t* word, double* value)
       : matrix_(matrix), place_(place), word_(word), value_(value) {}
 
-  /// Packs a block. single: its rows, offsets from `first_row`, by ascending number of entries.
+  /// Packs a block. single: the block's rows, as offsets from `first_row`, ordered by ascending number of entries.
   void pack(std::uint64_t first_row, std::span<const std::uint16_t> single) {
     first_row_ = first_row;
     place_columns();
@@ -83,18 +84,18 @@ class Packer {
     columns_ = placed_.data();
   }
 
-  /// Returns those of `rows`, which have `entries` entries each, that differ from all earlier rows; adds the others to
+  /// rows: with `entries` entries each. Returns the rows that differ from all earlier rows, and adds the other rows to
   /// `copies_`. Rows of a matrix with values are never compared, because they are rarely equal.
   std::span<const std::uint16_t> without_copies(std::span<const std::uint16_t> rows, std::uint64_t entries) {
     if (rows.size() < 2 || entries < kLeastCopiedEntries || !matrix_.value.empty()) return rows;
-    // Equal rows have equal marks; other rows rarely do.
+    // Equal rows have equal marks; rows that differ rarely have equal marks.
     marks_.clear();
     for (const std::uint16_t row : rows) {
       const std::uint32_t* column = columns_of(row);
       const std::uint64_t ends = std::uint64_t{column[0]} << 32 | column[entries - 1];
       marks_.push_back({ends ^ (std::uint64_t{column[entries / 2]} << 16), row});
     }
-    std::sort(marks_.begin(), marks_.end());  // earlier rows first among equals
+    std::sort(marks_.begin(), marks_.end());  // of equal marks, those of earlier rows come first
     std::fill_n(is_copy_, kBlockRows, false);
     bool any = false;
     for (std::size_t begin = 0; begin < marks_.size();) {
@@ -197,7 +198,7 @@ PackedRows pack_rows(const CsrMatrix& matrix, const RowBands& rows, const std::u
   PackedRows packed;
   const std::uint64_t blocks = block_count(matrix.rows);
   packed.block.resize(blocks);
-  // Room for the worst case: only the written part takes DRAM. (Far memory is reserved for all of it.)
+  // Room for the worst case; only the part that is written takes DRAM. (Far memory is reserved for all of it.)
   packed.word =
       Array<std::uint32_t>(words_at_most(matrix.nonzeros(), matrix.rows, blocks) + kReadAheadWords, Holds::kMatrix);
   packed.value = Array<double>(matrix.value.size(), Holds::kMatrix);

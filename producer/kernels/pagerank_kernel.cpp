@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handles a block of rows at a time, in two halves: the product of the block's rows into 8 kB that stay in the
-// first-level cache, then one sweep over these that finishes the iterate. The arithmetic uses registers of the
-// instruction set's own width; eight logical lanes are one, two or four registers.
+// Handles a block of rows at a time, in two halves: first the product of the block's rows, written to 8 kB that stay in
+// the first-level cache; then one sweep over these 8 kB, which finishes the iterate. The arithmetic uses registers of
+// the instruction set's own width; eight logical lanes are one, two or four registers.
 #include "producer/kernels/pagerank_kernel.hpp"
 
 #include "producer/kernels/row_product_kernel.hpp"
@@ -12,15 +12,15 @@ namespace {
 // ---- Second half: x = base + sum, contribution = x * scale, and the block's sums ----
 //
 // Per row from memory: 8 B read (previous), 16 B written (next, next_contribution; 32 B moved if the stores use the
-// cache). Also 8 B read (scale) in groups of rows whose scales differ, and 4 B (place) if contributions have their own
-// places. With the first half that makes 32 B per row for a mesh.
+// cache). In groups of rows whose scales differ, 8 B more are read (scale), and 4 B more (place) if contributions have
+// their own places. Together with the first half, this is 32 B per row for a mesh.
 
 struct PagerankSums {
   ChangeSums change;
   Register dangling[kParts] = {};
 };
 
-// Finishes rows [row, end) of the block that starts at first_row, in whole groups of eight. kShared: all rows have the
+// Finishes the rows [row, end) of the block that starts at first_row, eight rows at a time. kShared: all rows have the
 // scale `shared`, which is not 0. made: the block's contributions.
 template <bool kStream, bool kStreamMade, bool kShared>
 inline void finish_rows(const PagerankPass& pass, std::uint64_t first_row, std::uint64_t row, std::uint64_t end,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inner loops of PageRank over raw pointers, compiled once per instruction set (cmake/isa_variants.cmake). All
-// variants give the same bits: a row's additions have one order (producer/kernels/row_product.hpp), sums over rows use
-// eight lanes (row modulo eight), and no multiply-add is contracted.
+// The inner loops of PageRank. They use raw pointers and are compiled once per instruction set
+// (cmake/isa_variants.cmake). All variants give the same bits: the additions of a row always have the same order
+// (producer/kernels/row_product.hpp), sums over rows use eight lanes (row modulo eight), and no multiply-add is
+// contracted.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +12,18 @@
 
 namespace ringside {
 
-/// Rows whose scales are examined together: eight cache lines of scales.
+/// The number of rows whose scales are examined together: eight cache lines of scales.
 inline constexpr std::uint64_t kGroupRows = 64;
 
-/// A value in `group_scale`: read every row's own scale. (A scale is never negative.)
+/// A value in `group_scale` that means: read every row's own scale. (A scale is never negative.)
 inline constexpr double kMixedGroup = -1.0;
 
 /// The inputs and outputs of one iteration. n rows; vectors are n doubles; d: damping, w: mass on dangling rows.
 struct PagerankPass {
   RowProduct product;          // the product with the contributions
-  const std::uint32_t* place;  // the place of row i's contribution; null: i
+  const std::uint32_t* place;  // the place of row i's contribution; if null, the place is i
   const double* scale;         // d / (sum of the weights leaving the row), 0 for a dangling row
-  const double* group_scale;   // ceil(n / kGroupRows): the positive scale a whole group shares, or kMixedGroup
+  const double* group_scale;   // ceil(n / kGroupRows) values: the positive scale of a whole group, or kMixedGroup
   const double* contribution;  // x_{k-1} * scale, in their places
   double* next_contribution;   // becomes x_k * scale
   const double* previous;      // x_{k-1}
@@ -39,11 +40,11 @@ struct PagerankBlockSums {
 
 /// One instruction set's loops, over the blocks [first, last); `sums` has an entry for every block of the matrix.
 struct PagerankKernels {
-  /// Makes x_k, its contributions and its block sums. With `stream`, stores bypass the cache (`next` and
-  /// `next_contribution` must then be 64-byte aligned) and precede all later stores of the calling thread.
+  /// Makes x_k, its contributions and its block sums. With `stream`, the stores are non-temporal (`next` and
+  /// `next_contribution` must then be 64-byte aligned); they are ordered before all later stores of the calling thread.
   void (*iterate)(const PagerankPass& pass, bool stream, std::uint64_t first, std::uint64_t last,
                   PagerankBlockSums* sums) noexcept;
-  /// Makes the contributions and dangling sums that `iterate` would leave after making `pass.previous`.
+  /// Makes the contributions and dangling sums that `iterate` would have left when it made `pass.previous`.
   void (*prepare)(const PagerankPass& pass, std::uint64_t first, std::uint64_t last, PagerankBlockSums* sums) noexcept;
 };
 

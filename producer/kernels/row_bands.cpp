@@ -11,10 +11,10 @@
 namespace ringside {
 namespace {
 
-// Shorter bands save too little: their columns are stored twice.
+// Bands of fewer rows save too little, because their columns are stored twice.
 constexpr std::uint64_t kMinBandRows = 16;
 
-/// The first row after the band that starts at `row`; at most `last`.
+/// The first row after the band that starts at `row`, but at most `last`.
 std::uint64_t end_of_band(const CsrMatrix& matrix, std::uint64_t row, std::uint64_t last) {
   const std::uint64_t entries = matrix.row_begin[row + 1] - matrix.row_begin[row];
   for (++row; row < last; ++row) {
@@ -28,8 +28,8 @@ std::uint64_t end_of_band(const CsrMatrix& matrix, std::uint64_t row, std::uint6
   return last;
 }
 
-/// Appends the rows of one block, [first, last), to `out`, which holds the earlier blocks. scratch: kept by the caller
-/// to save an allocation per block.
+/// Appends the rows of one block, [first, last), to `out`, which holds the earlier blocks. scratch: memory that the
+/// caller keeps, to save an allocation per block.
 void describe_block(const CsrMatrix& matrix, bool look_for_bands, std::uint64_t first, std::uint64_t last,
                     std::vector<RowBand>& scratch, RowBands& out) {
   const auto entries_of = [&](std::uint64_t row) { return matrix.row_begin[row + 1] - matrix.row_begin[row]; };
@@ -42,8 +42,8 @@ void describe_block(const CsrMatrix& matrix, bool look_for_bands, std::uint64_t 
                        static_cast<std::uint32_t>(entries_of(row))});
     row = end;
   }
-  // A few short bands among longer ones (the border of a mesh) stay bands: in the matrix, their rows are far from all
-  // other reads, and each row would cause a wait for memory.
+  // A few short bands among longer ones (as at the border of a mesh) stay bands. As single rows they would be read from
+  // the matrix, far from all other reads, and each of these rows would cause a wait for memory.
   const std::uint64_t entries = matrix.row_begin[last] - matrix.row_begin[first];
   const bool keep_short_bands = look_for_bands && entries_in_short_bands * 16 <= entries;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Regularity in a sparse matrix, found once and used in every iteration. A *band* is a group of neighbouring rows with
-// equally many entries whose columns all advance by one from row to row, as in every mesh or stencil. Sums over the
-// rows of a band need no gather: entry j of its rows t, t+1, t+2 ... is x[c_j + t], a plain vector load.
+// Regular groups of rows in a sparse matrix, found once and used in every iteration. A *band* is a group of
+// neighbouring rows with equally many entries whose columns all advance by one from row to row, as in every mesh or
+// stencil. Sums over the rows of a band need no gather: entry j of its rows t, t+1, t+2 ... is x[c_j + t], a plain
+// vector load.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +13,13 @@
 
 namespace ringside {
 
-/// A matrix's rows, block by block (producer/kernels/block_rows.hpp): rows in bands, and the other rows one by one.
-/// Every row is in exactly one of the two. In addition to the matrix this takes at most 2 B per row and 1/8 of the
-/// columns' bytes.
+/// The rows of a matrix, block by block (producer/kernels/block_rows.hpp). Every row is either in a band or in the list
+/// of single rows. In addition to the matrix this takes at most 2 B per row and 1/8 of the columns' bytes.
 struct RowBands {
   std::vector<RowBand> band;
   std::vector<std::uint32_t> band_column;  // the columns of each band's first row, band after band
   std::vector<std::uint16_t> single;       // the other rows, offsets into their block, by ascending number of entries
-  std::vector<RowBandsBlock> block;        // blocks + 1: where each block's part of the lists begins
+  std::vector<RowBandsBlock> block;        // blocks + 1 entries: where each block's part of the lists begins
 };
 
 /// Uses all OpenMP threads; the result does not depend on their number. All rows are single if the matrix has values,

@@ -10,8 +10,8 @@
 namespace ringside {
 namespace {
 
-/// Work in loads: one per entry, or an eighth if eight rows or entries are loaded together; and eight per row, because
-/// its vectors are read and written once.
+/// The work, counted in loads: one per entry, or an eighth of a load if eight rows or entries are loaded together; and
+/// eight per row, because the row's elements of the vectors are read and written once.
 std::vector<std::uint64_t> work_before(const CsrMatrix& matrix, const RowLayout& layout) {
   std::vector<std::uint64_t> before(block_count(matrix.rows) + 1);
   for (std::uint64_t block = 0; block + 1 < before.size(); ++block) {

@@ -17,7 +17,7 @@
 
 namespace ringside {
 
-/// The format of that name. Throws `Error` (exit code 2) for an unknown name.
+/// The format with this name. Throws `Error` (exit code 2) for an unknown name.
 MatrixFormat format_named(std::string_view name);
 
 struct RowLayout {
@@ -25,18 +25,18 @@ struct RowLayout {
   RowBands rows;
   PackedRows packed;                       // exists with kPacked and kRanked
   Array<std::uint32_t> place;              // with kRanked: the place of the vector's element j
-  std::vector<std::uint64_t> work_before;  // blocks + 1: the work of all earlier blocks, in loads
+  std::vector<std::uint64_t> work_before;  // blocks + 1 values: the work of all earlier blocks, in loads
 
   /// Whether the product reads rows from the matrix. If not, the matrix's arrays may be released.
   bool reads_matrix() const noexcept { return packed.block.empty() && !rows.single.empty(); }
 
-  /// Pointers into this layout and into `matrix`.
+  /// Returns pointers into this layout and into `matrix`.
   RowProduct product(const CsrMatrix& matrix) const noexcept;
 };
 
 /// Uses all OpenMP threads; the choice does not depend on their number. reads: the number of reads of each vector
-/// element, if the solver can read the vector in another order than the published one; else empty, and `wanted` is not
-/// kRanked.
+/// element, if the solver can read the vector in another order than the published one. Otherwise it is empty, and
+/// `wanted` must not be kRanked.
 RowLayout make_row_layout(const CsrMatrix& matrix, MatrixFormat wanted, std::span<const double> reads);
 
 }  // namespace ringside

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A matrix in the format for a product of its rows with a vector: raw pointers and plain structs, because kernels call
-// no code of a header (cmake/isa_variants.cmake). RowLayout (producer/kernels/row_layout.hpp) makes these structs.
+// A matrix in the format in which its rows are multiplied with a vector. It consists of raw pointers and plain structs,
+// because kernels must not call code of a header (cmake/isa_variants.cmake). RowLayout
+// (producer/kernels/row_layout.hpp) makes these structs.
 #pragma once
 
 #include <cstdint>
 
 namespace ringside {
 
-/// Rows with fewer entries are added up entry by entry, in column order. Longer rows are added up in eight lanes, entry
-/// j in lane j modulo 8, and then the lanes as ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)): eight additions at a time
-/// instead of one after the other. Every layout, instruction set and number of threads keeps this order, to the bit.
-/// The error is at most (31 or, for m entries, m/8 + 10) * 2^-53 of the sum of the entries' magnitudes.
+/// The entries of a row with fewer entries are added one after the other, in column order. Longer rows are added up in
+/// eight lanes (entry j in lane j modulo 8), so that eight additions are made at a time. Then the lanes are added as
+/// ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)). This order, and so every bit, is the same for every layout, instruction
+/// set and number of threads. The error is at most (31 or, for m entries, m/8 + 10) * 2^-53 of the sum of the entries'
+/// magnitudes.
 inline constexpr std::uint32_t kLongRow = 32;
 
 /// Neighbouring rows of one block with equally many entries, whose columns all advance by one from row to row.
@@ -20,14 +22,14 @@ struct RowBand {
   std::uint32_t entries;  // the number of entries of each row
 };
 
-/// The beginnings of a block's parts in three lists; each part ends where the next block's part begins.
+/// Where a block's parts begin in three lists. Each part ends where the next block's part begins.
 struct RowBandsBlock {
   std::uint64_t band = 0;
   std::uint64_t band_column = 0;
   std::uint64_t single = 0;
 };
 
-/// The beginning of a block's packed rows; the rows end with a `PackedKind::kEnd`.
+/// Where a block's packed rows begin; they end with a `PackedKind::kEnd`.
 struct PackedBlock {
   std::uint64_t word = 0;
   std::uint64_t words = 0;  // the number of words
@@ -47,7 +49,7 @@ enum class PackedKind : std::uint32_t {
   kCopies      // each word has two rows: the first is a copy of the second, so it has the same sum (nothing follows)
 };
 
-/// The number of words that may be read after the last packed one; their content does not matter.
+/// The number of words after the last packed word that may be read; their content does not matter.
 inline constexpr std::uint64_t kReadAheadWords = 256;
 
 /// A matrix in its format. If it has no values, all entries are 1.
@@ -57,13 +59,13 @@ struct RowProduct {
   const std::uint32_t* column;      // nonzeros
   const double* value;              // nonzeros, or null
   const RowBandsBlock* block;       // blocks + 1; with the next three members: producer/kernels/row_bands.hpp
-  const RowBand* band;              // rows in bands, without values only
+  const RowBand* band;              // rows in bands; only if there are no values
   const std::uint32_t* band_column;  // the columns of each band's first row, band after band
   const std::uint16_t* single;       // rows outside bands, offsets into the block, by ascending number of entries
-  const PackedBlock* packed;        // blocks: the single rows, packed (packed_rows.hpp); null: read them from `column`
+  const PackedBlock* packed;        // per block: the packed single rows (packed_rows.hpp); if null, `column` has them
   const std::uint32_t* word;
   const double* packed_value;  // in the order of the words' entries, or null
-  bool far;                    // the vector is larger than the caches: its elements are prefetched
+  bool far;                    // whether the vector is larger than the caches, so that its elements are prefetched
 };
 
 }  // namespace ringside

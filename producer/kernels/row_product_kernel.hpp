@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // sum[r] = sum over the entries (r, c) of value * x[c], for the rows of one block, in the order of
-// producer/kernels/row_product.hpp. Part of the kernels compiled once per instruction set. The 8 kB of results stay in
-// the first-level cache for the solver's own half of the iteration.
+// producer/kernels/row_product.hpp. This is a part of the kernels that are compiled once per instruction set. The
+// results, which are 8 kB, stay in the first-level cache for the solver's own half of the iteration.
 //
-// What a row costs, and its bytes from memory (m entries; without the block's x, of which each line is read once):
+// What a row with m entries costs, and its bytes from memory (without the block's x, of which each cache line is read
+// once):
 //   in a band        m loads and m additions, an eighth of an instruction each with AVX-512; nothing of the matrix
 //   packed          two instructions an entry, one where its row is long, a quarter where columns are consecutive too;
 //                   2 B and a share of 8, 4 B an entry (1/2 B where consecutive), 8 B a value; a copy 4 B in all
@@ -26,7 +27,7 @@ inline std::uint64_t rows_of_block(std::uint64_t rows, std::uint64_t block) noex
 struct LongRow {
   Register lanes[kParts] = {};
 
-  /// Adds eight entries, in their order.
+  /// Adds eight entries, in the order of the row.
   template <bool kValues>
   void add_eight(const std::uint32_t* column, const double* value, const double* x) noexcept {
     for (int part = 0; part < kParts; ++part) {
@@ -59,17 +60,18 @@ struct LongRow {
   }
 };
 
-// Columns are prefetched 1 kB ahead (measured: 1/2 and 2 kB the same, 4 kB worse).
+// Columns are prefetched 1 kB ahead. (Measured: 1/2 and 2 kB give the same time, 4 kB is slower.)
 constexpr std::uint64_t kColumnsAhead = 256;
 constexpr std::uint32_t kColumnsInLine = 16;
 
 // kFar: x is larger than the caches, and its elements are prefetched this many entries ahead. A core has some hundred
 // instructions in flight. Without prefetches it waits for nine or ten such elements at a time, although fifty are
-// possible (measured on rmat:22: none 1.00, 32 entries 0.95, 96 to 256 entries 0.75 of the time).
+// possible. (Relative times measured on rmat:22: 1.00 without prefetches, 0.95 with 32 entries, 0.75 with 96 to 256
+// entries.)
 constexpr std::uint64_t kEntriesAhead = 128;
 static_assert(kEntriesAhead + kLanes <= kReadAheadWords);
 
-// The columns are followed by heads and columns of other groups. Prefetches of these are useless but harmless.
+// The columns are followed by the heads and columns of other groups. Prefetches of these are useless but harmless.
 template <bool kFar>
 inline void fetch(const double* x, const std::uint32_t* column, std::uint32_t count) noexcept {
   if constexpr (kFar) {
@@ -101,11 +103,12 @@ inline double sum_row(const std::uint32_t* column, const double* value, std::uin
 
 // ---- Bands ----
 
-// 4 kB ahead: far enough for the line to arrive, near enough to stay in the second-level cache (measured: 1, 2, 8 kB).
+// 4 kB ahead: this is so far that the cache line arrives in time, and so near that it stays in the second-level cache
+// (also measured: 1, 2, 8 kB).
 constexpr std::uint64_t kPrefetchAhead = 512;
 
-// Sums rows offset .. offset + 8 * kVectors - 1 of a band. column: the columns of its first row. Each row's sum stays
-// in one lane for all entries.
+// Sums rows offset .. offset + 8 * kVectors - 1 of a band. column: the columns of its first row. All entries of a row
+// are added in one lane.
 template <int kVectors>
 inline void sum_tile(const double* x, const std::uint32_t* column, std::uint32_t entries, std::uint64_t offset,
                      double* sum) noexcept {
@@ -133,8 +136,8 @@ inline void sum_tile_of_long_rows(const double* x, const std::uint32_t* column, 
   }
 }
 
-// own: the vector that the solver's half reads next, from the band's first row on. It is prefetched here, because the
-// solver's half would wait for it.
+// own: the vector that the solver's half of the iteration reads next, from the band's first row on. It is prefetched
+// here, because otherwise the solver's half would wait for it.
 template <int kVectors, class Tile>
 inline void sum_tiles(const Tile& tile, const double* x, const std::uint32_t* column, RowBand band, const double* own,
                       double* sum) noexcept {
@@ -146,7 +149,8 @@ inline void sum_tiles(const Tile& tile, const double* x, const std::uint32_t* co
     }
     tile(x, column, band.entries, row, sum);
   }
-  // The remaining rows are summed together with some earlier ones: the same additions give the same sums.
+  // The remaining rows are summed together with some rows that were summed before; the same additions give the same
+  // sums again.
   if (band.rows % kTileRows != 0) tile(x, column, band.entries, band.rows - kTileRows, sum);
 }
 
@@ -169,7 +173,7 @@ inline void sum_band(const double* x, const std::uint32_t* column, RowBand band,
 
 using RowOffset __attribute__((may_alias)) = std::uint16_t;  // two to a word
 
-// Sums rows of the same few entries: four chains of additions side by side, then row by row.
+// Sums rows that have equally many, but few, entries: first in four parallel chains of additions, then row by row.
 template <bool kValues, bool kFar>
 inline void sum_short_rows(const std::uint32_t* column, const double* value, std::uint32_t entries,
                            const std::uint16_t* row, std::uint32_t rows, const double* x, double* sum) noexcept {
@@ -262,12 +266,12 @@ inline void sum_packed_rows(const std::uint32_t* word, const double* value, cons
   }
 }
 
-// ---- Rows as they lie in the matrix ----
+// ---- Rows as the matrix stores them ----
 
-// Sums four rows at a time, in four parallel chains of additions. Rows are in order of their number of entries, so most
-// groups of four end together and the processor predicts where. But the block's columns are then read out of order.
-// Therefore the next block's columns are prefetched meanwhile, some lines with each group of four (measured: 1.2 to 1.4
-// times as fast).
+// Sums four rows at a time, in four parallel chains of additions. Rows are in order of their number of entries, so the
+// rows of most groups of four end together, and the processor predicts where they end. But in this order, the block's
+// columns are read out of order. Therefore some cache lines of the next block's columns are prefetched with each group
+// of four (measured: 1.2 to 1.4 times as fast).
 template <bool kValues>
 inline void sum_single_rows(const RowProduct& product, std::uint64_t block, const double* x, double* sum) noexcept {
   const std::uint16_t* single = product.single + product.block[block].single;

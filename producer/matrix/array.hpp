@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A fixed-size array of plain values in its own memory mapping. Huge pages are advised, and no page is touched before a
-// thread writes to it: so the thread that will use a part can place it (first touch). --matrix-memory decides where an
-// array of the matrix lies. An array can also be a window into a mapped file (the matrix cache), which it keeps alive.
+// A fixed-size array of plain values in its own memory mapping. Huge pages are advised. No page is touched before a
+// thread writes to it, so the thread that will use a part can place it (first touch). --matrix-memory decides where an
+// array of the matrix is stored. An array can also be a window into a mapped file (the matrix cache); it then keeps the
+// mapping alive.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +12,14 @@
 
 namespace ringside {
 
-/// The content of an array, which decides its memory.
+/// What an array contains, which decides in which memory the array is.
 enum class Holds {
-  kVector,  // numbers by row: in DRAM
-  kMatrix   // entries and row beginnings: in DRAM, or in far memory (producer/memory/matrix_memory.hpp)
+  kVector,  // one number for each row; in DRAM
+  kMatrix   // entries and row beginnings; in DRAM or in far memory (producer/memory/matrix_memory.hpp)
 };
 
-/// `bytes` of zeroed, untouched, private memory; freed with the last owner. Throws `Error` (exit code 3) naming the
-/// size if the system has no room.
+/// `bytes` bytes of zeroed, untouched, private memory, which are freed with the last owner. Throws `Error` (exit code
+/// 3), whose text names the size, if the system has no room.
 std::shared_ptr<void> allocate_pages(std::size_t bytes, Holds holds = Holds::kVector);
 
 template <class T>

@@ -26,8 +26,8 @@ struct Entry {
   double value;
 };
 
-// Entries of one column are ordered by magnitude; of two equal magnitudes, the negative entry comes first. The order
-// depends on the values alone, so their sum has the same bits for every distribution of lines among threads.
+// Entries of one column are ordered by magnitude; of two equal magnitudes, the negative entry comes first. This order
+// depends only on the values, so the sum of the values has the same bits for every distribution of lines among threads.
 bool before(const Entry& a, const Entry& b) noexcept {
   if (a.column != b.column) return a.column < b.column;
   constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
@@ -37,7 +37,7 @@ bool before(const Entry& a, const Entry& b) noexcept {
   return bits_a > bits_b;
 }
 
-// Heap sort of two parallel arrays in place, for rows too long to copy.
+// Sorts two parallel arrays in place by heap sort, for rows that are too long to copy.
 void sort_in_place(std::uint32_t* column, double* value, std::size_t n) noexcept {
   const auto sift_down = [&](std::size_t root, std::size_t size) {
     const Entry moved{column[root], value[root]};
@@ -59,12 +59,12 @@ void sort_in_place(std::uint32_t* column, double* value, std::size_t n) noexcept
 }
 
 void sort_row(std::uint32_t* column, double* value, std::size_t n, std::vector<Entry>& scratch) {
-  constexpr std::size_t kLongestCopiedRow = std::size_t{1} << 20;  // 16 MiB a thread
+  constexpr std::size_t kLongestCopiedRow = std::size_t{1} << 20;  // 16 MiB per thread
   if (value == nullptr) {
     if (!std::is_sorted(column, column + n)) std::sort(column, column + n);
     return;
   }
-  // Strictly ascending: nothing to sort or merge.
+  // The row is strictly ascending: there is nothing to sort or to merge.
   if (std::adjacent_find(column, column + n, std::greater_equal<>()) == column + n) return;
   if (n > kLongestCopiedRow) return sort_in_place(column, value, n);
   scratch.resize(n);
@@ -94,8 +94,8 @@ std::size_t merge_row(const std::uint32_t* from, const double* from_value, std::
   return kept;
 }
 
-// Writes one byte per page, so that the thread that will own a part of an array places it. Threads share the frames of
-// far memory: there a touch would only cost a fault.
+// Writes one byte per page. So each part of an array is placed by the thread that will own it. For far memory, a touch
+// would only cost a fault, because all threads share its frames.
 void touch(void* data, std::size_t first_byte, std::size_t last_byte) noexcept {
   if (in_far_memory(data)) return;
   auto* const bytes = static_cast<volatile char*>(data);
@@ -151,7 +151,7 @@ std::vector<std::uint64_t> balanced_rows(const std::uint64_t* row_begin, std::ui
   const std::uint64_t work = rows + row_begin[rows];
   std::vector<std::uint64_t> bound{0};
   for (std::size_t part = 1; part < parts; ++part) {
-    // The first row before which at least part/parts of the work lies.
+    // The first row with at least part/parts of the work before it.
     const std::uint64_t wanted = work / parts * part;
     std::uint64_t low = bound.back();
     std::uint64_t high = rows;
@@ -204,7 +204,7 @@ void CsrBuilder::allocate() {
   }
 }
 
-// Each run of rows is merged towards its own beginning. kept[part]: how many entries of the run remain.
+// The rows of each part are merged towards the part's beginning. kept[part]: how many entries of the part remain.
 std::uint64_t CsrBuilder::sort_and_merge(const std::vector<std::uint64_t>& bound, std::vector<std::uint64_t>& kept) {
   const std::size_t parts = bound.size() - 1;
   std::vector<std::uint64_t> begin_of(parts + 1);
@@ -247,7 +247,8 @@ CsrMatrix CsrBuilder::finish(Array<std::uint64_t> id) {
 }
 
 CsrMatrix CsrBuilder::finish_part(Array<std::uint64_t> id) {
-  // Placing must have moved every row's cursor to the next row's beginning; entries are in bounds either way.
+  // Placing must have moved every row's cursor to the next row's beginning. Even if it has not, all entries are in
+  // bounds.
   bool consistent = cursor_[rows_] == stored_ && cursor_[0] == 0;
 #pragma omp parallel for schedule(static) reduction(&& : consistent)
   for (std::uint64_t row = 0; row < rows_; ++row) consistent = consistent && cursor_[row] <= cursor_[row + 1];
@@ -262,7 +263,7 @@ CsrMatrix CsrBuilder::finish_part(Array<std::uint64_t> id) {
   const std::uint64_t nonzeros = sort_and_merge(bound, kept);
 
   if (nonzeros < stored_) {
-    // Close the gaps between the ranges, in order; entries merged within a range have moved already.
+    // Close the gaps between the ranges, in order. Within a range, merging has already moved the entries together.
     std::uint64_t to = 0;
     for (std::size_t part = 0; part < parts; ++part) {
       const std::uint64_t from = old_begin[part];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Builds a CRS matrix from entries that can be produced twice, in any order and by any number of threads, without a
-// list of them: the first reading counts each entry, the second places it. The builder takes the memory of the stored
-// entries; the result does not depend on the order.
+// Builds a CRS matrix from entries that can be produced twice, in any order and by any number of threads. No list of
+// the entries is made: the first reading counts each entry, the second places it. The builder takes only the memory of
+// the stored entries. The result does not depend on the entries' order.
 //
 //   CsrBuilder builder(rows, columns, orientation, weighted);
 //   each thread: EntryCounter counter(builder); counter.add(i, j, value) for its entries
@@ -25,22 +25,22 @@ namespace ringside {
 /// The largest number of rows or columns: both are counted in 32 bits.
 inline constexpr std::uint64_t kMaxRows = 0xffff'ffff;
 
-/// The number of rows (or columns) that a text of that size may announce, with or without entries. A number in a header
-/// must not decide how much memory is taken.
+/// The most rows (or columns) that a text of this size may announce, with or without entries. This is limited because a
+/// number in a header must not decide how much memory is taken.
 constexpr std::uint64_t most_announced_rows(std::uint64_t text_bytes) {
   constexpr std::uint64_t kAlways = std::uint64_t{1} << 23;  // 64 MiB of row beginnings
   return std::min(kMaxRows, std::max(kAlways, 2 * text_bytes));
 }
 
-/// Throws `Error` (exit code 3) if the system cannot provide `bytes` more memory; otherwise touching it would end the
-/// process.
+/// Throws `Error` (exit code 3) if the system cannot provide `bytes` bytes of additional memory. Without this check,
+/// the process would be killed when it touches the memory.
 void require_memory(std::uint64_t bytes);
 
 /// Divides rows into `parts` ranges of about equal work (entries plus rows): parts + 1 ascending row numbers.
 /// row_begin: rows + 1 offsets.
 std::vector<std::uint64_t> balanced_rows(const std::uint64_t* row_begin, std::uint64_t rows, std::size_t parts);
 
-/// A value that reports a wrong line, in place of a number of lines.
+/// Returned instead of a number of lines if a line is wrong.
 inline constexpr std::uint64_t kWrongLine = std::numeric_limits<std::uint64_t>::max();
 
 class EntryCounter;
@@ -48,31 +48,33 @@ class EntryPlacer;
 
 class CsrBuilder {
  public:
-  // The interface for readers. With this builder one process reads all pieces of a text; shared_builder.hpp has the one
-  // for several processes.
+  // The interface for readers. With this builder, one process reads all pieces of a text; shared_builder.hpp has the
+  // builder for several processes.
   using Counter = EntryCounter;
   using Placer = EntryPlacer;
   using How = Orientation;
-  /// The pieces that this process reads, among `pieces`, which are contiguous.
+  /// Those of `pieces` that this process reads; these pieces are contiguous.
   static const std::vector<std::string_view>& own_pieces(How, const std::vector<std::string_view>& pieces) {
     return pieces;
   }
-  /// lines: the number that each process read. total: the sum over all processes; before: over the processes before
-  /// this one.
+  /// lines: the number of lines that each process has read. total: the sum of these numbers over all processes. before:
+  /// their sum over the processes before this one.
   static std::uint64_t total(How, std::uint64_t lines) noexcept { return lines; }
   static std::uint64_t before(How, std::uint64_t) noexcept { return 0; }
 
   /// The shape of the matrix as the input writes it; `orientation` decides which index becomes the CRS row.
   CsrBuilder(std::uint64_t input_rows, std::uint64_t input_columns, Orientation orientation, bool weighted);
 
-  /// Call between counting and placing: sums up the counts and allocates the arrays.
+  /// Call this between counting and placing. It sums up the counts and allocates the arrays.
   void allocate();
 
-  /// Sorts the rows, merges duplicates (a pattern: to one; weighted: their sum, added in ascending magnitude), drops
-  /// zeros, and computes the content's id. Throws `Error` (exit code 2) if the two readings produced different entries:
-  /// the input changed meanwhile. `id`: names of the rows, or empty. The builder cannot be used afterwards.
+  /// Sorts the rows, merges duplicates (in a pattern, to one entry; with weights, to their sum, added in ascending
+  /// magnitude), drops zeros, and computes the content's id. Throws `Error` (exit code 2) if the two readings produced
+  /// different entries, which means that the input has changed between them. `id`: names of the rows, or empty. The
+  /// builder cannot be used afterwards.
   CsrMatrix finish(Array<std::uint64_t> id = {});
-  /// Does the same as finish, without content_id: for a part, whose id is computed together with the others.
+  /// Does the same as finish, but without content_id. It is for a part, because the id is computed for all parts
+  /// together.
   CsrMatrix finish_part(Array<std::uint64_t> id);
 
  private:
@@ -85,8 +87,9 @@ class CsrBuilder {
   Orientation orientation_;
   bool weighted_;
   std::uint64_t stored_ = 0;
-  // rows + 2 words. Counting adds row r in [r + 2]. After summing up, [r + 1] is the beginning of r. Placing moves it
-  // to the end of r, which is the beginning of r + 1: then the first rows + 1 words are the finished row_begin.
+  // An array of rows + 2 words. Counting counts the entries of row r in word r + 2. After the counts are summed up,
+  // word r + 1 is the beginning of row r. Placing moves it to the end of row r, which is the beginning of row r + 1.
+  // Then the first rows + 1 words are the finished row_begin.
   std::shared_ptr<void> cursor_pages_;
   std::uint64_t* cursor_ = nullptr;
   std::shared_ptr<void> column_pages_;
@@ -95,11 +98,13 @@ class CsrBuilder {
   double* value_ = nullptr;
 };
 
-// Rows are random places in memory, and an atomic addition waits for its cache line and for all earlier stores.
-// Therefore each thread gathers a few entries, prefetches their lines, and adds once the lines have arrived.
+// Successive entries belong to rows at random places in memory, and an atomic addition waits for its cache line and for
+// all earlier stores. Therefore each thread gathers a few entries, prefetches their cache lines, and does the additions
+// once these lines have arrived.
 inline constexpr std::size_t kEntriesGathered = 64;
 
-/// Counts every entry in the first reading; one for each thread, destroyed before `allocate`.
+/// Counts every entry in the first reading. Each thread has its own EntryCounter, which must be destroyed before
+/// `allocate`.
 class EntryCounter {
  public:
   explicit EntryCounter(CsrBuilder& builder) noexcept : builder_(builder) {}
@@ -129,7 +134,8 @@ class EntryCounter {
   std::uint32_t row_[kEntriesGathered];
 };
 
-/// Places every entry in the second reading; one for each thread, destroyed before `finish`.
+/// Places every entry in the second reading. Each thread has its own EntryPlacer, which must be destroyed before
+/// `finish`.
 class EntryPlacer {
  public:
   explicit EntryPlacer(CsrBuilder& builder) noexcept : builder_(builder) {}
@@ -156,7 +162,7 @@ class EntryPlacer {
       at[k] = cursor.fetch_add(1, std::memory_order_relaxed);
     }
     for (std::size_t k = 0; k < gathered_; ++k) {
-      if (at[k] >= builder_.stored_) continue;  // more entries than in the first reading; `finish` detects it
+      if (at[k] >= builder_.stored_) continue;  // more entries than in the first reading; `finish` detects this
       builder_.column_[at[k]] = column_[k];
       if (builder_.value_ != nullptr) builder_.value_[at[k]] = value_[k];
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A sparse matrix in compressed row storage (CRS): what the readers build and the solvers multiply with.
+// A sparse matrix in compressed row storage (CRS), which the readers build and with which the solvers multiply.
 #pragma once
 
 #include <algorithm>
@@ -12,29 +12,31 @@
 
 namespace ringside {
 
-/// Which index of an entry (i, j) of the input becomes the row of the CRS matrix.
+/// Says which index of an entry (i, j) of the input becomes the row of the CRS matrix.
 enum class Orientation {
   kRows,    // row i lists the columns j: A as written (Jacobi, cg)
   kInLinks  // row j lists the sources i: the transpose, so that x_j sums over the links into j (PageRank)
 };
 
-/// Columns ascend within a row and occur once; explicit zeros are not kept (docs/use/run.md). Columns are 32-bit:
-/// the readers refuse a matrix with more than 2^32 - 1 rows or columns. Nonzeros are counted in 64 bits.
+/// Columns ascend within a row, and each column occurs only once; explicit zeros are not kept (docs/use/run.md).
+/// Columns are 32-bit: the readers refuse a matrix with more than 2^32 - 1 rows or columns. Nonzeros are counted in 64
+/// bits.
 struct CsrMatrix {
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
   Orientation orientation = Orientation::kRows;
   Array<std::uint64_t> row_begin;  // rows + 1 offsets into `column`; row r's entries are [row_begin[r], row_begin[r+1])
   Array<std::uint32_t> column;     // nonzeros
-  Array<double> value;             // nonzeros, or empty: a pattern, every entry 1
-  // Names of the rows if the input's are not 0..rows-1 (an edge list with gaps in its ids), ascending; else empty.
+  Array<double> value;             // nonzeros; or empty for a pattern, in which every entry is 1
+  // The names of the rows in ascending order, if they are not 0 .. rows-1 in the input (an edge list with gaps in its
+  // ids); else empty.
   Array<std::uint64_t> id;
-  Id128 content_id;  // hash of shape, orientation and the arrays: equal content, equal id
+  Id128 content_id;  // hash of shape, orientation and the arrays: equal content has an equal id
 
   // If several processes share a matrix, each has a part: contiguous rows (matrix_part.hpp). `rows` and `row_begin`
-  // describe the part, `columns` and `id` the whole.
-  std::uint64_t first_row = 0;       // the part's first row in the whole
-  std::uint64_t rows_elsewhere = 0;  // rows of the whole outside the part
+  // describe the part; `columns` and `id` describe the whole matrix.
+  std::uint64_t first_row = 0;       // the part's first row in the whole matrix
+  std::uint64_t rows_elsewhere = 0;  // rows of the whole matrix outside the part
 
   std::uint64_t all_rows() const noexcept { return rows + rows_elsewhere; }
   std::uint64_t nonzeros() const noexcept { return column.size(); }

@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-/// The names of columns in a head. The first name of each line is also the name in --columns.
+/// The names that columns can have in a head. The first name of each line is also the name that --columns uses.
 constexpr std::pair<EdgeColumn, std::array<std::string_view, 5>> kNames[] = {
     {EdgeColumn::kFrom, {"from", "source", "src", "u", "fromnodeid"}},
     {EdgeColumn::kTo, {"to", "target", "dst", "v", "tonodeid"}},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The meaning of an edge list's columns: by default `u v` or `u v weight`; else from --columns or the head of a CSV
-// file. Published edge lists also hold times and other figures, which only a person can distinguish from weights.
+// The meaning of an edge list's columns. By default it is `u v` or `u v weight`; --columns or the head of a CSV file
+// can give another meaning. Published edge lists also contain times and other figures, and only a person can
+// distinguish these from weights.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +20,12 @@ struct EdgeColumns {
   std::size_t required = 2;  // the least number of columns in a line
   std::string line = "'u v' or 'u v weight'";  // for messages
 
-  /// Whether --columns or a head gives the columns' meaning, so that nothing is inferred from lines.
+  /// Whether --columns or a head gives the columns' meaning. If so, nothing is inferred from the lines.
   bool are_given() const { return required == order.size(); }
 };
 
 /// The value of --columns, such as "from,to,weight,skip"; the default if it is empty. Throws `Error` (exit code 2)
-/// unless it has one `from`, one `to` and at most one `weight`.
+/// unless the value has one `from`, one `to` and at most one `weight`.
 EdgeColumns parse_edge_columns(const std::string& text);
 
 /// The columns that a CSV file's first line names (from, source, src, u; to, target, dst, v; weight, w, value; in any

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Three readings by all threads: a survey (how many edges, which ids), counting, placing. As in the MatrixMarket
-// reader, the fast loops only detect that a line is wrong. Then one slow pass from the top finds which line it is and
-// why.
+// All threads read the text three times: to survey it (how many edges, which ids), to count entries, and to place them.
+// As in the MatrixMarket reader, the fast loops only detect that a line is wrong. Then one slow pass from the top finds
+// which line it is and why.
 #include "producer/matrix/edge_list.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ bool ends_word(const char* p, const char* end) noexcept {
   return p == end || is_separator(*p) || is_line_end(*p);
 }
 
-// Blanks with at most one comma: two commas would enclose an empty word.
+// Skips blanks with at most one comma, because two commas would enclose an empty word.
 const char* skip_separator(const char* p, const char* end) noexcept {
   p = skip_blanks(p, end);
   return p < end && *p == ',' ? skip_blanks(p + 1, end) : p;
@@ -90,7 +90,7 @@ const char* parse_edge(const char* p, const char* end, const EdgeColumns& column
     p = skip_separator(next, end);
     if (p == end || is_line_end(*p)) {
       const std::size_t missing = columns.required > column + 1 ? columns.required - column - 1 : 0;
-      // "0,1," has three columns; the last may be empty if it is skipped.
+      // "0,1," has three columns; the last column may be empty if it is skipped.
       const bool only_the_last = missing == 1 && columns.order.back() == EdgeColumn::kSkip;
       if (missing > 0 && !(only_the_last && std::find(next, p, ',') != p)) wrong = LineFault::kMissing;
       return p;
@@ -211,7 +211,7 @@ class EdgeListReader {
     std::uint64_t edges;
   };
 
-  // The first line of a CSV file may name the columns instead of holding ids.
+  // The first line of a CSV file may contain the names of the columns instead of ids.
   void skip_head() {
     const char* const end = text_.data() + text_.size();
     first_edge_ = skip_to_edge(text_.data(), end);
@@ -244,7 +244,8 @@ class EdgeListReader {
     first_edge_ = skip_to_edge(line_end, end);
   }
 
-  // The first line may count nodes and edges: "n m". If the columns are given, a line with all of them is an edge.
+  // The first line may give the number of nodes and edges: "n m". If the columns are given, a first line with all of
+  // them is an edge.
   std::optional<Counts> counts(LineFault wrong_edge) const {
     if (columns_.are_given() && wrong_edge == LineFault::kNothing) return std::nullopt;
     static const EdgeColumns two_words{.order = {EdgeColumn::kFrom, EdgeColumn::kTo}};
@@ -291,8 +292,8 @@ class EdgeListReader {
     return total;
   }
 
-  // Passes every edge to a Sink (the builder's Counter or Placer), from all threads. Returns false if a line is wrong
-  // or only some have weights.
+  // Passes every edge to a Sink (the builder's Counter or Placer), from all threads. Returns false if a line is wrong,
+  // or if only some lines have weights.
   template <class Sink, class Builder, class RowOf>
   bool read_edges(const std::vector<std::string_view>& pieces, Builder& builder, std::uint64_t rows,
                   const RowOf& row_of) const {
@@ -302,7 +303,7 @@ class EdgeListReader {
         if (edge.has_weight != weighted_) return false;
         const std::uint64_t row = row_of(edge.from);
         const std::uint64_t column = row_of(edge.to);
-        // The survey found every id; but if the text changes meanwhile, no access may leave the arrays.
+        // The survey found every id. But the text may have changed since then, and no access may leave the arrays.
         if (row < rows && column < rows) {
           sink.add(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column), edge.weight);
         }
@@ -373,7 +374,7 @@ class EdgeListReader {
     return build<Builder>(how, distinct.size(), std::move(id), row_of);
   }
 
-  // "# Nodes: 875713 Edges: 5105039", before the first edge.
+  // The number of nodes in a comment such as "# Nodes: 875713 Edges: 5105039" before the first edge.
   std::optional<std::uint64_t> announced_nodes() const {
     constexpr std::string_view kNodes = "Nodes:";
     const std::string_view comments = text_.substr(0, offset_of(first_edge_));
@@ -397,7 +398,7 @@ class EdgeListReader {
     std::optional<bool> weighted;
     std::uint64_t weighted_line = 0;
     const char* p = first_edge_;
-    // "n m" may have fewer words than an edge: lines are compared from the second on.
+    // "n m" may have fewer words than an edge, so lines are compared only from the second one on.
     Edge first;
     LineFault wrong_first = LineFault::kNothing;
     parse_edge(p, end, columns_, first, wrong_first);

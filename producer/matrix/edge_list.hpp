@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads edge lists: `u v` or `u v weight` a line, or given columns. The announcement in the text and the ids decide the
-// number of rows and the row of each id (docs/use/run.md).
+// Reads edge lists: each line has `u v`, `u v weight`, or the given columns. The counts that the text announces and the
+// ids decide the number of rows and the row of each id (docs/use/run.md).
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ CsrMatrix read_edge_list(std::string_view text, const std::string& name, Orienta
                          const EdgeColumns& columns = {});
 
 /// This process's part of the matrix, if each of several processes reads a share of the text. Each process first
-/// surveys the whole text. If one process throws, all do.
+/// surveys the whole text. If one process throws an Error, all processes throw it.
 CsrMatrix read_edge_list_share(std::string_view text, const std::string& name, SharedBuilder::How how,
                                const EdgeColumns& columns = {});
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The grid's offsets have a closed form, so every thread writes its rows of the CRS arrays at once, without counting.
+// There is a formula for the grid's offsets, so every thread writes its rows of the CRS arrays directly, without
+// counting.
 #include "producer/matrix/grid.hpp"
 
 #include <algorithm>

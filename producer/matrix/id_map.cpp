@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks in the bitmap, and merging of collected ids.
+// Computes ranks in the bitmap, and merges collected ids.
 #include "producer/matrix/id_map.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps the ids of an edge list to rows: rows are the distinct ids in ascending order. All threads mark ids that are not
-// too large for the text in a bitmap; larger ids are collected and sorted.
+// Maps the ids of an edge list to rows: rows are the distinct ids in ascending order. All threads mark ids in a bitmap,
+// unless an id is too large for the size of the text; larger ids are collected and sorted.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,8 @@
 
 namespace ringside {
 
-/// A set of ids below `limit`, one bit each, and the rank of an id within it. Pages without a mark stay untouched.
+/// A set of ids below `limit`, with one bit for each id. It can compute the rank of an id in the set. Pages without a
+/// mark stay untouched.
 class IdBitmap {
  public:
   explicit IdBitmap(std::uint64_t limit);
@@ -23,11 +24,11 @@ class IdBitmap {
   void mark(std::uint64_t id) noexcept {
     const std::atomic_ref<std::uint64_t> word(words_[id / 64]);
     const std::uint64_t bit = std::uint64_t{1} << (id % 64);
-    // Most ids are already marked: reading first keeps the cache line shared.
+    // Most ids are already marked. Therefore the word is read first, so that the cache line stays shared.
     if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
   }
 
-  /// Call after marking and before `rank`: returns the number of marked ids up to `max_id`.
+  /// Call this after marking and before `rank`. Returns the number of marked ids up to `max_id`.
   std::uint64_t count_up_to(std::uint64_t max_id);
 
   /// The number of smaller marked ids.
@@ -40,11 +41,12 @@ class IdBitmap {
     return rank + static_cast<std::uint64_t>(std::popcount(words_[id / 64] & below));
   }
 
-  /// The marked ids up to the counted `max_id`, ascending: `count` of them.
+  /// The first `count` marked ids, in ascending order. count: the number that count_up_to returned.
   Array<std::uint64_t> ids(std::uint64_t count) const;
 
  private:
-  // One 32-bit count for four words: the bitmap grows by an eighth, and a rank reads four words at most.
+  // There is one 32-bit count for four words. So the counts take an eighth of the bitmap's memory, and a rank reads at
+  // most four words.
   static constexpr std::uint64_t kBlockWords = 4;
   static constexpr std::uint64_t kBlockBits = 64 * kBlockWords;
 
@@ -53,7 +55,8 @@ class IdBitmap {
   std::vector<std::uint32_t> marked_before_;
 };
 
-/// Collects ids of any size; the memory grows with the number of distinct ids, not of ids added.
+/// Collects ids of any size. Its memory grows with the number of distinct ids, not with the number of ids that were
+/// added.
 class IdCollection {
  public:
   void add(std::uint64_t id) {

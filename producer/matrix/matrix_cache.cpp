@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes and checks matrix caches. The file is trusted only after the checks: a solver follows these arrays without
-// checks.
+// Writes and checks matrix caches. The file is trusted only after these checks, because a solver uses the arrays
+// without any checks.
 #include "producer/matrix/matrix_cache.hpp"
 
 #include <fcntl.h>
@@ -35,7 +35,7 @@ std::uint32_t code_of(Orientation orientation) {
   return orientation == Orientation::kRows ? 0 : 1;
 }
 
-// The shape alone decides the sections' places; a reader requires exactly these offsets.
+// The places of the sections depend only on the shape; a reader requires exactly these offsets.
 void lay_out(CacheHeader& header, bool has_value, bool has_id) {
   std::uint64_t end = kCacheAlignment;
   const auto section = [&end](std::uint64_t bytes) {
@@ -61,7 +61,7 @@ class CacheFile {
     if (error != 0) fail(fmt::format("cannot be given {} bytes", bytes), error);
   }
 
-  /// Far memory is copied to a buffer first: system calls cannot access it.
+  /// Far memory is first copied to a buffer, because system calls cannot access far memory.
   void write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
     const char* from = static_cast<const char*>(data);
     const bool copies = in_far_memory(data);
@@ -100,7 +100,7 @@ class CacheFile {
 };
 
 // The header of `bytes`, which must begin with the magic. The caller checks version and byte order first, then the
-// hash: another version may have its hash elsewhere.
+// hash: another version may have its hash at another place.
 CacheHeader copy_header(std::string_view bytes, const std::string& name) {
   if (!is_cache(bytes))
     throw usage_error("{}: found no matrix cache, expected one (a file that opens with RSMATRIX)", name);
@@ -138,7 +138,7 @@ void check_layout(const CacheHeader& header, std::uint64_t file_bytes, const std
   }
 }
 
-// Checks, in one sweep by all threads, everything that a solver follows without checks.
+// Checks everything that a solver uses without checks, in one sweep by all threads.
 bool is_walkable(const CsrMatrix& matrix) {
   const std::uint64_t* const row_begin = matrix.row_begin.data();
   const std::uint32_t* const column = matrix.column.data();
@@ -209,7 +209,7 @@ CsrMatrix map_matrix_cache(const Text& bytes, const std::string& name, Orientati
                       orientation == Orientation::kRows ? "rows" : "in-links");
   }
 
-  // The mapping is read-only, and a const CsrMatrix is only read.
+  // The cast is safe: the mapping is read-only, but a const CsrMatrix is only read.
   char* const base = const_cast<char*>(bytes.text.data());
   const auto section = [&](std::uint64_t offset) { return static_cast<void*>(base + offset); };
   CsrMatrix matrix;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A matrix as a file that is mapped instead of parsed. docs/use/run.md documents the layout, which is fixed here;
-// the version, the document, the assertions and the golden test change together.
+// A matrix as a file that is mapped instead of parsed. docs/use/run.md documents the layout, which this file defines.
+// If the layout changes, the version, the document, the assertions and the golden test must change with it.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace ringside {
 inline constexpr std::string_view kCacheMagic = "RSMATRIX";
 inline constexpr std::uint32_t kCacheVersion = 2;
 inline constexpr std::uint32_t kCacheByteOrder = 0x01020304;
-/// Sections begin at multiples of this: they are mapped, and no page holds parts of two of them.
+/// Sections begin at multiples of this number, because they are mapped: no page has parts of two sections.
 inline constexpr std::uint64_t kCacheAlignment = 4096;
 
 struct CacheHeader {
@@ -47,8 +47,8 @@ static_assert(offsetof(CacheHeader, file_bytes) == 80 && offsetof(CacheHeader, c
 static_assert(offsetof(CacheHeader, source) == 128 && offsetof(CacheHeader, header_hash) == 496);
 
 /// The source of a cache: a file's name, size and hash128_parallel of its bytes, or a generator's text. The hash
-/// decides, not a file's recorded times: archives, images and stores give all files the same times, and some file
-/// systems invent them.
+/// decides whether a file has changed, not the file's recorded times: archives, images and stores give all files the
+/// same times, and some file systems make times up.
 struct CacheSource {
   std::string text;
   std::uint64_t bytes = 0;
@@ -59,19 +59,19 @@ struct CacheSource {
 bool is_cache(std::string_view bytes);
 
 /// Writes the matrix to `path`. The file appears there when it is complete and synced (common/files/new_file.hpp).
-/// Throws `Error` (exit code 3) and leaves an existing file if the folder or the disk does not allow it.
+/// If the folder or the disk does not allow this, throws `Error` (exit code 3) and does not change an existing file.
 void write_matrix_cache(const CsrMatrix& matrix, const CacheSource& source, const std::string& path);
 
 /// The matrix in the bytes of a cache; its arrays are windows into them. `name` is the name of the bytes in messages.
-/// Checks the header, the offsets, the content's hash, that rows ascend and that columns exist, by all threads. Throws
+/// All threads check the header, the offsets and the content's hash, and that rows ascend and columns exist. Throws
 /// `Error`: exit code 5 for damage; 2 for another version, byte order or orientation.
 CsrMatrix read_matrix_cache(const Text& bytes, const std::string& name, Orientation orientation);
 
-/// Does the same without reading or checking the content: another process of this machine has done that.
+/// Does the same, but does not read or check the content, because another process of this machine has checked it.
 CsrMatrix map_matrix_cache(const Text& bytes, const std::string& name, Orientation orientation);
 
-/// True if the bytes are a cache of this version, byte order and orientation, made from exactly that source: then
-/// `read_matrix_cache` is worth calling. Throws `Error`: exit code 5 if the header is damaged, 2 if it is no cache.
+/// True if the bytes are a cache of this version, byte order and orientation that was made from exactly that source.
+/// Then `read_matrix_cache` can use it. Throws `Error`: exit code 5 if the header is damaged, 2 if it is no cache.
 bool is_fresh_cache(std::string_view bytes, const std::string& name, Orientation orientation,
                     const CacheSource& source);
 

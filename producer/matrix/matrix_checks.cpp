@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A solver's requirements of a matrix, and the hash that identifies a matrix's content.
+// What a solver requires of a matrix, and the hash that identifies a matrix's content.
 #include "producer/matrix/matrix_checks.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A solver's requirements of a matrix, and the hash that identifies a matrix's content.
+// What a solver requires of a matrix, and the hash that identifies a matrix's content.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,8 @@
 
 namespace ringside {
 
-/// Throws `Error` (exit code 2) unless rows equal columns. `what`: the matrix's name in messages, usually its file.
+/// Throws `Error` (exit code 2) unless the matrix has as many rows as columns. `what`: the matrix's name in messages,
+/// usually its file.
 void check_square(const CsrMatrix& matrix, std::string_view what);
 
 /// Throws `RefusedEntry` for an entry whose weight is negative, infinite or not a number.

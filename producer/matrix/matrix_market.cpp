@@ -38,8 +38,8 @@ class MatrixMarketReader {
     const std::vector<std::string_view> pieces =
         Builder::own_pieces(how, split_at_lines(text_.substr(header_.body_offset), piece_count(text_.size())));
 
-    // In an array, a value's number determines its place, so the lines are counted first. Entries contain their places
-    // and are counted during reading.
+    // In an array, a value's place depends on the number of values before it, so the lines are counted first. Other
+    // entries contain their places, so they are counted during reading.
     std::vector<std::uint64_t> first_line;
     if (header_.is_array) {
       first_line = count_lines(pieces);
@@ -102,7 +102,7 @@ class MatrixMarketReader {
   }
 
   // Reads the line at p up to its end. Returns the position of the line end; or sets `wrong` and returns the position
-  // of the offending word. Without values the rest of the line is only skipped: a second reading checks it.
+  // of the offending word. Without values, the rest of the line is only skipped, because a second reading checks it.
   template <Field field, bool with_value>
   const char* parse_entry(const char* p, const char* end, CoordinateEntry& entry, EntryFault& wrong) const noexcept {
     const char* next = parse_unsigned(p, end, entry.row);
@@ -158,7 +158,7 @@ class MatrixMarketReader {
                       : for_each_coordinate_of<Field::kReal, false>(piece, visit);
   }
 
-  // Calls visit(entry) for every entry of the piece; false if a line is wrong.
+  // Calls visit(entry) for every entry of the piece. Returns false if a line is wrong.
   template <Field field, bool with_value, class Visit>
   bool for_each_coordinate_of(std::string_view piece, Visit&& visit) const {
     const char* p = piece.data();

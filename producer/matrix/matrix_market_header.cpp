@@ -27,7 +27,7 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
   });
 }
 
-// The first six words of a line at most: every header line has fewer.
+// At most the first six words of a line; every header line has fewer.
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   const char* p = line.data();

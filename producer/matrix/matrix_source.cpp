@@ -39,7 +39,7 @@ struct TextFormat {
   PlaceInText (*find)(std::string_view text, const MatrixPlace& place, IsRefused is_refused, const EdgeColumns&);
 };
 
-// The first format that fits is taken. A text that fits none is an edge list.
+// The first format that the text fits is used. A text that fits no format in this table is an edge list.
 constexpr TextFormat kTextFormats[] = {
     {"MatrixMarket",
      {".mtx", ".mm"},
@@ -68,7 +68,7 @@ bool is_named(std::string_view file_name, const std::array<std::string_view, 2>&
                      [&](std::string_view ending) { return !ending.empty() && file_name.ends_with(ending); });
 }
 
-/// Throws Error for content of no format in the table.
+/// Throws Error if the content has none of the formats in the table.
 const TextFormat& format_of(const MatrixText& input) {
   constexpr std::size_t kLookedAtBytes = 4096;
   const std::string_view text = input.text.text;
@@ -152,10 +152,11 @@ std::string cache_path(const MatrixName& matrix, const MatrixOptions& options, O
   return folder + name + (orientation == Orientation::kRows ? ".rows.rsm" : ".in-links.rsm");
 }
 
-/// The bytes are hashed before they are read: if they change meanwhile, the new cache is already stale.
+/// The bytes are hashed before they are read. So if they change between hashing and reading, the new cache counts as
+/// stale.
 CacheSource cache_source(const Source& source, const MatrixOptions& options) {
   if (source.name.is_generated()) return {.text = options.matrix};
-  // The text contains everything, apart from the bytes, that decides how the bytes are read.
+  // Apart from the bytes themselves, the text contains everything that decides how the bytes are read.
   const auto& [path, member] = source.name.input;
   std::string text(last_part(path));
   if (!member.empty()) text += ":" + member;

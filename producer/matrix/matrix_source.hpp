@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the options to the arrays of a matrix. load_matrix calls each stage once, with the previous stage's
-// result; stages do not call back:
+// Makes the arrays of a matrix from the options. load_matrix calls each stage once, with the previous stage's result;
+// no stage calls an earlier one:
 //
 //   matrix_name         the argument of --matrix: a generator, a file, or a member of an archive (producer/text)
 //   map_file            the file's bytes (producer/text)
@@ -10,7 +10,8 @@
 //   read_..., make_...  the entries, read or made twice for a builder (matrix_market, edge_list, rmat)
 //   CsrBuilder::finish  the arrays: sorted, merged and hashed (csr_builder)
 //
-// A generator follows its name; a grid writes its arrays without a builder.
+// For a generator, the stage read_... or make_... directly follows matrix_name; a grid writes its arrays without a
+// builder.
 #pragma once
 
 #include <optional>
@@ -42,18 +43,20 @@ std::string write_cache(const MatrixOptions& options, Orientation orientation);
 /// Whether the matrix is a cache, or will be read from a cache that load_matrix has checked or written before.
 bool has_cache(const MatrixOptions& options);
 
-/// Maps that cache (map_matrix_cache), after another process of this machine called load_matrix with these options.
+/// Maps the matrix's cache (map_matrix_cache). Call it after another process of this machine has called load_matrix
+/// with these options.
 CsrMatrix map_matrix(const MatrixOptions& options, Orientation orientation);
 
-/// The unpacked text of a matrix file that is no cache, in a known format. Throws Error as load_matrix.
+/// The unpacked text of a matrix file, which must have a known format and be no cache. Throws Error as load_matrix
+/// does.
 MatrixText open_matrix_text(const MatrixOptions& options);
 
-/// This process's part of the matrix, if each of several processes reads a share of the text. If it throws Error (exit
-/// code 2), all processes do.
+/// This process's part of the matrix, if each of several processes reads a share of the text. If one process throws
+/// Error (exit code 2), all processes throw it.
 CsrMatrix read_matrix_share(const MatrixText& input, const MatrixOptions& options, SharedBuilder::How how);
 
-/// Throws Error (exit code 2) for a malformed generator name, for malformed columns or those of a generated matrix,
-/// and for a file that does not exist. Opens nothing: a pipe can be read only once.
+/// Throws Error (exit code 2) for a malformed generator name, for malformed columns, for columns of a generated matrix,
+/// and for a file that does not exist. Opens no file, because a pipe can be read only once.
 void check_matrix_name(const std::string& matrix, const std::string& columns = {});
 
 /// The place of an entry that a solver refused, in the text that `options` name; reads the text again. Empty for a

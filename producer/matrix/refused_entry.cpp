@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The names of a place in a matrix, for messages.
+// Makes the names of a place in a matrix, for messages.
 #include "producer/matrix/refused_entry.hpp"
 
 #include <fmt/format.h>

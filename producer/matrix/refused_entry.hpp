@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An entry or a row that a solver refuses. The solver has only the matrix. The entry's numbers and line in the input
-// are looked up afterwards in the input itself.
+// An entry or a row that a solver refuses. The solver knows only the matrix. Afterwards, the entry's numbers and line
+// are looked up in the input itself.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace ringside {
 
-/// The place in a matrix, as the input writes it: from the row (a link's source) to the column (its target).
+/// A place in a matrix, as the input writes it: `from` is the row (a link's source), `to` the column (its target).
 struct MatrixPlace {
   enum class What { kEntry, kLinks, kRow };  // an entry; all links that leave `from`; a whole row
   What what = What::kEntry;
@@ -27,19 +27,19 @@ struct MatrixPlace {
 
 /// The place in the input's text.
 struct PlaceInText {
-  bool is_edge_list = false;  // true: the indices are the ids, if the matrix has none
-  std::uint64_t line = 0;     // the line's number from 1; 0: on no line
-  std::uint64_t lines = 0;    // number of lines that add up to an entry
-  std::string name = {};      // the text's name in messages, which can be a member of an archive; empty: the file's
+  bool is_edge_list = false;  // if true and the matrix has no ids, the indices are the ids
+  std::uint64_t line = 0;     // the line's number, from 1; 0: the place is on no line
+  std::uint64_t lines = 0;    // the number of lines whose values add up to the entry
+  std::string name = {};      // the text's name in messages, such as a member of an archive; empty: the file's name
 };
 
-/// True for a value that is refused by itself, not only in a sum.
+/// True for a value that is refused even by itself, not only as part of a sum.
 using IsRefused = bool (*)(double) noexcept;
 
 class RefusedEntry : public Error {
  public:
-  /// found: "the weight -1"; accepted: "PageRank accepts finite weights from 0 up"; test: true for values refused by
-  /// themselves; may be null.
+  /// found: such as "the weight -1". accepted: such as "PageRank accepts finite weights from 0 up". test: returns true
+  /// for values that are refused by themselves; may be null.
   RefusedEntry(const MatrixPlace& place, const std::string& found, const std::string& accepted,
                IsRefused test = nullptr);
 
@@ -56,7 +56,7 @@ class RefusedEntry : public Error {
   IsRefused is_refused_;
 };
 
-/// Chooses the line to show among those of an entry: the first whose value is refused by itself, else the first.
+/// Chooses which of an entry's lines is shown: the first line whose value is refused by itself, else the first line.
 class LineChoice {
  public:
   explicit LineChoice(IsRefused is_refused) noexcept : is_refused_(is_refused) {}

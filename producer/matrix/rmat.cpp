@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counter-based random numbers (splitmix64 of seed, edge and level; Steele, Lea, Flood, OOPSLA 2014), read twice.
+// Makes the edges from counter-based random numbers: splitmix64 of seed, edge and level (Steele, Lea, Flood, OOPSLA
+// 2014). Each edge is made twice.
 #include "producer/matrix/rmat.hpp"
 
 #include <omp.h>
@@ -51,7 +52,7 @@ void make_edges(const RmatOptions& options, Edges edges, const MakeSink& make_si
       std::uint32_t to = 0;
       std::uint64_t bits = 0;
       for (std::uint32_t level = 0; level < options.scale; ++level) {
-        // 32 random bits per level: one number serves two levels.
+        // A level needs 32 random bits, so one number is enough for two levels.
         bits = level % 2 == 0 ? splitmix64(stream + level * kGolden) : bits >> 32;
         const auto random = static_cast<std::uint32_t>(bits);
         // Quadrants in the order a (0,0), b (0,1), c (1,0), d (1,1). The choice is random, so the code has no
@@ -79,8 +80,8 @@ void make_edges(const RmatOptions& options, Edges edges, const MakeSink& make_si
 
 CsrMatrix make_rmat(const RmatOptions& options, Orientation orientation) {
   const std::uint64_t rows = std::uint64_t{1} << options.scale;
-  // A matrix that cannot fit is refused before hours of counting. The estimate counts the offsets and half of the
-  // columns, because duplicates collapse.
+  // A matrix that cannot fit into memory is refused before hours of counting. The estimate counts the offsets and half
+  // of the columns, because duplicates collapse.
   require_memory(rows * sizeof(std::uint64_t) + rows * options.edge_factor * sizeof(std::uint32_t) / 2);
   CsrBuilder builder(rows, rows, orientation, false);
   make_edges(options, all_edges(options), [&] { return EntryCounter(builder); });

@@ -71,7 +71,7 @@ SharedBuilder::Placer::Placer(SharedBuilder& builder)
 }
 
 SharedBuilder::Placer::~Placer() noexcept(false) {
-  if (std::uncaught_exceptions() > exceptions_before_) return;  // the matrix will not be finished
+  if (std::uncaught_exceptions() > exceptions_before_) return;  // after an exception, the matrix will not be finished
   const auto append = [](auto& to, auto& from) {
     for (std::size_t process = 0; process < to.size(); ++process) {
       if (to[process].empty()) {

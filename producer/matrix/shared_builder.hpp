@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Builds a CRS matrix in several processes, as csr_builder.hpp does in one process. Each process produces a share of
-// the entries, twice. The first time, all processes count; the counts decide which rows each process gets, so that all
-// get about equally many entries. The second time, the entries go to the process that has their row. In addition to the
-// stored entries this takes 8 bytes (with values: 16) for each entry that this process received, and up to twice as
-// much for each entry that it produced, while the lists of these grow.
+// the entries, twice. The first time, all processes count the entries. The counts decide which rows each process gets,
+// so that all processes get about the same number of entries. The second time, each entry is sent to the process that
+// has the entry's row. In addition to the stored entries, this takes 8 bytes (16 with values) for each entry that this
+// process received, and up to twice as much for each entry that it produced, while the lists of these entries grow.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace ringside {
 
-/// The other processes, which make the same calls. Each function waits for them.
+/// The other processes, which make the same calls. Each function waits for all of them.
 class SharedBuild {
  public:
   virtual ~SharedBuild() = default;
@@ -25,12 +25,12 @@ class SharedBuild {
   virtual std::size_t share() const noexcept = 0;  // the share of this process
   virtual std::size_t shares() const noexcept = 0;
 
-  /// The sum of all processes' lines; kWrongLine if any process has that.
+  /// The sum of all processes' `lines`; kWrongLine if a process passes kWrongLine.
   virtual std::uint64_t total(std::uint64_t lines) = 0;
   /// The sum of `lines` over the processes with lower shares.
   virtual std::uint64_t before(std::uint64_t lines) = 0;
 
-  /// The number of rows that are counted together.
+  /// The number of rows in a block whose entries are counted together.
   virtual std::uint64_t block_rows() const noexcept = 0;
   /// shares + 1 row numbers: the beginnings of all processes' rows. entries: the number of this process's entries in
   /// each block of rows.
@@ -50,7 +50,7 @@ class SharedBuilder {
     SharedBuild* with = nullptr;
   };
 
-  // These functions are those of CsrBuilder, for several processes.
+  // The same interface as that of CsrBuilder, for several processes.
   static std::vector<std::string_view> own_pieces(How how, const std::vector<std::string_view>& pieces);
   static std::uint64_t total(How how, std::uint64_t lines) { return how.with->total(lines); }
   static std::uint64_t before(How how, std::uint64_t lines) { return how.with->before(lines); }
@@ -61,7 +61,7 @@ class SharedBuilder {
   CsrMatrix finish(Array<std::uint64_t> id = {});
 
  private:
-  /// The entries for each process: row and column in one number, and values unless the matrix is a pattern.
+  /// The entries for each process. Row and column are in one number; there are values unless the matrix is a pattern.
   struct Outbox {
     std::vector<std::vector<std::uint64_t>> place;
     std::vector<std::vector<double>> value;
@@ -77,7 +77,7 @@ class SharedBuilder {
   std::mutex mutex_;  // guards outbox_ while Placers end
 };
 
-/// One for each thread, as EntryCounter.
+/// Each thread has its own Counter, as with EntryCounter.
 class SharedBuilder::Counter {
  public:
   explicit Counter(SharedBuilder& builder)
@@ -96,7 +96,7 @@ class SharedBuilder::Counter {
   std::vector<std::uint64_t> entries_;
 };
 
-/// One for each thread, as EntryPlacer.
+/// Each thread has its own Placer, as with EntryPlacer.
 class SharedBuilder::Placer {
  public:
   explicit Placer(SharedBuilder& builder);

@@ -25,7 +25,8 @@ std::uint64_t hash_of(std::uint64_t larger, std::uint64_t smaller, double value)
 }  // namespace
 
 std::uint64_t asymmetry(const CsrMatrix& matrix) {
-  // Adds entries below the diagonal; subtracts those above it, each under its mirror's row and column.
+  // Adds the hashes of entries below the diagonal. Subtracts the hashes of entries above it, for which the row and
+  // column of the mirror entry are hashed.
   std::uint64_t sum = 0;
 #pragma omp parallel for schedule(dynamic, 4096) reduction(+ : sum)
   for (std::uint64_t own = 0; own < matrix.rows; ++own) {

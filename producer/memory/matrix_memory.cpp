@@ -24,14 +24,14 @@ bool started = false;
 bool large_granules = false;
 
 // 64 KiB: a stream of such granules costs half the time of a stream of 4 KiB granules (docs/inside/memory_mode.md). The
-// limit has room for at least 64 granules, so that every stream of every thread has some.
+// limit has room for at least 64 granules, so that there are some for every stream of every thread.
 constexpr std::size_t kStreamGranule = std::size_t{64} << 10;
 constexpr std::uint64_t kLeastGranules = 64;
 
 constexpr std::uint64_t kLeastFarBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMostFarBytes = std::uint64_t{1} << 43;  // 8 TiB: the most that an arena can have
 
-/// The library's message without the name of its function.
+/// The library's message, without the name of the library's function at its beginning.
 std::string reason() {
   const std::string line = ringside_memory_error();
   const std::size_t colon = line.find(": ");
@@ -84,7 +84,8 @@ void start_matrix_memory(const SolveOptions& options) {
   check_matrix_memory(options);
   const std::string folder = far_folder(options);
   if (folder.empty()) return;
-  // A process can inherit blocked signals. The kernel would end it at the first fault.
+  // A process can inherit blocked signals. With these signals blocked, the kernel would end the process at the first
+  // fault.
   sigset_t faults;
   sigemptyset(&faults);
   sigaddset(&faults, SIGBUS);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The place of the matrix's arrays (`--matrix-memory`): in DRAM, or in a file with a bounded amount of DRAM as its
+// Where the matrix's arrays are (`--matrix-memory`): in DRAM, or in a file that has a bounded amount of DRAM as its
 // cache (docs/inside/memory_mode.md, "The producer's matrix"). The process chooses once, before the first array. Only
-// allocate_pages (producer/matrix/array.hpp) and GrowingBytes (producer/text) use it. Iterates, shared buffers and the
-// solvers' vectors are never in far memory.
+// allocate_pages (producer/matrix/array.hpp) and GrowingBytes (producer/text) use this interface. Iterates, shared
+// buffers and the solvers' vectors are never in far memory.
 //
-// Pass no far memory to a system call: the kernel's access to a part outside DRAM fails with EFAULT.
+// Do not pass far memory to a system call: the kernel's access to a part that is not in DRAM fails with EFAULT.
 #pragma once
 
 #include <cstddef>
@@ -26,9 +26,9 @@ void check_matrix_options(const SolveOptions& options);
 /// Checks the options as check_matrix_options does; also throws if the folder does not exist. Allocates nothing.
 void check_matrix_memory(const SolveOptions& options);
 
-/// Call once, in main, after catch_bus_errors (its handler gets all faults outside the arena) and before other threads
-/// start (they inherit that SIGBUS and SIGSEGV are not blocked). Does nothing for DRAM. Throws Error: exit code 2 for a
-/// wrong option, 3 if the kernel or the folder lacks something.
+/// Call once, in main: after catch_bus_errors, whose handler gets all faults outside the arena; and before other
+/// threads start, because they inherit that SIGBUS and SIGSEGV are not blocked. Does nothing for DRAM. Throws Error:
+/// exit code 2 for a wrong option, 3 if the kernel or the folder lacks what far memory needs.
 void start_matrix_memory(const SolveOptions& options);
 
 /// Whether the arena was started.
@@ -37,21 +37,21 @@ bool matrix_is_far() noexcept;
 /// Whether an address is in the arena.
 bool in_far_memory(const void* address) noexcept;
 
-/// `bytes` of zeroed far memory. Throws Error (exit code 3) if there is no room.
+/// `bytes` bytes of zeroed far memory. Throws Error (exit code 3) if there is no room.
 std::shared_ptr<void> allocate_far(std::size_t bytes);
 
-/// These functions are for memory that grows: as realloc and free. If `grow_far` throws (as allocate_far), `memory`
-/// stays valid.
+/// These functions are for memory that grows; they work as realloc and free do. If `grow_far` throws (as allocate_far
+/// does), `memory` stays valid.
 void* grow_far(void* memory, std::size_t bytes);
 void free_far(void* memory) noexcept;
 
 /// Frees the part of an allocation after its first `bytes`. The allocation does not move.
 void shrink_far(void* memory, std::size_t bytes) noexcept;
 
-/// Announces that a complete array is read from front to back from now on. Does nothing for an array in DRAM.
+/// Announces that from now on a complete array is read from front to back. Does nothing for an array in DRAM.
 void will_be_streamed(void* memory, std::size_t bytes) noexcept;
 
-/// The costs of far memory in this process.
+/// What far memory costs this process.
 struct FarUse {
   std::uint64_t far_bytes = 0;        // the bytes allocated now
   std::uint64_t dram_peak_bytes = 0;  // the most DRAM that frames took

@@ -29,12 +29,12 @@
 namespace ringside {
 namespace {
 
-// Places in the schema and among the scalars.
+// The places of the variables in the schema, and of the scalars among all scalars.
 enum Place : std::size_t { kX, kR, kP };
 enum ScalarPlace : std::size_t { kL1, kLinf, kRho, kRelativeResidual };
 
-// The |r| / |b| of an exhausted r: later iterations would change x by less than any rounding, and p.Ap would underflow
-// in the end.
+// An r with this |r| / |b| counts as exhausted: later iterations would change x by less than any rounding, and in the
+// end p.Ap would underflow.
 constexpr double kExhausted = 0x1p-100;
 
 // Limits for the largest magnitude of b: with these, rho of an r that is not exhausted is a normal number.
@@ -78,7 +78,7 @@ Schema schema_of(std::uint64_t rows) {
                      {.name = "p", .shape = {rows}, .role = Role::kState}});
 }
 
-/// A number that ends the iteration.
+/// A number because of which the iteration ends.
 struct Breakdown {
   const char* what = "";
   double value = 0;
@@ -114,7 +114,7 @@ class ConjugateGradients final : public Solver {
   std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
   std::string_view format() const noexcept override { return to_string(layout_.format); }
   std::string parameters() const override { return "right_side=" + right_side_.name; }
-  /// The sweeps that write follow the product, and row i of each vector depends only on row i of the others.
+  /// The sweeps that write run after the product, and row i of each vector depends only on row i of the other vectors.
   bool may_overwrite_previous() const noexcept override { return true; }
   /// No limit is known: the change rises and falls on the way to the solution.
   double growth_limit() const noexcept override { return std::numeric_limits<double>::infinity(); }
@@ -183,7 +183,7 @@ class ConjugateGradients final : public Solver {
                    .beta = 0};
     multiply(pass);
     const double p_dot_product = sum_of(&CgBlockSums::p_dot_product);
-    // If r is exhausted, nothing is left to change, and a direction of zeros would look like a breakdown.
+    // If r is exhausted, x does not change any more, and a direction of zeros would look like a breakdown.
     const bool exhausted = relative_residual() <= kExhausted;
     if (!exhausted) {
       if (!(p_dot_product > 0 && std::isfinite(p_dot_product))) return broken_down("p.Ap", p_dot_product);
@@ -273,7 +273,7 @@ class ConjugateGradients final : public Solver {
   }
 
   Neighbours& neighbours_;
-  CsrMatrix matrix_;  // without its entries if the layout has them
+  CsrMatrix matrix_;  // has no entries if the layout has them
   std::uint64_t nonzeros_;
   Array<std::uint64_t> ghosts_;
   bool b_is_ones_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Addition that carries its rounding error along (Neumaier 1974). The sum of thousands of block sums is then as exact
-// as one addition, and the sum of ranks stays one over any number of iterations.
+// A sum that also adds up its rounding errors (Neumaier 1974). The sum of thousands of block sums is then as exact as
+// one addition, and the sum of PageRank's ranks stays 1 over any number of iterations.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@ class CompensatedSum {
     total_ = total;
   }
 
-  /// Infinite or NaN if a term was, or if the sum overflowed.
+  /// Infinite or NaN if a term was infinite or NaN, or if the sum overflowed.
   double value() const noexcept { return std::isfinite(total_) ? total_ + error_ : total_; }
 
  private:

@@ -15,7 +15,7 @@ Progress ConvergenceCheck::observe(double criterion) noexcept {
   if (tolerance_ > 0 && criterion <= tolerance_) return Progress::kConverged;
   if (criterion <= exhausted_) return Progress::kConverged;
 
-  // After a criterion of zero, any later one is infinitely larger, which proves no growth.
+  // After a criterion of zero, any later criterion is infinitely larger; this proves no growth.
   const bool grown = smallest_ > 0 && criterion / diverged_factor_ > smallest_;
   grown_for_ = grown ? grown_for_ + 1 : 0;
   return largest && grown_for_ >= kDivergedIterations ? Progress::kDiverged : Progress::kRunning;
@@ -35,7 +35,7 @@ std::optional<std::uint64_t> ConvergenceCheck::iterations_left() const noexcept 
   if (!growth || !(*growth < 1) || !(tolerance_ > 0)) return std::nullopt;
   if (recent(0) <= tolerance_) return 0;
   const double left = std::ceil((std::log(tolerance_) - std::log(recent(0))) / std::log(*growth));
-  constexpr double kLongestEstimate = 1e15;  // above this, no estimate; far below the integer's limit
+  constexpr double kLongestEstimate = 1e15;  // no estimate is given above this; it is far below the integer's limit
   if (!(left < kLongestEstimate)) return std::nullopt;
   return static_cast<std::uint64_t>(left);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decides from each iteration's criterion whether the iteration has converged, diverges or is still running, and
 // estimates how long it may take. The criterion is the L1 change or, if a solver has one, a better measure
-// (Change::criterion). Close to convergence or to divergence, a linear iteration changes by a constant factor per
-// iteration, the spectral radius of its matrix. Before that, the change of a non-normal matrix can grow by any factor:
-// with a bidiagonal matrix it grows for as many iterations as there are rows, and then the solution is exact. So growth
-// alone is not divergence. It is divergence if it exceeds the solver's limit for a converging iteration. Without a
-// limit the iteration runs until its values leave a double's range.
+// (Change::criterion). Close to convergence or to divergence, the change of a linear iteration is multiplied by a
+// constant factor in each iteration, which is the spectral radius of its matrix. Before that, the change of a
+// non-normal matrix can grow by any factor: with a bidiagonal matrix, it grows for as many iterations as there are
+// rows, and then the solution is exact. So growth alone does not prove divergence; growth above the solver's limit for
+// a converging iteration does. Without a limit, the iteration runs until its values exceed the range of a double.
 #pragma once
 
 #include <algorithm>
@@ -21,19 +21,20 @@ enum class Progress { kRunning, kConverged, kDiverged };
 class ConvergenceCheck {
  public:
   /// An iteration has diverged if its criterion is not finite. It has also diverged if its criterion is the largest so
-  /// far, and for at least kDivergedIterations in a row the criterion was more than kDivergedFactor times the smallest
-  /// one and more than twice the largest growth of a converging iteration (twice: for rounding).
+  /// far, and if for at least kDivergedIterations in a row the criterion was more than kDivergedFactor times the
+  /// smallest criterion, and more than twice as large as the growth of a converging iteration allows (the factor 2
+  /// covers rounding).
   static constexpr double kDivergedFactor = 1e4;
   static constexpr int kDivergedIterations = 32;
 
-  /// tolerance: of the criterion; 0: none, the caller counts iterations (and divergence is still detected).
-  /// growth_limit: Solver::growth_limit; if infinite, only a criterion that is not finite counts as diverged.
-  /// exhausted: Solver::exhausted_criterion.
+  /// tolerance: the limit of the criterion. With 0 there is no limit, and the caller counts iterations; divergence is
+  /// still detected. growth_limit: Solver::growth_limit; if infinite, only a criterion that is not finite counts as
+  /// diverged. exhausted: Solver::exhausted_criterion.
   ConvergenceCheck(double tolerance, double growth_limit, double exhausted = -1) noexcept
       : tolerance_(tolerance), exhausted_(exhausted), diverged_factor_(std::max(kDivergedFactor, 2 * growth_limit)) {}
 
-  /// Adds an iteration's criterion. Converged: the criterion is at most the tolerance, or exhausted. Diverged: see
-  /// above.
+  /// Adds an iteration's criterion. The iteration has converged if the criterion is at most the tolerance, or is
+  /// exhausted. For divergence, see above.
   Progress observe(double criterion) noexcept;
 
   /// The factor of the criterion per iteration, over at most the last 32 iterations: an estimate of the spectral radius
@@ -54,7 +55,7 @@ class ConvergenceCheck {
   double diverged_factor_;
   double smallest_ = 0;  // the smallest criterion so far
   double largest_ = 0;
-  int grown_for_ = 0;         // the iterations in a row above diverged_factor_
+  int grown_for_ = 0;         // the number of iterations in a row with a growth above diverged_factor_
   std::size_t observed_ = 0;  // the number of finite criteria
   std::array<double, kWindow> recent_{};
 };

@@ -50,7 +50,7 @@ class Jacobi final : public Solver {
   std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
   std::string_view format() const noexcept override { return to_string(layout_.format); }
   std::string parameters() const override { return "right_side=" + right_side_.name; }
-  /// After row i of the new vector is written, other rows still read row i of the old one.
+  /// After row i of the new vector is written, other rows still read row i of the old vector.
   bool may_overwrite_previous() const noexcept override { return false; }
   double growth_limit() const noexcept override { return growth_limit_; }
 
@@ -130,7 +130,7 @@ class Jacobi final : public Solver {
   }
 
   Neighbours& neighbours_;
-  CsrMatrix matrix_;  // without its entries if the layout has them
+  CsrMatrix matrix_;  // has no entries if the layout has them
   std::uint64_t nonzeros_;
   bool symmetric_;
   Array<std::uint64_t> ghosts_;

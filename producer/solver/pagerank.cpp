@@ -26,11 +26,12 @@ namespace ringside {
 namespace {
 
 /// Whether four vectors (two contributions, the old and the new iterate) exceed the last-level cache. If they do, an
-/// iteration's values have left the cache by the next iteration, and stores that bypass the cache save reading the line
-/// first.
+/// iteration's values have left the cache by the next iteration, and non-temporal stores avoid that each cache line is
+/// read before it is written.
 bool vectors_exceed_cache(std::uint64_t rows) noexcept {
-  // One core reaches one slice of a last-level cache, 32 MiB on common servers. The system does not report it: glibc
-  // reports the sum of all slices of a processor, even to a virtual machine that has part of it.
+  // One core can use only one slice of a last-level cache, which has 32 MiB on common servers. The system does not
+  // report it: glibc reports the sum of all slices of a processor, even to a virtual machine that has only a part of
+  // them.
   constexpr std::uint64_t kCacheBytes = std::uint64_t{32} << 20;
   return 4 * rows * sizeof(double) > kCacheBytes;
 }
@@ -104,8 +105,8 @@ class Pagerank final : public Solver {
   }
 
  private:
-  /// scale_[i] = the sum of the weights of the links that leave i; without weights, their number. The order of
-  /// additions is that of the whole matrix.
+  /// scale_[i] = the sum of the weights of the links that leave i; without weights, the number of these links. The
+  /// additions have the same order as for the whole matrix.
   void find_leaving() {
     const ColumnEntries others = neighbours_.entries_in_own_columns(matrix_);
     for (const ColumnEntry& entry : others.before) scale_[entry.row] += entry.value;
@@ -113,8 +114,8 @@ class Pagerank final : public Solver {
     for (const ColumnEntry& entry : others.after) scale_[entry.row] += entry.value;
   }
 
-  /// Adds the weights of this process's links. Links are stored at their target, so every thread reads all of them and
-  /// adds up the links that leave its own rows. No two threads write the same sum.
+  /// Adds the weights of this process's links. Links are stored at their targets. So every thread reads all links, and
+  /// adds up only the links that leave its own rows. No two threads write the same sum.
   void add_leaving(std::span<const double> weight, Array<double>& sum) {
     parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
       const std::uint64_t begin = first * kBlockRows;
@@ -126,7 +127,8 @@ class Pagerank final : public Solver {
     });
   }
 
-  /// An element is read once for every link that leaves it, whatever its weight. For a part, only its own links count.
+  /// An element is read once for every link that leaves it, whatever the link's weight. For a part of the matrix, only
+  /// the part's own links count.
   void choose_layout(MatrixFormat format) {
     if (matrix_.value.empty() && matrix_.rows_elsewhere == 0) {
       layout_ = make_row_layout(matrix_, format, scale_.span());
@@ -141,7 +143,7 @@ class Pagerank final : public Solver {
     layout_ = make_row_layout(matrix_, format, links.span());
   }
 
-  /// scale_[i] = d / (its old value). The new value must be a normal number.
+  /// Sets scale_[i] to d / (its old value). The new value must be a normal number.
   void find_scales() {
     constexpr double kSmallestSum = 1e-300;
     constexpr double kLargestSum = 1e300;
@@ -189,7 +191,7 @@ class Pagerank final : public Solver {
             .base = ((1.0 - damping_) + damping_ * dangling_) / n};
   }
 
-  /// Call when the contributions of x_k are complete: they are sent while the block sums are added and x_k is
+  /// Call this when the contributions of x_k are complete. They are then sent while the block sums are added and x_k is
   /// published.
   Change finish_pass() noexcept {
     current_ = 1 - current_;
@@ -214,7 +216,7 @@ class Pagerank final : public Solver {
   };
 
   Neighbours& neighbours_;
-  CsrMatrix matrix_;  // without its entries if the layout has them; ghosts are the columns after those of own rows
+  CsrMatrix matrix_;  // has no entries if the layout has them; the ghosts' columns follow those of own rows
   std::uint64_t nonzeros_;
   double damping_;
   const PagerankKernels& kernels_;
@@ -222,7 +224,7 @@ class Pagerank final : public Solver {
   OpenMpTeam openmp_;  // makes the iterates until another team is given
   BlockParts parts_;
   BlockSets sets_;
-  std::optional<ProductParts> product_parts_;  // exist once the layout does
+  std::optional<ProductParts> product_parts_;  // exist once the layout exists
   RowLayout layout_;
   Array<double> scale_;
   Array<double> group_scale_;

@@ -18,13 +18,13 @@
 namespace ringside {
 namespace {
 
-// The order of additions within a row decides the last bits of an iterate. A release that changes it
-// (docs/inside/kernels.md) cannot continue another release's iterates bit for bit. 1: in column order; 2: long rows in
-// eight lanes.
+// The order of additions within a row decides the last bits of an iterate. A release that changes this order
+// (docs/inside/kernels.md) cannot continue another release's iterates bit for bit. 1: rows are added in column order;
+// 2: long rows are added in eight lanes.
 constexpr int kOrderOfAdditions = 2;
 
 /// A hash of the matrix content, the solver, and every parameter that decides the iterates. It omits `--tolerance`,
-/// `--iterations` and `--every`, which decide only the number of iterates and which of them are kept, and
+/// `--iterations` and `--every`, which decide only how many iterates there are and which of them are kept, and
 /// `--matrix-format`, which decides only the speed.
 Id128 problem_id(const Id128& content_id, std::string_view solver, const std::string& parameters) {
   const std::string text =

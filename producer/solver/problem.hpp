@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From options to a problem with its solver: the matrix is loaded, checked against the solver's requirements and passed
-// to it, and the problem gets its name (problem_id).
+// Makes a problem with its solver from the options: the matrix is loaded, checked against the solver's requirements and
+// passed to the solver, and the problem gets its name (problem_id).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace ringside {
 
 struct Problem {
   std::unique_ptr<Solver> solver;
-  RunDescription description;  // run_id fresh and random; entries and nonzeros of the whole
+  RunDescription description;  // run_id: new and random; entries and nonzeros: those of the whole matrix
   std::uint64_t first_row = 0;  // the first row of this process's part; `rows` is its number of rows
   std::uint64_t rows = 0;
 };
@@ -26,8 +26,8 @@ struct Problem {
 using LoadMatrix = std::function<CsrMatrix(const MatrixOptions& options, Orientation orientation)>;
 
 /// Throws Error: exit code 2 for bad input, including a missing file; 3 if permission, memory or a cache folder is
-/// lacking; 5 for a damaged matrix cache. neighbours: outlive the problem. All their processes throw the same Error, an
-/// AgreedError, unless a process lacks memory.
+/// lacking; 5 for a damaged matrix cache. neighbours: must outlive the problem. All processes throw the same Error,
+/// which is an AgreedError, unless a process lacks memory.
 Problem load_problem(const SolveOptions& options, Neighbours& neighbours = alone(),
                      const LoadMatrix& load = load_matrix);
 

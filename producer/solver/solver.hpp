@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The producer's view of a solver, which makes step k from step k-1 at any two places. It does not depend on the
-// hand-off; step k may lie in memory shared with the analyzer.
+// The producer's view of a solver, which makes step k from step k-1; both steps may be at any place in memory. A solver
+// does not depend on the hand-off, but step k may be in memory that is shared with the analyzer.
 //
 // A step is all that an iteration leaves for the next one: the variables, in one piece of memory (the payload), and the
-// scalars. The solver makes its other data from a step (`prepare`). So a run continues from any step, bit-equal.
+// scalars. The solver can make its other data from a step (`prepare`). So a run can continue from any step with equal
+// bits.
 #pragma once
 
 #include <bit>
@@ -28,7 +29,8 @@ struct Change {
   bool broken_down = false;  // no step k exists: see Solver::breakdown
 };
 
-/// The largest change, as reductions report it. linf ignores NaN: if it is 0 and the sum l1 is NaN, the result is NaN.
+/// The largest change, as reductions report it. linf ignores NaN. Therefore the result is NaN if linf is 0 and the sum
+/// l1 is NaN.
 inline double largest_change(double linf, double l1) noexcept {
   return linf == 0 && std::isnan(l1) ? l1 : linf;
 }
@@ -41,60 +43,60 @@ class Solver {
   virtual std::uint64_t rows() const noexcept = 0;
   virtual std::uint64_t nonzeros() const noexcept = 0;
 
-  /// The storage format of the matrix, such as "packed" (docs/inside/kernels.md). It decides the time, not the
-  /// iterates.
+  /// The storage format of the matrix, such as "packed" (docs/inside/kernels.md). The format affects the time, but not
+  /// the iterates.
   virtual std::string_view format() const noexcept = 0;
 
-  /// Parameters that decide the iterates, such as "damping=0.85": part of problem_id.
+  /// Parameters that affect the iterates, such as "damping=0.85". They are part of problem_id.
   virtual std::string parameters() const = 0;
 
-  /// From now on `team`, which outlives every later call, does the work; until then all OpenMP threads do it. The
+  /// From now on `team`, which must outlive every later call, does the work; until then all OpenMP threads do it. The
   /// iterates do not depend on the team.
   virtual void share_among(Team& team) = 0;
 
-  /// The variables of a step. The first one is the field x, f64[rows], at the beginning of a payload. With x alone a
-  /// payload is rows doubles.
+  /// The variables of a step. The first one is the field x, f64[rows], at the beginning of a payload. If x is the only
+  /// variable, a payload has rows doubles.
   virtual Schema variables() const { return Schema::x_only(rows()); }
 
   /// If a process has a part of the rows (producer/solver/neighbours.hpp), a payload begins with its part of x.
-  /// offsets: the places of its parts of all variables in every later payload, in bytes from the payload's beginning.
-  /// Until this call, and in a process with all rows, the places are those of `variables`.
+  /// offsets: where this process's parts of all variables are in every later payload, in bytes from the payload's
+  /// beginning. Until this call, and in a process with all rows, the places are those of `variables`.
   virtual void lie_at(std::span<const std::uint64_t> /*offsets*/) {}
 
   /// The scalars published with each step. The first two are the change: `Change::l1` and `linf`.
   virtual std::vector<Scalar> scalars() const { return {{.name = "residual_l1"}, {.name = "residual_linf"}}; }
 
-  /// The newest step's scalars after the first two, as words. Their place does not change.
+  /// The newest step's scalars after the first two, as words. The place of these words does not change.
   virtual std::span<const std::uint64_t> further_scalars() const noexcept { return {}; }
 
   /// Writes step 0, the variables before the first iteration, to `payload`: payload_bytes of `variables`.
   virtual void start(void* payload) const noexcept = 0;
 
   /// Restores the inner state (scaled ranks, dangling mass) that the solver has after producing `payload`. Called once
-  /// before the first `iterate`, with step 0 or with a kept step; the following steps are bit-equal either way.
-  /// scalars: the words of all scalars of the kept step, in the order of `scalars`; none: step 0.
+  /// before the first `iterate`, with step 0 or with a kept step. In both cases, the following steps have the same
+  /// bits. scalars: the words of all scalars of the kept step, in the order of `scalars`; empty for step 0.
   virtual void prepare(const void* payload, std::span<const std::uint64_t> scalars) noexcept = 0;
 
   /// The return value of `iterate` for the kept step with these scalars.
   virtual Change change_of(std::span<const std::uint64_t> scalars) const noexcept;
 
-  /// The factor by which the L1 change of a converging iteration can exceed that of any earlier one; infinity if no
-  /// limit is known.
+  /// The factor by which the L1 change of a converging iteration can exceed the L1 change of any earlier iteration;
+  /// infinity if no limit is known.
   virtual double growth_limit() const noexcept = 0;
 
-  /// A criterion of at most this is met at any tolerance, because later iterations would change nothing; below 0 if
-  /// no such criterion exists.
+  /// A criterion of at most this value counts as converged with any tolerance, because later iterations would change
+  /// nothing. Below 0 if there is no such value.
   virtual double exhausted_criterion() const noexcept { return -1; }
 
   /// One iteration. previous: the payload of step k-1 from the last `prepare` or `iterate`, unchanged; next: becomes
   /// the payload of step k. Bit-equal for any team.
   virtual Change iterate(const void* previous, void* next) noexcept = 0;
 
-  /// The finding after an iteration that broke down, and what the solver accepts; one line without a full stop.
+  /// What the solver found in an iteration that broke down, and what it accepts; one line without a full stop.
   virtual std::string breakdown() const { return {}; }
 
-  /// True if `next` may be `previous`: row i of the old variables is read only to make row i of the new ones, or before
-  /// any of the new ones is written.
+  /// True if `next` may be `previous`: row i of the old variables is read only to make row i of the new variables, or
+  /// before any new variable is written.
   virtual bool may_overwrite_previous() const noexcept = 0;
 };
 

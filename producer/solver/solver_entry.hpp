@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A solver's description of itself: all differences between solvers outside their own files. The table
-// (solver_table.cpp) has one line for each.
+// A solver's description of itself, with everything by which solvers differ outside their own files. The table
+// (solver_table.cpp) has one line for each solver.
 #pragma once
 
 #include <memory>
@@ -19,13 +19,13 @@ struct SolverEntry {
   SolverChoice choice;
   Orientation orientation;  // the orientation of the matrix
 
-  /// For the message about a diverging run: the matrices whose iteration matrix has a spectral radius below 1, as "a
-  /// diagonally dominant one"; empty for a solver that converges for every accepted matrix.
+  /// For the message about a diverging run: the kind of matrix whose iteration matrix has a spectral radius below 1,
+  /// such as "a diagonally dominant one"; empty for a solver that converges for every accepted matrix.
   std::string_view converges_for = {};
 
-  /// matrix: square, of that orientation, or this process's part of it; neighbours outlive the solver; right_side: all
-  /// ones, unless the solver takes --rhs. Throws `RefusedEntry` or `Error` (exit code 2) for an unusable matrix or
-  /// right side; the message names no file.
+  /// matrix: square, of that orientation, or this process's part of it; neighbours: must outlive the solver;
+  /// right_side: all ones, unless the solver takes --rhs. Throws `RefusedEntry` or `Error` (exit code 2) for an
+  /// unusable matrix or right side; the message names no file.
   std::unique_ptr<Solver> (*make)(CsrMatrix matrix, RightSide right_side, const SolveOptions& options,
                                   Neighbours& neighbours);
 };

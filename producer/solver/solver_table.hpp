@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of solvers. It generates help, manual pages, completions and refusals of every command that takes
-// `--solver`, and the solvers themselves. A new solver is a file pair with a SolverEntry, and a line of this table.
+// The table of solvers. The help, manual pages, completions and refusals of every command that takes `--solver` are
+// generated from it, and the solvers are made from it. To add a solver, add a header and a source with a SolverEntry,
+// and a line in this table.
 #pragma once
 
 #include <span>
@@ -13,7 +14,7 @@ namespace ringside {
 /// All solvers, in the order in which help and messages list them.
 std::span<const SolverEntry* const> solvers() noexcept;
 
-/// The data for the declaration of the options.
+/// The solvers, as the declaration of the options needs them.
 SolverChoices solver_choices();
 
 /// Throws Error (exit code 2) for an unknown name.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libarchive over bytes in memory. The filter and the format are set, not guessed: otherwise libarchive would return
-// unrecognised bytes unchanged, and unpack a twice packed text. libarchive also ends without an error after a whole
-// stream or archive; this file checks the bytes left unread.
+// Uses libarchive to read bytes in memory. The filter and the format are set, not guessed: otherwise libarchive would
+// return unrecognised bytes unchanged, and would unpack a text that was packed twice. Also, libarchive ends without an
+// error after a complete stream or archive; therefore this file checks the bytes that libarchive did not read.
 #include "producer/text/archive.hpp"
 
 #include <archive.h>
@@ -35,7 +35,7 @@ class Reader {
 
   archive* get() const { return archive_; }
   bool open() { return archive_read_open(archive_, this, nullptr, next_piece, nullptr) == ARCHIVE_OK; }
-  /// Opens a format that must seek: a zip archive's directory is at its end.
+  /// Opens a format for which libarchive must seek: the directory of a zip archive is at the archive's end.
   bool open_seekable() { return archive_read_open_memory(archive_, rest_.data(), rest_.size()) == ARCHIVE_OK; }
 
   /// The number of bytes that were taken from the input.
@@ -62,7 +62,7 @@ class Reader {
   std::size_t piece_bytes_;
 };
 
-/// The cause of libarchive's failure: the end, if nothing is left to read, or damage.
+/// The cause of libarchive's failure: the file was cut short if nothing is left to read, else it is damaged.
 Error damage(const Reader& reader, std::string_view packed, const std::string& name, std::string_view format) {
   if (reader.is_out_of_memory()) return system_error("{}: not enough memory to read it", name);
   const std::size_t rest = packed.size() - std::min(reader.taken(), packed.size());
@@ -119,7 +119,7 @@ Unpacked unpack_by(int filter, std::string_view packed, const std::string& name,
   return {std::move(text), reader.taken()};
 }
 
-/// The member's bytes; empty if they are not contiguous in `tar`, as in a sparse file.
+/// The member's bytes; empty if they are not contiguous in `tar`, as those of a sparse file.
 std::optional<std::string_view> text_of(archive_entry* entry, Reader& reader, std::string_view tar,
                                         const std::string& name) {
   std::size_t begin = 0;
@@ -140,7 +140,7 @@ std::optional<std::string_view> text_of(archive_entry* entry, Reader& reader, st
   return tar.substr(begin, size);
 }
 
-// Only the directory at the end defines members; bytes that merely look like one are ignored.
+// Only the directory at the end defines the members; other bytes that look like a member are ignored.
 void open_zip(Reader& reader, const std::string& name) {
   if (archive_read_support_format_zip_seekable(reader.get()) != ARCHIVE_OK || !reader.open_seekable()) {
     if (reader.is_out_of_memory()) throw system_error("{}: not enough memory to read it", name);
@@ -157,7 +157,7 @@ Text unpack_bzip2(std::string_view packed, const std::string& name) {
   Unpacked unpacked = unpack_by(ARCHIVE_FILTER_BZIP2, packed, name, "bzip2");
   const std::string_view rest = packed.substr(unpacked.taken);
   if (!only_zeros(rest)) {
-    // libarchive recognises a stream by its first 14 bytes, the length of the shortest one.
+    // libarchive recognises a stream by its first 14 bytes; the shortest stream has 14 bytes.
     if (rest.size() < 14 && rest.starts_with(std::string_view("BZh").substr(0, rest.size())))
       throw cut_short(name, "bzip2");
     throw bytes_behind(name, "bzip2", "stream", rest, unpacked.taken);
@@ -175,7 +175,7 @@ bool is_tar(std::string_view bytes) {
   if (header.size() < kTarBlockBytes || header.find('\0') == std::string_view::npos) return false;
   if (only_zeros(header)) return only_zeros(bytes);
   if (header.substr(kMagicOffset).starts_with("ustar")) return true;
-  // The first tar format had no magic, but a checksum, which libarchive checks.
+  // The first tar format had no magic number, but it had a checksum, which libarchive checks.
   Reader reader(header, header.size());
   return archive_read_support_format_tar(reader.get()) == ARCHIVE_OK && reader.open();
 }

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kGrid = "grid:";
 constexpr std::string_view kRmat = "rmat:";
 
-// The whole number that is all of `word`, a part of the generator's name `matrix`.
+// The whole number that `word` consists of. word: a part of the generator's name `matrix`.
 template <class Number>
 Number number_of(std::string_view word, const std::string& matrix, std::string_view expected) {
   const std::optional<std::uint64_t> number = whole_number(word);

@@ -22,8 +22,8 @@ struct NamedInput {
   std::string member = {};  // the member's path in the archive, or the last part of that path; empty: no member
 };
 
-/// "ARCHIVE:MEMBER" if no file has this whole name, but a file has the part before a colon as its name (the last such
-/// colon). In all other cases the file.
+/// "ARCHIVE:MEMBER" if no file has the whole name, but the part before a colon is the name of a file (if this is so for
+/// several colons, the last one counts). In all other cases, the name of a file.
 NamedInput named_input(const std::string& name);
 
 struct MatrixName {

@@ -19,7 +19,8 @@ namespace {
 constexpr std::string_view kMatrixEnding = ".mtx";
 constexpr std::size_t kShownNameBytes = 40;
 
-/// A member's name in a line. Escaped characters count in their escaped length, so a few names stay a short line.
+/// A member's name as a message shows it. Escaped characters count with their escaped length, so a line with a few
+/// names stays short.
 std::string shown(std::string_view name) {
   return shortened(printable(name), kShownNameBytes);
 }
@@ -28,14 +29,14 @@ std::string_view after_last_slash(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-/// "web" for "/data/web.tar.gz", "web.tar" and "web.tgz".
+/// Returns "web" for "/data/web.tar.gz", "web.tar" and "web.tgz".
 std::string_view stem_of_archive(std::string_view path) {
   const std::string_view name = after_last_slash(path);
   const std::size_t ending = name_without_packing(name).rfind('.');
   return name.substr(0, ending);
 }
 
-/// True for NAME/NAME.mtx, with any folders before it, and for ARCHIVE.mtx.
+/// True for NAME/NAME.mtx, which may be in further folders, and for ARCHIVE.mtx.
 bool is_named_like_its_folder_or_archive(std::string_view member, std::string_view archive_stem) {
   const std::string_view base = after_last_slash(member);
   const std::string_view stem = base.substr(0, base.size() - kMatrixEnding.size());
@@ -53,7 +54,7 @@ std::string list_of(const std::vector<std::string_view>& members) {
   return list + (members.size() > kShown ? ", ..." : "");
 }
 
-/// The named member, or the matrix. kind: "tar archive".
+/// The named member; or the member that is the matrix, if no member was named. kind: such as "tar archive".
 template <class Member>
 const Member& chosen_of(const std::vector<Member>& members, const NamedInput& named, std::string_view kind) {
   std::vector<const Member*> files;

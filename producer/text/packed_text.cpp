@@ -2,8 +2,8 @@
 // The table of packings, and the unpackers of gzip (zlib) and xz (liblzma); producer/text/archive has those of bzip2
 // and zstd. libarchive also reads gzip and xz, but less strictly (measured with version 3.6.2). It checks neither the
 // CRC-32 nor the length at the end of a gzip member. Of the 448 bits of a small archive of two members, 101 can be
-// flipped: libarchive then returns another text, all bytes read, without an error. It unpacks xz data without a check
-// if liblzma does not support the check, and it grants an xz header any amount of memory.
+// flipped: libarchive then reads all bytes and returns another text without an error. It unpacks xz data without a
+// check if liblzma does not support the check, and it allocates any amount of memory that an xz header requests.
 #include "producer/text/packed_text.hpp"
 
 #include <lzma.h>
@@ -33,7 +33,7 @@ Text unpack_gzip(std::string_view packed, const std::string& name) {
   GrowingBytes unpacked;
   std::size_t taken = 0;
   for (;;) {
-    // zlib counts in 32 bits.
+    // zlib counts bytes in 32 bits.
     constexpr std::size_t kMost = std::numeric_limits<uInt>::max();
     if (unpacked.free_bytes() == 0) unpacked.grow();
     const std::size_t input = std::min(packed.size() - taken, kMost);
@@ -68,7 +68,7 @@ Text unpack_xz(std::string_view packed, const std::string& name) {
     Stream() : lzma_stream(LZMA_STREAM_INIT) {}
     ~Stream() { lzma_end(this); }
   } stream;
-  // The dictionary's size is a number in a header: xz's own strongest preset requires 64 MiB.
+  // The dictionary's size is a number in a header, so it needs a limit; xz's own strongest preset requires 64 MiB.
   constexpr std::uint64_t kMemoryLimitBytes = (std::uint64_t{256} << 20) + (std::uint64_t{1} << 20);
   if (lzma_stream_decoder(&stream, kMemoryLimitBytes, LZMA_CONCATENATED | LZMA_TELL_UNSUPPORTED_CHECK) != LZMA_OK) {
     throw system_error("{}: not enough memory to unpack it", name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unpacks a text into memory: gzip, xz, bzip2, zstd. The first bytes determine the packing, not the name.
+// Unpacks a text that was packed with gzip, xz, bzip2 or zstd into memory. The first bytes determine the packing, not
+// the name.
 #pragma once
 
 #include <string>
@@ -13,8 +14,9 @@ namespace ringside {
 bool is_packed(std::string_view bytes);
 
 /// Unpacks all members, streams or frames of `packed` as one text. `name` is the file's name in messages. Every byte is
-/// checked: throws `Error` (exit code 2) if the bytes are damaged or cut short, or if bytes other than the zeros that
-/// docs/use/run.md allows follow. Memory grows with the unpacked text, not with sizes that a header claims.
+/// checked. Throws `Error` (exit code 2) if the bytes are damaged or cut short, or if they are followed by bytes other
+/// than the zeros that docs/use/run.md allows. Memory grows with the unpacked text, not with sizes that a header
+/// claims.
 Text unpack(std::string_view packed, const std::string& name);
 
 /// The file's name without the endings of packings: "a.mtx" for "a.mtx.gz".

@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// The error for a file that ends within the data.
+/// The error for a file that ends before its data is complete.
 inline Error cut_short(const std::string& name, std::string_view format) {
   return usage_error("{}: found the end of the file within the {} data, expected a whole file (was it cut short?)",
                      name, format);
@@ -26,7 +26,7 @@ inline Error damaged_near(const std::string& name, std::string_view format, std:
                      why, format);
 }
 
-/// `rest` follows a whole `unit` (a gzip member, a bzip2 stream) at byte `at`, and is not another unit.
+/// The error if `rest` follows a complete `unit` (a gzip member, a bzip2 stream) at byte `at`, and is not another unit.
 inline Error bytes_behind(const std::string& name, std::string_view format, std::string_view unit,
                           std::string_view rest, std::size_t at) {
   return usage_error(
@@ -35,7 +35,8 @@ inline Error bytes_behind(const std::string& name, std::string_view format, std:
       name, rest.size(), format, format, unit, at, unit);
 }
 
-/// Zeros may fill the last block of a tape or a disk. Other bytes may be data whose first bytes are damaged.
+/// Zeros may fill the last block of a tape or a disk. Bytes that are not zero may be data whose first bytes are
+/// damaged.
 inline bool only_zeros(std::string_view bytes) {
   return bytes.find_first_not_of('\0') == std::string_view::npos;
 }

@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-// A message is one line for a person: longer quotes do not help.
+// A message is one line that a person reads; longer quotes do not help this person.
 constexpr std::size_t kLongestQuote = 60;
 
 std::string quote(std::string_view found) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses a text's lines, blanks and numbers, with explicit ends instead of a terminating NUL, which a mapped file
-// lacks. Lines end in LF, CRLF or CR. These functions are in the innermost loop of parsing, so they are inline and
-// report by return value. On failure the caller makes the message.
+// Parses a text's lines, blanks and numbers, with explicit ends, because a mapped file has no terminating NUL. Lines
+// end in LF, CRLF or CR. These functions are in the innermost loop of parsing, so they are inline, and report errors by
+// their return values. If a function fails, its caller makes the message.
 #pragma once
 
 #include <charconv>
@@ -28,7 +28,7 @@ inline const char* skip_blanks(const char* p, const char* end) noexcept {
   return p;
 }
 
-/// The beginning of the next line, given a position at a line end (or `end`).
+/// The beginning of the next line. p: a position at a line end, or `end`.
 inline const char* after_line_end(const char* p, const char* end) noexcept {
   if (p < end && *p == '\r') {
     ++p;
@@ -43,17 +43,18 @@ inline const char* find_line_end(const char* p, const char* end) noexcept {
   return p;
 }
 
-/// The beginning of the next line, from anywhere within one.
+/// The beginning of the next line. p: any position within a line.
 inline const char* skip_line(const char* p, const char* end) noexcept {
   return after_line_end(find_line_end(p, end), end);
 }
 
-/// Reads an unsigned whole number at `p`. Returns the position after it, or null: no digit there, or more than 64 bits.
-/// Accepts the same as std::from_chars, which needs a tenth more instructions for an id of seven digits.
+/// Reads an unsigned whole number at `p`. Returns the position after the number; or null if there is no digit, or if
+/// the number has more than 64 bits. Accepts the same text as std::from_chars, which needs a tenth more instructions
+/// for an id of seven digits.
 inline const char* parse_unsigned(const char* p, const char* end, std::uint64_t& number) noexcept {
   const char* const first = p;
   std::uint64_t n = 0;
-  // 19 digits always fit 64 bits; only longer runs need the check.
+  // 19 digits always fit into 64 bits; only longer numbers need the check.
   const char* const safe_end = end - p > 19 ? p + 19 : end;
   while (p < safe_end) {
     const unsigned digit = static_cast<unsigned char>(*p) - unsigned{'0'};
@@ -72,20 +73,21 @@ inline const char* parse_unsigned(const char* p, const char* end, std::uint64_t&
   return p;
 }
 
-/// Reads a number with a Fortran exponent, otherwise as parse_real: "1.0D+00", "1d0", and "1.0-100", as Fortran writes
-/// an exponent of three digits. `exponent` is the beginning of the exponent.
+/// Reads a number with a Fortran exponent; other numbers are read as parse_real reads them. Examples: "1.0D+00", "1d0",
+/// and "1.0-100", the form in which Fortran writes an exponent of three digits. `exponent` is the beginning of the
+/// exponent.
 const char* parse_fortran_real(const char* p, const char* exponent, const char* end, double& number) noexcept;
 
-/// Reads a decimal number, "inf" or "nan" at `p`. Returns the position after it, or null: not a number, or too large
-/// for a double. A number too small for a double becomes 0 or a subnormal.
+/// Reads a decimal number, "inf" or "nan" at `p`. Returns the position after the number; or null if there is no number,
+/// or if it is too large for a double. A number too small for a double becomes 0 or a subnormal.
 inline const char* parse_real(const char* p, const char* end, double& number) noexcept {
   const char* first = p;
   if (p < end && *p == '+') {
     ++first;
     if (first < end && *first == '-') return nullptr;
   }
-  // Most numbers in files are short plain decimals ("-1", "12", "0.5"): digits/10^k with both exact rounds correctly,
-  // in half the time of from_chars.
+  // Most numbers in files are short plain decimals ("-1", "12", "0.5"): if digits and 10^k are exact doubles,
+  // digits/10^k is rounded correctly, in half the time of from_chars.
   static constexpr double kPowersOfTen[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                             1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
   const char* q = first;
@@ -144,20 +146,22 @@ inline const char* parse_integer(const char* p, const char* end, double& number)
 /// Divides `text` into at most `count` pieces for the threads to share. Pieces begin at line beginnings.
 std::vector<std::string_view> split_at_lines(std::string_view text, std::size_t count);
 
-/// A number of pieces that keeps all threads busy to the end, and leaves small texts whole.
+/// A number of pieces that is large enough to keep all threads busy to the end; a small text is one piece.
 std::size_t piece_count(std::size_t text_bytes);
 
-/// The number, from 1, of the line that holds `offset`.
+/// The number, counted from 1, of the line that contains `offset`.
 std::uint64_t line_number(std::string_view text, std::size_t offset);
 
-/// The quote of the text at `offset` for a message: up to the next blank, line end or character of `separators`,
-/// shortened, unprintable bytes as '?', in quotes; "the end of the line" or "the end of the file" if nothing follows.
+/// The quote of the text at `offset` for a message: the text up to the next blank, line end or character of
+/// `separators`, in quotes, shortened, with '?' for unprintable bytes; "the end of the line" or "the end of the file"
+/// if nothing follows.
 std::string quote_word(std::string_view text, std::size_t offset, std::string_view separators = {});
 
-/// The quote of the whole line that holds `offset`.
+/// The quote of the whole line that contains `offset`.
 std::string quote_line(std::string_view text, std::size_t offset);
 
-/// Throws `Error` (exit code 2): "NAME: line L: found FOUND, expected EXPECTED", L being the line that holds `offset`.
+/// Throws `Error` (exit code 2): "NAME: line L: found FOUND, expected EXPECTED", where L is the line that contains
+/// `offset`.
 [[noreturn]] void fail_at(std::string_view text, const std::string& name, std::size_t offset, const std::string& found,
                           std::string_view expected);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps regular files; refuses all others. Growing texts are anonymous mappings that mremap enlarges, or far memory.
+// Maps regular files; refuses all others. A text that grows is in an anonymous mapping that mremap enlarges, or in far
+// memory.
 #include "producer/text/text_source.hpp"
 
 #include <fcntl.h>

@@ -20,8 +20,9 @@ struct Text {
 /// fails, the process ends with one line (common/files/watched_mapping.hpp).
 Text map_file(const std::string& path);
 
-/// Memory for a text of unknown length: it doubles when it is full. Growing moves page tables, not bytes. An unpacked
-/// text is larger than its matrix, so it is in the same memory as the matrix (producer/memory).
+/// Memory for a text of unknown length. The memory is doubled when it is full. When it grows, page tables are moved,
+/// not bytes. An unpacked text is larger than its matrix, so the text is in the same kind of memory as the matrix
+/// (producer/memory).
 class GrowingBytes {
  public:
   GrowingBytes() = default;
@@ -35,7 +36,7 @@ class GrowingBytes {
   void add(std::size_t bytes) { size_ += bytes; }
   /// Throws `Error` (exit code 3) if there is no memory.
   void grow();
-  /// The bytes, with their memory; leaves this empty.
+  /// Moves out the bytes with their memory; this object is empty afterwards.
   Text take();
 
  private:
