@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs missing packages, builds with warnings as errors, and runs all tests: as released, under AddressSanitizer and
-# UndefinedBehaviorSanitizer, the threaded ones under ThreadSanitizer, and short runs of the fuzz targets. The
-# sanitizers' builds and the virtual node run at the same time as the release tests, which often wait. If one stage
-# fails, the next ones still run; the last line is the verdict. Exit status: 0 passed, 1 failed, 2 usage, 3 the system
-# lacks something.
+# UndefinedBehaviorSanitizer, the threaded ones under ThreadSanitizer, and short runs of the fuzz targets. Tests often
+# wait, so each sanitizer's build runs beside the tests of the build before it, and the virtual node beside all. If one
+# stage fails, the next ones still run; the last line is the verdict. Exit status: 0 passed, 1 failed, 2 usage, 3 the
+# system lacks something.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -184,16 +184,14 @@ without_randomised_addresses() {
   prefix+=(setarch --addr-no-randomize)
 }
 
-# build_sanitizers PRESET...: at nice 10, so that parallel tests are not slowed down.
-build_sanitizers() {
-  local preset status=0
-  jobs=$(build_jobs)  # the release tests use part of the memory
-  for preset in "$@"; do
-    prefix=(nice -n 10)
-    rm -f "$root/build/$preset/.built"
-    if [[ $preset == tsan ]]; then without_randomised_addresses || status=1; fi
-    if configure_and_build "$preset"; then touch "$root/build/$preset/.built"; else status=1; fi
-  done
+# build_sanitizer PRESET: at nice 10, so that parallel tests are not slowed down.
+build_sanitizer() {
+  local status=0
+  jobs=$(build_jobs)  # the tests use part of the memory
+  prefix=(nice -n 10)
+  rm -f "$root/build/$1/.built"
+  if [[ $1 == tsan ]]; then without_randomised_addresses || status=1; fi
+  if configure_and_build "$1"; then touch "$root/build/$1/.built"; else status=1; fi
   return "$status"
 }
 
@@ -293,7 +291,7 @@ if [[ $mode == quick || $mode == default || $mode == all || $mode == changed ]];
   if [[ $run_node == yes ]]; then
     check node "a virtual node: the package installed, its services, a power cut" begin_virtual_node
   fi
-  if ((${#sanitizers[@]} > 0)); then background sanitizers build_sanitizers "${sanitizers[@]}"; fi
+  if ((${#sanitizers[@]} > 0)); then background "${sanitizers[0]}-built" build_sanitizer "${sanitizers[0]}"; fi
   if [[ $run_release == yes ]] && ! has_failed release; then
     check release "release: all tests" run_tests release
     if [[ $mode == all || $mode == changed ]]; then
@@ -306,13 +304,16 @@ if [[ $mode == quick || $mode == default || $mode == all || $mode == changed ]];
       note_passed release
     fi
   fi
-  if ((${#sanitizers[@]} > 0)); then check sanitizers "the sanitizers' builds, to their end" finish sanitizers; fi
-  for preset in "${sanitizers[@]}"; do
+  for index in "${!sanitizers[@]}"; do
+    preset=${sanitizers[index]}
+    next=${sanitizers[index + 1]:-}
     case $preset in
       asan) title="AddressSanitizer and UndefinedBehaviorSanitizer: all programs but those of pure functions" ;;
       tsan) title="ThreadSanitizer: the threaded tests" ;;
       fuzz) title="fuzzing: short runs" ;;
     esac
+    check "$preset-built" "the build of $preset, to its end" finish "$preset-built"
+    if [[ -n $next ]]; then background "$next-built" build_sanitizer "$next"; fi
     check "$preset" "$title" test_sanitizer "$preset"
   done
   if [[ $node_runs == yes ]]; then check node "the virtual node, to its end" end_virtual_node; fi
