@@ -58,7 +58,7 @@ class PipelineTest : public ::testing::Test {
   /// The arguments of `ringside run` on grid:SIDE with this test's pool and summary, and `more`.
   Words run_arguments(const std::string& matrix, const Words& more = {}) const {
     Words arguments = {"run", "--matrix=" + matrix, "--pool=" + pool_, "--summary=" + summary_};
-    if (coordination_ != "locks") arguments.push_back(coordination());  // locks are the default, which is tested, too
+    if (coordination_ != "locks") arguments.push_back(coordination());  // "locks" is the default: also test the default
     return joined(arguments, more);
   }
 
