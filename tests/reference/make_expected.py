@@ -62,8 +62,8 @@ def read_matrix_market(text):
 
 
 def read_edge_list(text):
-    """If the file gives the number of nodes and all ids are smaller than this number, ids are not changed. Otherwise
-    ids are renumbered without gaps."""
+    """If the file gives the number of nodes and all ids fit (counted from 0 or from 1), ids keep their places.
+    Otherwise ids are renumbered without gaps."""
     lines = text.splitlines()
     comments = b"\n".join(line for line in lines if line[:1] in b"#%").decode()
     body = [line for line in lines if line.strip() and line[:1] not in b"#%"]
