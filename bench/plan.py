@@ -70,8 +70,7 @@ def options_of(row, cpus):
 
 
 def published(bin_dir):
-    """All predictions of published measurements. Nothing is measured here, so other load does not affect the
-    predictions."""
+    """All predictions of published measurements. Nothing is measured here, so other load does not affect them."""
     others = subprocess.run([bin_dir / "bench_published", f"--node={PUBLISHED_NODE}"], check=True, capture_output=True,
                             text=True)
     return {"commit": machine_header(bin_dir)["commit"], "pipeline": published_pipeline(bin_dir), **json.loads(others.stdout)}

@@ -6,12 +6,12 @@ after kill -9.
 Cost: a script has a new array of --entries doubles in each step, and saves it with each method in turn, in a folder on
 --pool-dir. `copy` is np.copyto into the script's own memory, which is the minimum for every method. The alternatives
 overwrite one file, like scripts that need only their last state; h5py and zarr append to one file, which is their
-purpose. None of them syncs the disk. ringside does not sync either (--durability process); ringside_power does. Small
-arrays: `run.publish` of 10 doubles in Python and in C++ (bench_publishing), both with a running analyzer. Start:
-`ringside.publish(pool=...)` of a new pool, until it returns. Crashes: a script that saves as fast as it can is killed
-at a random instant, --kills times for each method; then the file is loaded. The state is lost if the file does not
-open, has a torn step, or has no step. Methods whose library is missing are left out. Writes JSON (see
-docs/inside/benchmarking.md)."""
+purpose. None of them syncs the disk. ringside does not sync either (--durability process); ringside_power does.
+Small arrays: `run.publish` of 10 doubles in Python and in C++ (bench_publishing), both with a running analyzer.
+Start: `ringside.publish(pool=...)` of a new pool, until it returns.
+Crashes: a script that saves as fast as it can is killed at a random instant, --kills times for each method; then the
+file is loaded. The state is lost if the file does not open, has a torn step, or has no step. Methods whose library
+is missing are left out. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import functools
 import json
@@ -184,7 +184,7 @@ def pause(x):
 
 
 def cost_ms(way, folder, entries, steps):
-    """The median time of a step in milliseconds, without the first tenth of the steps."""
+    """The median cost of a step in milliseconds, without the first tenth of the steps."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     x = np.zeros(entries)
