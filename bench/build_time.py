@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long the programs take to compile without a compiler cache: from scratch, and after a change of one file.
+"""How long the compilation of the programs takes without a compiler cache: from scratch, and after a change of one
+file.
 
-Builds the programs of a run, in a fresh clone of each commit. The machine should be otherwise idle. Writes JSON (see
+Builds the programs of a run in a fresh clone of each commit. No other program should use the machine. Writes JSON (see
 docs/inside/benchmarking.md)."""
 
 import os
@@ -12,14 +13,14 @@ import tempfile
 from measuring import clone_of, machine_header, others_share, parser_of, timed, work_folder, write_json
 
 PROGRAMS = ("ringside", "ringside-producer", "ringside-analyzer", "ringside-export")
-# Sources of three folders of cli, and the header of the hand-off, which both processes include.
+# Sources from three folders of cli, and the header of the hand-off, which producer and analyzer include.
 TOUCHED = ("cli/run/run.cpp", "cli/watch/tail.cpp", "cli/pool/info.cpp", "common/handoff/handoff_layout.hpp")
 # The sources of the programs: if they have grown, tests/bench/claims_test.py requires a new measurement.
 SOURCES = ("proto", "include", "common", "library", "producer", "analyzer", "memory", "node", "cli")
 
 
 def source_lines(tree):
-    """The lines of the product's C++ sources and headers in the folder `tree`."""
+    """The number of lines in the product's C++ sources and headers below the folder `tree`."""
     return sum(path.read_bytes().count(b"\n") for folder in SOURCES for path in sorted((tree / folder).rglob("*.[ch]pp")))
 
 

@@ -3,8 +3,8 @@
 """The time of deploy/test.sh --all and of each stage: with an empty compiler cache, then with the cache that this run
 filled.
 
-Runs it in a fresh clone of each commit. The machine should be otherwise idle. Packages, the virtual node's image and
-the tests' downloads should exist from an earlier run, so that no download is measured. Writes JSON (see
+Runs test.sh in a fresh clone of each commit. No other program should use the machine. Packages, the virtual node's
+image and the tests' downloads should exist from an earlier run, so that no download is measured. Writes JSON (see
 docs/inside/benchmarking.md)."""
 
 import pathlib
@@ -16,7 +16,7 @@ from measuring import clone_of, machine_header, others_share, parser_of, timed, 
 
 
 def measured(tree, cache):
-    """Runs test.sh --all in the tree; returns its times in seconds, by stage and in total."""
+    """Runs test.sh --all in the tree. Returns the times in seconds, by stage and in total."""
     taken, said = timed([tree / "deploy/test.sh", "--all"], tree, CCACHE_DIR=str(cache))
     return {**{key: round(seconds) for key, seconds in taken.items()},
             "stages_s": {title: int(seconds) for seconds, title in re.findall(r"^ *(\d+) s  (.+)$", said, re.M)}}
@@ -31,7 +31,7 @@ def main():
         with work_folder(tempfile.gettempdir()) as work:
             work.chmod(0o755)  # some tests run programs as another user
             found = {}
-            tree = pathlib.Path(work) / "tree"  # one path, so that the compiler cache applies, as on a CI machine
+            tree = pathlib.Path(work) / "tree"  # always the same path, so that the compiler cache is used, as in CI
             for kind in ("cold", "warm"):
                 shutil.rmtree(tree, ignore_errors=True)
                 found["commit"] = clone_of(commit, tree)

@@ -8,9 +8,10 @@ Runs each part by its own program, and keeps the output in the folder given with
   held           how long a step holds its producer, against ADIOS2         bench/held.py
   transfer       copy, hash and reductions against a bare copy              bench_transfer
   first_iterate  the time until the first iterate                           bench/first_iterate.py
---parts selects parts (without names: none); for the others the table shows the folder's earlier results. It lists
-whatever is missing. The tables are those of docs/inside/benchmarking.md. compare.json has the rows of the second one,
-each with the commit and the time of its measurements, and a warning if these are from different builds."""
+--parts selects parts (without names: none). For the other parts, the table shows the folder's earlier results, and
+lists which results are missing. The tables are those of docs/inside/benchmarking.md. compare.json has the rows of the
+second table, each with the commit and the time of its measurements, and a warning if the measurements are from
+different builds."""
 
 import json
 import pathlib
@@ -26,7 +27,7 @@ PARTS = ("products", "pipeline", "held", "transfer", "first_iterate")
 
 
 def run_part(part, options):
-    """Runs one part by its own command line, so that it measures as its page describes."""
+    """Runs one part with its own command line, so that it measures what its documentation describes."""
     output = f"--output={options.results / (part + '.json')}" + ("#newest" if part == "pipeline" else "")
     folders = [f"--bin={options.bin}", f"--pool-dir={options.pool_dir}"]
     command = {
@@ -43,7 +44,8 @@ def run_part(part, options):
 
 
 class Figures:
-    """The measurements by part, and the rows made of them: {what, at_most, measured or absent, limit, from}."""
+    """The measurements by part, and the rows that are made from them: {what, at_most, measured or absent, limit,
+    from}."""
 
     def __init__(self, folder):
         self.parts = {}
@@ -54,13 +56,13 @@ class Figures:
                 self.parts[part] = found.get("newest", found)
 
     def origin(self, *parts):
-        """{part: {commit, started}} of the measured ones."""
+        """{part: {commit, started}} of the measured parts."""
         def said(part, key):
             return self.parts[part].get("machine", {}).get(key, "n/a")
         return {part: {key: said(part, key) for key in ("commit", "started")} for part in parts if part in self.parts}
 
     def warning(self):
-        """One line if the parts are not all of one unmodified commit; otherwise nothing."""
+        """One line if not all parts were measured with one unmodified commit; otherwise nothing."""
         origin = self.origin(*PARTS)
         commits = [found["commit"] for found in origin.values()]
         if all(same_commit(commit, commits[0]) for commit in commits):
@@ -90,7 +92,8 @@ class Figures:
                    origin)
 
     def copy_bound(self):
-        """Both cores' copy of one iterate, relative to an iteration of the baseline: the minimum cost of keeping it."""
+        """The time in which both cores copy one iterate, relative to an iteration of the baseline: the minimum cost of
+        keeping the iterate."""
         product = self.product("grid:2000", 2)
         once = self.parts.get("pipeline", {}).get("ms_per_iteration", {}).get("dram_once")
         if product is None or once is None:
@@ -145,7 +148,8 @@ def row(what, at_most, measured, limit, origin):
 
 
 def same_commit(one, other):
-    """Names may be abbreviated to different lengths; an uncommitted state equals nothing else."""
+    """Whether two commits are the same. Names may be abbreviated to different lengths. A state with uncommitted changes
+    is equal to no other."""
     if "-dirty" in one + other or "n/a" in (one, other):
         return False
     return one.startswith(other) or other.startswith(one)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Locks and messages side by side: the delay until the analyzer takes a published step, and the cost to the whole run.
+"""Compares locks and messages: the delay until the analyzer takes a published step, and the time of the whole run.
 
 Workload: PageRank on grid:SIDE, one sweep of the reductions, --durability process, one producer core and one analyzer
-core. Both ways are measured in turn after one warm-up of each; which goes first alternates from round to round. Ratios
-are taken within a round, because a shared machine drifts. Writes JSON (see docs/inside/benchmarking.md)."""
+core. Both kinds are measured in turn after one warm-up run of each; which one is first alternates from round to round.
+Ratios are taken within a round, because a shared machine drifts. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import functools
 import os

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long a step holds its producer, compared with ADIOS2: from an iterate's completion to the next one's start.
+"""How long a step holds its producer, compared with ADIOS2: from the completion of an iterate to the start of the next
+one.
 
-Workload: PageRank on grid:SIDE, one core for the writer and one for the reader, which copies every step and sweeps it
+Workload: PageRank on grid:SIDE, one core for the writer and one for the reader, which copies every step and reduces it
 --passes times. Measured in turn:
   ringside     the step records of a run: the time between two publications less what it took to make the iterate (so the
                waiting for a free buffer, the publishing, and all bookkeeping)
@@ -10,8 +11,8 @@ Workload: PageRank on grid:SIDE, one core for the writer and one for the reader,
                BeginStep, Put and EndStep
 ADIOS2 is a Python package with headers and libraries; --adios gives the source of a program to compile against it:
   PROGRAM SST|BP5 writer|reader SIDE ITERATIONS PASSES NAME, the writer printing 'publish=SECONDS'.
-If either is missing, the script reports it and compares nothing. Ratios are taken within a round. Writes JSON (see
-docs/inside/benchmarking.md)."""
+If the package or the program is missing, the script reports this and compares nothing. Ratios are taken within a round.
+Writes JSON (see docs/inside/benchmarking.md)."""
 
 import functools
 import json
@@ -34,7 +35,7 @@ def records_of(bin_dir, pool):
 
 
 def steps_of(bin_dir, work, *arguments):
-    """One run's step records."""
+    """Makes one run, and returns its step records."""
     pool = work / "bench.pool"
     remove_pool(pool)
     subprocess.run([bin_dir / "ringside", "run", "--quiet", f"--pool={pool}", "--durability=process", *arguments], check=True,
@@ -45,20 +46,20 @@ def steps_of(bin_dir, work, *arguments):
 
 
 def held_ms(steps):
-    """Mean over the steps after the first, as ADIOS2's is a mean, too."""
+    """The mean over the steps after the first one, because ADIOS2's figure is also a mean."""
     held = [after["published_at_ns"] - before["published_at_ns"] - after["generate_ns"] for before, after in zip(steps, steps[1:])]
     return sum(held) / len(held) * 1e-6
 
 
 def package_folder(python):
-    """The folder of this Python's ADIOS2 package; None if it has none."""
+    """The folder of the ADIOS2 package in this Python; None if there is no such package."""
     look = "import adios2, os; print(os.path.dirname(os.path.dirname(adios2.__file__)))"
     found = subprocess.run([python, "-c", look], capture_output=True, text=True)
     return pathlib.Path(found.stdout.strip()) if found.returncode == 0 else None
 
 
 def build_peer(source, python, work):
-    """The program, or the reason why there is none."""
+    """Compiles the program with ADIOS2. Returns the program, or the reason why there is none."""
     if not pathlib.Path(source).is_file():
         return None, f"its program's source is missing ({source}; --adios FILE)"
     folder = package_folder(python)
@@ -107,7 +108,7 @@ def measure(options):
 
 
 def declare(parser):
-    """The options, which bench/compare.py also uses."""
+    """Declares the options, which bench/compare.py also uses."""
     parser.add_argument("--adios", default=TEST_DATA.parent / "reference/adios_peer.cpp",
                         help="the ADIOS2 program's source (default: reference/adios_peer.cpp beside the test data)")
     parser.add_argument("--adios-python", default=sys.executable, help="a Python that has the package adios2 (default: this one)")

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How well does the simulation of many nodes (`ringside plan --nodes`) agree with runs of several nodes?
 
-Nodes are analyzers on this machine with a socket and a ring each, as in tests/mpi. Their ranks sleep for the time of an
-iteration (bench_paced_ranks), so that ranks and analyzers of several nodes fit a machine of few cores. Each run is
-simulated with its own measured figures: seconds of an iteration, of transfer and of analyze, their deviations, a
-message. The comparison covers results that these figures do not contain: the lag of the global commit, which node
-waits, and for how long. The analyzers have no --node-address, so there are no rounds for results of the whole run;
-bench_rounds measures these. With --tables-only, only the tables of docs/inside/ranks.md are simulated again. Writes
-JSON (see docs/inside/ranks.md)."""
+A node is an analyzer on this machine with its own socket and ring, as in tests/mpi. The ranks sleep for the time of an
+iteration (bench_paced_ranks), so that a machine with few cores can run the ranks and analyzers of several nodes. Each
+run is simulated with its own measured figures: seconds of an iteration, of `transfer` and of `analyze`, their
+deviations, and the time of a message. The compared results are not contained in these figures: the lag of the global
+commit, which node waits, and for how long. The analyzers have no --node-address, so there are no rounds for results of
+the whole run; bench_rounds measures these. With --tables-only, only the tables of docs/inside/ranks.md are simulated
+again. Writes JSON (see docs/inside/ranks.md)."""
 
 import csv
 import json
@@ -22,10 +22,10 @@ from plan import plan
 
 MPI = {"OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_plm": "isolated", "OMPI_MCA_pml": "ob1",
        "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_tcp_if_include": "lo", "OMPI_MCA_oob_tcp_if_include": "lo"}
-WAITED_S = 1e-4  # an analyzer that waited at least this long had no step to work on
-UNSTEADY = 20  # the number of first steps that are excluded, here and in the simulation
+WAITED_S = 1e-4  # an analyzer that waited for at least this time had no step to work on
+UNSTEADY = 20  # this number of first steps is excluded, here and in the simulation
 MOST_PASSES = 1000  # the most sweeps that an analyzer makes over a step
-RATE_GB_S = 1  # of messages: all messages here are too short for it to matter
+RATE_GB_S = 1  # the rate of messages; it does not matter for messages as short as these
 
 # For each run: nodes, ranks of a node, coupling, sweeps of the last node's analyzer as a share of an iteration, and the
 # transport of messages. Open MPI checks for messages of `vader` (shared memory) in each call, but not for those of
@@ -37,7 +37,7 @@ RUNS = {"1 node": (1, 1, "all", 0, "vader"), "1 node of 2 ranks": (1, 2, "all", 
         "2 nodes, uncoupled, slow analyzer": (2, 1, "none", 1.5, "vader"),
         "2 nodes, tcp": (2, 1, "all", 0, "tcp"), "2 nodes, uncoupled, tcp": (2, 1, "none", 0, "tcp")}
 
-# docs/inside/ranks.md: 16 ranks of a node, 10 ms an iteration.
+# As in docs/inside/ranks.md: 16 ranks per node, 10 ms per iteration.
 TABLE = ["--step-figures=10,2,3,32", "--ranks-per-node=16", "--spread=0.05", "--iterations=200"]
 TABLES = {"infiniband": [], "tcp": ["--network=tcp"], "always": ["--progress=always"], "neighbours": ["--coupling=neighbours"],
           "uncoupled": ["--coupling=none"], "slow_analyzer": ["--slow-analyzer=5"], "100 ms": ["--step-figures=100,20,30,320"],
@@ -56,7 +56,8 @@ class Runs:
             return list(csv.DictReader(rows))
 
     def run(self, nodes, ranks, coupling, passes=1, messages="vader"):
-        """The output of bench_paced_ranks, and the records of each node. passes: of the last node's analyzer."""
+        """Makes a run. Returns the output of bench_paced_ranks, and the records of each node. passes: the sweeps of the
+        last node's analyzer."""
         o = self.options
         shape = (coupling, o.milliseconds, o.spread, o.steps, o.entries)
         words, started = [], []
@@ -71,7 +72,7 @@ class Runs:
         return json.loads(printed), [self.records(pool) for pool, *_ in started]
 
     def passes_for(self, share):
-        """The number of sweeps that takes this share of an iteration."""
+        """The number of sweeps that together take this share of an iteration."""
         if share == 0:
             return 1
         if self.sweep_s is None:
@@ -81,7 +82,7 @@ class Runs:
         return min(max(int(share * self.options.milliseconds * 1e-3 / self.sweep_s), 1), MOST_PASSES)
 
     def compared(self, nodes, ranks, coupling, share, messages):
-        """A run as measured, and as simulated."""
+        """The figures of a run: measured and simulated."""
         printed, records = self.run(nodes, ranks, coupling, self.passes_for(share), messages)
         found = measured(printed, records)
         figures = inputs(printed, records, share > 0)
@@ -97,7 +98,7 @@ def mean(values):
 
 
 def relative_deviation(values):
-    """At most 1, as in the simulation."""
+    """The relative standard deviation, limited to 1 as in the simulation."""
     return min(statistics.stdev(values) / mean(values), 1)
 
 
@@ -106,7 +107,7 @@ def seconds(record, *names):
 
 
 def measured(printed, records):
-    """Of the steps after the first UNSTEADY."""
+    """The measured figures of the steps after the first UNSTEADY ones."""
     steps = range(len(records[0]))
     published = [max(seconds(of[s], "published_at_ns") for of in records) for s in steps]
     committed = [max(seconds(of[s], "published_at_ns", "hand_off_ns", "transfer_ns", "commit_ns") for of in records)
@@ -126,8 +127,8 @@ def measured(printed, records):
 
 
 def inputs(printed, records, is_slow):
-    """A publish counts as a part of the iteration, and a hand-off to a waiting analyzer as a part of the transfer. The
-    analyzers' means are over the nodes without a slow analyzer."""
+    """The inputs of the simulation. A publish counts as a part of the iteration, and a hand-off to a waiting analyzer
+    as a part of the transfer. The means of the analyzers are taken over the nodes without a slow analyzer."""
     iteration = mean([rank["iteration_s"] for rank in printed["ranks"]])
     usual = [r for of in (records[:-1] if is_slow else records) for r in of[UNSTEADY:]]
     analyze = mean([seconds(r, "analyze_ns") for r in usual])
@@ -152,7 +153,7 @@ def simulated(row):
 
 
 def summed(rounds, name):
-    """Medians over the rounds, of each figure in both."""
+    """The medians over the rounds, for each measured and each simulated figure."""
     found = [one[name] for one in rounds]
     both = {side: {figure: spread([one[side][figure] for one in found]) for figure in found[0][side]}
             for side in ("inputs", "measured", "simulated")}

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cost of an iteration whose matrix exceeds its DRAM limit (docs/inside/memory_mode.md, "The producer's matrix").
+"""The time of an iteration whose matrix is larger than its DRAM limit (docs/inside/memory_mode.md, "The producer's
+matrix").
 
-Whole runs of ringside-producer --mode dram in turn: the matrix in DRAM; in far memory in each folder of --far, with
---dram-limit a quarter of the matrix; and, as root with a memory cgroup of version 1, mapped from its cache (--cache) in
-a cgroup that leaves the same DRAM for the mapping. All must end with the same bits. Writes JSON
-(docs/inside/benchmarking.md)."""
+Makes whole runs of ringside-producer --mode dram in turn, with the matrix in these places: in DRAM; in far memory in
+each folder of --far, with --dram-limit set to a quarter of the matrix; and (as root, with a memory cgroup of version 1)
+mapped from its cache (--cache), in a cgroup that leaves the same DRAM for the mapping. All runs must end with the same
+bits. Writes JSON (docs/inside/benchmarking.md)."""
 
 import contextlib
 import json
@@ -19,7 +20,7 @@ from measuring import confidence, document_of, in_turn, parser_of, ratio, spread
 
 GROUPS = pathlib.Path("/sys/fs/cgroup/memory")
 SLACK = 8 << 20  # for page tables
-READ_FROM_THE_MATRIX = ("csr", "bands")  # the other formats are copies: a mapped cache is read only once
+READ_FROM_THE_MATRIX = ("csr", "bands")  # the other formats are copies, so a mapped cache is read only once
 
 
 def own_group():
@@ -34,7 +35,7 @@ def own_group():
 
 @contextlib.contextmanager
 def group_of(limit):
-    """A cgroup with that limit in bytes; None: without a limit."""
+    """A cgroup with this limit in bytes; None means no limit."""
     folder = own_group() / f"matrix-memory-{os.getpid()}"
     folder.mkdir()
     try:
@@ -46,7 +47,7 @@ def group_of(limit):
             try:
                 folder.rmdir()
                 break
-            except OSError:  # the kernel has not removed the process from it yet
+            except OSError:  # the kernel has not yet removed the process from the cgroup
                 time.sleep(0.05)
 
 
@@ -56,7 +57,7 @@ def final_of(out):
 
 
 def run(options, *more, group=None):
-    """The producer's final report."""
+    """Makes a run. Returns the producer's final report."""
     command = [options.bin / "ringside-producer", "--mode=dram", f"--matrix={options.matrix}", f"--solver={options.solver}",
                f"--iterations={options.iterations}", f"--matrix-format={options.matrix_format}", "--report-fd=1", *more]
     enter = (lambda: (group / "cgroup.procs").write_text("0")) if group else None
@@ -80,7 +81,7 @@ def forget(work):
 
 
 def private_peak(options, work):
-    """The peak of a run's private memory with a cache, in bytes, from its cgroup."""
+    """The peak of the private memory of a run with a cache, in bytes, read from the run's cgroup."""
     with group_of(None) as group:
         command = [options.bin / "ringside-producer", "--mode=dram", f"--matrix={options.matrix}", f"--solver={options.solver}",
                    "--iterations=3", f"--matrix-format={options.matrix_format}", "--cache", f"--cache-dir={work}"]

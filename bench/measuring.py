@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Common parts of the benchmarks written in Python: options, the head of their JSON, turns, spread and confidence, and
-runs of ringside."""
+"""Common parts of the benchmarks that are written in Python: options, the head of the JSON, measuring in turn, spread
+and confidence, and runs of ringside."""
 
 import argparse
 import contextlib
@@ -24,7 +24,8 @@ TEST_DATA = pathlib.Path(os.environ.get("RINGSIDE_TEST_DATA", ROOT / "../shared/
 
 
 def parser_of(description, pools="the pools lie", pool_dir=tempfile.gettempdir(), repeats=None):
-    """With the options that most benchmarks have: --bin, --output; --pool-dir and --repeats if they have a default."""
+    """A parser with the options that most benchmarks have: --bin and --output, and also --pool-dir and --repeats if
+    these have a default."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=lambda text: pathlib.Path(text).resolve(), default=BIN, help="folder of the programs")
     if pool_dir:
@@ -37,8 +38,8 @@ def parser_of(description, pools="the pools lie", pool_dir=tempfile.gettempdir()
 
 @contextlib.contextmanager
 def document_of(options, name, cores=1, **head):
-    """The benchmark's document: the body adds figures, then it is written to --output. Requires at least this many
-    cores."""
+    """Context manager for the benchmark's document: the body adds figures, and then the document is written to
+    --output. Requires at least `cores` cores."""
     demand_cores(cores)
     document = {"benchmark": name, "machine": machine_header(options.bin), **head}
     with others_share(document):
@@ -47,13 +48,14 @@ def document_of(options, name, cores=1, **head):
 
 
 def add_loop(parser, ways):
-    """The hidden options with which a benchmark runs itself under `ringside run`: a variant, and its numbers."""
+    """Adds the hidden options with which a benchmark runs itself under `ringside run`: a variant, and the variant's
+    numbers."""
     parser.add_argument("--loop", choices=ways, help=argparse.SUPPRESS)
     parser.add_argument("numbers", nargs="*", help=argparse.SUPPRESS)
 
 
 def seconds_of(call, repeats):
-    """Seconds of each call."""
+    """Calls the function `repeats` times. Returns the seconds of each call."""
     found = []
     for _ in range(repeats):
         begin = time.perf_counter()
@@ -100,8 +102,9 @@ def demand_cores(count):
 
 
 def spread(values):
-    """With enough values also the interval of their median with 95 % confidence, for any distribution: between two of
-    them, by the binomial distribution of the number below it (Conover, Practical Nonparametric Statistics, 3.2)."""
+    """The spread of the values. If there are enough values, also the 95 % confidence interval of the median, for any
+    distribution. Two of the values are its ends; they are chosen with the binomial distribution of the number of values
+    below the median (Conover, Practical Nonparametric Statistics, 3.2)."""
     found = {"median": statistics.median(values), "min": min(values), "max": max(values), "repeats": len(values)}
     away = round(0.98 * math.sqrt(len(values)))
     if len(values) >= 10:
@@ -112,8 +115,8 @@ def spread(values):
 
 
 def in_turn(measured, repeats):
-    """Calls each function of {name: function} in turn, A B C, C B A, ..., after one warm-up round; returns the rounds,
-    each {name: the function's result}."""
+    """Calls each function of {name: function} in turn, A B C, C B A, ..., after one warm-up round. Returns the rounds,
+    each as {name: the function's result}."""
     rounds = []
     for number in range(-1, repeats):
         names = list(measured) if number % 2 else list(reversed(measured))
@@ -124,12 +127,13 @@ def in_turn(measured, repeats):
 
 
 def spreads(rounds, figure=lambda value: value):
-    """{name: the spread of its figure over the rounds}"""
+    """{name: the spread of the name's figure over the rounds}."""
     return {name: spread([figure(one[name]) for one in rounds]) for name in rounds[0]}
 
 
 def ratio(rounds, above, below, figure=lambda value: value):
-    """The spread of above ÷ below, taken within each round, because a shared machine drifts."""
+    """The spread of above ÷ below. Each quotient is taken within a round, because the speed of a shared machine
+    drifts."""
     return spread([figure(r[above]) / figure(r[below]) for r in rounds])
 
 
@@ -141,7 +145,7 @@ def confidence(found, digits=3):
 
 
 def print_spreads(found, *keys):
-    """A line for each spread in the document, with the keys that lead to it."""
+    """Prints a line for each spread in the document, with the keys that lead to it."""
     if isinstance(found, dict) and "median" in found:
         print(f"{', '.join(keys)}: {confidence(found)}")
     elif isinstance(found, dict):
@@ -150,8 +154,8 @@ def print_spreads(found, *keys):
 
 
 def processor_times():
-    """Seconds: the work of all processors since the machine started, that of this process and its children (waited
-    for), and the clock."""
+    """Three times in seconds: the work of all processors since the machine started; the work of this process and of its
+    children that were waited for; the clock."""
     ticks = [int(word) for word in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:4]]
     return sum(ticks) / os.sysconf("SC_CLK_TCK"), sum(os.times()[:4]), time.monotonic()
 
@@ -159,7 +163,7 @@ def processor_times():
 @contextlib.contextmanager
 def others_share(document):
     """Records in document["processor_time_of_others"] the share of the machine that other programs used while the body
-    ran. At its end, all children must have been waited for."""
+    ran. When the body ends, all children must have been waited for."""
     before = processor_times()
     yield
     busy, own, passed = (now - then for now, then in zip(processor_times(), before))
@@ -167,8 +171,8 @@ def others_share(document):
 
 
 def timed(command, folder, **environment):
-    """Runs the command there; returns ({its wall and processor time in seconds}, its output). If the command fails,
-    ends this program with that output."""
+    """Runs the command in the folder. Returns ({wall time and processor time in seconds}, the output). If the command
+    fails, ends this program with that output."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     ran = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                          env={**os.environ, **environment})
@@ -180,7 +184,7 @@ def timed(command, folder, **environment):
 
 
 def clone_of(commit, tree):
-    """Makes the tree a clone of this repository with that commit; returns the commit's short name."""
+    """Makes the folder `tree` a clone of this repository with this commit. Returns the commit's short name."""
     subprocess.run(["git", "clone", "--quiet", ROOT, tree], check=True)
     subprocess.run(["git", "-C", tree, "checkout", "--quiet", commit], check=True)
     return subprocess.run(["git", "-C", tree, "rev-parse", "--short=12", "HEAD"], check=True, capture_output=True,
@@ -196,13 +200,15 @@ def work_folder(parent):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-# For Open MPI: permits more ranks than processors, and root; messages use only the loopback device.
+# Settings for Open MPI: more ranks than processors and the user root are permitted; messages use only the loopback
+# device.
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
        "OMPI_MCA_hwloc_base_binding_policy": "none"}
 
 
 def called(command, **environment):
-    """Standard output of a command of MPI; ends this program with the command's output if it fails."""
+    """Runs a command of MPI, and returns its standard output. If the command fails, ends this program with its
+    output."""
     run = subprocess.run([str(word) for word in command], capture_output=True, text=True, env={**os.environ, **MPI, **environment})
     if run.returncode != 0:
         sys.exit(f"{sys.argv[0]}: {' '.join(map(str, command))}: status {run.returncode}\n{run.stdout}{run.stderr}")
@@ -211,8 +217,8 @@ def called(command, **environment):
 
 @contextlib.contextmanager
 def analyzers_of(bin_dir, *nodes):
-    """For each (pool, socket, more arguments) an analyzer for one run. Waits until they end; kills them if the body
-    fails."""
+    """Context manager: starts an analyzer for one run for each (pool, socket, more arguments). Waits until the
+    analyzers end; kills them if the body fails."""
     analyzers = [subprocess.Popen([bin_dir / "ringside-analyzer", f"--socket={socket}", f"--pool={pool}", "--once",
                                    "--durability=process", "--telemetry=off", *more]) for pool, socket, *more in nodes]
     try:
@@ -226,13 +232,13 @@ def analyzers_of(bin_dir, *nodes):
                 analyzer.wait()
 
 
-# A calibration of the user would affect how runs reduce.
+# A calibration of the user would affect how runs reduce, so none is found.
 UNCALIBRATED = {**os.environ, "XDG_CACHE_HOME": "/nonexistent"}
 
 
 def ringside_run(bin_dir, work, *arguments, peaks=None):
-    """One quiet `ringside run` with a fresh pool in `work`, removed afterwards; returns its summary. `peaks`: a
-    dictionary that receives the peak memory of each process."""
+    """Makes one quiet `ringside run` with a fresh pool in `work`, which is removed afterwards. Returns the summary.
+    peaks: a dictionary to which the peak memory of each process is added."""
     summary = work / "summary.json"
     pool = work / "bench.pool"
     remove_pool(pool)
@@ -248,14 +254,14 @@ def ringside_run(bin_dir, work, *arguments, peaks=None):
 
 
 def run_program(bin_dir, pool, program, *arguments, env=UNCALIBRATED):
-    """`ringside run` of a user's program, with a fresh pool that stays."""
+    """Makes a `ringside run` of a user's program, with a fresh pool, which is not removed."""
     remove_pool(pool)
     subprocess.run([bin_dir / "ringside", "run", "--quiet", "--durability=process", f"--pool={pool}", *arguments, "--",
                     *map(str, program)], check=True, env=env)
 
 
 def children_of(pid):
-    """{name: process id}; a thread's children are listed with it."""
+    """{name: process id} of a process's children. The kernel lists children by the thread that started them."""
     found = {}
     for listed in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
         with contextlib.suppress(OSError):
@@ -265,8 +271,8 @@ def children_of(pid):
 
 
 def note_peaks(processes, peaks):
-    """Raises peaks[name] to the present values of {name: process id}: bytes resident in total (the kernel keeps this
-    peak), private, shared, and mapped from files."""
+    """Raises peaks[name] to the current values of each {name: process id}: bytes that are resident in total (the kernel
+    keeps this peak), private, shared, and mapped from files."""
     for name, pid in processes.items():
         with contextlib.suppress(OSError):
             status = pathlib.Path(f"/proc/{pid}/status").read_text()
@@ -283,13 +289,13 @@ def remove_pool(pool):
 
 
 def path_of(matrix):
-    """The matrix as given, or the graph of the test data with this name."""
+    """The matrix as it was given, or the path of the test data's graph with this name."""
     graph = TEST_DATA / "graphs" / matrix
     return str(graph) if not pathlib.Path(matrix).exists() and graph.exists() else matrix
 
 
 def read_json(path):
-    """FILE#PART: that part of the file; {} if there is no such file."""
+    """Reads FILE, or with FILE#PART only this part of the file. Returns {} if there is no such file."""
     file, _, part = str(path).partition("#")
     found = json.loads(pathlib.Path(file).read_text(encoding="utf-8")) if pathlib.Path(file).exists() else {}
     return found.get(part, {}) if part else found

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs with four times more data than DRAM: libringside_memory beside mmap, umap, swap, zram and Michel's scheme.
+"""Programs whose data are four times as large as the DRAM: libringside_memory, compared with mmap, umap, swap, zram and
+Michel's scheme.
 
 Each program (bench/memory/) runs in its own memory cgroup. Far memory is a tmpfs file or a file on a disk. The kernel's
 schemes need a block device or a file system with cached pages, so on tmpfs they get ext4 or swap on a loop device over
-a tmpfs file; the libraries get the tmpfs folder itself. First, one run each selects mmap's read-ahead and umap's page
-size; then all schemes run in turn. A scheme that cannot run has "n/a" and the reason. The checksum of a program's
-result must be the same everywhere. bench/memory/README.md describes the pitfalls. Needs root. Writes JSON (see
-docs/inside/benchmarking.md)."""
+a tmpfs file; the libraries get the tmpfs folder itself. First, mmap's read-ahead and umap's page size are selected with
+one run for each value; then all schemes run in turn. For a scheme that cannot run, the result is "n/a" with the reason.
+The checksum of a program's result must be the same everywhere. bench/memory/README.md describes the pitfalls. Needs
+root. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import argparse
 import contextlib
@@ -27,7 +28,7 @@ GROUPS = pathlib.Path("/sys/fs/cgroup/memory")
 READ_AHEADS_KIB = (16, 128, 1024)
 UMAP_PAGES = ("4K", "64K", "256K", "1M")
 # --table: (far, timing, DRAM as a part of the data, {case: schemes}).
-PEERS = ("all_dram", "mmap_default", "mmap_best", "umap_best", "ringside")  # and others that end in the given time
+PEERS = ("all_dram", "mmap_default", "mmap_best", "umap_best", "ringside")  # and others that end in the time limit
 TABLE = (
     ("tmpfs", "none", 1.5, {"triad": ("all_dram", "ringside"), "gups_zipf": ("all_dram", "ringside")}),
     ("tmpfs", "none", 0.25, {"triad": (*PEERS, "zram", "swap"), "gups_zipf": (*PEERS, "zram", "swap"), "gups_uniform": PEERS,
@@ -38,7 +39,7 @@ TABLE = (
     ("disk", "none", 0.25, {case: PEERS for case in ("triad", "gups_zipf", "pagerank", "sort")}),
 )
 
-# name: (program, its options, its figure, whether more is better)
+# {name: (program, its options, its figure, whether more is better)}
 CASES = {
     "triad": ("triad", ["--passes=2"], "gb_per_s", True),
     "gups_zipf": ("gups", ["--distribution=zipf", "--updates=50000", "--warm-updates=50000"], "mop_per_s", True),
@@ -50,7 +51,7 @@ CASES = {
     "misses": ("misses", ["--touches=50000"], "touches_per_s_1", True),
     "itemset": ("itemset", [], "total_s", False),
 }
-HEAP = ("itemset",)  # allocates by malloc: only DRAM, swap, and preloaded libraries
+HEAP = ("itemset",)  # allocates with malloc: only DRAM, swap and preloaded libraries can run it
 
 
 class Unavailable(Exception):
@@ -87,7 +88,8 @@ class Group:
 
 @contextlib.contextmanager
 def loop_device(image, size_bytes, direct):
-    """A block device over a file, first written in full, so that the measured group is not charged for its pages."""
+    """A block device over a file. The file is first written completely, so that the measured group is not charged for
+    the file's pages."""
     with open(image, "wb") as file:
         for _ in range(size_bytes // MIB):
             file.write(bytes(MIB))
@@ -158,7 +160,8 @@ class Bench:
         self.checksums = {}
 
     def program(self, case, memory, limit_bytes, swap=False, timing="none"):
-        """One run in a group; limit_bytes 0: without a limit. Returns the program's report with the group's peak."""
+        """Makes one run in a group. limit_bytes: 0 means no limit. Returns the program's report, with the peak of the
+        group."""
         name, arguments, _, _ = CASES[case]
         o = self.options
         threads = max(o.threads, 2) if case == "misses" else o.threads  # measures the effect of a second thread
@@ -190,7 +193,7 @@ class Bench:
         image = self.far / name
         return loop_device(image, size_bytes, direct=self.options.far == "disk")
 
-    # The schemes: each returns a report of one case.
+    # The schemes. Each function runs one case and returns its report.
     def all_dram(self, case, _):
         return self.program(case, "dram", 0)
 
@@ -216,7 +219,7 @@ class Bench:
             return self.program(case, "dram", self.options.dram_bytes, swap=True)
 
     def michel(self, case, index):
-        # A mapping per page: the kernel's own record of each takes another 1 / 12 of the page.
+        # This scheme has one mapping per page; the kernel's record of a mapping takes another 1 / 12 of the page.
         library_bytes = self.options.dram_bytes * 3 // 4 - self.options.room_bytes
         with setting("/proc/sys/vm/max_map_count", 4_000_000):
             return self.program(case, f"michel:{self.far}:{library_bytes}{index}", self.options.dram_bytes,
@@ -247,7 +250,7 @@ def schemes(bench):
 
 
 def refusal(bench, name, case):
-    """Why this scheme cannot run this case; nothing if it can."""
+    """The reason why this scheme cannot run this case; None if it can."""
     if case in HEAP and name not in ("all_dram", "zram", "swap"):
         return "allocates by malloc: for ringside-memory run"
     if bench.options.timing != "none" and name in ("mmap_default", "mmap_best", "zram", "swap"):
@@ -256,7 +259,7 @@ def refusal(bench, name, case):
 
 
 def chosen(run, case, variants, figure, more_is_better):
-    """The best variant of one run each, and the results of all."""
+    """Runs each variant once. Returns the best variant, and the results of all variants."""
     tried = []
     for variant in variants:
         try:
@@ -281,7 +284,7 @@ def measure_case(bench, case):
             variant = variants[0]
             if len(variants) > 1:
                 variant, choices[name] = chosen(run, case, variants, figure, more_is_better)
-            else:  # also checks whether it runs at all
+            else:  # this run also checks whether the scheme can run at all
                 run(case, variant)
             measured[name] = lambda run=run, variant=variant: run(case, variant)
             found[name] = {"variant": variant}
@@ -296,7 +299,7 @@ def measure_case(bench, case):
             return {"figures": {figure: None}, "reason": str(why)}
 
     rounds = []
-    for number in range(bench.options.repeats):  # the selection above has warmed up
+    for number in range(bench.options.repeats):  # no warm-up: the selection above has already run
         order = list(measured) if number % 2 == 0 else list(reversed(measured))
         rounds.append({name: once(name) for name in order})
     for name in measured:
@@ -348,7 +351,7 @@ def report(options):
         for case, names in measured.items():
             options.schemes = names
             document["cases"][case] = measure_case(bench, case)
-            keep()  # a series takes long: saves the results so far
+            keep()  # saves the results after each case, because a series takes long
     document["load_average_after"] = os.getloadavg()
     keep()
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The whole run against the published simulation: the time of an iteration, the waiting of each side, and the memory.
+"""The whole run, compared with the published simulation: the time of an iteration, the waiting time of producer and
+analyzer, and the memory.
 
 Workload: PageRank on grid:SIDE, --passes P. Measured in turn, A B C D, D C B A, ..., after one warm-up of each:
   pipeline         ringside run --durability process, one producer core and one analyzer core, every iterate kept
@@ -8,13 +9,15 @@ Workload: PageRank on grid:SIDE, --passes P. Measured in turn, A B C D, D C B A,
   elastic_passes   the pipeline with --elastic on and --reduce transfer
   reference_nvm    the reference simulation with two groups of one thread and an array in a pool
   reference_dram   the reference simulation with two threads in DRAM
-The reference is compiled here from the source given with --reference; without it only our own runs are measured. Ratios
-are taken pair by pair within a round, because a shared machine drifts. Then, in separate pairs:
+The reference is compiled from the source that --reference names; without this option, only Ringside's runs are
+measured. Ratios are taken pair by pair within a round, because the speed of a shared machine drifts. Then, in separate
+pairs:
   elastic          the pipeline with --elastic on, --reduce transfer and one pass
   dram_once        ringside run --mode dram with one pass
 
-A second part runs the pipeline with one pass, where the analyzer keeps up, and measures producer idleness and hand-off
-times. A third part samples the peak memory of both processes. Writes JSON (see docs/inside/benchmarking.md)."""
+A second part runs the pipeline with one pass, with which the analyzer keeps up, and measures the producer's idle time
+and the times of the hand-off. A third part samples the peak memory of both processes. Writes JSON (see
+docs/inside/benchmarking.md)."""
 
 import os
 import pathlib
@@ -77,12 +80,12 @@ class Bench:
         return in_turn(measured, self.options.repeats)
 
     def compare_with_keeping_nothing(self):
-        """For nearly equal times: many pairs, each of two successive runs."""
+        """Compares times that are nearly equal, and therefore measures many pairs of two successive runs."""
         return in_turn({"elastic": lambda: self.ringside("--passes=1", *SHARED),
                         "dram_once": lambda: self.ringside("--passes=1", "--mode=dram")}, self.options.pairs)
 
     def peak_memory(self):
-        """Peak bytes of each process: resident in total, and private (RssAnon)."""
+        """The peak memory of each process in bytes: resident in total, and private (RssAnon)."""
         peaks = {}
         ringside_run(self.bin, self.work, f"--matrix={self.matrix}", "--iterations=30", "--durability=process",
                      "--producer-cores=0", "--analyzer-cores=1", peaks=peaks)
@@ -141,8 +144,9 @@ def measure(options, bench, document):
 
 
 def predicted_peak(rows, nonzeros):
-    """Bytes of a grid's producer without its programs: first the matrix and the solver's three vectors (scales and both
-    contributions); then, with the entries in bands, the vectors and the two shared buffers."""
+    """The peak memory, in bytes, of a producer of a grid, without its programs. First it has the matrix and the
+    solver's three vectors (scales and both contributions); later, when the entries are in bands, the vectors and the
+    two shared buffers."""
     vector = 8 * rows
     return 3 * vector + max(8 * (rows + 1) + 4 * nonzeros, 2 * vector)
 
@@ -153,7 +157,7 @@ def declare_reference(parser):
 
 
 def declare(parser):
-    """The options of a benchmark that runs a grid."""
+    """Declares the options of a benchmark that runs a grid."""
     parser.add_argument("--side", type=int, default=2000)
     parser.add_argument("--iterations", type=int, default=100)
     parser.add_argument("--passes", type=int, default=5)

@@ -4,10 +4,10 @@
 the competitions, and the placement of a stencil. --published-only predicts only the published ones and keeps the file's
 rounds.
 
-For each matrix in turn, a round measures the node again, plans the run, and runs it with --cores auto, in every mode of
-a run's default split, and as planned, with a fresh pool. Errors are of the total against that round's plan. Regret is
-the time of the planned choice divided by that of the round's fastest mode; the default is the topology's split,
---reduce slot, --elastic off. Writes JSON (see docs/inside/model.md)."""
+For each matrix in turn, a round measures the node again, plans the run, and makes these runs with fresh pools: with
+--cores auto, in every mode of a run's default split, and as planned. An error compares a run's total time with the plan
+of its round. Regret is the time of the planned choice divided by the time of the round's fastest mode. The default is
+the topology's split, --reduce slot, --elastic off. Writes JSON (see docs/inside/model.md)."""
 
 import json
 import pathlib
@@ -21,8 +21,8 @@ from measuring import (ROOT, document_of, machine_header, parser_of, path_of, re
 
 MATRICES = {"grid:2000": 300, "cnr-2000-llp.txt.xz": 1000, "rmat:22": 30}  # iterations: a second or two
 PUBLISHED_NODE = ROOT / "examples/nodes/xeon_6130_nvdimm.json"
-# From an earlier text of S. G. Fagerheim's thesis, Figure 11: the number of generating threads of 16, and the seconds
-# of 5000 iterations.
+# From an earlier text of S. G. Fagerheim's thesis, Figure 11: {number of generating threads, of 16: seconds of 5000
+# iterations}.
 PUBLISHED = {15: 247.71, 14: 138.75, 13: 98.87, 12: 75.23, 11: 60.84, 10: 51.27, 9: 45.29, 8: 40.80, 7: 40.80, 6: 43.72,
              5: 50.04, 4: 61.03, 3: 78.71, 2: 113.38, 1: 207.55}
 PUBLISHED_IDLE = {
@@ -45,13 +45,13 @@ def mode_of(row):
 
 
 def cpus_of(node):
-    """The processors of a calibration, one of each physical core: "0-2,4" is [0, 1, 2, 4]."""
+    """The processors of a calibration, one per physical core; the text "0-2,4" gives [0, 1, 2, 4]."""
     ranges = [part.split("-") for part in node["fingerprint"]["cpus"].split(",")]
     return [cpu for ends in ranges for cpu in range(int(ends[0]), int(ends[-1]) + 1)]
 
 
 def rows_to_run(predicted, cores):
-    """All modes of a run's default split, which come first, and the planned choice."""
+    """First all modes of a run's default split, and then the planned choice."""
     analyzer = min(max(cores // 4, 1), 4)
     rows = [row for row in predicted["rows"]
             if row["analyzer_cores"] == analyzer and row["producer_cores"] == cores - analyzer]
@@ -91,7 +91,7 @@ def published_pipeline(bin_dir):
 
 
 def one_round(options, work, matrix, iterations):
-    """Calibrates, plans and runs: the plan's rows and the measured time of each mode."""
+    """Calibrates, plans and runs. Returns the plan's rows and the measured time of each mode."""
     node = pathlib.Path(work) / "node.json"
     begun = time.monotonic()
     subprocess.run([options.bin / "ringside", "calibrate", "--quiet", f"--memory={work}", f"--output={node}",
@@ -122,7 +122,7 @@ def one_round(options, work, matrix, iterations):
 
 
 def summed(rounds, matrices):
-    """For each matrix and mode over all rounds."""
+    """The figures of each matrix and each mode over all rounds."""
     document = {}
     for matrix in matrices:
         found = [one[matrix] for one in rounds]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""One iterate of ours against the sparse matrix-vector products of other libraries.
+"""One iterate of Ringside, compared with the sparse matrix-vector products of other libraries.
 
 Measured in turn, A B C D, D C B A, ..., on the same pinned cores, each in its own process (bench/products/):
   ringside    a whole PageRank iterate: product, dangling mass, the change in two norms, the next contributions
@@ -9,9 +9,9 @@ Measured in turn, A B C D, D C B A, ..., on the same pinned cores, each in its o
   rsb         librsb, rsb_spmv, with values
   petsc       PETSc, MatMult of AIJ, with values, a process a core
   copy        the memory's limit: a non-temporal copy of 128 MiB
-Peers that were not installed at build time are listed as absent. A turn is a burst: two products that reload the caches
-and wake the threads, then several timed ones, of which the median counts. Before any timing, each library's first
-product is checked against a plain loop. Ratios are taken within a round. Writes JSON (see
+Libraries that were not installed at build time are listed as absent. A turn is a burst: first two products that reload
+the caches and wake the threads, then several timed products, of which the median counts. Before any timing, each
+library's first product is checked against a plain loop. Ratios are taken within a round. Writes JSON (see
 docs/inside/benchmarking.md)."""
 
 import contextlib
@@ -37,11 +37,11 @@ UNTIMED = 2
 
 
 class Product:
-    """A program of bench/products, waiting for its turn."""
+    """A program of bench/products that waits for its turn."""
 
     def __init__(self, bin_dir, name, matrix, threads):
         command = [bin_dir / f"bench_product_{name}", f"--matrix={matrix}", f"--threads={threads}"]
-        # Our arrays request huge pages; the other libraries' arrays get them, too.
+        # Ringside's arrays request huge pages; with this setting, the other libraries' arrays also get them.
         environment = dict(os.environ, GLIBC_TUNABLES="glibc.malloc.hugetlb=1")
         if name == "petsc":
             command = ["mpiexec", "--bind-to", "none", "-n", str(threads), *command]
@@ -61,7 +61,7 @@ class Product:
         return json.loads(line)
 
     def burst(self):
-        """Seconds a product."""
+        """Seconds per product."""
         self.process.stdin.write(f"burst {UNTIMED} {self.timed}\n")
         self.process.stdin.flush()
         return statistics.median(self.answer()["ns"]) * 1e-9
@@ -94,7 +94,7 @@ def cached(bin_dir, matrix, work):
 
 
 def measure(bin_dir, matrix, threads, repeats):
-    """One matrix, one number of threads; None if the matrix is missing."""
+    """Measures one matrix with one number of threads. Returns None if the matrix is missing."""
     demand_cores(threads)
     path = path_of(matrix)
     if path is None:
@@ -117,7 +117,8 @@ def measure(bin_dir, matrix, threads, repeats):
     copy = result["measured"]["copy"]
     del copy["ringside_over_this"]
     copy["gb_per_s"] = COPY_BYTES / copy["ms"]["median"] * 1e-6
-    # The time of the vectors alone at the copy's speed, divided by the iterate's time. Above 1: they were cached.
+    # The time to move only the vectors at the speed of the copy, divided by the time of the iterate. If this is above
+    # 1, the vectors were in a cache.
     result["vectors_over_iterate"] = spread(
         [r["copy"] / COPY_BYTES * VECTOR_BYTES_PER_ROW * result["rows"] / r["ringside"] for r in rounds])
     return result

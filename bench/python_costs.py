@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cost of the Python package compared with the C++ interface, and the delay until a reader in Python has a step.
+"""The time that the Python package takes, compared with the C++ interface, and the delay until a reader in Python has a
+step.
 
 Publishing: the same loop in Python and in C++ (bench_publishing), in turn, under `ringside run` with one core per side.
-A step's cost is the time of the claim, of getting the array, and of the publish, without the writing of x. Between two
-steps the loop computes --pace-ns per row, so that a buffer is always free, and reads --read-megabytes once, as a solver
-reads its matrix. The more it computes and reads, the more of the caches is replaced before the next step, and the more
-a step costs in both languages. Ways:
+The cost of a step is the time of the claim, of getting the array, and of the publish; writing x does not count. Between
+two steps the loop computes --pace-ns per row, so that a buffer is always free, and reads --read-megabytes once, as a
+solver reads its matrix. The more it computes and reads, the more of the caches is replaced before the next step, and
+the more a step costs in both languages. Ways:
   python           `with run.step(k) as step`
   python_one_call  run.publish(k, {"x": x}): copies x, which the other ways leave out
   python_empty     the same statements as python, with a Python object that hands nothing off: the cost of the
                    interpreter itself in that state of the caches
   cpp              ringside.hpp
-Reading: a pool of 8 slots of --megabytes: opening it, holding the newest step and getting its array unverified, the
-same verified, and one sum over the array for comparison. The pool's pages are in memory.
-Needs an interpreter that has NumPy (Debian: /usr/bin/python3). Writes JSON (see docs/inside/benchmarking.md)."""
+Reading: a pool of 8 slots of --megabytes: opening the pool; holding the newest step and getting its array, unverified
+and verified; and, for comparison, one sum over the array. The pool's pages are in memory. Needs an interpreter with
+NumPy (Debian: /usr/bin/python3). Writes JSON (see docs/inside/benchmarking.md)."""
 
 import functools
 import json
@@ -29,7 +30,7 @@ WAYS = ("python", "python_one_call", "python_empty", "cpp")
 
 
 class EmptyStep:
-    """A step without a hand-off; also the run that makes it."""
+    """A step without a hand-off; this class also acts as the run that makes the step."""
 
     def __init__(self, x, iteration=0):
         self.x = x
@@ -49,7 +50,7 @@ class EmptyStep:
 
 
 def publish_in_python(way, file, rows, steps, pace_us, megabytes):
-    """The loop of bench_publishing."""
+    """The same loop as in bench_publishing."""
     import numpy
     import ringside
 

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cost of one line that keeps an array: `run.publish` against common alternatives, and what remains after kill -9.
+"""The time of the one line that keeps an array: `run.publish`, compared with common alternatives, and what remains
+after kill -9.
 
-Cost: a script has a new array of --entries doubles in each step and saves it, each way in turn, in a folder on
---pool-dir. `copy` is np.copyto into the script's own memory: the minimum of every way. The peers overwrite one file, as
-scripts do that need only their last state; h5py and zarr append to one file, which is their purpose. None of them syncs
-the disk, nor does ringside (--durability process); ringside_power does.
+Cost: a script has a new array of --entries doubles in each step, and saves it with each method in turn, in a folder on
+--pool-dir. `copy` is np.copyto into the script's own memory, which is the minimum for every method. The alternatives
+overwrite one file, like scripts that need only their last state; h5py and zarr append to one file, which is their
+purpose. None of them syncs the disk. ringside does not sync either (--durability process); ringside_power does.
 Small arrays: `run.publish` of 10 doubles in Python and in C++ (bench_publishing), both with a running analyzer.
 Start: `ringside.publish(pool=...)` of a new pool, until it returns.
-Crashes: a script that saves as fast as it can is killed at a random instant, --kills times each way; then the file is
-loaded. Lost: the file does not open, has a torn step, or has no step. Ways whose library is missing are left out.
-Writes JSON (see docs/inside/benchmarking.md)."""
+Crashes: a script that saves as fast as it can is killed at a random instant, --kills times for each method; then the
+file is loaded. The state is lost if the file does not open, has a torn step, or has no step. Methods whose library
+is missing are left out. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import functools
 import json
@@ -30,7 +31,7 @@ from measuring import (add_loop, document_of, in_turn, interpreter_header, parse
 import numpy as np
 import ringside
 
-PACE_S = 0.01  # of computing between two steps, so that a buffer is always free
+PACE_S = 0.01  # time of computing between two steps, so that a buffer is always free
 
 
 class Ringside:
@@ -199,7 +200,7 @@ def cost_ms(way, folder, entries, steps):
 
 
 def small_us(options, work, way):
-    """The median cost of a step of 10 doubles, copied and published."""
+    """The median time, in microseconds, to copy and publish a step of 10 doubles."""
     pool, file = work / "small.pool", work / "costs.json"
     program = [options.bin / "bench_publishing"] if way == "cpp" else [sys.executable, __file__, "--loop=small"]
     run_program(options.bin, pool, [*program, file, 10, 2000, 100, 0])
@@ -232,7 +233,7 @@ def start_ms(work):
 
 
 def crash(way, folder, entries):
-    """Saves without end, and reports the first step."""
+    """Saves steps without end, and reports the first step."""
     saver = WAYS[way](pathlib.Path(folder), np.zeros(entries))
     x = np.zeros(entries)
     for k in range(1, 10**9):
@@ -252,7 +253,7 @@ def is_lost(way, folder, entries, chance):
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
-    for _ in range(100):  # the helper commits the published steps, and releases the pool
+    for _ in range(100):  # until then, the helper commits the published steps and releases the pool
         if not any("--attend" in words for words in commands()):
             break
         time.sleep(0.05)

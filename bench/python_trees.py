@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cost of publishing a nested structure of many arrays instead of one array with the same entries.
+"""The time to publish a nested structure of many arrays, compared with one array that has the same entries.
 
-The same program runs under `ringside run`, in turn: each step times its call of run.publish (the claim, the copy and
-the publish). Between two steps it computes for --pace-ms, so that a buffer is always free. The variables are states in
-all ways, because packed ones are states. Ways:
+The same program runs under `ringside run` with each of these structures in turn. Each step times the call of
+run.publish (the claim, the copy and the publish). Between two steps, the program computes for --pace-ms, so that a
+buffer is always free. The variables are always states, because packed ones are states. The structures:
   one       one array of --entries doubles
   nested    --arrays arrays in a dict of lists of dicts, with the same total of entries
   many      ten times as many arrays, with the same total of entries
   small     --arrays arrays of 8 entries: the cost of the structure alone
   memcpy    numpy.copyto of the one array to other memory, nothing handed off
 Reading: step.tree() of `nested`, held and not verified, and one array of the same pool.
-Needs the interpreter that the package was built for (Debian: /usr/bin/python3). Writes JSON (see docs/inside/benchmarking.md)."""
+Needs the interpreter for which the package was built (Debian: /usr/bin/python3). Writes JSON (see
+docs/inside/benchmarking.md)."""
 
 import functools
 import json
@@ -59,7 +60,8 @@ def publish(way, file, entries, arrays, steps, pace_ms):
 
 
 def publishing(options, work, way, read=None):
-    """Milliseconds: the median of the steps after the first three, which touch their pages for the first time."""
+    """The median time of a step in milliseconds. The first three steps do not count, because they touch their pages for
+    the first time."""
     pool, file = work / "bench.pool", work / "costs.json"
     run_program(options.bin, pool, [sys.executable, __file__, f"--loop={way}", file, options.entries, options.arrays,
                                     options.steps, options.pace_ms], "--slots=4")
@@ -70,7 +72,7 @@ def publishing(options, work, way, read=None):
 
 
 def reading(found, repeats, pool):
-    """Records in `found` the cost of getting the structure of a held step."""
+    """Adds to `found` the time of getting the structure of a held step."""
     import ringside
 
     with ringside.open(str(pool))[-1] as step:

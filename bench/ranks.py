@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cost of keeping each step of a solver of several MPI ranks, and the network traffic between nodes.
+"""The time that keeping each step of a solver of several MPI ranks takes, and the network traffic between nodes.
 
-Weak scaling: bench_ranks with 1, 2 and 4 ranks of equal blocks that keep each step, against the same ranks on the same
-cores without keeping, in turn; and one process with libringside in the same way. On a machine of two cores the ranks
-share one core, and the analyzer has the other. Network: two nodes (two analyzers on this machine) whose ranks
-communicate by TCP over the loopback device; counts the device's bytes per step with and without keeping. Writes JSON
-(see docs/inside/benchmarking.md)."""
+Weak scaling: bench_ranks with 1, 2 and 4 ranks of equal blocks that keep each step, compared in turn with the same
+ranks on the same cores without keeping; and one process with libringside, compared in the same way. On a machine with
+two cores, the ranks share one core, and the analyzer has the other one. Network: two nodes (two analyzers on this
+machine) whose ranks communicate by TCP over the loopback device; counts the device's bytes per step with and without
+keeping. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import json
 import os
@@ -51,7 +51,7 @@ def loopback_bytes():
 
 
 def network(options, work):
-    """Bytes per step and node. Two ranks, each a node with its own analyzer."""
+    """The bytes per step and node, for two ranks, each of which is a node with its own analyzer."""
     tcp = {"OMPI_MCA_btl": "self,tcp", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl_tcp_if_include": "lo"}
     shape = (100, 50, 1, options.network_steps)
     program = options.bin / "bench_ranks"

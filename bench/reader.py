@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The waiting times of a reader in Python beside a running analyzer, and whether it copies.
+"""The waiting times of a reader in Python while an analyzer runs, and whether the reader copies.
 
 A program publishes a step of --megabytes every --pace-ms under `ringside run`, with one core per side; the reader runs
 on the producer's core, which is idle between two steps. Measured: opening the pool; holding the newest step, getting
-its array and releasing it; the same verified, compared with one read of the same bytes by a loop of loads (bench_read),
-with the hash of the chunks alone, and with NumPy's sum: from memory, from the caches, and in a mapping whose pages are
-touched first. Copied bytes: the process's reads by system calls, and its private memory, while it views all steps; and
-each array's address, which must lie in the mapping of the pool.
-Writes JSON (see docs/inside/benchmarking.md)."""
+its array and releasing it; the same with verification. The latter is compared with one read of the same bytes by a loop
+of loads (bench_read), with only the hashes of the chunks, and with NumPy's sum: from memory, from the caches, and in a
+mapping whose pages are touched for the first time. Copied bytes: the process's reads by system calls, and its private
+memory, while it views all steps; and each array's address, which must be in the mapping of the pool. Writes JSON (see
+docs/inside/benchmarking.md)."""
 
 import argparse
 import contextlib
@@ -28,7 +28,7 @@ SLOTS, CHUNK_BYTES = 8, 16384
 
 
 def publish_steps(rows, pace_s):
-    """Until it is interrupted."""
+    """Publishes steps until it is interrupted."""
     import numpy
     import ringside
     with ringside.publish({"x": ("f64", (rows,))}, solver="reader") as run:
@@ -40,7 +40,7 @@ def publish_steps(rows, pace_s):
 
 @contextlib.contextmanager
 def publisher(options, work):
-    """The pool of a running run."""
+    """Context manager: starts a run, and gives the pool of this run."""
     pool = work / "bench.pool"
     remove_pool(pool)
     command = [options.bin / "ringside", "run", "--quiet", "--durability=process", f"--pool={pool}", f"--slots={SLOTS}",
@@ -88,7 +88,7 @@ def used():
 
 
 def look_for_copies(path):
-    """Opens a pool and reads each byte of each of its steps, verified, in place."""
+    """Opens a pool, and reads each byte of each of its steps, verified and in place."""
     import ringside
     with ringside.open(path)[-1] as step:  # the interpreter's one-time loads and allocations
         step["x"].max()
@@ -109,9 +109,10 @@ def look_for_copies(path):
 
 
 def verifying(path, library, repeats, newest_only):
-    """Milliseconds per step, in rounds. newest_only: the same step repeatedly, from the caches as far as it fits;
-    otherwise all kept steps except the oldest in turn: 7 times the memory, so each comes from memory. The mapping's
-    pages were touched before, except in the ways `untouched`, which map the pool again."""
+    """Milliseconds per step, in rounds. newest_only: the same step is read repeatedly, from the caches as far as it
+    fits into them. Otherwise all kept steps except the oldest are read in turn, which is 7 times as much memory, so
+    that each step comes from memory. The mapping's pages were touched before, except in the methods `untouched`, which
+    map the pool again."""
     import ringside
     pool = ringside.open(path)
     nbytes = pool.variables["x"].shape[0] * 8

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How large may a problem be: do a hundred million rows fit a given memory, and is time at most proportional to rows?
+"""How large may a problem be: do a hundred million rows fit into a given memory, and is the time at most proportional
+to the rows?
 
   growth   one PageRank iterate of grid:1000, 2000, 4000, 10000, measured in turn in separate processes
            (bench/products/), as nanoseconds a row and a nonzero; ratios to the first and to the second size are taken
@@ -58,7 +59,8 @@ def run(bin_dir, work, matrix, mode, iterations):
 
 
 def peak_in_all(producer, analyzer):
-    """The buffers are all of a producer's shared memory; an analyzer's includes its pool if that is on a tmpfs."""
+    """The peak of both processes together. A producer's shared memory consists of the buffers; an analyzer's also
+    includes its pool, if the pool is on a tmpfs."""
     return producer["VmHWM"] + analyzer["VmHWM"] - min(producer["RssShmem"], analyzer["RssShmem"])
 
 

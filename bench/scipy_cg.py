@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cost of keeping every iterate of scipy.sparse.linalg.cg.
+"""The time that keeping every iterate of scipy.sparse.linalg.cg takes.
 
 The matrix has a million rows: the five-point Laplacian of a square, or the 7- or 27-point one of a cube. Each turn is a
-process under `ringside run`, with the solver on core 0 and the analyzer on core 1. In it, bursts of cg without Ringside
-alternate with bursts of a way that keeps every x. Ratios are taken pair by pair, so that a shared machine's drift
-cancels (with other load: sudo chrt -f 1). Ways:
+process under `ringside run`, with the solver on core 0 and the analyzer on core 1. In this process, bursts of cg
+without Ringside alternate with bursts of one of the methods below, which keep every x. Ratios are taken pair by pair,
+so that the drift of a shared machine cancels (with other load: sudo chrt -f 1). The methods:
   callback    scipy's cg with callback=ringside.scipy.callback(run)
   streaming   as callback, with glibc's memcpy told to store past the cache (GLIBC_TUNABLES)
   in_place    cg as a loop in NumPy that computes x in the step's own array, beside the same loop without Ringside
@@ -14,7 +14,7 @@ cancels (with other load: sudo chrt -f 1). Ways:
   no_analysis as callback, and x is a state, which the analyzer copies and does not reduce
   ringside_cg ringside.scipy.cg, which keeps x, r and p: 3 times the bytes
 The time of an iteration is that between two products with the matrix, so it excludes attaching. Pools are not synced
-(--durability process). Needs SciPy and the interpreter that the package was built for. Writes JSON."""
+(--durability process). Needs SciPy, and the interpreter for which the package was built. Writes JSON."""
 
 import json
 import pathlib
@@ -30,7 +30,7 @@ STREAMING = {"GLIBC_TUNABLES": "glibc.cpu.x86_non_temporal_threshold=0x100000"}
 
 
 def laplacian(stencil):
-    """1,000,000 rows with this many nonzeros each, at most."""
+    """A Laplacian with 1,000,000 rows, each with at most `stencil` nonzeros."""
     import scipy.sparse as sparse
     side = 1000 if stencil == 5 else 100
     line, one = sparse.diags([-1.0, 2.0, -1.0], [-1, 0, 1], shape=(side, side)), sparse.identity(side)
@@ -58,7 +58,8 @@ class TimedProducts:
         self.operator = LinearOperator(A.shape, product, dtype=float)
 
     def iteration_ms(self, call):
-        """For a call that solves: the median over its iterations after the first two."""
+        """Calls `call`, which solves. Returns the median time of the iterations after the first two, in
+        milliseconds."""
         self.times.clear()
         call()
         gaps = [after - before for before, after in zip(self.times, self.times[1:])]
@@ -66,7 +67,7 @@ class TimedProducts:
 
 
 def loop(A, b, iterations, run=None):
-    """cg without a tolerance. x_k is computed in the array that keeps it."""
+    """cg without a tolerance. x_k is computed directly in the array that keeps it."""
     import numpy as np
     x, other, r, rho = np.zeros_like(b), np.empty_like(b), b.copy(), 0.0
     for k in range(1, iterations + 1):
@@ -88,7 +89,7 @@ def loop(A, b, iterations, run=None):
 
 
 def solve(way, file, stencil, bursts, iterations):
-    """Runs in its own process. Writes {"plain": [ms, ...], "kept": [ms, ...]}, a pair for each burst."""
+    """Runs in a separate process. Writes {"plain": [ms, ...], "kept": [ms, ...]}, with a pair for each burst."""
     import numpy as np
     import ringside
     import ringside.scipy

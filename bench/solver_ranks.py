@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""PageRank as several MPI ranks of one thread each, against one process with as many threads, on the same cores.
+"""PageRank as several MPI ranks with one thread each, compared with one process that has the same number of threads on
+the same cores.
 
 Runs of both kinds take turns. Each reports the time of its iterations, without starting and loading. Only the last
-iterate is published: the analyzer, which shares the cores, sleeps meanwhile. Writes JSON (see
+iterate is published, so that the analyzer, which shares the cores, sleeps until then. Writes JSON (see
 docs/inside/benchmarking.md)."""
 
 import functools

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Is `ringside experiment stream` as fast as a plain STREAM? Both in turn, with the same arrays, threads and repeats.
+"""Is `ringside experiment stream` as fast as a plain STREAM? Both are measured in turn, with the same arrays, threads
+and repeats.
 
-tests/reference/plain_stream.cpp is STREAM from its published definition. The compared values are the best rates (of the
-shortest repeat except the first), with plain stores in DRAM; ratios are taken within a round. Writes JSON (see
-docs/inside/benchmarking.md)."""
+tests/reference/plain_stream.cpp implements STREAM as its published definition describes it. The compared values are the
+best rates (of the shortest repeat except the first), with plain stores in DRAM; ratios are taken within a round. Writes
+JSON (see docs/inside/benchmarking.md)."""
 
 import json
 import os
@@ -13,7 +14,7 @@ import subprocess
 from measuring import confidence, document_of, in_turn, others_share, parser_of, ratio, spread
 
 LOOPS = ("copy", "scale", "add", "triad")
-BYTES = 128 << 20  # of one array, as in plain_stream
+BYTES = 128 << 20  # the size of one array, as in plain_stream
 
 
 def plain(options, threads):
@@ -26,7 +27,7 @@ def plain(options, threads):
 
 
 def ours(options, threads):
-    """The same for the experiment, and the rates with stores past the cache."""
+    """The same for the experiment, and also the rates with non-temporal stores."""
     done = subprocess.run([options.bin / "ringside", "experiment", "stream", "--json", f"--threads={threads}",
                            f"--bytes={BYTES}", f"--repeats={options.repeats}"], check=True, capture_output=True)
     rows = [row for row in json.loads(done.stdout)["tables"]["rates"]["rows"] if row["memory"] == "dram"]

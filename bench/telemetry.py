@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cost to a run of being followed, and the delay until a step is visible.
+"""How much followers slow a run, and the delay until a step is visible.
 
   cost         whole runs in interleaved pairs: journal and telemetry on (the default), and both off. The ratio is of total_s,
                pair by pair, because a shared machine drifts.
@@ -78,7 +78,7 @@ class Bench:
                 pass
             time.sleep(0.02)
         total_s = self.finish(run)["total_s"]
-        # At the end of the process its threads disappear, and with them their times.
+        # When the process ends, its threads and their times disappear.
         first, last = samples[len(samples) // 4], max(samples, key=lambda sample: sample[1]["all"])
         passed = last[0] - first[0]
         shares = {key: (last[1][key] - first[1][key]) / passed for key in last[1]}
@@ -110,7 +110,7 @@ class Bench:
     def followed(self, side, iterations, subscribers, stopped, prefix):
         run = self.start(side, iterations)
         socket = self.socket()
-        # Two processes for all followers: otherwise this would measure the start of a hundred programs.
+        # All followers run in two processes; otherwise the start of a hundred programs would be measured.
         following = [subprocess.Popen([*prefix, self.bin / "bench_followers", socket, str(count)], stdout=subprocess.PIPE)
                      for count in (subscribers - stopped, stopped)]
         for process in following:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests of programs share: a folder for each test, and commands that run there."""
+"""Shared by the tests of programs: a separate folder for each test, and commands that run in this folder."""
 
 import json
 import os
@@ -9,13 +9,13 @@ import tempfile
 import time
 import unittest
 
-PATIENCE_S = 120  # for what needs a second on an idle machine
+PATIENCE_S = 120  # for events that take a second on an idle machine
 
 
 class OwnFolder(unittest.TestCase):
-    """An empty folder. Commands in it find the programs, and none of the user's settings. Contains no tests."""
+    """An empty folder. Commands that run in it find the programs, but not the user's settings. Contains no tests."""
 
-    programs = "/usr/bin"  # their folder
+    programs = "/usr/bin"  # the folder of the programs
 
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -32,18 +32,18 @@ class OwnFolder(unittest.TestCase):
         return run
 
     def start(self, *command, stdout=subprocess.PIPE, environment=None, **more):
-        """A process that ends with the test at the latest."""
+        """Starts a process, which is killed when the test ends."""
         process = subprocess.Popen([str(word) for word in command], cwd=self.folder, env={**self.environment, **(environment or {})},
                                    encoding="utf-8", stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, **more)
         self.addCleanup(lambda: (process.kill(), process.communicate()))
         return process
 
     def records(self, pool="run.pool"):
-        """Those of the pool's journal."""
+        """The records in the pool's journal."""
         return [json.loads(line) for line in self.call("ringside", "tail", "--pool", pool, "--json").stdout.splitlines()]
 
     def wait_for(self, what, question):
-        """Asks until the answer is true, and returns it."""
+        """Calls `question` until its answer is true, and returns the answer."""
         until = time.monotonic() + PATIENCE_S
         while time.monotonic() < until:
             if answer := question():

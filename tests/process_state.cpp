@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tests of a program share its process. After each test this listener compares the environment, the working folder,
-// the umask, the limits and the handlers of signals with what they were before it: a test that leaves another state
-// fails, since the tests after it would depend on it. The number of OpenMP threads is set back: tests set it freely.
+// All tests of a program run in one process. After each test, this listener compares the environment, the working
+// folder, the umask, the limits and the handlers of signals with their state before the test. A test that leaves
+// another state fails, because later tests would depend on this state. The number of OpenMP threads is restored,
+// because tests may set it.
 #include <gtest/gtest.h>
 #include <omp.h>
 #include <sys/resource.h>
@@ -45,8 +46,8 @@ Settings process_state() {
     getrlimit(limit, &found);
     state.emplace_back(name, std::to_string(found.rlim_cur));
   }
-  // Not SIGSEGV, SIGBUS and SIGSYS: software memory handles them from its first use on. Not SIGPIPE: an HTTP server
-  // ignores it from its first use on.
+  // Without SIGSEGV, SIGBUS and SIGSYS, because software memory handles them from its first use on. Without SIGPIPE,
+  // because an HTTP server ignores it from its first use on.
   for (const int signal : {SIGHUP, SIGINT, SIGTERM, SIGCHLD, SIGALRM, SIGABRT, SIGUSR1, SIGUSR2, SIGIO, SIGXFSZ}) {
     struct sigaction found {};
     sigaction(signal, nullptr, &found);

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Summarises the GoogleTest programs of a ctest run: the tests that failed and those that were skipped, with the reasons.
 
-ctest runs whole programs (`ringside_test` in tests/CMakeLists.txt), so its own list names no test. Each program writes
-test_results/PROGRAM.xml in the build folder: results.py BUILD [--since FILE] reads those, with --since only those that are
-younger than FILE, and prints one line for each failed and each skipped test, then the totals. Exit status: 0, also if tests
-failed (ctest reports that); 1 if there is no result.
+ctest runs whole programs (`ringside_test` in tests/CMakeLists.txt), so ctest's list does not name single tests. Each
+program writes test_results/PROGRAM.xml in the build folder. results.py BUILD [--since FILE] reads these files (with
+--since, only those that are newer than FILE), and prints one line for each failed and each skipped test, and then the
+totals. Exit code: 0, even if tests failed (ctest reports that); 1 if there are no results.
 """
 import argparse
 import pathlib
@@ -35,7 +35,7 @@ def main():
     run, failed, skipped = 0, [], []
     for file in files:
         for case in tree.parse(file).getroot().iter("testcase"):
-            if case.get("status") != "run":  # it belongs to another shard, or is disabled
+            if case.get("status") != "run":  # the test belongs to another shard, or is disabled
                 continue
             run += 1
             name = f"{case.get('classname')}.{case.get('name')} ({file.stem})"

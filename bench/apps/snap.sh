@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # snap.sh SOURCES PROGRAMS: builds the C version of SNAP (https://github.com/lanl/SNAP, ports/snap-c) with MPI as PROGRAMS/snap.
-# Its header keeps two communicators in ints. An int holds a communicator of MPICH, but not a pointer of Open MPI: the
-# script builds a copy that uses MPI_Comm.
+# SNAP's header keeps two communicators in ints. An int can hold a communicator of MPICH, but not a pointer of Open MPI.
+# Therefore the script builds a copy that uses MPI_Comm.
 set -eu
 [ $# -eq 2 ] && [ -f "$1/snap_main.c" ] && [ -d "$2" ] || {
   echo "snap.sh: expected the folder of SNAP's C version (with snap_main.c) and a folder for the program" >&2

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Breadth-first search, one level at a time (the top-down part of Beamer, Asanović, Patterson, "Direction-optimizing
-// BFS", SC 2012). Rows are read in the order in which vertices were found. The result is each vertex's depth, which,
-// unlike its parent, does not depend on the threads.
+// BFS", SC 2012). Rows are read in the order in which the search found the vertices. The result is each vertex's depth,
+// which, unlike its parent, does not depend on the threads.
 #include <atomic>
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory for a program's large arrays: plain memory, a mapped file, or a library that keeps data in far memory with
-// DRAM as a cache. The libraries are loaded by name (schemes/), so that the build does not need them.
+// The memory for a program's large arrays: ordinary memory, a mapped file, or a library that keeps data in far memory
+// and uses DRAM as a cache. The libraries are loaded by name (schemes/), so that the build does not need them.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@ inline constexpr const char* kMemorySchemes =
 struct MemoryChoice {
   std::string scheme = "dram";
   std::string timing = "none";
-  std::string enter;  // a cgroup to enter once all arrays are reserved: it is not charged for far memory on tmpfs
+  std::string enter;  // a cgroup to enter when all arrays are reserved, so that far memory on tmpfs is not charged
 };
 
-/// Call it before the first array. Throws Error: exit code 2 for an unknown scheme, 3 if the system or the scheme's
+/// Call this before the first array. Throws Error: exit code 2 for an unknown scheme, 3 if the system or the scheme's
 /// library refuses.
 void use_memory(const MemoryChoice& choice);
 
@@ -34,13 +34,13 @@ std::span<Element> far_array_of(std::size_t count) {
   return {static_cast<Element*>(far_array(count * sizeof(Element))), count};
 }
 
-/// Call it after the last array, before its first touch: the limit applies from here on.
+/// Call this after the last far_array, before memory is touched: the limit applies from here on.
 void arrays_reserved();
 
 /// The scheme's counters: {} if it has none.
 Json memory_account();
 
-/// Frees everything.
+/// Frees all arrays.
 void end_memory();
 
 }  // namespace ringside::bench

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A directed graph in compressed rows, generated row by row from a seed, for pagerank and bfs. A row has 8 to 23 links:
-// half lead to near vertices, half to any vertices, most often to the first ones. So it has a web graph's locality and
-// hubs. Generating it is a stream, which is fast even where memory is slow.
+// half of them lead to near vertices, the other half to any vertices, most often to the first ones. Therefore the graph
+// has the locality and the hubs of a web graph. The graph is written as a stream, which is fast even if the memory is
+// slow.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +15,14 @@ namespace ringside::bench {
 
 struct Graph {
   std::uint32_t vertices = 0;
-  std::span<std::uint64_t> begin;  // vertices + 1 values: the index in `links` at which each row begins
+  std::span<std::uint64_t> begin;  // vertices + 1 values: for each row, the index in `links` at which it begins
   std::span<std::uint32_t> links;
 };
 
-constexpr std::uint64_t kLinksPerVertex = 16;  // space for one row's links on average: a row has 8 + (0 .. 15)
+constexpr std::uint64_t kLinksPerVertex = 16;  // average space for a row's links: a row has 8 + (0 .. 15) links
 
-/// Reserves the arrays of a graph with as many vertices as fit into `bytes`; each also needs `bytes_per_vertex` of the
-/// caller's data.
+/// Reserves the arrays of a graph with as many vertices as fit into `bytes`. Each vertex also needs `bytes_per_vertex`
+/// bytes of the caller's data.
 inline Graph reserved_graph(std::uint64_t bytes, std::uint64_t bytes_per_vertex) {
   constexpr std::uint64_t kRow = kLinksPerVertex * sizeof(std::uint32_t) + sizeof(std::uint64_t);
   Graph graph;
@@ -38,8 +39,8 @@ inline void make_links(Graph& graph, std::uint64_t seed) {
   for (std::uint32_t vertex = 0; vertex < graph.vertices; ++vertex) {
     graph.begin[vertex] = at;
     std::uint64_t state = mix(seed ^ mix(vertex));
-    // The average is 15.5. The links could exceed the array only by chance, and the loop's second condition prevents
-    // that.
+    // The average is 15.5, so it is unlikely that the links exceed the array. If they would, the loop's second
+    // condition prevents this.
     const std::uint64_t degree = 8 + (state & 15);
     for (std::uint64_t i = 0; i < degree && at < graph.links.size(); ++i) {
       state = mix(state);

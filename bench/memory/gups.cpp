@@ -21,7 +21,7 @@ std::string distribution = "zipf";
 std::uint64_t updates = 1'000'000;
 std::uint64_t warm_updates = 1'000'000;
 
-constexpr std::uint64_t kBlock = 1 << 16;  // updates between two clock readings: 512 KiB of places
+constexpr std::uint64_t kBlock = 1 << 16;  // the number of updates between two clock readings: 512 KiB of places
 
 // The place of the `number`-th update depends only on the number, not on the thread.
 std::uint64_t place(const Zipf& zipf, std::uint64_t words, std::uint64_t seed, std::uint64_t number) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frequent itemsets by pattern growth (Han, Pei, Yin, "Mining frequent patterns without candidate generation", SIGMOD
 // 2000), on Zipf-distributed baskets: the work of PARSEC's freqmine. Every tree node is a separate allocation (with
-// --blocks it lies in a block), so pointers spread over the heap. It uses plain memory only; LD_PRELOAD
-// (`ringside-memory run`) adds a library.
+// --blocks, a part of a block), so that pointers lead to places all over the heap. The program uses only ordinary
+// memory; LD_PRELOAD (`ringside-memory run`) can add a library.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -54,13 +54,14 @@ class Nodes {
   }
 
  private:
-  // Just above 1 MiB: `ringside-memory run` puts allocations of at least 1 MiB into the arena.
+  // Just above 1 MiB, because `ringside-memory run` puts allocations of at least 1 MiB into the arena.
   static constexpr std::size_t kMostInBlock = (std::size_t{1} << 20) / sizeof(Node) + 1;
   std::vector<Node*> blocks_;
-  std::size_t used_ = 0, size_ = 0;  // of the last block: the nodes in use, and all of them
+  std::size_t used_ = 0, size_ = 0;  // in the last block: the number of used nodes and of all nodes
 };
 
-/// Items in the order of their frequency, so that baskets share their beginnings.
+/// A tree of baskets. The items of a basket are in the order of their frequency, so that baskets share their
+/// beginnings.
 class Tree {
  public:
   explicit Tree(std::uint32_t items) : of_item_(items, nullptr), count_(items, 0) {}
@@ -136,8 +137,8 @@ Outcome measure(const Workload& workload) {
   Tree tree(kItems);
   std::uint32_t baskets = 0;
   std::vector<std::uint32_t> basket;
-  // Zipf ranks already have the order of frequency, so no first pass has to count the items. Baskets add nodes until
-  // the nodes have the requested bytes.
+  // Zipf ranks are already in the order of frequency, so no first pass has to count the items. Baskets are added until
+  // the nodes have the requested size.
   const double build_s = timed_s([&] {
     for (; tree.nodes() * kNodeBytes < workload.data_bytes; ++baskets) {
       std::uint64_t state = mix(workload.seed ^ mix(baskets));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Misses a second: the threads touch one word in each granule, in a random order that visits every granule once a
-// round. With data of four times the DRAM, nearly every touch misses under any replacement policy. Each number of
-// threads from 1 to --threads has its own two rounds, so that one run measures the growth.
+// Misses per second: the threads touch one word in each granule, in a random order that visits every granule once per
+// round. If the data are four times as large as the DRAM, nearly every touch misses with any replacement policy. There
+// are two rounds for each number of threads from 1 to --threads, so that one run measures how the rate grows with the
+// threads.
 #include <cstdint>
 
 #include "bench/memory/far_array.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // PageRank by pulling, as in the GAP Benchmark Suite (Beamer, Asanović, Patterson, 2015): a row lists the vertices that
 // link to it. An iteration divides each rank by its out-degree and adds up over rows. Links and rows are read as
-// streams, the shares by random accesses. One thread adds up each row in order, so that the bits do not depend on the
-// threads.
+// streams, the shares by random accesses. Each row is added up in order by one thread, so that the bits do not depend
+// on the number of threads.
 #include <cstdint>
 
 #include "bench/memory/graph.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A merge sort of random words with a buffer of the same size (64 M words with --data 1G). It splits the array
-// recursively, so at every size all work on a part ends before the next part begins: the cache-oblivious order (Frigo,
-// Leiserson, Prokop, Ramachandran, FOCS 1999). Only the top merges exceed DRAM.
+// A merge sort of random words with a buffer of the same size (64 M words with --data 1G). The array is split
+// recursively, so that at every size all work on a part ends before the next part begins: this is the cache-oblivious
+// order (Frigo, Leiserson, Prokop, Ramachandran, FOCS 1999). Only the last, largest merges exceed DRAM.
 #include <algorithm>
 #include <cstdint>
 

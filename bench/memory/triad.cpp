@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The triad of STREAM (McCalpin, 1995): a[i] = b[i] + s * c[i] over three arrays. Each element counts as 24 B; a plain
-// store also reads its line, which is not counted. The first pass warms up; the median of the other passes is reported.
+// The triad of STREAM (McCalpin, 1995): a[i] = b[i] + s * c[i] over three arrays. Each element counts as 24 B. An
+// ordinary store also reads its cache line, which is not counted. The first pass warms up; the median of the other
+// passes is reported.
 #include "bench/memory/far_array.hpp"
 #include "bench/memory/random.hpp"
 #include "bench/memory/workload.hpp"

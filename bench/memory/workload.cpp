@@ -16,7 +16,8 @@
 namespace ringside::bench {
 namespace {
 
-// This process's resident bytes by kind, as the kernel counts them, and its faults that waited for a device.
+// This process's resident bytes by kind, as the kernel counts them, and the number of its faults that waited for a
+// device.
 Json memory_of_process() {
   Json found;
   std::ifstream status("/proc/self/status");

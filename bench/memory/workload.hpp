@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The common parts of the programs in this folder: their options, the timer of a part, and the line of JSON that each
-// program prints. A program gets its large arrays from far_array.hpp, after the options have chosen their memory.
+// The common parts of the programs in this folder: the options, the timer of a part, and the line of JSON that each
+// program prints. A program gets its large arrays from far_array.hpp, after the options have chosen the arrays' memory.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace ringside::bench {
 
 /// The options of every program.
 struct Workload {
-  std::uint64_t data_bytes = std::uint64_t{1} << 30;  // the size of all its large arrays together
+  std::uint64_t data_bytes = std::uint64_t{1} << 30;  // the total size of all large arrays
   int threads = 1;
   std::uint64_t seed = 1;
 };
@@ -37,13 +37,13 @@ struct Program {
   std::function<Outcome(const Workload&)> measure;
 };
 
-/// The whole of main(): options, memory, measurement, JSON. Returns the exit code.
+/// Does all the work of main(): options, memory, measurement, JSON. Returns the exit code.
 int run_program(int argc, char** argv, const Program& program);
 
-/// For Program::declare: an option from 1 to 1000.
+/// For Program::declare: declares an option with a value from 1 to 1000.
 std::function<void(CommandLine&)> count_option(const char* name, int& count, const char* meaning);
 
-/// Seconds that `part` took.
+/// Runs `part`, and returns the seconds that it took.
 template <class Part>
 double timed_s(const Part& part) {
   const std::int64_t begin_ns = now_ns();
@@ -51,7 +51,7 @@ double timed_s(const Part& part) {
   return seconds(now_ns() - begin_ns);
 }
 
-/// Adds up the elements' contributions.
+/// The checksum: the sum of the elements' contributions.
 template <class Elements>
 std::uint64_t checksum_of(const Elements& elements) {
   std::uint64_t checksum = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The limit for the products: a copy with non-temporal stores by the same pinned threads. The vector is four times as
-// large as a large last-level cache, and each double moves 16 B. The given matrix is loaded for its sizes only.
+// The limit to which the products are compared: a copy with non-temporal stores, by the same pinned threads. The vector
+// is four times as large as a large last-level cache, and each double moves 16 B. The given matrix is loaded only for
+// its sizes.
 #include <emmintrin.h>
 #include <omp.h>
 

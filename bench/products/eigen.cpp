@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Eigen (libeigen3-dev): a row-major sparse matrix times a dense vector. Eigen has no pattern matrices: it keeps and
-// reads 8 B of value beside each column index.
+// reads a value of 8 B for each column index.
 #include <algorithm>
 #include <string>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SuiteSparse:GraphBLAS (Davis, ACM TOMS 45(4), 2019; libgraphblas-dev): the product with the semiring PLUS_SECOND.
 // This product never reads A's values, so A holds a single value (iso). The result is added to the vector in place, as
-// in LAGraph's PageRank, or a new vector is made. The program tries both ways before timing, and takes the faster one.
+// in LAGraph's PageRank, or a new vector is made. The program tries both variants before the timing, and uses the
+// faster one.
 extern "C" {  // the header itself does not declare C linkage
 #include <GraphBLAS.h>
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The main program of every adapter. It loads the matrix, computes and checks one product, and reports the result as a
-// line of JSON. Then it executes its input line by line: "burst U T" means U products without timing and T products
-// that are timed one by one. Between bursts it sleeps, so that other programs can be measured in turn.
+// The main function of every adapter. It loads the matrix, computes and checks one product, and prints the result as a
+// line of JSON. Then it executes the lines of its input: "burst U T" means U products without timing, followed by T
+// products that are timed one by one. Between bursts, the program sleeps, so that other programs can be measured in
+// turn.
 //
 //   bench_product_NAME --matrix grid:2000 --threads 2
 #include <cmath>

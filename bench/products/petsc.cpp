@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // PETSc (petsc-dev): MatMult of an AIJ matrix. PETSc runs in parallel as processes, so this program is started several
-// times (mpiexec -n THREADS). Each process has its rows of the matrix, with about the same work. PETSc has no pattern
-// matrices: it keeps and reads 8 B of value beside each column index.
+// times (mpiexec -n THREADS). Each process has a part of the matrix's rows with about the same work. PETSc has no
+// pattern matrices: it keeps and reads a value of 8 B for each column index.
 #include <petscmat.h>
 #include <time.h>
 
@@ -70,7 +70,7 @@ class Petsc final : public Product {
     check(MatCreate(PETSC_COMM_WORLD, &a_), "MatCreate");
     check(MatSetSizes(a_, rows, rows, n, n), "MatSetSizes");
     check(MatSetType(a_, MATAIJ), "MatSetType");
-    // The call that does not fit the matrix type has no effect.
+    // Only one of these calls fits the type of the matrix; the other one has no effect.
     check(MatSeqAIJSetPreallocationCSR(a_, begin.data(), column.data(), value.data()), "MatSeqAIJSetPreallocationCSR");
     check(MatMPIAIJSetPreallocationCSR(a_, begin.data(), column.data(), value.data()), "MatMPIAIJSetPreallocationCSR");
     check(MatCreateVecs(a_, &x_, &y_), "MatCreateVecs");
@@ -98,8 +98,8 @@ class Petsc final : public Product {
 
   bool leads() const override { return rank_ == 0; }
 
-  // The first process reads the driver's lines and forwards them. The others probe for a line a thousand times a second
-  // and sleep in between, because an MPI receive would spin while other programs are measured.
+  // The first process reads the driver's lines and forwards them. The other processes probe for a line a thousand times
+  // per second, and sleep between these probes, because an MPI receive would spin while other programs are measured.
   bool next_command(std::string& line) override {
     constexpr int kTag = 1;
     if (leads()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The interface to one product y = A x (or, for Ringside, a whole PageRank iterate) as a library computes it. Each
 // adapter is one file and becomes one program (bench_product_NAME), so that the threads, allocators and headers of the
-// libraries never mix. bench/products.py drives the programs in turn.
+// libraries never mix. bench/products.py runs the programs in turn.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace ringside::bench {
 
-/// A is a pattern of in-links: every entry counts 1. The adapter copies the data that it needs.
+/// A is a pattern of in-links: every entry has the value 1. The adapter copies the data that it needs.
 class Product {
  public:
   virtual ~Product() = default;
@@ -23,16 +23,17 @@ class Product {
   /// A description of one `run` for the table.
   virtual std::string what() const = 0;
 
-  /// Before the first `run`: converts the matrix to the library's own form, and makes x with x_j = `operand(j)`.
+  /// Called before the first `run`: converts the matrix to the library's own format, and makes x with x_j =
+  /// `operand(j)`.
   virtual void load(const CsrMatrix& matrix) = 0;
 
   /// Computes one product: exactly the work that a caller of the library repeats for each product.
   virtual void run() = 0;
 
-  /// After a `run`: the largest error in y, as a multiple of the rounding bound (`row_error`).
+  /// Called after a `run`: the largest error in y, as a multiple of the rounding bound (`row_error`).
   virtual double error(const CsrMatrix& matrix) = 0;
 
-  // For libraries that run as several processes.
+  // The following functions are for libraries that run as several processes.
 
   /// Whether this process replies to the driver.
   virtual bool leads() const { return true; }
@@ -40,7 +41,7 @@ class Product {
   /// Reads the driver's next line; false if there are no more.
   virtual bool next_command(std::string& line) { return static_cast<bool>(std::getline(std::cin, line)); }
 
-  /// Returns once all processes of the product have called it.
+  /// Returns when all processes of the product have called this function.
   virtual void line_up() {}
 };
 
@@ -54,8 +55,8 @@ inline double operand(std::uint64_t j) {
 }
 
 /// The error |y_r - sum of x over row r| as a multiple of e * 2^-53 * (that sum), where e is the row's entries plus 1.
-/// Adding e positive numbers in any order may lose that much (Higham, Accuracy and Stability of Numerical Algorithms,
-/// 4.2). A correct product has an error of at most about 2, because the reference sum is rounded, too.
+/// Adding e positive numbers in any order may have an error of this size (Higham, Accuracy and Stability of Numerical
+/// Algorithms, 4.2). A correct product has an error of at most about 2, because the reference sum is also rounded.
 double row_error(const CsrMatrix& matrix, std::uint64_t row, double y);
 
 }  // namespace ringside::bench

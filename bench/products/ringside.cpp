@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ringside's part of the comparison: a whole PageRank iterate instead of a bare product. It includes the dangling
-// mass, the change in two norms and the contributions for the next iterate.
+// Ringside's part of the comparison: a whole PageRank iterate in place of only a product. The iterate includes the
+// dangling mass, the change in two norms, and the contributions for the next iterate.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -42,7 +42,7 @@ class Ringside final : public Product {
   }
 
   // Compares x_1 with the formula, term by term. A term x_i / degree_i is rounded twice more than a term of a plain
-  // product, and so is the base. The bound is therefore row_error's, with two more entries.
+  // product, and so is the base. Therefore the bound is that of row_error with two more entries.
   double error(const CsrMatrix& matrix) override {
     const auto n = static_cast<double>(matrix.rows);
     std::vector<std::uint32_t> degree(matrix.rows);
@@ -50,7 +50,7 @@ class Ringside final : public Product {
     double dangling = 0;
     for (std::uint64_t i = 0; i < matrix.rows; ++i) dangling += degree[i] == 0 ? operand(i) : 0;
     const double base = ((1 - kDamping) + kDamping * dangling) / n;
-    const double base_error = 0x1p-53 * dangling;  // a plain sum of n numbers loses about sqrt(n), n at the most
+    const double base_error = 0x1p-53 * dangling;  // a plain sum of n numbers has an error of about sqrt(n), at most n
     double largest = 0;
     for (std::uint64_t row = 0; row < matrix.rows; ++row) {
       double sum = base;

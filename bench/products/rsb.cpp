@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// librsb (Martone, Parallel Computing 40, 2014; librsb-dev): recursive sparse blocks, y = A x. It has no pattern
-// matrices: it keeps and reads 8 B of value beside each index.
+// librsb (Martone, Parallel Computing 40, 2014; librsb-dev): recursive sparse blocks, y = A x. librsb has no pattern
+// matrices: it keeps and reads a value of 8 B for each index.
 #include <rsb.h>
 
 #include <algorithm>

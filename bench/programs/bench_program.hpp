@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The main function of a benchmark: its options, and the JSON that it writes.
+// The main function of a benchmark: the options, and the JSON that is written.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class BenchProgram {
   /// The program bench_NAME, with the help text `help`.
   BenchProgram(std::string name, const std::string& help);
 
-  CommandLine line;  // the benchmark declares its options here; run adds -o
+  CommandLine line;  // the benchmark declares its options here; run() adds -o
 
   /// Parses the options, calls `measure` with {"benchmark", "machine"}, and writes the report. Returns the exit code;
   /// an error becomes one line on standard error.
@@ -28,7 +28,7 @@ class BenchProgram {
   std::string name_;
 };
 
-/// The time since now_ns() returned begin_ns.
+/// The time in milliseconds since now_ns() returned begin_ns.
 double milliseconds_since(std::int64_t begin_ns);
 
 }  // namespace ringside::bench

@@ -48,7 +48,7 @@ struct FastWriter::Shared {
   std::atomic<std::uint64_t> leases_broken{0};
 
   [[noreturn]] void commit_for_ever(const std::filesystem::path& path, std::uint32_t slots, std::uint64_t words) {
-    omp_set_num_threads(1);  // the forked process lacks the threads of its parent's team
+    omp_set_num_threads(1);  // the forked process does not have the threads of its parent's team
     const Schema schema = Schema::of({{.name = "words", .dtype = DType::kU64, .shape = {words}}});
     const Catalogue catalogue = catalogue_of(schema, {});
     const RingPool pool = RingPool::create(path, RingShape::of(schema, catalogue), slots);
@@ -118,7 +118,7 @@ HeldViews hold_views(const RingReader& reader, std::uint64_t views, std::uint64_
   HeldViews result;
   HeldStep step;
   while (result.held < views) {
-    // The analyzer usually overwrites the oldest step next.
+    // Chooses the newest and the oldest step in turn. The analyzer usually overwrites the oldest step next.
     const bool newest = (result.held + result.refused) % 2 == 0;
     const auto older = newest ? std::nullopt : reader.next(0, std::chrono::seconds(0));
     if (reader.hold(older ? older->header.commit_seq + slots / 4 : 0, step) != HoldOutcome::kHeld) {

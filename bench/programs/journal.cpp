@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What does it cost to keep a record? The program appends real encoded step records to the journal, in batches as the
-// recorder makes them, to plain files and to libpmemlog. When an append returns, its records survive the death of any
-// process; nothing is synced (--durability process). More is appended than the journal holds, so the figures include
-// emptying the logs in turn. The time to read a full journal is measured, too.
+// How much time does keeping a record take? The program appends real encoded step records to the journal, in the
+// batches that the recorder makes, with plain files and with libpmemlog. When an append returns, its records survive
+// the death of any process; nothing is synced (--durability process). More records are appended than fit into the
+// journal, so that the figures include emptying the logs in turn. The time to read a full journal is also measured.
 #include "analyzer/journal/journal.hpp"
 
 #include <unistd.h>
@@ -28,7 +28,7 @@
 namespace ringside::bench {
 namespace {
 
-constexpr std::size_t kDistinct = 4096;  // records encoded beforehand, so that encoding is not measured
+constexpr std::size_t kDistinct = 4096;  // records that are encoded before, so that encoding is not measured
 
 Reductions made_reductions(double x) {
   Reductions reductions;
@@ -45,7 +45,7 @@ Reductions made_reductions(double x) {
   return reductions;
 }
 
-/// Records as a run makes them: all different, with every field set.
+/// Records like those of a run: all different, with every field set.
 std::vector<std::string> encoded_records() {
   std::vector<std::string> encoded;
   wire::Record record;
@@ -87,7 +87,8 @@ double seconds_since(std::int64_t begin_ns) {
   return static_cast<double>(now_ns() - begin_ns) * 1e-9;
 }
 
-/// Returns records per second. Wipes the journal afterwards. read_s: if not null, receives the seconds to read it all.
+/// Returns records per second. Wipes the journal afterwards. read_s: if not null, is set to the seconds that reading
+/// the whole journal takes.
 double append_all(const std::string& pool, JournalKind kind, std::uint64_t journal_bytes, std::uint64_t records,
                   std::size_t batch, const std::vector<std::string>& encoded, double* read_s) {
   double seconds = 0;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long does one PageRank iterate take, in each format a matrix can have (docs/inside/kernels.md), and how near is
-// that to the limit that memory sets?
+// How long does one PageRank iterate take with each format of a matrix (docs/inside/kernels.md), and how close is this
+// to the limit that memory sets?
 //
 //   bench_kernels [--matrix grid:2000,rmat:22,...] [--formats csr,bands,packed,ranked] [--threads 1,2] [--repeats 21]
 //
 // Timed in turn, A B C A B C ...: the solver's iterate with each format; the same iterate as a plain loop over the
-// matrix; a copy of 128 MiB with non-temporal stores, and a read of as much, by the same pinned threads.
+// matrix; a copy of 128 MiB with non-temporal stores, and a read of 128 MiB, by the same pinned threads.
 // `mb_moved_at_least`: the bytes that an iterate moves if every array is moved once and no data is in a cache.
-// `share_of_copy_bandwidth` compares its rate with the copy's, pair by pair. If everything fits into the last-level
-// cache, the share may exceed 1.
+// `share_of_copy_bandwidth` compares the iterate's rate with the copy's rate, pair by pair. If everything fits into the
+// last-level cache, the share may exceed 1.
 #include <emmintrin.h>
 #include <omp.h>
 
@@ -35,7 +35,7 @@ constexpr std::uint64_t kCopiedRows = std::uint64_t{1} << 24;  // 128 MiB, four 
 constexpr double kCopyBytesPerRow = 16;
 constexpr double kReadBytesPerRow = 8;
 
-/// Calls work(first, last) on every thread with its share of `rows`, in whole cache lines of doubles.
+/// Calls work(first, last) on every thread with the thread's share of `rows`, in whole cache lines of doubles.
 template <class Work>
 void share_rows(std::uint64_t rows, const Work& work) {
 #pragma omp parallel
@@ -46,7 +46,7 @@ void share_rows(std::uint64_t rows, const Work& work) {
   }
 }
 
-/// Copies `rows` doubles (an even number) with stores that bypass the cache. Both pointers are 16-byte aligned.
+/// Copies `rows` doubles (an even number) with non-temporal stores. Both pointers are 16-byte aligned.
 void copy_nontemporal(double* to, const double* from, std::uint64_t rows) {
   share_rows(rows, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t i = first; i < last; i += 2) _mm_stream_pd(to + i, _mm_loadu_pd(from + i));
@@ -54,7 +54,7 @@ void copy_nontemporal(double* to, const double* from, std::uint64_t rows) {
   });
 }
 
-/// Reads into eight sums of two doubles, to keep as many loads in flight as a core can.
+/// Reads into eight sums of two doubles, so that as many loads as possible are in flight.
 double read(const double* from, std::uint64_t rows) {
   double total = 0;
   share_rows(rows, [&](std::uint64_t first, std::uint64_t last) {
@@ -121,9 +121,9 @@ class PlainLoop {
   Array<double> scale;  // d / out-degree
 };
 
-/// The bytes that an iterate moves: x_{k-1}, its contributions, x_k and the next contributions, where plain stores
-/// also read the lines that they write; the scales of each group of 64 rows in which they differ; and the matrix in
-/// its form.
+/// The bytes that an iterate moves: x_{k-1}, its contributions, x_k and the next contributions (ordinary stores also
+/// read the lines that they write); the scales of each group of 64 rows with different scales; and the matrix in its
+/// format.
 double bytes_of_iterate(const CsrMatrix& matrix, const Array<double>& scale, MatrixFormat format) {
   std::vector<double> reads(matrix.rows);
   for (const std::uint32_t source : matrix.column.span()) reads[source] += 1;
@@ -200,7 +200,7 @@ Json measure(const CsrMatrix& matrix, const std::vector<MatrixFormat>& formats, 
       start = now_ns();
       const Change solved = t.solver->iterate(t.x[old].data(), t.x[1 - old].data());
       const double ms = milliseconds_since(start);
-      // The tolerance: ranks add up to 1, and the plain loop sums millions of them without compensation.
+      // About the tolerance: ranks add up to 1, and the plain loop adds millions of them without compensation.
       if (std::fabs(change - solved.l1) > 1e-9 * solved.l1 + 1e-11) throw damage_error("the plain loop disagrees");
       if (k < 0) continue;
       t.ms.push_back(ms);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What do leases cost, and is a broken lease ever missed? Two parts:
+// How much time do leases take, and is a broken lease ever missed? The program has two parts:
 //   calls   the lock calls of a step: the analyzer's pair, and one that fails, beside other readers' leases of the file
 //   views   a reader works on many steps in place while another process commits as fast as it can; no view that mixes
 //           two steps may pass its check

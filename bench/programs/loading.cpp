@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How fast are matrices loaded, and how much memory does that take? The program measures the MB/s (10^6 bytes) of
-// plain MatrixMarket text for one thread and for all, the peak of memory beside the text relative to the matrix, and
-// the mapping of a large grid's cache.
+// How fast are matrices loaded, and how much memory does that take? The program measures the MB/s (10^6 bytes) of plain
+// MatrixMarket text with one thread and with all threads; the peak of memory, without the text, relative to the matrix;
+// and the mapping of a large grid's cache.
 //
-// The work that cannot be avoided: the text is read twice. In each reading, an entry of 14 bytes needs about 30
-// instructions to turn digits into numbers, and an atomic addition on a random line of the row counts; it also needs
-// one store to a random line.
+// This work cannot be avoided: the text is read twice. In each reading, an entry of 14 bytes needs about 30
+// instructions to convert digits to numbers, and an atomic addition to a random cache line of the row counts; the entry
+// also needs one store to a random line.
 //
 // bench_loading [--megabytes 128] [--grid 4000] [--repeats 5] [--dir FOLDER] [--output FILE.json]
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ std::uint64_t next_random(std::uint64_t& state) {
   return state;
 }
 
-// 16 entries per row at random columns. The ids have six or seven digits, as in real graphs.
+// A text with 16 entries per row at random columns. The ids have six or seven digits, as in real graphs.
 std::string random_matrix_text(const std::string& field, std::size_t bytes) {
   constexpr std::size_t kBytesPerEntry = 15;
   const std::uint64_t entries = bytes / (field == "pattern" ? kBytesPerEntry : kBytesPerEntry + 9);

@@ -53,7 +53,7 @@ std::string compiler() {
 #endif
 }
 
-/// The present commit of the source folder from which this program was built; "-dirty" marks uncommitted changes.
+/// The current commit of the source folder from which this program was built; "-dirty" means uncommitted changes.
 std::string commit() {
   FILE* git = popen("git -C '" RINGSIDE_BENCH_SOURCE_DIR "' describe --always --dirty --abbrev=12 2>/dev/null", "r");
   if (git == nullptr) return kNotAvailable;
@@ -75,7 +75,7 @@ cpu_set_t allowed_cores() {
 
 /// The cores that this process may use. Throws `Error` (exit code 2) if there are fewer than `threads`.
 std::vector<int> cores_for(int threads) {
-  static const cpu_set_t allowed = allowed_cores();  // read once: later the main thread is pinned
+  static const cpu_set_t allowed = allowed_cores();  // read only once, because the main thread is pinned later
   std::vector<int> cores;
   for (int core = 0; core < CPU_SETSIZE; ++core) {
     if (CPU_ISSET(static_cast<std::size_t>(core), &allowed)) cores.push_back(core);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The header of every benchmark's JSON: the machine, system, compiler and commit that the figures belong to, and the
+// The header of every benchmark's JSON: the machine, system, compiler and commit to which the figures belong, and the
 // load of the machine when the benchmark began.
 #pragma once
 
@@ -17,7 +17,7 @@ Json machine_header();
 /// {unit, median, min, max, p25, p75, repeats} of the samples, which are sorted.
 Json spread(std::vector<double> samples, const std::string& unit);
 
-/// The median of the samples; of an even number, the lower one of the two in the middle.
+/// The median of the samples; if their number is even, the lower one of the two values in the middle.
 double median(std::vector<double> samples);
 
 /// Binds the calling thread to one core. Throws `Error` (exit code 3) if this process may not use it.
@@ -27,11 +27,11 @@ void pin_to_core(int core);
 /// 2) if there are fewer cores.
 void pin_threads(int threads);
 
-/// Binds this process, the `process`-th (from 0) of several that share the work, to one core, and limits it to one
-/// thread. Throws `Error` as pin_threads does.
+/// Several processes share the work. Binds this process, which has the number `process` (from 0), to one core, and
+/// limits it to one thread. Throws `Error` in the same cases as pin_threads.
 void pin_process(int process, int processes);
 
-/// The lowest core this process may use.
+/// The lowest core that this process may use.
 int first_allowed_core();
 
 /// Writes `document` to `path`, or to standard output if `path` is empty or `-`. Throws `Error` (exit code 3).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Is an iterate with more than 2^31 nonzeros right, and how much time does it take per nonzero? The column indices take
-// almost no memory: all rows have the same 2048 links, so one 2 MiB block is mapped repeatedly. Offsets and loops have
-// 2,149,580,800 entries. Every row of x_1 is the same sum, known in advance.
+// almost no memory: all rows have the same 2048 links, so that one block of 2 MiB is mapped repeatedly. Offsets and
+// loops have 2,149,580,800 entries. Every row of x_1 is the same sum, which is known in advance.
 //
 //   bench_many_nonzeros [--threads 2] [--stride 499] [--output FILE.json]
 #include <fmt/format.h>
@@ -74,7 +74,7 @@ Json measure(int threads, std::uint32_t stride) {
   Array<double> x(kRows);
   Array<double> next(kRows);
   double mass = 0;
-  double linking = 0;  // mass of the nodes with links; each of them links to all rows
+  double linking = 0;  // mass of the nodes with links; each such node links to all rows
   for (std::uint64_t j = 0; j < kRows; ++j) {
     x[j] = (1 + static_cast<double>(j * 2'654'435'761 % 1000) / 1000) / static_cast<double>(kRows);
     mass += x[j];
@@ -89,7 +89,7 @@ Json measure(int threads, std::uint32_t stride) {
   const double expected = ((1 - kDamping) + kDamping * (mass - linking)) / kNodes + kDamping * linking / kNodes;
   double error = 0;
   for (const double value : next) error = std::max(error, std::fabs(value - expected) / expected);
-  constexpr double kAccepted = 1e-12;  // plain sums of a million numbers lose about 1e-13
+  constexpr double kAccepted = 1e-12;  // plain sums of a million numbers have an error of about 1e-13
   if (!(error <= kAccepted)) throw damage_error("an iterate of {} nonzeros is wrong by {}", matrix.nonzeros(), error);
   return {{"threads", threads},      {"stride", stride},
           {"rows", kRows},           {"nonzeros", matrix.nonzeros()},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cost that a plug-in adds to a sweep of the reductions, compared with a sum in a separate pass over the same
-// blocks. Interleaved: the sweep without the plug-in, with it, and the sum alone.
+// The time that a plug-in adds to a sweep of the reductions, compared with a sum in a separate pass over the same
+// blocks. Measured in turn: the sweep without the plug-in, the sweep with the plug-in, and only the sum.
 //     bench_plug_in_cost FILE.so:NAME [ENTRIES]
 #include <cmath>
 #include <cstdio>
@@ -22,7 +22,8 @@ namespace {
 constexpr int kRepeats = 31;
 constexpr double kTimeoutS = 60;
 
-/// A block's sum as our own reductions add it up: 16 running sums, folded by halves.
+/// A block's sum, added in the same way as Ringside's reductions do: 16 running sums, of which halves are added
+/// repeatedly.
 double sum_of(const double* x, std::size_t rows) noexcept {
   double sums[16] = {};
   const std::size_t whole = rows / 16 * 16;
@@ -76,7 +77,7 @@ int run(int argc, char** argv) {
     sum_ns.push_back(static_cast<double>(t3 - t2));
     ratio.push_back(static_cast<double>((t2 - t1) - (t1 - t0)) / static_cast<double>(t3 - t2));
   }
-  double total = 0;  // uses every sum, so that the compiler omits none
+  double total = 0;  // uses every sum, so that the compiler leaves out none
   for (const double sum : block_sums) total += sum;
   Json result = bench::machine_header();
   result["entries"] = entries;

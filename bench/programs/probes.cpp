@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The probes of caches: how often they are right about simulated hierarchies of random geometry, about
-// libringside_memory with several limits and granules, and about the line and the first level of this machine.
+// The probes of caches: how often their results are right for simulated hierarchies of random geometry, for
+// libringside_memory with several limits and granules, and for the line and the first level of this machine.
 #include <fstream>
 
 #include "bench/programs/bench_program.hpp"
@@ -64,7 +64,8 @@ Json library(const std::string& far_folder) {
   return report;
 }
 
-// The kernel's data about the first data cache: on a shared virtual machine only the line and this size are known.
+// What the kernel reports about the first data cache: on a shared virtual machine, only the line and this size are
+// known.
 std::uint64_t first_level(const char* file) {
   std::ifstream text(std::string("/sys/devices/system/cpu/cpu0/cache/index0/") + file);
   std::uint64_t value = 0;

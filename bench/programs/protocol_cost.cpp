@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What do verifiable iterates in the ring, and the order of their stores, cost? The program compares commits that hash
-// every chunk and use the commit protocol's three fences with the same commits without them. Memory is DAX-like: a pool
-// on tmpfs that is treated as persistent memory, so that lines are flushed and fences wait as they would there. (DRAM
-// takes its stores faster than persistent memory, where the same work is a smaller share.)
+// How much time do verifiable iterates in the ring, and the order of their stores, take? The program compares commits
+// that hash every chunk and use the three fences of the commit protocol with the same commits without hashes and
+// fences. The memory is similar to DAX: a pool on tmpfs that is treated as persistent memory, so that lines are flushed
+// and fences wait as on persistent memory. (DRAM accepts stores faster than persistent memory, on which the same work
+// would be a smaller share.)
 //
-// All commits go through one RingWriter, round by round, and in random order within a round. So neither changes of the
-// machine's speed nor the places of the slots favour one way:
+// All commits use one RingWriter, round by round, and in random order within a round. So neither changes of the
+// machine's speed nor the places of the slots give one of these variants an advantage:
 //   without        non-temporal copy; nothing is hashed, flushed or waited for
 //   with           as the analyzer commits
 //   hashes, fences as `with`, but with one of the two only
@@ -37,7 +38,7 @@
 namespace ringside::bench {
 namespace {
 
-constexpr std::size_t kIterates = 4;  // sources rotate, so that the data come from memory, not from a cache
+constexpr std::size_t kIterates = 4;  // used in turn, so that the data come from memory, not from a cache
 constexpr int kWarmUps = 5;
 
 enum class Hashing { kNone, kInOnePass, kFirst };
@@ -101,7 +102,7 @@ class TemporaryPool {
 
 using Values = std::unique_ptr<double, std::function<void(double*)>>;
 
-/// An iterate on pages of its own, huge ones if available, as the hand-off's buffers are.
+/// An iterate on separate pages, huge ones if available, like the buffers of the hand-off.
 Values make_iterate(std::size_t rows, std::size_t k) {
   const std::size_t bytes = rows * sizeof(double);
   void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -114,7 +115,7 @@ Values make_iterate(std::size_t rows, std::size_t k) {
 
 struct Commit {
   double ms = 0;         // begin, copy and commit
-  double begin_ms = 0;   // fence 1 alone
+  double begin_ms = 0;   // only fence 1
   double commit_ms = 0;  // the hash of the table, the header and fence 3
 };
 
@@ -173,7 +174,8 @@ Json measure(RingWriter& writer, PartialPersistence& persistence, const std::vec
   return result;
 }
 
-/// Every way includes the hash of the table of chunk hashes, which the writer always makes; so it is timed by itself.
+/// Every variant includes the hash of the table of chunk hashes, because the writer always makes this hash. Therefore
+/// this hash is also timed separately.
 Json measure_table_hash(const RingView& ring, int rounds) {
   volatile std::uint64_t sink = 0;
   std::vector<double> us;
@@ -187,8 +189,8 @@ Json measure_table_hash(const RingView& ring, int rounds) {
 
 void measure_all(std::uint64_t rows, std::uint32_t slots, const std::vector<int>& threads, int rounds,
                  const std::string& folder, Json& report) {
-  // Set before libpmem reads them. docs/formats/ring_format.md explains them, and why only tests and this program set
-  // them.
+  // These variables must be set before libpmem reads them. docs/formats/ring_format.md explains them, and why only
+  // tests and this program set them.
   setenv("PMEM_IS_PMEM_FORCE", "1", 1);
   setenv("RINGSIDE_ALLOW_FORCED_PMEM", "1", 1);
   report.update({{"rows", rows}, {"slots", slots}, {"folder", folder}});

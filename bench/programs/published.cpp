@@ -42,7 +42,7 @@ Json competitions_of(const Node& node) {
   return found;
 }
 
-/// The seconds of a sweep with 16 threads, of which 1 to 5 work on NVDIMM.
+/// The seconds per sweep with 16 threads, of which 1 to 5 work on NVDIMM.
 struct PublishedStencil {
   int version;
   const char* table;
@@ -64,7 +64,7 @@ bool has_placements(const Competition& competition) {
                      [](const CompetitionRow& row) { return row.second_threads <= 5; });
 }
 
-/// rates: of the competition within NVDIMM, by threads of NVDIMM; it has placements.
+/// rates: the competition within NVDIMM, by the number of NVDIMM threads; it has placements.
 Json placement_of(const Competition& rates) {
   Json found = Json::array();
   for (const PublishedStencil& stencil : kStencils) {

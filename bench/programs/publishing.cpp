@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cost of claiming and publishing a step for a solver in C++, through ringside.hpp.
-// bench/python_costs.py runs it under `ringside run` and compares it with the same loop in Python:
+// The time that a solver in C++ needs to claim and publish a step with ringside.hpp. bench/python_costs.py runs it
+// under `ringside run` and compares it with the same loop in Python:
 //   bench_publishing FILE ROWS STEPS PACE_US READ_MEGABYTES
-// writes a JSON list of nanoseconds to FILE. Each step computes for PACE_US first, so that a buffer is free, and in
-// that time reads as many megabytes once.
+// writes a JSON list of nanoseconds to FILE. Each step first computes for PACE_US, so that a buffer is free, and during
+// that time reads READ_MEGABYTES once.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The references for a verified view, for bench/reader.py, which loads this library with ctypes: one read of the same
-// memory, and the hash of its chunks alone.
+// The references with which bench/reader.py compares a verified view: one read of the same memory, and only the hashes
+// of its chunks. bench/reader.py loads this library with ctypes.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -22,7 +22,7 @@ void stream(double* to, Lanes lanes) noexcept {
 
 std::uint64_t read_all(const double* x, std::size_t rows) noexcept {
   // Four cache lines at a time, in at least four registers, each with its own running value, so that only the loads
-  // take time. The prefetch distance is that of the reductions.
+  // take time. The prefetch distance is the same as that of the reductions.
   constexpr std::size_t kRowsAtOnce = 4 * kLineRows;
   LaneBits running[kRowsAtOnce / kRegisterDoubles] = {};
   const std::size_t whole = rows / kRowsAtOnce * kRowsAtOnce;

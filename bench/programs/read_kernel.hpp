@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reference for the reductions: reading an iterate as fast as the instruction set can, and copying one while
-// another is read. Both are compiled once per instruction set (cmake/isa_variants.cmake).
+// The reference for the reductions: reading an iterate as fast as the instruction set permits, and copying an iterate
+// while another one is read. Both are compiled once per instruction set (cmake/isa_variants.cmake).
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,8 @@ namespace ringside::bench {
 /// Returns the XOR of all words, which takes almost no work besides reading. rows: 8-byte words.
 using ReadFunction = std::uint64_t(const double* x, std::size_t rows) noexcept;
 
-/// Copies `from` to `to` (64-byte aligned) past the cache and reads `third` on the way. Each has `rows` doubles; the
-/// last doubles, if they are less than a line, are left out. Issues no fence. Returns the exclusive or of the words of
-/// `third`.
+/// Copies `from` to `to` (64-byte aligned) with non-temporal stores, and reads `third` in the same pass. Each array has
+/// `rows` doubles; an incomplete last line is left out. Issues no fence. Returns the XOR of the words of `third`.
 using CopyAndReadFunction = std::uint64_t(double* to, const double* from, const double* third,
                                           std::size_t rows) noexcept;
 

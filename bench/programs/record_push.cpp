@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What does it cost the analyzer's main thread to leave a step's figures in the recorder's queue? The program measures
-// nanoseconds per push: for one push while the queue's lines are cold, as after a step, and for a burst of 64, the
-// number that a recorder finds if it looks every 10 ms.
+// How much time does the analyzer's main thread need to put a step's figures into the recorder's queue? The program
+// measures nanoseconds per push: for one push while the lines of the queue are not cached, as after a step, and for a
+// burst of 64, the number of items that a recorder finds if it looks every 10 ms.
 #include <cstdint>
 #include <cstdio>
 #include <span>
@@ -30,7 +30,7 @@ int main() {
   const std::vector<std::uint64_t> values(14);  // as many words as those of a run with one variable
   queue.begin_run(values.size());
   Dropped dropped;
-  std::vector<char> other(64 << 20);  // stands for the data of a step in the caches
+  std::vector<char> other(64 << 20);  // takes the place of a step's data in the caches
   std::vector<double> warm;
   std::vector<double> cold;
   StepFigures figures;

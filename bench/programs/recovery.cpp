@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long do the ring's owner and its readers take to recover a pool if only headers are checked? And, measured
-// separately, how much time does a run add by verifying the newest payload before it continues?
+// How long do the owner and the readers of a ring take to recover a pool if they check only headers? And, measured
+// separately: how much time does a run need to verify the newest payload before it continues?
 //   owner       RingPool::open (libpmemobj's bytes are hashed, then libpmemobj opens the pool) and a RingWriter, which
 //               reads the headers
 //   begin_run   writing the description, and verifying one payload
@@ -62,7 +62,7 @@ class FullRing {
   const std::filesystem::path& path() const { return path_; }
   const RunDescription& run() const { return run_; }
 
-  /// Drops the file from the page cache. On tmpfs this has no effect, because the page cache is the only copy.
+  /// Drops the file from the page cache. On tmpfs, this has no effect, because the page cache is the only copy.
   void drop() const {
     const UniqueFd fd(open(path_.c_str(), O_RDWR | O_CLOEXEC));
     fdatasync(fd.get());

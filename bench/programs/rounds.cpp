@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long does the state of a step take round the analyzers of several nodes? The program makes the rounds of 2, 4 and
-// 8 nodes in one process, over the loopback device, encrypted as between machines. It measures, one step at a time, how
-// long the first node waits for the results of the whole run, and the processor time of all threads of the rounds. The
-// share of a node in each is the cost of a hop. The threads of a round work in sequence; if other programs use the
-// cores, each waits for a core.
+// How long does the state of a step take to pass through the analyzers of several nodes? The program makes the rounds
+// of 2, 4 and 8 nodes in one process, over the loopback device, encrypted as between machines. It measures, one step at
+// a time, how long the first node waits for the results of the whole run, and the processor time of all threads of the
+// rounds. In both results, the share of one node is the cost of a hop. The threads of a round work one after another;
+// if other programs use the cores, each thread waits for a core.
 //
-// It also measures what a thread takes for the exact sums of an entry and its change, which a node computes for a field
-// in boxes.
+// The program also measures the time of a thread for the exact sums of an entry and of its change, which a node
+// computes for a field in boxes.
 //
-// A hop: the sender's encryption, loopback, wake-ups of the thread that moves bytes and of the round's thread,
-// decryption, the node's part, and sending.
+// A hop consists of the sender's encryption, the loopback device, the wake-ups of the thread that moves bytes and of
+// the round's thread, decryption, the node's part, and sending.
 #include "analyzer/whole_run/rounds.hpp"
 
 #include <sys/prctl.h>
@@ -57,7 +57,8 @@ double seconds_of(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-/// A node's side. Its part is reduced once: the measurement begins after the reduction of a step.
+/// One node of a round. The node's part is reduced only once, because the measurement begins after the reduction of a
+/// step.
 struct Node {
   Node(const std::string& socket, std::uint64_t entries)
       : schema(field_of(entries)), reducer(schema, team), x(entries, 1.5), link("localhost", socket) {
@@ -135,7 +136,7 @@ class Nodes {
     return static_cast<double>(now_ns() - begin_ns) * 1e-9;
   }
 
-  /// The size of a state after the first node.
+  /// The size of a state after the first node has added its part.
   std::size_t state_bytes(std::uint64_t more_entries) const {
     RoundState state = state_of_figures();
     const std::vector<double> head(more_entries, 1.5);
@@ -153,8 +154,8 @@ class Nodes {
     return bytes_of_message(state);
   }
 
-  /// The size of a state after the first node for a field in boxes: normally distributed entries of both signs, with
-  /// changes of a millionth of their value.
+  /// The same size for a field in boxes, whose entries are normally distributed with both signs, and whose changes are
+  /// a millionth of their value.
   std::size_t state_bytes_of_boxes() const {
     RoundState state = state_of_figures();
     std::mt19937_64 random(1);
@@ -250,9 +251,9 @@ Json measure(const std::string& folder, std::size_t count, std::uint64_t entries
           {"state_bytes_of_boxes", nodes.state_bytes_of_boxes()}};
 }
 
-/// The additional time of exact sums over the reductions of a step: for entries within a few octaves, for equal
-/// entries, each of which waits for the previous one, and for entries of every exponent. By one thread, with entries in
-/// a cache.
+/// The additional time of exact sums, compared with the reductions of a step: for entries within a few octaves; for
+/// equal entries, each of which waits for the previous one; and for entries of every exponent. One thread computes; the
+/// entries are in a cache.
 Json measure_exact_sums(int repeats) {
   constexpr std::size_t kEntries = 64 * kReductionBlockRows;
   std::mt19937_64 random(1);

@@ -43,7 +43,8 @@ constexpr std::size_t kSlots = 8;
 
 using Values = std::unique_ptr<double, std::function<void(double*)>>;
 
-/// `rows` doubles on pages of their own, huge ones if available. The thread that first writes a page places it.
+/// `rows` doubles on separate pages, huge ones if available. The thread that first writes a page determines the page's
+/// NUMA node.
 Values allocate(std::size_t rows) {
   const std::size_t bytes = rows * sizeof(double);
   void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -182,7 +183,8 @@ Json ratio(const std::vector<double>& a, const std::vector<double>& b) {
   return result;
 }
 
-/// Times work for one iterate after the other: into the next slot, while the slot before it holds the previous iterate.
+/// Times `work` for one iterate after another: each is written into the next slot, while the slot before it holds the
+/// previous iterate.
 class Rotation {
  public:
   Rotation(const std::vector<Values>& iterates, std::size_t rows) : iterates_(iterates) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The time that libringside_memory's filter and handler add to a system call: without the filter, with it on ordinary
-// memory (which the filter lets pass), and on memory of the arena that is in DRAM. Page faults are excluded:
+// memory (which the filter permits), and on memory of the arena that is in DRAM. Page faults are excluded:
 // bench/memory/misses.cpp measures them.
 #include <fcntl.h>
 #include <sys/syscall.h>

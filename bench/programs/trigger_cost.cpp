@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What do triggers add to the analysis of a step? For fields of several sizes, interleaved: the reductions of a step,
-// and its triggers: the trigger of --on-non-finite alone, with 8 conditions, and with the largest permitted number of
-// conditions.
+// How much time do triggers add to the analysis of a step? For fields of several sizes, measured in turn: the
+// reductions of a step, and the step's triggers. The triggers are: only that of --on-non-finite; that one and 8
+// conditions; that one and the largest permitted number of conditions.
 //     bench_trigger_cost
 #include <cmath>
 #include <cstdio>
@@ -21,7 +21,7 @@ namespace ringside {
 namespace {
 
 constexpr int kRepeats = 101;
-constexpr int kEvaluations = 100;  // of the triggers per measurement: a single one is below the clock's resolution
+constexpr int kEvaluations = 100;  // per measurement, because one evaluation is below the clock's resolution
 
 std::vector<std::string> conditions(std::size_t count) {
   const std::vector<std::string> kinds = {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Analyses that raise, print, block, fork, end or are slow: the run has its steps and its bits, and what happened is said."""
+"""Analyses that raise, print, block, fork, end or are slow: the run must have all its steps with the right bits, and
+must report what happened."""
 
 import unittest
 
@@ -8,7 +9,8 @@ from place import ENERGY, STEPS, Place
 
 class Faults(Place):
     def run_faulty(self, body, *more, expected_said=r"\A\Z", slots=2 * STEPS, timeout=120):
-        """Runs `body` as the function f beside a sound file; returns f's entry."""
+        """Makes a run with `body` as the function f, and with another file that has no fault. Returns f's entry in the
+        summary."""
         self.write(f"import os, signal, subprocess, sys, time\nimport numpy as np\nimport ringside\n\n@ringside.reduction\ndef f(step):\n"
                    + "".join(f"    {line}\n" for line in body.splitlines()))
         self.write(ENERGY, "sound.py")
@@ -88,7 +90,7 @@ class Faults(Place):
     def test_only_steps_that_it_would_have_looked_at_count_as_skipped(self):
         self.write("import os, ringside\n@ringside.reduction(every=4)\ndef f(step):\n    if step.iteration > 8:\n        os._exit(0)\n    return 1\n"
                    "@ringside.reduction(every=5)\ndef never(step):\n    return 1\n")
-        for more in ((), ("--resume",)):  # publishes iterations 2, 4 ... 24, then 26 ... 36
+        for more in ((), ("--resume",)):  # the runs publish iterations 2, 4 ... 24, and then 26 ... 36
             analyses, _, _ = self.run_with("--every=2", *more, steps=36 if more else 24, slots=30)
             counts = [(analyses[name]["steps"], analyses[name]["skipped"]) for name in ("f", "never")]
             self.assertEqual(counts, [(0, 3), (0, 1)] if more else [(2, 4), (1, 1)])
@@ -99,7 +101,8 @@ class Faults(Place):
         self.assertEqual((one["steps"], one["skipped"]), (0, STEPS))
 
     def test_one_that_cannot_follow_skips_steps_and_the_solver_makes_the_same_bits(self):
-        # The analysis returns once five more steps exist; a ring of three slots cannot keep its step for so long.
+        # The analysis returns once five more steps exist; a ring of three slots cannot keep the analysed step for that
+        # long.
         one = self.run_faulty(f"import ringside\nwhile ringside.open('run.pool').steps[-1].iteration < min(step.iteration + 5, {STEPS}):\n"
                               "    pass\nreturn step['x'].sum()", slots=3)
         self.assertGreater(one["skipped"], 0)

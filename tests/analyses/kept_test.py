@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`ringside analyze` over pools that nobody writes: what it prints, and what it adds to the journal."""
+"""`ringside analyze` over pools that no process writes: what the command prints, and what it adds to the journal."""
 
 import json
 import pathlib
@@ -29,7 +29,7 @@ class Kept(Place):
         self.assertEqual(self.recorded(), ({"analysis.energy": expected}, 5))
         self.assertEqual(self.analyze()[-1]["note"], "")
         self.assertEqual(self.recorded()[1], 5)
-        # From now on, the new value of the same name is valid.
+        # From now on, the new value of this name is valid.
         self.write(ENERGY.replace("float(", "2 * float("))
         self.analyze()
         self.assertEqual(self.recorded(), ({"analysis.energy": {k: 2 * v for k, v in expected.items()}}, 10))

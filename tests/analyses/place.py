@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An empty folder with a file of analyses, and runs in it: what the tests of this folder share. Each takes the folder of the
-programs as its argument."""
+"""Shared by the tests in this folder: an empty folder with a file of analyses, and runs in this folder. Each test takes
+the folder of the programs as its argument."""
 
 import json
 import pathlib
@@ -38,13 +38,15 @@ class Place(OwnFolder):
         super().write(text, name)
 
     def run_words(self, *more, name="run", files=("my.py",), slots=2 * STEPS, steps=STEPS, timeout=120):
-        """Named cores: with the lowest priority a busy machine would not let the analyses run at all."""
+        """The words of a run. Cores are named for the analyses, because with the lowest priority they might not run at
+        all on a busy machine."""
         return ("ringside", "run", "--quiet", f"--pool={name}.pool", f"--summary={name}.json", f"--slots={slots}",
                 "--durability=process", *(f"--analyze={file}" for file in files), "--analyze-cores=0", f"--analyze-timeout={timeout}",
                 f"--iterations={steps}", "--matrix=grid:60", *more)
 
     def run_with(self, *more, expected=0, **choices):
-        """The entries of the summary's key `analyses`, by name, the summary, and what was said."""
+        """Makes a run. Returns the entries of the summary's key `analyses` by name, the summary, and the run's standard
+        error."""
         said = self.call(*self.run_words(*more, **choices), expected=expected)
         summary = json.loads((self.folder / f"{choices.get('name', 'run')}.json").read_text(encoding="utf-8"))
         return {one["name"]: one for one in summary["analyses"]}, summary, said.stderr
@@ -53,7 +55,7 @@ class Place(OwnFolder):
         return ringside.open(self.folder / f"{name}.pool")
 
     def recorded(self, name="run"):
-        """{full name: {iteration: value}} of the journal, and how many records they are."""
+        """{full name: {iteration: value}} from the journal, and the number of records with these values."""
         found, count = {}, 0
         for record in self.pool(name).records():
             if record.kind != "analysis_results":

@@ -74,7 +74,7 @@ class Refusals(Place):
 
     def test_an_interpreter_without_the_package(self):
         self.write(ENERGY)
-        # Without its site packages a Python has no NumPy, which the package needs.
+        # A Python without its site packages has no NumPy, which the package needs.
         bare = self.folder / "bare"
         bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n', encoding="utf-8")
         bare.chmod(0o755)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What analyses beside a run record: NumPy's own values, bit for bit, where followers, exports and readers look for them."""
+"""What analyses record during a run: values that are bit-equal to NumPy's own, in the places where followers, exports
+and readers look for them."""
 
 import csv
 import json
@@ -132,7 +133,8 @@ class ProgramOfTheUser(Place):
         self.write(PROGRAM, "program.py")
 
     def started(self, *more):
-        """A run that waits for the file `go`, and has committed the five steps before that."""
+        """Starts a run that waits for the file `go`, and returns it when it has committed the five steps before this
+        wait."""
         run = self.start(*self.words(*more))
         follower = "import ringside\nfor s in ringside.open('run.pool', wait=60).follow():\n  if s.iteration == 5: break"
         self.assertEqual(self.call(sys.executable, "-c", follower).stderr, "")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run with analyses that is killed or interrupted: none of its processes is left, and what was found is recorded."""
+"""A run with analyses is killed or interrupted: none of its processes is left, and the values that were computed before
+are recorded."""
 
 import json
 import os
@@ -27,7 +28,8 @@ def f(step):
 
 class Signals(Place):
     def begun(self, then):
-        """A run without end, whose analysis has begun, and a pipe that ends with the last of the run's processes."""
+        """Starts an endless run, and waits until its analysis has begun. Returns the run, and the read end of a pipe,
+        which ends when the last process of the run has ended."""
         self.write(BEGINS.format(then))
         read_end, write_end = os.pipe()
         self.addCleanup(os.close, read_end)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What README.md and CONTRIBUTING.md say of speed, and of the time to build and to test, is what bench/results has, and was measured on
-sources of about today's size."""
+"""The figures in README.md and CONTRIBUTING.md (speed, time to build, time to test) must be those in bench/results,
+measured with sources of about the same size as today's."""
 
 import json
 import pathlib
@@ -19,12 +19,12 @@ def results(name):
 
 
 def newest(name):
-    """The results of the newest commit that was measured."""
+    """The results for the newest commit that was measured."""
     return results(name)["results"][-1]
 
 
 def claims(file, pattern):
-    """The numbers of the one sentence in the file that has the form of the pattern."""
+    """The numbers in the only text of the file that matches the pattern."""
     text = " ".join((ROOT / file).read_text(encoding="utf-8").split())
     found = re.findall(pattern, text)
     if len(found) != 1:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the benchmarks compute from their measurements: turns, ratios, confidence, and tables with missing figures."""
+"""What the benchmarks compute from their measurements: the order of the runs, ratios, confidence intervals, and tables
+with missing figures."""
 
 import json
 import pathlib
@@ -38,15 +39,15 @@ class Measuring(unittest.TestCase):
         self.assertEqual([min(r.values()) for r in rounds], [3, 5, 7])
 
     def test_a_ratio_is_taken_within_each_round(self):
-        # In the second round the machine is ten times slower; the ratio stays the same.
+        # In the second round, the machine is ten times slower; the ratio remains the same.
         rounds = [{"a": 1.0, "b": 2.0}, {"a": 10.0, "b": 20.0}, {"a": 1.0, "b": 2.0}]
         found = measuring.ratio(rounds, "a", "b")
         self.assertEqual((found["min"], found["median"], found["max"]), (0.5, 0.5, 0.5))
 
     def test_a_median_lies_between_the_values_that_the_binomial_distribution_names(self):
         self.assertNotIn("median_95", measuring.spread(list(range(9))))
-        # The median of 25 lies between the 8th and the 18th value with 95.7 % (Conover, table A3); here one more on
-        # each side.
+        # For 25 values, the median is between the 8th and the 18th value with a probability of 95.7 % (Conover, table
+        # A3); here, the interval has one more value on each side.
         self.assertEqual(measuring.spread(list(range(1, 26)))["median_95"], [7, 19])
 
     def test_few_values_show_their_range(self):
@@ -60,7 +61,8 @@ class Measuring(unittest.TestCase):
         return document["processor_time_of_others"]
 
     def test_what_others_took_is_a_share_of_all_processors(self):
-        # In two seconds the four processors worked for five processor-seconds; three of these were ours.
+        # In two seconds, the four processors worked for five processor-seconds; three of these were used by this
+        # process.
         self.assertEqual(self.others_share((100, 7, 50), (105, 10, 52)), 0.25)
 
     def test_clocks_that_tick_apart_do_not_give_others_less_than_nothing(self):
@@ -75,16 +77,16 @@ class Measuring(unittest.TestCase):
             pass
         busy, own, _ = measuring.processor_times()
         self.assertGreater(own - own_before, 0.35)  # ticks round the 0.4 s down
-        self.assertGreater(busy - busy_before, 0.2)  # the machine's times are sampled in ticks
+        self.assertGreater(busy - busy_before, 0.2)  # the kernel counts the machine's times in ticks
 
     def test_a_pool_in_memory_is_not_taken_for_the_shared_buffers(self):
         producer = {"VmHWM": 100, "RssShmem": 30}
-        self.assertEqual(scale.peak_in_all(producer, {"VmHWM": 80, "RssShmem": 30}), 150)  # the pool lies on a disk
-        self.assertEqual(scale.peak_in_all(producer, {"VmHWM": 80, "RssShmem": 70}), 150)  # the pool lies on a tmpfs
+        self.assertEqual(scale.peak_in_all(producer, {"VmHWM": 80, "RssShmem": 30}), 150)  # the pool is on a disk
+        self.assertEqual(scale.peak_in_all(producer, {"VmHWM": 80, "RssShmem": 70}), 150)  # the pool is on a tmpfs
         self.assertEqual(scale.peak_in_all({"VmHWM": 100, "RssShmem": 0}, {"VmHWM": 0, "RssShmem": 0}), 100)  # no analyzer
 
     def test_a_grids_producer_is_predicted_by_what_it_holds_at_a_time(self):
-        # 4,000,000 rows with 8 links each: 96 MB of vectors, beside them first 160 MB of matrix, then 64 MB of
+        # 4,000,000 rows with 8 links each: 96 MB of vectors, and in addition first 160 MB of matrix, and later 64 MB of
         # buffers.
         self.assertEqual(pipeline.predicted_peak(4_000_000, 31_976_004), 3 * 32_000_000 + 32_000_008 + 127_904_016)
         self.assertEqual(pipeline.predicted_peak(1_000_000, 1_000_000), 5 * 8_000_000)

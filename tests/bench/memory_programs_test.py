@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The programs of bench/memory compute the same in every memory and with any number of threads."""
+"""The programs of bench/memory must compute the same results in every memory and with any number of threads."""
 
 import json
 import pathlib

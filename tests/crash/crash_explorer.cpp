@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Explores power cuts for any length of time: each round runs every scenario, storage and model with a new seed, until
-// at least --images images have been checked. If a promise was broken, the exit status is 5 and a line has the command
-// that repeats it.
+// at least --images images have been checked. If an image breaks a promise, the exit code is 5, and a printed line has
+// the command that repeats the violation.
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -45,7 +45,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// One round: each case once, with this seed.
+/// One round explores each case once, with this seed.
 void explore_round(const Options& options, std::uint64_t seed, const std::vector<Case>& cases,
                    std::vector<Tally>& tallies) {
   std::atomic<std::size_t> next{0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exploration that every change must pass, and the faults that the exploration must detect. crash_explorer explores
-// for longer.
+// The exploration that every change must pass, and the faults that the exploration must detect. crash_explorer can
+// explore for a longer time.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -92,7 +92,8 @@ INSTANTIATE_TEST_SUITE_P(Crash, ScenarioTest, ::testing::ValuesIn(scenarios().be
 class OrderTest : public ::testing::TestWithParam<std::string_view> {};
 
 TEST_P(OrderTest, OnDaxTheOrderAloneKeepsThePromises) {
-  // Checksums are off. Creation and mending are left out: only a hash shows that a superblock is torn or damaged.
+  // Checksums are off. The scenarios that create a pool or repair a superblock are left out, because only a hash shows
+  // that a superblock is torn or damaged.
   omp_set_num_threads(1);
   const UseHashing off(Hashing::kOff);
   for (const Case& one : all_cases()) {
@@ -127,8 +128,8 @@ void PrintTo(const Fault& fault, std::ostream* out) {
   *out << fault.mutant.fault << (fault.checksums ? "" : ", without checksums");
 }
 
-/// All mutants; in a sanitizer's build, only the first of each scenario, because all would take two minutes. The
-/// release build tries them all.
+/// All mutants. A build with sanitizers tests only the first mutant of each scenario, because all would take two
+/// minutes.
 std::vector<Fault> faults() {
   std::vector<Fault> all;
   for (const Mutant& mutant : mutants()) {
@@ -154,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(Crash, MutantTest, ::testing::ValuesIn(faults()),
                          [](const auto& one) { return as_test_name(::testing::PrintToString(one.param)); });
 
 TEST(MutantsTest, AChangedOrderLeavesTheSameBytesWhenNothingGoesWrong) {
-  // The exploration must detect such a mutant by its order, not by different bytes.
+  // The exploration must detect such a mutant by the order of its stores, not by different bytes.
   const auto bytes_of = [](const TracedScenario& traced) {
     auto pool = std::make_unique<PoolBytes>(traced.geometry.file_bytes);
     for (const Event& event : traced.trace) {

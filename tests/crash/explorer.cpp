@@ -45,8 +45,8 @@ class Walk {
     const Verdict verdict = check_image(pool_, history_, promise_, published_);
     if (!verdict.violation.empty()) return report(event, image, "", verdict.violation);
     Random random(mixed(seed_) + event, image);
-    // Few images of a creation are a ring already. An owner continues from each of these, and its work is always cut
-    // off.
+    // Of the images from before the first begin_run, only a few contain a finished ring. An owner continues from each
+    // of these, and its work is always cut off.
     const bool is_young = history_.begun_or_beginning().empty();
     if (!verdict.is_ring || !(is_young || random.one_in(depth_.going_on_every))) return;
     const bool cut_again =
@@ -126,7 +126,7 @@ Exploration explore_bit_flips(const TracedScenario& traced) {
   }
   pool.keep();
 
-  Promise promise;  // promises no iterate: a flip may lose any one
+  Promise promise;  // no iterate is promised: a flip may destroy any one
   promise.numbers_hold = true;
   Exploration result;
   const std::size_t whole = check_image(pool, history, promise, published).intact.size();
@@ -164,7 +164,7 @@ Exploration explore_bit_flips(const TracedScenario& traced) {
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const Scenario& scenario : scenarios()) {
-    // On DAX both durabilities make the same stores.
+    // On DAX, the stores are the same with both durabilities.
     for (const Model model : {Model::kDax, Model::kProcessDeath}) {
       cases.push_back({&scenario, Storage::kDax, Durability::kPower, model});
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cuts the power at every moment of a recorded scenario and judges the images that may be left. Some recoveries from
-// these images are cut off as well.
+// Cuts the power at every moment of a recorded scenario, and judges every image that may remain. Some recoveries from
+// these images are cut off, too.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace ringside::crash {
 struct Depth {
   Sampling images;
   Sampling during_recovery{16, 2, 2};
-  std::uint64_t going_on_every = 32;     // from one image in this many, an owner also continues the run,
-  std::uint64_t cut_again_every = 4096;  // and for one in this many, the owner's work is cut off as well
+  std::uint64_t going_on_every = 32;     // 1 of this many images: an owner also continues the run;
+  std::uint64_t cut_again_every = 4096;  // 1 of this many images: the owner's work is cut off, too
 };
 
 /// The depth of every change's tests: all scenarios in about a minute.
@@ -34,18 +34,18 @@ struct Violation {
 
 struct Exploration {
   std::uint64_t events = 0;              // the events after which images were made
-  std::uint64_t images = 0;              // first cuts
-  std::uint64_t images_in_recovery = 0;  // second cuts
+  std::uint64_t images = 0;              // images after a first cut
+  std::uint64_t images_in_recovery = 0;  // images after a second cut
   std::uint64_t continued = 0;           // images from which an owner continued the run
   std::optional<Violation> violation;    // the first one: nothing is explored after it
 };
 
 /// Makes and judges the images of every moment of the traced scenario, or only of the moment after event `only`.
-/// hashes_hold: checksums are on. seed: decides all random choices.
+/// hashes_hold: whether checksums are on. seed: decides all random choices.
 Exploration explore(const TracedScenario& traced, Model model, bool hashes_hold, const Depth& depth, std::uint64_t seed,
                     std::optional<std::uint64_t> only = std::nullopt);
 
-/// Explores damage of the medium instead of a cut. Whichever bit is flipped, every iterate that is returned was
+/// Explores damage of the medium instead of power cuts. Whichever bit is flipped, every iterate that is returned was
 /// published, and at most the slot that contains the bit is lost.
 ///
 /// Flips one bit at a time in the pool that the traced scenario leaves: each bit of each slot's meta area and payload,
@@ -53,7 +53,7 @@ Exploration explore(const TracedScenario& traced, Model model, bool hashes_hold,
 /// pool.
 Exploration explore_bit_flips(const TracedScenario& traced);
 
-/// One scenario on one storage with one durability, under one model: the promises depend on these.
+/// One scenario on one storage with one durability, under one model. The promises depend on all four.
 struct Case {
   const Scenario* scenario;
   Storage storage;

@@ -30,14 +30,14 @@ std::uint64_t hash64_in_its_place(const void* data, std::size_t bytes, std::uint
     __asm__("__wrap__ZN8ringside6hash64EPKvmm");
 
 std::uint64_t hash64_in_its_place(const void* data, std::size_t bytes, std::uint64_t seed) noexcept {
-  // The length and the seed identify the caller. A line with a seed is a header. (A table of 8 chunk hashes would be as
-  // long, but no ring in which these faults must be detected has 8 chunks.) One or two lines without a seed are a step
-  // descriptor with its scalars, or a last chunk of that length, whose hash is then also wrong. A record_seq has one
-  // word with a seed. A run's catalogue and the results have at least 256 bytes each.
+  // The length and the seed identify what is hashed. A line (64 bytes) with a seed is a header. (A table of 8 chunk
+  // hashes has the same length, but no ring in which these faults must be detected has 8 chunks.) One or two lines
+  // without a seed are a step descriptor with its scalars, or a last chunk of that length, whose hash is then also
+  // wrong. A record_seq is one word with a seed. A run's catalogue and the results have at least 256 bytes each.
   const bool header = bytes == kLineBytes && seed != 0;
   const bool step = (bytes == kLineBytes || bytes == 2 * kLineBytes) && seed == 0;
   const bool chunk_hashes = bytes > sizeof(seed) && bytes <= 2 * kLineBytes && bytes != kLineBytes && seed != 0;
-  const bool results = bytes == 3 * sizeof(seed) && seed == 0;  // or a last chunk of three words
+  const bool results = bytes == 3 * sizeof(seed) && seed == 0;  // or the last chunk, if it has three words
   const auto without = [&](std::size_t offset) {
     SlotHeader covered;
     std::memcpy(&covered, data, sizeof(covered));

@@ -4,9 +4,9 @@
 // tests must also detect faulty checks. No trace is cut off here: the tests depend on the times at which another
 // process sees a store.
 //
-// Model (x86): stores through the cache become visible in program order. A word that is copied past the cache may
-// become visible as soon as the last drain before it, by its own thread or by the thread that called the copy, has
-// completed: no fence orders the word with the stores in between.
+// Model (x86): stores through the cache become visible in program order. A word that a non-temporal store writes may
+// become visible as soon as the last drain before it has completed (a drain by the thread of the store or by the thread
+// that called the copy): no fence orders the word with the stores after that drain.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -27,12 +27,12 @@ namespace {
 
 constexpr std::uint64_t kSeeds = 10;
 
-/// A reader's check of the step `held`, which it read in `slot`. True: the reader takes the bytes that it read for
-/// whole.
+/// A reader's check of the step `held`, which it read in `slot`. True: the reader accepts the bytes that it read as
+/// bytes of this step.
 using Check = bool (*)(const RingView& ring, std::uint32_t slot, const SlotHeader& held);
 
 struct ViewExploration {
-  std::uint64_t views = 0;   // each commit is viewed from its acknowledgement on, to the end of the trace
+  std::uint64_t views = 0;   // one for each commit, from its acknowledgement to the end of the trace
   std::uint64_t checks = 0;  // checks of views that may contain a byte of another step
   std::string violation;     // the first one: nothing is explored after it
 };
@@ -52,7 +52,7 @@ struct EarlyStore {
   std::uint64_t value = 0;
 };
 
-/// The words that were copied past the cache, by ascending `visible`.
+/// The words that were copied with non-temporal stores, by ascending `visible`.
 std::vector<EarlyStore> copied_words(const Trace& trace) {
   std::vector<EarlyStore> words;
   std::size_t of_caller = 0;
@@ -141,12 +141,12 @@ const Scenario& scenario_named(std::string_view name) {
   return *std::ranges::find(scenarios(), name, &Scenario::name);
 }
 
-/// Compares commit_seq alone, but commit numbers repeat after a ring was cleared.
+/// A faulty check: compares only commit_seq, although commit numbers repeat after a ring was cleared.
 bool only_commit_seq(const RingView& ring, std::uint32_t slot, const SlotHeader& held) {
   return ring.slot(slot).header.commit_seq == held.commit_seq;
 }
 
-/// Checks only before the bytes are read, and not again afterwards.
+/// A faulty check: compares only before the bytes are read, and not again afterwards.
 bool only_before(const RingView&, std::uint32_t, const SlotHeader&) {
   return true;
 }

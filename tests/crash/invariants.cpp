@@ -109,8 +109,9 @@ std::string check_runs(const RingView& ring, const History& history, const Promi
   return "";
 }
 
-/// Iterates that readers held may remain, older than the gap that other iterates left. After a run went back, commit
-/// numbers continue above those of the discarded iterates, but no iteration is missing.
+/// Iterates that readers held may remain although newer iterates were overwritten, which leaves a gap. After a run went
+/// back to an earlier iteration, its commit numbers continue above those of the discarded iterates, but no iteration is
+/// missing.
 std::string check_contiguous(const Recovery& recovery, const History& history) {
   bool is_behind_gap = false;
   for (std::size_t i = recovery.kept.size(); i-- > 0;) {
@@ -143,7 +144,7 @@ std::string check_ring(const RingView& ring, const History& history, const Promi
     if (iterate.commit_seq == 0 || iterate.clearing) return false;
     return promise.committed_is_kept || (promise.persisted_is_kept && iterate.persisted);
   };
-  std::uint64_t newest = 0;  // the newest acknowledged commit, which must never be given up for another commit
+  std::uint64_t newest = 0;  // the newest acknowledged commit: its slot must never be overwritten by another commit
   for (const Iterate& iterate : history.iterates()) {
     if (acknowledged(iterate)) newest = std::max(newest, iterate.commit_seq);
   }

@@ -13,22 +13,22 @@
 
 namespace ringside::crash {
 
-/// The promises of a storage and a durability for the images that a model allows.
+/// What a storage and a durability promise for the images that a model allows.
 struct Promise {
   bool committed_is_kept = false;  // every acknowledged commit is in the image
   bool persisted_is_kept = false;  // every commit that was reported as persisted is in the image
   bool leaves_no_damage = false;   // `verify` would report nothing as damaged
   /// An iterate is returned under the number with which its commit was acknowledged. This does not hold on a page
-  /// cache: if a first cut lost an iterate's payload and the iterate was committed again, the image may hold it under
-  /// its first header. It is the same iterate nevertheless.
+  /// cache: if a first cut lost an iterate's payload and the iterate was committed again, the image may contain the
+  /// iterate with its first header. The iterate is the same in both cases.
   bool numbers_hold = false;
-  bool hashes_hold = true;  // checksums are on: reductions of another commit are recognised
+  bool hashes_hold = true;  // checksums are on, so that reductions of another commit are recognised
 };
 
 Promise promise_of(Model model, const Setting& setting) noexcept;
 
 struct Verdict {
-  std::string violation;      // empty: none
+  std::string violation;      // empty: no promise is broken
   bool is_ring = false;       // the creation of the pool was finished
   std::vector<Found> intact;  // by ascending commit_seq
 };
@@ -36,9 +36,9 @@ struct Verdict {
 /// Reopens the image in `pool` as a reader.
 Verdict check_image(const PoolBytes& pool, const History& history, const Promise& promise, Published& published);
 
-/// Reopens the image as an owner: opens it, begins the newest run again and commits its next iterate. Then restores
-/// the pool; `trace` holds the operations on it. Returns the violation, or an empty text. found: the iterates in the
-/// image. history: already cut off with `found` (History::cut_off).
+/// Reopens the image as an owner: opens it, begins the newest run again and commits its next iterate. Then restores the
+/// pool; `trace` has the owner's operations on the pool. Returns the violation, or an empty text. found: the iterates
+/// in the image. history: History::cut_off was already called with `found`.
 std::string check_continuation(PoolBytes& pool, const History& history, const Promise& promise, const Setting& setting,
                                const std::vector<Found>& found, Published& published, Trace& trace);
 

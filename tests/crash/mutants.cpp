@@ -31,8 +31,8 @@ bool is_memory(const Event& event) {
   return !is_acknowledgement(event.kind) && !is_sync(event);
 }
 
-/// Calls `change` with each maximal part of the trace whose events are all of `phase`. Where another phase follows
-/// each call of the phase's function, a part is one call.
+/// Calls `change` with each maximal part of the trace whose events are all of `phase`. If events of another phase
+/// follow each call of the phase's function, a part is one call.
 template <class Change>
 void in_each(Trace& trace, Phase phase, Change change) {
   for (auto begin = trace.begin(); begin != trace.end();) {
@@ -54,14 +54,14 @@ bool is_in_meta(const RingGeometry& geometry, std::uint64_t offset, std::uint64_
   });
 }
 
-/// The first chunk hash of the last variable, and the end of the table, from the beginning of a meta area.
+/// The offsets, from the beginning of a meta area, of the last variable's first chunk hash and of the end of the table.
 std::pair<std::uint64_t, std::uint64_t> last_variable_table(const RingGeometry& geometry) {
   const std::uint64_t first = geometry.chunks.first_of(geometry.schema().size() - 1);
   const std::uint64_t table = geometry.chunk_hashes_offset();
   return {table + first * sizeof(std::uint64_t), table + geometry.chunk_count() * sizeof(std::uint64_t)};
 }
 
-/// True for a word of the last variable of a slot, if there are several.
+/// True for a word of a slot's last variable, if the slot has several variables.
 bool is_in_last_variable(const RingGeometry& geometry, const Event& event) {
   const Schema& schema = geometry.schema();
   if (schema.size() == 1 || event.kind != EventKind::kCopyWord) return false;
@@ -163,8 +163,7 @@ void further_scalars_not_flushed(Trace& trace, const RingGeometry& geometry) {
 }
 
 void results_named_first(Trace& trace, const RingGeometry&) {
-  // Moves the name and the hash, which follow the first fence, before the results. The old name is removed first in
-  // any case.
+  // Moves the name and the hash, which follow the first fence, before the results. The old name is still removed first.
   in_each(trace, Phase::kReductions, [](auto begin, auto end) {
     const auto fence = std::find_if(begin, end, is_drain);
     const auto second = fence == end ? end : std::find_if(fence + 1, end, is_drain);
@@ -203,7 +202,7 @@ bool is_record_seq(const Event& event, const RingGeometry& geometry) {
              geometry.run_tail_offset() + offsetof(RunEntryTail, record_seq);
 }
 void catalogue_after_record_seq(Trace& trace, const RingGeometry& geometry) {
-  // Moves the stores of the descriptions after the store of the number that makes their entry valid.
+  // Moves the stores of the descriptions behind the store of the number that makes their entry valid.
   const auto is_in_catalogue = [&](const Event& event) {
     const std::uint64_t table = geometry.run_table_offset[event.offset >= geometry.run_table_offset[1] ? 1 : 0];
     if (event.kind != EventKind::kStore || event.phase != Phase::kBeginRun || event.offset < table) return false;
@@ -244,7 +243,7 @@ void formatted_word_first(Trace& trace, const RingGeometry& geometry) {
 }
 void format_sync_left_out(Trace& trace, const RingGeometry&) {
   in_each(trace, Phase::kFormat, [&](auto begin, auto end) {
-    // Moves both ends of the first sync after the second sync. The first sync then adds nothing to the second.
+    // Moves the begin and the end of the first sync behind the second sync. The first sync then has no effect.
     const auto sync = std::find_if(begin, end, is_sync);
     std::rotate(sync, sync + 2, end);
   });
@@ -254,7 +253,7 @@ void syncs_left_out(Trace& trace, const RingGeometry&) {
   std::erase_if(trace, is_sync);
 }
 void too_much_reported(Trace& trace, const RingGeometry&) {
-  // Reports a commit that was made during a sync together with that sync.
+  // The report after a sync also includes the commits that were made during that sync.
   std::uint64_t committed = 0;
   for (Event& event : trace) {
     if (event.kind == EventKind::kCommitted) committed = event.value;
@@ -262,7 +261,7 @@ void too_much_reported(Trace& trace, const RingGeometry&) {
   }
 }
 void begin_does_not_wait(Trace& trace, const RingGeometry&) {
-  // Lets the syncs that `begin` waited for end only after the slot was overwritten.
+  // Lets the syncs for which `begin` waited end only after the slot was overwritten.
   for (std::size_t i = 0; i < trace.size(); ++i) {
     if (trace[i].phase != Phase::kBegin || trace[i].kind != EventKind::kTaking) continue;
     auto waited = trace.begin() + static_cast<std::ptrdiff_t>(i);
@@ -279,7 +278,7 @@ void begin_does_not_wait(Trace& trace, const RingGeometry&) {
 
 void cleared_by_slot(Trace& trace, const RingGeometry&) {
   in_each(trace, Phase::kClear, [](auto begin, auto end) {
-    // Each slot has two stores, a flush and a drain.
+    // For each slot, there are two stores, a flush and a drain.
     Trace stores;
     const auto first = std::find_if(begin, end, [](const Event& event) { return event.kind == EventKind::kStore; });
     const auto last = std::find_if(first, end, [](const Event& event) { return !is_memory(event); });
@@ -296,7 +295,8 @@ void cleared_numbers_only(Trace& trace, const RingGeometry& geometry) {
   });
 }
 
-/// Calls `change` with the part of each begin_run that discards iterates: two stores, a flush and a drain for each.
+/// Calls `change` with the part of each begin_run that discards iterates: two stores, a flush and a drain for each
+/// iterate.
 template <class Change>
 void in_each_discard(Trace& trace, Change change) {
   for (auto begin = trace.begin();;) {
@@ -403,7 +403,7 @@ Kill try_to_kill(const Mutant& mutant, bool checksums, std::uint64_t seed, int r
   const auto scenario = std::ranges::find(scenarios(), mutant.scenario, &Scenario::name);
   const Storage storage = mutant.model == Model::kDax ? Storage::kDax : Storage::kFile;
   Depth depth = kQuick;
-  depth.cut_again_every = ~std::uint64_t{0};  // the first cut suffices to detect each mutant
+  depth.cut_again_every = ~std::uint64_t{0};  // a first cut is sufficient to detect each mutant
   Kill kill;
   for (int round = 0; round < rounds && kill.violation.empty(); ++round) {
     kill.seed = seed + static_cast<std::uint64_t>(round);

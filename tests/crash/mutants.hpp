@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Deliberate faults: the effects of a mistake in the protocol, or of a line deleted by accident. Most change a recorded
-// trace into the trace that the faulty program would have written; some change the hashed data. The exploration must
+// Deliberate faults: the effects of a mistake in the protocol, or of a line that was deleted by accident. Most mutants
+// change a recorded trace into the trace of the faulty program; some change which data are hashed. The exploration must
 // detect each of them; otherwise it proves nothing.
 #pragma once
 
@@ -15,19 +15,19 @@
 
 namespace ringside::crash {
 
-/// With which checksums the exploration must detect a mutant.
+/// Whether the exploration must detect a mutant with checksums, without them, or both.
 enum class Checksums : std::uint8_t {
   kOn,
   kOff,      // with hashes, the mutant breaks no promise
-  kOnAndOff  // the mutant breaks the order, with hashes or without
+  kOnAndOff  // the mutant has a wrong order, with hashes and without
 };
 
 struct Mutant {
   std::string_view fault;
-  std::string_view scenario;  // the scenario in which it must be detected; the model follows
+  std::string_view scenario;  // the scenario in which the mutant must be detected
   Model model;
   Checksums checksums;
-  void (*bend)(Trace& trace, const RingGeometry& geometry);  // changes the scenario's events; null: bends none
+  void (*bend)(Trace& trace, const RingGeometry& geometry);  // changes the scenario's events; null: changes none
   Hashing hashing = Hashing::kWhole;
   bool flips_bits = false;  // detected by bit flips, not by power cuts
   bool ignores_leases = false;
@@ -35,7 +35,7 @@ struct Mutant {
 
 std::span<const Mutant> mutants();
 
-/// The traced scenario as the mutant would have left it.
+/// The traced scenario, with the changes of the mutant.
 TracedScenario bent(const Mutant& mutant, TracedScenario traced);
 
 struct Kill {
@@ -44,7 +44,8 @@ struct Kill {
   std::uint64_t images = 0;  // the images checked until then
 };
 
-/// Explores the mutant, with checksums or without, in up to `rounds` traces from `seed` on.
+/// Explores the mutant, with checksums or without, in up to `rounds` traces, with the seeds `seed`, `seed` + 1 and so
+/// on.
 Kill try_to_kill(const Mutant& mutant, bool checksums, std::uint64_t seed, int rounds);
 
 }  // namespace ringside::crash

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pools of ring format 2 and their journals, made by release 0.2.0 (make_format_2.py): today's programs read them as that
-release did. Commands may print further keys, but no value may change. Neither a command that reads nor a run that is refused
-changes a byte of a pool or of its journal."""
+"""Pools of ring format 2 and their journals, made by release 0.2.0 (make_format_2.py): today's programs must read them
+as that release did. Commands may print further keys, but no value may change. No command that reads, and no run that is
+refused, may change a byte of a pool or of its journal."""
 
 import hashlib
 import json
@@ -15,14 +15,14 @@ ARCHIVE = pathlib.Path(__file__).with_name("format_2.tar.xz")
 
 
 def run(programs, words, folder):
-    """`ringside WORDS` in this folder: its exit code, what it prints, and what it writes to standard error."""
+    """Runs `ringside WORDS` in this folder. Returns the exit code, standard output and standard error."""
     ended = subprocess.run([pathlib.Path(programs) / "ringside", *words], cwd=folder, check=False, encoding="utf-8",
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     return ended.returncode, ended.stdout, ended.stderr
 
 
 def values_of(printed):
-    """The JSON values of an output: one object, or one a line."""
+    """The JSON values in an output, which has one object, or one object per line."""
     values = []
     decoder = json.JSONDecoder()
     printed = printed.strip()
@@ -34,7 +34,7 @@ def values_of(printed):
 
 
 def differences(then, now, where):
-    """Where `now` lacks or changes what `then` has. Further keys are no difference."""
+    """The differences: what `then` has and what is missing or changed in `now`. Further keys in `now` do not count."""
     if isinstance(then, dict) and isinstance(now, dict):
         for key, value in then.items():
             if key in now:
@@ -49,7 +49,7 @@ def differences(then, now, where):
 
 
 def digests(folder):
-    """Of each pool and log in the folder."""
+    """The SHA-256 digest of each pool and each log in the folder, by file name."""
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.glob("*.pool*"))}
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes format_2.tar.xz: pools of ring format 2, their journals, and what the release that made them prints of them.
+"""Makes format_2.tar.xz: pools of ring format 2, their journals, and what the release that made them prints about them.
 
     python3 tests/data/make_format_2.py BIN [ARCHIVE]
 
-BIN holds the programs of a release that writes format 2; another one is refused. Run ids, times and counts of a killed run
-differ from run to run, so the archive is made once and kept. Needs strace, which kills an analyzer at a chosen system call,
-GNU tar, xz, fallocate, and libpmemlog in the build.
+BIN contains the programs of a release that writes format 2; another release is refused. The archive is made once and
+kept, because run ids, times and the counts of a killed run differ from run to run. Needs strace, which kills an
+analyzer at a chosen system call, GNU tar, xz, fallocate, and libpmemlog in the build.
 """
 
 import json
@@ -19,7 +19,7 @@ import tempfile
 
 from format_2_test import ARCHIVE, run, values_of
 
-SIDE = 10  # of the grid whose 5-point Laplacian Jacobi solves
+SIDE = 10  # the side of the grid whose 5-point Laplacian is solved by Jacobi
 
 
 def main():
@@ -44,7 +44,7 @@ class Maker:
         self.folder = folder
 
     def solve(self, pool, *options, before=(), expected=0):
-        """`ringside run`; `before` are words that precede it on the command line."""
+        """Runs `ringside run`; `before` has words that precede it on the command line."""
         words = [*before, self.programs / "ringside", "run", f"--pool={pool}", "--quiet", *options]
         code = subprocess.run(words, cwd=self.folder, check=False).returncode
         if code != expected:
@@ -55,12 +55,12 @@ class Maker:
 
 
 def killed_at_sync(number):
-    """The words that run a program whose thread that comes to its fdatasync of this number is killed, with its process."""
+    """Words before a command, so that the program is killed when one of its threads makes its `number`-th fdatasync."""
     return ["strace", "-f", "-o/dev/null", "-etrace=fdatasync", f"-einject=fdatasync:signal=KILL:when={number}"]
 
 
 def make_pools(maker):
-    # The ring has wrapped several times; a journal in plain files.
+    # The ring has wrapped several times. The journal is in plain files.
     maker.solve("wrapped.pool", "--matrix=grid:12", "--iterations=30", "--slots=4", "--journal=file")
     version = maker.info("wrapped.pool")["format_version"]
     if version != 2:
@@ -75,23 +75,25 @@ def make_pools(maker):
     last = maker.info("killed.pool")["iterates"][-1]["iteration"]
     maker.solve("resumed.pool", "--matrix=grid:12", f"--iterations={last + 3}", "--slots=8", "--resume")
 
-    # Jacobi, every seventh iterate and the last, which leaves two slots empty; a journal in libpmemlog.
+    # Jacobi: every seventh iterate and the last one are kept, which leaves two slots empty. The journal uses
+    # libpmemlog.
     (maker.folder / "poisson.mtx").write_text(poisson(), encoding="ascii")
     maker.solve("jacobi.pool", "--solver=jacobi", "--matrix=poisson.mtx", "--iterations=18", "--every=7", "--slots=5",
                 "--journal=pmemlog", "--journal-size=4M", "--reduce=transfer", "--durability=process")
 
-    # The second of the newest iterate's two chunks has a wrong byte; no journal.
+    # The newest iterate has two chunks; the second one has a wrong byte. There is no journal.
     maker.solve("damaged.pool", "--matrix=grid:50", "--iterations=5", "--slots=3", "--journal=off")
     slot = maker.info("damaged.pool")["iterates"][-1]["slot"]
     flip_byte(maker.folder / "damaged.pool", slot, 16384 + 1000)
 
-    # The analyzer was killed before its first fdatasync: both superblocks are written, no formatted word is.
+    # The analyzer was killed before its first fdatasync: both superblocks are written, but neither formatted word.
     maker.solve("unfinished.pool", "--matrix=grid:12", "--iterations=30", "--slots=4", "--on-analyzer-loss=stop",
                 before=killed_at_sync(1), expected=4)
 
 
 def poisson():
-    """-Laplace u on SIDE x SIDE inner points, as a symmetric MatrixMarket file: the lower triangle."""
+    """The matrix of the negative Laplacian on SIDE x SIDE inner points, as a symmetric MatrixMarket file, which
+    contains the lower triangle."""
     entries = []
     for i in range(SIDE * SIDE):
         if i >= SIDE:
@@ -113,8 +115,8 @@ def flip_byte(pool, slot, at):
 
 
 def commands():
-    """What is kept of each pool: what the commands print, and exported files. Paths are relative, so that no output depends
-    on the folder."""
+    """The commands whose output, or exported file, is stored in the archive for each pool. Paths are relative, so that
+    no output depends on the folder."""
     for name in ("wrapped", "killed", "resumed", "jacobi", "damaged", "unfinished"):
         pool = f"{name}.pool"
         for command in ("info", "verify", "replay"):
@@ -135,14 +137,14 @@ def kept_output(programs, words, folder):
         kept["values"] = values_of(printed)
         for value in kept["values"]:
             if words[0] == "info":
-                del value["storage"]  # that of the folder where the pool lies now
+                del value["storage"]  # it depends on the folder in which the pool is now
     shutil.rmtree(folder / "pages")  # a page shows more than the pool's content; its exit code is enough
     return kept
 
 
 def pack(folder, archive):
     for pool in folder.glob("*.pool*"):
-        subprocess.run(["fallocate", "--dig-holes", pool], check=True)  # tar looks for zeros in files with holes only
+        subprocess.run(["fallocate", "--dig-holes", pool], check=True)  # tar looks for zeros only in files with holes
     tar = ["tar", "--create", "--sparse", "--hole-detection=raw", "--format=gnu", "--sort=name", "--owner=0", "--group=0",
            "--numeric-owner", "--mtime=@0", "--mode=u=rwX,go=", f"--directory={folder.parent}", folder.name]
     packed = subprocess.run(tar, check=True, stdout=subprocess.PIPE).stdout

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The structs of ringside.f90 have the members of ringside.h at the same places. A program in C prints the places that the header
-gives; this test counts those of the module, so it needs no Fortran compiler. Takes the build folder."""
+"""The structs of ringside.f90 must have the same members as those of ringside.h, at the same offsets. A C program
+prints the offsets in the header's structs; this test computes the offsets in the module's structs itself, so it needs
+no Fortran compiler. Argument: the build folder."""
 
 import pathlib
 import re
@@ -20,7 +21,7 @@ def extent(text):
 
 
 def structs_of_the_module():
-    """{struct: ([(member, offset)], size)}, as a C compiler lays the components out."""
+    """{struct: ([(member, offset)], size)}, with the offsets that a C compiler would give the components."""
     found = {}
     for name, body in re.findall(r"^  type,(?: public,)? bind\(c\) :: (\w+)\n(.*?)^  end type", MODULE, re.MULTILINE | re.DOTALL):
         members, end, widest = [], 0, 1

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The interface of libringside: ringside.h compiles as every C and C++ that users have, the library exports and needs what it
-should, the Fortran module has the header's numbers, and nothing changed incompatibly since library/abi was written. Takes the
-build folder. With --write in its place it writes library/abi anew, which each release does once."""
+"""The interface of libringside: ringside.h compiles with every C and C++ standard that users have, the library exports
+and needs only what it should, the Fortran module has the header's numbers, and there is no incompatible change since
+library/abi was written. Argument: the build folder; or --write, which writes library/abi again (each release does this
+once)."""
 
 import pathlib
 import re
@@ -35,7 +36,7 @@ def declared():
 
 
 def constants(folder):
-    """Every constant of the header with its value: lines "NAME value"."""
+    """Every constant of the header with its value, as lines "NAME value"."""
     text = HEADER.read_text(encoding="utf-8")
     names = [*re.findall(r"^ +(RINGSIDE_\w+) = ", text, re.MULTILINE),
              *(name for name in re.findall(r"^#define (RINGSIDE_\w+) ", text, re.MULTILINE) if name not in ("RINGSIDE_API", "RINGSIDE_INTERFACE"))]
@@ -47,8 +48,8 @@ def constants(folder):
 
 
 def described(folder):
-    """The interface as abidw describes it: a library in C that defines each declared function. The library's own
-    description would be thousands of types of C++ that no user sees."""
+    """The description that abidw gives of a C library that defines each declared function. A description of libringside
+    itself would contain thousands of C++ types that no user sees."""
     body, count = re.subn(r"^RINGSIDE_API ([^;{]*);", r"\1 { __builtin_trap(); }", HEADER.read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert count == len(declared()), (count, declared())
     source = folder / "interface.c"
@@ -62,9 +63,9 @@ def describe(library, file):
 
 
 def members(description):
-    """(struct, member, bit offset, type) of every struct in a description by abidw."""
+    """(struct, member, bit offset, type) of every member of every struct in a description by abidw."""
     tree = xml.etree.ElementTree.parse(description)
-    # Only newer versions of abidw also write the sizes of typedefs and pointers; the name and the next offset are
+    # Only newer versions of abidw also write the sizes of typedefs and pointers. The name and the next offset are
     # enough.
     types = {node.get("id"): (node.tag, node.get("name"), None if node.tag in ("typedef-decl", "pointer-type-def") else node.get("size-in-bits"))
              for node in tree.iter() if node.get("id")}
@@ -116,7 +117,8 @@ class Library(unittest.TestCase):
         self.assertEqual(sorted(exported), sorted([("A", "RINGSIDE_0"), *(("T", f"{name}@@RINGSIDE_0") for name in declared())]))
 
     def test_the_version_script_names_each_of_them(self):
-        # With a pattern in the script, a program that needs a later library would start, and fail at its first call.
+        # If the script contained a pattern, a program that needs a later library would start, and fail at its first
+        # call.
         script = (ROOT / "library" / "ringside.map").read_text(encoding="utf-8")
         self.assertEqual(sorted(re.findall(r"^ +(ringside_\w+);", script, re.MULTILINE)), declared())
 
@@ -136,7 +138,7 @@ class Compatibility(OwnFolder):
         self.assertEqual(run.returncode, 0, f"ringside.h is not compatible with the interface kept in library/abi:\n{run.stdout}")
 
     def test_a_struct_keeps_the_place_and_type_of_each_member(self):
-        # abidiff accepts every change of a struct that also grows.
+        # abidiff accepts every change of a struct, if the struct also grows.
         describe(described(self.folder), self.folder / "now.abi")
         before, now = members(ABI / "libringside.so.0.abi"), members(self.folder / "now.abi")
         self.assertGreater(len(before), 50)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The maintainer scripts of the Debian packages, beside stand-ins for systemd and Python's tools that note how they are called. They
-are run from deploy/debian, so no package is made; package_test.py installs packages with them."""
+"""The maintainer scripts of the Debian packages, with stand-ins for the tools of systemd and Python, which record how
+they are called. The scripts are run from deploy/debian, so no package is made; package_test.py installs packages with
+these scripts."""
 
 import os
 import pathlib
@@ -23,7 +24,7 @@ def call(*command, check=True, environment):
 
 
 class Services(unittest.TestCase):
-    """The maintainer scripts on a machine that runs systemd: stand-ins note how they are called."""
+    """The maintainer scripts on a simulated machine that runs systemd."""
 
     def setUp(self):
         self.machine = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))

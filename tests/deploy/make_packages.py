@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the Debian packages that package_test.py tests, once for all tests of them. Takes the build folder and the folder to
-make them in."""
+"""Makes the Debian packages that package_test.py tests, once for all of these tests. Arguments: the build folder, and
+the folder for the packages."""
 
 import os
 import pathlib
@@ -15,6 +15,6 @@ if __name__ == "__main__":
     MADE.mkdir(parents=True)
     environment = {**os.environ, "LC_ALL": "C.UTF-8"}
     environment.pop("DESTDIR", None)
-    # A careless umask of the packages' builder must not affect the packages.
+    # The umask of the user who builds the packages must not affect them.
     sys.exit(subprocess.run(["sh", "-c", 'umask 077 && exec cpack -G DEB --config "$1" -B "$2"', "sh",
                              BUILD / "CPackConfig.cmake", MADE], cwd=MADE, env=environment, check=False).returncode)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `cmake --install` writes: a tree that works below any prefix, whose manual pages, completions and settings have
-every option of --help. Takes the build folder."""
+"""`cmake --install` must write a tree that works below any prefix. The manual pages, completions and settings in the
+tree must have every option of --help. Argument: the build folder."""
 
 import os
 import pathlib
@@ -17,7 +17,7 @@ ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.starts
 ENVIRONMENT.update(LC_ALL="C.UTF-8", MAN_KEEP_FORMATTING="", MANWIDTH="100")
 ENVIRONMENT.pop("DESTDIR", None)
 
-# Values that a settings file may have in place of the words in capitals.
+# Values that a settings file may have in place of the placeholders in capitals.
 SAMPLES = {"FD": "1", "LIST": "0", "HOST:PORT": "127.0.0.1:7700", "FOLDER": "keys", "FILE": "file", "PATH": "path",
            "POOL": "file.pool", "DIR": "folder", "N": "7", "SIZE": "64M", "off|on": "on", "BYTES": "64M",
            "CONDITION:ACTION": "x.linf > 1e6: stop"}
@@ -42,7 +42,7 @@ def options_in_help(*command):
 
 
 def setUpModule():
-    """Installs once, below a prefix of its own."""
+    """Installs once for all tests, below a separate prefix."""
     Installed.prefix = pathlib.Path(unittest.enterModuleContext(tempfile.TemporaryDirectory())) / "local"
     call("cmake", "--install", BUILD, "--prefix", Installed.prefix)
     Installed.share = Installed.prefix / "share"
@@ -58,7 +58,7 @@ def setUpModule():
 
 
 class Installed(unittest.TestCase):
-    """The paths of what was installed; contains no tests."""
+    """The paths of the installed files; contains no tests."""
 
     def page(self, name, section=1):
         return self.share / "man" / f"man{section}" / f"{name}.{section}.gz"
@@ -134,7 +134,7 @@ class Tree(Installed):
         for folder, section in (("bin", 1), ("sbin", 8)):
             for path in (self.prefix / folder).iterdir():
                 self.assertTrue(self.page(path.name, section).is_file(), path)
-        # systemd calls its generators in a folder of its own.
+        # systemd calls generators only in a special folder.
         self.assertTrue((self.prefix / "lib/systemd/system-generators/ringside-generator").is_file())
 
     def test_help_does_not_show_how_the_other_forms_are_asked_for(self):
@@ -162,7 +162,7 @@ class Pages(Installed):
             with self.subTest(page.name):
                 run = call("man", "--warnings", "-l", page)
                 self.assertEqual(run.stderr, "")
-                self.assertNotIn("spdx", run.stdout.lower())  # the license line of a script is no description
+                self.assertNotIn("spdx", run.stdout.lower())  # a script's license line is not its description
                 for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "SEE ALSO"):
                     self.assertRegex(run.stdout, rf"(?m)^{section}$")
 
@@ -266,7 +266,7 @@ class Completions(Installed):
             (pathlib.Path(folder) / "kept.pool").touch()
             self.assertEqual(self.fish("ringside info ", cwd=folder), ["kept.pool"])
 
-    # zsh completes on a terminal only. Here the functions that would choose completions print their arguments.
+    # zsh completes only on a terminal. Here, the functions that would choose completions print their arguments.
     ZSH = ('_arguments() { print -rl -- "$@" }; _describe() { print -rl -- "${(@P)2}" }; compadd() { : }; '
            'words=("${@:2}"); CURRENT=$#words; source "$1"')
 
@@ -293,7 +293,8 @@ class Settings(Installed):
                           self.commands["ringside-producer"]}
 
     def accept(self, command, text, expected=0):
-        """Has the program read a settings file and print its settings as such a file, and do nothing else."""
+        """Lets the program read a settings file and print its settings in the form of such a file. The program does
+        nothing else."""
         path = self.work / "settings.toml"
         path.write_text(text, encoding="utf-8")
         return call(*command, "--config", path, "--help-as=toml", expected=expected)
@@ -334,7 +335,7 @@ class Settings(Installed):
                 self.assertEqual(self.accept(command, shipped).stdout, shipped)
 
     def test_an_analyzer_starts_with_the_shipped_file(self):
-        # The analyzer ends at once: no socket can be made below a file.
+        # The analyzer ends at once, because no socket can be made below a file.
         (self.work / "file").touch()
         socket = self.work / "file" / "analyzer.socket"
         run = call(*self.commands["ringside-analyzer"], "--config", self.prefix / "etc/ringside/analyzer.toml",

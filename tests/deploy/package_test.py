@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Debian packages: their contents, lintian's report on them, and what the maintainer scripts do, in a tree that dpkg
-treats as a machine's root; users' solvers are compiled against the packages there. maintainer_scripts_test.py runs the scripts
-beside stand-ins for systemd. Takes the build folder, and that in which make_packages.py made the packages."""
+"""The Debian packages: their contents, lintian's report on them, and what the maintainer scripts do in a tree that dpkg
+treats as a machine's root. Users' solvers are compiled against the packages in this tree. maintainer_scripts_test.py
+runs the scripts with stand-ins for systemd. Arguments: the build folder, and the folder in which make_packages.py made
+the packages."""
 
 import gzip
 import hashlib
@@ -145,8 +146,8 @@ class Lintian(Package):
 
 
 class Machine(Package):
-    """A tree of its own that packages are installed in: dpkg's database is there, fakeroot keeps the owners. Contains no
-    tests."""
+    """A separate tree in which packages are installed. The tree contains dpkg's database; fakeroot records the owners
+    of the files. Contains no tests."""
 
     def setUp(self):
         self.machine = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -165,7 +166,8 @@ class Machine(Package):
         return run.stderr
 
     def examples(self, script, *cases):
-        """The stories of the solvers of docs/publish/README.md, against what is installed in the tree."""
+        """Runs the tests of the solvers in docs/publish/README.md (story.py) with the packages that are installed in
+        the tree."""
         run = call(sys.executable, "-B", ROOT / "tests" / "examples" / script, "--root", self.machine, *cases, check=False)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
@@ -177,19 +179,19 @@ class Machine(Package):
         return [line.split()[5] for line in call("dpkg-deb", "-c", self.debs[package]).stdout.splitlines() if line[0] != "d"]
 
     def assert_has(self, package, *parts):
-        """Each file matches one of the parts, and each part one file at least."""
+        """Expects that each file matches one of the parts, and that each part matches at least one file."""
         files, allowed = self.contents(package), (*parts, rf"share/doc/{package}/(copyright|changelog\.gz)")
         self.assertEqual([name for name in files if not any(re.fullmatch(r"\./usr/" + part, name) for part in allowed)], [])
         for part in allowed:
             self.assertTrue(any(re.fullmatch(r"\./usr/" + part, name) for name in files), part)
 
     def symbols(self, package):
-        """The lines of its symbols file."""
+        """The lines of the package's symbols file."""
         call("dpkg-deb", "-e", self.debs[package], self.machine / "control")
         return (self.machine / "control" / "symbols").read_text(encoding="utf-8").splitlines()
 
     def exported(self, library):
-        """The functions that the library exports, as a symbols file names them."""
+        """The functions that the library exports, with their names in a symbols file."""
         exported = call("nm", "-D", "--defined-only", BUILD / "lib" / f"{library}.so.0").stdout
         return sorted(name.replace("@@", "@") for name in re.findall(r" T (\S+)", exported))
 
@@ -231,8 +233,8 @@ class Library(Machine):
 
     def test_users_solvers_are_compiled_against_the_packages_and_run(self):
         self.dpkg("-i", *self.debs.values())
-        # The tests of the installation (library_c and its neighbours) check what does not depend on where the files
-        # are.
+        # What does not depend on the place of the files is tested with an installation (library_c and the tests beside
+        # it).
         story = "test_a_run_is_kept_followed_killed_and_resumed_with_the_same_bits"
         fortran = [f"SolverInFortran.{story}", "SolverInFortran.test_its_cmake_target_compiles_the_module"]
         self.examples("library_test.py", "CMakePackage", f"SolverInC.{story}", f"SolverInCpp.{story}",
@@ -333,7 +335,7 @@ class PythonPackage(WithPython):
 
 
 class Pages(WithPython):
-    """The commands and programs of README and the pages."""
+    """The commands and programs of README and the other pages."""
 
     def test_they_run_with_the_packages(self):
         self.install()
@@ -344,7 +346,7 @@ class Life(Machine):
     """Installs, upgrades, removes and purges the programs."""
 
     def newer(self):
-        """The same package as a later version, with another README.md."""
+        """Makes a package with a later version and another README.md."""
         tree = self.machine / "newer"
         call("dpkg-deb", "-R", self.deb, tree)
         control = tree / "DEBIAN" / "control"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""deploy/packages.sh against a made-up machine: stand-ins for apt-get, dpkg-query and sudo note how they are called."""
+"""deploy/packages.sh on a simulated machine: stand-ins for apt-get, dpkg-query and sudo record how they are called."""
 
 import os
 import pathlib
@@ -52,8 +52,8 @@ class Packages(unittest.TestCase):
         (self.machine / "installed").write_text("pkg-one\n", encoding="utf-8")
 
     def install(self, *packages, user="root", expected=0, **environment):
-        """What was said."""
-        # bash does not allow EUID to be set: for another user, a copy of the script reads 1000 from another variable.
+        """Runs install_packages; returns its standard error."""
+        # bash does not allow EUID to be set. Therefore a copy of the script reads the user id from another variable.
         script = (DEPLOY / "packages.sh").read_text(encoding="utf-8")
         script = script.replace("EUID", "PLAYED_UID")
         (self.machine / "packages.sh").write_text(script, encoding="utf-8")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""deploy/passed.sh in a repository of its own: a stage counts as passed only while all its inputs are those it passed with."""
+"""deploy/passed.sh in a separate repository: a stage counts as passed only while all its inputs are the same as when it
+passed."""
 
 import os
 import pathlib
@@ -37,7 +38,7 @@ class Passed(unittest.TestCase):
             self.assertEqual(self.shell(f"has_passed {stage} || note_passed {stage}")[0], 0)
 
     def passed(self, **environment):
-        """The stages that count as passed now."""
+        """The stages that currently count as passed."""
         return self.shell("for s in release asan tsan node; do if has_passed $s; then echo $s; fi; done", **environment)[1].split()
 
     def test_nothing_has_passed_at_first_and_a_stage_only_speaks_for_itself(self):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""deploy/provision_pmem.sh against a made-up machine: a folder that stands for /, with the kernel's files about one region
-of persistent memory, and stand-ins for the commands, which note how they are called and change that folder as the real ones
+"""deploy/provision_pmem.sh on a simulated machine: a folder represents /, with the kernel's files about one region of
+persistent memory. Stand-ins for the commands record how they are called, and change this folder as the real commands
 would change the machine."""
 
 import fcntl
@@ -17,8 +17,8 @@ REAL_TOOLS = ("bash", "awk", "cat", "cmp", "flock", "grep", "ls", "mv", "od", "r
 UUID = "7f0c1a52-0000-4000-8000-00000000c0de"
 UNIT = "etc/systemd/system/var-lib-ringside-pmem.mount"
 
-# Each value is the body of a bash script; $ROOT is the made-up machine. Only commands that change the machine are
-# noted.
+# Each value is the body of a bash script; $ROOT is the simulated machine. Only commands that change the machine are
+# recorded.
 STAND_INS = {
     "id": 'echo "${PLAYED_UID:-0}"',
     "getent": '[[ $2 == ringside ]]',
@@ -105,7 +105,7 @@ class Provision(unittest.TestCase):
         (self.nd / name / "driver").mkdir()
 
     def namespace(self, mode, devtype="nd_namespace_pmem", name="namespace0.0", holder=None):
-        """Makes a namespace of the region, with a device of zeros."""
+        """Makes a namespace of the region; its device contains only zeros."""
         for key, value in {"mode": mode, "devtype": devtype, "size": 1 << 30, "holder": holder or ""}.items():
             self.write(f"sys/bus/nd/devices/{name}/{key}", str(value))
         (self.nd / (holder or name) / "block/pmem0").mkdir(parents=True)
@@ -114,7 +114,7 @@ class Provision(unittest.TestCase):
         self.put(0, b"")
 
     def file_system(self, kind="ext4", label="ringside"):
-        """What blkid finds on the device."""
+        """Sets what blkid finds on the device."""
         for key, value in (("TYPE", kind), ("LABEL", label), ("UUID", UUID)):
             self.write(f"fs/{key}", value)
 
@@ -138,11 +138,11 @@ class Provision(unittest.TestCase):
         return self.calls.read_text(encoding="utf-8").splitlines() if self.calls.exists() else []
 
     def everything(self):
-        """Each file of the machine with its bytes."""
+        """The bytes of each file of the machine, by its path."""
         return {str(path): path.read_bytes() for path in self.root.rglob("*") if path.is_file()}
 
     def done(self, *arguments):
-        """What is printed when all has been done."""
+        """Runs the script, which must succeed; returns its standard output."""
         result = self.provision(*arguments)
         self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout + result.stderr)
         return result.stdout

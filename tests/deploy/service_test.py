@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the services report to their manager and to the journal: a socket stands in for systemd, a file for the
-journal. Takes the folder of the programs."""
+"""What the services report to their manager and to the journal. A socket stands in for systemd, and a file for the
+journal. Argument: the folder of the programs."""
 
 import ctypes
 import json
@@ -67,8 +67,8 @@ class Services(OwnFolder):
         self.pool = self.folder / "test.pool"
         for key in ("NOTIFY_SOCKET", "WATCHDOG_USEC", "JOURNAL_STREAM"):
             self.environment.pop(key, None)
-        # Two programs with a thread for each core must not spin while they wait for their threads: with other work on
-        # the cores, each step would cost a scheduler's time slice.
+        # Two programs that have one thread per core must not spin while they wait for their threads. Otherwise each
+        # step would take a time slice of the scheduler when other programs use the cores.
         self.environment |= {"XDG_RUNTIME_DIR": str(self.folder), "TMPDIR": str(self.folder), "OMP_WAIT_POLICY": "passive"}
 
     def manager(self, name):
@@ -84,7 +84,7 @@ class Services(OwnFolder):
                           "--durability=process", *more, **environment)
 
     def ready_analyzer(self, **environment):
-        """Its manager, which has heard that it is ready, and itself."""
+        """Starts an analyzer, and waits until its manager has received READY. Returns the manager and the analyzer."""
         manager = self.manager("analyzer")
         analyzer = self.start_analyzer(manager=manager, **environment)
         manager.hear_until("^READY=1$")
@@ -102,7 +102,7 @@ class Services(OwnFolder):
         _, self.said = process.communicate(timeout=PATIENCE_S)
         return process.returncode
 
-    # What the manager receives.
+    # Tests of what the manager receives.
 
     def test_an_analyzer_is_ready_when_it_listens(self):
         _, analyzer = self.ready_analyzer()
@@ -155,14 +155,14 @@ class Services(OwnFolder):
         self.assertEqual(self.await_end(producer), 0, self.said)
 
     def test_a_manager_that_does_not_read_holds_up_no_step(self):
-        self.ready_analyzer(WATCHDOG_USEC="4000")  # more messages than its socket holds
+        self.ready_analyzer(WATCHDOG_USEC="4000")  # more messages than the manager's socket can hold
         producer = self.start_producer("--shared-core", "--peer-timeout=10", matrix="grid:10", iterations=1000)
         self.assertEqual(self.await_end(producer), 0, self.said)
 
     def test_the_watchdog_is_given_more_time_while_a_pool_is_made_and_a_large_iterate_served(self):
         manager = self.manager("analyzer")
         self.start_analyzer(manager=manager)
-        producer = self.start_producer(matrix="grid:300", iterations=10)  # 720 kB an iterate
+        producer = self.start_producer(matrix="grid:300", iterations=10)  # 720 kB per iterate
         base = WATCHDOG_S * 1_000_000
         given = [int(re.search(r"WATCHDOG_USEC=(\d+)", manager.hear_until("^WATCHDOG_USEC="))[1]) for _ in range(3)]
         self.assertEqual(self.await_end(producer), 0, self.said)
@@ -192,7 +192,8 @@ class Services(OwnFolder):
         self.assertEqual(libc.ptrace(PTRACE_INTERRUPT, analyzer.pid, None, None), 0)
         os.waitpid(analyzer.pid, 0)  # only the main thread is stopped
         manager.drain()
-        # The test waits as long as the watchdog does: a separate thread would have fed the watchdog four times.
+        # The test waits as long as the watchdog does. In this time, a separate thread would have fed the watchdog four
+        # times.
         manager.socket.settimeout(WATCHDOG_S)
         with self.assertRaises(TimeoutError):
             manager.hear()
@@ -218,7 +219,7 @@ class Services(OwnFolder):
         manager.drain()
         self.assertEqual(manager.heard, [])
 
-    # The page beside an analyzer that starts and ends.
+    # The page of `ringside serve`, while analyzers start and end.
 
     def status(self, url):
         with urllib.request.urlopen(url + "api/status", timeout=PATIENCE_S) as answer:
@@ -242,7 +243,7 @@ class Services(OwnFolder):
         self.assertEqual(self.end(serve), 0)
         manager.hear_until("^STOPPING=1$")
 
-    # Which users may follow a service.
+    # Tests of which users may follow a service.
 
     def test_root_may_follow_the_service_of_another_user_and_others_may_not(self):
         if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode:
@@ -276,11 +277,11 @@ class Services(OwnFolder):
         self.assertEqual(ran.stdout.count("none yet"), 2, ran.stdout)
         self.assertIn("other: 4\n", ran.stdout)
 
-    # What the journal receives.
+    # Tests of what the journal receives.
 
     def journal(self, program, *arguments, **environment):
-        """Starts the program with JOURNAL_STREAM naming its output file. Returns the process, and a function to read
-        the file."""
+        """Starts the program with an environment in which JOURNAL_STREAM names its output file. Returns the process,
+        and a function that reads this file."""
         path = self.folder / "journal"
         with path.open("w", encoding="utf-8") as stream:
             status = os.fstat(stream.fileno())
@@ -294,7 +295,7 @@ class Services(OwnFolder):
         self.environment["RINGSIDE_LOG_LEVEL"] = "info"
         analyzer, lines = self.journal("ringside-analyzer", f"--socket={self.socket}", f"--pool={self.pool}")
         self.wait_for("the analyzer listens", lambda: "event=listening" in lines())
-        producer = self.start_producer("--overwrite")  # refused together with --resume
+        producer = self.start_producer("--overwrite")  # this option is refused together with --resume
         self.assertEqual(self.await_end(producer), 2)
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as peer:
             peer.connect(str(self.socket))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""deploy/stages.sh beside a stand-in for a build: ninja's progress on a terminal, in a pipe and in the log."""
+"""deploy/stages.sh with a stand-in for a build: ninja's progress on a terminal, in a pipe and in the log."""
 
 import fcntl
 import os
@@ -14,7 +14,7 @@ import unittest
 
 STAGES = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "stages.sh"
 
-# 40 steps as ninja prints them, after a line that is not a step, and with a compiler's warning among them.
+# A line that is not a step, and then 40 steps as ninja prints them, with a compiler's warning among the steps.
 BUILD = """
 echo "Change Dir: somewhere"
 for step in $(seq 40); do
@@ -78,7 +78,7 @@ class Progress(unittest.TestCase):
                 *progress, last = text.split("\n")[0].split("\r")
                 self.assertEqual((last, text.count("\n")), ("built", 1))
                 self.assertEqual(progress.pop(0), "")
-                self.assertEqual(len(progress), 41)  # each step, and the blanks that clear the line
+                self.assertEqual(len(progress), 41)  # one for each step, and the blanks that clear the line
                 self.assertEqual({len(shown) for shown in progress}, {columns - 1})
                 self.assertTrue(progress[22].startswith("[23/40] Building CXX object"), progress[22])
                 self.assertEqual(progress[-1].strip(), "")

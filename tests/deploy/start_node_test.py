@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""deploy/start_node.sh and the batch job beside it with the real programs, whose folder is RINGSIDE_PROGRAMS: start,
-status, stop, run; deaths and signals in between. The tests wait for lines that the programs write and for the ends of
-processes."""
+"""deploy/start_node.sh and the batch job, with the real programs, whose folder is RINGSIDE_PROGRAMS: start, status,
+stop and run, with deaths and signals between them. The tests wait until the programs have written certain lines, or
+until processes have ended."""
 
 import fcntl
 import json
@@ -28,7 +28,7 @@ def job(iterations):
 
 
 ENDLESS_JOB, SHORT_JOB = job(ENDLESS), job(5)
-ITERATIONS = 3000  # long enough that the job is still at work when its first steps have been seen
+ITERATIONS = 3000  # so many that the job still runs when its first steps have been seen
 
 
 class StartNode(unittest.TestCase):
@@ -37,7 +37,7 @@ class StartNode(unittest.TestCase):
         self.runtime = self.folder / "runtime"
         self.pool = self.folder / "ringside.pool"
         self.environment = {**os.environ, "PATH": f"{PROGRAMS}:{os.environ['PATH']}", "TMPDIR": str(self.folder),
-                            "OMP_WAIT_POLICY": "passive"}  # spinning would cost time slices where the cores have other work
+                            "OMP_WAIT_POLICY": "passive"}  # spinning costs time slices if other programs use the cores
         for name in ("XDG_RUNTIME_DIR", "SLURM_JOB_ID"):
             self.environment.pop(name, None)
         self.addCleanup(self.call, "stop", "--timeout=5", "--force")
@@ -47,7 +47,8 @@ class StartNode(unittest.TestCase):
         return [SCRIPT, action, f"--runtime={self.runtime}", *keeping, *arguments]
 
     def call(self, action, *arguments):
-        """Returns the finished call. Its output would not end if a process that it started held its pipes."""
+        """Calls the script, and returns the finished process. If a process that the script started kept the pipes open,
+        this would time out."""
         return subprocess.run(self.command(action, *arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, encoding="utf-8", check=False, timeout=PATIENCE_S,
                               cwd=self.folder, env=self.environment)
@@ -58,12 +59,12 @@ class StartNode(unittest.TestCase):
         return result.stdout + result.stderr
 
     def script(self, *words, script=SCRIPT):
-        """The finished call without the test's own options."""
+        """Calls the script without the options that the tests add; returns the finished process."""
         return subprocess.run([script, *words], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False,
                               timeout=PATIENCE_S, env=self.environment, cwd=self.folder)
 
     def begin(self, command, environment=None, until=20):
-        """Starts a `run` and waits until its analyzer listens and has committed that iteration."""
+        """Starts a `run`, and waits until its analyzer listens and has committed the iteration `until`."""
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    encoding="utf-8", cwd=self.folder, env=environment or self.environment)
         self.addCleanup(process.stdout.close)
@@ -81,7 +82,7 @@ class StartNode(unittest.TestCase):
         socket = socket or self.runtime / "analyzer.socket"
         with subprocess.Popen([f"{PROGRAMS}/ringside", "tail", f"--socket={socket}", "--json"], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8") as tail:
-            giving_up = threading.Timer(PATIENCE_S, tail.kill)  # else tail would wait for a producer that never comes
+            giving_up = threading.Timer(PATIENCE_S, tail.kill)  # otherwise tail waits for ever if no producer comes
             giving_up.start()
             try:
                 for line in tail.stdout:
@@ -101,7 +102,7 @@ class StartNode(unittest.TestCase):
         return int((self.runtime / f"{who}.pid").read_text(encoding="utf-8"))
 
     def wait_for_end(self, who):
-        """Waits until no process holds its lock."""
+        """Waits until no process holds the lock of `who`."""
         subprocess.run(["flock", self.runtime / f"{who}.lock", "true"], check=True, timeout=PATIENCE_S)
 
     def last_iterate(self, pool):
@@ -157,7 +158,7 @@ class StartNode(unittest.TestCase):
                               encoding="utf-8", timeout=PATIENCE_S)
         self.assertEqual(info.returncode, 0, info.stdout)
         log = (self.runtime / "analyzer.log").read_text(encoding="utf-8")
-        self.assertIn("how=detached outcome=interrupted", log)  # the producer detached, no peer was cut off
+        self.assertIn("how=detached outcome=interrupted", log)  # the producer detached; no connection was cut
 
     def test_of_a_killed_analyzer_status_says_that_it_died_and_start_brings_another_for_the_waiting_producer(self):
         self.assert_ends(0, "start", *ENDLESS_JOB)
@@ -174,7 +175,7 @@ class StartNode(unittest.TestCase):
         self.assert_ends(0, "stop")
 
     def test_a_pid_that_is_another_processes_now_is_left_alone_also_while_another_one_looks(self):
-        for lock_of_another in (fcntl.LOCK_UN, fcntl.LOCK_SH):  # as another status or stop takes it for a moment
+        for lock_of_another in (fcntl.LOCK_UN, fcntl.LOCK_SH):  # another status or stop takes such a lock for a moment
             with self.subTest(lock_of_another), subprocess.Popen(["cat"], stdin=subprocess.PIPE) as other:
                 self.assert_ends(0, "start")
                 os.kill(self.pid_of("analyzer"), signal.SIGKILL)
@@ -186,7 +187,7 @@ class StartNode(unittest.TestCase):
                     self.assertIn("analyzer: not running", self.assert_ends(0, "stop", "--force"))
                 self.assertIsNone(other.poll())
                 other.communicate()
-                self.assertEqual(other.returncode, 0)  # it read to the end of its input: no signal came
+                self.assertEqual(other.returncode, 0)  # it read its input to the end, and got no signal
 
     def test_a_lock_that_an_unknown_process_holds_ends_the_start_in_time(self):
         self.assert_ends(0, "start")
@@ -203,7 +204,7 @@ class StartNode(unittest.TestCase):
             self.assertEqual(self.script(*words).returncode, 0)
 
     def test_a_temporary_folder_that_is_gone_or_too_long_for_a_socket_is_passed_over(self):
-        in_bytes = "ü" * ((74 - len(os.fsencode(self.folder))) // 2)  # fits in characters, not in bytes
+        in_bytes = "ü" * ((74 - len(os.fsencode(self.folder))) // 2)  # short enough in characters, but not in bytes
         for named in ("/nonexistent/job.1", str(self.folder / ("t" * 100)), str(self.folder / in_bytes)):
             if self.folder.name in named:
                 os.mkdir(named)
@@ -268,7 +269,7 @@ class StartNode(unittest.TestCase):
 
     def test_an_analyzer_whose_disk_failed_is_not_replaced_and_its_status_is_the_runs(self):
         (self.folder / "path").mkdir()
-        failing = self.folder / "path" / "ringside-analyzer"  # the real analyzer; exits as if its disk had failed
+        failing = self.folder / "path" / "ringside-analyzer"  # runs the real one; exits as if its disk had failed
         failing.write_text(f'#!/bin/sh\n{PROGRAMS}/ringside-analyzer "$@" &\necho $! > {self.folder}/real\nwait\nexit 3\n',
                            encoding="utf-8")
         failing.chmod(0o755)
@@ -299,7 +300,7 @@ class StartNode(unittest.TestCase):
         self.assert_ends(0, "stop")
         self.finish(process, 130)
 
-    # What is refused.
+    # Tests of what is refused.
 
     def test_wrong_calls_are_refused_in_one_line(self):
         for arguments, fragment in (((), "expected start, run, status or stop"), (("go",), "found 'go'"),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The units as systemd reads them, and the drop-ins that ringside-generator makes from configurations, on made-up
-machines. Takes the build folder."""
+"""The units, read by systemd, and the drop-ins that ringside-generator makes from configurations on simulated machines.
+Argument: the build folder."""
 
 import os
 import pathlib
@@ -51,7 +51,7 @@ class Units(unittest.TestCase):
         return subprocess.run(["systemd-analyze", "--no-pager", *arguments], capture_output=True, text=True, check=False)
 
     def test_systemd_finds_nothing_wrong_with_the_units(self):
-        # Stand-ins for systemd's own units that ours refer to by default.
+        # Stand-ins for systemd's units to which Ringside's units refer by default.
         for name in ("sysinit.target", "basic.target", "shutdown.target", "multi-user.target", "system.slice"):
             (self.root / UNITS / name).write_text("[Unit]\n", encoding="utf-8")
         (self.root / "etc/ringside/jobs").mkdir(parents=True, exist_ok=True)
@@ -147,7 +147,7 @@ class Generator(unittest.TestCase):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.root = folder / "root"
         self.made = folder / "made"
-        # Two sockets of four cores, each with memory, and a node with memory only.
+        # Two sockets of four cores, each with memory, and a NUMA node that has only memory.
         self.machine({0: "0-3", 1: "4-7", 2: ""})
 
     def put(self, path, text):
@@ -166,7 +166,7 @@ class Generator(unittest.TestCase):
             self.put(f"sys/devices/system/node/node{node}/cpulist", cpulist + "\n")
 
     def generate(self):
-        """Returns all drop-ins by unit; self.said has the generator's messages."""
+        """Runs the generator. Returns all drop-ins by unit; self.said has the generator's messages."""
         shutil.rmtree(self.made, ignore_errors=True)
         self.made.mkdir()
         ran = subprocess.run([GENERATOR, self.made, "early", "late", f"--root={self.root}"], capture_output=True,

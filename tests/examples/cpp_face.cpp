@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Uses the parts of ringside.hpp that the examples do not use: several variables of several types, scalars, puts,
-// copies, runs, the journal. Run twice below `ringside run`, first as `face write`, then as `face resume` with
-// --resume, and by itself as `face read POOL`. It ends with status 1 and the first expectation that is not met.
+// copies, runs, the journal. A test runs this program twice below `ringside run`, first as `face write`, then as `face
+// resume` with --resume, and then alone as `face read POOL`. If an expectation is not met, the program prints the first
+// such one and ends with exit code 1.
 #include <algorithm>
 #include <array>
 #include <complex>

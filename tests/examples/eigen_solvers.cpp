@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Solves one problem with one of Eigen's solvers and with its kept counterpart, and compares the bits of every x. Run
-// by eigen_test.py: eigen_solvers CASE ITERATIONS prints "iterations I of Eigen's J", and ends with 1 if its x differs
-// from Eigen's.
+// Solves one problem with one of Eigen's solvers and with the corresponding solver whose iterates are kept, and
+// compares the bits of every x. eigen_test.py runs this program: eigen_solvers CASE ITERATIONS prints "iterations I of
+// Eigen's J", and ends with exit code 1 if an x differs from Eigen's x.
 #include <cmath>
 #include <complex>
 #include <cstdio>
@@ -24,7 +24,8 @@ constexpr int kBoth = Eigen::Lower | Eigen::Upper;
 template <class Scalar>
 using Sparse = Eigen::SparseMatrix<Scalar>;
 
-/// Diffusion on a square, with a diagonal that varies; `wind` makes it unsymmetric, a complex Scalar Hermitian.
+/// Diffusion on a square, with a diagonal that varies. `wind` makes the matrix unsymmetric; with a complex Scalar, the
+/// matrix is Hermitian.
 template <class Matrix>
 Matrix square(double wind) {
   using Scalar = typename Matrix::Scalar;
@@ -45,7 +46,7 @@ Matrix square(double wind) {
   return made;
 }
 
-/// More equations than unknowns: the square's, and one for each unknown alone.
+/// More equations than unknowns: those of the square, and one more for each unknown.
 Sparse<double> tall() {
   std::vector<Eigen::Triplet<double>> entries;
   const auto upper = square<Sparse<double>>(0.3);
@@ -69,7 +70,7 @@ Eigen::Matrix<Scalar, Eigen::Dynamic, 1> wave(Eigen::Index entries, double from)
   return made;
 }
 
-/// The square's matrix as an operator without entries.
+/// The matrix of the square as an operator without stored entries.
 class Operator;
 
 }  // namespace
@@ -107,7 +108,7 @@ struct Eigen::internal::generic_product_impl<Operator, Right, Eigen::SparseShape
 
 namespace {
 
-/// Runs both solvers with equal settings from a guess that is not 0.
+/// Runs both solvers with equal settings, from an initial guess that is not 0.
 template <class Theirs, class Ours, class Matrix>
 int compare(const Matrix& A, Eigen::Index iterations, double b_from = 0.1, double guess_from = 2) {
   using Scalar = typename Matrix::Scalar;
@@ -156,7 +157,7 @@ int dense(Eigen::Index iterations) {
       A, iterations);
 }
 
-/// The case `cg` with another first entry of A, b or guess.
+/// The case `cg` with another first entry of A, of b or of the initial guess.
 int other(double entry, double b_from, double guess_from) {
   Sparse<double> A = square<Sparse<double>>(0);
   A.coeffRef(0, 0) = entry;
@@ -178,7 +179,7 @@ int breakdown() {
   return ours.info() == Eigen::Success && x == expected ? 0 : 1;
 }
 
-/// Runs the kept solver alone, for cases without iterates to compare.
+/// Runs only the solver whose iterates are kept, for cases that have no iterates to compare.
 template <class Right>
 int end(double diagonal, const Right& b, Eigen::ComputationInfo expected) {
   Sparse<double> A = square<Sparse<double>>(0);
@@ -189,7 +190,7 @@ int end(double diagonal, const Right& b, Eigen::ComputationInfo expected) {
   return cg.info() == expected ? 0 : 1;
 }
 
-/// Cases of other kinds, which are not listed.
+/// Cases of other kinds, which the program does not list.
 const std::map<std::string, std::function<int(Eigen::Index)>> kEnds = {
     {"other_matrix", [](auto) { return other(-4.5, 0.1, 2); }},
     {"other_b", [](auto) { return other(4.5, 0.3, 2); }},

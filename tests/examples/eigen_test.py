@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Eigen's solvers as kept runs (ringside_eigen.hpp), with Eigen itself. examples/publish_eigen.cpp is compiled as
-docs/publish/library.md shows, in an empty folder against an installation; it is followed, killed and resumed. Each of the other
-solvers is stopped and resumed, and has the bits of Eigen's x both times. Takes the build folder, and that of
-Eigen's CMake package."""
+"""Eigen's solvers as runs whose iterates are kept (ringside_eigen.hpp), tested with Eigen itself.
+examples/publish_eigen.cpp is compiled as docs/publish/library.md shows, in an empty folder with an installation; it is
+followed, killed and resumed. Each of the other solvers is stopped and resumed; both times, x must be bit-equal to
+Eigen's x. Arguments: the build folder, and the folder of Eigen's CMake package."""
 
 import json
 import pathlib
@@ -18,12 +18,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class SolverWithEigen(library_test.Compiled, story.Place):
-    """The story of the example."""
+    """Runs, follows, kills and resumes the example (story.py)."""
 
     source = "publish_eigen.cpp"
 
     def build(self, source, level="-O2"):
-        """The reader as docs/publish/README.md shows it, what uses Eigen as docs/publish/library.md does; with warnings as errors."""
+        """Compiles the reader with the command in docs/publish/README.md, and a program that uses Eigen with the
+        command in docs/publish/library.md; warnings are errors."""
         if source == "follow.c":
             super().build(source)
         else:
@@ -38,8 +39,9 @@ def compile_with_eigen(place, source):
 
 
 def compile_solvers(place, compiler, *options, eigen="-I"):
-    """Compiles eigen_solvers.cpp beside the installation, through ccache if it is there. Paths relative to that folder make the
-    compilation the same in each run of the test. eigen: the option that names Eigen's folder. Returns the object file."""
+    """Compiles eigen_solvers.cpp with the installation, through ccache if it is installed. The paths are relative to
+    the place's folder, so that the command is the same in each run of the test. eigen: the option that names Eigen's
+    folder. Returns the object file."""
     folder = story.Installation.prefix.parent
     flags = place.call("sh", "-ec", f"pkg-config --cflags ringside; pkg-config --cflags eigen3 | sed s/-I/{eigen}/").stdout.split()
     shutil.copy(HERE / "eigen_solvers.cpp", folder)
@@ -54,15 +56,15 @@ def compile_solvers(place, compiler, *options, eigen="-I"):
 
 
 class Solvers(story.Place):
-    """eigen_solvers.cpp, which ends with status 1 if x has not the bits of Eigen's."""
+    """Runs eigen_solvers.cpp, which ends with exit code 1 if x is not bit-equal to Eigen's x."""
 
     program = None  # compiled once
 
     def setUp(self):
         super().setUp()
         if Solvers.program is None:
-            # The templates of each solver take long to compile. With little optimisation the solvers keep the same
-            # promises.
+            # The templates of each solver take a long time to compile. With little optimisation, the solvers make the
+            # same promises.
             made = compile_solvers(self, "c++", "-O1")
             self.call("sh", "-ec", f"c++ -o publish {made} $(pkg-config --libs ringside)")
             Solvers.program = (self.folder / "publish").read_bytes()
@@ -86,7 +88,7 @@ class Solvers(story.Place):
                 self.assertGreater(last, 2)
                 kept = json.loads(self.call("ringside", "info", "--json", pool).stdout)["iterates"]
                 self.assertEqual(max(step["iteration"] for step in kept), last)
-                self.assertEqual(self.iterations(pool, case, 1000, "--resume"), last)  # no iteration is left
+                self.assertEqual(self.iterations(pool, case, 1000, "--resume"), last)  # no iteration remains to be done
 
     def test_the_header_compiles_without_a_warning(self):
         for compiler in filter(shutil.which, ("clang++",)):  # g++ compiles the programs of the other tests
@@ -104,7 +106,7 @@ class Solvers(story.Place):
     def test_bicgstab_goes_on_as_eigens_does_where_the_residual_becomes_orthogonal_to_the_first_one(self):
         said = self.run_case("x.pool", "breakdown", 0).stdout
         ours, theirs = re.match(r"iterations (\d+) of Eigen's (\d+)", said).groups()
-        self.assertEqual(int(ours), int(theirs) + 1)  # Eigen's count begins again there
+        self.assertEqual(int(ours), int(theirs) + 1)  # Eigen's count of iterations begins again at that point
 
     def test_numbers_that_are_not_finite_end_the_run_as_eigens_numerical_issue(self):
         self.assertIn("error nan", self.run_case("x.pool", "not_finite", 0, expected=2).stdout)

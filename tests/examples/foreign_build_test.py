@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Another project's build (foreign_build/) adds Ringside for libringside. It finds only what that uses, links its solver,
-and keeps its own settings. Takes the folder to build in, whose name must be the same each time for a compiler cache to help, and
-a compiler launcher, or nothing to compile without one."""
+"""Another project's build (foreign_build/) adds Ringside's sources to use libringside. This build must search only for
+what libringside uses, link its solver, and keep its own settings. Arguments: the folder for this build (a compiler
+cache is effective only if its name is the same each time), and optionally a compiler launcher."""
 
 import pathlib
 import re
@@ -13,8 +13,8 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROJECT = pathlib.Path(__file__).resolve().parent / "foreign_build"
 
-# The CMake packages that only Ringside's programs and tests need. Libraries that are found through pkg-config are
-# hidden together with pkg-config (below); Chart.js would leave a cache entry.
+# The CMake packages that only Ringside's programs and tests need. Libraries that are found with pkg-config are hidden
+# by hiding pkg-config (below); a search for Chart.js would leave a cache entry.
 HIDDEN = ("CLI11", "fmt", "spdlog", "Protobuf", "OpenMP", "PkgConfig", "nlohmann_json", "prometheus-cpp", "ZLIB", "LibLZMA", "LibArchive", "GTest", "Python3")
 FOREIGN_HEADERS = r"/(CLI|spdlog|nlohmann|prometheus|libpmem\w*|hwloc|gtest|fmt|google|zmq\w*|omp)[/.]|/(zlib|lzma|archive)\.h"
 
@@ -55,7 +55,7 @@ class ForeignBuild(unittest.TestCase):
         self.assertEqual([setting for setting in settings if setting not in after], [])
         self.assertEqual([line for line in before if line not in after], [])
         added = [line for line in after if line not in before]
-        # Ringside's own options, and where CMake found xxHash's header.
+        # Only Ringside's own options may be added, and the place where CMake found xxHash's header.
         self.assertEqual([line for line in added if not re.match(r"cache RINGSIDE_\w+=", line)], [])
         self.assertIn("cache RINGSIDE_WARNINGS=OFF", added)
         self.assertFalse([line for line in added if re.match(r"cache RINGSIDE_(BUILD_|SANITIZE|UNITY|CHART|CCACHE)", line)], added)

@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Uses the parts of the Fortran module that the examples do not use: several variables of several types and ranks,
-! scalars, options, statuses, the reader. Run twice below `ringside run`, first as `face write`, then as `face resume`
-! with --resume, and by itself as `face read POOL`. It ends with status 1 and the first expectation that is not met.
+! scalars, options, statuses, the reader. A test runs this program twice below `ringside run`, first as `face write`,
+! then as `face resume` with --resume, and then alone as `face read POOL`. If an expectation is not met, the program
+! prints the first such one and ends with exit code 1.
 program face
   use ringside
   use, intrinsic :: iso_c_binding
@@ -27,7 +28,7 @@ contains
     stop 1, quiet=.true.
   end subroutine
 
-  !> The entry (i, j) of step k: each differs, so that a transposed array is found.
+  !> The entry (i, j) of step k. All entries differ, so that a transposed array is detected.
   real(c_double) elemental function entry(k, i, j)
     integer(c_int64_t), intent(in) :: k
     integer, intent(in) :: i, j

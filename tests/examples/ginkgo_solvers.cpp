@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Solves one problem with a solver of Ginkgo whose iterates are published, and once more without publishing. Run by
-// ginkgo_test.py: ginkgo_solvers CASE ITERATIONS prints how many iterates are published and how many entries of x
-// differ from those of the same solve without a logger; ends with 1 if any entry differs. The file x.bin receives x.
+// Solves one problem with a solver of Ginkgo whose iterates are published, and once more without publishing.
+// ginkgo_test.py runs this program: ginkgo_solvers CASE ITERATIONS prints how many iterates are published, and how many
+// entries of x differ from those of the same solve without a logger. The exit code is 1 if any entry differs. x is
+// written to the file x.bin.
 #include <cmath>
 #include <complex>
 #include <cstdio>
@@ -22,7 +23,7 @@ constexpr int kPoints = 400;
 template <class T>
 using Vectors = gko::matrix::Dense<T>;
 
-/// Diffusion on a rod.
+/// Diffusion along a rod.
 template <class T>
 std::shared_ptr<gko::matrix::Csr<T, int>> rod(std::shared_ptr<const gko::Executor> executor) {
   gko::matrix_data<T, int> entries(gko::dim<2>(kPoints, kPoints));
@@ -36,7 +37,7 @@ std::shared_ptr<gko::matrix::Csr<T, int>> rod(std::shared_ptr<const gko::Executo
   return made;
 }
 
-/// Columns of x that are not next to each other in memory show that a stride is respected.
+/// The columns of x are not adjacent in memory: this tests that the stride is respected.
 template <class T>
 std::unique_ptr<Vectors<T>> columns(std::shared_ptr<const gko::Executor> executor, gko::size_type count, double from) {
   auto made = Vectors<T>::create(executor, gko::dim<2>(kPoints, count), count + 3);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ginkgo's solvers as kept runs (ringside_ginkgo.hpp), with Ginkgo itself and its reference executor. ginkgo_solvers.cpp is
-compiled in an empty folder against an installation, as docs/publish/library.md shows. Takes the build folder, and that of
-Ginkgo's CMake package."""
+"""Ginkgo's solvers as runs whose iterates are kept (ringside_ginkgo.hpp), tested with Ginkgo itself and its reference
+executor. ginkgo_solvers.cpp is compiled in an empty folder with an installation, as docs/publish/library.md shows.
+Arguments: the build folder, and the folder of Ginkgo's CMake package."""
 
 import json
 import pathlib
@@ -12,7 +12,8 @@ import story
 
 
 class Solvers(story.Place):
-    """ginkgo_solvers.cpp, which ends with status 1 if a solve with the logger has another x than one without."""
+    """Runs ginkgo_solvers.cpp, which ends with exit code 1 if x differs between a solve with the logger and one
+    without."""
 
     package = None
     program = None  # compiled once
@@ -32,7 +33,7 @@ class Solvers(story.Place):
                            "target_link_libraries(publish PRIVATE Ringside::ringside Ginkgo::ginkgo)\n", f"-DGinkgo_DIR={self.package}")
 
     def solve(self, case, iterations, pool, *options):
-        """How many iterates were published, and x."""
+        """Runs a case. Returns how many iterates were published, and the bytes of x."""
         run = self.call("ringside", "run", "--quiet", "--pool", pool, *options, "--", "./publish", case, iterations)
         return int(re.match(r"(\d+) published", run.stdout).group(1)), (self.folder / "x.bin").read_bytes()
 
@@ -51,7 +52,7 @@ class Solvers(story.Place):
                 self.assertEqual(self.solve(case, 5, pool)[0], 5)
                 self.assertEqual(self.kept(pool)[0], [1, 2, 3, 4, 5])
                 published, x = self.solve(case, 2000, pool, "--resume")
-                self.assertLess(published, 2000)  # it converged
+                self.assertLess(published, 2000)  # the solver converged
                 iterations, residual = self.kept(pool)
                 self.assertEqual(iterations[-1], 5 + published)
                 self.assertLess(residual, 1e-3)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What docs/publish/README.md shows to publish from a solver of one's own: the solvers in C, C++ and Fortran and the reader are compiled
-in an empty folder against an installation, and each solver's story (story.py) is told. The blocks of all languages are parts
-of the examples; python_test.py tells the stories of those in Python. Takes the build folder, or `--root TREE` with packages
-unpacked in TREE."""
+"""The programs with which docs/publish/README.md shows how a user's solver publishes: the solvers in C, C++ and Fortran
+and the reader are compiled in an empty folder with an installation; then each solver is run, followed, killed and
+resumed (story.py). The page's blocks in all languages must be parts of the examples. python_test.py tests the solvers
+in Python. Arguments: the build folder, or `--root TREE` with packages unpacked in TREE."""
 
 import pathlib
 import re
@@ -24,13 +24,13 @@ def page():
 
 
 def block(language, word):
-    """The lines of the page's block in that language that has the word."""
+    """The lines of the page's block in this language that contains the word."""
     [found] = [text for text in re.findall(rf"^```{language}\n(.*?)^```", page(), re.MULTILINE | re.DOTALL) if word in text]
     return found.splitlines()
 
 
 def command_for(source, program, level="-O2"):
-    """The command that compiles the source, as the page shows it, but for the program's name and the level."""
+    """The page's command that compiles the source, with this program's name and this optimisation level."""
     [found] = [line for line in block("sh", "pkg-config") if re.search(rf" {re.escape(source)} ", line)]
     return re.sub(r"-O2 -o \S+", f"{level} -o {program}", found)
 
@@ -51,12 +51,12 @@ class Page(unittest.TestCase):
 
 
 class Compiled(story.Solver):
-    """The story of a solver that is compiled; the classes below name its source."""
+    """The tests of a solver that is compiled (story.py). The classes below name its source."""
 
     source = ""
     solver = ("./publish",)
     follower = ("./follow",)
-    built = {}  # {source: the program's content}: each source is compiled once
+    built = {}  # {source: the program's bytes}, because each source is compiled only once
 
     def prepare(self):
         for source, [command] in ((self.source, self.solver), ("follow.c", self.follower)):
@@ -69,8 +69,8 @@ class Compiled(story.Solver):
                 program.chmod(0o755)
 
     def build(self, source, level="-O2"):
-        """Compiles the example as the page shows, with warnings as errors; at another level without them: gfortran 14 warns at
-        -O3 of the bounds of a pointer that is not associated."""
+        """Compiles the example with the page's command. At -O2, warnings are errors. At other levels, warnings are off:
+        at -O3, gfortran 14 warns about the bounds of a pointer that is not associated."""
         self.copy(source)
         path = pathlib.Path(source)
         words = command_for("publish" + path.suffix, path.stem, level).replace("publish.c ", f"{source} ").split(" ", 1)
@@ -78,7 +78,7 @@ class Compiled(story.Solver):
         self.call("sh", "-ec", f"{words[0]} {warnings} {words[1]}")
 
     def write_resume_and_read(self):
-        """Runs a program that uses what the examples do not use of a face."""
+        """Runs `face`, a program that uses the parts of the language's interface that the examples do not use."""
         for file in self.folder.glob("face.pool*"):
             file.unlink()
         for word, use in (("write", []), ("resume", ["--resume"])):
@@ -90,10 +90,10 @@ class Compiled(story.Solver):
 
 
 class AtEveryLevel(Compiled):
-    """The solvers of the page, which have one rod."""
+    """The solvers of the page, which all compute the same rod."""
 
     def test_it_runs_whatever_it_is_optimised_to(self):
-        for level in ("-O0", "-O1", "-O3"):  # prepare compiles with -O2
+        for level in ("-O0", "-O1", "-O3"):  # prepare() compiles with -O2
             self.build(self.source, level)
             self.call("ringside", "run", "--quiet", "--pool", f"{level[1:]}.pool", "--", *self.solver, "5")
             self.call("ringside", "export", f"{level[1:]}.pool", "--output", f"{level[1:]}.npy")
@@ -123,8 +123,8 @@ class SolverInFortran(AtEveryLevel, Place):
 
     def test_the_module_gives_every_function_to_fortran(self):
         self.copy(pathlib.Path(__file__).resolve().parent / "fortran_face.f90")
-        # Only -O0 has warnings: gfortran warns of code that it optimises away, and of allocatable arrays that a
-        # function makes.
+        # Warnings are on only at -O0, because with optimisation gfortran warns about code that it removes, and about
+        # allocatable arrays that a function makes.
         for level in ("-O0 -Wall -Wextra -Werror -fcheck=all -g", "-O1", "-O2", "-O3", "-O3 -fcheck=all -g"):
             self.call("sh", "-ec", command_for("publish.f90", "face", level).replace("publish.f90", "-std=f2018 fortran_face.f90"))
             self.write_resume_and_read()

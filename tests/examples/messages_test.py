@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`--coordination messages` for a solver in C: libringside loads libringside-messages, and says what is wrong if it cannot. Takes
-the build folder."""
+"""`--coordination messages` for a solver in C: libringside loads libringside-messages, and reports the reason if it
+cannot. Argument: the build folder."""
 
 import json
 import pathlib
@@ -16,7 +16,7 @@ OTHER = "libringside-messages.so.0"
 
 
 class Beside(Place):
-    """With the solver, and the two libraries in a folder of their own."""
+    """A folder with the solver, and with the two libraries in a separate folder."""
 
     def setUp(self):
         super().setUp()
@@ -30,7 +30,7 @@ class Beside(Place):
 
 class Messages(Beside):
     def run_with(self, coordination, *more):
-        """The newest iterate of a run of 100 steps."""
+        """Makes a run of 100 steps, and returns its newest iterate."""
         name = coordination + "".join(more)
         self.call("ringside", "run", "--quiet", f"--coordination={coordination}", f"--pool={name}.pool", f"--summary={name}.json",
                   "--durability=process", "--", *more, "./publish", 100)
@@ -53,7 +53,7 @@ class Messages(Beside):
 
 class Refusals(Beside):
     def refused(self, status, **environment):
-        """The one line of a solver that cannot attach."""
+        """Runs a solver that cannot attach, and returns the one line that it prints."""
         run = self.call("./publish", 1, expected=status, RINGSIDE_COORDINATION="messages", **environment)
         self.assertEqual((run.stdout, run.stderr.count("\n")), ("", 1), run.stderr)
         return run.stderr

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The package graph on a made-up distribution small enough to check by hand, and the table of an exported iterate."""
+"""The package graph of an invented distribution that is small enough to check by hand, and the table of an exported
+iterate."""
 
 import array
 import pathlib
@@ -93,7 +94,7 @@ class TheGraph(unittest.TestCase):
         self.assertEqual(self.graph.edges, sorted(set(self.graph.edges)))
 
     def test_names_that_nothing_provides_are_counted(self):
-        self.assertEqual(self.graph.unresolved, 1)  # libc's ghost; the editor's is part of a description
+        self.assertEqual(self.graph.unresolved, 1)  # libc's "ghost"; editor's is part of a description
 
     def test_the_first_stanza_of_a_package_counts(self):
         self.assertNotIn(("libc", "zmail"), self.named)
@@ -157,7 +158,7 @@ class TheFiles(OwnFolder):
                     top.read_npy(self.folder / "x.npy")
 
 
-# Stands in for the program: notes how it is called, and exports a prepared file.
+# Stands in for the program: records how it is called, and exports a prepared file.
 RINGSIDE = """#!/bin/bash
 echo "$*" >>"$NOTES"
 [[ $1 == run && -n ${FAIL:-} ]] && exit "$FAIL"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pages of the documents as a newcomer reads them: in one empty folder for each page its programs are saved, and its commands are run as they
-are written, in their order. What a sample shows of their output must be there, but for the numbers. Takes the build folder, or
-`--root TREE` with packages unpacked in TREE. Run by the interpreter that the module was built for."""
+"""Pages of the documents, as a newcomer uses them: for each page, the programs of the page are saved in an empty
+folder, and its commands are run there, unchanged and in their order. The lines of output that the page shows must occur
+in the real output, except for the numbers. Arguments: the build folder, or `--root TREE` with packages unpacked in
+TREE. Must be run by the interpreter for which the module was built."""
 
 import importlib.util
 import json
@@ -13,7 +14,7 @@ import subprocess
 import story
 from story import ROOT, Place
 
-# The programs or files that commands need besides Ringside, and that this machine may lack.
+# The programs or files that commands need in addition to Ringside, and that may be missing on this machine.
 NEEDS = {"--ranks": ("mpirun", "ringside-producer-mpi"), "mpirun": ("mpirun",), "mpicc": ("mpicc", "ringside-producer-mpi"),
          "gfortran ": ("gfortran",), "eigen3": ("/usr/include/eigen3",),
          "ringside-start-node ": ("ringside-start-node",)}
@@ -23,20 +24,21 @@ VARIES = ((r"\d[\d,.]*(e[-+]?\d+)?", "N"), (r"\bN ([mun]?s|[KMGT]i?B)\b", "N uni
           (r"N % (more|less) than planned", "as planned"), (r"(the solver|the analyzer|balanced)$", "limit"))
 
 
-# Files "of yours".
+# Contents of files that a page calls the reader's own.
 EDGES = "1 2\\n2 3\\n3 1\\n1 3\\n"
 MATRIX = "%%%%MatrixMarket matrix coordinate real symmetric\\n3 3 5\\n1 1 4\\n2 1 -1\\n2 2 4\\n3 2 -1\\n3 3 4\\n"
 RIGHT_HAND_SIDE = "%%%%MatrixMarket matrix array real general\\n3 1\\n1\\n2\\n3\\n"
 
 
 def blocks(page):
-    """The language and the text of each block of a page that can be run, in order: programs, commands, commands with their output."""
+    """The language and the text of each block of a page that can be run (programs, commands, and commands with their
+    output), in order."""
     text = (ROOT / page).read_text(encoding="utf-8")
     return re.findall(r"^```(python|sh|console)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 def commands(language, text):
-    """Each command of a block, without its remark, and the lines of output that a sample shows of it."""
+    """Each command of a block, without its comment, and the lines of output that the block shows for this command."""
     found = []
     for line in re.sub(r"\\\n *", "", text).splitlines():
         if language == "sh" or line.startswith("$ "):
@@ -47,7 +49,7 @@ def commands(language, text):
 
 
 def form(line):
-    """A line without what varies, and without the width of its columns."""
+    """The line with fixed words in place of what varies, and without the width of the columns."""
     for pattern, instead in VARIES:
         line = re.sub(pattern, instead, line)
     return " ".join(line.split())
@@ -56,16 +58,17 @@ def form(line):
 class Pages(Place):
     def setUp(self):
         super().setUp()
-        # The folders where tail and stop find runs, and run and plan a node file, are not those of other tests or of
-        # the user.
+        # The folders in which tail and stop find runs, and in which run and plan find a node file, are not those of
+        # other tests or of the user.
         self.environment.update(TMPDIR=str(self.folder), XDG_CACHE_HOME=str(self.folder))
         story.find_python(self.environment)
         self.environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")  # the tests' user may be root
 
     def run_page(self, page, *programs, started=(), beside=(), instead=(), kinds=("python", "sh", "console"), rows=True):
-        """programs: what the page's blocks of Python are saved as; None: a part of a program. started: those that are run where they
-        stand. beside: commands that do not end by themselves. instead: (placeholder, text). kinds: of the blocks that are run. rows:
-        whether the same rows of figures are there on every machine. Returns the output of each command."""
+        """programs: the names under which the page's blocks of Python are saved; None for a block that is only a part
+        of a program. started: those of these programs that are run when the test reaches them. beside: commands that do
+        not end by themselves. instead: pairs of a placeholder and its text. kinds: which kinds of blocks are run. rows:
+        whether the output has the same rows of figures on every machine. Returns the output of each command."""
         names = iter(programs)
         said = {}
         for language, text in blocks(page):
@@ -96,8 +99,9 @@ class Pages(Place):
         return said
 
     def run_command(self, command):
-        """Runs a command, which ends with 0, or with 130 if it has a trigger with the action `stop`. Two never fire: README's waits
-        for a NaN in grid:500, and a.mtx converges before."""
+        """Runs a command, which must end with 0, or with 130 if it has a trigger with the action `stop`. Two of these
+        triggers never fire: that of README waits for a NaN in grid:500, and a.mtx converges before the other one
+        fires."""
         run = subprocess.run(["sh", "-ec", command], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", timeout=240, check=False)
         stopped = re.search(r"--trigger '[^']*\bstop\b", command) and "grid:500" not in command and "a.mtx" not in command
@@ -113,7 +117,7 @@ class Pages(Place):
         return process
 
     def given(self, *lines):
-        """What a page takes for granted."""
+        """Runs commands that make what a page assumes to exist."""
         for line in lines:
             self.call("sh", "-ec", line)
 
@@ -140,7 +144,7 @@ class Pages(Place):
     def test_library(self):
         self.copy("publish.c", "publish_eigen.cpp")
         self.given("cc -O2 -o heat publish.c $(pkg-config --cflags --libs ringside)")
-        # Packages that are unpacked in a tree have their pkg-config files in that tree, and Eigen is not in it.
+        # If packages are unpacked in a tree, only this tree's pkg-config files are found, and Eigen is not in the tree.
         eigen = (("ringside eigen3)", "ringside) -I/usr/include/eigen3"),) if story.Installation.sysroot else ()
         self.run_page("docs/publish/library.md", instead=eigen)
         self.assertTrue((self.folder / "heat.pool").exists())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What docs/publish/README.md shows to publish in Python, with NumPy and with PETSc: in an empty folder and without a compiler, each
-solver's story (story.py) is told with an installation of the package `ringside`. Takes the build folder, `--root TREE` with
-packages unpacked in TREE, or `--wheel BUILD` in the environment where a wheel is installed. Run by the interpreter that the
-module was built for."""
+"""The programs with which docs/publish/README.md shows how to publish in Python, with NumPy and with PETSc: each solver
+is run, followed, killed and resumed (story.py) in an empty folder, without a compiler, with an installation of the
+package `ringside`. Arguments: the build folder, `--root TREE` with packages unpacked in TREE, or `--wheel BUILD` in the
+environment in which a wheel is installed. Must be run by the interpreter for which the module was built."""
 
 import glob
 import os
@@ -15,7 +15,7 @@ from story import Installation, Place
 
 
 class Interpreted(story.Solver):
-    """The story of a solver in Python; the classes below name its source."""
+    """The tests of a solver in Python (story.py). The classes below name its source."""
 
     solver = ("python3", "publish.py")
     follower = ("python3", "follow.py")
@@ -35,7 +35,7 @@ class Interpreted(story.Solver):
 
 class SolverInPython(Interpreted, Place):
     def test_the_package_is_that_of_the_installation(self):
-        # With another ringside that the interpreter also finds, the other tests would pass wrongly.
+        # If the interpreter found another package `ringside`, the other tests would pass without testing this one.
         found = self.call("python3", "-c", "import importlib.metadata, ringside; print(ringside.__file__); "
                           "print(ringside.__version__, importlib.metadata.version('ringside-insitu-core')); "
                           "print(ringside.get_prefix())").stdout.splitlines()

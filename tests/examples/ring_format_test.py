@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The worked example of docs/formats/ring_format.md: its commands make the pool, and its program prints what the page shows."""
+"""The worked example of docs/formats/ring_format.md: its commands make the pool, and its program must print what the
+page shows."""
 
 import pathlib
 import re

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests of the solvers of docs/publish/README.md share: an installation of Ringside, an empty folder where it is found, and the
-story of a solver there: it runs below `ringside run`, is followed, is killed, and is resumed to the bits of a run that was not
-disturbed."""
+"""Shared by the tests of the solvers of docs/publish/README.md: an installation of Ringside, an empty folder from which
+the installation is found, and the story of a solver: the solver runs below `ringside run`, is followed, is killed, and
+is resumed; its bits must then be those of an undisturbed run."""
 
 import json
 import os
@@ -22,15 +22,16 @@ EXAMPLES = ROOT / "examples"
 
 
 class Installation:
-    """Where the library is installed (None: nowhere, a wheel contains it), with which programs; sysroot: the packages' tree,
-    whose files name /usr; components: what is installed of a build folder."""
+    """prefix: where the library is installed; None: nowhere, because a wheel contains it. programs: the folder of the
+    programs. sysroot: the tree of the packages, whose files name /usr. components: which components of the build folder
+    are installed."""
 
     prefix = programs = sysroot = build = None
     components = ()
 
 
 class Place(OwnFolder):
-    """An empty folder, and commands that find the installation; contains no tests."""
+    """An empty folder, and commands that find the installation. Contains no tests."""
 
     def setUp(self):
         self.programs = Installation.programs
@@ -44,7 +45,8 @@ class Place(OwnFolder):
                 CMAKE_PREFIX_PATH=str(prefix), PKG_CONFIG_SYSROOT_DIR=str(Installation.sysroot or ""))
 
     def build_project(self, languages=None, text="", *options):
-        """With CMake; languages: of a project that the text describes. Without them a project is there."""
+        """Builds a project with CMake. languages: the languages of a project that `text` describes; without them, the
+        folder already contains a project."""
         if languages:
             (self.folder / "CMakeLists.txt").write_text(
                 f"cmake_minimum_required(VERSION 3.25)\nproject(own LANGUAGES {languages})\n{text}", encoding="utf-8")
@@ -57,7 +59,8 @@ class Place(OwnFolder):
 
 
 class Solver:
-    """The story of one solver. The classes that tell it name the commands of the solver and the reader, and prepare both."""
+    """The story of one solver. A derived class names the commands of the solver and of the reader, and prepares
+    both."""
 
     solver = follower = ()
 
@@ -69,7 +72,7 @@ class Solver:
         return max(step["iteration"] for step in json.loads(self.call("ringside", "info", "--json", pool).stdout)["iterates"])
 
     def followed(self, pool):
-        """What the reader prints of the steps that are kept: {iteration: mean}."""
+        """What the reader prints about the kept steps: {iteration: mean}."""
         return dict(line.split() for line in self.call(*self.follower, pool, "0").stdout.splitlines())
 
     def test_a_run_is_kept_followed_killed_and_resumed_with_the_same_bits(self):
@@ -79,7 +82,7 @@ class Solver:
 
         # The run is longer than the test: SIGKILL ends it once the reader has seen steps after those of the first run.
         run = self.start("ringside", "run", "--pool", "rod.pool", "--resume", "--", *self.solver, "1000000000", stdout=subprocess.DEVNULL)
-        self.wait_beyond_5(run, "rod.pool")  # a reader that opens it earlier sees the end of the first run
+        self.wait_beyond_5(run, "rod.pool")  # a reader that opens the pool earlier sees the end of the first run
         reader = self.start(*self.follower, "rod.pool", "60")
         seen = [int(reader.stdout.readline().split()[0]) for _ in range(20)]
         self.assertEqual(seen, sorted(set(seen)))
@@ -104,7 +107,7 @@ class Solver:
         run = self.start(*self.solver, "1000000000", stdout=subprocess.DEVNULL)
         self.wait_beyond_5(run, "own.pool")
         run.kill()
-        said = run.communicate(timeout=120)[1]  # until the processes that attend it have ended, too
+        said = run.communicate(timeout=120)[1]  # returns when the processes of its run have also ended
         self.assertIn("; started again, it continues", said)
         last = self.newest("own.pool") + 10
         self.call(*self.solver, last)
@@ -131,14 +134,14 @@ class Solver:
             self.assertIsNone(run.poll(), "the run has ended")
 
     def assert_undisturbed(self, pool, last):
-        """The last step that the pool keeps has the bits of a run that was not disturbed, which whole.pool keeps."""
+        """The last step in the pool must be bit-equal to that of an undisturbed run, which whole.pool keeps."""
         self.call("ringside", "run", "--quiet", "--pool", "whole.pool", "--", *self.solver, last)
         for source in (pool, "whole.pool"):
             self.call("ringside", "export", source, "--iteration", last, "--output", f"{source}.npy")
         self.assertEqual((self.folder / f"{pool}.npy").read_bytes(), (self.folder / "whole.pool.npy").read_bytes())
 
     def without_an_analyzer(self, expected):
-        """What the solver says if no analyzer answers; expected: its exit code."""
+        """What the solver writes to standard error if no analyzer answers. expected: the solver's exit code."""
         self.prepare()
         self.environment["RINGSIDE_SOCKET"] = str(self.folder / "nothing.socket")
         self.environment["RINGSIDE_PEER_TIMEOUT"] = "0.1"
@@ -156,7 +159,8 @@ class Solver:
 
 
 def find_python(environment):
-    """Programs in Python, with the interpreter that runs the tests, find the installation's package."""
+    """Changes the environment so that Python programs run with the interpreter of the tests, and find the
+    installation's package."""
     environment["PATH"] = os.pathsep.join((str(Installation.programs), os.path.dirname(sys.executable), os.environ["PATH"]))
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
     environment.pop("PYTHONPATH", None)
@@ -175,8 +179,9 @@ def install():
 
 
 def run_tests(*components):
-    """unittest.main for a program that takes the build folder, of which it installs the components; `--root TREE` with packages
-    unpacked in TREE; or `--wheel BUILD` with the build's programs, beside a wheel that is installed."""
+    """unittest.main for a program with one of these arguments: the build folder, from which the components are
+    installed; `--root TREE`, with packages unpacked in TREE; or `--wheel BUILD`, with an installed wheel and the
+    programs of this build folder."""
     first = sys.argv.pop(1)
     if first == "--root":
         Installation.sysroot = pathlib.Path(sys.argv.pop(1)).resolve()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests of `ringside export` share: pools of every dtype, exports of them, and the npy exports that all other formats
-are compared with, bit by bit. The tests take the folder of the programs; the readers are Debian's packages, or were installed
-by pip into the folder that --readers names."""
+"""Shared by the tests of `ringside export`: pools with every dtype, exports of these pools, and the npy exports with
+which all other formats are compared bit by bit. The tests take the folder of the programs; the readers are Debian's
+packages, or pip has installed them into the folder that --readers names."""
 
 import atexit
 import pathlib
@@ -21,7 +21,7 @@ atexit.register(shutil.rmtree, WORK, ignore_errors=True)
 
 
 def modules_or_skip(*names):
-    """The modules, or the end of the test as skipped."""
+    """Returns the modules. If one is missing, ends the test as skipped."""
     found = []
     for name in names:
         try:
@@ -52,7 +52,7 @@ POOL = made_pool("typed.pool", "typed", STEPS)
 
 
 def export(output, *words, pool=POOL):
-    """Must succeed; returns the output's path."""
+    """Runs `ringside export`, which must succeed. Returns the path of the output."""
     done = call("export", pool, "-o", WORK / output, *words)
     assert done.returncode == 0, done.stderr.decode()
     return WORK / output
@@ -64,5 +64,5 @@ def npy(variable, iteration="last", pool=POOL, *words):
 
 
 def same(one, other):
-    """Equal bit by bit, with the same shape and dtype."""
+    """Whether two arrays are bit-equal, with the same shape and dtype."""
     return one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""h5py opens what `export` writes as HDF5: every dtype, one step and several, slices, attributes, results by name."""
+"""h5py opens what `export` writes as HDF5: every dtype, one step and several steps, slices, attributes, results by
+name."""
 
 import unittest
 
@@ -29,7 +30,7 @@ class OneStep(unittest.TestCase):
 
     def test_results_are_data_sets_by_name(self):
         with h5py.File(export("one.h5"), "r") as file:
-            results = file["@results"]  # a variable has the name `results`
+            results = file["@results"]  # because a variable has the name `results`
             self.assertEqual(results["solver.rho"][()], 1 / KEPT[-1])
             self.assertEqual((results["solver.sweeps"][()], results["solver.sweeps"].dtype), (7 * KEPT[-1], numpy.int64))
             i16 = npy("i16").astype(int)

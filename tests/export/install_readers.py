@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Installs the readers of exported files that Debian does not have, once, into the folder that it is given: zarr of version 3,
-pyarrow, and what they use. Skipped if pip is missing, or if the registry does not answer."""
+"""Installs once, into the given folder, the readers of exported files that Debian does not have: zarr version 3,
+pyarrow, and the packages that they use. Ends as skipped if pip is missing or the registry does not answer."""
 
 import pathlib
 import shutil

@@ -19,7 +19,7 @@
 
 namespace {
 
-/// splitmix64: any bits, the same ones for the same step and variable.
+/// splitmix64: arbitrary bits, which depend only on the step and the variable.
 void fill(std::span<std::byte> bytes, std::uint64_t seed) {
   for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
     std::uint64_t z = seed += 0x9e3779b97f4a7c15;
@@ -35,7 +35,7 @@ void fill(ringside::Writer& run, std::uint32_t variable, std::uint64_t k) {
   fill(std::as_writable_bytes(std::span(run.buffer<T>(variable))), 1000 * k + variable);
 }
 
-/// Fills the variables from the first on, which have these types.
+/// Fills the variables, beginning with the first one; `Types` has their types.
 template <class... Types>
 void fill_all(ringside::Writer& run, std::uint64_t k) {
   std::uint32_t variable = 0;

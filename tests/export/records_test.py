@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""pyarrow and pandas open what `export --records` writes: Feather, Parquet and csv hold the same values, those of the journal."""
+"""pyarrow and pandas open what `export --records` writes: Feather, Parquet and csv must contain the same values as the
+journal."""
 
 import decimal
 import io
@@ -17,7 +18,7 @@ import pyarrow.ipc  # noqa: E402
 
 
 def with_this_python():
-    """An environment in which `python3` is this interpreter, with its modules."""
+    """An environment in which `python3` is this interpreter, with this interpreter's modules."""
     folder = WORK / "bin"
     folder.mkdir(exist_ok=True)
     if not (folder / "python3").exists():
@@ -37,7 +38,7 @@ class Records(unittest.TestCase):
         self.assertEqual(self.table["solver.sweeps"].to_pylist(), [7 * k for k in range(1, STEPS + 1)])
         self.assertEqual(self.table.schema.field("generate_ns").metadata, {b"unit": b"ns"})
         self.assertEqual({len(run) for run in self.table["run_id"].to_pylist()}, {32})
-        self.assertEqual(self.table["u16.change_l1"].null_count, 1)  # of the first step
+        self.assertEqual(self.table["u16.change_l1"].null_count, 1)  # the first step has no change
         self.assertIsInstance(self.table["i64.sum"][0].as_py(), decimal.Decimal)
         self.assertEqual(self.table["i64.l1"][STEPS - 1].as_py(), sum(abs(int(v)) for v in exports.npy("i64")))
         self.assertEqual(self.table["rebuilt"].to_pylist(), [False] * STEPS)

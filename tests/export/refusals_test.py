@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `export` refuses, and what it leaves then: nothing. Bad input, full disks, damage, pools that change meanwhile, kills."""
+"""What `export` refuses; a refused export must leave no file. Bad input, full disks, damage, pools that change during
+the export, kills."""
 
 import json
 import os
@@ -24,7 +25,7 @@ class Refusals(unittest.TestCase):
         self.folder = pathlib.Path(tempfile.mkdtemp(dir=WORK))
 
     def refused(self, code, parts, *words, pool=POOL, output="x.h5", **options):
-        """One line with these parts; the folder of the output stays as it was."""
+        """Expects this exit code, one line with these parts, and no change in the output's folder."""
         before = sorted(path.name for path in self.folder.iterdir())
         path = output if output == "-" or "/" in str(output) else self.folder / output
         done = call("export", pool, "-o", path, *words, **options)
@@ -95,7 +96,7 @@ class Refusals(unittest.TestCase):
         points(b"1,2\n1,2,3\n", ["line 2", "two numbers"])
         points(b"1,2\nx,y\n", ["line 2: found 'x,y'"])
         points(b"1\n", ["line 1", "two or three"])
-        points(b"1,2,\n1,2\n", ["found 1 points"])  # the first line is taken for a head
+        points(b"1,2,\n1,2\n", ["found 1 points"])  # the first line counts as a header line
         points(b"\x93NUMPY", ["cut off"])
         for array in (numpy.zeros((9, 4)), numpy.zeros(9), numpy.zeros((9, 2), int), numpy.asfortranarray(numpy.ones((9, 2)))):
             numpy.save(self.folder / "points.npy", array)
@@ -184,7 +185,7 @@ class Refusals(unittest.TestCase):
                 run.send_signal(signal.SIGINT)
 
     def assert_published(self, found, iteration):
-        """The bits of publish_typed.cpp, made again."""
+        """Computes the bits that publish_typed.cpp publishes, and compares them."""
         count = numpy.arange(1, found.size + 1, dtype=numpy.uint64)
         with numpy.errstate(over="ignore"):
             z = numpy.uint64(1000 * iteration) + count * numpy.uint64(0x9e3779b97f4a7c15)

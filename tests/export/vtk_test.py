@@ -28,7 +28,8 @@ def array_of(data, name):
 
 
 def components(values):
-    """As VTK has them: of complex numbers two, all entries in one row."""
+    """The values in the form in which VTK returns them: all entries in one row, and two components for each complex
+    number."""
     flat = numpy.ascontiguousarray(values).reshape(-1)
     if flat.dtype.kind != "c":
         return flat

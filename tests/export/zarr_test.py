@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""zarr-python and xarray open what `export` writes as Zarr. Debian's zarr reads format 2; a zarr of version 3 reads both formats:
-with --formats 2,3 the test asks for it."""
+"""zarr-python and xarray open what `export` writes as Zarr. Debian's zarr reads format 2; zarr version 3 reads both
+formats, which --formats 2,3 tests."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ FORMATS = sys.argv.pop(2).split(",")
 import exports  # noqa: E402
 from exports import KEPT, STEPS, VARIABLES, export, npy, same  # noqa: E402
 
-sys.modules["dask"] = None  # xarray would take Debian's, which is not for the registry's NumPy
+sys.modules["dask"] = None  # xarray would use Debian's dask, which does not work with the registry's NumPy
 zarr, xarray, numpy = exports.modules_or_skip("zarr", "xarray", "numpy")
 NAMES = {"2": "zarr", "3": "zarr3"}
 if "3" in FORMATS and int(zarr.__version__.split(".")[0]) < 3:
@@ -45,7 +45,7 @@ class Zarr(unittest.TestCase):
     def test_all_kept_steps_lie_along_the_axis_iteration(self):
         for form in self.each_format():
             group = zarr.open_group(str(store(form, "--all")), mode="r")
-            self.assertEqual(list(group["@iteration"][:]), KEPT)  # a variable has the name `iteration`
+            self.assertEqual(list(group["@iteration"][:]), KEPT)  # because a variable has the name `iteration`
             self.assertEqual(list(group["solver.sweeps"][:]), [7 * k for k in KEPT])
             self.assertEqual(group.attrs["step"], [k - 1 for k in KEPT])
             for name in VARIABLES:

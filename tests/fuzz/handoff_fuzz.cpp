@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages and memory of a hostile producer: a request that is noise or nearly right, memory of any size with any
-// seals, and counters and step descriptors that the fuzzer chooses. In every case the reader must throw one Error, or
-// return steps in order and from memory that exists.
+// The messages and memory of a hostile producer: a request of random bytes or a nearly right one, memory of any size
+// with any seals, and counters and step descriptors that the fuzzer chooses. In every case, the reader must throw one
+// Error, or return steps in order and from memory that exists.
 #include <fuzzer/FuzzedDataProvider.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -142,10 +142,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   } else {
     producer.send(message, fds);
   }
-  if (!noise.empty()) producer.send(std::as_bytes(std::span(noise)));  // instead of a goodbye
+  if (!noise.empty()) producer.send(std::as_bytes(std::span(noise)));  // in place of a goodbye
 
   fuzzing::run([&] {
-    // The name is too long for the messages' socket, so that a request for messages is refused and nothing is opened.
+    // The name is too long for the socket of the messages, so that a request for messages is refused and nothing is
+    // opened.
     HandoffReader reader(Peer(std::move(ours)), std::string(120, 's'), 0);
     fuzzing::demand(reader.run().entries >= 1, "the first variable has entries");
     serve(reader, data);

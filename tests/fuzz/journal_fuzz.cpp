@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A log's bytes as a hostile writer may have left them: whole frames with words that the fuzzer changed, cut anywhere.
-// Some of the hashes are corrected, because the scan would otherwise reject most changes. The log is in a plain file or
-// follows a libpmemlog header. In every case the scan must end, and every record that it returns must be within the
-// bytes, verify, and have a higher number than the previous one.
+// The bytes of a log, as a hostile writer may have written them: whole frames with words that the fuzzer changed, cut
+// off anywhere. Some of the hashes are corrected, because the scan would otherwise reject most changes. The log is in a
+// plain file or follows a libpmemlog header. In every case, the scan must end, and every record that it returns must be
+// within the bytes, have a right hash, and have a higher number than the previous record.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <cstdint>

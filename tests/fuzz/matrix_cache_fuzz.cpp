@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as a matrix cache. Because most noise fails the hash checks, the target also uses caches written from
-// arrays and header words that the fuzzer chose, with every hash corrected: an attacker could write these to make a
-// solver access memory outside its arrays. Each cache must give a matrix that a solver can process, or one Error.
+// Any bytes as a matrix cache. Most random bytes fail the hash checks. Therefore the target also builds caches from
+// arrays and header words that the fuzzer chooses, and corrects every hash. An attacker could write such caches to make
+// a solver access memory outside its arrays. Each cache must give a matrix that a solver can process, or one Error.
 #include <unistd.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ CsrMatrix any_arrays(Numbers& numbers) {
   return matrix;
 }
 
-// The bytes of a cache with any arrays; some words of its header may be changed.
+// The bytes of a cache with arbitrary arrays; some words of its header may be changed.
 Text forged_cache(Numbers& numbers) {
   static const std::string path = "/tmp/matrix_cache_fuzz." + std::to_string(getpid());
   write_matrix_cache(any_arrays(numbers), {.text = "fuzz"}, path);
@@ -63,7 +63,7 @@ Text forged_cache(Numbers& numbers) {
   auto* const header = static_cast<CacheHeader*>(forged.owner.get());
   auto* const words = static_cast<std::uint64_t*>(forged.owner.get());
   for (std::uint64_t changes = numbers.below(4); changes > 0; --changes) {
-    // The words of the shape and the offsets: bytes 16 to 104 (docs/use/run.md).
+    // Changes a word of the shape or the offsets: bytes 16 to 104 (docs/use/run.md).
     words[2 + numbers.below(11)] ^= (numbers.below(256) + 1) << numbers.below(64);
   }
   header->header_hash = hash128(header, offsetof(CacheHeader, header_hash));

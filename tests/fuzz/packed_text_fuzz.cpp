@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Any bytes as a packed file or a tar archive must give one Error or a text. For gzip and xz, the text must equal that
-// of a slow, member-by-member reader. The text of an archive's member must be a part of the archive's bytes.
+// of a slow reader that unpacks one member after another. The text of an archive's member must be a part of the
+// archive's bytes.
 #include <lzma.h>
 #include <zlib.h>
 
@@ -30,7 +31,7 @@ const Bytef* bytef(Bytes bytes) {
   return reinterpret_cast<const Bytef*>(bytes.data());
 }
 
-/// The length of a gzip member's header (RFC 1952); empty if it is not one.
+/// The length of a gzip member's header (RFC 1952); empty if `packed` does not begin with one.
 std::optional<std::size_t> gzip_header_bytes(Bytes packed) {
   constexpr std::size_t kFixed = 10;
   constexpr unsigned kHeaderCrc = 2;

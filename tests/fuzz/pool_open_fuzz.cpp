@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An owner opens a whole pool file in which libpmemobj's own bytes (lanes, heap and header) were changed. The result
-// must be one Error, or a ring with all its iterates. Bytes that would crash libpmemobj must never reach it, because it
-// runs in this process.
+// must be one Error, or a ring with all its iterates. Bytes that would crash libpmemobj must never reach libpmemobj,
+// because it runs in this process.
 #include <fuzzer/FuzzedDataProvider.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -40,8 +40,8 @@ std::string bytes_of_a_pool() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The pool as a file in memory that nevertheless has a path. mend() restores the bytes before the ring, which are the
-// only ones that change.
+// The pool as a file in memory that nevertheless has a path. mend() restores the bytes before the ring; only these
+// bytes change.
 class Pool {
  public:
   Pool() : good_(bytes_of_a_pool()), fd_(memfd_create("pool", MFD_CLOEXEC)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as a ranks file must give a usable file, or one Error. Usable: written and read again, it is the same, and
-// each entry of a whole array comes from exactly one place of the rings' bytes.
+// Any bytes as a ranks file must give a usable file, or one Error. Usable means: when the file is written and read
+// again, it is the same, and each entry of a whole array comes from exactly one place in the bytes of the rings.
 #include <algorithm>
 #include <cstdlib>
 #include <span>
@@ -19,14 +19,14 @@ using namespace ringside;
 
 constexpr std::uint64_t kMostEntries = 4096;
 
-/// Bytes that encode, in 8 bits each, their place in a node and the node.
+/// Bytes whose 8 bits encode their place in a node and the node.
 std::vector<std::byte> counted(std::uint64_t bytes, std::size_t node) {
   std::vector<std::byte> made(bytes);
   for (std::size_t i = 0; i < made.size(); ++i) made[i] = static_cast<std::byte>(i + 7 * node);
   return made;
 }
 
-/// Assembles a variable as a whole and in small chunks: both must give the same bytes.
+/// Assembles a variable at once and in small chunks; both must give the same bytes.
 void assemble(const RanksFile& file, const Assembly& assembly, std::size_t v) {
   const Variable& variable = file.variables[v];
   const std::size_t entry = bytes_of(variable.dtype);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records of a hostile journal or a hostile publisher: noise, and a description and a step of which the fuzzer changed
-// some fields. Decoding must end without a crash, and its results must be consistent: encoding and decoding a
-// description again gives the same one, every value has one name, and values that have the names of a run are also the
-// same after encoding and decoding.
+// Records of a hostile journal or a hostile publisher: random bytes, and a description and a step in which the fuzzer
+// changed some fields. Decoding must end without a crash, and the results must be consistent: a description is the same
+// after it was encoded and decoded again, every value has one name, and values that have the names of a run are also
+// the same after encoding and decoding.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <algorithm>
@@ -89,7 +89,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   FuzzedDataProvider data(bytes, size);
   ResultNames names;
   wire::Record record;
-  if (data.ConsumeBool()) {  // noise
+  if (data.ConsumeBool()) {  // random bytes
     const std::string noise = data.ConsumeRemainingBytesAsString();
     if (!record.ParseFromString(noise)) return 0;
   } else {

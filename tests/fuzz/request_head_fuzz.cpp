@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as the head of a request must be refused, or read correctly: when it is written again from its parts, it is
-// the same except for blanks around the fields' values, and the functions that the server uses work on it.
+// Any bytes as the head of a request must be refused or read correctly. Correctly means: a head that is written again
+// from its parts is the same, except for blanks around the fields' values, and the functions that the server uses
+// accept it.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

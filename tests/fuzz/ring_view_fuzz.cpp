@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A pool's bytes as a hostile writer may have left them: an intact ring with words that the fuzzer changed. The ring is
-// of format 3 with one variable or several, or of format 2. Hashes over the words may be corrected, because most
-// changes would otherwise be rejected. In every case the result must be one Error, or a view of which every part is
+// The bytes of a pool, as a hostile writer may have written them: an intact ring with words that the fuzzer changed.
+// The ring has format 3 with one variable or several, or format 2. The hashes of these words may be corrected, because
+// most changes would otherwise be rejected. In every case, the result must be one Error, or a view whose parts are all
 // within the file and can be read.
 #include <fuzzer/FuzzedDataProvider.h>
 #include <sys/mman.h>
@@ -26,7 +26,7 @@ using namespace ringside;
 
 constexpr std::uint64_t kRows = 5000;  // two whole chunks and a part of a third one
 
-// An image that is changed and then restored. Directly after it there is a page without access rights.
+// An image that is changed and then restored. A page without access rights follows it directly in memory.
 class Image {
  public:
   Image(const RingGeometry& geometry, std::span<const std::byte> ring)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Descriptions of variables and results from a hostile peer or file: noise, or descriptions that are nearly right. In
-// every case the result must be one Error, or a schema whose variables are in order and inside the payload, and a
-// catalogue whose values are in order and inside the words.
+// Descriptions of variables and results from a hostile peer or file: random bytes, or descriptions that are nearly
+// right. In every case, the result must be one Error, or a schema whose variables are in order and inside the payload,
+// and a catalogue whose values are in order and inside the words.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <algorithm>

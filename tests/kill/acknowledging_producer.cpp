@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A producer that records, in a file that outlives it, which iterations are committed; the kill loop later requires
-// that these are kept. It continues from the iterate that the pool holds. It infers commits from the hand-off's rule
-// alone: the buffer of step s is lent again only once step s is committed.
+// A producer that records in a file which iterations are committed; the kill loop later requires that the pool keeps
+// these. The producer continues from the iterate that the pool holds. It learns of commits only from the rule of the
+// hand-off: the buffer of step s is lent again only after step s is committed.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -21,8 +21,8 @@ namespace testing = ringside::testing;
 
 constexpr std::uint32_t kBuffers = 2;
 
-/// Overwrites the file's only word: the newest iteration that is certainly committed. Once the call returns, all 8
-/// bytes are in the page cache, whichever process is killed afterwards.
+/// Overwrites the only word of the file: the newest iteration that is certainly committed. When the call has returned,
+/// all 8 bytes are in the page cache, and remain there whichever process is killed afterwards.
 void acknowledge(int file, std::uint64_t iteration) {
   if (pwrite(file, &iteration, sizeof iteration, 0) == sizeof iteration) return;
   std::perror("acknowledging_producer: the acknowledgement could not be written");

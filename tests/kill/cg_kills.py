@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Conjugate gradients whose processes get SIGKILL at random instants: the built-in cg, and ringside.scipy.cg in Python.
 
-A life begins without a pool. Producer, analyzer, both, or these and `ringside run` are killed; the run is resumed until it
-is done. A reader that is never killed follows the pool. Every iterate that it sees, and every one that the pool keeps
-whenever no process is alive, must be that of undisturbed runs, bit for bit, in x, r, p and the scalars; and none that it
-has seen may be lost. kill_loop does the same for PageRank, and cannot know x, r and p of a Python program."""
+A life begins without a pool. Each kill hits the producer, the analyzer, both, or both and `ringside run`; the run is
+resumed until it is done. A reader that is never killed follows the pool. Every iterate that this reader sees, and every
+iterate that the pool keeps when no process is alive, must be bit-equal to that of undisturbed runs (x, r, p and the
+scalars). No iterate that the reader has seen may be lost. kill_loop does the same for PageRank, but cannot know x, r
+and p of a Python program."""
 
 import argparse
 import collections
@@ -48,8 +49,8 @@ cg(A, np.ones(A.shape[0]), rtol=0.0, maxiter=int(sys.argv[2]))
 
 
 def write_matrix(folder, rows):
-    """A stiff beam with a weak bond between all points: a condition number that leaves cg no rest for thousands of
-    iterations, and with rows² entries iterations that take long beside their hand-off."""
+    """A stiff beam with a weak bond between all points. The condition number is so large that cg iterates thousands of
+    times, and there are rows² entries, so that an iteration takes much longer than its hand-off."""
     beam = scipy.sparse.diags([-1.0, 2.0, -1.0], [-1, 0, 1], shape=(rows, rows)).toarray()
     row = np.arange(rows)
     A = scipy.sparse.csr_matrix(beam @ beam + 1e-9 * np.exp(-abs(row[:, None] - row[None, :]) / 100.0))
@@ -86,7 +87,7 @@ class Follower:
                 except ringside.OverwrittenError:
                     continue
                 except ringside.PeerLostError:
-                    time.sleep(0.001)  # on a busy machine the next analyzer may start more than 5 s after a kill
+                    time.sleep(0.001)  # on a busy machine, the next analyzer may start more than 5 s after a kill
                 except ringside.Error:
                     if opened is not None:
                         raise
@@ -128,7 +129,7 @@ class Loop:
         return subprocess.Popen([str(word) for word in self.command(slots)], env=environment, stdin=subprocess.DEVNULL)
 
     def learn(self):
-        """Undisturbed runs, until each iteration was seen in one of them. They must agree, too."""
+        """Makes undisturbed runs until each iteration was seen in one of them. These runs must also agree."""
         def compare(iteration, bits):
             for name, value in bits.items():
                 if self.expected[iteration].setdefault(name, value) != value:
@@ -158,7 +159,7 @@ class Loop:
                 self.differences.append(f"{name} of iteration {iteration} differs from that of an undisturbed run")
 
     def look_at_rest(self, compare):
-        """Returns the newest iteration that is kept."""
+        """For use while no process is alive. Returns the newest iteration that is kept."""
         newest = 0
         with contextlib.suppress(ringside.UsageError):  # no pool, or an unfinished one after a kill
             opened = ringside.open(self.pool)
@@ -182,8 +183,8 @@ class Loop:
             follower = Follower(self.pool, compare)
             with self.start(slots) as run:
                 try:
-                    # The last life ends without further kills, because on a busy machine each kill would let it advance
-                    # by only a few steps.
+                    # The last life ends without further kills, because on a busy machine, the run would advance by only
+                    # a few steps between two kills.
                     while not self.enough_kills() and not self.kill_something(run, follower):
                         pass
                     code = run.wait(HANG_S)
@@ -204,7 +205,7 @@ class Loop:
             self.differences.append(f"a run that is done has kept iteration {kept}")
 
     def kill_something(self, run, follower):
-        """Waits for a random instant and kills. True if the run ends by that, or has ended."""
+        """Waits for a random instant and kills. True if this ends the run, or the run has ended before."""
         if self.random.randrange(4) != 0:  # otherwise a kill may also hit starting programs or the creation of a pool
             before, deadline = follower.newest, time.monotonic() + HANG_S
             while follower.newest == before and run.poll() is None:

@@ -63,7 +63,7 @@ class Check {
     }
   }
 
-  /// Compares the journal with the ring's kept steps; if `complete`, the journal must reach the newest.
+  /// Compares the journal with the ring's kept steps; if `complete`, the journal must reach the newest step.
   void check_ring(bool complete) {
     if (!std::filesystem::exists(pool_)) return;
     std::vector<RecordedStep> kept;
@@ -153,8 +153,8 @@ class Check {
     }
   }
 
-  /// Every `every`-th iteration is a step. A life that was asked to end also publishes the iteration that it has just
-  /// done; a run that loses its parent is asked to end.
+  /// Every `every`-th iteration is published as a step. A producer that was asked to end also publishes the iteration
+  /// that it has just done; a run that loses its parent is asked to end.
   void check_iterations(const Told& told) {
     const std::uint64_t every = published_.every;
     const wire::StepRecord* before = nullptr;

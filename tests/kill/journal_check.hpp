@@ -23,7 +23,7 @@ inline std::uint64_t next_due(std::uint64_t iteration, std::uint64_t every) {
 }
 
 struct JournalCheck {
-  std::vector<std::string> violations;  // empty: all is well
+  std::vector<std::string> violations;  // empty: nothing is wrong
   std::uint64_t records_compared = 0;   // with the ring and with the records received live
   std::uint64_t steps_recorded = 0;
   std::uint64_t gaps_named = 0;

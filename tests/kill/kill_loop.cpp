@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kills real processes at random instants, again and again, and checks afterwards what the user was promised: no
+// Kills real processes at random instants, again and again, and checks after each kill what the user was promised: no
 // acknowledged commit is lost, every bit is right, and no process waits indefinitely (docs/inside/crash_testing.md,
 // "Kill loops").
 #include <fmt/format.h>
@@ -60,7 +60,7 @@ int loop(const Options& options) {
   const std::int64_t begin = now_ns();
   const auto elapsed_s = [begin] { return static_cast<double>(now_ns() - begin) * 1e-9; };
   while ((tally.all_kills() < options.kills || elapsed_s() < options.seconds) && tally.violations.empty()) {
-    at.quiet_disk = tally.lives % 12 != 0;  // a round has three lives: the first of every four rounds syncs
+    at.quiet_disk = tally.lives % 12 != 0;  // a round has three lives; one round of four syncs its pools
     runs.surround_with(at);
     live_as_a_service(at, random, 12, tally);
     if (tally.violations.empty()) runs.live(random, tally);

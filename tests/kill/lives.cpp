@@ -133,7 +133,7 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
                                                 "--slots=" + std::to_string(kServiceSlots),
                                                 at.quiet_disk ? "--durability=process" : "--durability=power",
                                                 either("--reduce=slot", "--reduce=transfer", random),
-                                                "--journal-size=4M",  // rotates in a long life
+                                                "--journal-size=4M",  // so small that a long life rotates the journal
                                                 "--shared-core",
                                                 fmt::format("--peer-timeout={}", kPeerTimeoutS),
                                                 "--log-level=off"};
@@ -193,7 +193,7 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
       if (!victim->running()) tally.violations.push_back(fmt::format("the {} ended by itself, see {}", name, log));
     }
   }
-  // At the end the service is stopped: its pool and journal must be complete.
+  // At the end, the service is stopped; then its pool and journal must be complete.
   const std::uint64_t before = acknowledged_in(acknowledgements);
   while (acknowledged_in(acknowledgements) == before && producer->running()) let_time_pass(random, 10);
   kill_one(*producer, "producer");

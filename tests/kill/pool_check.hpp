@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What must hold for a pool whose processes were killed: the design's invariants.
+// What must hold for a pool whose processes were killed: the invariants of the design.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ using IsIterate = std::function<bool(std::uint64_t k, const double* x, std::uint
 
 struct PoolCheck {
   std::vector<std::string> violations;  // empty: all is well
-  std::uint64_t newest = 0;             // the newest iteration; 0: none
+  std::uint64_t newest = 0;             // the newest iteration; 0: there is none
   std::uint64_t iterates_checked = 0;
 };
 

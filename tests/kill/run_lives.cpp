@@ -129,8 +129,8 @@ void RunsThatResume::live(std::mt19937_64& random, Tally& tally) const {
   const Run life = any_run("run", random);
   ++tally.lives;
   std::uint64_t acknowledged = 0;
-  // A finished run is resumed once more without a kill: the analyzer then names the records that the last kill
-  // prevented.
+  // A finished run is resumed once more without a kill. The analyzer then names the steps that have no record because
+  // of the last kill.
   for (bool done = false, settled = false; !settled;) {
     const bool journal = done || !one_in(8, random);
     for (const fs::path& folder : runtime_folders(at_.folder)) fs::remove_all(folder);
@@ -157,7 +157,8 @@ void RunsThatResume::live(std::mt19937_64& random, Tally& tally) const {
       if (target == 4) kill_run(run, tally);  // the children are killed at the same time
       const bool hit = target != 1 && kill_children(run.pid(), "ringside-producer", tally);
       if (target == 2 || target == 4) kill_children(run.pid(), "ringside-analyzer", tally);
-      // If no producer was hit, it had not started yet and the run continues with another analyzer, or the run is over.
+      // If no producer was hit, either the producer had not started yet, and the run continues with another analyzer,
+      // or the run is over.
       if (target == 2 && !hit && run.running()) continue;
       if (target == 1 || target == 3) kill_run(run, tally);
       at_rest = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two settings in which whole runs are killed and resumed until they are done: as `ringside run`, and as the two
+// The two settings in which whole runs are killed and resumed until they are done: `ringside run`, and the two
 // services. Bits, ring and journal must equal those of an undisturbed run.
 #pragma once
 
@@ -19,12 +19,12 @@ class RunsThatResume {
   explicit RunsThatResume(const Surroundings& at);
   void surround_with(const Surroundings& at) { at_ = at; }
 
-  /// `ringside run`: one, two or all of its processes are killed at once. A reader of the pool that is not killed
-  /// acknowledges the commits.
+  /// The setting `ringside run`: one, two or all of its processes are killed at the same time. A reader of the pool
+  /// that is not killed acknowledges the commits.
   void live(std::mt19937_64& random, Tally& tally) const;
 
-  /// `ringside-analyzer` and `ringside-producer` at a socket: one or both are killed. At the end the service is
-  /// stopped.
+  /// The setting with `ringside-analyzer` and `ringside-producer` at a socket: one or both are killed. At the end, the
+  /// service is stopped.
   void live_apart(std::mt19937_64& random, Tally& tally) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An iteration whose k-th iterate can be computed without the earlier iterates. No error stays hidden: one wrong bit in
-// x_{k-1} makes every later iterate wrong. Row i is a linear congruential generator of its own, kept in a double.
+// An iteration whose k-th iterate can be computed without the earlier iterates. No error remains hidden: one wrong bit
+// in x_{k-1} makes every later iterate wrong. Each row is a separate linear congruential generator, kept in a double.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@
 
 namespace ringside::testing {
 
-/// Reads the pool from outside, and remembers the newest iteration that it read completely.
+/// Reads the pool from another process, and remembers the newest iteration that it read completely.
 class Watcher {
  public:
   explicit Watcher(std::string pool);

@@ -28,7 +28,7 @@ Victim::Victim(const std::string& program, const std::vector<std::string>& argum
   argv.push_back(nullptr);
   const UniqueFd output(open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   if (!output.valid()) throw system_error("{}: {}", log, errno_text(errno));
-  // Not fork(): it would copy the page tables of a process that holds many pools.
+  // fork() is not used here, because it would copy the page tables of a process that has mapped many pools.
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, output.get(), STDOUT_FILENO);
@@ -92,7 +92,7 @@ bool wait_for_orphans() {
       }
       return false;
     }
-    poll(nullptr, 0, 1);  // this process has no pidfd of its grandchildren
+    poll(nullptr, 0, 1);  // polls, because this process has no pidfd of its grandchildren
   }
 }
 

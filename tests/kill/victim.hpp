@@ -15,8 +15,8 @@
 
 namespace ringside::testing {
 
-/// --peer-timeout of the programs: longer than a successor needs to open its pool and sync it on a disk that other
-/// processes keep busy. With 10 s, runs gave up beside a process that wrote and synced 600 MB again and again.
+/// --peer-timeout of the programs: longer than a new analyzer needs to open its pool and sync it on a disk that other
+/// processes keep busy. With 10 s, runs gave up while another process repeatedly wrote and synced 600 MB.
 inline constexpr int kPeerTimeoutS = 60;
 
 /// A process that takes longer counts as hung.
@@ -52,7 +52,7 @@ std::vector<pid_t> children_of(pid_t parent, const std::string& program);
 /// false.
 bool wait_for_orphans();
 
-/// Usually waits until `progress` is true, so that the killed process has something to lose. Returns false if
+/// In most calls, waits until `progress` is true, so that the killed process has something to lose. Returns false if
 /// `progress` never becomes true.
 bool let_work_begin(std::mt19937_64& random, const std::function<bool()>& progress);
 

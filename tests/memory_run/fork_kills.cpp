@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // memory_fork_kills child|parent|fork|late|full ROUNDS SEED, under `ringside-memory run`: 8 threads work on memory of
-// the arena and compare it with plain memory, while processes that share it by fork are killed.
+// the arena and compare it with ordinary memory, while processes that share the arena through fork are killed.
 //   child   forked children work on their private copies and are killed; the parent continues
 //   parent  the parent is killed; the child continues with its copy and writes "same"
 //   fork    the process is killed by one thread while another thread forks
@@ -31,8 +31,8 @@ using ringside::testing::status_of;
 constexpr uint64_t kThreads = 8, kBytes = uint64_t{16} << 20, kWords = kBytes / sizeof(uint64_t);
 constexpr uint64_t kWordsOfThread = kWords / kThreads;
 
-// A word contains its index and the number of stores to it. So a test can check a copy that was made while other
-// threads stored.
+// A word contains its index and the number of stores to it. With these, a test can check a copy that was made while
+// other threads stored.
 uint64_t* far_words = nullptr;
 uint64_t* plain_words = nullptr;  // in the kernel's memory
 
@@ -72,7 +72,7 @@ class Worker {
  private:
   void change_block() {
     if (block_.words == nullptr) {
-      block_.count = random_() % 100'000 + (uint64_t{1} << 17);  // 1 MiB or more, so that the block is in the arena
+      block_.count = random_() % 100'000 + (uint64_t{1} << 17);  // at least 1 MiB, so that the block is in the arena
       block_.words = static_cast<uint64_t*>(std::malloc(block_.count * sizeof(uint64_t)));
       block_.seed = random_();
       if (block_.words == nullptr) return;  // far memory is full
@@ -126,8 +126,8 @@ void make_words() {
   for (uint64_t i = 0; i < kWords; ++i) far_words[i] = plain_words[i] = (i + 1) << 32;
 }
 
-/// In a child: the words of the forking thread are exact. Each other page has its content from some time during the
-/// fork.
+/// Call in a child. The words of the forking thread must be exact. Each other page has its content from some time
+/// during the fork.
 void adopt_words() {
   for (uint64_t i = 0; i < kWords; ++i) {
     const bool exact = i < kWordsOfThread;
@@ -156,7 +156,7 @@ int kill_children(uint64_t rounds, uint64_t seed) {
     }
     close(ends[1]);
     char works = 0;
-    if (round % 3 != 0 && read(ends[0], &works, 1) != 1) return 3;  // the child ended by itself
+    if (round % 3 != 0 && read(ends[0], &works, 1) != 1) return 3;  // the child ended without a kill
     for (uint64_t left = own.random() % 100; left > 0; --left) own.step();
     close(ends[0]);
     kill(child, SIGKILL);
@@ -196,7 +196,8 @@ int kill_in_fork(uint64_t seed) {
   const Threads others(seed);
   std::thread killer([seed] {
     std::mt19937_64 random(seed);
-    // The kill comes after some forks and often in the middle of one: the copy for a fork takes some ten milliseconds.
+    // The kill comes after some forks, and often during a fork, because the copy for a fork takes some ten
+    // milliseconds.
     volatile uint64_t counter = 0;
     for (uint64_t left = random() % 200'000'000; left > 0; --left) counter = counter + 1;
     kill(getpid(), SIGKILL);
@@ -209,7 +210,7 @@ int kill_in_fork(uint64_t seed) {
   }
 }
 
-/// Allocates and stores; returns whether it later finds the same content.
+/// Allocates and stores. Returns whether the memory later has the same content.
 bool allocates(uint64_t seed) {
   std::mt19937_64 random(seed);
   for (int round = 0; round < 4; ++round) {
@@ -226,8 +227,8 @@ bool allocates(uint64_t seed) {
   return true;
 }
 
-/// If its parent had allocated nothing, a child starts its arena at its first allocation. Here 8 threads make it at
-/// once, while the child forks.
+/// If its parent had allocated nothing, a child starts its arena at its first allocation. Here, 8 threads make their
+/// first allocations at the same time, while the child forks.
 int start_late(uint64_t rounds, uint64_t seed) {
   for (uint64_t round = 0; round < rounds; ++round) {
     const pid_t child = fork();
@@ -256,8 +257,8 @@ int start_late(uint64_t rounds, uint64_t seed) {
   return 0;
 }
 
-/// The allocation takes more than half of far memory, so a copy does not fit. The child ends at its first touch and
-/// never reads zeros.
+/// The allocation takes more than half of far memory, so that a copy does not fit. The child must end at its first
+/// access, and must never read zeros.
 int fork_without_room() {
   constexpr uint64_t kMost = uint64_t{160} << 20;
   auto* const words = static_cast<uint64_t*>(std::malloc(kMost));
@@ -279,7 +280,7 @@ int fork_without_room() {
 
 int main(int count, char** arguments) {
   if (count != 4) return 2;
-  alarm(100);  // ends a process that hangs
+  alarm(100);  // kills a process that hangs
   const std::string mode = arguments[1];
   const uint64_t rounds = std::strtoull(arguments[2], nullptr, 10), seed = std::strtoull(arguments[3], nullptr, 10);
   if (mode == "late") return start_late(rounds, seed);

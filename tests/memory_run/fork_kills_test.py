@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kills processes under `ringside-memory run` that share memory by fork: the others keep their content, and far memory
-is given back. Far memory is a tmpfs of this test alone, or a folder on a disk. Skipped (77) where that is not
-permitted."""
+"""Kills processes under `ringside-memory run` that share memory through fork: the other processes keep the content of
+their memory, and far memory is given back. Far memory is a tmpfs that only this test uses, or a folder on a disk. The
+test is skipped (77) if this is not permitted."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ RUN, PROGRAM = sys.argv[1:3]
 
 
 def own_tmpfs(folder):
-    """Runs this script again, with a tmpfs at `folder` in a mount namespace of its own."""
+    """Runs this script again in a separate mount namespace, with a tmpfs at `folder`."""
     names = ["unshare", "--mount"] + ([] if os.getuid() == 0 else ["--user", "--map-root-user"])
     mount = names + ["sh", "-c", 'mount -t tmpfs -o size=256m tmpfs "$0" && exec "$@"', folder]
     try:
@@ -41,7 +41,7 @@ def expect(condition, what):
 def run(folder, faults, *arguments):
     command = [RUN, "run", "--dram=4M", f"--far={folder}", "--far-limit=200M", f"--faults={faults}", "--quiet", "--",
                PROGRAM, *map(str, arguments)]
-    # The output ends once all processes that have it open have ended.
+    # The output ends when all processes that have it open have ended.
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=110)
     if done.returncode == 3 and "userfaultfd is not permitted" in done.stderr:
         print(done.stderr.strip())
@@ -67,7 +67,7 @@ def test(folder, own, rounds, first_seed):
             done = run(folder, faults, mode, rounds_in_it, seed)
             expect((done.returncode, done.stdout, done.stderr) == (code, printed, ""), f"{mode}, seed {seed}: {done}")
             check_folder(folder, before)
-    if own:  # the test's own tmpfs has 256 MiB
+    if own:  # the separate tmpfs has 256 MiB
         done = run(folder, "signal", "full", 0, 0)
         expect(done.returncode == 0 and done.stderr.count("\n") == 1 and "of which it has no copy" in done.stderr,
                f"no room for a copy: {done}")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Signals, cancelled threads and children of a program that has the library preloaded (interposed_test.py starts it).
+// Signals, cancelled threads and children of a program into which the library is preloaded (interposed_test.py starts
+// the program).
 #include <aio.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -34,7 +35,7 @@ namespace {
 
 constexpr size_t kLarge = size_t{8} << 20, kStep = 4096;  // twice the DRAM; a page
 
-/// Memory of twice the DRAM; every page has the same first byte.
+/// Memory that is twice as large as the DRAM; the first byte of every page is `byte`.
 char* large_memory(char byte) {
   auto* const memory = static_cast<char*>(std::malloc(kLarge));
   EXPECT_NE(memory, nullptr);
@@ -51,7 +52,7 @@ void touch_byte(char* at) {
   volatile char& byte = *at;
   byte = static_cast<char>(byte + 1);
 }
-/// Touches all pages; other memory thereby leaves the DRAM.
+/// Touches all pages, so that other memory leaves the DRAM.
 void touch_all(char* memory) {
   for (size_t i = 0; i < kLarge; i += kStep) touch_byte(memory + i);
 }
@@ -153,7 +154,7 @@ TEST(InterposedSignals, AHandlerThatInterruptsPpollOrEpollPwaitMayTouchTheArena)
   std::free(in_handlers);
 }
 
-// For aio_read, the C library starts a thread with all signals blocked.
+// For aio_read, the C library starts a thread in which all signals are blocked.
 TEST(InterposedSignals, AioReadOfTheCLibraryReachesAbsentMemory) {
   char* const memory = large_memory(1);
   const int zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
@@ -184,7 +185,7 @@ void* touch_until_enough(void* /*argument*/) {
   return nullptr;
 }
 
-// For a change of ids, the C library signals every thread.
+// For a change of user or group ids, the C library sends a signal to every thread.
 TEST(InterposedSignals, AChangeOfIdsReachesThreadsAmongTheirFaults) {
   in_handlers = large_memory(0);
   enough = false;
@@ -249,7 +250,7 @@ TEST(InterposedSignals, AThreadIsCancelledBetweenItsFaults) {
     while (touched - before < 20 + round) sched_yield();
     pthread_cancel(thread);
     pthread_join(thread, nullptr);
-    touch_all(in_handlers);  // would wait for ever if the thread had left a granule half-loaded
+    touch_all(in_handlers);  // would wait for ever if the thread had left a granule partly loaded
   }
   std::free(in_handlers);
 }
@@ -257,7 +258,7 @@ TEST(InterposedSignals, AThreadIsCancelledBetweenItsFaults) {
 TEST(InterposedChildren, GetSignalsOfTheirGroupOnceTheyHaveTheirArena) {
   in_handlers = large_memory(0);
   const pid_t group = fork();
-  if (group == 0) {  // a group of its own: the test's other processes get no signal
+  if (group == 0) {  // in a separate process group: the test's other processes get no signal
     setpgid(0, 0);
     struct sigaction action {};
     action.sa_handler = [](int) { touch_byte(in_handlers + static_cast<size_t>(std::rand()) % kLarge); };
@@ -361,7 +362,7 @@ TEST(InterposedChildren, OfVforkAreTracedFromTheirExecOn) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFSTOPPED(status)) << status;
   EXPECT_EQ(WSTOPSIG(status), SIGTRAP);
-  for (long passed = 0; WIFSTOPPED(status);) {  // passes the program's own traps and faults on to it
+  for (long passed = 0; WIFSTOPPED(status);) {  // passes the program's own traps and faults on to the program
     ASSERT_EQ(ptrace(PTRACE_CONT, child, nullptr, passed), 0);
     ASSERT_EQ(waitpid(child, &status, 0), child);
     passed = WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
@@ -373,10 +374,10 @@ TEST(InterposedChildren, OfVforkWhoseExecFailsEndAsUsual) {
   EXPECT_EQ(status_of(traced_by_vfork("/no/such/program")), 7);
 }
 
-// Children also have no arena with --fork none, and if a copy did not fit into far memory.
+// With --fork none, children have no arena; neither do children whose copy did not fit into far memory.
 TEST(InterposedChildren, WithoutAnArenaChangeNothingOfTheirParents) {
   char* const memory = large_memory(3);
-  const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));  // without the handlers of fork
+  const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));  // the handlers of fork do not run
   if (child == 0) {
     std::free(memory);
     _exit(7);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every function that the preload library interposes, called by a program with the library preloaded. CMakeLists.txt
-// sets the environment: 4 MiB of DRAM, 64 MiB of far memory, allocations from 64 KiB on.
+// A program with the preloaded library that calls every function that the library interposes. CMakeLists.txt sets the
+// environment: 4 MiB of DRAM, 64 MiB of far memory, allocations of 64 KiB or more.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ bool in_arena(const void* memory) {
   return owns != nullptr && owns(memory) != 0;
 }
 
-// The compiler can neither remove nor predict operations on the result.
+// Returns the pointer in such a way that the compiler can neither remove nor predict operations on it.
 template <class Pointer>
 Pointer opaque(Pointer pointer) {
   asm volatile("" : "+r"(pointer) : : "memory");
@@ -55,14 +55,14 @@ bool is_zero(const void* memory, std::size_t bytes) {
   }
   return true;
 }
-/// Touches more memory than the DRAM, so that all memory touched before has left it.
+/// Touches more memory than fits into the DRAM, so that all memory that was touched before has left the DRAM.
 void sweep() {
   auto* const memory = static_cast<char*>(std::malloc(12 * kMiB));
   ASSERT_NE(memory, nullptr);
   for (std::size_t i = 0; i < 12 * kMiB; i += kPage) opaque(memory)[i] = 1;
   std::free(memory);
 }
-/// Memory of malloc that holds a pattern until a test overwrites it.
+/// Memory from malloc that contains a pattern until a test overwrites it.
 class Filled {
  public:
   Filled(std::size_t bytes, unsigned seed) : bytes_(bytes), seed_(seed), memory_(std::malloc(bytes)) {
@@ -231,7 +231,7 @@ TEST(Interposed, APartOfAMappingCanBeUnmapped) {
   EXPECT_EXIT(opaque(memory)[kMiB + 5] = 1, ::testing::KilledBySignal(SIGSEGV), "");
   ASSERT_EQ(munmap(memory, kMiB), 0);
   ASSERT_EQ(munmap(memory + 2 * kMiB, 2 * kMiB), 0);
-  // All of the memory was released, so it can be mapped again.
+  // All memory was released, so it can be mapped again.
   void* const all = map(56 * kMiB);
   EXPECT_NE(all, MAP_FAILED);
   munmap(all, 56 * kMiB);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs memory_interposed_test under `ringside-memory run`; skipped (77) where userfaultfd is not permitted."""
+"""Runs memory_interposed_test under `ringside-memory run`. The test is skipped (77) if userfaultfd is not permitted."""
 
 import subprocess
 import sys

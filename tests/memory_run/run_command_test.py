@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`ringside-memory run` itself: exit codes, refusals in one line, the account also of killed programs, children, limits."""
+"""`ringside-memory run` itself: exit codes, refusals in one line, the account (also for killed programs), children,
+limits."""
 
 import json
 import os
@@ -15,8 +16,8 @@ import unittest
 
 BIN = pathlib.Path(sys.argv.pop()).resolve()
 PYTHON = "/usr/bin/python3"
-# Writes and reads 4 times the DRAM, and prints the largest resident size meanwhile. Only anonymous memory counts,
-# because a mapped far file on tmpfs is shared memory.
+# Writes and reads memory of 4 times the size of the DRAM, and prints the largest resident size during this. Only
+# anonymous memory counts, because a mapped far file on tmpfs is shared memory.
 FOUR_TIMES = """
 import sys
 def resident():
@@ -58,7 +59,7 @@ class Command(unittest.TestCase):
         self.assertIn(text, done.stderr)
 
     def compiled(self, flag):
-        """An empty program that was compiled with this, or None if it cannot be here."""
+        """An empty program, compiled with this flag; None if this machine cannot compile it."""
         program = self.folder / flag
         made = subprocess.run(["gcc", flag, "-x", "c", "-", "-o", program], input="int main(void) { return 0; }", text=True,
                               capture_output=True, check=False)
@@ -107,7 +108,8 @@ class Command(unittest.TestCase):
         for name, program in built.items():
             if program:
                 self.assert_refused(run([], [program]), 2, f"found a program with {name}")
-                # If a preloadable program starts the refused one, the loader of the refused program prints the message.
+                # If a program that accepts the preloaded library starts the refused one, the loader of the refused
+                # program prints the message.
                 self.assert_refused(run(["--quiet"], ["sh", "-c", program]), 2, f"{program}: found {name}")
         library = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=False).stdout.strip()
         if "/" in library:
@@ -190,18 +192,18 @@ class Command(unittest.TestCase):
         self.assertEqual(on_output.stderr, "")
 
     def test_unreserved_mappings_are_in_far_memory_if_the_user_asks(self):
-        # 0x4022: private, anonymous, MAP_NORESERVE, as jemalloc maps all of its memory.
+        # 0x4022 means private, anonymous and MAP_NORESERVE; jemalloc maps all its memory in this way.
         program = [PYTHON, "-c", "import mmap; m = mmap.mmap(-1, 9 << 20, flags=0x4022); m[:] = bytes(9 << 20)"]
         _, without = self.account(["--min-size=8M"], program)
         _, asked = self.account(["--min-size=8M", "--noreserve"], program)
         self.assertEqual([found["total"]["far_peak_bytes"] // (9 << 20) for found in (without, asked)], [1, 2])
-        # A mapping that does not fit into far memory goes to the kernel: it may be a reservation of which little is
-        # used.
+        # The kernel makes a mapping that does not fit into far memory, because the mapping may be a reservation of
+        # which little is used.
         done = run(["--noreserve"], [PYTHON, "-c", "import mmap; mmap.mmap(-1, 1 << 45, flags=0x4022)[5] = 1"])
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_another_malloc_may_have_its_memory_in_far_memory(self):
-        # The memory that it returns lies in the arena, and only that malloc may free it.
+        # The memory that this malloc returns is in the arena, and only this malloc may free it.
         library = next((str(path) for path in pathlib.Path("/usr/lib/x86_64-linux-gnu").glob("libjemalloc.so.*")), None)
         if library is None:
             self.skipTest("jemalloc is not installed (libjemalloc2)")
@@ -250,7 +252,8 @@ assert all(texts[i] == (str(i) * 150 if i % 2 else str(i + 1) * 200) for i in ra
         self.assertEqual(account["total"]["refused_allocations"], 1)
 
     def ready(self, program, **more):
-        """A program that has said that it is ready."""
+        """Starts a program under `ringside-memory run`, and returns its process when the program has printed
+        "ready"."""
         process = subprocess.Popen([BIN / "ringside-memory", "run", "--dram=4M", "--far=/dev/shm", "--quiet", "--", PYTHON, "-c", program],
                                    stdout=subprocess.PIPE, **more)
         self.assertEqual(process.stdout.readline(), b"ready\n")
@@ -269,7 +272,8 @@ assert all(texts[i] == (str(i) * 150 if i % 2 else str(i + 1) * 200) for i in ra
         self.addCleanup(os.close, writer)
         with self.ready(program, stdin=stays_open) as process:
             process.kill()
-            # The program's end closes the last descriptor of the pipe; if the program continued, this read would wait.
+            # The end of the program closes the last descriptor of the pipe. If the program continued, this read would
+            # wait.
             self.assertEqual(process.stdout.read(), b"")
 
     def test_program_ends_with_the_killed_command(self):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of the distribution give byte-equal output under `ringside-memory run` with little DRAM: what they print, the
-files that they write and their exit code are compared with a plain run. A program that is not installed is skipped."""
+"""Programs of the distribution must give byte-equal output under `ringside-memory run` with little DRAM: what they
+print, the files that they write and their exit codes are compared with a run without it. A program that is not
+installed is skipped."""
 
 import json
 import os
@@ -15,7 +16,7 @@ import unittest
 BIN = pathlib.Path(sys.argv.pop()).resolve()
 PYTHON = "/usr/bin/python3"
 FAULTS = "signal"  # as kDefaultFaults in memory/command/run_command.cpp
-DRAM, LEAST = "8M", "64K"  # a fraction of the memory that the larger of these programs use
+DRAM, LEAST = "8M", "64K"  # a fraction of the memory that the larger ones of these programs use
 
 NUMPY = """
 import numpy as np
@@ -86,8 +87,8 @@ echo ${#text}; (echo "sub $(echo "$text" | wc -c)"); cat <<< "$text" | sha256sum
 """
 MAKEFILE = "all: a.o b.o\n\tcat a.o b.o | wc -c > sizes\n%.o: %.c\n\tgcc -O1 -c $< -o $@\n"
 
-# name: the command's words; {in} is the folder of inputs. The current folder is empty at first; its content is compared
-# at the end.
+# {name: the command's words}. {in} is the folder of inputs. The current folder is empty at the beginning; its content
+# is compared at the end.
 CASES = {
     "awk": ["awk", "{ s[$1 % 5003] = s[$1 % 5003] $1; n += length(s[$1 % 5003]) } END { for (i = 0; i < 5003; ++i) print s[i]; print n }", "{in}/numbers"],
     "bash": ["bash", "{in}/script.sh", "{in}/few"],
@@ -143,7 +144,7 @@ def make_inputs(folder):
 
 
 def end_of(command, folder):
-    """What there is to compare: exit code, output, errors, files."""
+    """What is compared: exit code, standard output, standard error, and files."""
     folder.mkdir()
     done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60,
                           env={**os.environ, "LC_ALL": "C", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The way in which a forked child ended.
+// How a forked child ended.
 #pragma once
 
 #include <sys/wait.h>

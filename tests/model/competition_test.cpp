@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The three published competitions (S. G. Fagerheim's thesis, Tables 3 to 5): two groups of threads copy side by side.
-// Predicted from the STREAM tables alone.
+// The three published competitions (S. G. Fagerheim's thesis, Tables 3 to 5), in which two groups of threads copy at
+// the same time. They are predicted only from the STREAM tables.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class PublishedCompetitionTest : public ::testing::Test {
 TEST_F(PublishedCompetitionTest, BothTiersShareTheSameChannels) {
   EXPECT_EQ(channels_of(node_).groups(), 1u);
   EXPECT_NEAR(channels_of(node_).capacity_bytes_s.front(), 99.1e9,
-              0.1e9);  // triad with 16 threads: 74.3 GB/s counted, 4/3 of it moved
+              0.1e9);  // triad with 16 threads: 74.3 GB/s counted; 4/3 of that is moved
 }
 
 TEST_F(PublishedCompetitionTest, NeitherTheOrderOfTheStreamsNorAMissingThreadCountMatters) {

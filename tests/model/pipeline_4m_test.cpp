@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The published pipeline of n = 4,000,000 (S. G. Fagerheim, an earlier text of the thesis, Figure 11), predicted from
-// the node's STREAM tables and from its two kernels in DRAM. No figure of the pipeline itself goes into the model.
+// the node's STREAM tables and from the pipeline's two kernels in DRAM. The model uses no figure of the pipeline
+// itself.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -14,7 +15,7 @@
 namespace ringside {
 namespace {
 
-/// One row of the table: seconds of 5000 iterations.
+/// One row of the published table: seconds for 5000 iterations.
 struct Published {
   int producer_threads;
   double producer_idle_s;
@@ -30,10 +31,10 @@ constexpr std::array kPublished = {
 
 // The model without one of its terms, so that a comparison shows the contribution of each term (docs/inside/model.md).
 enum class SimplerModel {
-  kBandwidthAlone,      // a kernel takes its bytes divided by the saturated bandwidth, with any number of threads
-  kNoContention,        // a kernel takes as long beside others as alone
+  kBandwidthAlone,      // a kernel's time is its bytes divided by the saturated bandwidth, for any thread count
+  kNoContention,        // a kernel takes the same time with and without other kernels beside it
   kProportionalShares,  // all threads have equal shares, and unused shares are lost
-  kHardLimits           // the larger of the times in the core and in memory, not their soft sum
+  kHardLimits           // the larger of the times in core and memory in place of their soft sum
 };
 inline constexpr std::array kSimplerModels = {SimplerModel::kBandwidthAlone, SimplerModel::kNoContention,
                                               SimplerModel::kProportionalShares, SimplerModel::kHardLimits};
@@ -49,7 +50,7 @@ std::string_view to_string(SimplerModel simpler) noexcept {
 }
 
 NodeModel simplified(NodeModel model, SimplerModel to) {
-  constexpr double kHard = 60;  // an exponent at which the soft sum is the larger term
+  constexpr double kHard = 60;  // with this exponent, the soft sum is practically the larger term
   model.pairs.clear();          // otherwise measured pairs replace the terms
   switch (to) {
     case SimplerModel::kBandwidthAlone:
@@ -81,7 +82,7 @@ class PublishedPipelineTest : public ::testing::Test {
     request_.run.passes = 5;
   }
 
-  /// Mean and largest relative error of the total under `model`.
+  /// The mean and the largest relative error of the total time that `model` predicts.
   struct Errors {
     double mean = 0;
     double largest = 0;
@@ -125,7 +126,7 @@ TEST_F(PublishedPipelineTest, IdleTimesAreWithinATenthOfTheTotalInAtLeast26Of30)
 TEST_F(PublishedPipelineTest, ASplitWithTheLeastPublishedTotalIsChosen) {
   const Plan plan = make_plan(node_, request_);
   const int chosen = plan.rows[plan.best].configuration.producer_threads;
-  EXPECT_TRUE(chosen == 8 || chosen == 7) << chosen;  // both took 40.80 s
+  EXPECT_TRUE(chosen == 8 || chosen == 7) << chosen;  // both splits took 40.80 s
 }
 
 TEST_F(PublishedPipelineTest, ThePublishedTotalsLieInTheIntervalsOfMostSplits) {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The solver of several ranks of docs/publish/mpi.md in builds of its own: with the installed component `mpi` of CMake's package, and with
-Ringside's sources, of which the commands are looked at: what they compile is what the build of Ringside itself compiles. Takes
-Ringside's build folder, and the folder to build in."""
+"""Builds the solver of several ranks of docs/publish/mpi.md in projects of its own: once with the component `mpi` of
+the installed CMake package, and once with Ringside's sources. For the latter, the test compares the build commands: the
+project must compile the same sources as the build of Ringside itself. Arguments: Ringside's build folder, and the
+folder for these builds."""
 
 import pathlib
 import shutil

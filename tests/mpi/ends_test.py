@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How runs of several ranks end that neither finish nor lose a process: by `stop`, a signal, a trigger or `ringside stop`, for want
-of memory or of an analyzer, and while another node's analyzer stands still. What is committed is resumed to the right bits."""
+"""How runs of several ranks end if they neither finish nor lose a process: by `stop`, a signal, a trigger or `ringside
+stop`, because memory or an analyzer is missing, and while another node's analyzer is stopped. A resume from the
+committed steps gives the right bits."""
 
 import re
 import signal
@@ -17,7 +18,7 @@ ENDLESS = 100_000_000
 
 class Ends(Jobs):
     def ended(self, node):
-        """The outcome of the newest run that the node's journal has."""
+        """The outcome of the newest run in the node's journal."""
         return [record.fields["outcome"] for record in ringside.open(node.pool).records() if record.kind == "run_ended"][-1]
 
 
@@ -71,7 +72,7 @@ class OfAnyProgram(Ends):
 
 
 class OfBuiltInSolvers(Ends):
-    """Two ranks on each of two nodes, if not said otherwise."""
+    """Unless a test sets something else, there are two nodes with two ranks each."""
 
     def solver(self, nodes, *arguments, use="resume", **more):
         more.setdefault("placed", blocks(4, 2))
@@ -84,13 +85,14 @@ class OfBuiltInSolvers(Ends):
         return job
 
     def iterates(self, *nodes):
-        """{iteration: bits} of what all these nodes keep."""
+        """{iteration: bits} of the iterates that all these nodes keep."""
         pools = [ringside.open(node.pool) for node in nodes]
         return {k: b"".join(pool.read(k, "x").tobytes() for pool in pools)
                 for k in set.intersection(*(set(pool) for pool in pools))}
 
     def assert_resumes(self, nodes):
-        """With new analyzers, from the newest common step, and with the bits of one rank. Returns that step."""
+        """Resumes with new analyzers, from the newest common step; the bits must be those of one rank. Returns that
+        step."""
         self.end_analyzers(nodes)
         newest = max(self.iterates(*nodes))
         self.start_analyzers(nodes)
@@ -143,7 +145,7 @@ class OfBuiltInSolvers(Ends):
         self.assert_resumes(two)
 
     def test_a_rank_without_memory_ends_the_job_while_it_loads(self):
-        """The others have enough: each rank needs about 200 MB."""
+        """The other ranks have enough memory: each needs about 200 MB."""
         node, = self.nodes(1)
         said = self.run_job([node], PROGRAM, "--matrix=grid:3000", placed=[0, 0, 0], OMP_NUM_THREADS="1", expected=SYSTEM,
                             of_rank={1: ["prlimit", f"--data={100 << 20}"]})

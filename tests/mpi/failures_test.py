@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What can fail in a run of two nodes besides processes that are killed and networks that break: disks, clocks, plug-ins, files,
-ports, releases; and runs that are stopped. Rings keep the right bits, and the journal of the whole run records
-each step with the bits of one process, or names it as missing."""
+"""What can fail in a run of two nodes, apart from killed processes and broken networks: disks, clocks, plug-ins, files,
+ports, releases; and runs that are stopped. The rings keep the right bits. The journal of the whole run records each
+step with the bits of a run of one process, or names the step as missing."""
 
 import json
 import re
@@ -27,8 +27,8 @@ class Failures(Jobs):
         return self.start(two, "publish_mpi", 37, iterations, **{"placed": PLACED, **more})
 
     def finish(self, two, iterations, resumed_from=None, **more):
-        """A run that ends. All steps of both rings, and those that the journal of the whole has, get the right bits. Returns
-        the iterations that it has."""
+        """Makes a run that ends. All steps in both rings and in the journal of the whole run must have the right bits.
+        Returns the recorded iterations of this journal, with their records."""
         said = self.run_job(two, "publish_mpi", 37, iterations, placed=PLACED, use="resume", **more)
         if resumed_from is not None:
             self.assertEqual(self.resumed_from(said), resumed_from)
@@ -64,7 +64,8 @@ class Failures(Jobs):
 
 class Disks(Failures):
     def small_disk(self, node):
-        """The node's pool and journals get a file system of their own. Returns what fills it to the last byte."""
+        """Gives the node's pool and journals a separate file system. Returns a function that fills it to the last
+        byte."""
         place = node.folder / "disk"
         place.mkdir()
         if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48m", "none", place], capture_output=True, check=False).returncode:
@@ -161,7 +162,7 @@ class Disks(Failures):
         return serve
 
     def serve(self, node):
-        """`ringside serve` of the whole run, and its address."""
+        """Returns `ringside serve` of the whole run, and its address."""
         serve = self.start_serve("--socket", whole_of(node, "socket"))
         return serve, re.search(r"http://\S+/", serve.stdout.readline())[0]
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library to preload. In an analyzer it makes the wall clock wrong, or the disk fail. In a rank it runs a command
+/* A library to preload. In an analyzer, it makes the wall clock wrong or the disk fail. In a rank, it runs a command
  * while the rank reads.
  *   RINGSIDE_TEST_CLOCK_S=N           the wall clock is N seconds ahead
  *   RINGSIDE_TEST_SYNCS_FAIL_IF=FILE  while FILE exists, every sync fails with EIO

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs of several MPI ranks on several nodes, all of which are this machine: a node is a folder with a pool and an analyzer,
-whose socket only the node's ranks know. Each test takes the folder of the programs as its argument."""
+"""Jobs of several MPI ranks on several nodes, all of which are this machine: a node is a folder with a pool and an
+analyzer, and only the node's ranks know the socket of this analyzer. Each test takes the folder of the programs as its
+argument."""
 
 import contextlib
 import hashlib
@@ -44,7 +45,8 @@ USAGE, SYSTEM, PEER_LOST, DAMAGED, INTERRUPTED = 2, 3, 4, 5, 130
 
 
 def heat(side):
-    """The iterates of publish_mpi, with the first one, and their residuals: the same operations in the same order."""
+    """Generates the iterates of publish_mpi, from the first one on, and their residuals, by the same operations in the
+    same order."""
     x = np.zeros((side, side))
     framed = np.zeros((side + 2, side + 2))
     framed[0, 1:-1] = 100
@@ -55,7 +57,7 @@ def heat(side):
 
 
 class Heat:
-    """heat as a sequence: [k] is iterate k, from 1."""
+    """heat() as a sequence: [k] is iterate k; k begins at 1."""
 
     def __init__(self, side=SIDE):
         self.source, self.made = heat(side), [None]
@@ -67,12 +69,13 @@ class Heat:
 
 
 def blocks(ranks, nodes):
-    """The node of each rank: the first ranks on node 0."""
+    """The node of each rank, in blocks: the first ranks are on node 0."""
     return [rank * nodes // ranks for rank in range(ranks)]
 
 
 def wait_until(holds, otherwise):
-    """Returns what `holds` returns once that is true; fails with what `otherwise` returns if that takes too long."""
+    """Calls `holds` until its result is true, and returns this result. If that takes too long, fails with the text that
+    `otherwise` returns."""
     deadline = time.monotonic() + HANG_S
     while not (found := holds()):
         assert time.monotonic() < deadline, otherwise()
@@ -81,7 +84,7 @@ def wait_until(holds, otherwise):
 
 
 def kept_steps(pool):
-    """{iteration: {name: array or number}} of what a ring holds intact."""
+    """{iteration: {name: array or number}} of the intact steps in a ring."""
     opened, kept = ringside.open(pool), {}
     for step in opened.steps:
         with contextlib.suppress(ringside.DamagedError, ringside.NotKeptError), opened.hold(step) as held:
@@ -91,7 +94,7 @@ def kept_steps(pool):
 
 
 class Node:
-    """A node of the machine that a job is tested on."""
+    """A node of a job; all nodes are this machine."""
 
     def __init__(self, folder, *options):
         self.folder, self.pool, self.socket = folder, folder / "ring.pool", folder / "analyzer.socket"
@@ -100,7 +103,7 @@ class Node:
         self.analyzer = None
 
     def start_analyzer(self):
-        """Returns when it listens."""
+        """Returns when the analyzer listens."""
         path = self.folder / "notify"
         path.unlink(missing_ok=True)
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager, open(self.folder / "log", "ab") as log:
@@ -125,7 +128,7 @@ class Node:
         wait_until(lambda: text in self.log(), lambda: f"the log has no '{text}':\n{self.log()}")
 
     def end_analyzer(self, by=signal.SIGTERM):
-        """With SIGTERM, it has committed all that was published."""
+        """After SIGTERM, the analyzer commits all published steps before it ends."""
         if self.analyzer is not None:
             self.analyzer.send_signal(by)
             self.analyzer.send_signal(signal.SIGCONT)
@@ -133,7 +136,8 @@ class Node:
             self.analyzer = None
 
     def await_steps(self, job, count):
-        """Waits for that many further committed steps. Returns the iteration of the newest, or None if the job ended."""
+        """Waits for `count` further committed steps. Returns the iteration of the newest step, or None if the job
+        ended."""
         begun = newest = None
         deadline = time.monotonic() + HANG_S
         while time.monotonic() < deadline:
@@ -153,7 +157,8 @@ class Node:
         raise AssertionError(f"{self.pool} got no {count} steps in {HANG_S} s\n{job.said()}")
 
     def await_iteration(self, job, at_least):
-        """Waits until the ring's newest step is that iteration or a later one, also if it is already. Returns it."""
+        """Waits until the ring's newest iteration is `at_least` or more, which may be true at once. Returns this
+        iteration."""
         deadline = time.monotonic() + HANG_S
         while True:
             running = job.process.poll() is None
@@ -167,7 +172,7 @@ class Node:
             time.sleep(0.01)
 
     def stop_analyzer(self):
-        """Returns when it stands still, until SIGCONT."""
+        """Stops the analyzer until it gets SIGCONT. Returns when it has stopped."""
         self.analyzer.send_signal(signal.SIGSTOP)
         os.waitpid(self.analyzer.pid, os.WUNTRACED)
 
@@ -180,10 +185,10 @@ class Node:
 
 
 class Job:
-    """mpirun and its ranks. `ended` waits for all of them."""
+    """mpirun and its ranks. `ended` waits for mpirun and for all ranks."""
 
     def __init__(self, nodes, program, arguments, placed, folder, environment, of_rank, outlives_ranks=False):
-        self.token = f"RINGSIDE_TEST_JOB={uuid.uuid4()}"  # identifies its ranks, even after mpirun has ended
+        self.token = f"RINGSIDE_TEST_JOB={uuid.uuid4()}"  # identifies the job's ranks, even after mpirun has ended
         environment = {**environment, **dict([self.token.split("=")])}
         # A single script with one line for each rank, because mpirun of Debian 13 crashes if it starts several programs
         # (docs/publish/mpi.md). If ranks outlive another rank, mpirun of Debian 13 loses lines of their output and may
@@ -202,7 +207,7 @@ class Job:
                                         stdout=self.output, stderr=subprocess.STDOUT, cwd=folder)
 
     def pids(self):
-        """{rank: process} of the ranks that run."""
+        """{rank: process} of the running ranks."""
         found = {}
         for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
             with contextlib.suppress(OSError):
@@ -220,14 +225,14 @@ class Job:
 
     @contextlib.contextmanager
     def stopped(self):
-        """Meanwhile no rank makes a step."""
+        """While this context lasts, no rank makes a step."""
         pids = self.pids()
         self.kill(*pids, by=signal.SIGSTOP)
         yield
         self.kill(*pids, by=signal.SIGCONT)
 
     def ended(self, timeout=HANG_S):
-        """Waits for mpirun and for ranks that it has left behind. Returns the exit code and what was printed."""
+        """Waits for mpirun and for ranks that outlive it. Returns the exit code and the output."""
         try:
             code = self.process.wait(timeout)
             for rank, pid in self.pids().items():
@@ -245,7 +250,7 @@ class Job:
         return self.output.read().decode(errors="replace").replace("\0", "")  # Open MPI 5 also prints NULs
 
     def die(self):
-        """By SIGKILL, all its processes."""
+        """Kills all processes of the job with SIGKILL."""
         self.process.kill()
         self.kill(*self.pids())
         self.ended()
@@ -258,7 +263,7 @@ class Job:
 
 
 class Jobs(unittest.TestCase):
-    """self.folder is the test's own."""
+    """self.folder is a separate folder for each test."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="rs-mpi-"))  # short, because it contains MPI's sockets
@@ -279,8 +284,8 @@ class Jobs(unittest.TestCase):
             "PATH": f"{self.make_mpirun()}:{os.environ['PATH']}"}
 
     def make_mpirun(self):
-        """A folder in which `mpirun` is MPIRUN, for `ringside run --ranks`. A link would not do: MPICH's launcher looks for
-        others in its own folder."""
+        """A folder in which `mpirun` starts MPIRUN, for `ringside run --ranks`. A link would not be enough, because
+        MPICH's launcher looks for other programs in its own folder."""
         folder = self.folder / "launcher"
         folder.mkdir()
         (folder / "mpirun").write_text(f'#!/bin/sh\nexec {MPIRUN} "$@"\n')
@@ -288,7 +293,7 @@ class Jobs(unittest.TestCase):
         return folder
 
     def node(self, *options):
-        """A node without an analyzer."""
+        """A node whose analyzer is not started."""
         made = Node(pathlib.Path(tempfile.mkdtemp(prefix="node", dir=self.folder)), *options)
         self.addCleanup(made.end_analyzer, signal.SIGKILL)
         return made
@@ -303,8 +308,8 @@ class Jobs(unittest.TestCase):
             node.start_analyzer()
 
     def ended_run(self, count, program, *arguments, placed):
-        """Nodes with the rings of a run that has ended, as have its analyzers. Tests that ask for the same run share it: each
-        gets its own copies of the files."""
+        """Nodes with the rings of a run that has ended; its analyzers have also ended. Tests that need the same run
+        share it: each test gets copies of the files."""
         made = ENDED_RUNS[0] / re.sub("[^a-z0-9]+", "_", f"{count} {program} {arguments} {placed}")
         if not made.exists():
             nodes = self.nodes(count)
@@ -315,7 +320,7 @@ class Jobs(unittest.TestCase):
                 shutil.copytree(node.folder, incomplete / str(number), ignore=lambda folder, names: [
                     name for name in names if not name.startswith("ring.pool")])
             (incomplete / "pools").write_text("\n".join(str(node.pool) for node in nodes))
-            with contextlib.suppress(OSError):  # another process may have made it meanwhile
+            with contextlib.suppress(OSError):  # another process may have made this folder meanwhile
                 incomplete.rename(made)
             return nodes
         nodes = [self.node() for _ in range(count)]
@@ -329,7 +334,8 @@ class Jobs(unittest.TestCase):
         return nodes
 
     def end_analyzers(self, nodes):
-        """All at a time, as launchers do: an analyzer waits for rounds that the others still have to pass on."""
+        """Ends all analyzers at the same time, as launchers do, because each analyzer waits for rounds that the others
+        still have to pass on."""
         for node in nodes:
             if node.analyzer is not None:
                 node.analyzer.terminate()
@@ -337,7 +343,8 @@ class Jobs(unittest.TestCase):
             node.end_analyzer()
 
     def linked(self, nodes):
-        """A folder with links to the rings of these nodes, whose analyzers it ends: as a shared file system shows them."""
+        """A folder with links to the rings of these nodes, like a folder on a shared file system. Ends the analyzers of
+        the nodes first."""
         folder = pathlib.Path(tempfile.mkdtemp(prefix="rings", dir=self.folder))
         self.end_analyzers(nodes)
         for number, node in enumerate(nodes):
@@ -346,7 +353,7 @@ class Jobs(unittest.TestCase):
         return folder
 
     def damage(self, path, payload):
-        """An entry of the one step with these rows becomes another."""
+        """Changes an entry of the only step that contains these rows."""
         with open(path, "r+b") as pool:
             content = pool.read()
             self.assertEqual(content.count(payload), 1)
@@ -354,8 +361,8 @@ class Jobs(unittest.TestCase):
             pool.write(bytes([payload[100] ^ 1]))
 
     def start(self, nodes, program, *arguments, ranks=None, placed=None, use="fresh", of_rank=None, outlives_ranks=False, **more):
-        """placed: the node of each rank; or `ranks` in blocks. of_rank: variables that single ranks have, and words before
-        their program. outlives_ranks: a rank that dies does not end the others."""
+        """placed: the node of each rank; without it, `ranks` ranks are placed in blocks. of_rank: for single ranks,
+        environment variables, and words before the program. outlives_ranks: if a rank dies, the others do not end."""
         if outlives_ranks and IS_MPICH:
             self.skipTest("MPICH's launcher ends all ranks")
         placed = placed or blocks(ranks, len(nodes))
@@ -365,29 +372,29 @@ class Jobs(unittest.TestCase):
         return job
 
     def run_job(self, *arguments, expected=0, **more):
-        """What a job printed that ends with the exit code that is expected."""
+        """Starts a job that must end with the exit code `expected`. Returns what the job printed."""
         return self.ends(self.start(*arguments, **more), expected)
 
     def ends(self, job, expected, timeout=HANG_S):
-        """What a job printed that ends with this exit code."""
+        """Waits for a job that must end with this exit code. Returns what the job printed."""
         code, said = job.ended(timeout)
         self.assertEqual(code, expected, said)
         return said
 
     def compile(self, source, *flags):
-        """A shared object of a source file of the repository."""
+        """Compiles a source file of the repository to a shared object, and returns its path."""
         made = self.folder / f"{pathlib.Path(source).stem}.so"
         subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", *flags, ROOT / source, "-o", made], check=True)
         return made
 
     def resumed_from(self, said):
-        """What publish_mpi printed of where it began."""
+        """The iteration from which publish_mpi continued, as it printed it."""
         last = re.search(r"^publish_mpi: iteration \d+, residual \S+ K, (begun anew|resumed from iteration (\d+))$", said, re.M)
         self.assertTrue(last, said)
         return int(last[2] or 0)
 
     def assert_heat(self, nodes, placed, expected, newest=None, side=SIDE):
-        """Each step of each ring has the node's rows of Heat's iterate, and its residual."""
+        """Each step of each ring must have the node's rows of Heat's iterate, and the residual of this iterate."""
         first = 0
         for number, node in enumerate(nodes):
             rows = sum(side // len(placed) + (rank < side % len(placed)) for rank in range(len(placed)) if placed[rank] == number)
@@ -422,17 +429,18 @@ class Launched(Jobs):
         return said
 
     def interrupt(self, process):
-        """Once it has kept 20 steps."""
+        """Sends SIGINT once the run has kept 20 steps."""
         for step in ringside.open(self.pool, wait=HANG_S).follow(timeout=HANG_S):
             if step.iteration >= 20:
                 break
-        del step  # it is held as long as a reference to it exists
+        del step  # the step is held as long as a reference to it exists
         process.send_signal(signal.SIGINT)
         self.end(process, INTERRUPTED)
 
 
 class AtOnce:
-    """Runs tests in processes that share the start of this one. Jobs wait for most of their time."""
+    """Runs several tests at the same time, because jobs wait for most of their time. Each test runs in a process that
+    is forked from this one."""
 
     tests = []
 
@@ -459,7 +467,7 @@ class AtOnce:
 
     @classmethod
     def run_one(cls, number):
-        """In one of the processes."""
+        """Runs in one of these processes."""
         result, test = unittest.TestResult(), cls.tests[number]
         try:
             unittest.TestSuite([test]).run(result)
@@ -470,7 +478,8 @@ class AtOnce:
 
 
 def run_tests(at_once=1 if IS_MPICH else 2):
-    """Exits with 77, which CTest reports as skipped, if each test was. MPICH's ranks poll: its jobs would hold up each other."""
+    """Exits with 77, which CTest reports as skipped, if every test was skipped. MPICH's ranks poll, so that several
+    jobs of MPICH would slow each other down."""
     with tempfile.TemporaryDirectory(prefix="rs-mpi-") as folder:
         ENDED_RUNS.append(pathlib.Path(folder))
         result = unittest.main(argv=[sys.argv[0], *sys.argv[1:]], exit=False, testRunner=AtOnce(at_once)).result

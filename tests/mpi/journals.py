@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Journals as `ringside tail` reads them: the steps that are recorded, those that are named as missing, and records as they
-come."""
+"""Journals, read with `ringside tail`: the recorded steps, the steps that are named as missing, and the records of a
+live run."""
 
 import json
 import os
@@ -14,20 +14,20 @@ REDUCTIONS = ("sum", "mean", "min", "max", "l1", "l2", "linf", "change_l1", "cha
 
 
 def records(pool):
-    """Those of the journal beside this name."""
+    """The records of the journal beside this pool or path."""
     said = subprocess.run([BIN / "ringside", "tail", "--json", "--pool", pool], capture_output=True, check=False)
     assert said.returncode == 0, said.stderr
     return [json.loads(line) for line in said.stdout.splitlines()]
 
 
 def whole_of(node, what="pool"):
-    """The name beside which the journal of the whole run lies, or its sockets."""
+    """The path beside which the journal of the whole run is stored, or its sockets are made."""
     path = getattr(node, what)
     return path.with_name(path.name + ".global")
 
 
 def reductions_of(record, variable="u"):
-    """{result: value} of a step's record."""
+    """{result: value} of the variable's reductions in a step's record."""
     results = record["results"]
     return {name: results[f"{variable}.{name}"] for name in REDUCTIONS if results.get(f"{variable}.{name}") is not None}
 
@@ -44,7 +44,8 @@ def steps(of, variable="u"):
 
 
 def missing(of):
-    """The iterations that the journal names as missing, and how many steps it counts as missing. of: as of `steps`."""
+    """The iterations that the journal names as missing, and the number of steps that it counts as missing. of: the same
+    as for `steps`."""
     named, count = [], 0
     for record in of if isinstance(of, list) else records(of):
         if record["event"] != "records_missing":
@@ -56,7 +57,7 @@ def missing(of):
 
 
 class Follower:
-    """`ringside tail` of an analyzer at a socket, for as long as a `with` lasts."""
+    """Runs `ringside tail` for the analyzer at a socket, as long as a `with` block lasts."""
 
     def __init__(self, socket, environment):
         self.output = tempfile.TemporaryFile("w+b")  # noqa: SIM115 (as long as the follower)
@@ -73,7 +74,7 @@ class Follower:
         self.output.close()
 
     def steps(self):
-        """The iterations that have come so far, in their order."""
+        """The iterations that were received up to now, in the order of their arrival."""
         content = os.pread(self.output.fileno(), 1 << 30, self.read)
         content = content[:content.rfind(b"\n") + 1]
         self.read += len(content)
@@ -84,7 +85,7 @@ class Follower:
         return self.found
 
     def await_step(self, at_least):
-        """Waits for that iteration or a later one. Returns those that have come."""
+        """Waits for the iteration `at_least` or a later one. Returns the iterations that were received."""
         deadline = time.monotonic() + HANG_S
         while time.monotonic() < deadline:
             found = self.steps()

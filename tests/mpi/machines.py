@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines of a test's own: each has a name, a network address, and a folder that no other one sees; what lies anywhere
-else is shared. Two networks connect them: `mpi` for the ranks, `rings` for the analyzers. They are namespaces of this machine's
-kernel, in a user namespace that any user may make. A test program calls `enter` first."""
+"""Simulated machines for tests: each has a name, network addresses, and a folder that no other machine sees; all other
+folders are shared. Two networks connect the machines: `mpi` for the ranks, `rings` for the analyzers. The machines are
+namespaces of this machine's kernel, in a user namespace that any user may make. A test program calls `enter` first."""
 
 import contextlib
 import os
@@ -17,7 +17,8 @@ NETWORKS = {"mpi": "10.77.0", "rings": "10.78.0"}
 
 
 def enter():
-    """The program begins again where machines can be made. Returns why it cannot, or None."""
+    """Starts the program again in a namespace in which machines can be made. Returns the reason if this is not
+    possible, otherwise None."""
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     if ENTERED in os.environ:
         return None
@@ -35,7 +36,7 @@ def run(*words):
 
 
 class Machine:
-    """`folder`: of all machines. `own`: a folder that each has for itself, under one path."""
+    """`folder` is shared by all machines. `own` is a separate folder of each machine, under the same path on all."""
 
     def __init__(self, folder, number):
         self.folder, self.number, self.name = folder, number, f"m{number}"
@@ -59,15 +60,16 @@ class Machine:
             run(*self.inside("ip", "link", "set", network, "up"))
 
     def inside(self, *words):
-        """The words of a command that runs there."""
+        """The words of a command that runs the given words on this machine."""
         return ["nsenter", f"--target={self.first}", "--net", "--uts", "--mount", f"--wd={self.folder}", *words]
 
     def set_network(self, network, up):
-        """A cable is pulled out, or put in again: no connection is closed."""
+        """Simulates that a network cable is pulled out, or put in again: no connection is closed."""
         run("ip", "link", "set", f"{network}{self.number}", "up" if up else "down")
 
     def die(self):
-        """All its processes, and all that its own folder has. Does nothing to a machine that is dead."""
+        """Kills all processes of the machine, and deletes all that its own folder contains. Has no effect if the
+        machine is dead."""
         if self.process is None:
             return
         name = os.readlink(f"/proc/{self.first}/ns/uts")
@@ -84,15 +86,16 @@ class Machine:
             subprocess.run(["ip", "link", "delete", f"{network}{self.number}"], capture_output=True, check=False)
 
     def end(self):
-        """Its first process has ended."""
+        """Call this when the machine's first process has ended or was killed."""
         self.process.wait()
         self.process.stdout.close()
         self.process = None
 
 
 def make_machines(folder, count, at_end):
-    """m0, m1, ...: by these names, and on the network of analyzers by m0-rings, ... `folder/on HOST WORD...` runs a command on one
-    of them, as `ssh` would. at_end(function, *arguments): whom to call, last one first, also if a machine cannot be made."""
+    """Makes the machines m0, m1, ...; their names on the network of the analyzers are m0-rings, m1-rings, ...
+    `folder/on HOST WORD...` runs a command on a machine, as `ssh` would. at_end(function, *arguments) registers
+    functions that must be called at the end, in reverse order, even if a machine cannot be made."""
     (folder / "own").mkdir()
     hosts = ["127.0.0.1 localhost"]
     hosts += [f"{NETWORKS['mpi']}.{n + 1} m{n}\n{NETWORKS['rings']}.{n + 1} m{n}-rings" for n in range(count)]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs on two machines with names, networks and folders of their own (machines.py): the commands of docs/publish/mpi.md, the death of a
-machine, a network between the analyzers that breaks, and rings that lie on their machines and are gathered."""
+"""Jobs on two simulated machines with separate names, networks and folders (machines.py): the commands of
+docs/publish/mpi.md, a machine that dies, a network between the analyzers that breaks, and rings that are stored on
+different machines and are gathered."""
 
 import contextlib
 import os
@@ -54,7 +55,7 @@ class OnMachines(Jobs):
         return process
 
     def start_heat(self, iterations, *options, pool=None, before=("mpirun", "-n", RANKS, "--hostfile", "hosts"), ranks="--per-node"):
-        """From m0, with the commands of docs/publish/mpi.md: every rank's launcher in PATH, a pool for each machine."""
+        """Starts a job from m0 with the commands of docs/publish/mpi.md; each machine has a pool."""
         return self.start_on(self.machines[0], *before, "ringside", "run", ranks, "--quiet", "--slots=64", "--durability=process",
                              "--pool", pool or self.rings / "%h.pool", *options, "--", "publish_mpi", SIDE, iterations)
 
@@ -69,17 +70,17 @@ class OnMachines(Jobs):
         return (self.folder / "said").read_text(errors="replace")
 
     def await_steps(self, process, count):
-        """Waits for that many further steps of m1's ring. Returns the iteration of the newest."""
+        """Waits for `count` further steps in m1's ring. Returns the iteration of the newest step."""
         found = self.ring_of_m1.await_steps(types.SimpleNamespace(process=process, said=self.said), count)
         self.assertIsNotNone(found, self.said())
         return found
 
     def await_analyzers_end(self):
-        """They may outlive the launcher, commit what was published, and own their pools until then."""
+        """The analyzers may outlive the launcher: they commit the published steps, and use their pools until then."""
         wait_until(lambda: not self.analyzers(), lambda: f"analyzers did not end: {self.analyzers()}\n{self.said()}")
 
     def analyzers(self):
-        """The processes of all machines that are one: no others are in this namespace."""
+        """The analyzers of all machines. The namespace contains no other analyzers."""
         found = []
         for path in pathlib.Path("/proc").glob("[0-9]*/exe"):
             with contextlib.suppress(OSError):  # the process has ended
@@ -94,7 +95,8 @@ class OnMachines(Jobs):
             self.assertEqual(found.read(k, "u").tobytes(), self.expected[k][0].tobytes(), k)
 
     def of_one_process(self, iterations):
-        """The results that a run on one node records: all, or some of thousands of steps that follow each other quickly."""
+        """The results that a run on one node records. Some may be missing, because thousands of steps follow each other
+        quickly."""
         pool = self.folder / "alone.pool"
         said = subprocess.run([BIN / "ringside", "run", "--ranks=1", "--quiet", f"--pool={pool}", "--durability=process", "--",
                                BIN / "publish_mpi", str(SIDE), str(iterations)],
@@ -151,13 +153,13 @@ class OnMachines(Jobs):
     def test_each_machine_gives_its_account_and_the_first_one_shows_progress(self):
         go = self.folder / "go"
         waits = f'while [ ! -e {go} ]; do sleep 0.05; done; exec "$@"'
-        # A file for each rank: on the terminal, mpirun mixes parts of the lines of different ranks.
+        # Each rank writes to its own file, because on the terminal mpirun mixes parts of the lines of different ranks.
         run = self.start_on(self.machines[0], "mpirun", "--output-filename", self.folder / "ranks", "-n", RANKS, "--hostfile", "hosts",
                             "ringside", "run", "--per-node", "--slots=64", "--durability=process", "--pool", self.rings / "%h.pool",
                             "--", "sh", "-c", waits, "sh", "publish_mpi", SIDE, 20)
 
         def said_by(rank):
-            """A rank's lines: of its standard output, then of its standard error."""
+            """A rank's lines: first those of its standard output, then those of its standard error."""
             files = sorted(self.folder.glob(f"ranks/1/rank.{rank}/std*"), reverse=True)
             return "".join(path.read_text(encoding="utf-8") for path in files)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run continues with other ranks, nodes or boxes, from the rings of an earlier job: with the bits of an undisturbed run, and
-without a change of the earlier rings."""
+"""A run continues from the rings of an earlier job with other ranks, nodes or boxes. The bits are those of an
+undisturbed run, and the earlier rings do not change."""
 
 import fcntl
 import os
@@ -20,10 +20,10 @@ class OtherRanks(Jobs):
     def setUp(self):
         super().setUp()
         self.expected = Heat()
-        self.new = []  # the nodes of jobs that are refused before they make rings
+        self.new = []  # the nodes of the jobs that are refused before they make rings
 
     def earlier(self, program="publish_mpi", arguments=(SIDE, 20), placed=None, nodes=2):
-        """A folder with links to the rings of a job that has ended, and its nodes."""
+        """A folder with links to the rings of a job that has ended, and the nodes of this job."""
         made = self.ended_run(nodes, program, *arguments, placed=placed or blocks(2 * nodes, nodes))
         return self.linked(made), made
 
@@ -35,8 +35,8 @@ class OtherRanks(Jobs):
         return made, said
 
     def refused(self, rings, pattern, *arguments, expected=USAGE, pool=None, makes_rings=False, **more):
-        """No analyzer of the new job gets a step. pool: what its ranks are told of it. makes_rings: the job gets as far as that;
-        then no other one has its nodes."""
+        """Expects that the new job is refused before its analyzers get a step. pool: the pool's path that the ranks
+        get. makes_rings: whether the job is refused only after it has made rings; then no other job uses its nodes."""
         nodes = self.nodes(2) if makes_rings or not self.new else self.new
         own = [node.pool for node in nodes]
         for node in nodes:
@@ -92,7 +92,8 @@ class OtherRanks(Jobs):
                     self.assertEqual(max(node.kept()), 30)
 
     def test_own_rings_that_hold_steps_go_first(self):
-        """The same command again and again: first from the earlier rings, then from its own, also when the earlier are gone."""
+        """The same command is repeated: it first continues from the earlier rings, and then from its own, even when the
+        earlier rings no longer exist."""
         rings, _ = self.earlier()
         nodes, said = self.continued(rings, 30, [0, 1], use="resume")
         self.assertEqual(self.resumed_from(said), 20, said)
@@ -144,8 +145,9 @@ class OtherRanks(Jobs):
         self.refused(rings, r"--resume-from: .*node 1 \(ranks 2 to 3\): .*n1\.pool", expected=DAMAGED)
 
     def sees(self, there, instead):
-        """Words before a program that sees a file or a folder in place of another one. Without the right to mount, it needs a
-        name space in which it has that right, and another one in which its user has the usual number, for the launcher."""
+        """Words before a program, so that the program sees the file or folder `there` in place of `instead`. A user
+        without the right to mount needs a user namespace with this right, and in it another one with the usual user
+        number, for the launcher."""
         as_user = ["unshare", "--user", f"--map-user={os.getuid()}", f"--map-group={os.getgid()}"]
         for mounts, usual in (([], []), (["--user", "--map-root-user"], as_user)):
             words = ["unshare", *mounts, "--mount", "sh", "-c", 'mount --bind "$0" "$1" && shift && exec "$@"', there, instead, *usual]
@@ -169,7 +171,8 @@ class OtherRanks(Jobs):
                      makes_rings=True, placed=[0, 1, 1], of_rank={1: self.sees(copy, earlier[0].pool)})
 
     def at_first_read(self, command):
-        """Variables of a rank that runs this when it begins to read an earlier ring, after all ranks have attached."""
+        """Environment variables of a rank that runs this command when it begins to read an earlier ring, after all
+        ranks have attached."""
         return [f"LD_PRELOAD={self.compile('tests/mpi/faults.c')}", f"RINGSIDE_TEST_AT_FIRST_READ={command}"]
 
     def test_a_slot_that_changes_while_it_is_read_ends_all_ranks(self):
@@ -200,7 +203,7 @@ class OtherRanks(Jobs):
                          of_rank={1: stop})
         first = next(iter(ringside.open(nodes[0].pool, wait=HANG_S).follow(after=0, timeout=HANG_S)))
         self.assertEqual(first.iteration, 20)
-        del first  # it is held as long as a reference to it exists
+        del first  # the step is held as long as a reference to it exists
         job.die()
         for node in nodes:
             node.end_analyzer(signal.SIGKILL)
@@ -234,12 +237,13 @@ class OtherRanks(Jobs):
                             r"node 1 \(ranks 2 to 3\) holds 13 to 20; expected one that is")
 
     def test_the_pool_of_each_node_must_be_known(self):
-        """It may be among the earlier rings, or hold steps that go first."""
+        """Otherwise it would be unknown whether the pool is one of the earlier rings, or holds steps that have
+        precedence."""
         rings, _ = self.earlier()
         self.refused(rings, "--resume-from: RINGSIDE_POOL is not set; expected the path", "publish_mpi", SIDE, 40, pool="")
 
     def test_the_own_rings_are_no_earlier_ones(self):
-        """Overwriting them would destroy what the run is to continue from."""
+        """Overwriting them would destroy the steps from which the run must continue."""
         rings, earlier = self.earlier()
         before = [sorted(node.kept()) for node in earlier]
         self.start_analyzers(earlier)

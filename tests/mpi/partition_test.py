@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The network between the analyzers of two nodes breaks, in several ways, and heals. The run goes on and is neither slowed nor
-ended; the journal of the whole run has each step with the bits of one process, or names or counts it as missing."""
+"""The network between the analyzers of two nodes breaks, in several ways, and works again later. This neither slows nor
+ends the run. The journal of the whole run has each step with the bits of a run of one process, or names or counts the
+step as missing."""
 
 import contextlib
 import os
@@ -12,12 +13,12 @@ from jobs import HANG_S, Heat, Jobs, run_tests
 from journals import Follower, missing, steps, whole_of
 
 STORE = 256  # the number of steps whose parts an analyzer keeps (PartStore::kMost)
-ITERATIONS = STORE + 5000  # the job makes a thousand steps between two checks of the test
+ITERATIONS = STORE + 5000  # between two checks of the test, the job makes a thousand steps
 
 
 class Network:
-    """Between the other nodes and this one: it passes on connections to the node's analyzer, and can break. The node's file
-    SOCKET.node names its port, as behind a forwarded port."""
+    """A proxy between the other nodes and this node: passes on connections to the node's analyzer, and can break them.
+    The node's file SOCKET.node names the proxy's port, as for a forwarded port."""
 
     def __init__(self, node):
         self.file = node.socket.with_name(node.socket.name + ".node")
@@ -42,15 +43,15 @@ class Network:
             os.close(descriptor)
 
     def swallow(self):
-        """Nothing comes through, and nothing is reported: new connections are made and stay silent. Those that are there
-        stay so for ever, as if a gateway had forgotten them."""
+        """From now on, nothing arrives and no error is reported: new connections are accepted and remain silent.
+        Existing connections remain silent for ever, as if a gateway had forgotten them."""
         with self.lock:
             self.passes = False
             self.lost += self.pairs
             self.pairs = []
 
     def refuse(self):
-        """Connections end, and none can be made."""
+        """Closes all connections; no new one can be made."""
         with self.lock:
             for one in [self.listening, *sum(self.pairs + self.lost, ())]:
                 if one is not None:
@@ -86,7 +87,7 @@ class Network:
             self.lost.append((near,))
 
     def copies(self, near, far):
-        """What has come from either side. False: one of them has hung up."""
+        """Copies what has arrived from each side to the other. Returns False if one side has closed its connection."""
         for from_side, to_side in ((near, far), (far, near)):
             try:
                 if not select.select([from_side], [], [], 0)[0]:
@@ -110,8 +111,8 @@ class Partition(Jobs):
         return two, network, self.start(two, "publish_mpi", 37, iterations, ranks=2)
 
     def assert_kept(self, two, iterations):
-        """Both rings have the newest steps. The journal of the whole run has the right bits, and counts what it lacks. Returns
-        the iterations that it has."""
+        """Both rings must have the newest steps. The journal of the whole run must have the right bits, and count the
+        missing steps. Returns the iterations in this journal."""
         self.assert_heat(two, [0, 1], Heat(), newest=iterations)
         alone, = self.ended_run(1, "publish_mpi", 37, iterations, placed=[0])
         of_one_process, found = steps(alone.pool), steps(whole_of(two[0]))
@@ -119,7 +120,7 @@ class Partition(Jobs):
         named, count = missing(whole_of(two[0]))
         self.assertEqual(len(found) + count, iterations)
         self.assertEqual(set(found) & set(named), set())
-        newest = max(found, default=0)  # for later steps no iteration is known
+        newest = max(found, default=0)  # the iterations of later steps are not known
         self.assertEqual(sorted([*found, *named]), list(range(1, newest + 1)))
         return found
 
@@ -131,12 +132,12 @@ class Partition(Jobs):
                 follower.await_step(5)
                 network.swallow()
             self.assertIsNotNone(two[0].await_steps(job, STORE + 40), "the run does not wait for the network")
-            with job.stopped():  # so that the run does not end before the network has healed
+            with job.stopped():  # so that the run does not end before the network works again
                 two[0].await_log("event=round_stalls")
                 self.assertIn(f"listens at localhost:{network.address[1]}; the run continues", two[0].log())
                 newest = max(follower.steps())
                 network.heal()
-                follower.await_step(newest + STORE // 2)  # both nodes kept these steps' parts, and send them again
+                follower.await_step(newest + STORE // 2)  # both nodes keep these steps' parts, and send them again
             self.assertIsNotNone(two[0].await_steps(job, STORE + 40))
             with job.stopped():  # otherwise the run might end before the test has checked this
                 newest = follower.await_step(newest + STORE + 40)[-1]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* publish_boxes STEPS SPREAD: the value of each entry contains its index, so that a test can check its place. SPREAD:
+/* publish_boxes STEPS SPREAD: each entry's value contains its index, so that a test can check its place. SPREAD:
  *   cubes      8 ranks with a box each, 2 in each dimension
  *   backwards  the same boxes, the last one on the first rank
  *   rows       a block of rows for each rank
@@ -52,7 +52,7 @@ static int each_entry(float* p, int64_t* id, uint64_t k, int compare) {
   return equal;
 }
 
-/* The state of the whole run. Checks that it has not gone back, and that neither the media are ahead of the rings nor
+/* The state of the whole run. Checks that it did not go back, and that neither the media are ahead of the rings nor
  * the rings ahead of the ranks. */
 static ringside_mpi_state progress(ringside_mpi_writer* run, uint64_t k, const ringside_mpi_state* before) {
   ringside_mpi_state now = {.size = sizeof now};

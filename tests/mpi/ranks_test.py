@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A step has the same bits however many ranks and nodes made it: what the rings of the nodes hold, one behind the other, is what
-one rank keeps alone."""
+"""A step has the same bits for any number of ranks and nodes: the parts in the rings of the nodes, one after another,
+are bit-equal to the step that a run of one rank keeps."""
 
 import json
 import signal
@@ -17,7 +17,7 @@ ENDLESS = 1_000_000
 
 class Ranks(Jobs):
     def settle(self, nodes):
-        """Ends the analyzers: then all is recorded, and each ring verifies."""
+        """Ends the analyzers, so that everything is recorded. `ringside verify` must find each ring intact."""
         for node in nodes:
             node.end_analyzer()
             verified = subprocess.run([BIN / "ringside", "verify", node.pool], capture_output=True, check=False)
@@ -65,7 +65,7 @@ class Ranks(Jobs):
             self.assertLess(time.monotonic(), deadline, f"the newest step has {waited}")
             self.assertIsNotNone(two[0].await_steps(job, 20), job.said())
             two[1].stop_analyzer()
-            time.sleep(pause_s)  # makes the wait that the steps must report; any length will do
+            time.sleep(pause_s)  # causes the wait that the steps must report; its length does not matter
             two[1].analyzer.send_signal(signal.SIGCONT)
             self.assertIsNotNone(two[0].await_steps(job, 20), job.said())
             with job.stopped():
@@ -79,7 +79,7 @@ class Ranks(Jobs):
             self.assertGreaterEqual(waited_ns, waited[1])
 
     def waited(self, node):
-        """What the newest step says: the node that was waited for, and for how long."""
+        """From the newest step: for which node the ranks waited, and for how long."""
         kept = node.kept()
         newest = kept[max(kept)]
         return newest["solver.waited_for_node"], newest["solver.waited_ns"]
@@ -96,7 +96,8 @@ class Ranks(Jobs):
         return kept
 
     def assert_boxes(self, kept, placed, parts):
-        """parts: the box of each rank. The ring has those of its node in the order of the ranks, row by row."""
+        """parts: the box of each rank. A node's ring has the boxes of the node in the order of the ranks, row by
+        row."""
         index = np.arange(6 * 5 * 7).reshape(6, 5, 7)
         for node, steps in enumerate(kept):
             entries = np.concatenate([index[box].ravel() for rank, box in enumerate(parts) if placed[rank] == node])
@@ -134,7 +135,8 @@ class Ranks(Jobs):
         self.assertEqual([steps[ITERATIONS]["p"].shape for steps in kept], [(140,), (2, 5, 7)])
 
     def test_ranks_of_a_communicator_of_their_own_order_count_as_there(self):
-        """The last rank of the world is rank 0 of the communicator: nodes count by these."""
+        """The last rank of the world is rank 0 of the communicator. Nodes are numbered by the ranks of the
+        communicator."""
         nodes = self.nodes(2)
         kept = self.boxes(nodes, blocks(3, 2), "reversed")
         self.assert_boxes(kept[::-1], [0, 1, 1], [np.s_[:2], np.s_[2:4], np.s_[4:]])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an attach refuses, on which ranks, and in which words; and that a refused resume leaves the rings as they were."""
+"""What an attach refuses, on which ranks, and with which message. A refused resume must not change the rings."""
 
 import contextlib
 import re
@@ -14,7 +14,7 @@ ARGUMENT = 1  # RINGSIDE_REASON_ARGUMENT
 
 
 class Mistakes(Jobs):
-    """The program `refusals` on four ranks of two nodes; rank 1 makes the mistake, if not all do."""
+    """Runs the program `refusals` on four ranks of two nodes. Rank 1 makes the mistake, unless all ranks make it."""
 
     def setUp(self):
         super().setUp()
@@ -30,8 +30,8 @@ class Mistakes(Jobs):
         return {int(rank): (int(reason), line) for rank, reason, line in found}
 
     def assert_refused(self, patterns, ranks=4, without_place=None):
-        """All ranks are told the same, by a line of the case's pattern; no ring is made. One job has all cases.
-        without_place: the case in which rank 1 has no place for the line."""
+        """Expects that all ranks get the same line, which matches the case's pattern, and that no ring is made. One job
+        runs all cases. without_place: the case in which rank 1 has no place for the line."""
         said = self.run_job(self.two, "refusals", ",".join(patterns) + ",", ranks=ranks)
         for case, pattern in patterns.items():
             with self.subTest(case=case):
@@ -73,7 +73,7 @@ class Mistakes(Jobs):
         well = ("mistakes", "iteration_again", "none")
         said = self.run_job(self.two, "refusals", ",".join([*differ, *well, "leave"]), ranks=4, use="overwrite")
         for case, line in differ.items():
-            with self.subTest(case=case):  # differing ends are refused on all ranks
+            with self.subTest(case=case):  # all ranks refuse ends that differ
                 refused = self.refused_ranks(said, f"detach {case}")
                 self.assertEqual(sorted(refused), [0, 1, 2, 3], said)
                 self.assertTrue(all(line in found for _, found in refused.values()), said)
@@ -94,7 +94,7 @@ class Mistakes(Jobs):
         self.assertNotIn(2, self.two[0].kept())
 
     def test_a_rank_that_dies_is_named_by_the_others_of_its_node(self):
-        """The launcher, which would end these at once, is told not to."""
+        """The launcher would end the other ranks at once; an option forbids this."""
         said = self.start(self.two[:1], "refusals", "die", ranks=3, outlives_ranks=True).ended()[1]
         for rank in (0, 2):
             self.assertRegex(said, rf"(?m)^rank {rank}: claim: {PEER_LOST} 0 node 0 .*rank 1\b")
@@ -115,7 +115,8 @@ class Rings(Jobs):
         self.two = self.ended_run(2, "publish_mpi", SIDE, 60, placed=blocks(4, 2))
 
     def assert_refused(self, *patterns, nodes=None, program=("publish_mpi", SIDE, 80), expected=USAGE, opened=False, **more):
-        """No ring changes. opened: an analyzer had to open its ring first, which then has the same steps as before."""
+        """Expects a refusal, after which no ring has changed. opened: an analyzer had to open its ring before the
+        refusal; then only the steps must be the same as before."""
         nodes = nodes or self.two
         steps = [self.steps(node) for node in nodes]
         self.start_analyzers(nodes)
@@ -132,7 +133,7 @@ class Rings(Jobs):
             self.assertEqual([self.steps(node) for node in nodes], steps)
 
     def steps(self, node):
-        """{iteration: bits} of a ring that an analyzer can open."""
+        """{iteration: bits} of the steps in the node's ring, which an analyzer must be able to open."""
         with contextlib.suppress(ringside.Error):
             return {k: {name: value.tobytes() if isinstance(value, np.ndarray) else repr(value) for name, value in step.items()}
                     for k, step in node.kept().items()}
@@ -176,7 +177,7 @@ class Rings(Jobs):
         self.assert_refused("node 0", "node 1", *dashed, nodes=nodes)
 
     def test_rings_that_hold_no_common_step_are_refused(self):
-        """Each step of node 1 is damaged: an entry of it is another."""
+        """Each step of node 1 is damaged: one entry is changed."""
         expected, rows = Heat(), self.two[1].kept()[60]["u"].shape[0]
         content = bytearray(self.two[1].pool.read_bytes())
         for k in range(60 - SLOTS + 1, 61):
@@ -185,7 +186,7 @@ class Rings(Jobs):
         self.assert_refused("node 0.*53 to 60", "node 1")
 
     def test_rings_that_are_too_far_apart_are_refused(self):
-        """Node 1 has the ring that it had 20 iterations ago."""
+        """Node 1 has a copy of its ring from 20 iterations ago."""
         old = {path.name: path.read_bytes() for path in self.two[1].folder.glob("ring.pool*") if path.is_file()}
         self.start_analyzers(self.two)
         self.run_job(self.two, "publish_mpi", SIDE, 80, ranks=4, use="resume")
@@ -200,7 +201,8 @@ class Rings(Jobs):
                             ranks=8, expected=1, opened=True)  # 1: the program's own status
 
     def test_nodes_in_another_order_are_refused(self):
-        """Each would take the rows of the other, which are as many, for its own."""
+        """Otherwise each node would accept the rows of the other node as its own, because both have the same number of
+        rows."""
         two = self.ended_run(2, "publish_mpi", 36, 40, placed=blocks(4, 2))
         self.assert_refused(r"parameters u f64\[36,36\] K: rows 0 to 17 instead of u f64\[36,36\] K: rows 18 to 35",
                             nodes=two[::-1], program=("publish_mpi", 36, 40), opened=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks, analyzers, nodes and mpirun get SIGKILL. The run is resumed from one step that all rings hold, and each step that is
-kept has the bits of an undisturbed run. --kills N and --seed S: how often and when the last tests kill."""
+"""Ranks, analyzers, nodes and mpirun get SIGKILL. The run is resumed from a step that all rings hold, and each kept
+step has the bits of an undisturbed run. --kills N and --seed S: how often and when the last tests kill."""
 
 import argparse
 import random
@@ -27,7 +27,7 @@ class Resume(Jobs):
         self.two = [self.node(), self.node()]
 
     def after_20_steps(self):
-        """The nodes of a run that has ended."""
+        """Sets self.two to the nodes of a run that has ended, and starts their analyzers."""
         self.two = self.ended_run(2, "publish_mpi", SIDE, 20, placed=self.placed)
         self.start_analyzers(self.two)
 
@@ -38,7 +38,8 @@ class Resume(Jobs):
         return [max(node.kept(), default=0) for node in self.two]
 
     def rest(self):
-        """Starts other analyzers: each old one has committed what was published. Returns the newest step that all rings hold."""
+        """Replaces the analyzers; each old one commits the published steps before it ends. Returns the newest step that
+        all rings hold."""
         self.end_analyzers(self.two)
         self.assert_heat(self.two, self.placed, self.expected)
         common = set.intersection(*(set(node.kept()) for node in self.two))
@@ -46,7 +47,8 @@ class Resume(Jobs):
         return max(common, default=0)
 
     def finish(self, begun_after, further=30):
-        """Resumes the run, which begins after that step and ends. The other kept steps of both rings are those before."""
+        """Resumes the run and waits for its end. The run must continue after the step `begun_after`; all kept steps of
+        both rings must have the right bits."""
         last = begun_after + further
         said = self.ends(self.heat(last), 0)
         self.assertEqual(self.resumed_from(said), begun_after, said)
@@ -54,7 +56,7 @@ class Resume(Jobs):
         self.assert_heat(self.two, self.placed, self.expected, newest=last)
 
     def begin(self, steps=20):
-        """A job that has kept some steps on both nodes, and continues."""
+        """Starts a job, and returns it when it has kept `steps` steps on both nodes; the job continues."""
         job = self.heat(ENDLESS)
         for node in self.two:
             self.assertIsNotNone(node.await_steps(job, steps), job.said())
@@ -68,7 +70,8 @@ class Resume(Jobs):
         self.finish(20)
 
     def test_any_rank_a_node_and_mpirun_may_die_and_ctrl_c_leaves_what_was_published(self):
-        """One after the other: each job begins where the rings of the one before end."""
+        """The processes die one after another. Each job continues from the newest step in the rings of the previous
+        job."""
         self.start_analyzers(self.two)
         begun_after = 0
 
@@ -84,7 +87,7 @@ class Resume(Jobs):
             self.assertNotEqual(job.ended()[0], 0, name)
             lost = any(node.analyzer is None for node in self.two)
             rest = self.rest()
-            if not lost:  # its journal may lack steps
+            if not lost:  # a killed analyzer's journal may lack steps
                 self.assertEqual([firsts[-1] for firsts in self.begun()], [begun_after + 1] * 2, name)
             begun_after = rest
         self.finish(begun_after)
@@ -150,13 +153,13 @@ class Resume(Jobs):
             np.testing.assert_array_equal(kept[30]["basis"], 30 + np.arange(3.0))
 
     def begun(self):
-        """The first iteration of each job that the journal of a node has, in the order of the jobs."""
+        """For each node, the first iteration of each job in the node's journal, in the order of the jobs."""
         return [[record.fields["iteration"] for record in ringside.open(node.pool).records()
                  if record.kind == "step" and record.fields["step"] == 0 and not record.fields["rebuilt"]]
                 if node.pool.exists() else [] for node in self.two]
 
     def kill(self, victim, number, job, chance):
-        """One of the processes that `victim` names, or all of them. Analyzers get no successor yet."""
+        """Kills one of the processes that `victim` names, or all of them. Does not start new analyzers."""
         if victim in ("mpirun", "all"):
             job.process.kill()
         ranks = range(len(self.placed))
@@ -183,7 +186,7 @@ class Resume(Jobs):
             for node in self.two:
                 if node.analyzer is None:
                     node.start_analyzer()
-                    known = None  # its journal may lack steps
+                    known = None  # a killed analyzer's journal may lack steps
             if victim == "analyzer":
                 continue
             self.assertNotEqual(job.ended()[0], 0, said)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rings of all nodes read as one: the arrays of the whole run have the bits that the ranks wrote, and what is missing,
-damaged, of another run or a lie is named, with the node."""
+"""The rings of all nodes, read as one: the arrays of the whole run have the bits that the ranks wrote. Messages name,
+with the node, what is missing, damaged or from another run, and what is wrong in a ranks file."""
 
 import importlib.util
 import json
@@ -44,7 +44,7 @@ class Rings(Jobs):
         return nodes, nodes[-1].pool.with_name("ring.pool.ranks")
 
     def gathered(self, nodes):
-        """A folder with all rings, as a shared file system has it."""
+        """A folder with all rings, like a folder on a shared file system."""
         folder = self.folder / f"all{len(list(self.folder.iterdir()))}"
         folder.mkdir()
         for number, node in enumerate(nodes):
@@ -53,7 +53,7 @@ class Rings(Jobs):
         return folder
 
     def assert_exports(self, path, expected):
-        """expected: {name: array} of an iteration. Each format holds their bits."""
+        """expected: {name: array} of an iteration. The file of each export format must contain these bits."""
         k, arrays = expected
         out = self.folder / "out"
         out.mkdir()
@@ -171,7 +171,7 @@ class Rings(Jobs):
         for words in (("compare", ranks_file, nodes[0].pool), ("report", ranks_file, "-o", self.folder / "r.html"),
                       ("tail", "--pool", ranks_file), ("serve", "--pool", ranks_file, "--listen=127.0.0.1:0")):
             self.assertIn(pools, self.say(*words, expected=USAGE))
-        for journal in nodes[0].folder.glob("ring.pool.journal*"):  # as on the first node of a linked run
+        for journal in nodes[0].folder.glob("ring.pool.journal*"):  # as if the folder were that of the first node
             shutil.copy(journal, str(journal).replace("ring.pool", "ring.pool.global"))
         self.say("report", ranks_file, "-o", self.folder / "r.html")
         self.assertIn(f"{STEPS} records of {nodes[0].pool}.global", self.say("export", ranks_file, "--records", "-o", self.folder / "r.csv"))
@@ -240,7 +240,7 @@ class Rings(Jobs):
         self.assertIn(f"node 1 (ranks 2 to 3) holds {STEPS - SLOTS + 1} to {STEPS}", said)
 
     def assert_replay_goes_on(self, ranks_file):
-        """Node 0 holds steps that are newer than those of node 1."""
+        """Node 0 holds newer steps than node 1."""
         for words, without in ((("--to", STEPS + 4 - SLOTS), 0), (("--from", STEPS + 1), 1)):
             said = self.say("replay", ranks_file, *words, expected=USAGE)
             self.assertRegex(said, rf"node {without} \(ranks \d to \d\): {words[0]} {words[1]}: none of these iterations is kept")
@@ -259,7 +259,7 @@ class Rings(Jobs):
         job.kill(0)
         job.ended()
 
-    # The rings and files that the messages name.
+    # Messages name the rings and files.
 
     def test_a_missing_ring_is_named(self):
         nodes, _ = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
@@ -357,7 +357,7 @@ class Rings(Jobs):
         ranks_file.write_text(json.dumps(truth), encoding="utf-8")
         self.say("info", ranks_file)
 
-    # `gather`, with another program instead of scp.
+    # `gather` with a test program in place of scp.
 
     def test_gathered_rings_are_one_folder(self):
         nodes, ranks_file = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
@@ -420,7 +420,7 @@ class Rings(Jobs):
         self.assertEqual([path for path in self.folder.iterdir() if path.name.startswith(("g", ".g"))], [])
 
     def copying_program(self):
-        """Copies HOST:FILE, whatever the host, to a file."""
+        """A program that copies HOST:FILE to a file, and ignores the host."""
         program = self.folder / "copy.sh"
         program.write_text('cp "${1#*:}" "$2"\n', encoding="utf-8")
         return program
@@ -434,7 +434,7 @@ class Rings(Jobs):
         ranks_file = nodes[0].pool.with_name("ring.pool.ranks")
         before = json.loads(ranks_file.read_text(encoding="utf-8"))
         nodes[0].end_analyzer()
-        lie = {**before, "run_id": "f" * 32}  # as if the analyzer of a later run was killed before it cleared the ring
+        lie = {**before, "run_id": "f" * 32}  # as if a later run's analyzer was killed before it cleared the ring
         ranks_file.write_text(json.dumps(lie), encoding="utf-8")
         self.assertRegex(self.say("export", ranks_file, "-o", self.folder / "k.h5", expected=USAGE),
                          f"it belongs to run {before['run_id']}, not to run f{{32}}")
@@ -495,7 +495,8 @@ def hashes(folder):
 
 
 def zarr_array(store, name):
-    """A Zarr array of version 2, read by what its format says: the tests of exports read stores with other programs."""
+    """Reads a Zarr array of version 2 according to the format's specification. (The tests of `export` read such stores
+    with other programs.)"""
     meta = json.loads((store / name / ".zarray").read_text(encoding="utf-8"))
     made = np.zeros(meta["shape"], meta["dtype"])
     if not meta["shape"]:

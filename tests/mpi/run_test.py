@@ -19,7 +19,7 @@ class Run(Launched):
         return self.start_run(BIN / "ringside", *self.options, "--ranks=3", "--", BIN / "publish_mpi", side, iterations)
 
     def assert_keeps_and_resumes(self, before, after):
-        """before and after: the words in front of and behind the options of `ringside run`."""
+        """before, after: the words before and after the options of `ringside run`."""
         for begun_after, iterations in ((0, 20), (20, 40)):
             said = self.end(self.start_run(*before, BIN / "ringside", *self.options, *after, BIN / "publish_mpi", SIDE,
                                            iterations), 0)
@@ -62,7 +62,7 @@ class Run(Launched):
     def test_ctrl_c_leaves_a_run_that_can_be_resumed(self):
         self.interrupt(self.start_heat(SIDE, ENDLESS))
         newest = max(ringside.open(self.pool))
-        self.assert_bits()  # ends the hold of the followed step, which may replace a newer one in the ring
+        self.assert_bits()  # releases the followed step; a held step may remain in the ring in place of a newer one
         said = self.end(self.start_heat(SIDE, newest + 20), 0)
         self.assertEqual(self.resumed_from(said), newest)
         self.assert_kept(newest + 20)

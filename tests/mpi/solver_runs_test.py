@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`ringside run` with a built-in solver of several ranks: started by mpirun and below it, resumed, stopped, and what is refused."""
+"""`ringside run` with a built-in solver of several ranks: `run` starts mpirun, or mpirun starts `run`; runs are
+resumed, stopped or refused."""
 
 import json
 
@@ -46,7 +47,7 @@ class Runs(Launched):
         self.assertEqual(self.iterates(), self.alone(MATRIX, "--iterations=40"))
 
     def test_nodes_and_the_borders_between_them_may_change(self):
-        """Borders of built-in solvers depend on the number of ranks."""
+        """With built-in solvers, the borders between the nodes' rows depend on the number of ranks."""
         nodes = self.nodes(2)
         self.run_job(nodes, PROGRAM, MATRIX, "--iterations=20", placed=[0, 1, 1], OMP_NUM_THREADS="1")
         expected = {n: self.alone(MATRIX, f"--iterations={n}") for n in (25, 30)}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The built-in solvers as several ranks: what the rings of the nodes hold, one behind the other, has the bits of one process."""
+"""The built-in solvers as several ranks: the parts in the rings of the nodes, one after another, have the bits of a run
+of one process."""
 
 import itertools
 import pathlib
@@ -15,7 +16,7 @@ from jobs import BIN, HANG_S, SLOTS, USAGE, Jobs, blocks, kept_steps, run_tests
 
 PROGRAM = "ringside-producer-mpi"
 ITERATIONS = 12
-# Numbers of ranks and nodes. Other tests have (2, 1) and (4, 2).
+# Pairs of the number of ranks and the number of nodes. Other tests use (2, 1) and (4, 2).
 MANY_SHARES = ((1, 1), (3, 1), (4, 1), (8, 1), (2, 2), (3, 2), (8, 2))
 SOME_SHARES = ((3, 1), (8, 2))
 
@@ -26,7 +27,7 @@ def write_mtx(path, rows, entries, symmetry="general"):
 
 
 def weighted_graph(path, rows=5000):
-    """With long rows, and with dangling nodes: each seventh."""
+    """Writes a graph with long rows and with dangling nodes (each seventh node)."""
     draw = random.Random(1)
     links = {}
     for _ in range(6 * rows):
@@ -37,7 +38,8 @@ def weighted_graph(path, rows=5000):
 
 
 def laplacian(path, rows=5000):
-    """Symmetric positive definite and diagonally dominant: of a random graph with weights, and 1.5 on its diagonal."""
+    """Writes a symmetric positive definite, diagonally dominant matrix: the Laplacian of a random weighted graph, with
+    1.5 added on the diagonal."""
     draw = random.Random(2)
     lower, degree = {}, [1.5] * rows
     for _ in range(4 * rows):
@@ -54,7 +56,7 @@ class Solvers(Jobs):
     matrices = None  # a folder with matrices
 
     def alone(self, *arguments, expected=0):
-        """The steps of one process, or what it says if it fails."""
+        """The steps of a run of one process, or its message if it fails."""
         pool = self.folder / "alone.pool"
         environment = {key: value for key, value in self.environment.items() if key != "RINGSIDE_PEER_TIMEOUT"}
         run = subprocess.run([BIN / "ringside", "run", "--quiet", f"--pool={pool}", f"--slots={SLOTS}", "--durability=process",
@@ -132,7 +134,7 @@ class Solvers(Jobs):
 
     def test_each_storage_format(self):
         arguments = ["--matrix=rmat:13:4", f"--iterations={ITERATIONS}"]
-        expected = self.alone(*arguments)  # the bits are the same with each format
+        expected = self.alone(*arguments)  # the bits are the same for all formats
         for form in ("csr", "bands", "packed", "ranked"):
             with self.subTest(format=form):
                 self.ranks_keep(expected, 3, 1, *arguments, f"--matrix-format={form}")
@@ -147,7 +149,7 @@ class Solvers(Jobs):
     def test_a_matrix_may_have_fewer_rows_than_there_are_ranks(self):
         self.has_the_bits_of_one_process("--matrix=grid:2", shares=((8, 1),))
 
-    # If one rank finds an error, all ranks end with it. One rank prints it, as a single process would.
+    # If one rank finds an error, all ranks end with this error. One rank prints the message, as a single process would.
 
     def is_refused(self, *arguments, ranks=3):
         line = self.alone(*arguments, expected=USAGE).splitlines()[-1]
@@ -204,7 +206,7 @@ class Solvers(Jobs):
     def test_a_right_hand_side_too_large_for_cg_is_refused(self):
         self.is_refused(f"--matrix={self.matrices / 'laplacian.mtx'}", "--solver=cg", f"--rhs={self.right_side(5000, '1e200')}")
 
-    # Nodes without a shared file system.
+    # The nodes have no shared file system.
 
     def refused_on_two_nodes(self, nodes, *arguments):
         return self.run_job(nodes, PROGRAM, "--matrix=edges.txt", *arguments, placed=[0, 0, 1], expected=USAGE, OMP_NUM_THREADS="1")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The results of the whole run, which the first node's analyzer records: bit by bit those of a run on one node, however many
-ranks and nodes there are, correctly rounded sums of variables in boxes, and each step once, whichever analyzer is killed."""
+"""The results of the whole run, which the first node's analyzer records. They are bit-equal to those of a run on one
+node, for any number of ranks and nodes; sums of variables in boxes are correctly rounded; and each step is recorded
+once, whichever analyzer is killed."""
 
 import contextlib
 import math
@@ -15,7 +16,7 @@ ITERATIONS = 40
 
 
 def exact_results(iteration):
-    """Of the variable p of publish_boxes: each sum is rounded once."""
+    """The expected results of the variable p of publish_boxes: each sum is rounded once."""
     x = np.arange(6 * 5 * 7, dtype=np.float32).astype(float) + 0.5 * iteration
     results = {"sum": math.fsum(x), "mean": math.fsum(x) / x.size, "l1": math.fsum(abs(x)), "l2": math.sqrt(math.fsum(x * x)),
                "min": x.min(), "max": x.max(), "linf": x.max(), "non_finite": 0}
@@ -102,7 +103,7 @@ class Whole(Jobs):
         self.ends(job, 0)
         self.end_analyzers(made)
         found = steps(whole_of(made[0]))
-        first = 1 if kept[0] == 1 else kept[1]  # the change of the oldest kept step cannot be computed
+        first = 1 if kept[0] == 1 else kept[1]  # the oldest kept step has no previous step to compute its change
         self.assertEqual(sorted(found), list(range(first, 401)))
         expected = steps(self.alone(41, 400).pool)
         self.assertEqual(found, {iteration: expected[iteration] for iteration in found})
@@ -134,7 +135,7 @@ class Whole(Jobs):
                     self.assertEqual(list(made[0].folder.glob("*.global.journal*")), [])
 
     def free_ports(self):
-        """The first of four ports in a row: two of the node's telemetry, two of the whole run's."""
+        """The first of four consecutive ports: two for the node's telemetry, and two for that of the whole run."""
         while True:
             with contextlib.suppress(OSError, OverflowError), contextlib.ExitStack() as held:
                 first = held.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1]
@@ -143,7 +144,8 @@ class Whole(Jobs):
                 return first
 
     def lengthen_socket(self, node):
-        """To a name that is long enough for its own sockets, and too long for those of the whole run."""
+        """Renames the socket: the new name is short enough for the node's own sockets, but too long for the sockets of
+        the whole run."""
         node.end_analyzer()
         longest = 107 - len(".telemetry")
         node.socket = node.socket.with_name("s" * (longest - len(str(node.socket.parent)) - 1 - len(".socket")) + ".socket")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an administrator sees when something is wrong: one clear line for each state, and the exit status that
-docs/inside/architecture.md names for it.
+"""What an administrator sees when something is wrong: for each state, one clear line, and the exit code that
+docs/inside/architecture.md gives for this state.
 
-docs/use/operations.md has the table of these states; those that can be brought about on the machine are tested here.
+docs/use/operations.md has the table of these states; this module tests those that can be caused on the machine.
 """
 
 POOL_FOLDER = "/var/lib/ringside/pmem"
@@ -25,8 +25,8 @@ def _doctor_says(story, node, state, place, *words):
 
 
 def check_before_provisioning(story, node):
-    """The modes that a namespace may have before it carries a file system with DAX. Restores the mode that it
-    found."""
+    """Tests the modes that a namespace may have before a file system with DAX is made in it. Restores the mode at the
+    end."""
     _doctor_says(story, node, "a namespace in raw mode", "/", "namespace0.0 (raw", "--mode=fsdax")
     node.must("ndctl create-namespace --force --reconfig=namespace0.0 --mode=sector")
     _doctor_says(story, node, "a namespace in sector mode", "/", "(sector", "--mode=fsdax")
@@ -40,11 +40,11 @@ def check_before_provisioning(story, node):
 
 
 def check_beside_the_service(story, node):
-    """Requires that the services are up and that a job is at work in the pool."""
+    """Requires that the services run and that a job uses the pool."""
     _refused(story, node, "--require-dax on a disk", f"{SMALL_RUN} --pool /var/lib/ringside/x.pool --require-dax", 3,
              "/var/lib/ringside/x.pool: --require-dax", "/dev/vda", "is no persistent memory")
     story.equal("and nothing is left there", node.run("ls /var/lib/ringside/x.pool*").status, 2)
-    # 1024 slots of 1.28 MB need more than the device's 1 GiB.
+    # 1024 slots of 1.28 MB need more than the 1 GiB of the device.
     _refused(story, node, "a device without room",
              f"{AS_OWNER} ringside run --matrix grid:400 --slots 1024 --iterations 5 --quiet --pool {POOL_FOLDER}/big.pool", 3,
              "big.pool: no room for the pool", "bytes are needed", "available")

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds the files from which the virtual node boots: Debian's own kernel, a root file system with systemd made by
-# debootstrap, and an initramfs that only finds this file system. They contain nothing of Ringside: the test installs
-# the package, as a user would. Takes a minute or two and 700 MB; node_image.py keeps the result in a cache. Exit
-# status: 0 built, 2 usage, 3 the system lacks something.
+# debootstrap, and an initramfs that only finds this file system. These files contain nothing of Ringside: the test
+# installs the package, as a user would. A build takes one or two minutes and 700 MB; node_image.py keeps the result in
+# a cache. Exit codes: 0 the files are built, 2 wrong usage, 3 something is missing on this system.
 set -euo pipefail
 
 usage() {
@@ -14,15 +14,16 @@ usage: build_image.sh FOLDER [PACKAGE...]
 TEXT
 }
 
-# The image has this system's release, so that programs built here run in it.
+# The image has the same Debian release as this system, so that programs that were built here run in the image.
 # shellcheck source=/dev/null
 suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 
-# The packages that the tests need on a node, besides the dependencies of Ringside's package. The guest agent runs the
-# test's commands; systemctl and systemd-run reach systemd through dbus.
+# The packages that the tests need on a node, in addition to the dependencies of Ringside's package. The guest agent
+# runs the test's commands; systemctl and systemd-run use dbus to reach systemd.
 packages_node=(systemd systemd-sysv udev dbus kmod e2fsprogs xfsprogs ndctl qemu-guest-agent procps)
 
-# In the order in which modules can be loaded one by one, without modprobe: each follows those that it needs.
+# The modules are in an order in which they can be loaded one by one without modprobe: each module follows those that it
+# needs.
 modules_to_boot=(virtio_ring virtio virtio_pci virtio_blk crc32c_generic ext4)
 modules_of_node=("${modules_to_boot[@]}" nfit nd_pmem nd_btt dax_pmem device_dax virtio_console xfs loop autofs4)
 
@@ -33,15 +34,15 @@ fail() {
   exit "${2:-3}"
 }
 
-# The mirror of Debian's main archive that this system installs from.
+# The mirror of Debian's main archive from which this system installs.
 mirror() {
-  # shellcheck disable=SC2016  # apt's own variables
+  # shellcheck disable=SC2016  # these are variables of apt
   apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(ORIGIN) $(COMPONENT)' 'Created-By: Packages' |
     awk -v suite="$suite" '$2 == suite && $3 == "Debian" && $4 == "main" && !found { print $1; found = 1 }'
 }
 
-# files_of MODULE... prints the modules' files, each once and after those that it depends on. They come from the
-# kernel's own list: modprobe would leave out modules that are built into the kernel that runs here.
+# files_of MODULE... prints the modules' files, each once and after those on which it depends. The dependencies come
+# from the list of the image's kernel, because modprobe would leave out modules that are built into the running kernel.
 files_of() {
   local module pattern
   for module in "$@"; do
@@ -76,7 +77,7 @@ INIT
   (cd "$folder" && find . | cpio --quiet --create --format newc | gzip -1) >"$work/out/initrd"
 }
 
-# Copies only the modules that the tests need: the kernel's package has 3,500 modules.
+# Copies only the modules that the tests need, because the kernel's package has 3,500 modules.
 copy_modules() {
   local file target
   while read -r file; do
@@ -91,7 +92,7 @@ copy_modules() {
 configure_root() {
   echo ringside-node >"$root/etc/hostname"
   echo "/dev/vda / ext4 defaults 0 1" >"$root/etc/fstab"
-  : >"$root/etc/machine-id" # each machine makes its own id at its first boot
+  : >"$root/etc/machine-id" # each machine makes an id at its first boot
   # Timers and services of a server must not disturb a test.
   local unit
   for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service \
@@ -99,7 +100,8 @@ configure_root() {
     proc-sys-fs-binfmt_misc.automount ndctl-monitor.service; do
     ln -sfn /dev/null "$root/etc/systemd/system/$unit"
   done
-  # The journal must survive a power cut, as on a node that keeps it; a sync every five minutes would be too rare.
+  # systemd's journal must survive a power cut, as on a node that keeps its journal. A sync every five minutes would be
+  # too rare.
   mkdir -p "$root/var/log/journal" "$root/etc/systemd/journald.conf.d"
   printf '[Journal]\nStorage=persistent\nSyncIntervalSec=1s\n' >"$root/etc/systemd/journald.conf.d/node.conf"
   rm -rf "$root"/var/cache/apt/archives/*.deb "$root"/var/lib/apt/lists/* "$root"/usr/share/{doc,locale}/*
@@ -128,7 +130,7 @@ debootstrap --variant=minbase --include="$(IFS=,; echo "${all[*]}")" "$suite" "$
   tail -n 5 "$work/debootstrap.log" >&2
   fail "debootstrap failed"
 }
-# The kernel is unpacked, not installed: an initramfs for every machine and a boot loader are not needed.
+# The kernel is only unpacked, not installed, because a general initramfs and a boot loader are not needed.
 image=$(apt-cache depends linux-image-amd64 | awk '/Depends: linux-image-/ { print $2 }')
 [[ -n $image ]] || fail "apt knows no linux-image-amd64; run apt-get update"
 (cd "$work" && apt-get -q download "$image" >download.log 2>&1) || fail "apt-get download $image failed"

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Memory larger than DRAM on a node: Debian's own kernel, which cannot move pages (UFFDIO_MOVE came with Linux 6.8), and far
-memory on an NVDIMM, which is used in place."""
+"""Memory larger than DRAM on a node with Debian's own kernel, which cannot move pages (UFFDIO_MOVE exists since Linux
+6.8), and with far memory on an NVDIMM, which is used in place."""
 
 import json
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = "/var/lib/ringside/pmem"
-# The comparison of an arena with plain memory by several threads (tests/unit/memory/oracle_main.cpp).
+# The program that compares an arena with ordinary memory in several threads (tests/unit/memory/oracle_main.cpp).
 ORACLE = ROOT / "build" / "release" / "bin" / "memory_oracle"
 SOLVE = "ringside run --matrix grid:250 --solver pagerank --matrix-format csr --iterations 30 --mode dram --quiet --summary -"
 
 
 def programs():
-    """What the machine needs beside the packages. One that is not built is missing there, and its check fails."""
+    """The programs that the machine needs in addition to the packages. A program that is not built is missing on the
+    machine, and then its check fails."""
     return [ORACLE] if ORACLE.exists() else []
 
 
@@ -22,7 +23,7 @@ def _solved(node, options=""):
 
 
 def check_far_memory(story, node):
-    """Requires the NVDIMM's file system, mounted with dax."""
+    """Requires that the NVDIMM's file system is mounted with dax."""
     ordinary, far = _solved(node), _solved(node, f"--matrix-memory far:{FOLDER} --dram-limit 1M")
     in_place = far["matrix_in_place_bytes"]
     story.check(f"a matrix of {far['matrix_far_bytes']:,} bytes on the NVDIMM with 1 MiB of DRAM is used in place",

@@ -4,18 +4,18 @@
 import json
 import threading
 
-# This command runs in the machine: the lines of `ringside tail` go to the host through the port. Records of the past
-# are left out: they would keep the port busy, and only the newest acknowledgement counts.
+# This command runs in the machine, and sends the lines of `ringside tail` to the host through the port. Past records
+# are left out, because they would keep the port busy, and only the newest acknowledgement counts.
 COMMAND = ("systemd-run --quiet --collect --unit=node-follow /bin/sh -c "
            "'runuser -u ringside -- ringside tail --json --since 1s >/dev/virtio-ports/ringside.follow'")
 
 
 class Follower:
-    """Reads the records of one boot until the machine is gone."""
+    """Reads the records of one boot until the machine is killed."""
 
     def __init__(self, node):
-        self.storage = None  # as the run that began last reports it
-        self.newest_committed = 0  # the newest iteration that was acknowledged; on persistent memory: persisted
+        self.storage = None  # as reported by the run that began last
+        self.newest_committed = 0  # the newest acknowledged iteration; on persistent memory it is persisted
         self.steps = 0
         self._stream = node.follow()
         self._first = threading.Event()
@@ -40,7 +40,7 @@ class Follower:
         try:
             record = json.loads(line)
         except ValueError:
-            return  # a line that the kill cut off
+            return  # the kill has cut off this line
         if record["event"] == "run_started":
             self.storage = record["storage"]
         elif record["event"] == "step":
@@ -49,10 +49,10 @@ class Follower:
             self._first.set()
 
     def wait_for_step(self, seconds):
-        """Returns True once a step has come."""
+        """Waits for the first step. Returns True as soon as one was received."""
         return self._first.wait(seconds)
 
     def end(self):
-        """Returns when everything that the machine sent is read. Requires that the machine is gone."""
+        """Returns when everything that the machine sent was read. Requires that the machine was killed."""
         self._thread.join(10)
         self._stream.close()

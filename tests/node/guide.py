@@ -27,7 +27,7 @@ class Guide:
                 section = match.group(1)
 
     def commands_of(self, section):
-        """Returns the section's blocks, to be run one after the other, and notes that they are run."""
+        """Returns the section's blocks, which must be run one after another, and records that they are run."""
         self._run.add(section)
         return self._blocks[section]
 
@@ -36,5 +36,5 @@ class Guide:
         return re.search(r'^matrix = "(.*)"$', "\n".join(self._blocks["Configure"]), re.MULTILINE).group(1)
 
     def not_run(self):
-        """Sections with commands that commands_of() never returned."""
+        """The sections with commands that commands_of() has never returned."""
         return [section for section in self._blocks if section not in self._run]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether the analyzer's unit enforces its restrictions: a probe in the analyzer's place tries what no program of
-Ringside's does."""
+"""Whether the analyzer's unit enforces its restrictions: a probe that runs in place of the analyzer tries what no
+program of Ringside does."""
 
-# A shell in this unit tries each line and prints what succeeds. The first two must succeed: then the probe itself
-# works.
+# A shell in this unit tries each line and prints the lines that succeed. The first two must succeed, which shows that
+# the probe itself works.
 ALLOWED = ("/var/lib/ringside/probe", "/run/ringside/probe")
 FORBIDDEN_FILES = ("/etc/ringside/probe", "/etc/probe", "/usr/bin/probe", "/usr/lib/probe", "/root/probe", "/home/probe",
                    "/var/lib/probe", "/var/log/probe", "/opt/probe", "/boot/probe", "/run/probe", "/sys/kernel/probe",
@@ -32,7 +32,7 @@ def _script():
 
 
 def check_hardening(story, node):
-    """Runs the probe in the unit for one start, and restores the analyzer."""
+    """Runs the probe for one start of the unit, and then restores the analyzer."""
     node.must(f"cat >{PROBE} <<'PROBE'\n{_script()}PROBE\nchmod 755 {PROBE}")
     outside = node.must(f"bash {PROBE}").splitlines()
     story.check("outside of the unit the probe may do all of it that root may",
@@ -41,8 +41,8 @@ def check_hardening(story, node):
               f"printf '[Unit]\\nAssertPathExists=\\n[Service]\\nType=oneshot\\nRestart=no\\nWatchdogSec=0\\nExecStart=\\n"
               f"ExecStart={PROBE}\\n' >{DROP_IN}; systemctl daemon-reload")
     node.must(f"systemctl start {UNIT}")
-    # The journal stores the lines later than the probe writes them: with half of them missing, acts would wrongly
-    # count as refused.
+    # systemd's journal stores the lines later than the probe writes them. If lines were missing, their acts would
+    # wrongly count as refused.
     log = node.must(f"until journalctl --no-pager --output cat --unit {UNIT} >/run/probe.log; grep -qFx '{END}' /run/probe.log; "
                     "do sleep 0.2; done; cat /run/probe.log; rm /run/probe.log")
     succeeded = sorted(line.removeprefix("succeeded: ") for line in log.splitlines() if line.startswith("succeeded: "))

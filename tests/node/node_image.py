@@ -2,7 +2,7 @@
 """What the virtual node boots, built once and kept outside the repository.
 
 Images are kept in the folder ringside/ of $RINGSIDE_NODE_CACHE, or of the user's cache folder if that is not set. An
-image's name depends on what it was made from: a change of the builder or of the package's dependencies gives another
+image's name depends on its inputs: after a change of the builder or of the package's dependencies, there is another
 image.
 """
 
@@ -25,7 +25,7 @@ NEEDED = {
 
 
 def what_is_missing():
-    """Why no virtual node can run here, or "" if one can."""
+    """The reason why no virtual node can run here; "" if one can run."""
     missing = sorted(package for tool, package in NEEDED.items() if shutil.which(tool, path=_path()) is None)
     if missing:
         return f"not installed: {' '.join(missing)}"
@@ -35,7 +35,7 @@ def what_is_missing():
 
 
 def dependencies(package):
-    """The names of the Debian packages that `package` (a .deb file) depends on."""
+    """The names of the Debian packages on which `package` (a .deb file) depends."""
     field = subprocess.run(["dpkg-deb", "--field", package, "Depends"], check=True, stdout=subprocess.PIPE,
                            encoding="utf-8").stdout
     providers = _providers()
@@ -43,13 +43,14 @@ def dependencies(package):
 
 
 def _names_in(field):
-    """The names in "libc6 (>= 2.34), libgomp1 (>= 4.9) | libomp5"; of alternatives, the first."""
+    """The names in a field such as "libc6 (>= 2.34), libgomp1 (>= 4.9) | libomp5". Of alternatives, only the first is
+    returned."""
     return [re.split(r"[ (|]", one.strip())[0] for one in field.split(",") if one.strip()]
 
 
 def _providers():
-    """Maps virtual packages to real ones, because debootstrap knows only these. The ones that the package was built
-    against are installed here."""
+    """Maps virtual packages to real ones, because debootstrap knows only these. The packages with which Ringside's
+    package was built are installed here."""
     installed = subprocess.run(["dpkg-query", "--show", "--showformat", "${Package}\t${Provides}\n"], check=True,
                                stdout=subprocess.PIPE, encoding="utf-8").stdout
     pairs = [line.split("\t") for line in installed.splitlines()]

@@ -32,11 +32,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 POOL = "/var/lib/ringside/pmem/ringside.pool"
 AS_OWNER = "runuser -u ringside --"
 SKIPPED = 77
-# The job lasts until the test has seen enough of it, however fast the machine is; then the test sets its end.
+# The job lasts until the test has seen enough of it, even on a fast machine; then the test sets the job's end.
 ENDLESS = 100_000_000
 ITERATIONS_TO_THE_END = 200
-# A boot with `ringside.hold` on the kernel's command line starts no service of Ringside: the test sees what the power
-# cut left before any process repairs it.
+# A boot with `ringside.hold` on the kernel's command line starts no service of Ringside, so that the test sees the pool
+# as the power cut left it, before any process repairs it.
 HOLD = """
 mkdir -p /etc/systemd/system/ringside-analyzer.service.d /etc/systemd/system/ringside-producer@.service.d
 cat >/etc/systemd/system/node-hold.service <<'UNIT'
@@ -59,8 +59,8 @@ systemctl enable --quiet node-hold
 sync
 """
 
-# After the power cuts the job gets a quarter of a processor. Otherwise it competes with each command of the test for the
-# virtual machine's two.
+# After the power cuts, the job gets a quarter of a processor. Otherwise the job and each command of the test would
+# compete for the two processors of the virtual machine.
 UNHURRIED = "systemctl set-property --runtime ringside-producer@grid.service CPUQuota=25%"
 
 
@@ -69,7 +69,7 @@ class Untrue(Exception):
 
 
 class Story:
-    """What was found, in order; and the figures for bench/results."""
+    """Prints what was found, in order, and collects the figures for bench/results."""
 
     def __init__(self):
         self.begun = time.monotonic()
@@ -92,7 +92,7 @@ class Story:
 
 
 def run_section(story, node, guide, section):
-    """Runs the section's commands, each of which must succeed. Returns their output."""
+    """Runs the section's commands. Each command must succeed. Returns the output of all commands."""
     output = ""
     for block in guide.commands_of(section):
         ended = node.run(f"cd /root && set -e\n{block}")
@@ -162,8 +162,8 @@ def start(story, node, guide):
 
 
 def cut_power(story, node, figures, delay_s):
-    """Kills the machine delay_s after the first step of this boot arrived. Returns the newest iteration that the
-    machine had acknowledged."""
+    """Kills the machine delay_s seconds after the first step of this boot was received. Returns the newest iteration
+    that the machine had acknowledged."""
     follower = Follower(node)
     if not follower.wait_for_step(120):
         raise Untrue("not so: steps are made\n" + node.must("systemctl --no-pager status 'ringside*'; true"))
@@ -177,7 +177,7 @@ def cut_power(story, node, figures, delay_s):
 
 
 def check_what_is_left(story, node, figures, acknowledged, reference, detail):
-    """Requires a machine on which no service of Ringside has started since the cut."""
+    """Requires a machine on which no service of Ringside has started since the power cut."""
     verified = node.run(f"{AS_OWNER} ringside verify --json {POOL}")
     report = json.loads(verified.output)
     slots = json.loads(node.must(f"{AS_OWNER} ringside info --json {POOL}"))["slots"]
@@ -199,7 +199,8 @@ def exported(node, iteration):
 
 
 def let_it_end(story, node):
-    """Continues the job to an end that its settings give. Returns the last iteration and its iterate."""
+    """Sets an end in the job's settings, and lets the job continue to this end. Returns the last iteration and its
+    iterate."""
     node.must("systemctl stop ringside-producer@grid")
     kept = json.loads(node.must(f"{AS_OWNER} ringside info --json {POOL}"))
     last = max(iterate["iteration"] for iterate in kept["iterates"]) + ITERATIONS_TO_THE_END
@@ -213,15 +214,15 @@ def let_it_end(story, node):
 
 
 def resumed_from(node):
-    """The iteration from which this boot's producer resumed, by its log."""
+    """The iteration from which this boot's producer resumed, according to its log."""
     log = node.must("journalctl --no-pager --boot --output cat --unit ringside-producer@grid")
     found = [word.split("=")[1] for word in log.split() if word.startswith("resumed_from=")]
     return int(found[0]) if found else None
 
 
 def live_through_cuts(story, node, options, generator, reference):
-    """Cuts the power, each time followed by a boot. Every other cut, but not an only one, is checked before the
-    services start."""
+    """Cuts the power options.kills times, and boots after each cut. After every second cut (but not if there is only
+    one), the pool is checked before the services start."""
     figures = story.figures
     for cut in range(options.kills):
         detail = {}
@@ -245,7 +246,7 @@ def live_through_cuts(story, node, options, generator, reference):
 
 
 def recover(story, node, guide, reference):
-    """Runs the page's section on a pool after a cut, in the middle of the job, and checks the iterate that it
+    """Runs the page's section on a pool after a power cut, during the job, and checks the iterate that the section
     exports."""
     output = run_section(story, node, guide, "Recover")
     iteration = int(re.search(r"last\.npy: iteration ([\d,]+) of", output).group(1).replace(",", ""))
@@ -289,7 +290,7 @@ def scenario(story, node, guide, options, package, reference):
     replayed = node.must(f"{AS_OWNER} ringside replay {POOL}")
     story.check("replay finds what was recorded", "equal to what was recorded" in replayed, replayed)
     check_hardening(story, node)
-    # Stops the services by name: stopping the target alone does not wait for the units that stop with it.
+    # Stops the services by name, because stopping only the target does not wait for the units that stop with it.
     node.must("systemctl stop ringside.target 'ringside-*'")
     far_memory.check_far_memory(story, node)
     bad_states.check_without_dax(story, node)
@@ -302,7 +303,7 @@ def scenario(story, node, guide, options, package, reference):
 
 
 def repacked_as_later(package, folder):
-    """The same package as a later version: what an upgrade installs."""
+    """Makes a package with the same content and a later version, which an upgrade installs."""
     tree = folder / "later"
     subprocess.run(["dpkg-deb", "--raw-extract", package, tree], check=True)
     control = tree / "DEBIAN" / "control"
@@ -352,7 +353,7 @@ def parse():
 
 
 def stop(_number, _frame):
-    """Ends the test as an exception, so that the virtual machine ends with it; a second signal must not end that."""
+    """Raises an exception, which ends the test and the virtual machine. A second signal must not interrupt this."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The job on this machine, without power cuts: the virtual machine's iterates must equal its iterates, bit for bit."""
+"""The same job on this machine, without power cuts. The iterates of the virtual machine must be bit-equal to those of
+this job."""
 
 import subprocess
 
 
 class Reference:
-    """Iterates of a job on `matrix`, made by the programs of the package itself."""
+    """The iterates of a job on `matrix`, computed by the programs of the package."""
 
     def __init__(self, folder, package, matrix):
         self._folder, self._matrix, self._iterates = folder, matrix, {}

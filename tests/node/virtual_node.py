@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A virtual machine with an NVDIMM: it boots, runs commands, and is killed as a power cut would kill it.
+"""A virtual machine with an NVDIMM: it boots, runs commands, and is killed in the same way as by a power cut.
 
-QEMU runs in software emulation and needs nothing of its host but a processor. The NVDIMM is a file mapped shared,
-without a label area (one would leave the region misaligned for fsdax). The root file system is a raw file written
-through the host's page cache: after QEMU is killed, the file holds what the guest's disk acknowledged, and not what
-the guest's kernel had not written. Commands go through QEMU's guest agent.
+QEMU runs in software emulation, and needs only a processor of its host. The NVDIMM is a file that is mapped shared,
+without a label area, because with one, the region would be misaligned for fsdax. The root file system is a raw file
+written through the host's page cache: after QEMU is killed, the file contains the data that the guest's disk
+acknowledged, but not the data that the guest's kernel had not yet written. Commands are run by QEMU's guest agent.
 """
 
 import base64
@@ -18,14 +18,15 @@ import tarfile
 import time
 
 NVDIMM_BYTES = 1 << 30
-BOOT_SECONDS = 900  # about 15 s on an idle machine; other processes may take the processor
+BOOT_SECONDS = 900  # about 15 s on an idle machine, longer if other processes use it
 COMMAND_SECONDS = 900
 ENVIRONMENT = ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8",
                "DEBIAN_FRONTEND=noninteractive"]
 
 
 class NodeError(Exception):
-    """What did not happen, with the end of the console: the machine cannot be examined afterwards."""
+    """The message says what did not happen, and contains the end of the console, because the machine cannot be examined
+    afterwards."""
 
 
 class Ended:
@@ -39,14 +40,15 @@ class Ended:
 
 
 class GuestAgent:
-    """QEMU's guest agent, which runs in the machine, through the socket of its virtual serial port."""
+    """The connection to QEMU's guest agent, which runs in the machine, through the socket of its virtual serial
+    port."""
 
     def __init__(self, path, is_alive):
         self._path, self._is_alive, self._socket, self._stream = path, is_alive, None, None
 
     def wait_until_there(self, seconds):
-        """Returns True once the agent answers. The request is repeated every second, because requests sent before the
-        agent runs are dropped."""
+        """Waits until the agent answers; then returns True. The request is repeated every second, because requests that
+        are sent before the agent runs are dropped."""
         deadline = time.monotonic() + seconds
         serial = 0
         while time.monotonic() < deadline and self._is_alive():
@@ -57,7 +59,7 @@ class GuestAgent:
                 self._socket.settimeout(1)
                 self._socket.connect(str(self._path))
                 self._stream = self._socket.makefile("rwb")
-                # This byte ends a request that a dead connection left half written. The answer has the number of its
+                # This byte ends a request that an earlier connection left incomplete. The answer has the number of its
                 # request.
                 self._stream.write(b"\xff" + self._line("guest-sync-delimited", id=serial))
                 self._stream.flush()
@@ -91,7 +93,7 @@ class GuestAgent:
 
 
 class VirtualNode:
-    """One machine in `folder`, where its disk and its NVDIMM last from boot to boot."""
+    """One machine. Its disk and its NVDIMM are files in `folder`, and keep their content from boot to boot."""
 
     def __init__(self, folder, image, log=lambda text: None):
         self.folder, self._image, self._log = pathlib.Path(folder), pathlib.Path(image), log
@@ -107,13 +109,13 @@ class VirtualNode:
         self.deliver([])
 
     def deliver(self, files):
-        """Puts files on a disk that the next boot finds as a tar archive at /dev/vdb."""
+        """Writes the files to a tar archive, which the next boot finds as the disk /dev/vdb."""
         with tarfile.open(self._delivery, "w") as archive:
             for file in files:
                 archive.add(file, pathlib.Path(file).name)
 
     def boot(self, *kernel_arguments):
-        """Boots and waits until systemd has started what it should. Returns the seconds that this took."""
+        """Boots, and waits until systemd has started all units. Returns the seconds that this took."""
         assert self._process is None
         for name in ("agent.socket", "follow.socket"):
             (self.folder / name).unlink(missing_ok=True)
@@ -150,7 +152,7 @@ class VirtualNode:
         ]
 
     def run(self, command, seconds=COMMAND_SECONDS):
-        """Runs a line of shell as root. Returns how it ended, whatever its status."""
+        """Runs a shell command as root. Returns how it ended, even if it failed."""
         pid = self._agent.ask("guest-exec", path="/bin/bash", arg=["-c", command], env=ENVIRONMENT,
                               **{"capture-output": True})["pid"]
         deadline = time.monotonic() + seconds
@@ -167,7 +169,7 @@ class VirtualNode:
         return Ended(command, status.get("exitcode", 128 + status.get("signal", 0)), *text)
 
     def must(self, command, seconds=COMMAND_SECONDS):
-        """Like run, for a command that must succeed. Returns its standard output."""
+        """The same as run, for a command that must succeed. Returns its standard output."""
         ended = self.run(command, seconds)
         if ended.status != 0:
             raise NodeError(f"{ended}{self._last_words()}")
@@ -178,13 +180,13 @@ class VirtualNode:
         return base64.b64decode(self.must(f"base64 {shlex.quote(path)}"))
 
     def nvdimm_holds(self, pattern):
-        """Whether these bytes are anywhere in the persistent memory, where a reader of the removed module would find
+        """Whether the persistent memory contains these bytes anywhere. A person who removes the module could read
         them."""
         with open(self._nvdimm, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as memory:
             return memory.find(pattern) >= 0
 
     def follow(self):
-        """The host's end of the port that the guest knows as /dev/virtio-ports/ringside.follow."""
+        """The host's end of the port that is /dev/virtio-ports/ringside.follow in the guest."""
         stream = socket.socket(socket.AF_UNIX)
         stream.connect(str(self.folder / "follow.socket"))
         return stream

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Readers and runs that open a pool while it is made, as real processes. None of them may mistake a creation for
-// damage, or for an interrupted creation.
+// Readers and runs that open a pool while the pool is made, as real processes. None of them may report a creation as
+// damage or as an interrupted creation.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -22,8 +22,8 @@ using namespace testing::names;
 
 class CreationTest : public PipelineTest {
  protected:
-  /// A process that makes `pools` pools, each in the place of the previous one, and then ends. It removes most of them
-  /// at once, and every tenth when `found_complete` has grown.
+  /// Starts a process that makes `pools` pools one after another, at the same path, and then ends. The process removes
+  /// most of them at once, but every tenth pool only when `found_complete` has grown.
   pid_t make_pools(int pools, const std::atomic<int>& found_complete) const {
     const pid_t maker = fork();
     if (maker != 0) return maker;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waiting cores work for the other process: the bits stay the same, the account shows it, and nothing is lost if
-// either side is killed.
+// Waiting cores work for the other process: the bits remain the same, the account shows the lent cores, and no step is
+// lost if one of the two processes is killed.
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -71,11 +71,11 @@ INSTANTIATE_TEST_SUITE_P(Coordination, EitherElasticTest, testing::kBothCoordina
 TEST_P(EitherElasticTest, IteratesAndReductionsAreTheSameBits) {
   struct Case {
     Words options;
-    const char* lent;  // the cores that must have waited, and so have helped
+    const char* lent;  // key of the cores that must have waited, and thus have helped
   };
-  // Steps that are long enough to be waited for.
+  // Steps that are so long that the other process waits for them.
   const char* const grid = testing::kSanitized ? "grid:300" : "grid:500";
-  // With many passes the producer waits. With five iterations for each step the analyzer waits.
+  // With many passes, the producer waits. With five iterations per step, the analyzer waits.
   for (const Case& one : {Case{{"--passes=50"}, "producer_cores_lent_s"}, Case{{"--every=5"}, "analyzer_cores_lent_s"},
                           Case{{"--passes=20", "--every=3"}, nullptr}, Case{{"--reduce=transfer"}, nullptr}}) {
     SCOPED_TRACE(one.options.front());
@@ -85,7 +85,8 @@ TEST_P(EitherElasticTest, IteratesAndReductionsAreTheSameBits) {
     EXPECT_EQ(summary()["analyzer_cores_lent_s"], 0.0);
     EXPECT_EQ(summary()["producer_cores_lent_s"], 0.0);
     const Json change = summary()["residual_l1"];
-    // Which side waits depends on its speed: on a busy machine the other side may be the slower one for a whole run.
+    // Which of the two waits depends on their speeds: on a busy machine, the other one may be the slower one for a
+    // whole run.
     constexpr int kMostRuns = 5;
     for (int runs = 1; runs <= kMostRuns; ++runs) {
       expect_same_bits(solve(grid, joined(strict, {"--elastic"})), expected);
@@ -110,7 +111,7 @@ TEST_P(EitherElasticTest, AKilledAnalyzerTakesNothingWithIt) {
   const std::uint64_t last = found.back().iteration;
   const std::vector<Kept> expected =
       solve("grid:300", {"--iterations=" + std::to_string(last), "--slots=64", "--durability=process"});
-  // For an analyzer's first iterate the change is known, too: the ring holds the iterate before it.
+  // The change is also known for the first iterate of a new analyzer, because the ring holds the previous iterate.
   expect_same_bits(found, expected);
 }
 

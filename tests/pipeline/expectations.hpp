@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Expectations about a process that has ended and about its output. A failure names the line of the test.
+// Expectations about a process that has ended, and about its output. A failure names the line in the test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ inline Finished expect_exit(int code, Finished ran, const char* file = __builtin
   return ran;
 }
 
-/// Runs `ringside` to its end, and expects exit code 0. Returns what it printed.
+/// Runs `ringside` to its end, and expects exit code 0. Returns what the process printed.
 inline Finished expect_done(const Words& arguments, const std::function<void()>& in_child = {},
                             const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   return expect_exit(0, run("ringside", arguments, in_child), file, line);
@@ -41,7 +41,7 @@ inline std::vector<double> read_npy(const std::string& path) {
   return values;
 }
 
-/// The names that tests of processes use without their namespace.
+/// The names that tests of processes use without a namespace.
 namespace names {
 using testing::content_of;
 using testing::expect_done;

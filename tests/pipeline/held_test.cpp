@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A reader that works on a step of a run in place: the run leaves the step alone, and all commands accept the gap that
-// this leaves; with too few slots the run overwrites the step, and reports it.
+// A reader that works on a run's step in place. The run does not overwrite the step, and all commands accept the gap
+// after this step. With too few slots, the run overwrites the step, and reports this.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -22,7 +22,7 @@ class HeldTest : public PipelineTest {
   static HeldStep hold_newest(const RingReader& reader) {
     HeldStep step;
     while (reader.hold(kNewestCommit, step) != HoldOutcome::kHeld)
-      std::this_thread::yield();  // for a moment after each commit there is none to hold
+      std::this_thread::yield();  // for a moment after each commit, no step can be held
     return step;
   }
 };

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 class HostileTest : public PipelineTest {
  protected:
-  /// `ringside run` of a release whose other two programs are these shell scripts.
+  /// Runs `ringside run` from a folder in which the other two programs are these shell scripts.
   Finished run_among(const std::string& analyzer, const std::string& producer) const {
     const fs::path bin = folder_.file("bin");
     fs::create_directory(bin);
@@ -26,13 +26,14 @@ class HostileTest : public PipelineTest {
     return run(program.string(), run_arguments("grid:10", {"--peer-timeout=1", "--on-analyzer-loss=stop", "--quiet"}));
   }
 
-  /// A script that reports itself as ready, then runs `end`.
+  /// A script that reports that it is ready, and then runs `end`.
   static std::string ready_then(const std::string& end) {
     return "for a; do case $a in --report-fd=*) fd=${a#*=};; esac; done\n"
            "eval \"echo '{\\\"event\\\":\\\"ready\\\"}' >&$fd\"\n" +
            end;
   }
-  /// A script that reports itself as ready and exits with 0 on SIGTERM, which it gets once its producer has ended.
+  /// A script that reports that it is ready, and exits with 0 on SIGTERM; it gets this signal when its producer has
+  /// ended.
   static std::string ready_until_stopped() { return "trap 'exit 0' TERM\n" + ready_then("while :; do :; done"); }
 
   UniqueFd connect_silently(const std::string& socket) const {

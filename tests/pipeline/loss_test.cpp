@@ -17,13 +17,12 @@ namespace {
 
 using namespace testing::names;
 
-// A service's threads are not pinned here: with more than one for each process, they would wait for cores, not for
-// each other.
+// A service's threads are not pinned here. If a process had several, they would wait for cores and not for each other.
 void one_thread() {
   setenv("OMP_NUM_THREADS", "1", 1);
 }
 
-/// After each of its tests, every slot of the pool verifies, too.
+/// After each of these tests, every slot of the pool must also be intact.
 class LossTest : public NoOrphansTest {
  protected:
   void TearDown() override {
@@ -83,7 +82,7 @@ TEST_F(LossTest, AnAnalyzerKilledBeforeItIsReadyIsReplaced) {
 }
 
 TEST_F(LossTest, AnAnalyzerKilledWhileItCreatesThePoolIsReplaced) {
-  // 512 MB take a while; the exact moment of the signal makes no difference.
+  // The creation of 512 MB takes some time; the exact moment of the signal does not matter.
   Process ringside("ringside", run_arguments("grid:1000", {"--iterations=10", "--slots=64", "--durability=process"}));
   const pid_t analyzer = wait_for_child(ringside.pid(), "ringside-analyzer");
   while (!std::filesystem::exists(pool_) && kill(ringside.pid(), 0) == 0) std::this_thread::yield();
@@ -109,7 +108,7 @@ TEST_F(LossTest, AnAnalyzerThatDiesRepeatedlyIsNotRestarted) {
 }
 
 TEST_P(EitherLossTest, AProducerStoppedByASignalIsNoticedWithinThePeerTimeout) {
-  // `ringside run` itself kills a stopped producer after three times as long. The analyzer must report the stop
+  // `ringside run` itself kills a stopped producer after three times --peer-timeout. The analyzer must report the stop
   // earlier, so it must not wait for a disk that other processes keep busy.
   IteratingRun ringside(run_arguments("grid:100", {kEndless, "--peer-timeout=3", "--durability=process"}));
   kill(wait_for_child(ringside.pid(), "ringside-producer"), SIGSTOP);
@@ -125,15 +124,15 @@ TEST_F(LossTest, ARunEndsEvenIfBothProcessesAreStopped) {
 }
 
 TEST_F(LossTest, AProducerThatIsStoppedBeforeItAttachesIsNoticed) {
-  // One second is enough for the analyzer to end by itself: if it were killed while LeakSanitizer searches, it would
-  // leave the process of LeakSanitizer behind.
+  // In one second, the analyzer can end by itself. If it were killed while LeakSanitizer searches, the process of
+  // LeakSanitizer would be left behind.
   Process ringside("ringside", run_arguments("grid:8000", {"--peer-timeout=1"}));
   kill(wait_for_child(ringside.pid(), "ringside-producer"), SIGSTOP);
   expect_exit(4, ringside.finish());
 }
 
 TEST_P(EitherLossTest, AJobThatIsSuspendedAsAWholeGoesOn) {
-  // With many passes the producer waits most of the time, and would report the analyzer as lost.
+  // With many passes, the producer waits most of the time, and could report the analyzer as lost.
   Process ringside("ringside", run_arguments("grid:300", {"--iterations=300", "--peer-timeout=0.5", "--passes=20",
                                                           "--durability=process"}));
   ASSERT_TRUE(wait_for_commits(20));
@@ -192,7 +191,7 @@ TEST_F(LossTest, KillingTheSupervisorTakesBothProcessesWithIt) {
   ringside.signal(SIGKILL);
   EXPECT_EQ(ringside.finish().death_signal, SIGKILL);
   int ended = 0;
-  for (int status = 0; waitpid(-1, &status, 0) > 0; ++ended) {  // adopted children; without them the test times out
+  for (int status = 0; waitpid(-1, &status, 0) > 0; ++ended) {  // adopted children; the test times out if they live
     EXPECT_TRUE(WIFEXITED(status)) << "it stopped cleanly, not by a signal";
   }
   EXPECT_EQ(ended, 2);
@@ -215,7 +214,8 @@ TEST_F(LossTest, TheServiceContinuesAfterAProducerWasKilled) {
 }
 
 TEST_F(LossTest, AnInterruptWhileAMatrixLoadsEndsAtOnce) {
-  // A large grid takes longer to make than the signal takes to arrive. Nothing is attached yet, so no pool may appear.
+  // Making a large grid takes longer than the signal takes to arrive. No producer is attached yet, so no pool may be
+  // made.
   Process ringside("ringside", run_arguments("grid:8000"));
   wait_for_child(ringside.pid(), "ringside-producer");
   expect_exit(130, ringside.stop(SIGINT));
@@ -234,7 +234,7 @@ TEST_F(LossTest, AnAnalyzerThatIsTheBottleneckStopsWhenAsked) {
                    {"--matrix=grid:300", "--socket=" + socket_, kEndless, "--buffers=16", "--on-analyzer-loss=stop"});
   ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
   expect_exit(0, analyzer.stop(SIGTERM));
-  // Steps that were published but never committed are no success.
+  // A run in which published steps were never committed must not count as a success.
   expect_refusal(4, producer.finish(), {"asked to stop", pool_});
 }
 

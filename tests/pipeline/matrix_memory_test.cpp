@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs whose matrix is larger than its share of DRAM: every iterate has the bits of the run with the matrix in DRAM,
-// each run can continue the other, and impossible requests are refused in one line. Where the kernel does not permit
-// far memory, the tests are skipped with the library's own line.
+// Runs whose matrix is larger than the DRAM that it may use: every iterate has the same bits as in a run with the
+// matrix in DRAM, each of these two runs can be resumed as the other, and impossible requests are refused in one line.
+// If the kernel does not permit far memory, the tests are skipped, with the line that the library prints.
 #include <errno.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ using namespace testing::names;
 
 using Iterates = std::map<std::uint64_t, std::string>;
 
-// userfaultfd(2), and its device's ioctl, become EPERM, as in many containers.
+// Makes userfaultfd(2) and the ioctl of its device fail with EPERM, as in many containers.
 void forbid_userfaultfd() {
   constexpr std::uint32_t kNewDescriptor = _IO(0xAA, 0x00);
   sock_filter filter[] = {
@@ -58,7 +58,7 @@ class MatrixMemoryTest : public testing::ResumeTest {
     return {"--matrix-memory=far:" + folder_.path(), "--dram-limit=" + limit};
   }
 
-  /// The payloads that a pool keeps, each verified.
+  /// The payloads that a pool keeps; each of them is verified.
   static Iterates iterates_of(const std::string& pool) {
     Iterates iterates;
     const RingReader reader = RingReader::open(pool);
@@ -70,7 +70,7 @@ class MatrixMemoryTest : public testing::ResumeTest {
     return iterates;
   }
 
-  /// All 12 iterates of a run; the pool is removed.
+  /// Makes a run, and returns its 12 iterates; then the pool is removed.
   Iterates iterates(const std::string& matrix, const Words& more) const {
     expect_exit(0, run_it(matrix, joined({"--iterations=12", "--slots=13", "--quiet"}, more)));
     Iterates found = iterates_of(pool_);
@@ -79,7 +79,8 @@ class MatrixMemoryTest : public testing::ResumeTest {
     return found;
   }
 
-  /// The five-point Laplacian of a square: 4.2 MB as csr for a side of 250. Every solver accepts it as |A| or as A.
+  /// The five-point Laplacian of a square: 4.2 MB in csr format for a side of 250. Every solver accepts this matrix,
+  /// either as |A| or as A.
   static std::string laplacian(int side, bool negative) {
     const int rows = side * side;
     std::string text = fmt::format("%%MatrixMarket matrix coordinate real symmetric\n{} {} {}\n", rows, rows,
@@ -99,7 +100,7 @@ class MatrixMemoryTest : public testing::ResumeTest {
 TEST_F(MatrixMemoryTest, PageRankHasTheBitsOfDramInEveryFormat) {
   const Iterates expected = iterates("grid:400", {});
   for (const char* format : {"csr", "bands", "packed", "ranked"}) {
-    // 6.4 MB as csr: the limit is a quarter.
+    // The matrix has 6.4 MB in csr format; the limit is a quarter of that.
     const std::string option = fmt::format("--matrix-format={}", format);
     EXPECT_EQ(iterates("grid:400", joined(far("1600K"), {option})), expected) << format;
     EXPECT_GT(summary()["matrix_far_bytes"], format == std::string("bands") ? -1 : 3'000'000) << format;
@@ -122,7 +123,7 @@ TEST_F(MatrixMemoryTest, JacobiAndCgHaveTheBitsOfDramAlsoFromAPackedText) {
 }
 
 TEST_F(MatrixMemoryTest, EntriesInAnyOrderMakeTheSameMatrix) {
-  // Duplicates are merged: the memory that this frees at the end of the arrays is given back.
+  // Duplicate entries are merged; the memory that becomes free at the end of the arrays is given back.
   const Iterates expected = iterates("rmat:14:8:7", {});
   EXPECT_EQ(iterates("rmat:14:8:7", joined(far("1M"), {"--elastic=off"})), expected);
 }

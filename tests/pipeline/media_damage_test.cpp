@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Damage on the medium: bits of a pool that a real run made are flipped one at a time, in every part the format uses.
-// verify and replay find each, report where it is, and lose the damaged slot only. Most of it happens in this process,
-// on a private mapping of the pool; a few flips go through the real commands.
+// Damage on the medium: bits of a pool that a real run made are flipped one at a time, in every part that the format
+// uses. verify and replay find each flipped bit, report where it is, and lose only the damaged slot. Most of these
+// tests run in this process, on a private mapping of the pool; for a few flips, the real commands are run.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -29,8 +29,8 @@ enum class Damage { kHeader, kPayload, kReductions };
 class MediaDamageTest : public PipelineTest {
  protected:
   void SetUp() override {
-    // Commits 5, 6 and 7 are kept. Flipping one bit never makes such a number 0, which would mean an empty slot instead
-    // of damage.
+    // Commits 5, 6 and 7 are kept. Flipping one bit never changes one of these numbers to 0, which would mean an empty
+    // slot, not damage.
     expect_exit(0, run_it("grid:60", {"--iterations=7", "--slots=3"}));
     const UniqueFd fd(open(pool_.c_str(), O_RDONLY | O_CLOEXEC));
     bytes_ = std::filesystem::file_size(pool_);
@@ -44,7 +44,7 @@ class MediaDamageTest : public PipelineTest {
       payloads_.emplace(kept.slot, std::vector<double>(x, x + shape_.entries()));
     }
     ASSERT_EQ(payloads_.size(), 3u);
-    omp_set_num_threads(1);  // the iterates are small: threads would only wait for each other
+    omp_set_num_threads(1);  // the iterates are small, so that threads would only wait for each other
     seed_ = std::random_device{}();
     if (const char* given = std::getenv("RINGSIDE_TEST_SEED")) seed_ = std::stoul(given);
     random_.seed(seed_);
@@ -100,7 +100,7 @@ class MediaDamageTest : public PipelineTest {
     }
   }
 
-  /// Expects that `export` would write what the solver computed.
+  /// Expects that `export` would write the values that the solver computed.
   void expect_exported(const RingView& ring, const KeptSlot& kept, std::vector<double>& out) const {
     ASSERT_EQ(read_payload(ring, kept.slot, kept.header, out.data()).status, ReadStatus::kOk);
     EXPECT_EQ(std::memcmp(out.data(), payloads_.at(kept.slot).data(), shape_.payload_bytes()), 0);
@@ -220,7 +220,7 @@ TEST_F(MediaDamageTest, EveryBitOfARunTableEntryIsFoundAndItsTwinServes) {
   const RunReading pristine = view().runs().at(0);
   for (int copy : {0, 1}) {
     const std::uint64_t entry = shape_.run_table_offset[copy] + pristine.index * shape_.run_entry_bytes();
-    // The head, the used descriptions, and the tail; the bytes between them have no meaning.
+    // The head, the used descriptions, and the tail. The bytes between the last two have no meaning.
     std::vector<std::uint64_t> used;
     const std::uint64_t tail = shape_.run_tail_offset();
     const std::uint64_t described = sizeof(RunEntryHead) + pristine.catalogue.size() * sizeof(ResultDescription);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The example program, run as a user would, with an analyzer that dies.
+// The example program, run as a user runs it, with an analyzer that dies.
 #include "common/handoff/handoff_reader.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 
@@ -20,7 +20,7 @@ TEST_F(PipelineTest, TheExampleProgramSaysThatItsAnalyzerDied) {
     ASSERT_EQ(reader.next(step, false, nullptr), NextStatus::kStep);
     reader.release();
     listener.reset();
-  }  // the analyzer dies during the run, and has no successor
+  }  // the analyzer dies during the run, and is not replaced
   const Finished ended = solver.finish();
   EXPECT_EQ(ended.death_signal, 0);
   EXPECT_EQ(ended.exit_code, static_cast<int>(ExitCode::kPeerLost)) << ended.err;

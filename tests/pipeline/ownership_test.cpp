@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// To which user and pool the files belong, and whether they still exist at the end, as runs and readers report.
+// What runs and readers report about the user and the pool to which files belong, and about files that no longer exist
+// at the end.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -86,7 +87,8 @@ TEST_F(OwnershipTest, AJournalOfAnotherUserIsNotWritten) {
 TEST_F(OwnershipTest, AJournalOfAnotherPoolIsNamedByAllThatShowIt) {
   const std::string other = folder_.file("other.pool");
   keep_something(pool_);
-  keep_something(other, "--iterations=7");  // made later: an older journal than the pool's runs may be its own
+  // Made later, because a journal that is older than the pool's runs may be the pool's own.
+  keep_something(other, "--iterations=7");
   for (const char* log : {".journal-0", ".journal-1"}) {
     std::filesystem::copy(other + log, pool_ + log, std::filesystem::copy_options::overwrite_existing);
   }
@@ -103,7 +105,7 @@ TEST_F(OwnershipTest, AJournalOfAnotherPoolIsNamedByAllThatShowIt) {
 
 TEST_F(OwnershipTest, AJournalThatIsOlderThanThePoolsRunsIsItsOwn) {
   keep_something(pool_);
-  // The kept run has no record; the run before it has records, and the pool lists that run.
+  // The kept run has no record. The previous run has records, and the pool lists that run.
   ASSERT_EQ(run_it("grid:20", {"--overwrite", "--journal=off", "--iterations=4"}).exit_code, 0);
   expect_done({"replay", pool_});
   EXPECT_EQ(pool_info()["journal"]["foreign"], "");
@@ -134,7 +136,7 @@ TEST_F(OwnershipTest, AJournalFromBeforeThePoolWasMadeAnewIsCalledOlderAndNotDam
 
 TEST_F(OwnershipTest, AJournalIsThePoolsOwnHoweverManyRunsFollowWithoutOne) {
   keep_something(pool_);
-  for (int life = 0; life < 12; ++life) {  // more runs than the ring names
+  for (int life = 0; life < 12; ++life) {  // more runs than the ring can name
     ASSERT_EQ(run_it("grid:20", {"--overwrite", "--journal=off", "--iterations=4"}).exit_code, 0);
   }
   expect_done({"replay", pool_});

@@ -38,7 +38,7 @@ class IteratingRun : public Process {
   }
 };
 
-/// A `ringside-analyzer` as a service that listens, and logs what happens.
+/// A `ringside-analyzer` that runs as a service: it listens, and logs what happens.
 class Service : public Process {
  public:
   explicit Service(Words arguments, const std::function<void()>& in_child = {})
@@ -58,16 +58,16 @@ class PipelineTest : public ::testing::Test {
   /// The arguments of `ringside run` on grid:SIDE with this test's pool and summary, and `more`.
   Words run_arguments(const std::string& matrix, const Words& more = {}) const {
     Words arguments = {"run", "--matrix=" + matrix, "--pool=" + pool_, "--summary=" + summary_};
-    if (coordination_ != "locks") arguments.push_back(coordination());  // locks are the default, which is tested, too
+    if (coordination_ != "locks") arguments.push_back(coordination());  // "locks" is the default: also test the default
     return joined(arguments, more);
   }
 
-  /// `ringside run` with these arguments, to its end.
+  /// Runs `ringside run` with these arguments to its end.
   Finished run_it(const std::string& matrix, const Words& more = {}, const std::function<void()>& in_child = {}) const {
     return run("ringside", run_arguments(matrix, more), in_child);
   }
 
-  /// The producer's option, in tests that must pass with each kind.
+  /// The producer's option, in tests that must pass with each kind of coordination.
   std::string coordination() const { return "--coordination=" + coordination_; }
 
   Json summary() const { return read_json(summary_); }
@@ -80,7 +80,7 @@ class PipelineTest : public ::testing::Test {
   /// The output of `ringside info` for the pool.
   Json pool_info() const { return Json::parse(run("ringside", {"info", pool_, "--json"}).out); }
 
-  /// The objects of an output with one on each line.
+  /// The JSON objects of an output that has one object per line.
   static std::vector<Json> json_lines(const std::string& out) {
     std::vector<Json> objects;
     std::istringstream lines(out);
@@ -104,12 +104,12 @@ class PipelineTest : public ::testing::Test {
         continue;
       }
       kept += line;
-      if (!lines.eof()) kept += '\n';  // a last line without a newline stays so
+      if (!lines.eof()) kept += '\n';  // no newline is added to a last line without one
     }
     return kept;
   }
 
-  /// Expects one line that begins like all of Ringside's errors and holds each of `fragments`.
+  /// Expects one line that begins like all errors of Ringside and contains each of `fragments`.
   static void expect_one_line(const std::string& printed, const Words& fragments) {
     const std::string err = without_progress(printed);
     EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << err;
@@ -117,7 +117,7 @@ class PipelineTest : public ::testing::Test {
     expect_has(err, fragments);
   }
 
-  /// Expects this exit code and one line with each of `fragments`.
+  /// Expects this exit code, and one line that contains each of `fragments`.
   static void expect_refusal(int code, const Finished& ran, const Words& fragments, const char* file = __builtin_FILE(),
                              int line = __builtin_LINE()) {
     expect_one_line(expect_exit(code, ran, file, line).err, fragments);
@@ -143,7 +143,8 @@ class PipelineTest : public ::testing::Test {
     return found;
   }
 
-  /// Waits until `parent` has a child of this name other than `former`. Throws std::runtime_error if it gets none.
+  /// Waits until `parent` has a child of this name other than `former`. Throws std::runtime_error if no such child is
+  /// started.
   static pid_t wait_for_child(pid_t parent, const std::string& name, pid_t former = 0) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (std::chrono::steady_clock::now() < give_up) {
@@ -154,10 +155,11 @@ class PipelineTest : public ::testing::Test {
     throw std::runtime_error("no child named " + name);
   }
 
-  /// Waits until the pool's newest commit is at least the `count`-th; false if no new commit comes for a long time.
+  /// Waits until the pool's newest commit is the `count`-th or a later one. Returns false if no new commit is made for
+  /// a long time.
   bool wait_for_commits(std::uint64_t count) const { return wait_for_commits(count, pool_); }
   static bool wait_for_commits(std::uint64_t count, const std::string& pool) {
-    constexpr int kLooksWithoutProgress = 6000;  // a minute and more: a loaded machine is slow, not stuck
+    constexpr int kLooksWithoutProgress = 6000;  // more than a minute, because a loaded machine can be slow
     std::uint64_t newest = 0;
     for (int looks = 0; looks < kLooksWithoutProgress; ++looks) {
       try {
@@ -172,8 +174,8 @@ class PipelineTest : public ::testing::Test {
     return false;
   }
 
-  /// Kills three analyzers of a run, each once it has committed a hundred steps or more. Waits until the fourth has
-  /// committed a hundred, too.
+  /// Kills three analyzers of a run, each after it has committed at least a hundred steps. Then waits until the fourth
+  /// analyzer has also committed a hundred steps.
   void kill_three_analyzers(pid_t ringside) const {
     pid_t analyzer = 0;
     for (std::uint64_t kills = 0; kills < 3; ++kills) {
@@ -213,14 +215,14 @@ class PipelineTest : public ::testing::Test {
   TemporaryFolder folder_;
   std::string pool_ = folder_.file("test.pool");
   std::string summary_ = folder_.file("summary.json");
-  std::string socket_ = folder_.file("s");  // of a service
+  std::string socket_ = folder_.file("s");  // the socket of a service
   std::string coordination_ = "locks";
 };
 
-/// After each of its tests, no process may be left.
+/// After each of these tests, no process may be left.
 class NoOrphansTest : public PipelineTest {
  protected:
-  // Orphans of `ringside run` become children of this process, which can then see whether there are any.
+  // Orphans of `ringside run` become children of this process, which can then check whether any are left.
   void SetUp() override { ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); }
 
   void TearDown() override {
@@ -231,8 +233,8 @@ class NoOrphansTest : public PipelineTest {
   }
 };
 
-/// For the tests of `Suite` that must pass with either coordination: TEST_P, and INSTANTIATE_TEST_SUITE_P with
-/// kBothCoordinations.
+/// For the tests of `Suite` that must pass with both kinds of coordination: use TEST_P, and INSTANTIATE_TEST_SUITE_P
+/// with kBothCoordinations.
 template <class Suite>
 class Either : public Suite, public ::testing::WithParamInterface<std::string> {
  protected:
@@ -243,7 +245,7 @@ inline std::string name_of_coordination(const ::testing::TestParamInfo<std::stri
   return info.param;
 }
 
-/// The names that tests of runs use without their namespace.
+/// The names that tests of runs use without a namespace.
 namespace names {
 using testing::IteratingRun;
 using testing::kEndless;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Other users can read no file of Ringside's, whatever the umask; and wiping leaves nothing.
+// Other users cannot read any file that Ringside makes, whatever the umask is; and wiping leaves nothing.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -20,7 +20,7 @@ class PrivacyTest : public PipelineTest {
  protected:
   static void without_umask() { umask(0); }
 
-  /// Every file, socket and folder below this test's folder, by its path in it.
+  /// The modes of all files, sockets and folders below this test's folder, by their paths in that folder.
   std::map<std::string, mode_t> modes() const {
     std::map<std::string, mode_t> found;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path())) {

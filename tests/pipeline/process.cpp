@@ -27,7 +27,7 @@ Process::Process(const std::string& program, const std::vector<std::string>& arg
   if (pid_ == 0) {
     dup2(out[1], STDOUT_FILENO);
     dup2(err[1], STDERR_FILENO);
-    setenv("XDG_CACHE_HOME", "/nonexistent", 1);  // a calibration of the user's would change how runs reduce
+    setenv("XDG_CACHE_HOME", "/nonexistent", 1);  // a calibration of this user would change how runs reduce
     if (in_child) in_child();
     execv(path.c_str(), argv.data());
     _exit(127);

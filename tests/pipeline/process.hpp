@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Real processes for the tests: starts a program, returns what it printed, and kills it if the test ends before it.
+// Real processes for the tests: starts a program, returns what it printed, and kills it if the test ends first.
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +12,7 @@ namespace ringside::testing {
 
 using Words = std::vector<std::string>;
 
-/// `words`, then `more`.
+/// `words`, followed by `more`.
 inline Words joined(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
@@ -39,10 +39,11 @@ class Process {
   /// Whether the process still runs.
   bool running() const;
 
-  /// Blocks until standard error holds `text`; false if the process closed it before.
+  /// Blocks until standard error contains `text`. Returns false if the process closes standard error first.
   bool wait_for_err(const std::string& text);
 
-  /// Blocks until standard output holds `text` as often as `times`; false if the process closed it before.
+  /// Blocks until standard output contains `text` `times` times. Returns false if the process closes standard output
+  /// first.
   bool wait_for_out(const std::string& text, int times = 1);
 
   /// Waits until the process has ended.

@@ -28,7 +28,7 @@ TEST_F(ReplayTest, TheKeptIteratesEqualTheirRecords) {
     EXPECT_EQ(objects[i]["verdict"], "equal");
     EXPECT_EQ(objects[i]["change_left_out"], i == 0);
     EXPECT_GT(objects[i]["residual_l1"], 0);
-    if (i == 0) continue;  // its change was recorded, and is not recomputed
+    if (i == 0) continue;  // the change was recorded, but is not recomputed
     EXPECT_EQ(objects[i]["reductions"], recorded[i]["reductions"]);
   }
   EXPECT_EQ(objects[4]["residual_l1"], summary()["residual_l1"]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared by the tests of resumed runs: runs that are killed, and the iterates of runs that were left alone.
+// Shared by the tests of resumed runs: runs that are killed, and the iterates of undisturbed runs.
 #pragma once
 
 #include <sys/prctl.h>
@@ -38,7 +38,7 @@ class ResumeTest : public PipelineTest {
       const auto producers = children_of(ringside.pid(), "ringside-producer");
       const auto analyzers = children_of(ringside.pid(), "ringside-analyzer");
       EXPECT_TRUE(producers.size() == 1 && analyzers.size() == 1);
-      ringside.signal(SIGSTOP);  // or else `ringside run` would replace the killed analyzer
+      ringside.signal(SIGSTOP);  // otherwise `ringside run` would replace the killed analyzer
       if (!analyzers.empty()) kill(analyzers[0], SIGKILL);
       if (!producers.empty()) kill(producers[0], SIGKILL);
       ringside.signal(SIGKILL);

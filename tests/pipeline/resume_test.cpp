@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run that was cut short is resumed: its iterates are bit-equal to those of an undisturbed run, whichever process
-// was killed. A pool and a problem that do not belong together are refused.
+// An interrupted run is resumed: its iterates are bit-equal to those of an undisturbed run, whichever process was
+// killed. A pool and a problem that do not belong together are refused.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -110,7 +110,8 @@ TEST_P(EitherResumeTest, BothProcessesKilledTheRunContinuesBitEqual) {
 }
 
 TEST_F(ResumeTest, ConjugateGradientsContinueBitEqualInEveryVariableAfterBothProcessesWereKilled) {
-  // A matrix with this many rows needs as many iterations: the run is killed before it has finished.
+  // A matrix with this number of rows needs the same number of iterations, so that the run is killed before it has
+  // finished.
   constexpr int kRows = 50'000;
   std::string text =
       fmt::format("%%MatrixMarket matrix coordinate real symmetric\n{0} {0} {1}\n", kRows, 2 * kRows - 1);

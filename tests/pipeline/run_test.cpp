@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside run` as a user sees it: what it keeps, what it accounts for, and that both modes and all thread counts
-// agree.
+// `ringside run`, as a user sees it: what is kept, what the account contains, and whether the results are equal in both
+// modes and for all thread counts.
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -81,7 +81,7 @@ TEST_F(PipelineTest, TheSummaryHasEveryKeyAndItsTimesAddUp) {
 }
 
 TEST_F(PipelineTest, EveryStepOfTheFastestRunHasARecord) {
-  constexpr std::uint64_t kSteps = 40'000;  // of 9 entries, a few microseconds each: more than the recorder keeps up with
+  constexpr std::uint64_t kSteps = 40'000;  // steps with 9 entries, of a few microseconds: the recorder cannot keep up
   const Finished ran =
       expect_exit(0, run_it("grid:3", {"--iterations=40000", "--tolerance=0", "--durability=process"}));
   EXPECT_EQ(summary()["steps_committed"], kSteps);
@@ -105,7 +105,7 @@ TEST_F(PipelineTest, TheFormerNamesOfTheMatrixFormatAreAccepted) {
   expect_has(both.err, {"another name of --matrix-format"});
 }
 
-/// The figures of the last iterate that both modes report. Only a pool has results by name.
+/// The figures of the last iterate that both modes report. Only a run with a pool has results by name.
 Json common_of_last(Json summary) {
   summary["last"].erase("results");
   return summary["last"];
@@ -130,7 +130,7 @@ TEST_F(PipelineTest, TheBaselineComputesTheSameAlsoWithEveryAndKeepsNothing) {
 TEST_F(PipelineTest, AMatrixWhoseNameIsNotUtf8IsSolvedLikeAnyOther) {
   const std::string matrix = write_file("caf\xe9.txt", "0 1\n1 2\n2 0\n");
   expect_exit(0, run_it(matrix, {"--iterations=9"}));
-  const std::string shown = "caf\xef\xbf\xbd.txt";  // U+FFFD for the byte that is no character
+  const std::string shown = "caf\xef\xbf\xbd.txt";  // U+FFFD in place of the invalid byte
   EXPECT_NE(summary()["matrix"].get<std::string>().find(shown), std::string::npos) << summary()["matrix"];
   expect_has(pool_info()["runs"][0]["matrix"].get<std::string>(), {shown});
 }

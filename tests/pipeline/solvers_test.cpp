@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of solvers is the only list of them: each of its entries runs, has a cache, and is offered by the help, the
-// manual pages, the completions and the refusals of every command that takes --solver, and by the documentation.
+// The table of solvers is the only list of solvers: each solver in the table runs, has a cache, and is named by the
+// help, the manual pages, the completions and the refusals of every command that takes --solver, and by the
+// documentation.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -26,7 +27,8 @@ class SolversTest : public PipelineTest {
     }
   }
 
-  // Every solver accepts it: symmetric, positive definite, diagonally dominant, of positive weights.
+  // Every solver accepts this matrix: it is symmetric, positive definite and diagonally dominant, and has positive
+  // weights.
   const std::string matrix_ = write_file("a.txt", "0 0 4\n0 1 1\n1 0 1\n1 1 3\n");
 };
 

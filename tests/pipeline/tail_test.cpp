@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Following real runs: each step is shown once whichever process dies; the past of an ended run is shown; a run ends
-// on request; and no follower can hold a run up.
+// Followers of real runs: each step is shown once, whichever process dies; the past of an ended run is shown; a run
+// ends on request; and no follower can delay a run.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -30,7 +30,7 @@ class TailTest : public PipelineTest {
                                      [this] { setenv("XDG_RUNTIME_DIR", runtime_.c_str(), 1); });
   }
 
-  /// The socket of that run, once it is being served.
+  /// Waits until the run's socket exists, and returns its path.
   std::string socket_of_run() const {
     EXPECT_TRUE(wait_for_commits(1));
     for (const auto& entry : std::filesystem::directory_iterator(runtime_)) {
@@ -40,7 +40,7 @@ class TailTest : public PipelineTest {
     return {};
   }
 
-  /// Expects records numbered 1, 2, 3 ..., with one for each of `steps` steps, in order.
+  /// Expects that the records are numbered 1, 2, 3 ..., and that there is one for each of `steps` steps, in order.
   static void expect_each_step_once(const std::vector<Json>& records, std::uint64_t steps) {
     std::uint64_t seq = 1;
     std::uint64_t next = 0;
@@ -57,17 +57,17 @@ class TailTest : public PipelineTest {
 };
 
 TEST_F(TailTest, ShowsEachStepOnceAlthoughTheAnalyzerIsKilled) {
-  // Steps that the recorder had not yet taken when it was killed are in the ring: those of the last quarter of a
-  // second.
+  // The steps that the recorder had not yet taken when it was killed are in the ring: these are the steps of the last
+  // quarter of a second.
   const auto running = start_run("grid:100", {kEndless, "--slots=256", "--every=100", "--durability=process"});
   const std::string socket = socket_of_run();
   Process tail("ringside", {"tail", "--socket=" + socket, "--json"});
-  ASSERT_TRUE(tail.wait_for_out("\"run_started\""));  // records of the analyzer that is killed have arrived
+  ASSERT_TRUE(tail.wait_for_out("\"run_started\""));  // records of the analyzer that will be killed have arrived
   const pid_t first = wait_for_child(running->pid(), "ringside-analyzer");
   kill(first, SIGKILL);
   ASSERT_TRUE(tail.wait_for_err("another analyzer continues"));
-  // The producer is attached to the new analyzer: a run that is stopped while its producer waits for an analyzer ends
-  // without one.
+  // The producer must be attached to the new analyzer: if a run is stopped while its producer waits for an analyzer,
+  // the run ends without an analyzer.
   ASSERT_TRUE(tail.wait_for_out("\"run_started\"", 2));
   expect_exit(130, running->stop(SIGINT));
   const std::vector<Json> records = json_lines(expect_exit(0, tail.finish()).out);
@@ -116,7 +116,7 @@ TEST_F(TailTest, SurvivesTheAnalyzersRestartWhereItsSocketIsNamedRelatively) {
   expect_exit(0, run("ringside-producer", {"--matrix=grid:50", "--socket=a.socket", "--iterations=20"}, in_folder));
   Process tail("ringside", {"tail", "--socket=a.socket", "--json"}, [&] {
     in_folder();
-    dup2(STDERR_FILENO, STDOUT_FILENO);  // the test waits for records as well
+    dup2(STDERR_FILENO, STDOUT_FILENO);  // the test also waits for records
   });
   ASSERT_TRUE(tail.wait_for_err("run_ended"));
   analyzer->stop(SIGKILL);
@@ -191,8 +191,8 @@ TEST_F(TailTest, AStoppedSubscriberDoesNotDelayTheRunAndReceivesEveryRecord) {
   Process tail("ringside", {"tail", "--socket", socket_of_run(), "--json"});
   ASSERT_TRUE(tail.wait_for_out("\"run_started\""));
   tail.signal(SIGSTOP);
-  // 20,000 records are too many to be all on their way; at its end the analyzer waits a tenth of a second for those
-  // that are.
+  // 20,000 records cannot all be in the connection's buffers. At its end, the analyzer waits a tenth of a second until
+  // the buffered records are sent.
   ASSERT_TRUE(wait_for_commits(20000));
   expect_exit(130, running->stop(SIGINT));
   const std::vector<Json> past = json_lines(run("ringside", {"tail", "--pool", pool_, "--json"}).out);

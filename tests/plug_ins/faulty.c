@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A plug-in that misbehaves as its setting `do` states, from the second block on: once, if a file `once` is given,
+/* A plug-in that misbehaves as its setting `do` says, from the second block on: once, if a file `once` is given,
  * which it makes first; else each time. Compiled with -DTRAPS, it traps floating-point exceptions as soon as it is
  * loaded, as some numerical libraries do. */
 #define _GNU_SOURCE /* feenableexcept */
@@ -35,7 +35,7 @@ static int create(const ringside_reduction_field* field, void** self, char* erro
   *self = faulty;
   if (strcmp(faulty->what, "without self") == 0) {
     free(faulty);
-    *self = NULL; /* as for a plug-in that checks settings but keeps none */
+    *self = NULL; /* like a plug-in that checks settings but keeps none */
   }
   return 0;
 }
@@ -64,7 +64,7 @@ static void block(void* self, void* state, const ringside_reduction_block* block
   const struct faulty* faulty = self;
   *(int64_t*)state += (int64_t)block->count;
   if (faulty == NULL) return;
-  if (block->first_index == 0) return; /* so that the results of earlier blocks exist */
+  if (block->first_index == 0) return; /* later blocks: then earlier results exist */
   if (faulty->once[0] != '\0') {
     int file = open(faulty->once, O_CREAT | O_EXCL, 0600);
     if (file < 0) return;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plug-in reductions (docs/use/questions.md) under real runs: their results, what is recorded of them, and plug-ins that crash, hang
-or are no plug-ins. Takes the folder of the programs."""
+"""Plug-in reductions (docs/use/questions.md) in real runs: their results, what is recorded about them, plug-ins that
+crash or hang, and files that are not plug-ins. Argument: the folder of the programs."""
 
 import json
 import math
@@ -18,7 +18,7 @@ sys.path.append(str(ROOT / "tests"))
 from own_folder import OwnFolder  # noqa: E402
 
 STEPS = 12
-ENTRIES = 120 * 120  # 15 blocks, the last one shorter
+ENTRIES = 120 * 120  # 15 blocks; the last one is shorter
 
 
 class Place(OwnFolder):
@@ -41,7 +41,7 @@ class Place(OwnFolder):
             shutil.copy(plug_in, self.folder)
 
     def run_with(self, *specs, name="run", expected=0, more=(), environment=()):
-        """The summary of a run, and what it said."""
+        """Makes a run. Returns its summary and its standard error."""
         said = self.call("env", *environment, "ringside", "run", "--quiet", "--matrix=grid:120", f"--iterations={STEPS}", "--durability=process",
                          f"--pool={name}.pool", f"--summary={name}.json", *(f"--reduce-with={spec}" for spec in specs), *more,
                          expected=expected)
@@ -49,7 +49,7 @@ class Place(OwnFolder):
         return summary, said.stderr
 
     def recorded(self, pool, result):
-        """The values of a result in the journal, by iteration; None where it is absent."""
+        """The values of a result in the journal, by iteration; None if the result is absent."""
         steps = [line["step"] if "step" in line and isinstance(line["step"], dict) else line for line in self.records(pool)]
         return {step["iteration"]: step["results"].get(result) for step in steps if "results" in step and "iteration" in step}
 
@@ -148,8 +148,8 @@ class Faults(Place):
                     summary, said = self.run_with(f"./faulty.so:faulty:do={what}", "./libl3.so:l3", name=name,
                                                   more=(f"--reduce={reduce}", "--reduce-with-timeout=0.4"))
                     self.assertEqual(summary["steps_committed"], STEPS)
-                    # Without its descriptors, a thread of ZeroMQ's may end the analyzer between two calls; then no
-                    # plug-in is named.
+                    # When the descriptors are closed, a thread of ZeroMQ may end the analyzer between two calls of the
+                    # plug-in; then the message names no plug-in.
                     self.assertIn(summary["analyzer_restarts"], (2, 3) if what == "close" else (2,))
                     [faulty, l3] = summary["plug_ins"]
                     self.assertEqual((faulty["name"], faulty["deaths"], faulty["left_out"]), ("faulty", 2, True))
@@ -211,11 +211,13 @@ class Faults(Place):
 
 
 class FloatEnvironment(Place):
-    """No result of our own, and no iterate, depends on what foreign code has set."""
+    """Neither Ringside's results nor iterates may depend on what other code has set in the floating-point
+    environment."""
     NAMED = r"reduction '{}' \(.*\) has changed the floating-point environment"
 
     def published(self, name, *specs, environment=()):
-        """The results of a small run whose entries show each change of the environment: subnormal ones, sums that are rounded, a NaN."""
+        """The results of a small run with values that show each change of the environment: subnormal numbers, sums that
+        are rounded, a NaN."""
         (self.folder / "fields.py").write_text("""
 import numpy as np, ringside
 fields = {"x": ("f64", (5000,)), "tiny": ("f64", (5000,)), "broken": ("f64", (5000,))}

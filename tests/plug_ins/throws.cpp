@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A plug-in in C++ that throws, which no call of a plug-in may do.
+// A plug-in in C++ that throws an exception. No function of a plug-in may do this.
 #include <cstdint>
 #include <stdexcept>
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The module, once compiled, serves every CPython from 3.10 on: tests of writing pass with the oldest other interpreter, and
-tests of reading with the newest, that this machine has in its PATH or from pyenv. Takes the build folder, where it keeps a NumPy
-for each."""
+"""A module that was compiled once works with every CPython from 3.10 on. Of the other interpreters that this machine
+has in its PATH or from pyenv, the oldest must pass the tests of writing, and the newest those of reading. Argument: the
+build folder, in which the test keeps a NumPy for each interpreter."""
 
 import glob
 import os
@@ -17,7 +17,7 @@ TESTS = pathlib.Path(__file__).resolve().parent
 
 
 def others():
-    """By minor version: other interpreters that have a limited C API."""
+    """{minor version: path} of the other interpreters on this machine that support the limited C API."""
     paths = [shutil.which(f"python3.{minor}") for minor in range(10, 20)]
     paths += glob.glob(os.path.join(os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv"), "versions/*/bin/python3"))
     found = {}
@@ -39,7 +39,7 @@ class OtherInterpreters(unittest.TestCase):
                 with self.subTest(name, python=f"3.{minor}"):
                     run = registry.call(path, "-B", TESTS / f"{name}_test.py", BUILD / "bin", environment={
                         "PYTHONPATH": f"{numpy}:{os.environ['PYTHONPATH']}",
-                        "LD_BIND_NOW": "1"})  # reports a function that this interpreter lacks at once
+                        "LD_BIND_NOW": "1"})  # a missing function of this interpreter is reported at once
                     self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
 

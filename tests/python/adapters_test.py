@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ringside.scipy and ringside.petsc with the real libraries: what they keep, and runs that are killed and resumed."""
+"""ringside.scipy and ringside.petsc with the real libraries: the steps that they keep, and runs that are killed and
+resumed."""
 
 import glob
 import os
@@ -26,8 +27,8 @@ b = np.sin(np.arange(400.0)) + 1
 """
 
 
-# A replacement of ringside.publish for programs that solve many problems: its runs need no analyzer, and continue from
-# `kept`.
+# A replacement for ringside.publish, for programs that solve many problems: its runs need no analyzer, and continue
+# from `kept`.
 UNPUBLISHED = """
 import contextlib, types, numpy as np, ringside.scipy
 kept, steps = None, []

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the Python package makes of arguments: each that is none is refused in one line, and nothing is changed silently."""
+"""How the Python package treats arguments: each invalid argument is refused in one line, and no argument is changed
+silently."""
 
 import pathlib
 
@@ -44,7 +45,7 @@ class Descriptions(pipelines.Pipelines):
         self.assertEqual(self.refusal({"x": ("f64", (2**70,))}),
                          f"variable 'x': shape ({2**70},): found {2**70}, expected at most {2**63 - 1}")
         self.assertIn("expected at least 1", self.refusal({"x": ("f64", (-1,))}))
-        self.refusal({"x": ("f64", (2**62, 2**62))})  # the line is from the library
+        self.refusal({"x": ("f64", (2**62, 2**62))})  # libringside makes this line
 
     def test_a_scalar_that_is_named_twice_is_refused(self):
         self.assertEqual(self.refusal({"x": ("f64", (4,))}, scalars=["r", "s", "r"]),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The examples in the package's docstrings give what they show, of the pool of made_pool.py: `pool`, or its file made.pool."""
+"""The examples in the package's docstrings must give what they show. They use the pool of made_pool.py: the object
+`pool`, or its file made.pool."""
 
 import doctest
 import importlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/publish/python.md: its programs run in the order of the page, and print what the page shows."""
+"""docs/publish/python.md: the programs of the page run in their order, and must print what the page shows."""
 
 import pathlib
 import re
@@ -38,7 +38,8 @@ class Page(pipelines.Pipelines):
             self.assertEqual((code, output.split("\n", 1)[0].split()[1:]), (0, ["K"]), error)
 
     def compare(self, printed, shown):
-        """Each line that is shown was printed, in this order; without "..." between them, directly after each other."""
+        """Expects that each shown line was printed, in this order. Without "..." between them, the lines must follow
+        each other directly."""
         place, free = 0, False
         for line in shown:
             if line == "...":

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tensors of Torch and JAX, and the examples that keep the state of SciPy, Torch and scikit-learn: each is killed and resumed with
-the same bits. What this interpreter does not have is skipped; with RINGSIDE_TEST_FRAMEWORKS=yes in the environment (deploy/test.sh
---frameworks) it is taken from the registry, and kept in the build folder."""
+"""Tensors of Torch and JAX, and the examples that keep the state of SciPy, Torch and scikit-learn: each example is
+killed, and resumed with the same bits. If this interpreter does not have a framework, its tests are skipped. With
+RINGSIDE_TEST_FRAMEWORKS=yes in the environment (deploy/test.sh --frameworks), missing frameworks are installed from the
+registry, and kept in the build folder."""
 
 import os
 import pathlib
@@ -12,7 +13,7 @@ import registry
 
 if os.environ.pop("RINGSIDE_TEST_FRAMEWORKS", ""):
     found = registry.packages(pathlib.Path(sys.argv[1]).resolve().parent / "frameworks", "torch", "jax", "ml_dtypes", "scikit-learn", "scipy",
-                              "pandas")  # imported by scikit-learn if it exists; Debian's is for NumPy 1
+                              "pandas")  # scikit-learn imports it if it exists; Debian's pandas needs NumPy 1
     paths = [str(found), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     os.execve(sys.executable, [sys.executable, "-B", *sys.argv], {**os.environ, "PYTHONPATH": os.pathsep.join(paths),
                                                                     "RINGSIDE_TEST_HAS_FRAMEWORKS": "yes"})
@@ -31,7 +32,8 @@ class Frameworks(pipelines.Pipelines):
                 (self.fail if os.environ.get("RINGSIDE_TEST_HAS_FRAMEWORKS") else self.skipTest)(f"this interpreter has no {name}")
 
     def keeps(self, example, argument, names):
-        """Runs an example, which is killed in its 30th step, to the same last step, which has these names."""
+        """Runs an example undisturbed, and once more with a kill in its 30th step and a resume. Both must have the same
+        last step, with these names."""
         program = f"""
             import os, runpy, signal, sys, ringside
             publish, calls = ringside.Writer.publish, []

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What may be given as an array or a number, and to what: each input is published with its bits, or refused in one line. The
-table of docs/publish/python.md says the same. Runs with the system's NumPy and (numpy_test.py) with the other one."""
+"""Which objects may be given as an array or as a number: each input is published with its bits, or refused in one line.
+The table in docs/publish/python.md must say the same. This test runs with the system's NumPy, and (in numpy_test.py)
+with the other NumPy."""
 
 import json
 
@@ -9,9 +10,9 @@ import pipelines
 pipelines.modules_or_skip("numpy")
 import ringside  # noqa: E402
 
-# For each name: an expression; the result if a variable f64 (2, 3) with the same values is expected ("right", or a part
-# of the error's line); and the result if the expression itself declares a variable (its dtype, "packed", or a part of
-# the line).
+# For each name: (1) an expression; (2) the result of publishing it as a variable f64 (2, 3): "right" if the variable
+# then has the values of x, otherwise a part of the error's line; (3) the result of declaring a variable from it: the
+# variable's dtype, "packed", or a part of the error's line.
 NUMPY = {
     "plain": ("x", "right", "f64"),
     "read_only": ("np.frombuffer(x.tobytes()).reshape(2, 3)", "right", "f64"),
@@ -105,7 +106,8 @@ class Inputs(pipelines.Pipelines):
     maxDiff = None
 
     def inputs(self, table, imports=""):
-        """Checks a table. `found` has what a run, a step's assignment and a declaration made of each."""
+        """Checks a table. For each name, `found` has the results of publishing, of an assignment to a step, and of a
+        declaration."""
         found = json.loads(self.kept(PRELUDE + imports + f"""
 given = {json.dumps({name: expression for name, (expression, _, _) in table.items()})}
 found = {{name: [] for name in given}}

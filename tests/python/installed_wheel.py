@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a user has after `pip install` of the wheels, without a package of the distribution: run by the Python of an environment where
-they are installed, in an empty chroot (deploy/test_on.sh --wheels) or on this machine (wheel_test.py). Takes the folder of the
-examples publish.py and publish.c; without a compiler, pkg-config or cmake, what needs them is skipped, and named."""
+"""Tests what a user has after `pip install` of the wheels, without any package of the distribution. The Python of an
+environment with the installed wheels runs this program, in an empty chroot (deploy/test_on.sh --wheels) or on this
+machine (wheel_test.py). Argument: the folder of the examples publish.py and publish.c. If a compiler, pkg-config or
+cmake is missing, the tests that need it are skipped and named."""
 
 import gzip
 import importlib.metadata
@@ -20,7 +21,7 @@ import ringside
 EXAMPLES = pathlib.Path(sys.argv.pop(1)).resolve()
 PREFIX = pathlib.Path(sysconfig.get_path("platlib")).resolve() / "ringside" / "_prefix"
 
-# Eight lines of a user's program, and three that print which files it uses.
+# Eight lines of a user's program, and three lines that print which files the program uses.
 HEAT = """
 import numpy as np, ringside
 x = np.zeros(1000)

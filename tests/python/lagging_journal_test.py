@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of a pool whose journal is behind its ring: the same rows and columns as later, when the records are there."""
+"""Tables of a pool whose journal lags behind its ring. They must have the same rows and columns as later, when the
+records exist."""
 
 import glob
 import os
@@ -22,7 +23,7 @@ PROGRAM = """
 
 class Tables(pipelines.Pipelines):
     def with_journal_of(self, pool, journal_of):
-        """A copy of a pool with the journal that another pool has. Returns its reader."""
+        """Copies a pool, with the journal of another pool. Returns a reader of the copy."""
         shutil.copy(self.path(pool), self.path("lagging.pool"))
         for path in glob.glob(self.path(journal_of) + "?*"):
             shutil.copy(path, self.path("lagging.pool") + path.removeprefix(self.path(journal_of)))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A pool with known content for tests that read: its program, and a class of tests that share one such pool."""
+"""A pool with known content for tests that read: the program that makes the pool, and a class of tests that share one
+such pool."""
 
 import pipelines
 
@@ -18,7 +19,7 @@ PROGRAM = f"""
 
 
 class OfAPool(pipelines.Pipelines):
-    """One pool for all tests of a class: none of them writes to it."""
+    """One pool for all tests of a class. None of the tests writes to the pool."""
 
     @classmethod
     def setUpClass(cls):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Notebooks, executed by nbconvert: the README's first example, killed with its kernel, continued, and followed by a second one.
-What a person sees in the cells."""
+"""Notebooks, executed by nbconvert: a notebook with the README's first example is killed with its kernel and continued,
+and a second notebook follows it. Also: what a user sees in the cells."""
 
 import json
 import pathlib
@@ -30,8 +30,8 @@ class Notebooks(pipelines.Pipelines):
         self.environment["RINGSIDE_RUN_OPTIONS"] = "--durability process"
         self.environment["IPYTHONDIR"] = self.environment["JUPYTER_CONFIG_DIR"] = self.path("settings")
         self.environment["JUPYTER_PLATFORM_DIRS"] = "1"
-        # The kernel must be this interpreter, even in a virtual environment with the system's packages, whose kernel
-        # would be the system's Python.
+        # The kernel must be this interpreter. In a virtual environment with the system's packages, it would otherwise
+        # be the system's Python.
         kernel = self.folder / "jupyter/kernels/python3/kernel.json"
         kernel.parent.mkdir(parents=True)
         kernel.write_text(json.dumps({"display_name": "Python 3", "language": "python",
@@ -57,7 +57,7 @@ class Notebooks(pipelines.Pipelines):
         return self.outputs(name)
 
     def outputs(self, name):
-        """What each cell shows: texts and HTML, in order."""
+        """The outputs of each cell: texts and HTML, in order."""
         notebook = nbformat.read(self.path(name), as_version=4)
         return ["\n".join(output.get("text") or "\n".join(output.get("data", {}).values()) for output in cell.outputs)
                 for cell in notebook.cells]
@@ -66,7 +66,7 @@ class Notebooks(pipelines.Pipelines):
         self.execute("heat.ipynb", KILLED, ends_well=False)
         heat = self.start("heat.ipynb", HEAT, 'print(run.account["resumed_from"])')
         pool = ringside.open(self.path("heat.pool"))
-        while pool.steps[-1].iteration <= 400:  # an earlier reader would find the end of the first run
+        while pool.steps[-1].iteration <= 400:  # if the reader began earlier, it would find the end of the first run
             self.assertIsNone(heat.poll(), "the second run has ended")
         [followed, peak] = self.execute("follow.ipynb", FOLLOW, 'print(peak.iteration.values[-1], float(peak[-1]))')
         _, said = heat.communicate(timeout=100)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Python package with another NumPy than the one beside which it was compiled: NumPy 2 where the system has 1, and the
-other way round. The tests of reading and writing pass, and a NumPy that takes no memory of ours is refused. Takes the build
-folder, where it keeps that NumPy."""
+"""The Python package with another NumPy than the one with which it was compiled: NumPy 2 if the system has NumPy 1, and
+the reverse. The tests of reading and writing must pass. A NumPy that does not accept memory of the package is refused.
+Argument: the build folder, in which the test keeps the other NumPy."""
 
 import os
 import pathlib
@@ -16,7 +16,7 @@ TESTS = pathlib.Path(__file__).resolve().parent
 
 class OtherNumPy(unittest.TestCase):
     def call(self, *command, first=None):
-        """With the other NumPy, or what is in `first`, before the system's."""
+        """Runs Python with the other NumPy (or the packages in `first`) in front of the system's NumPy."""
         path = f"{first or registry.other_numpy(BUILD)}:{os.environ['PYTHONPATH']}"
         return registry.call(sys.executable, "-B", *command, environment={"PYTHONPATH": path})
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs without a launcher: the package starts the analyzer, and everything else is as under `ringside run`."""
+"""Runs without a launcher: the package starts the analyzer, and everything else is the same as under `ringside run`."""
 
 import json
 import os
@@ -40,7 +40,7 @@ class OwnAnalyzer(Pipelines):
         self.environment["RINGSIDE_RUN_OPTIONS"] = "--durability process"
 
     def heat(self, steps):
-        """What is said of a run that ends well."""
+        """Makes a run, which must end well. Returns its standard error."""
         code, output, error = self.python(HEAT, steps)
         self.assertEqual((code, output), (0, ""), error)
         return error
@@ -52,7 +52,7 @@ class OwnAnalyzer(Pipelines):
         return process
 
     def helper_of(self, process):
-        """The process that the package started beside this one, and its analyzer."""
+        """The helper process that the package started for `process`, and the helper's analyzer."""
         for entry in pathlib.Path("/proc").iterdir():
             if entry.name.isdigit():
                 words = _words(entry)
@@ -116,7 +116,7 @@ class OwnAnalyzer(Pipelines):
         self.assertEqual(self.bits(), self.undisturbed())
 
     def paused(self):
-        """A run that waits at iteration 40 for a line."""
+        """Starts a run, and waits until it is at iteration 40, where it waits for a line of input."""
         process = self.started(HEAT, 100, "sys.stdin.readline()", stdin=subprocess.PIPE)
         self.assertEqual(process.stdout.readline(), "40\n")
         return process

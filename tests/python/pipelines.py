@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests of the Python package share: a folder for each test, and programs under `ringside run`."""
+"""Shared by the tests of the Python package: a folder for each test, and programs under `ringside run`."""
 
 import os
 import pathlib
@@ -34,7 +34,7 @@ def has_module(name):
 
 
 class Pipelines(unittest.TestCase):
-    """self.folder is the test's own; programs run in it."""
+    """self.folder is a separate folder for each test; programs run in this folder."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ringside-python-"))
@@ -46,36 +46,37 @@ class Pipelines(unittest.TestCase):
         return str(self.folder / name)
 
     def python(self, program, *arguments):
-        """Runs a program without `ringside run`. Returns its status, output and error output."""
+        """Runs a program without `ringside run`. Returns its exit code, standard output and standard error."""
         return self.call(sys.executable, "-c", textwrap.dedent(program), *arguments)
 
     def printed(self, program, *arguments):
-        """The output of a program without `ringside run` that is expected to succeed."""
+        """Runs a program without `ringside run`, which must succeed. Returns its standard output."""
         code, output, error = self.python(program, *arguments)
         self.assertEqual(code, 0, error)
         return output
 
     def run_program(self, program, *options, pool="run.pool"):
-        """Runs a program under `ringside run`. Returns the status of that, output and error output."""
+        """Runs a program under `ringside run`. Returns the exit code of `ringside run`, standard output and standard
+        error."""
         return self.call(BIN / "ringside", "run", "--quiet", "--durability=process", f"--pool={pool}", *options, "--",
                          sys.executable, "-c", textwrap.dedent(program))
 
     def kept(self, program, *options, pool="run.pool"):
-        """The same for a program that is expected to succeed. Returns its output."""
+        """Runs a program under `ringside run`, which must succeed. Returns standard output."""
         code, output, error = self.run_program(program, *options, pool=pool)
         self.assertEqual(code, 0, error)
         return output
 
     def failing(self, expected, program, *options, pool="run.pool"):
-        """The same for a program with which `ringside run` is expected to end with this exit code. Returns its error output."""
+        """Runs a program under `ringside run`, which must end with this exit code. Returns standard error."""
         code, _, error = self.run_program(program, *options, pool=pool)
         self.assertEqual(code, expected, error)
         return error
 
     def killed_and_resumed(self, program, kept_in=range(25, 1000)):
-        """Runs a program undisturbed, and killed by itself (`kill_at` is 30 then, else None) and resumed: both print the same, and
-        keep the same last step. The killed run's newest step is one of kept_in. Returns the pool of the resumed run, and what was
-        printed."""
+        """Runs a program undisturbed (`kill_at` is None), and then a program that kills itself (`kill_at` is 30) and is
+        resumed. Both must print the same and keep the same last step. The killed run's newest step must be one of
+        kept_in. Returns the pool of the resumed run, and what was printed."""
         import ringside
         program = textwrap.dedent(program)
         undisturbed = self.kept("kill_at = None\n" + program, pool="undisturbed.pool")
@@ -93,7 +94,7 @@ class Pipelines(unittest.TestCase):
         return pools[1], undisturbed
 
     def outcome(self, pool="run.pool"):
-        """The outcome of the run in the pool's journal."""
+        """The outcome of the run, according to the pool's journal."""
         code, output, error = self.call(BIN / "ringside", "tail", "--pool", pool)
         self.assertEqual(code, 0, error)
         return output.strip().splitlines()[-1].split(" ended: ")[1].split(",")[0]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A machine without AVX2: with the variants of the kernels for any x86-64, a run published and read in Python has the same
-bits, and each kind of machine verifies what the other kept."""
+"""Simulates a machine without AVX2, which uses the variants of the kernels for any x86-64. A run that is published and
+read in Python must have the same bits, and `verify` on each kind of machine must accept what the other kept."""
 
 import pipelines
 
@@ -35,7 +35,7 @@ READ = """
 class Plain(pipelines.Pipelines):
     def test_a_run_has_the_same_bits_and_verifies_with_every_instruction_set(self):
         found = {}
-        for published_by in ("plain", "avx2", "avx512"):  # a set that the processor lacks is replaced by its widest one
+        for published_by in ("plain", "avx2", "avx512"):  # if a set is missing, the widest available one is used
             self.environment["RINGSIDE_ISA"] = published_by
             self.kept(PUBLISH, pool=f"{published_by}.pool")
         for read_by in ("plain", "avx2", "avx512"):

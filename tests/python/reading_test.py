@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pools that the Python package reads: views in place, copies, results, live runs, and what is refused."""
+"""Reading pools with the Python package: views in place, copies, results, live runs, and what is refused."""
 
 import collections.abc
 import gc
@@ -263,12 +263,13 @@ class Steps(OfAPool):
 
 
 def _first(pool, iteration):
-    """For workers."""
+    """Runs in worker processes."""
     with pool[iteration] as step:
         return float(step["x"][0])
 
 
-# A function for programs with a `run` and its `pool`. It publishes steps, and waits until the last one is committed.
+# A function for programs that have a `run` and its `pool`. The function publishes steps, and waits until the last one
+# is committed.
 PUBLISH_AND_COMMIT = """
             import ringside
             def publish(iterations):

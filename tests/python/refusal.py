@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""For the programs that tests run: prints the line with which a call is refused."""
+"""Used by the programs that tests run: prints the line with which a call is refused."""
 
 
 def refused(call, *arguments, **options):

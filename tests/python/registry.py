@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packages from the registry, for tests that need another one than the system has. They are kept in the build folder."""
+"""Packages from the registry, for tests that need other packages or releases than the system has. These packages are
+kept in the build folder."""
 
 import os
 import shutil
@@ -14,8 +15,8 @@ def call(*command, environment=None):
 
 
 def packages(folder, *wanted):
-    """The folder with the packages (what `pip install` takes), for PYTHONPATH. Ends the test as skipped if pip is missing, or if
-    the registry does not answer."""
+    """Installs packages, which are named as for `pip install`. Returns their folder, for PYTHONPATH. If pip is missing
+    or the registry does not answer, ends the test as skipped."""
     if (folder / "complete").exists():
         return folder
     if call(sys.executable, "-m", "pip", "--version").returncode != 0:
@@ -31,9 +32,9 @@ def packages(folder, *wanted):
 
 
 def other_numpy(build):
-    """NumPy 2 where the system has NumPy 1, and the other way round."""
+    """The folder of NumPy 2 if the system has NumPy 1, and the reverse."""
     import numpy as np
 
     has_1 = np.__version__.startswith("1.")
-    # Only a wheel will do, because a build takes too long. NumPy 1 has none for Python 3.13.
+    # Only a wheel is used, because a build takes too long. NumPy 1 has no wheel for Python 3.13.
     return packages(build / ("numpy2" if has_1 else "numpy1"), "--only-binary=numpy", "numpy>=2" if has_1 else "numpy<2")

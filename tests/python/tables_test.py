@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the Python package makes of a pool's records: the table of all steps, columns, and the page of a notebook."""
+"""How the Python package presents a pool's records: the table of all steps, columns, and the output in a notebook."""
 
 import re
 import shutil
@@ -151,7 +151,7 @@ class Tables(OfAPool):
 
 class Anew(pipelines.Pipelines):
     def test_a_pool_that_was_made_anew_has_its_own_steps_only(self):
-        # The journal also contains the earlier steps, whose commits have the same numbers.
+        # The journal also contains the earlier steps; their commits have the same numbers.
         program = """
             import numpy as np, ringside
             with ringside.publish({{"x": ("f64", (3,))}}) as run:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Threads of Python that share a run, a pool or a step: they take turns, get an error, or end with the interpreter. None crashes."""
+"""Python threads that share a run, a pool or a step: they wait for each other, get an error, or end with the
+interpreter. None of them may crash."""
 
 import threading
 
@@ -18,7 +19,8 @@ def at_once(*functions):
 
 class Writing(pipelines.Pipelines):
     def publish(self, how):
-        """Four threads publish 300 steps each, numbered in the order in which a thread began. Prints what was refused."""
+        """Four threads publish 300 steps each. The steps are numbered in the order in which the threads began them.
+        Returns the lines that the program prints: the number of steps, and each refusal."""
         return self.kept(f"""
             import threading, numpy as np, ringside
             refused, lock, begun = [], threading.Lock(), 0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nested structures of arrays: published, read, killed and resumed with the same bits, and what of them is refused."""
+"""Nested structures of arrays: they are published and read; runs with them are killed, and resumed with the same bits.
+Also: which structures are refused."""
 
 import gc
 import multiprocessing
@@ -49,7 +50,7 @@ state, same = NAMES["state"], NAMES["same"]
 
 
 def read_flow(pool, iteration):
-    """For workers."""
+    """Runs in worker processes."""
     return pool.read(iteration, "flow"), pool[iteration]["levels"]
 
 
@@ -57,7 +58,7 @@ class Trees(pipelines.Pipelines):
     maxDiff = None
 
     def lines(self, program):
-        """What a program prints that has `refused`, `state` and a run."""
+        """Runs a program that may use `refused` and `state`; returns the lines that it prints."""
         return self.kept(STATE + """
 from refusal import refused
 """ + program).splitlines()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The types of the Python package: mypy and pyright, both strict, accept typed/right.py and refuse each line of typed/wrong.py that
-has a comment, and no other. The stubs of the extension module describe what is in it. Takes the build folder, where it keeps mypy;
-pyright is used if it is found, and always in CI."""
+"""The types of the Python package: mypy and pyright, both in strict mode, must accept typed/right.py, and refuse
+exactly those lines of typed/wrong.py that have a comment. The stubs must agree with the extension module. Argument: the
+build folder, in which the test keeps mypy. pyright is used if it is found, and always in CI."""
 
 import json
 import os
@@ -19,8 +19,8 @@ import registry
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 TYPED = pathlib.Path(__file__).resolve().parent / "typed"
 PACKAGE = pathlib.Path(os.environ["PYTHONPATH"].split(":")[0]).resolve()
-# Names for which the checker compares properties that a stub cannot express: metaclasses of the extension module, and
-# types that the module makes itself.
+# Names that the checker must ignore, because a stub cannot express their properties: metaclasses of the extension
+# module, and types that the module itself makes.
 NOT_SAID = r"""ringside\._core\.(HeldStep|Reader|Writer|ClaimedStep)
 ringside\._core\.HeldStep\.__init__
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The wheels, made as docs/publish/python.md says: what is in them, and the solvers of docs/publish/README.md with them in an environment of its own, where
-there is no compiler. Takes the build folder, where it keeps what the wheels are built with. The wheel of the programs is made of
-this folder's own programs, which link the distribution's libraries: those that deploy/wheels.sh makes take minutes to build, and are
-tested by deploy/test_on.sh --wheels. Skipped if pip is missing, or if the registry does not answer when scikit-build-core is asked
-for."""
+"""The wheels, made as docs/publish/python.md says: their contents, and the solvers of docs/publish/README.md in a
+separate environment that has the wheels but no compiler. Argument: the build folder, in which the test keeps the
+packages that build the wheels. The wheel of the programs contains the programs of this build folder, which link the
+distribution's libraries. The wheels of deploy/wheels.sh take minutes to build; deploy/test_on.sh --wheels tests them.
+The test is skipped if pip is missing, or if the registry does not answer the request for scikit-build-core."""
 
 import pathlib
 import re
@@ -21,8 +21,8 @@ NO_COMPILER = {compiler: "/bin/false" for compiler in ("CC", "CXX", "FC")}
 
 
 def requirements():
-    """The folder with what pyproject.toml requires of a build. pip's own folder would have another name in each build, and
-    the module would be compiled again each time."""
+    """The folder with the packages that pyproject.toml requires for a build. pip's own folder would have another name
+    in each build, and the module would be compiled again each time."""
     wanted = re.search(r"^requires = \[(.*)\]$", (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE).group(1)
     return packages(BUILD / "wheel" / "requirements", *re.findall(r'"(.*?)"', wanted))
 
@@ -33,7 +33,7 @@ def setUpModule():
     unittest.addModuleCleanup(folder.cleanup)
     made = pathlib.Path(folder.name)
     launcher = shutil.which("ccache")
-    for name, source, define in (("build", ROOT, "CMAKE_CXX_FLAGS_RELEASE=-O1"),  # tested, not measured: build quickly
+    for name, source, define in (("build", ROOT, "CMAKE_CXX_FLAGS_RELEASE=-O1"),  # not measured, so build quickly
                                  ("programs", ROOT / "python" / "programs", f"RINGSIDE_BUILT={BUILD}")):
         run = call(sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--config-settings",
                    f"build-dir={BUILD / 'wheel' / name}", "--config-settings", f"cmake.define.{define}", "--wheel-dir", made, source,
@@ -95,7 +95,7 @@ class Wheel(unittest.TestCase):
             python = pathlib.Path(folder, "environment/bin/python3")
             call(sys.executable, "-m", "venv", "--without-pip", "--system-site-packages", python.parents[1])
             [site] = python.parents[1].glob("lib/python3*/site-packages")
-            (site / "debian.pth").write_text(f"{debian}\n", encoding="utf-8")  # searched after the environment's folder
+            (site / "debian.pth").write_text(f"{debian}\n", encoding="utf-8")  # searched after that of the environment
             install = (sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--find-links", self.wheel.parent)
             where = (python, "-c", "import os, ringside; print(ringside.__file__)")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that publish through the Python package: what is kept of them, how they end, and what is refused."""
+"""Programs that publish with the Python package: what is kept, how the programs end, and what is refused."""
 
 import json
 import signal
@@ -259,7 +259,7 @@ class Refusals(pipelines.Pipelines):
     def test_a_dtype_or_role_that_is_none_is_refused(self):
         self.assertEqual(self.refusal({"x": ("f16", (4,))}),
                          "variable 'x': dtype 'f16'; expected one of " + ", ".join(DTYPES))
-        # NumPy's i4 counts bytes, so it is not a name of Ringside's.
+        # The 4 in NumPy's i4 counts bytes, so i4 is not a dtype name in Ringside.
         self.assertIn("variable 'x': dtype 'i4'; expected one of", self.refusal({"x": ("i4", (4,))}))
         self.assertIn("variable 'x': dtype '>f8'; expected one of f32, f64", self.refusal({"x": (np.dtype(">f8"), (4,))}))
         self.assertIn("variable 'x': dtype '|b1'", self.refusal({"x": (bool, (4,))}))
@@ -529,7 +529,7 @@ class Refusals(pipelines.Pipelines):
 
 
 class Masked(pipelines.Pipelines):
-    """numpy.asarray would drop a mask, and take what is below it."""
+    """numpy.asarray would drop the mask, and use the values below it."""
 
     def refused(self, given, line, how='run.publish(1, {"x": x})'):
         code, _, error = self.run_program(f"""
@@ -544,7 +544,7 @@ class Masked(pipelines.Pipelines):
 
     def setUp(self):
         super().setUp()
-        # Like pandas' arrays: a special dtype, with a value for missing entries.
+        # An array like those of pandas: with a special dtype that has a value for missing entries.
         (self.folder / "tests_of_masks.py").write_text(
             "import numpy as np\n"
             "class Float64:\n"

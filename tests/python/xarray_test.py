@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pools as datasets of xarray: from a pool, and by the engine "ringside", which xarray finds by its entry point. With dask, if this
-interpreter has it."""
+"""Pools as datasets of xarray: from a pool object, and with the engine "ringside", which xarray finds by its entry
+point. Also with dask, if this interpreter has it."""
 
 import pickle
 import shutil

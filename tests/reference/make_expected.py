@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes expected.json: PageRank and Jacobi on real files, by an implementation that shares nothing with ours.
+"""Makes expected.json: the results of PageRank and Jacobi for real files, by an implementation that shares no code with
+Ringside.
 
     python3 tests/reference/make_expected.py [DATA_FOLDER] > tests/reference/expected.json
 
-DATA_FOLDER (default ../shared/data) holds graphs/ and matrices/. Needs numpy and scipy (Debian: python3-numpy,
-python3-scipy). Files are parsed here with numpy, products are scipy.sparse's, sums numpy's pairwise ones.
+DATA_FOLDER (default ../shared/data) contains graphs/ and matrices/. Needs numpy and scipy (Debian: python3-numpy,
+python3-scipy). This script parses the files with numpy, computes products with scipy.sparse, and computes sums with
+numpy's pairwise summation.
 
-Rows are counted from 0. `probe` is sum_i x_i * ((i * 2654435761) mod 2^32) / 2^32: a number in which an error in any
-entry shows. Numbers are written with the fewest digits that give the same double.
+Rows are counted from 0. `probe` is sum_i x_i * ((i * 2654435761) mod 2^32) / 2^32: an error in any entry changes this
+number. Numbers are written with the fewest digits that give the same double.
 """
 
 import json
@@ -21,7 +23,7 @@ import numpy as np
 import scipy.sparse as sparse
 
 DAMPING = 0.85
-TOLERANCE = 1e-10  # of the L1 change
+TOLERANCE = 1e-10  # bounds the L1 change
 GRAPHS = [
     "cnr-2000-llp.txt.xz", "cnr-2000-url.txt.xz", "cit-HepPh.txt.xz", "wb-cs-stanford.mtx", "wiki-Vote.txt",
     "p2p-Gnutella31.txt", "email-Enron.mtx.xz", "luxembourg_osm.mtx"
@@ -41,7 +43,7 @@ def numbers_of(lines):
 
 
 def read_matrix_market(text):
-    """The entries (row, column, value) from 0, and the number of rows. Symmetric files are expanded."""
+    """The entries (row, column, value), counted from 0, and the number of rows. Symmetric files are expanded."""
     lines = text.splitlines()
     kind = lines[0].decode().lower().split()
     body = [line for line in lines[1:] if line.strip() and not line.startswith(b"%")]
@@ -60,7 +62,8 @@ def read_matrix_market(text):
 
 
 def read_edge_list(text):
-    """Ids keep their places if the file gives the number of nodes and all ids fit; otherwise gaps are closed."""
+    """If the file gives the number of nodes and all ids fit (counted from 0 or from 1), ids keep their places.
+    Otherwise ids are renumbered without gaps."""
     lines = text.splitlines()
     comments = b"\n".join(line for line in lines if line[:1] in b"#%").decode()
     body = [line for line in lines if line.strip() and line[:1] not in b"#%"]
@@ -80,9 +83,9 @@ def read_edge_list(text):
 
 
 def pagerank(source, target, nodes):
-    """Power iteration from 1/n until the L1 change is at most TOLERANCE."""
+    """Power iteration from 1/n, until the L1 change is at most TOLERANCE."""
     links = sparse.coo_matrix((np.ones(len(source)), (target, source)), shape=(nodes, nodes)).tocsr()
-    links.data[:] = 1.0  # links given twice count once
+    links.data[:] = 1.0  # duplicate links count once
     leaving = np.asarray(links.sum(axis=0)).ravel()
     dangling = leaving == 0
     share = np.where(dangling, 0.0, 1.0 / np.where(dangling, 1.0, leaving))
@@ -151,7 +154,7 @@ def main():
             "rows": rows, "nonzeros": nonzeros, "residual_l1": float(change), **norms(x),
             "some": [{"row": i, "value": float(x[i])} for i in (0, rows // 3, rows // 2, rows - 1)]
         }
-    # One row of a vector is one line.
+    # Each row of a vector is written on one line.
     print(re.sub(r'\{\s+("row": \d+),\s+("\w+": \S+)\s+\}', r"{\1, \2}", json.dumps(out, indent=1)))
 
 

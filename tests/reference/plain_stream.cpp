@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// STREAM from its published definition (J. D. McCalpin, www.cs.virginia.edu/stream, 1991 to 2013), written anew: four
-// loops over static arrays, OpenMP, wall clock around each loop, the first repeat not counted, bytes over the shortest
-// time. It prints one line of JSON: {"copy": GB/s, ...}. Arguments: repeats (10).
+// A new implementation of STREAM from its published definition (J. D. McCalpin, www.cs.virginia.edu/stream, 1991 to
+// 2013): four loops over static arrays with OpenMP; each loop is timed with the wall clock, the first repeat does not
+// count, and a rate is the number of bytes divided by the shortest time. It prints one line of JSON: {"copy": GB/s,
+// ...}. Arguments: repeats (10).
 #include <sys/time.h>
 
 #include <cstdio>
@@ -23,7 +24,7 @@ double wall_seconds() {
 
 struct Loop {
   const char* name;
-  double bytes;  // counted for an element
+  double bytes;  // bytes that are counted per element
   double shortest_s = 1e30;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two oracles for conjugate gradients. `serial_cg` is the recurrence in long double; it defines the right result.
-// `PlainCg` is the solver's arithmetic in plain serial loops; it defines every bit of every step.
+// Two reference implementations of conjugate gradients. `serial_cg` computes the recurrence in long double; it defines
+// the right result. `PlainCg` does the solver's arithmetic in plain serial loops; it defines every bit of every step.
 #pragma once
 
 #include <cmath>
@@ -43,7 +43,7 @@ inline std::vector<double> serial_cg(const CsrMatrix& matrix, const std::vector<
   return {x.begin(), x.end()};
 }
 
-/// A step in double, in the promised order of additions.
+/// The steps in double, with the promised order of additions.
 class PlainCg {
  public:
   PlainCg(const CsrMatrix& matrix, const std::vector<double>& b)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reductions of a field of any dtype written in the obvious way: each entry becomes a double, and integers are also
-// added, one after the other, in 128 bits. common/reductions/field_reducer must agree with them.
+// The reductions of a field of any dtype, written in the simplest way: each entry is converted to double, and integers
+// are also added, one after another, in 128 bits. common/reductions/field_reducer must agree with these reductions.
 #pragma once
 
 #include <cmath>
@@ -39,7 +39,7 @@ auto with_type_of(DType dtype, const Visit& visit) {
   return visit(std::uint64_t{});
 }
 
-/// sqrt(re^2 + im^2), with both parts scaled by a power of 2 where a square would overflow or vanish.
+/// sqrt(re^2 + im^2); if a square would overflow or underflow to 0, both parts are scaled by a power of 2.
 inline double modulus(double re, double im) {
   const double largest = std::fmax(std::fabs(re), std::fabs(im));
   const int exponent = largest > 0x1p510 ? -600 : largest < 0x1p-480 ? 600 : 0;
@@ -77,7 +77,7 @@ double change_of(T x, T before) {
   return static_cast<double>(change < 0 ? -change : change);
 }
 
-/// The expected results of a field. exact: those of an integer field.
+/// The expected results of a field. exact: the results of an integer field.
 struct SerialField {
   Reductions reductions;
   ExactReductions exact;
@@ -120,25 +120,26 @@ inline SerialField serial_field(DType dtype, const std::byte* x, const std::byte
   return with_type_of(dtype, [&](auto entry) { return serial_field_of<decltype(entry)>(x, previous, entries); });
 }
 
-/// The expected value of one result: numbers, each wrong by at most `error`; or an exact integer.
+/// The expected value of one result: either numbers, with an error of at most `error` each, or an exact integer.
 struct SerialResult {
   std::vector<double> numbers;
   double error = 0;
   std::string exact{};
 };
 
-/// The sum of terms whose magnitudes sum up to `magnitudes`. Within a block, additions are at most 64 + 4 deep, and
-/// each is wrong by at most 2^-53 of its result. Across blocks the sum is compensated: one rounding. 96 leaves room for
-/// the rounding of the terms themselves (squares, differences).
+/// The sum of terms whose magnitudes sum up to `magnitudes`. Within a block, a term goes through at most 64 + 4
+/// additions, each with an error of at most 2^-53 of its result. Across blocks, the sum is compensated and rounded
+/// once. The factor 96 also covers the rounding of the terms themselves (squares, differences).
 inline SerialResult serial_sum(double sum, double magnitudes) {
   return {{sum}, 96 * 0x1p-53 * magnitudes};
 }
-/// A norm made of squares: the squares of entries below 1e-154 may vanish (docs/inside/kernels.md).
+/// A norm that is computed from squares. The squares of entries below 1e-154 may underflow to 0
+/// (docs/inside/kernels.md).
 inline SerialResult serial_l2(double norm) {
   return {{norm}, norm > 1e-150 ? 96 * 0x1p-53 * norm : 1e-150};
 }
 
-/// Every result of a field, by its name in the table of reductions; changes are left out if there is no previous field.
+/// Every result of a field, by its name in the table of reductions. Changes are left out if there is no previous field.
 inline std::map<std::string, SerialResult> serial_results(DType dtype, const std::byte* x, const std::byte* previous,
                                                           std::size_t entries) {
   const auto [r, exact] = serial_field(dtype, x, previous, entries);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two oracles for Jacobi. `serial_jacobi` is the formula, row by row, in long double; it defines the right result.
-// `plain_jacobi` is the solver's arithmetic in plain serial loops; it defines every bit.
+// Two reference implementations of Jacobi. `serial_jacobi` computes the formula row by row in long double; it defines
+// the right result. `plain_jacobi` does the solver's arithmetic in plain serial loops; it defines every bit.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ inline std::vector<double> serial_jacobi(const CsrMatrix& matrix, const std::vec
   return {x.begin(), x.end()};
 }
 
-/// x_k in double, in the promised order of additions.
+/// x_k in double, with the promised order of additions.
 inline std::vector<double> plain_jacobi(const CsrMatrix& matrix, const std::vector<double>& b, int iterations) {
   std::vector<double> x(matrix.rows, 0.0);
   for (int k = 1; k <= iterations; ++k) {

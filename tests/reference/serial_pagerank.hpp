@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two oracles for PageRank. `serial_pagerank` is the formula, in long double; it defines the right result.
-// `PlainPagerank` is the solver's arithmetic in plain serial loops; it defines every bit: row sums in column order,
-// those of 32 entries and more in eight lanes; sums over rows in eight lanes within blocks of 1024, blocks added up in
-// order with compensation.
+// Two reference implementations of PageRank. `serial_pagerank` computes the formula in long double; it defines the
+// right result. `PlainPagerank` does the solver's arithmetic in plain serial loops; it defines every bit. The entries
+// of a row are added in column order, in eight lanes if there are 32 or more. Sums over rows are added in eight lanes
+// within blocks of 1024 rows, and the sums of the blocks are added in order, with compensation.
 #pragma once
 
 #include <cmath>
@@ -46,7 +46,7 @@ inline std::vector<double> serial_pagerank(const CsrMatrix& links, double dampin
   return {x.begin(), x.end()};
 }
 
-/// The sum of term(i) for i = 0 .. n - 1, in the order the solvers promise.
+/// The sum of term(i) for i = 0 .. n - 1, in the order that the solvers promise.
 template <class Term>
 double sum_in_promised_order(std::uint64_t n, const Term& term) {
   double total = 0;
@@ -66,7 +66,7 @@ double sum_in_promised_order(std::uint64_t n, const Term& term) {
   return total + error;
 }
 
-/// The sum of value * x(column) over a row's entries, in the order the solvers promise.
+/// The sum of value * x(column) over a row's entries, in the order that the solvers promise.
 template <class X>
 double row_sum_in_promised_order(const CsrMatrix& matrix, std::uint64_t row, const X& x) {
   const std::uint64_t first = matrix.row_begin[row];

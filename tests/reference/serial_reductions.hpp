@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reductions written in the obvious way: one row after the other, sums in long double, the histogram by comparing
-// with its bounds, the largest entries by sorting everything. common/reductions/reduction must agree with them.
+// The reductions, written in the simplest way: one row after another, sums in long double, the histogram by comparisons
+// with the bounds of its bins, the largest entries by sorting all entries. common/reductions/reduction must agree with
+// these reductions.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,8 @@
 
 namespace ringside::reference {
 
-/// The bin of a magnitude, found by trying the lower bounds of the bins from above (see Reductions::histogram).
+/// The bin of a magnitude, found by comparing it with the lower bounds of the bins, from the highest bin down (see
+/// Reductions::histogram).
 inline std::size_t histogram_bin(double x) {
   const double magnitude = std::fabs(x);
   if (std::isnan(magnitude)) return kHistogramBins - 1;
@@ -25,7 +27,7 @@ inline std::size_t histogram_bin(double x) {
   return 0;
 }
 
-/// x: the values; changes: as many, or empty if there was nothing to compare with.
+/// x: the values. changes: their changes, as many as x has values; empty if there is no previous iterate.
 inline Reductions serial_reductions_of(const std::vector<double>& x, const std::vector<double>& changes) {
   Reductions result;
   result.rows = x.size();
@@ -69,7 +71,7 @@ inline Reductions serial_reductions_of(const std::vector<double>& x, const std::
   return result;
 }
 
-/// x: the iterate; previous: as many values, or empty for none.
+/// x: the iterate. previous: the previous iterate, with as many values as x; empty if there is none.
 inline Reductions serial_reductions(const std::vector<double>& x, const std::vector<double>& previous) {
   std::vector<double> changes(previous.size());
   for (std::size_t row = 0; row < changes.size(); ++row) changes[row] = x[row] - previous[row];

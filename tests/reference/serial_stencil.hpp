@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The stencil as one loop over one pair of arrays: the mean of the eight neighbours, added row by row. It defines every
-// bit of both versions that work in two memories.
+// The stencil as one loop over one pair of arrays: the mean of the eight neighbours, which are added row by row. This
+// loop defines every bit of both versions that work in two memories.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace ringside::testing {
 
-/// a: rows * columns; the border keeps its values. Returns the array after `sweeps` sweeps.
+/// a: has rows * columns entries. The border keeps its values. Returns the array after `sweeps` sweeps.
 inline std::vector<double> serial_stencil(std::vector<double> a, std::size_t rows, std::size_t columns, int sweeps) {
   std::vector<double> b = a;
   for (int sweep = 0; sweep < sweeps; ++sweep) {

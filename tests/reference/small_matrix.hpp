@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrices small enough to check by hand, and generated ones with known structure, built the plain way: the
-// entries sorted, then written out row by row.
+// Matrices that are small enough to check by hand, and generated matrices with a known structure. They are built in the
+// simplest way: the entries are sorted, and then written row by row.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +13,15 @@
 
 namespace ringside::reference {
 
-/// Entry (row, column) of the matrix as written: for a graph, a link from `row` to `column`.
+/// Entry (row, column) of the matrix, in the orientation of the input: for a graph, a link from `row` to `column`.
 struct Entry {
   std::uint64_t row;
   std::uint64_t column;
   double value = 1;
 };
 
-/// n x n. Of duplicate entries the last one counts. kInLinks stores the transpose. with_values: keep the values;
-/// otherwise the matrix is a pattern.
+/// n x n. If entries are duplicates, the last one counts. kInLinks stores the transpose. with_values: the matrix keeps
+/// the values; otherwise it is a pattern.
 inline CsrMatrix build_matrix(std::uint64_t n, const std::vector<Entry>& entries, Orientation orientation,
                               bool with_values) {
   std::vector<Entry> sorted = entries;
@@ -32,7 +32,8 @@ inline CsrMatrix build_matrix(std::uint64_t n, const std::vector<Entry>& entries
     return std::pair(a.row, a.column) < std::pair(b.row, b.column);
   };
   std::stable_sort(sorted.begin(), sorted.end(), is_before);
-  // Of several entries at one place the last is kept: in the reversed list it is the first, which unique keeps.
+  // If several entries have the same place, the last one is kept: in the reversed list, this is the first one, which
+  // unique keeps.
   std::reverse(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end(),
                            [](const Entry& a, const Entry& b) { return a.row == b.row && a.column == b.column; }),
@@ -85,7 +86,7 @@ inline std::vector<Entry> grid_links(std::uint64_t side) {
   return links;
 }
 
-/// `links` without those that are dropped, each with the probability `drop`.
+/// `links`, from which each link is dropped with the probability `drop`.
 inline std::vector<Entry> thinned(const std::vector<Entry>& links, double drop, unsigned seed) {
   std::mt19937_64 random(seed);
   std::bernoulli_distribution dropped(drop);
@@ -96,7 +97,8 @@ inline std::vector<Entry> thinned(const std::vector<Entry>& links, double drop, 
   return kept;
 }
 
-/// `count` links between random nodes; low-numbered nodes are linked to more often, and some nodes have no way out.
+/// `count` links between random nodes. Nodes with low numbers are linked to more often, and some nodes have no outgoing
+/// links.
 inline std::vector<Entry> random_links(std::uint64_t nodes, std::uint64_t count, unsigned seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> part(0.0, 1.0);
@@ -110,7 +112,7 @@ inline std::vector<Entry> random_links(std::uint64_t nodes, std::uint64_t count,
   return links;
 }
 
-/// Every node linked to the nodes at the given distances, where they exist.
+/// Every node is linked to the nodes at the given distances, if these nodes exist.
 inline std::vector<Entry> band_links(std::uint64_t nodes, const std::vector<std::int64_t>& distances) {
   std::vector<Entry> links;
   for (std::uint64_t i = 0; i < nodes; ++i) {
@@ -123,8 +125,8 @@ inline std::vector<Entry> band_links(std::uint64_t nodes, const std::vector<std:
 }
 
 /// Links like those of a web site. A few hubs have links from nearly all pages; some pages have links from stretches
-/// of neighbouring pages, and some of these share one template; the others have any number of links. Some pages link
-/// far away, or nowhere.
+/// of neighbouring pages, and some of these share one template; the others have any number of links. Some pages link to
+/// distant pages, or have no links.
 inline std::vector<Entry> site_links(std::uint64_t nodes, unsigned seed) {
   std::mt19937_64 random(seed);
   std::vector<Entry> links;
@@ -140,7 +142,7 @@ inline std::vector<Entry> site_links(std::uint64_t nodes, unsigned seed) {
     } else if (kind < 8) {
       for (int i = 0; i < 5; ++i) stretch(target, random() % nodes, random() % 60);
     } else if (kind < 24) {
-      stretch(target, target / 40 * 40, 40);  // from its whole stretch, as for its neighbours
+      stretch(target, target / 40 * 40, 40);  // links from its whole stretch, the same as for its neighbours
     } else {
       for (std::uint64_t i = random() % 40; i > 0; --i) links.push_back({random() % nodes, target});
     }
@@ -148,7 +150,8 @@ inline std::vector<Entry> site_links(std::uint64_t nodes, unsigned seed) {
   return links;
 }
 
-/// `links` and one from `hub` to every node: rows that advance by one in every column but the hub's.
+/// `links`, and a link from `hub` to every node. The columns of the rows then increase by one from row to row, except
+/// the column of the hub.
 inline std::vector<Entry> with_hub(std::vector<Entry> links, std::uint64_t nodes, std::uint64_t hub) {
   for (std::uint64_t i = 0; i < nodes; ++i) links.push_back({hub, i});
   return links;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The repository itself: every source names its license, no file is large, each folder includes only what its CMakeLists
-allows, and the version is the same wherever it is written."""
+"""The repository itself: every source names its license, no file is large, each folder includes only what its
+CMakeLists.txt allows, and the version is the same in all places."""
 
 import itertools
 import pathlib
@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 ARCHITECTURE = ROOT / "docs/inside/architecture.md"
 LICENSE = "SPDX-License-Identifier: BSD-3-Clause"
 
-# How a comment is written in each kind of source. HTML is left out: a report is its user's document.
+# How a comment is written in each kind of source. HTML is left out, because a report belongs to its user.
 COMMENTS = {
     **dict.fromkeys((".cpp", ".hpp", ".js", ".proto"), "// {}"),
     **dict.fromkeys((".py", ".sh", ".sbatch", ".cmake", ".awk"), "# {}"),
@@ -23,7 +23,7 @@ COMMENTS = {
 
 
 def license_line(path, text):
-    """The line that names the license in a source; None for a file that is no source."""
+    """The line that names the license in a source; None for a file that is not a source."""
     if path.name == "CMakeLists.txt" or text.startswith("#!"):
         return COMMENTS[".py"].format(LICENSE)
     comment = COMMENTS.get(path.suffix)
@@ -31,7 +31,7 @@ def license_line(path, text):
 
 
 def tracked():
-    """The path of every tracked file; none where this is no git repository, or git is not installed."""
+    """The path of every tracked file; empty if this is no git repository or git is not installed."""
     listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                             encoding="utf-8", check=False)
     paths = [ROOT / name for name in listed.stdout.split("\0")[:-1]]
@@ -41,7 +41,7 @@ def tracked():
 def sources():
     """Every tracked source: its path, its text and its license line."""
     for path in tracked():
-        if "corpus" in path.parts:  # bytes for the fuzz targets
+        if "corpus" in path.parts:  # inputs of the fuzz targets
             continue
         try:
             text = path.read_text(encoding="utf-8")
@@ -68,9 +68,9 @@ class Sources(unittest.TestCase):
 
 
 class Sizes(unittest.TestCase):
-    # Every clone carries every version of every file. The pools of tests/data have tens of megabytes, most of them zeros: an
-    # archive that is larger than this was packed without their holes.
-    MOST_BYTES = {".xz": 100_000, ".json": 300_000}  # bench/results has one file a question
+    # Every clone contains every version of every file. The pools of tests/data have tens of megabytes, most of which
+    # are zeros in holes: if an archive is larger than this limit, it was packed without holes.
+    MOST_BYTES = {".xz": 100_000, ".json": 300_000}  # bench/results has one file per question
     MOST_BYTES_OF_OTHERS = 200_000  # pictures of the README
 
     def test_no_file_is_large(self):
@@ -86,7 +86,8 @@ class Sizes(unittest.TestCase):
 
 
 def allowed_folders(folder):
-    """The folders that "May include" names at the head of the folder's CMakeLists.txt, with {a,b} expanded; None if it names none."""
+    """The folders that "May include" names in the first comment of the folder's CMakeLists.txt, with {a,b} expanded;
+    None if there is no such text."""
     cmake = ROOT / folder / "CMakeLists.txt"
     lines = cmake.read_text(encoding="utf-8").splitlines() if cmake.is_file() else []
     comment = " ".join(line.lstrip("# ") for line in itertools.takewhile(lambda line: line.startswith("#"), lines))
@@ -140,14 +141,14 @@ class Folders(unittest.TestCase):
         self.assertFalse(wrong, "\n".join(wrong))
 
     def test_no_two_folders_include_each_other(self):
-        def house(folder):  # a folder without a CMakeLists.txt is a part of the one above
+        def house(folder):  # a folder without a CMakeLists.txt belongs to its parent
             return folder if (ROOT / folder / "CMakeLists.txt").is_file() or not folder.parts else house(folder.parent)
 
         below = {}
         for folder, includes in self.includes.items():
             below.setdefault(house(folder), set()).update(house(pathlib.PurePath(included).parent) for _, included in includes)
         below = {folder: others & below.keys() - {folder} for folder, others in below.items()}
-        below[pathlib.PurePath("cli")] = set()  # its one header lies above the folders that define the subcommands
+        below[pathlib.PurePath("cli")] = set()  # the folders of the subcommands include its only header
         while True:
             ends = [folder for folder, others in below.items() if not others]
             if not ends:
@@ -168,7 +169,7 @@ def anchors(page):
 
 
 def links(page):
-    """What the page's links and pictures show, and lead to."""
+    """The links and pictures of the page: ("!" for a picture, the text, the target)."""
     text = re.sub(r"^ *```.*?^ *```|`[^`\n]*`(?!\])", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     return re.findall(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)", text)
 

@@ -26,7 +26,7 @@ struct Range {
   std::size_t size = 0;
 };
 
-/// A meaningful part of the pool, or (as one choice of many) all of it.
+/// A part of the pool that has a meaning, or (rarely) the whole pool.
 Range part_of_pool(const Specimen& specimen, std::size_t file_bytes, Random& random) {
   const RingGeometry& g = specimen.geometry;
   const SlotPlace& slot = g.slots[below(g.slots.size(), random)];
@@ -46,7 +46,7 @@ Range part_of_pool(const Specimen& specimen, std::size_t file_bytes, Random& ran
   return part;
 }
 
-/// The file to damage, and a part of it.
+/// The file that is damaged, and the part of this file.
 struct Place {
   Bytes* bytes = nullptr;
   Range part;
@@ -62,7 +62,7 @@ Place any_place(Files& files, const Specimen& specimen, Random& random) {
   return {&files.pool, part_of_pool(specimen, files.pool.size(), random), "pool"};
 }
 
-/// A piece of the part of `place`, at most 16 KiB.
+/// A piece of `place`'s part, of at most 16 KiB.
 Range piece_of(const Place& place, Random& random) {
   const std::size_t at = below(place.part.size, random);
   const std::size_t most = std::min<std::size_t>(place.part.size - at, 16384);
@@ -182,7 +182,7 @@ void exchange_journals(Files& files, const std::vector<Specimen>& all, Random& r
   } else {
     files.journal[what - 1] = other.files.journal[what - 1];
   }
-  done.records_forged = true;  // the records are genuine, but of another run
+  done.records_forged = true;  // the records are intact, but they are of another run
   done.what = what == 0 ? "the two logs exchanged" : fmt::format("journal of {} ({})", other.name, what);
 }
 
@@ -193,7 +193,7 @@ void exchange_pools(Files& files, const std::vector<Specimen>& all, Random& rand
   done.what = "pool of " + other.name;
 }
 
-/// Only for the specimen with an earlier state: restores parts of that state.
+/// Only for the specimen with an earlier state: restores parts of the earlier state.
 void put_old_copy_back(Files& files, const Specimen& specimen, Random& random, Damage& done) {
   const std::uint64_t what = 1 + below(7, random);  // one bit for each file
   if ((what & 1) != 0) files.pool = specimen.earlier.pool;
@@ -290,7 +290,7 @@ void forge_journal(Files& files, Random& random, Damage& done) {
     auto header = load<JournalHeader>(log, 0);
     if (rehash) header.hash = journal_header_hash(header);
     store(log, 0, header);
-    // The header's hash seeds the hashes of the frames: with `rehash` these are recomputed, too.
+    // The header's hash is the seed of the frames' hashes. With `rehash`, these are also recomputed.
     for (std::size_t i = 0; rehash && i < frames.size(); ++i) {
       const auto bytes = frame_bytes(load<FrameHeader>(log, frames[i]).payload_bytes);
       store(log, frames[i], frame_hash(log.data() + frames[i], bytes, header.hash));

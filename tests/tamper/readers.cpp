@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array kDocumented = {0, 2, 3, 5};  // a reader has no peer to lose and is not interrupted
 
-/// The readers of one damaged pool.
+/// Runs the readers of one damaged pool.
 class Reading {
  public:
   Reading(const Readers& place, const std::string& pool, const Damage& damage, Findings& findings)
@@ -38,7 +38,7 @@ class Reading {
       violated(command + " does not end");
       return -1;
     }
-    // A command whose own child process died reports a lost peer.
+    // If a child process of a command died, the command reports a lost peer.
     const bool crashed = *ended > 128 || *ended == 4;
     ++findings_.exits[command][crashed ? "crash" : std::to_string(*ended)];
     if (crashed) {
@@ -89,7 +89,7 @@ class Reading {
     }
   }
 
-  /// A resumed run ends with the iterate of an undisturbed run, or reports why it does not continue.
+  /// A resumed run must end with the iterate of an undisturbed run, or report why it does not continue.
   void resume() {
     const Specimen& specimen = *damage_.pool;
     const std::uint64_t last = specimen.iterations + kMoreIterations;
@@ -155,7 +155,7 @@ void read_damaged(const Readers& place, const std::string& pool, const Damage& d
     const std::size_t any = std::uniform_int_distribution<std::size_t>(0, kept.size() - 1)(random);
     reading.export_one(std::to_string(kept[any]));
   }
-  if (all || random() % 4 == 0) reading.resume();  // last: it writes
+  if (all || random() % 4 == 0) reading.resume();  // this is the last one, because it writes
 }
 
 }  // namespace ringside::testing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The specimens: pools and journals that real runs made, and the true values of their iterates and records.
+// The specimens: pools and journals that real runs made, and the right values of their iterates and records.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@ namespace ringside::testing {
 
 using Bytes = std::vector<std::byte>;
 
-/// A pool with its journal, as on the disk.
+/// The bytes of a pool and of its journal.
 struct Files {
   Bytes pool;
-  std::array<Bytes, 2> journal;  // empty: no such file
+  std::array<Bytes, 2> journal;  // empty: the file does not exist
 };
 
 struct Specimen {
@@ -28,10 +28,10 @@ struct Specimen {
   std::uint64_t iterations = 0;      // of the run
   std::uint64_t slots = 0;
   Files files;
-  Files earlier;  // of the same pool, before its run was resumed; empty: never resumed
+  Files earlier;  // the same pool before its run was resumed; empty: never resumed
   RingGeometry geometry{RingShape::x_only(1)};
   std::vector<std::uint64_t> kept;          // iterations
-  std::vector<Id128> truth;                 // hash of x_k at k, including a few beyond `iterations`
+  std::vector<Id128> truth;                 // hash of x_k at index k, for a few more k than `iterations`
   std::map<std::string, std::string> told;  // step records as `tail --json` prints them, by number
 };
 
@@ -39,10 +39,10 @@ struct Specimen {
 inline constexpr std::uint64_t kMoreIterations = 4;
 
 Bytes read_bytes(const std::string& path);
-/// Writes zeros as holes.
+/// Writes the bytes to a file, with holes in place of zeros.
 void write_bytes(const std::string& path, const Bytes& bytes);
 Files read_files(const std::string& pool);
-/// Leaves exactly these files at `pool`.
+/// Writes these files to `pool` and its journal, and removes files that `files` does not have.
 void write_files(const std::string& pool, const Files& files);
 
 /// Makes all specimens with the programs in `programs`, in `folder`. Some have wrapped their ring or rotated their

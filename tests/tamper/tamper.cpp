@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Damages pools and journals in thousands of ways and runs every command that reads them on the result. None may crash,
-// hang or end with an undocumented exit code, and every iterate they return is a true one, bit for bit
-// (docs/inside/crash_testing.md).
+// Damages pools and journals in thousands of ways, and runs every command that reads the damaged files. No command may
+// crash, hang or end with an undocumented exit code, and every iterate that a command returns must be bit-equal to an
+// iterate of the run (docs/inside/crash_testing.md).
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -26,7 +26,7 @@ namespace {
 struct Options {
   std::uint64_t cases = 240;
   std::uint64_t seed = 1;
-  std::uint64_t only = 0;  // a case's number; 0: all cases
+  std::uint64_t only = 0;  // runs only the case with this number; 0: all cases
   bool all_readers = false;
   int jobs = 2;
   std::string json;
@@ -41,7 +41,7 @@ Findings work(const Options& options, const std::vector<Specimen>& specimens, co
     if (number % static_cast<std::uint64_t>(options.jobs) != static_cast<std::uint64_t>(job)) continue;
     if (options.only != 0 && number != options.only) continue;
     std::mt19937_64 random(options.seed * 1'000'003 + number);
-    // The last specimen's journal is large and takes time.
+    // The journal of the last specimen is large and takes time, so this specimen is used rarely.
     const std::size_t of = number % 20 == 0 ? specimens.size() - 1 : number % (specimens.size() - 1);
     Files files = specimens[of].files;
     const Damage damaged = damage(files, specimens, of, random);

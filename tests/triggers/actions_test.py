@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which triggers fire under a real run, and what they mark, stop, answer and refuse (docs/use/questions.md)."""
+"""Which triggers fire in a real run, what they mark, stop and answer, and what is refused (docs/use/questions.md)."""
 
 from runs import Place, main
 
@@ -42,7 +42,7 @@ class Marks(Place):
 
 class Stops(Place):
     def assert_taken(self, run):
-        """What was published is kept; only a step that was being written at that moment is not."""
+        """All published steps must be kept, except a step that was being written when the run was stopped."""
         self.assertIn(run.published - run.summary["steps_committed"], (0, 1))
         self.assertEqual(self.kept()[-1], run.summary["steps_committed"])
 
@@ -78,7 +78,7 @@ class Replies(Place):
     def test_the_solver_reads_the_last_reply_at_a_claim(self):
         run = self.publish("--trigger=iteration == 20: reply:0.5", "--trigger=iteration == 40: reply:-2, mark:second")
         self.assertEqual([reply[:2] for reply in run.replies], [(0.5, 1), (-2.0, 2)])
-        # Two buffers: the claim of step s comes after the release of step s - 2.
+        # There are two buffers, so that the claim of step s follows the release of step s - 2.
         self.assertTrue(21 <= run.replies[0][2] <= 23 and 41 <= run.replies[1][2] <= 43, run.replies)
 
     def test_without_a_trigger_there_is_none(self):

@@ -15,11 +15,11 @@ class Archive(Place):
         self.call("ringside", "replay", "x.pool.archive")  # fails if a result differs
         for iteration in (7, 56):
             self.assert_exported(iteration, "x.pool.archive")
-        self.assert_exported(7)  # export finds it
+        self.assert_exported(7)  # export finds iteration 7
 
     def test_when_it_is_full_the_newest_step_replaces_the_oldest(self):
-        # A ring of four slots waits for the copy of one step, not of two: on a busy machine a run may lose a step, and
-        # is repeated.
+        # A ring of four slots can wait for the copy of one step, but not of two. On a busy machine, a run may therefore
+        # lose a step; then the run is repeated.
         for _ in range(5):
             run = self.publish("--trigger=iteration % 12 == 0: keep", "--slots=4", "--overwrite")
             if run.summary["archive"]["lost"] == 0:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A ring that a trigger freezes, and the last finite step, which NaN does not overwrite (docs/use/questions.md)."""
+"""A ring that a trigger freezes, and the last finite step, which steps with NaN must not overwrite
+(docs/use/questions.md)."""
 
 import os
 
@@ -105,7 +106,7 @@ class Frozen(Place):
         self.publish("--resume")
 
     def test_a_killed_analyzers_trigger_is_not_lost(self):
-        for kill in (41, 42, 43) * 3:  # before, while or after the trigger was evaluated
+        for kill in (41, 42, 43) * 3:  # the kill comes before, during or after the evaluation of the trigger
             with self.subTest(kill=kill):
                 run = self.publish("--trigger=iteration == 40: freeze", "--overwrite", kill=kill, steps=80)
                 self.assertEqual(self.info()["frozen"]["iteration"], 40)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs of publish_poisoned in an empty folder, and what is left of them."""
+"""Runs of publish_poisoned in an empty folder, and what these runs keep and record."""
 
 import json
 import pathlib
@@ -15,7 +15,7 @@ ENTRIES = 3000
 
 
 class Run:
-    """What a run of `ringside run` said and left."""
+    """The output and the summary of a `ringside run`."""
 
     def __init__(self, done, summary):
         self.output, self.said, self.summary = done.stdout, done.stderr, summary
@@ -29,7 +29,8 @@ class Place(OwnFolder):
     programs = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build/release/bin").resolve()
 
     def publish(self, *options, steps=60, nan=(0, 0), kill=0, expected=0, pool="x.pool"):
-        """A run; nan: the first and last iteration with a NaN; kill: at which the analyzer is killed."""
+        """Makes a run. nan: the first and the last iteration with a NaN. kill: the iteration at which the analyzer is
+        killed; 0: none."""
         summary = self.folder / "summary.json"
         summary.unlink(missing_ok=True)
         durability = () if any(str(one).startswith("--durability") for one in options) else ("--durability=process",)
@@ -55,7 +56,7 @@ class Place(OwnFolder):
         return [mark["text"] for mark in self.mark_records(pool)]
 
     def assert_exported(self, iteration, pool="x.pool"):
-        """The iterate comes back, bit by bit."""
+        """Expects that `export` returns the iterate with the right bits."""
         self.call("ringside", "export", pool, "--iteration", iteration, "--output=x.npy")
         content = (self.folder / "x.npy").read_bytes()
         values = struct.unpack(f"<{ENTRIES}d", content[-8 * ENTRIES:])

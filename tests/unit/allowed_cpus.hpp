@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The processors a test may put its threads on.
+// The processors to which a test may bind its threads.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// Of the calling thread, or of another one; in ascending order.
+/// The processors that the calling thread (or another thread) may use, in ascending order.
 inline std::vector<int> allowed_cpus(pid_t thread = 0) {
   cpu_set_t set;
   EXPECT_EQ(sched_getaffinity(thread, sizeof set, &set), 0);
@@ -21,7 +21,7 @@ inline std::vector<int> allowed_cpus(pid_t thread = 0) {
   return cpus;
 }
 
-/// As many as wanted; on a small machine some are named twice.
+/// `count` processors; on a small machine, some of them occur twice.
 inline std::vector<int> some_cpus(std::size_t count) {
   const std::vector<int> allowed = allowed_cpus();
   std::vector<int> cpus;

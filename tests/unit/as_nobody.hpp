@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gives up root's rights while it exists, so that tests of refused permissions also work as root.
+// Gives up the rights of root while the object exists, so that tests of refused permissions also work for root.
 #pragma once
 
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Children of a test's process: one that stays until it is killed, and one that is waited for. Fork while the process
-// has one thread.
+// Child processes of a test: one that remains until it is killed, and one whose end is awaited. Fork while the process
+// has only one thread.
 #pragma once
 
 #include <fcntl.h>
@@ -16,10 +16,11 @@
 
 namespace ringside::testing {
 
-/// A process that calls `work` and then stays until it is killed. What it is to keep meanwhile, `work` makes static.
+/// A process that calls `work` and then remains until it is killed. Objects that must exist until then have to be
+/// static in `work`.
 class ChildProcess {
  public:
-  /// Returns once `work` did, which returns whether it succeeded.
+  /// Returns when `work` has returned. `work` returns whether it succeeded.
   template <class Work>
   explicit ChildProcess(const Work& work) {
     int ends[2];
@@ -40,9 +41,9 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   bool worked() const { return worked_; }
-  /// Stays the same when it has ended.
+  /// Remains the same when the process has ended.
   pid_t pid() const { return pid_; }
-  /// Kills it, and returns once it is gone.
+  /// Kills the process, and waits until it has ended.
   void end() {
     if (pid_ <= 0 || std::exchange(has_ended_, true)) return;
     ::kill(pid_, SIGKILL);
@@ -55,8 +56,8 @@ class ChildProcess {
   bool has_ended_ = false;
 };
 
-/// Calls `work` in a child, and returns how it ended, as waitpid does. Its exit code is what `work` returns, or that of
-/// the Error that it throws.
+/// Calls `work` in a child process, and returns how the child ended, in the form of waitpid. The child's exit code is
+/// the value that `work` returns, or the code of the Error that `work` throws.
 template <class Work>
 int status_of_child(const Work& work) {
   const pid_t child = fork();

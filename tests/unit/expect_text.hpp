@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tests expect of a text. A failure shows the text, and names the line of the test.
+// Expectations about a text. A failure shows the text, and names the line in the test.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -10,8 +10,8 @@
 
 namespace ringside {
 
-/// The line, or "" if nothing was thrown. It is a failure of the test if the exit code is not `code`, or if there is
-/// more than one line.
+/// The line; "" if nothing was thrown. The test fails if the exit code is not `code`, or if there is more than one
+/// line.
 template <class Action>
 std::string failure_line(Action&& action, ExitCode code = ExitCode::kUsage) {
   try {
@@ -25,7 +25,7 @@ std::string failure_line(Action&& action, ExitCode code = ExitCode::kUsage) {
   return "";
 }
 
-/// Expects that `action` is refused with that exit code, in one line that contains `part`.
+/// Expects that `action` is refused with this exit code and one line that contains `part`.
 template <class Action>
 void expect_refused(Action&& action, const std::string& part, ExitCode code = ExitCode::kUsage) {
   const std::string line = failure_line(action, code);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A made-up node: files and links below a folder, laid out as Linux lays out /proc and /sys.
+// A simulated node: files and links below a folder, with the same structure as /proc and /sys of Linux.
 #pragma once
 
 #include <filesystem>
@@ -19,13 +19,13 @@ class FakeNode {
     std::ofstream(root_ + path) << text;
   }
 
-  /// Makes a folder for a pool; it lies outside the node's own /proc and /sys.
+  /// Makes a folder for a pool, outside the simulated /proc and /sys.
   std::string make_folder() const {
     std::filesystem::create_directories(root_ + "/mnt");
     return root_ + "/mnt";
   }
 
-  /// A block device with the number 259:INDEX at `folder` below /sys/devices.
+  /// Adds a block device with the number 259:INDEX, at `folder` below /sys/devices.
   void add_disk(int index, const std::string& folder, bool dax) const {
     const std::string device = "/sys/devices/" + folder;
     write(device + "/size", "262144\n");
@@ -33,7 +33,7 @@ class FakeNode {
     link_disk(index, device);
   }
 
-  /// Its first partition, from sector `start` on, with the next number.
+  /// Adds the disk's first partition, which begins at sector `start` and has the next number.
   void add_partition(int index, const std::string& disk, int start) const {
     const std::string device = "/sys/devices/" + disk + "/" + std::filesystem::path(disk).filename().string() + "p1";
     write(device + "/partition", "1\n");
@@ -42,7 +42,7 @@ class FakeNode {
     link_disk(index, device);
   }
 
-  /// Adds a region with the namespace namespaceR.0. mode: in the kernel's words, where fsdax is `memory`.
+  /// Adds a region with the namespace namespaceR.0. mode: the kernel's name for the mode; fsdax is `memory`.
   void add_namespace(int region, const std::string& mode, const std::string& domain = "memory_controller") const {
     const std::string number = std::to_string(region);
     const std::string bus = "/sys/bus/nd/devices/";
@@ -53,8 +53,8 @@ class FakeNode {
     write(bus + "namespace" + number + ".0/numa_node", "0\n");
   }
 
-  /// Adds the device that claims a namespace and has its disk: pfn0.0 for fsdax, btt0.0 for sector. Returns the disk's
-  /// folder.
+  /// Adds the device that claims a namespace and has the namespace's disk: pfn0.0 for fsdax, btt0.0 for sector. Returns
+  /// the disk's folder.
   std::string claim(int region, const std::string& kind, const std::string& disk) const {
     const std::string name = kind + std::to_string(region) + ".0";
     const std::string folder = "LNXSYSTM:00/ACPI0012:00/ndbus0/region" + std::to_string(region) + "/" + name;
@@ -64,7 +64,7 @@ class FakeNode {
     return folder + "/block/" + disk;
   }
 
-  /// A namespace that no device claims has the disk itself. Returns the disk's folder.
+  /// For a namespace that no device claims: the disk belongs to the namespace. Returns the disk's folder.
   std::string unclaimed(int region, const std::string& disk) const {
     const std::string folder =
         "LNXSYSTM:00/ACPI0012:00/ndbus0/region" + std::to_string(region) + "/namespace" + std::to_string(region) + ".0";
@@ -82,7 +82,8 @@ class FakeNode {
               options + "\n31 21 0:40 / " + point + "elsewhere rw - tmpfs tmpfs rw\n");
   }
 
-  /// A sound node with one region and pmem0, which has ext4 and dax=always. Returns the folder it is mounted at.
+  /// Makes a node without faults that has one region, and pmem0 with ext4 and dax=always. Returns the folder at which
+  /// pmem0 is mounted.
   std::string make_fsdax(const std::string& domain = "memory_controller",
                          const std::string& options = "dax=always,stripe=512") const {
     add_namespace(0, "memory", domain);

@@ -12,9 +12,9 @@
 
 namespace ringside::testing {
 
-/// Returns the first of two neighbouring ports of 127.0.0.1 that no process has. The kernel gives ports from 32768 on
-/// (by default) to outgoing connections: one of those could be taken before the test uses it, so these are below. They
-/// are drawn by chance, so that tests that run at the same time do not try the same ones.
+/// Returns the first of two consecutive ports of 127.0.0.1 that no process uses. The ports are below 32768, because the
+/// kernel (by default) gives ports from 32768 on to outgoing connections, so that such a port could be in use before
+/// the test uses it. The ports are chosen at random, so that tests that run at the same time do not try the same ones.
 inline int free_ports() {
   const auto is_free = [](int port) {
     const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

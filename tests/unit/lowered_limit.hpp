@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A resource of this process that is scarce while an object exists. A file that would grow beyond its limit is an error
-// of the call, not a signal.
+// Lowers a limit of this process while an object exists. If a file would grow beyond the limit, the call fails, but no
+// signal is sent.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace ringside::testing {
 
 class LoweredLimit {
  public:
-  /// resource: as of setrlimit.
+  /// resource: the same as for setrlimit.
   LoweredLimit(int resource, rlim_t most) : resource_(resource), handler_(signal(SIGXFSZ, SIG_IGN)) {
     EXPECT_EQ(getrlimit(resource_, &before_), 0);
     const rlimit lowered{most, before_.rlim_max};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Replaces operator new of a test program by the program's own `void* allocate(std::size_t)`, which returns memory of
+// Replaces operator new of a test program by the program's own `void* allocate(std::size_t)`, which returns memory from
 // malloc or throws std::bad_alloc. Define that function first, then include this file in one source file of the
 // program.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whether this build is instrumented. Instrumented programs take up to ten times as long. A sanitizer looks for other
-// errors than the release build's tests do, so tests of many similar cases try fewer of them here.
+// errors than the tests of the release build, so tests with many similar cases try fewer of them in such a build.
 #pragma once
 
 namespace ringside::testing {

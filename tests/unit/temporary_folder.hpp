@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A folder of its own for each test, removed afterwards, what a file holds, and who may use it.
+// A separate folder for each test, which is removed afterwards; the content of a file, and the mode of a file.
 #pragma once
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ class TemporaryFolder {
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   const std::string& path() const { return path_; }
 
-  /// Writes a file of this folder and returns its path.
+  /// Writes a file in this folder, and returns the file's path.
   std::string write(const std::string& name, std::string_view content) const {
     std::ofstream(file(name), std::ios::binary) << content;
     return file(name);
@@ -46,7 +46,7 @@ inline std::string content_of(const std::string& path) {
   return std::move(content).str();
 }
 
-/// The bits of a file that chmod sets.
+/// The bits of a file's mode that chmod sets.
 inline mode_t mode_of(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) throw std::runtime_error("there is no file " + path);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A real, headless Chromium for the tests of pages, and what these tests ask of a page. Takes scripted_server's path and the
-folder that keeps the screenshots from the command line."""
+"""A real, headless Chromium for the tests of pages, and the functions with which these tests examine a page. Arguments:
+scripted_server's path, and the folder for the screenshots."""
 
 import pathlib
 import subprocess
@@ -23,7 +23,8 @@ opened = None
 
 
 def screen(dark=False, width=1280, height=1100):
-    """The program's one browser with an empty page on such a screen. Its start takes as long as a test."""
+    """Returns the browser, with an empty page on a screen with these properties. All tests share one browser, because
+    starting it takes as long as a test."""
     global opened
     if opened is None:
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
@@ -34,14 +35,14 @@ def screen(dark=False, width=1280, height=1100):
     opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
         "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
     opened.get("about:blank")
-    opened.get_log("browser")  # errors of the previous test's page, which lost its server
+    opened.get_log("browser")  # drops the errors of the previous test's page, which lost its server
     return opened
 
 
 def start_browser():
     options = webdriver.ChromeOptions()
-    # As root, or where user namespaces are forbidden, Chromium's sandbox does not start. Chromium opens our own page
-    # only.
+    # As root, or if user namespaces are forbidden, Chromium's sandbox does not start. Chromium opens only pages of
+    # Ringside.
     for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",
                      "--window-size=1280,1100"):
         options.add_argument(argument)
@@ -55,7 +56,7 @@ def separated(number):
 
 
 class OnPage(unittest.TestCase):
-    """What the tests ask of the browser and of the page that it shows."""
+    """The functions with which tests examine the browser and its page."""
 
     def tearDown(self):
         self.assert_no_complaints()
@@ -79,13 +80,13 @@ class OnPage(unittest.TestCase):
         self.wait_until(lambda: wanted in self.text(identity))
 
     def assert_no_complaints(self):
-        """Expects no error of the browser: no failed script, no missing asset, no breach of the content security
-        policy."""
+        """Expects that the browser reports no error: no failed script, no missing asset, no violation of the content
+        security policy."""
         self.assertEqual(self.browser.get_log("browser"), [])
 
 
 class PageTest(OnPage):
-    """Drives a page that shows a made-up run."""
+    """Drives a page that shows a simulated run."""
 
     def setUp(self):
         self.server = ScriptedServer(PROGRAM)
@@ -93,19 +94,19 @@ class PageTest(OnPage):
         self.browser = screen()
 
     def leave(self):
-        """Forgets the complaints that the test has caused; an empty page makes no more."""
+        """Drops the errors that the test has caused. An empty page causes no more errors."""
         self.browser.get("about:blank")
         self.browser.get_log("browser")
 
     def show(self, *commands):
-        """Runs the commands, waits until the page shows the status they led to, and returns this status."""
+        """Runs the commands, waits until the page shows the resulting status, and returns this status."""
         for command in commands:
             status = self.server.say(command)
         self.wait_until(lambda: self.script("return document.documentElement.dataset.newestSeq") == str(status["newest_seq"]))
         return status
 
     def open(self, *commands):
-        """Opens the page, then as `show`."""
+        """Opens the page, and then does the same as `show`."""
         self.browser.get(self.server.url)
         return self.show(*commands)
 
@@ -120,7 +121,7 @@ class PageTest(OnPage):
 
 
 class PhoneTest(OnPage):
-    """Drives pages that the programs serve and write, on a phone's screen. Each test has a folder of its own."""
+    """Drives pages that the programs serve and write, on a phone's screen. Each test has a separate folder."""
 
     ringside = pathlib.Path(PROGRAM).with_name("ringside")
 

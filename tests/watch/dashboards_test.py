@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every metric that dashboards/ names exists in the exporter. Takes the paths of scripted_server and of grafana.json."""
+"""Every metric that dashboards/ names must exist in the exporter. Arguments: the paths of scripted_server and of
+grafana.json."""
 
 import contextlib
 import json
@@ -18,7 +19,7 @@ METRIC = re.compile(r"\bringside_[a-z0-9_]+")
 
 
 def exported():
-    """The names of all samples, and those of their families, with every kind of metric present."""
+    """The names of all samples and of their families, in an export that contains every kind of metric."""
     with contextlib.closing(ScriptedServer(PROGRAM)) as server:
         for line in ("start run-0123456789ab", "steps 5", "status journal"):
             server.say(line)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A real run, shown by `ringside serve` and by `ringside report`: both agree with the run's own account. Takes the
+"""A real run, shown by `ringside serve` and by `ringside report`: both must agree with the run's account. Argument: the
 folder of the programs."""
 
 import base64
@@ -34,8 +34,8 @@ class Live(OwnFolder):
         self.environment.update(XDG_RUNTIME_DIR=str(self.folder), TMPDIR=str(self.folder))
 
     def start_run(self, *more, iterations=100_000_000):
-        # Steps of 0.2 ms: on two cores the recorder cannot keep up with much shorter ones. It then drops records, whose times
-        # only the account has.
+        # The steps take 0.2 ms: on two cores, the recorder cannot keep up with much shorter steps. It would drop
+        # records, and then only the account would have their times.
         run = self.start("ringside", "run", "--matrix=grid:500", f"--iterations={iterations}", f"--pool={self.pool}",
                          f"--summary={self.folder}/summary.json", "--durability=process", "--quiet", *more)
         self.wait_for("the analyzer listens", lambda: list(self.folder.glob("ringside-*/analyzer.socket.control")))
@@ -47,12 +47,12 @@ class Live(OwnFolder):
         return json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
 
     def ended_run(self, *more, iterations=300):
-        """Its summary."""
+        """Makes a run to its end; returns its summary."""
         self.start_run(*more, iterations=iterations).communicate(timeout=PATIENCE_S)
         return json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
 
     def report(self, source):
-        """The data of a report's page."""
+        """The data in the page of a report."""
         page = self.folder / "report.html"
         self.call("ringside", "report", source, "-o", page)
         self.assertEqual(stat.S_IMODE(page.stat().st_mode) & 0o007, 0)
@@ -77,9 +77,9 @@ class Live(OwnFolder):
         self.assertEqual(totals["steps_skipped"], summary["steps_skipped"])
         for key in ("transfer", "commit", "analyze"):
             self.assertAlmostEqual(totals[key + "_ns"] / 1e9, summary[key + "_s"], places=3, msg=key)
-        # No step's record contains the producer's times after its last step (it waited for a buffer when the stop
-        # came). The journal's records of this run add up to the shown times, to the nanosecond, and to no more than
-        # those of the account.
+        # No step's record contains the producer's times after the last step (the producer waited for a buffer when the
+        # run was stopped). The times in the journal's records of this run must add up exactly to the shown times, and
+        # must not exceed the times of the account.
         steps = [record for record in self.records(self.pool) if record["event"] == "step" and record["run_id"] == summary["run_id"]]
         for key in ("producer_idle", "generate"):
             self.assertEqual(totals[key + "_ns"], sum(step[key + "_ns"] for step in steps), msg=key)
@@ -123,7 +123,7 @@ class Live(OwnFolder):
         later = self.wait_for("a later image", lambda: (lambda image: image and image["iteration"] > first["iteration"]
                                                         and image)(self.image("x")))
         self.assertEqual(later["not_finite"], 0)
-        # During the run another process reads a step in place: the slot is shown as held, and then as free again.
+        # During the run, another process reads a step in place: the slot must be shown as held, and then as free again.
         held = next(state["slot"] for state in states if state["state"] == "kept")
         with open(self.pool, "rb") as pool:
             lock = struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, 2**62 + held, 1, 0)
@@ -176,7 +176,7 @@ class Live(OwnFolder):
             serve.terminate()
             serve.wait(timeout=PATIENCE_S)
         self.wait_for("it has made its pool", self.pool.exists)
-        self.start_serve("--pool", self.pool)  # finds the one of the two analyzers that has this pool
+        self.start_serve("--pool", self.pool)  # finds which of the two analyzers has this pool
         self.wait_for("its steps come", lambda: (lambda s: s["analyzer"]["up"] and (s["totals"] or {}).get("steps", 0) >= 20)(self.status()))
         self.assertNotEqual(self.status()["run"]["run_id"], ended)
         for run in runs:

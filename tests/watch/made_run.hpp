@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records of a made-up run for the tests of viewers. Every figure follows from the step's number.
+// Records of a simulated run for the tests of viewers. Every figure is computed from the step's number.
 #pragma once
 
 #include <bit>
@@ -26,8 +26,8 @@ class MadeRun {
   explicit MadeRun(std::string name = "run-0123456789ab", std::uint64_t first_seq = 1)
       : name_(std::move(name)), seq_(first_seq) {}
 
-  /// Later steps have results by name; earlier steps are as they were recorded before results had names. In step s,
-  /// result i has the value 1000 i + s; the change is absent in step 0.
+  /// Steps after this call have results by name. Steps before it are as records were before results had names. In step
+  /// s, result i has the value 1000 i + s; the change is absent in step 0.
   void describe(const Schema& schema, const std::vector<Scalar>& scalars = {}) {
     layout_ = std::make_shared<const RecordLayout>(schema, catalogue_of(schema, scalars));
   }
@@ -61,7 +61,7 @@ class MadeRun {
     return record;
   }
 
-  /// The next step. The number of persisted steps is two less than that of committed steps.
+  /// The next step. The number of persisted steps is two less than the number of committed steps.
   wire::Record step() {
     wire::Record record = next();
     wire::StepRecord& step = *record.mutable_step();
@@ -108,7 +108,7 @@ class MadeRun {
     return record;
   }
 
-  /// A mark at the newest step.
+  /// A mark of the newest step.
   wire::Record mark(const std::string& cause, const std::string& name, const std::string& text,
                     const std::vector<std::string>& actions) {
     wire::Record record = next();
@@ -124,7 +124,7 @@ class MadeRun {
     return record;
   }
 
-  /// The result of an analysis of the step with that iteration.
+  /// The result of an analysis for the step with this iteration.
   wire::Record analysis(std::uint64_t iteration, const std::string& name, double value, std::uint64_t skipped = 0) {
     wire::Record record = next();
     wire::AnalysisResults& results = *record.mutable_analysis_results();

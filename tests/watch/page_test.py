@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page in a real, headless Chromium: what it shows equals the records, in every state of run and analyzer. Then
-the pages that `ringside plan` and `ringside experiment` write. Takes scripted_server's path and the folder that keeps the
-screenshots."""
+"""The page in a real, headless Chromium: it must show what the records contain, in every state of the run and of the
+analyzer. Also the pages that `ringside plan` and `ringside experiment` write. Arguments: scripted_server's path, and
+the folder for the screenshots."""
 
 import json
 import os
@@ -125,7 +125,7 @@ class Page(PageTest):
         self.browser.get(f"{server.url}?token={TOKEN}")
         self.wait_for_text("state", "analyzer away")
         self.assertEqual(self.browser.current_url, server.url)
-        self.browser.get_log("browser")  # the 401
+        self.browser.get_log("browser")  # drops the error about the 401
 
     def test_fits_a_phone_and_both_colour_schemes(self):
         for name, dark, width, height in (("light", False, 1280, 1100), ("dark", True, 1280, 1100),
@@ -150,7 +150,7 @@ class Page(PageTest):
 
 
 class Runs(PhoneTest):
-    """The page of `ringside serve --runs`, and that of `ringside compare`."""
+    """The pages of `ringside serve --runs` and `ringside compare`."""
 
     def setUp(self):
         super().setUp()
@@ -239,7 +239,7 @@ class WrittenPages(PhoneTest):
                 self.assertGreater(drawn, 0)
 
     def bars_of(self, *points):
-        """The axis title and the tooltips of the bars that a plot of lines with one point each becomes."""
+        """The axis title and the tooltips of the bars that are drawn for a plot whose lines have one point each."""
         return self.script("""
             const place = document.createElement("div");
             document.querySelector("main").append(place);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prometheus itself on dashboards/: promtool reads the files, and a server started here scrapes the exporter, evaluates
-the rules and raises the alerts that the run gives cause for. Takes scripted_server's path."""
+"""Tests dashboards/ with Prometheus itself: promtool reads the files, and a server that the test starts scrapes the
+exporter, evaluates the rules and raises the alerts that the state of the run requires. Argument: scripted_server's
+path."""
 
 import contextlib
 import json
@@ -64,8 +65,8 @@ class Prometheus(unittest.TestCase):
         self.start_prometheus(token)
 
     def start_prometheus(self, token):
-        """Starts Prometheus on the shipped files. The target is replaced, a token added, and the times are made
-        short."""
+        """Starts Prometheus with the shipped files, in which the target is replaced, a token is added, and the times
+        are shortened."""
         target = urllib.parse.urlsplit(self.exporter.url).netloc
         config = (DASHBOARDS / "prometheus.yml").read_text(encoding="utf-8")
         config = config.replace("127.0.0.1:9464", target).replace("5s", "200ms")
@@ -88,7 +89,7 @@ class Prometheus(unittest.TestCase):
             return json.load(answer)["data"]
 
     def wait_for(self, what, question):
-        """Asks until the answer is true."""
+        """Calls `question` until its answer is true."""
         until = time.monotonic() + PATIENCE_S
         last = None
         while time.monotonic() < until:

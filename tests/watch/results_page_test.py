@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a reader chooses on the page, in a real, headless Chromium: charts of results, marks, slots, and fields as images; all
-of it by the keyboard, and on a phone's screen. Arguments: those of browser.py."""
+"""What a user can choose on the page, in a real, headless Chromium: charts of results, marks, slots, and fields as
+images. Everything is also used with the keyboard and on a phone's screen. The arguments are those of browser.py."""
 
 import base64
 import json
@@ -98,7 +98,8 @@ class Choices(PageTest):
     def test_a_mark_is_on_every_chart_and_its_table_is_reached_by_the_keyboard(self):
         self.open("up", "start run-0123456789ab", "steps 30")
         self.assertFalse(self.one("#marks-panel").is_displayed())
-        # The pixels around the mark's line, read from a copy: Chromium warns of a page that reads its own canvas often.
+        # The pixels around the mark's line. They are read from a copy, because Chromium warns about a page that often
+        # reads its own canvas.
         line = """
             const chart = Chart.getChart(arguments[0]);
             const copy = new OffscreenCanvas(5, chart.chartArea.height).getContext("2d", { willReadFrequently: true });
@@ -122,7 +123,7 @@ class Choices(PageTest):
         self.assertEqual(button.get_attribute("aria-pressed"), "false")
         for chart in charts:
             self.assertEqual(self.script(line, chart), before[chart], f"{chart}: as before")
-        # The mark's line has its colour in its place.
+        # The mark's line must be drawn in the mark's colour, at the right place.
         bad = self.script("return ringside.charts.colour('bad')")
         wanted = [int(bad[i:i + 2], 16) for i in (1, 3, 5)]
         self.assertTrue(any(all(abs(a - b) < 90 for a, b in zip(found, wanted)) for found in before["change-chart"]),
@@ -216,7 +217,7 @@ class Choices(PageTest):
 
 
 class Field(PhoneTest):
-    """A field of two dimensions of a real run, on the page of `ringside serve` and in a report."""
+    """A two-dimensional field of a real run, on the page of `ringside serve` and in a report."""
 
     @classmethod
     def setUpClass(cls):
@@ -226,7 +227,7 @@ class Field(PhoneTest):
 
     def setUp(self):
         super().setUp()
-        shutil.copytree(self.made, self.folder, dirs_exist_ok=True)  # each server holds slots of a pool of its own
+        shutil.copytree(self.made, self.folder, dirs_exist_ok=True)  # each server holds slots of a separate pool
         self.pool = f"{self.folder}/grid.pool"
 
     def serve_pool(self):
@@ -239,7 +240,7 @@ class Field(PhoneTest):
         return page
 
     def colours(self):
-        """Of the drawn cells, by how often they are there."""
+        """The width and height of the drawn cells, and how often each colour occurs in them."""
         return self.script("""
             const canvas = document.querySelector("#fields .cells");
             const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -253,7 +254,8 @@ class Field(PhoneTest):
     def assert_drawn(self):
         width, height, seen = self.colours()
         self.assertEqual((width, height), (256, 256))
-        # The corners and edges of the grid have fewer neighbours: the lowest values, and the highest beside them.
+        # The corners and edges of the grid have fewer neighbours; they have the lowest values, and the cells beside
+        # them have the highest.
         self.assertIn("68,1,84,255", seen)
         self.assertIn("253,231,37,255", seen)
         self.assertNotIn("0,0,0,0", seen)
@@ -264,7 +266,7 @@ class Field(PhoneTest):
 
     def test_the_live_page_draws_the_newest_iterate(self):
         self.serve_pool()
-        # The phone's screen ends above the panel: three updates of the page request no image.
+        # The panel is below the visible part of the phone's screen, so that three updates of the page request no image.
         asked = lambda path: self.script(
             "return performance.getEntriesByType('resource').filter(({ name }) => name.includes(arguments[0])).length", path)
         self.wait_until(lambda: asked("/api/status") >= 3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Drives scripted_server: a made-up run, served as `ringside serve` serves a real one."""
+"""Drives scripted_server, which serves a simulated run in the same way as `ringside serve` serves a real one."""
 
 import json
 import subprocess

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shows what `ringside serve` would show of a made-up run. Lines on standard input drive it, so that a browser or
-// Prometheus finds every state at a known moment. After each line it prints the status that results:
+// Shows what `ringside serve` would show for a simulated run. Lines on standard input control it, so that a browser or
+// Prometheus finds every state at a known moment. After each line, it prints the resulting status:
 //   start NAME | describe | steps N | step RESULT VALUE | analysis ITERATION NAME VALUE | mark CAUSE NAME TEXT... |
 //   plug_in NAME DEATHS | end OUTCOME CODE | status JOURNAL | ring FROZEN|- GUARDED HELD_SLOT [SLOTS] | slots N |
 //   renumber | down | up | another | quit
 // renumber: an analyzer without the journal numbers the run's records from 1 again. ring: the pool itself is read.
 // describe: the run has the results of a variable u[3,4] in K, and a scalar rho, by name.
-// The first line it prints is the address it listens at. An argument names the file with the token that requests need.
+// The first line that it prints is its address. An argument names the file with the token that requests need.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -27,7 +27,7 @@ using ringside::SlotState;
 using ringside::SlotUse;
 using ringside::testing::MadeRun;
 
-/// The slots of MadeRun::kSlots after so many steps. held: the slot that a reader holds.
+/// The states of the MadeRun::kSlots slots after this number of steps. held: the slot that a reader holds.
 RingSlots made_slots(std::uint64_t steps, std::uint32_t held) {
   RingSlots slots;
   slots.count = slots.used = MadeRun::kSlots;

@@ -23,8 +23,8 @@ UniqueFd far_file(const std::string& folder, int number, std::size_t bytes, int 
       throw system_error("{}: writing {} bytes: {}", path, bytes, errno_text(errno));
     }
   }
-  // Pages that stay in the page cache are charged to their first reader, and would be hits without a cost for the
-  // program.
+  // Pages that remain in the page cache are charged to their first reader. For the program, they would be hits that
+  // cost nothing.
   if (fdatasync(file.get()) != 0) throw system_error("{}: {}", path, errno_text(errno));
   posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
   if (flags == 0) return file;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Emulated far memory: a transfer takes at least as long as with an Optane module (305 ns for the first byte, then 4
-// GB/s for reads and 2 GB/s for writes). It waits on its own core, as a copy from the module would.
+// GB/s for reads and 2 GB/s for writes). The transfer waits on the thread's own core, as a copy from the module would.
 #pragma once
 
 #include <cstddef>

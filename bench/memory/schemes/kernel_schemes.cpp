@@ -27,7 +27,7 @@ class Dram : public Scheme {
 
  private:
   bool huge_;
-  int flags_;  // `ringside-memory run` leaves a mapping with NORESERVE to the kernel
+  int flags_;  // `ringside-memory run` does not handle mappings with NORESERVE
 };
 
 class MappedFiles : public Scheme {

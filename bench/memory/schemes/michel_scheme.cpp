@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The thesis's scheme (M. Michel, "An Analysis and Software Reimplementation of Intel Optane DC Memory Mode", KIT
-// 2020), rebuilt from its description as a peer. Pages of 4 KiB have no access rights; a SIGSEGV handler moves them,
-// first in first out. It searches two lists from the front, and maps the swap file anew for every page. `table`
-// replaces the search by an index, which separates the cost of the lists from that of the system calls.
+// 2020), implemented from its description, for comparison. Pages of 4 KiB have no access rights; a SIGSEGV handler
+// moves them, first in, first out. The handler searches two lists from the front, and maps the swap file again for
+// every page. `table` replaces the search by an index, which separates the time of the lists from that of the system
+// calls.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -22,11 +23,11 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 constexpr std::int64_t kNoPlace = -1;
-constexpr std::size_t kArena = std::size_t{1} << 40;  // addresses only, for all arrays in sequence
+constexpr std::size_t kArena = std::size_t{1} << 40;  // only addresses, for all arrays one after another
 
 struct Page {
   char* address = nullptr;
-  std::int64_t place = kNoPlace;  // the offset in the swap file
+  std::int64_t place = kNoPlace;  // the page's offset in the swap file
   Page* next = nullptr;
   Page* before = nullptr;
   bool resident = false;
@@ -88,13 +89,14 @@ class MichelScheme : public Scheme {
   void* reserve(std::size_t bytes) override {
     const std::size_t begin = count_;
     count_ += (bytes + kPage - 1) / kPage;
-    if (pages_ == nullptr) {  // the array never moves, because the lists point into it
+    if (pages_ == nullptr) {  // the array must never move, because the lists point into it
       void* all = mmap(nullptr, kArena / kPage * sizeof(Page), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (all == MAP_FAILED) throw system_error("michel: {}", errno_text(errno));
       pages_ = static_cast<Page*>(all);
     }
-    // Allocates a place for each page here: if the file grew during the run, the figures would include the growth.
+    // A place for each page is allocated here. If the file grew during the run, the figures would include the time of
+    // this.
     if (const int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(count_ * kPage)); error != 0) {
       throw system_error("michel: swap file of {} bytes: {}", count_ * kPage, errno_text(error));
     }
@@ -128,7 +130,7 @@ class MichelScheme : public Scheme {
 
   void swap_in(char* address) {
     Page* page = table_ ? &pages_[static_cast<std::size_t>(address - base_) / kPage] : absent_.search(address);
-    if (page == nullptr || page->resident) return;  // another thread brought it in
+    if (page == nullptr || page->resident) return;  // another thread has loaded it
     constexpr int kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS;
     if (page->place == kNoPlace) {
       if (mmap(address, kPage, PROT_READ | PROT_WRITE, kAnonymous | MAP_FIXED, -1, 0) == MAP_FAILED) give_up("mmap");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libringside_memory, our software Memory Mode, through its C interface. It is loaded by name like the other libraries.
+// libringside_memory, Ringside's software Memory Mode, with its C interface. The library is loaded by name like the
+// other libraries.
 #include "bench/memory/schemes/scheme.hpp"
 #include "common/platform/error.hpp"
 #include "memory/ringside_memory.h"
@@ -14,7 +15,7 @@ class RingsideScheme : public Scheme {
   RingsideScheme(const ringside_memory_options& options, const FarTiming& timing)
       : library_(loaded_library("RINGSIDE_BENCH_MEMORY", kRingsideLibrary)) {
     if (timing.emulated) {
-      // (latency of a read in ns, read bytes a second, written bytes a second)
+      // (latency of a read in ns, read bytes per second, written bytes per second)
       auto* emulate = reinterpret_cast<int (*)(double, double, double)>(
           function_of(library_, kRingsideLibrary, "ringside_memory_emulate"));
       emulate(timing.latency_ns, timing.read_bytes_per_ns * 1e9, timing.write_bytes_per_ns * 1e9);

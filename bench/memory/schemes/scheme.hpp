@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interface of a scheme for arrays, which far_array.cpp calls. Each scheme is a file of this folder.
+// The interface of a scheme for arrays, which far_array.cpp calls. Each scheme is a file in this folder.
 #pragma once
 
 #include <cstddef>
@@ -31,9 +31,10 @@ std::unique_ptr<Scheme> michel_scheme(const Words& words, const FarTiming& timin
 /// Accepts 67108864 or 64M. Throws Error (exit code 2).
 std::uint64_t bytes_of(const std::string& text);
 
-/// The function `name` of a loaded library. Throws Error (exit code 3) if the library lacks it.
+/// The function `name` of a loaded library. Throws Error (exit code 3) if the library does not have this function.
 void* function_of(void* library, const char* file, const char* name);
-/// Loads the library named by `variable`, else `file`. Throws Error (exit code 3) with the loader's reason.
+/// Loads the library that the environment variable `variable` names, or `file` if it is not set. Throws Error (exit
+/// code 3) with the loader's reason.
 void* loaded_library(const char* variable, const char* file);
 
 }  // namespace ringside::bench

@@ -21,7 +21,7 @@ std::string_view to_string(Model model) noexcept {
 std::uint64_t CrashImages::cell_of(std::uint64_t offset, EventKind kind) const noexcept {
   const bool by_word = model_ == Model::kTornPageCache || (model_ == Model::kDax && kind == EventKind::kCopyWord);
   const std::uint64_t bytes = by_word ? kWordBytes : model_ == Model::kDax ? kLineBytes : kSectorBytes;
-  // The lowest bit, which no offset has set, distinguishes a word from the line at the same offset.
+  // The lowest bit distinguishes a word from the line at the same offset. In an offset, this bit is never set.
   return offset / bytes * bytes | (by_word ? 1 : 0);
 }
 
@@ -120,7 +120,7 @@ void CrashImages::look_at_all(const std::vector<const Cell*>& cells, std::size_t
   if (pinned != kNothingPinned) prefixes[pinned] = cells[pinned]->size();
   while (true) {
     look_at(cells, prefixes, look);
-    std::size_t digit = 0;  // counts up; each cell is a digit
+    std::size_t digit = 0;  // the images are counted like numbers; each cell is a digit
     for (; digit < cells.size(); ++digit) {
       if (digit == pinned) continue;
       if (++prefixes[digit] <= cells[digit]->size()) break;
@@ -141,15 +141,15 @@ void CrashImages::look_at_some(const std::vector<const Cell*>& cells, std::size_
     if (pinned != kNothingPinned) prefixes[pinned] = whole(pinned);
     look_at(cells, prefixes, look);
   };
-  for (const bool there : {true, false}) {  // all uncertain stores are there, then none
+  for (const bool there : {true, false}) {  // first with all uncertain stores, then with none
     set_all(there);
     look_pinned();
   }
-  for (const bool there : {true, false}) {  // one cell is missing, then only one cell is there
+  for (const bool there : {true, false}) {  // first without the stores to one cell, then only with these
     const std::uint64_t count = std::min<std::uint64_t>(cells.size(), sampling.one_each);
     const std::uint64_t first = random.below(cells.size());
     for (std::uint64_t nth = 0; nth < count; ++nth) {
-      // All cells, or as many as the sampling allows, spread evenly over the pool.
+      // Takes all cells, or as many as the sampling allows, spread evenly over the pool.
       const std::size_t cell = (first + nth * cells.size() / count) % cells.size();
       if (cell == pinned) continue;
       set_all(there);
@@ -158,8 +158,8 @@ void CrashImages::look_at_some(const std::vector<const Cell*>& cells, std::size_
     }
   }
   for (std::uint64_t nth = 0; nth < sampling.random; ++nth) {
-    // With independent choices, nearly every image of many cells would hold about half of the stores. Half of these
-    // images are therefore cut in time.
+    // If each cell were chosen independently, nearly every image of many cells would hold about half of the stores.
+    // Therefore half of these images have all stores before a certain time, or only those after it.
     if (nth % 2 == 0) {
       cut_in_time(cells, random, prefixes);
     } else {
@@ -175,7 +175,7 @@ void CrashImages::look_at_some(const std::vector<const Cell*>& cells, std::size_
 void CrashImages::cut_in_time(const std::vector<const Cell*>& cells, Random& random,
                               std::vector<std::size_t>& prefixes) const {
   // The image holds either the stores from before the cut, or only the cells with a store after the cut. The latter is
-  // the wrong order, which fences must prevent. Most cuts therefore lie at a fence or at an acknowledgement.
+  // a wrong order, which fences must prevent. Therefore most cuts are at a fence or at an acknowledgement.
   const bool older = random.one_in(2);
   const std::uint64_t cut = random.one_in(4) ? time_ - std::min(time_, random.below(1024))
                                              : boundaries_[random.below(std::size(boundaries_))];
@@ -191,7 +191,7 @@ void CrashImages::cut_in_time(const std::vector<const Cell*>& cells, Random& ran
     }
     if (prefixes[i] != 0) there.push_back(i);
   }
-  // Up to two cells are exceptions.
+  // Up to two of these cells get only a random prefix of their stores.
   for (std::uint64_t exceptions = random.below(3); exceptions > 0 && !there.empty(); --exceptions) {
     const std::size_t cell = there[random.below(there.size())];
     prefixes[cell] = random.below(prefixes[cell] + 1);

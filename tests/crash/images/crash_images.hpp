@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The possible contents of a pool after power was cut, or its owner killed, at one moment of a trace
-// (docs/inside/crash_testing.md gives the reasons). All models share one idea. The pool is divided into cells; a cell
-// has a certain value and, in order, the stores to it that are not certain yet. A cell holds its value after any prefix
-// of these stores, independently of the other cells.
+// The possible contents of a pool after the power was cut, or the pool's owner was killed, at one moment of a trace
+// (docs/inside/crash_testing.md gives the reasons). All models have the same form. The pool is divided into cells; a
+// cell has a certain value and a sequence of stores that are not certain yet. In an image, any prefix of these stores
+// has been made to a cell, independently of the other cells.
 //
 //   model            a cell is                               its stores become certain when
 //   kDax             a line of 64 bytes; a word of 8 bytes   the thread that flushed the line, or copied the word,
@@ -30,27 +30,27 @@ std::string_view to_string(Model model) noexcept;
 
 /// How many of an event's images are checked.
 struct Sampling {
-  std::uint64_t exhaustive = 256;  // up to this many images, all of them; above, these:
-  std::uint64_t one_each = 32;     // this many with one cell missing, and this many with one cell only
-  std::uint64_t random = 8;        // this many at random
+  std::uint64_t exhaustive = 256;  // up to this many images, all are checked; otherwise:
+  std::uint64_t one_each = 32;     // this many without one cell's stores, and this many with only one cell's stores
+  std::uint64_t random = 8;        // this many random images
 };
 
 class CrashImages {
  public:
-  /// `pool` holds the certain values. Other code must not change it between calls.
+  /// `pool` holds the certain values. Other code must not change `pool` between calls.
   CrashImages(Model model, PoolBytes& pool) : model_(model), pool_(pool) {}
 
   /// Applies the next event of the trace.
   void apply(const Event& event);
-  /// Makes all stores so far certain.
+  /// Makes all stores up to now certain.
   void settle_all();
 
-  /// True if the event applied last added images, or demands for existing ones. A store adds images, an
-  /// acknowledgement demands more of those that exist, and a fence only removes images.
+  /// True if images must be checked after the event that was applied last. A store adds images, an acknowledgement adds
+  /// requirements for the existing images, and a fence only removes images.
   bool adds_images() const noexcept { return adds_images_; }
 
-  /// Puts one image after another into the pool, calls `look` and removes the image again. After a store it makes only
-  /// the images that hold the store: the others were checked before it.
+  /// Puts one image after another into the pool, calls `look` and removes the image again. After a store, only the
+  /// images that contain the store are made, because the others were checked before it.
   void for_each(const Sampling& sampling, Random random, const std::function<void()>& look);
 
  private:
@@ -60,7 +60,7 @@ class CrashImages {
     std::uint64_t time;  // counts events
   };
   using Cell = std::vector<Store>;  // in program order
-  /// With the awaited drain or sync, the stores to `cell` up to this time become certain.
+  /// When the awaited drain or sync ends, the stores to `cell` up to this time become certain.
   struct Awaited {
     std::uint64_t cell;
     std::uint64_t time;
@@ -80,7 +80,7 @@ class CrashImages {
   const Model model_;
   PoolBytes& pool_;
   std::map<std::uint64_t, Cell> cells_;          // the cells with uncertain stores, by offset
-  std::map<int, std::vector<Awaited>> flushed_;  // for each thread, the cells for its next drain
+  std::map<int, std::vector<Awaited>> flushed_;  // by thread: the cells that its next drain makes certain
   std::vector<Awaited> syncing_;
   bool adds_images_ = false;
   bool has_newest_ = false;        // the event applied last was one store ...

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The crash models against lists made by hand: the images that each model allows after a few stores. The lists were
-// written from the sources that docs/inside/crash_testing.md names, not from the code.
+// Compares the crash models with lists that were written by hand: the images that each model allows after a few stores.
+// The lists were written from the sources that docs/inside/crash_testing.md names, not from the code.
 #include "tests/crash/images/crash_images.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using Images = std::set<Image>;
 constexpr std::uint64_t kLine = kLineBytes;
 constexpr std::uint64_t kSector = 512;
 
-/// A pool of four sectors, zero at first, and a model of it.
+/// A pool of four sectors, initially zero, and a crash model of this pool.
 class ModelledPool {
  public:
   explicit ModelledPool(Model model) : images_(model, pool_) {}
@@ -41,9 +41,9 @@ class ModelledPool {
   ModelledPool& drain(std::uint8_t thread = 0) { return apply({.kind = EventKind::kDrain, .thread = thread}); }
   ModelledPool& event(EventKind kind) { return apply({.kind = kind}); }
 
-  /// The words at `offsets` in all images of this moment.
+  /// For each image of this moment: the words at `offsets`.
   Images images(const std::vector<std::uint64_t>& offsets) {
-    event(EventKind::kFinished);  // an acknowledgement: every image is judged anew
+    event(EventKind::kFinished);  // an acknowledgement: every image is judged again
     Images seen;
     images_.for_each({100'000, 0, 0}, Random(1), [&] { seen.insert(words(offsets)); });
     return seen;

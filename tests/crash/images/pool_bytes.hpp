@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A pool's bytes in plain memory, with an undo log. An image is made by a few stores, checked and undone: payloads lie
-// 2 MiB apart, and copying a pool for each of millions of images would cost more than everything else.
+// A pool's bytes in plain memory, with an undo log. A few stores make an image; they are undone after the check. The
+// pool is not copied for each of millions of images, because payloads are 2 MiB apart, and the copies would take more
+// time than everything else.
 #pragma once
 
 #include <sys/mman.h>
@@ -45,7 +46,7 @@ class PoolBytes {
   void rollback(std::size_t mark) noexcept {
     for (; undo_.size() > mark; undo_.pop_back()) *word(undo_.back().offset) = undo_.back().before;
   }
-  /// Makes all stores so far permanent.
+  /// Makes all stores up to now permanent.
   void keep() noexcept { undo_.clear(); }
 
  private:

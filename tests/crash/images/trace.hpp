@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All operations on a pool, as one sequence: every store, flush, fence and sync of the protocol, and the
-// acknowledgements at the moments when they were given. Scenarios record traces, mutants change them, and the crash
-// models cut them off.
+// All operations on a pool, as one sequence: every store, flush, fence and sync of the protocol, and every
+// acknowledgement at the moment when it was given. Scenarios record traces, mutants change them, and the crash models
+// cut them off.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace ringside::crash {
 
 enum class EventKind : std::uint8_t {
   // Operations on the pool.
-  kStore,      // one word, through the cache
-  kCopyWord,   // one word of a non-temporal copy
+  kStore,      // one word, with an ordinary store
+  kCopyWord,   // one word, with a non-temporal store
   kFlush,      // of `value` bytes at `offset`
   kDrain,      // by `thread`
   kSyncBegin,  // fdatasync was called ...
@@ -35,10 +35,10 @@ enum class EventKind : std::uint8_t {
   kPersisted,  // commits up to number `value` were reported to survive power loss
   kFinished,   // finish has returned: everything so far was reported to survive power loss
   kFormatted,  // the creation of the pool was acknowledged
-  kKilled      // the owner died; the caches and the page cache survive, pending drains and syncs do not
+  kKilled      // the owner died; the CPU caches and the page cache survive, but pending drains and syncs do not
 };
 
-/// Which function of the protocol an event belongs to.
+/// The function of the protocol to which an event belongs.
 enum class Phase : std::uint8_t {
   kNone,
   kFormat,
@@ -56,7 +56,7 @@ struct Event {
   EventKind kind = EventKind::kDrain;
   Phase phase = Phase::kNone;
   std::uint8_t thread = 0;
-  bool ends_copy = false;  // the last word of one copy_nontemporal
+  bool ends_copy = false;  // the last word of a call of copy_nontemporal
   std::uint32_t run = 0;
   std::uint64_t offset = 0;  // the word's offset from the beginning of the pool
   std::uint64_t value = 0;

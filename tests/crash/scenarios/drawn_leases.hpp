@@ -12,10 +12,10 @@
 
 namespace ringside::crash {
 
-/// A fault: the owner overwrites the oldest slot, whether a reader holds it or not.
+/// A fault: the owner overwrites the oldest slot, even if a reader holds that slot.
 inline std::atomic<bool> leases_are_ignored{false};
 
-/// Switches the fault on for all owners while it exists.
+/// Switches the fault on for all owners while this object exists.
 class UseLeaseFault {
  public:
   explicit UseLeaseFault(bool ignores_leases) noexcept { leases_are_ignored = ignores_leases; }

@@ -6,7 +6,7 @@
 namespace ringside::crash {
 
 const Iterate* History::find(std::uint32_t run, std::uint64_t iteration) const noexcept {
-  // Searches from the newest: most searches are for the iterate that was published last.
+  // Searches from the newest iterate on, because most searches are for the iterate that was published last.
   for (auto iterate = iterates_.rbegin(); iterate != iterates_.rend(); ++iterate) {
     if (iterate->run == run && iterate->iteration == iteration) return &*iterate;
   }
@@ -68,7 +68,7 @@ void History::apply(const Event& event) {
       break;
     case EventKind::kFormatted: formatted_ = true; break;
     case EventKind::kKilled:
-      if (clearing_) committed_since_empty_ = 0;  // some iterates may be cleared by now
+      if (clearing_) committed_since_empty_ = 0;  // some iterates may already be cleared
       clearing_ = false;
       break;
     default: break;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The facts that are known outside a pool at one moment of a trace: the iterates handed to the ring, and the ring's
-// acknowledgements. An image that a power cut leaves is judged by these facts alone.
+// acknowledgements. An image that a power cut leaves is judged only by these facts.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ struct Iterate {
   bool recorded = false;         // its reductions are recorded
   bool recorded_persisted = false;
   bool given_up = false;   // its slot may be overwritten
-  bool held = false;       // a reader holds or held its slot: newer iterates may be overwritten
-  bool clearing = false;   // the ring is being cleared of it, or it is discarded ...
+  bool held = false;       // a reader holds or held its slot, so newer iterates may be overwritten first
+  bool clearing = false;   // its removal or its discarding has begun ...
   bool forgotten = false;  // ... and that was acknowledged
-  bool gone_back_to = false;  // its run went back to it: the next iterate's commit number may be larger by more than 1
+  bool gone_back_to = false;  // its run went back to this iterate: the next commit number may be larger by more than 1
 };
 
 /// An intact iterate that was found in an image.
@@ -44,9 +44,9 @@ class History {
 
   bool formatted() const noexcept { return formatted_; }
   bool clearing() const noexcept { return clearing_; }
-  /// Iterates committed since the ring was empty.
+  /// The number of iterates that were committed since the ring was empty.
   std::uint64_t committed_since_empty() const noexcept { return committed_since_empty_; }
-  /// Runs whose begin_run was called, and those for which it returned, newest last.
+  /// The runs for which begin_run was called, and the runs for which it has returned; the newest run is last.
   const std::vector<std::uint32_t>& begun_or_beginning() const noexcept { return beginning_; }
   const std::vector<std::uint32_t>& begun() const noexcept { return begun_; }
   const std::vector<Iterate>& iterates() const noexcept { return iterates_; }

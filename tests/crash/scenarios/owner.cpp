@@ -18,9 +18,9 @@
 namespace ringside::crash {
 namespace {
 
-/// Assigns its pieces to threads at random, several to a thread and in any order, as happens if the number of threads
-/// changes (common/threads/elastic_team.hpp). The image after a crash must not depend on which thread stored which
-/// word.
+/// Assigns the pieces of the work to threads at random, several pieces to a thread and in any order. This happens in
+/// practice if the number of threads changes (common/threads/elastic_team.hpp). The image after a crash must not depend
+/// on which thread stored which word.
 class ScatteredTeam final : public Team {
  public:
   ScatteredTeam(int threads, std::uint64_t seed) noexcept : threads_(threads), random_(seed) {}
@@ -50,7 +50,7 @@ class ScatteredTeam final : public Team {
 
 std::unique_ptr<Team> make_team(const Setting& setting, std::uint64_t seed) {
   if (setting.scattered) return std::make_unique<ScatteredTeam>(setting.threads, seed);
-  // Only the copy has other threads: all other recorded events happen in the calling thread.
+  // Only the copy uses several threads: all other recorded events happen in the calling thread.
   omp_set_num_threads(setting.threads);
   auto team = std::make_unique<OpenMpTeam>();
   omp_set_num_threads(1);
@@ -104,7 +104,7 @@ void Owner::begin_run(std::uint32_t run, std::uint64_t from) {
   requested_ = writer_->persisted();
   syncing_.reset();
 
-  // From now on the iterate that the owner continues from counts as committed, even if its predecessor was killed
+  // From now on, the iterate from which the owner continues counts as committed, even if the previous owner was killed
   // before it acknowledged the commit.
   if (newest_ != 0) {
     persistence_.acknowledge({.kind = EventKind::kCommitted, .run = run, .value = intact_seq, .iteration = newest_});
@@ -144,7 +144,8 @@ void Owner::hold(std::uint32_t slot) {
   persistence_.acknowledge({.kind = EventKind::kHeld, .value = holds_[slot]});
 }
 
-/// The rules of docs/inside/library.md, "Leases", word by word: returns the victim if no lease has to be broken for it.
+/// Implements exactly the rules of docs/inside/library.md, "Leases". Returns the victim, if no lease has to be broken
+/// to overwrite it.
 std::optional<std::uint32_t> Owner::free_victim() {
   std::vector<std::uint32_t> candidates(holds_.size());
   std::iota(candidates.begin(), candidates.end(), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An analyzer's part in a scenario: it opens the ring, begins runs and commits with the real RingWriter, and adds each
-// call's acknowledgement to the trace when the call returns. Scenarios use it, and so do the checks that reopen an
-// image and continue the run.
+// call's acknowledgement to the trace when the call returns. The scenarios use an Owner, and so do the checks that
+// reopen an image and continue the run.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +21,24 @@ namespace ringside::crash {
 
 class Owner {
  public:
-  /// Opens the ring in `pool` and mends its superblocks and run table entries. Throws Error as RingView::parse does.
-  /// `seed` decides when syncs end and how threads interleave. leases: those of the readers; may be null.
+  /// Opens the ring in `pool` and repairs its superblocks and run table entries. Throws Error as RingView::parse does.
+  /// `seed` decides when syncs end and how threads interleave. leases: the leases of the readers; may be null.
   Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& published, std::uint64_t seed,
         DrawnLeases* leases = nullptr);
   ~Owner();  // without `finish`, the owner counts as killed
 
-  /// from: the iteration to which the run goes back; 0: its newest iteration.
+  /// from: the iteration to which the run goes back; 0: the run continues from its newest iteration.
   void begin_run(std::uint32_t run, std::uint64_t from = 0);
   void clear();
   /// A reader begins to hold `slot`, if the slot keeps an iterate.
   void hold(std::uint32_t slot);
-  /// Commits the next iterate of the run by the whole protocol, reductions included.
+  /// Commits the next iterate of the run with the complete protocol, which includes the reductions.
   void commit_next();
   void finish();
 
-  /// Iteration of the newest iterate of this run, 0 if there is none.
+  /// The iteration of this run's newest iterate; 0 if the run has no iterate.
   std::uint64_t newest() const noexcept { return newest_; }
-  /// The iterate that begin_run handed over, from which the solver continues: payload_bytes.
+  /// The iterate that begin_run handed over, from which the solver continues; it has payload_bytes bytes.
   const std::byte* handed_over() const noexcept { return handed_over_.data(); }
   const RingView& ring() const noexcept { return writer_->ring(); }
 
@@ -55,7 +55,7 @@ class Owner {
   TracingPersistence persistence_;
   std::unique_ptr<Team> team_;
   std::unique_ptr<RingWriter> writer_;
-  std::unique_ptr<StepReducer> reducer_;  // only if the setting reduces on the way
+  std::unique_ptr<StepReducer> reducer_;  // only if the setting reduces during the transfer
   std::uint32_t run_ = 0;
   std::uint64_t newest_ = 0;
   std::vector<std::byte> handed_over_;

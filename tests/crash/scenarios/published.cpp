@@ -10,7 +10,7 @@
 namespace ringside::crash {
 namespace {
 
-/// A word that is distinct for every run, iteration and place. As a double, the word is finite.
+/// A word that is different for every run, iteration and place. As a double, the word is finite.
 std::uint64_t tag(std::uint32_t run, std::uint64_t iteration, std::uint64_t at) noexcept {
   return std::uint64_t{0x3f} << 56 | std::uint64_t{run} << 44 | iteration << 32 | (at + 1);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The data that the runs of the scenarios publish. Every word differs from those of every other iterate and run, so
+// The data that the runs of the scenarios publish. Every word differs from all words of every other iterate and run, so
 // that a single wrong word in an image is detected.
 #pragma once
 
@@ -18,17 +18,17 @@ namespace ringside::crash {
 Id128 run_id_of(std::uint32_t run) noexcept;
 /// The step of `iteration` is iteration - 1.
 StepDescriptor step_of(std::uint32_t run, std::uint64_t iteration) noexcept;
-/// As step_of, with further scalars.
+/// The same as step_of, with further scalars.
 StepWithScalars slot_step_of(std::uint32_t run, std::uint64_t iteration) noexcept;
 
-/// Makes each larger object only once, because every image is compared with them.
+/// Makes each large object only once, because every image is compared with these objects.
 class Published {
  public:
   explicit Published(const Setting& setting) : setting_(setting), schema_(schema_of(setting)) {}
 
   const RunDescription& run(std::uint32_t run);
   const Catalogue& catalogue(std::uint32_t run);
-  const std::byte* payload(std::uint32_t run, std::uint64_t iteration);  // payload_bytes of the schema
+  const std::byte* payload(std::uint32_t run, std::uint64_t iteration);  // as many bytes as the schema's payload_bytes
   /// True if `payload` holds that iterate; the bytes between two variables are not compared.
   bool is_payload(const std::byte* payload, std::uint32_t run, std::uint64_t iteration);
   /// Results that are not computed from the iterate, because only their bits matter here.

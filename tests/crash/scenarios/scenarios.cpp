@@ -13,7 +13,7 @@
 namespace ringside::crash {
 namespace {
 
-/// 4 to 7 chunks of x, the last one mostly short.
+/// x has 4 to 7 chunks; the last chunk is usually shorter.
 Setting small_ring(Storage storage, Durability durability, Random& random) {
   Setting setting{storage, durability};
   setting.slots = static_cast<std::uint32_t>(3 + random.below(3));
@@ -23,7 +23,7 @@ Setting small_ring(Storage storage, Durability durability, Random& random) {
   return setting;
 }
 
-/// A pool as libpmemobj leaves it: with its own header, and with places for the parts of the ring.
+/// A pool as libpmemobj creates it: with the header of libpmemobj, and with places for the parts of the ring.
 RingGeometry geometry_of(const Setting& setting, std::uint64_t seed) {
   RingGeometry geometry(shape_of(setting), kScenarioChunkBytes);
   geometry.pool_id = {mixed(seed), 0x706f6f6c};
@@ -48,7 +48,7 @@ class Stage {
     pool_.emplace(traced_.geometry.file_bytes);
     put(0, "PMEMOBJ");
     put(kPageBytes, kPoolLayoutName);
-    // New slots contain old data, because persistent memory may have been allocated before.
+    // New slots contain old data, because the persistent memory may have been used before.
     for (const SlotPlace& place : traced_.geometry.slots) {
       for (std::uint64_t at = 0; at < traced_.geometry.meta_bytes(); at += 8) {
         set(place.meta_offset + at, random_.next());
@@ -71,7 +71,7 @@ class Stage {
     return *owner_;
   }
 
-  /// Readers begin and end to hold slots, at most `most` at a time.
+  /// Readers begin to hold slots and release slots; at most `most` slots are held at a time.
   void change_leases(std::uint32_t most) {
     if (random_.one_in(3)) leases_.release(static_cast<std::uint32_t>(random_.below(slots())));
     if (random_.one_in(2) && leases_.held() < most) owner_->hold(static_cast<std::uint32_t>(random_.below(slots())));
@@ -107,7 +107,7 @@ class Stage {
     set(offset, *pool_->word(offset) ^ std::uint64_t{1} << random_.below(64));
   }
 
-  /// Everything up to here was persistent before the scenario begins.
+  /// Everything before this call is persistent when the scenario begins.
   void begin_scenario() { traced_.first = traced_.trace.size(); }
 
   std::size_t now() const noexcept { return traced_.trace.size(); }
@@ -140,7 +140,7 @@ class Stage {
   std::optional<Owner> owner_;
 };
 
-/// Traces a scenario on a small ring: the operations of `play` on its stage.
+/// Traces a scenario on a small ring: `play` makes the operations on a stage with this ring.
 template <void (*play)(Stage&)>
 TracedScenario trace(Storage storage, Durability durability, std::uint64_t seed) {
   Random random(seed);
@@ -173,7 +173,7 @@ TracedScenario trace_many_threads(Storage storage, Durability durability, std::u
 
 void play_second_run(Stage& stage) {
   play_laps(stage, stage.slots() + stage.below(stage.slots()));
-  // Run 2 commits nothing, so that run 4 takes its place in the table of runs.
+  // Run 2 commits nothing, so that run 4 takes run 2's place in the table of runs.
   for (std::uint32_t run = 2; run <= 4; ++run) {
     Owner& owner = stage.open();
     owner.clear();
@@ -198,7 +198,7 @@ void play_killed_owner(Stage& stage) {
   for (std::uint64_t k = 0; k <= stage.slots(); ++k) owner.commit_next();
 }
 
-/// An iteration of the run that the ring holds; not its newest one, unless that is the only one.
+/// An iteration of the run that the ring holds; not the newest one, unless the ring holds only that one.
 std::uint64_t older_iteration(Stage& stage, const Owner& owner) {
   const std::vector<KeptSlot> kept = recover(owner.ring()).kept;
   return kept[stage.below(std::max<std::size_t>(kept.size(), 2) - 1)].header.iteration;

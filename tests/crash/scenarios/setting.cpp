@@ -53,7 +53,8 @@ Schema schema_of(const Setting& setting) {
 }
 
 Catalogue catalogue_of(const Setting& setting, std::uint32_t run) {
-  // More words of results than chunks: the faults in the hashes distinguish the two by this number.
+  // There are more words of results than chunks, because the faults in the hashes distinguish the two by the number of
+  // words.
   const ResultDescription reductions[] = {reduction("l2", ValueType::kF64, 1, run),
                                           reduction("bins", ValueType::kI64, 20, run)};
   std::vector<Scalar> scalars;

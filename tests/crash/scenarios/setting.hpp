@@ -26,7 +26,7 @@ struct Setting {
   bool syncs() const noexcept { return needs_sync(storage, durability); }
 };
 
-inline constexpr std::uint64_t kScenarioChunkBytes = 256;  // the smallest: a few hundred rows are several chunks
+inline constexpr std::uint64_t kScenarioChunkBytes = 256;  // the smallest size: a few hundred rows are several chunks
 inline constexpr std::uint32_t kMostScenarioVariables = 5;
 
 std::string to_string(const Setting& setting);
@@ -34,11 +34,11 @@ std::string to_string(const Setting& setting);
 /// Gives half of all settings 2 to 5 variables and 0 to 5 scalars.
 void draw_variables(Setting& setting, Random& random);
 
-/// x, then up to four of: an f32 field, an i16 field whose bytes are no multiple of 8, a c128 state, an f64 state
-/// without dimensions.
+/// x, then up to four of these variables: an f32 field, an i16 field whose size is no multiple of 8 bytes, a c128
+/// state, an f64 state without dimensions.
 Schema schema_of(const Setting& setting);
 
-/// What run `run` records: a few results, so that images stay small. The descriptions of two runs differ.
+/// The results that run `run` records: only a few, so that images remain small. The descriptions of two runs differ.
 Catalogue catalogue_of(const Setting& setting, std::uint32_t run);
 
 /// The ring's shape for exactly this schema and catalogue.

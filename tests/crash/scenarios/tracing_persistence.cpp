@@ -70,7 +70,7 @@ void TracingPersistence::join_threads(Random& random) {
       if (next[thread] < of_thread_[thread].size()) waiting[count++] = thread;
     }
     if (count == 0) break;
-    // One thread advances by about a chunk, then another.
+    // One thread advances by about a chunk, then another thread.
     const int thread = waiting[random.below(count)];
     for (std::uint64_t events = 1 + random.below(48); events > 0; --events) {
       if (next[thread] == of_thread_[thread].size()) break;

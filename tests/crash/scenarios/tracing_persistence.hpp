@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Implements the persistence interface in place of the hardware: carries out every call in memory, and traces the
-// call, its thread and the function of the protocol that made it.
+// Implements the persistence interface in place of the hardware: executes every call in memory, and traces the call,
+// its thread and the function of the protocol that made the call.
 //
 // The same seed must give the same trace, although the order in which OpenMP's threads and the ring's sync thread run
 // is not fixed. The threads of one copy store to different words, so that every interleaving of their stores is
@@ -21,7 +21,8 @@ namespace ringside::crash {
 
 class TracingPersistence final : public Persistence {
  public:
-  /// Appends to `trace`. The constructing thread drives the scenario: syncs that it calls itself end at once.
+  /// Appends to `trace`. The thread that constructs this object drives the scenario: syncs that this thread calls end
+  /// at once.
   TracingPersistence(PoolBytes& pool, Trace& trace) : pool_(pool), trace_(trace), driver_(std::this_thread::get_id()) {}
 
   void store64(std::uint64_t* to, std::uint64_t value) noexcept override;
@@ -35,12 +36,12 @@ class TracingPersistence final : public Persistence {
     event.phase = phase_;
     trace_.push_back(event);
   }
-  /// Ends a parallel part: puts the threads' logs into the trace, interleaved by `random`.
+  /// Ends a parallel part: adds the threads' logs to the trace, interleaved at random.
   void join_threads(Random& random);
 
   /// Waits until the sync thread has called `sync`. Requires that the thread is about to call it.
   void await_sync();
-  /// Lets that sync end. Requires that a sync is waiting.
+  /// Lets the awaited sync end. Requires that a sync is waiting.
   void end_sync();
   /// The owner has ended: its sync thread may finish, and its syncs are no longer traced.
   void abandon();

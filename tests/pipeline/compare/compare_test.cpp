@@ -25,7 +25,7 @@ class CompareTest : public PipelineTest {
     return pool;
   }
 
-  /// Returns the standard error of the program.
+  /// Runs the program, and returns what it wrote to standard error.
   std::string publish(const std::string& pool, int seed, const std::string& how = {}) {
     const Words words = {"run", "--pool=" + pool, "--quiet", "--durability=process", "--overwrite", "--"};
     return expect_done(joined(words, {RINGSIDE_BIN_DIR "/flipped_program", std::to_string(seed), how})).err;
@@ -125,10 +125,10 @@ TEST_F(CompareTest, APoolThatChangesMeanwhileIsComparedWithoutAMixture) {
   Process running("ringside", run_arguments("grid:20", {kEndless, "--durability=process"}));
   ASSERT_TRUE(wait_for_commits(100));
   for (int look = 0; look < 5; ++look) {
-    const Json found = compared({a, pool_, pool_});  // the last two are one pool that changes between the readings
+    const Json found = compared({a, pool_, pool_});  // the last two are one pool, which changes between the readings
     EXPECT_TRUE(found["pairs"][0]["first_difference"].is_null()) << found["pairs"][0];
   }
-  // The journal follows the ring: on a busy disk it may not contain the run yet.
+  // The journal is written after the ring: on a busy disk, it may not contain the run yet.
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   Json state;
   while (state != "running" && std::chrono::steady_clock::now() < end) state = compared({a, pool_})["runs"][1]["state"];

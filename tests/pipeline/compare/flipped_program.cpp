@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that publishes two variables whose values follow from a seed. With "flip" one mantissa bit of one value of
-// one iterate is inverted; the seed also determines this bit, which is printed: ITERATION VARIABLE ENTRY BIT. With
-// "unit" the first variable has another unit. With "measured" each step has scalars that differ from run to run: those
-// of libringside_mpi, and one of the program's own.
+// A program that publishes two variables whose values depend only on a seed. With "flip", one mantissa bit of one value
+// of one iterate is inverted; the seed also selects this bit, and the program prints it: ITERATION VARIABLE ENTRY BIT.
+// With "unit", the first variable has another unit. With "measured", each step has scalars that differ from run to run:
+// the scalars of libringside_mpi, and one that the program defines.
 //     flipped_program SEED [flip|unit|measured]
 #include <algorithm>
 #include <bit>

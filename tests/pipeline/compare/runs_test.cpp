@@ -30,7 +30,7 @@ TEST_F(RunsTest, ListsEachRunBelowTheFolderAndNamesDamagedJournals) {
   expect_has(found.err, {"c.pool"});
   const std::vector<Json> runs = json_lines(found.out);
   ASSERT_EQ(runs.size(), 2u) << found.out;
-  EXPECT_EQ(runs[0]["name"], "sub/b.pool");  // the newest first
+  EXPECT_EQ(runs[0]["name"], "sub/b.pool");  // the newest run is first
   EXPECT_EQ(runs[1]["name"], "a.pool");
   EXPECT_EQ(runs[1]["state"], "done");
   EXPECT_EQ(runs[1]["iteration"], 20);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When the disk fails during a run, this is reported once and never ignored, and the iterates kept before are still
-// there.
+// When the disk fails during a run, the failure is reported once and never ignored, and the iterates that were kept
+// before are still in the pool.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -22,7 +22,7 @@ class DiskTest : public PipelineTest {
 };
 
 TEST_F(DiskTest, ASyncThatFailsStopsTheRunAndIsNotForgotten) {
-  // Leaves out the first syncs, which belong to the creation of the pool and the beginning of the run.
+  // The first syncs are left out: they belong to the creation of the pool and the beginning of the run.
   for (const char* at : {"4", "6", "9"}) {
     SCOPED_TRACE(at);
     const Finished failed = expect_exit(3, run_it("grid:60", {"--iterations=100000", "--overwrite"},
@@ -30,7 +30,7 @@ TEST_F(DiskTest, ASyncThatFailsStopsTheRunAndIsNotForgotten) {
     expect_has(failed.err, {"Input/output error"});
     expect_intact();
   }
-  // The disk works again: the run resumes from what it kept.
+  // The disk works again: the run resumes from the iterates that it kept.
   const Json info = pool_info();
   const std::uint64_t newest = info["iterates"].empty() ? 0 : info["iterates"].back()["iteration"].get<std::uint64_t>();
   const std::string end = "--iterations=" + std::to_string(newest + 20);

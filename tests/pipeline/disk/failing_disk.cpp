@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded into a program: simulates a disk that fails when the environment demands it.
+// A library to preload into a program. It simulates a disk that fails as the environment variables say:
 //   RINGSIDE_TEST_FDATASYNC_FAILS_AT=N   the N-th fdatasync fails with EIO, and later ones succeed: a kernel reports a
 //                                        lost page once and then forgets about it
 //   RINGSIDE_TEST_PWRITE_FAILS_EACH=N    every N-th pwrite fails with EIO
@@ -43,7 +43,7 @@ bool in_analyzer() {
   return std::strcmp(program_invocation_short_name, "ringside-analyzer") == 0;
 }
 
-/// Counts a call that waits for the disk or allocates room on it. Returns whether the call must fail.
+/// Counts a call that waits for the disk or allocates space on the disk. Returns whether the call must fail.
 bool sync_fails() {
   static const bool analyzer = in_analyzer();
   static const long fails_from = analyzer ? number("RINGSIDE_TEST_SYNCS_FAIL_FROM") : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From some call on, the disk refuses every sync, whether this code calls it or libpmemobj, which would abort the
-// process. Each call of a run is once the first to fail.
+// From a certain call on, every sync fails, both the syncs of Ringside and those of libpmemobj, which would abort the
+// process. In these tests, each sync of a run is once the first to fail.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,8 @@ class FailingSyncsTest : public PipelineTest {
     return static_cast<long>(std::filesystem::file_size(counted));
   }
 
-  /// Expects exit code 3 and one line of Ringside's, or 0 if everything that had to be synced was.
+  /// Expects exit code 3 and one line in the form of Ringside's errors, or exit code 0 if everything that had to be
+  /// synced was synced.
   void expect_controlled_end(const Finished& ran) const {
     EXPECT_EQ(ran.death_signal, 0) << ran.err;
     expect_lacks(ran.err, {"signal"});
@@ -42,7 +43,7 @@ class FailingSyncsTest : public PipelineTest {
     return info["iterates"].empty() ? 0 : info["iterates"].back()["iteration"].get<std::uint64_t>();
   }
 
-  /// The number of persisted steps of the run that ended; 0 if it was refused before it began.
+  /// The number of persisted steps of the ended run; 0 if the run was refused before it began.
   std::uint64_t steps_persisted() const {
     if (!std::filesystem::exists(summary_)) return 0;
     const Json persisted = summary()["steps_persisted"];
@@ -54,7 +55,8 @@ class FailingSyncsTest : public PipelineTest {
                testing::with_failing_disk("RINGSIDE_TEST_SYNCS_FAIL_FROM", std::to_string(sync)));
   }
 
-  /// Makes each sync once the first to fail, and expects more than `least` syncs: `check` gets the end of each run.
+  /// For each sync, makes a run in which this sync is the first to fail, and passes the end of that run to `check`.
+  /// Expects more than `least` syncs.
   template <class Before, class Check>
   void fail_from_each_sync(const Words& arguments, long least, const Before& before, const Check& check) const {
     const long syncs = syncs_of(arguments);
@@ -82,7 +84,7 @@ TEST_F(FailingSyncsTest, WhicheverSyncOfANewPoolIsTheFirstToFailTheRunEndsWithEx
     if (!std::filesystem::exists(pool_)) return;  // a failed creation leaves nothing behind
     EXPECT_GE(newest_intact(), steps_persisted());
   };
-  // Fewer than 20 syncs would mean that libpmemobj's own are not counted.
+  // Fewer than 20 syncs would mean that the syncs of libpmemobj are not counted.
   fail_from_each_sync(run_arguments("grid:20", {"--slots=3", "--iterations=6", "--quiet"}), 20, forget, check);
   EXPECT_GT(failed, runs / 2);
 }
@@ -107,7 +109,7 @@ TEST_F(FailingSyncsTest, ARunThatSyncsNothingNoticesThatItsDiskHasFailed) {
   const Words more = {"--overwrite", "--slots=3", "--durability=process", "--journal=off", "--quiet"};
   const Words to_count = run_arguments("grid:20", more);
   expect_done(to_count);
-  const long syncs = syncs_of(to_count);  // the last call but one checks the disk, the last one ends the run
+  const long syncs = syncs_of(to_count);  // the second to last call checks the disk, the last call ends the run
   const Finished ran = run_failing_from(syncs - 1, joined(to_count, {"--iterations=1000000000", "--tolerance=0"}));
   expect_controlled_end(ran);
   EXPECT_TRUE(summary()["steps_committed"].is_number()) << "the run had begun";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Disks that really fail: ext4 on a loop device that has no more room in its backing file, that makes itself read-only
-// after an error, or that is shut down during the run. Where no loop device can be made, the tests are skipped with
-// the reason.
+// Disks that really fail: an ext4 file system on a loop device whose backing file has no more room, an ext4 that
+// becomes read-only after an error, and one that is shut down during the run. If no loop device can be made, the tests
+// are skipped, with the reason.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/ioctl.h>
@@ -32,8 +32,8 @@ class RealDiskTest : public PipelineTest {
     shell("umount '" + backing_ + "'");
   }
 
-  /// Makes an ext4 of 256 MB whose backing has room for `backing`. Returns false and sets `why_not_` if this machine
-  /// cannot.
+  /// Makes an ext4 file system of 256 MB whose backing file has only the size `backing`. If this machine does not
+  /// permit this, returns false and sets `why_not_`.
   bool make_disk(const std::string& backing) {
     std::filesystem::create_directory(disk_);
     std::filesystem::create_directory(backing_);
@@ -46,7 +46,7 @@ class RealDiskTest : public PipelineTest {
 
   bool mount_disk() { return must("mount -o errors=remount-ro " + device_ + " '" + disk_ + "'"); }
 
-  /// Repairs the disk: the backing has room again, and the file system recovers from its journal.
+  /// Repairs the disk: the backing file has room again, and the file system recovers from its journal.
   void repair() {
     ASSERT_TRUE(must("mount -o remount,size=400m '" + backing_ + "'")) << why_not_;
     ASSERT_TRUE(remount()) << why_not_;
@@ -63,7 +63,8 @@ class RealDiskTest : public PipelineTest {
     expect_one_line(ran.err, {"ringside: ", pool_, "failed"});
   }
 
-  /// Expects that every iterate that the account calls persisted verifies, unless a later one has overwritten it.
+  /// Expects that every iterate that the account counts as persisted is intact, unless a later iterate has overwritten
+  /// it.
   void expect_persisted_found() const {
     const Json account = summary();
     const auto persisted = account["steps_persisted"].get<std::uint64_t>();
@@ -104,7 +105,7 @@ class RealDiskTest : public PipelineTest {
       why_not_ = "losetup finds no loop device";
       return false;
     }
-    device_.pop_back();  // its newline
+    device_.pop_back();  // the newline at the end
     return true;
   }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file that is truncated while it is mapped: the program that uses it ends with one line and exit code 5, not with a
-// bare SIGBUS. Also a sparse copy of a pool on a disk without room for its holes.
+// A file that is truncated while it is mapped: the program that uses the file ends with one line and exit code 5, and
+// does not die of SIGBUS. Also: a sparse copy of a pool, on a disk without room for the holes of this copy.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -25,7 +25,7 @@ class TruncationTest : public PipelineTest {
     };
   }
 
-  /// Expects neither outputs nor parts of them.
+  /// Expects that there are neither outputs nor parts of outputs.
   void expect_no_outputs() const {
     for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
       EXPECT_FALSE(entry.path().filename().string().starts_with("x.")) << entry.path();
@@ -62,10 +62,10 @@ TEST_F(TruncationTest, AnAnalyzerWhosePoolIsTruncatedSaysSoAndEndsTheRun) {
   Process running("ringside", run_arguments("grid:200", {"--iterations=1000000", "--quiet", "--journal=off"}));
   ASSERT_TRUE(wait_for_commits(12));
   ASSERT_EQ(truncate(pool_.c_str(), 4096), 0);
-  expect_truncated(running.finish(), pool_, "");  // a write in progress may have extended it again
+  expect_truncated(running.finish(), pool_, "");  // a write in progress may have extended the file again
 }
 
-// A write into a truncated file makes it long again: then nothing faults, and the old content is lost.
+// A write at the old offset makes a truncated file long again. Then no access faults, but the old content is lost.
 TEST_F(TruncationTest, ATruncationBetweenAnyTwoWritesOfAStepIsNoticed) {
   constexpr int kWrites = 12 * 20;  // iterates of 320,000 bytes, in chunks of 16 KiB
   for (const int at : {1, 20, 21, 59, 60, 61, 119, 120, kWrites - 1, kWrites}) {
@@ -118,7 +118,7 @@ TEST_F(TruncationTest, ASparseCopyThatFindsTheDiskFullIsRefusedBeforeAnythingIsW
   EXPECT_EQ(ran.exit_code, 3) << ran.err;
   expect_one_line(ran.err, {copied, "no room for the ", "that a sparse copy left out", "No space left"});
   EXPECT_TRUE(before == content_of(copied));
-  // Without a free block, even reading the left-out parts is impossible.
+  // If no block is free, even the holes cannot be read.
   const std::string fill = small.file("fill");
   [[maybe_unused]] const int full = std::system(("head -c 12m /dev/zero >'" + fill + "' 2>/dev/null").c_str());
   for (const char* how : {"--resume", "--overwrite"}) {

@@ -16,8 +16,8 @@ using namespace testing::names;
 
 class AutoCoresTest : public PipelineTest {
  protected:
-  /// Measures this machine, once for all tests, and copies the node file for this test. Call it first: it moves the
-  /// pool to the measured folder.
+  /// Measures this machine, once for all tests, and copies the node file for this test. Must be called first, because
+  /// it moves the pool to the measured folder.
   void calibrate() {
     static const TemporaryFolder measured;
     const std::string file = measured.file("node.json");
@@ -29,7 +29,7 @@ class AutoCoresTest : public PipelineTest {
     pool_ = measured.file("test.pool");
   }
 
-  /// The calibration, changed by `change`, at the place where a run looks for it.
+  /// Stores the calibration, changed by `change`, where a run looks for a calibration.
   template <class Change>
   void calibrate_by_default(const Change& change) {
     calibrate();
@@ -39,7 +39,7 @@ class AutoCoresTest : public PipelineTest {
     std::ofstream(folder_.file("ringside/node.json")) << to_json(node).dump();
   }
 
-  /// Multiplies the durations of the kernels and pairs in the node file by `factor`, and clears the costs.
+  /// In the node file, multiplies the durations of the kernels and pairs by `factor`, and clears the costs.
   void scale_seconds(double factor) const {
     Node node = read_node(node_file_);
     for (KernelFigures& kernel : node.kernels) {
@@ -57,7 +57,7 @@ class AutoCoresTest : public PipelineTest {
     for (const char* log : {"", ".journal-0", ".journal-1"}) std::filesystem::remove(pool_ + log);
   }
 
-  /// A run that finds the calibration of `calibrate_by_default`.
+  /// Makes a run that finds the calibration of `calibrate_by_default`.
   Finished run_here(const std::string& matrix, const Words& more) const {
     return run_it(matrix, more, [&] { setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1); });
   }
@@ -120,7 +120,7 @@ TEST_F(AutoCoresTest, AMatrixThatWasNotMeasuredRunsByTheTopologyAndOneLineSaysSo
 
 class CalibratedModesTest : public AutoCoresTest {
  protected:
-  /// A calibration at the default place in which reducing during the copy is much faster.
+  /// Stores, at the default place, a calibration in which reducing during the copy is much faster.
   void calibrate_for_transfer() { calibrate_by_default(favour_transfer); }
 
   static void favour_transfer(Node& node) {
@@ -188,7 +188,7 @@ TEST_F(CalibratedModesTest, WhatWasNotMeasuredChangesNothing) {
 
 TEST_F(AutoCoresTest, ARunThatAdaptsChangesNoBitAndSaysThatItDid) {
   calibrate();
-  scale_seconds(1e-3);  // nothing can be that fast
+  scale_seconds(1e-3);  // no machine is that fast
   const Finished ran =
       expect_exit(0, run_auto({"--node=" + node_file_, "--adapt", "--iterations=400", "--slots=512", "--elastic=off"}));
   EXPECT_EQ(summary()["adapted"], true) << ran.out;

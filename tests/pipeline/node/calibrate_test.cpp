@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside calibrate` as a user runs it, on a tiny problem and in a moment: the file that it writes, its default
-// place, and what it refuses.
+// `ringside calibrate`, run as a user runs it, with a tiny problem and a short measurement: the file that it writes,
+// the file's default place, and what the command refuses.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/mount.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside experiment apps` end to end at a small size: whole programs have one result in DRAM and in Memory Mode.
+// `ringside experiment apps`, end to end at a small size: whole programs have the same result in DRAM and in Memory
+// Mode.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -34,7 +35,7 @@ Json row_of(const Json& rows, const std::string& program, const std::string& mem
 TEST(ExperimentApps, SortAndBlackscholesHaveTheSameResultInDramAndInMemoryMode) {
   const WorkFolder far("/dev/shm");
   const Finished done = small_apps({"--json", "--far=" + far.path()});
-  ASSERT_EQ(done.exit_code, 0) << done.err;  // 5: a result differs
+  ASSERT_EQ(done.exit_code, 0) << done.err;  // the code is 5 if a result differs
   const Json found = Json::parse(done.out);
   EXPECT_TRUE(std::filesystem::is_empty(far.path()));
   const Json& tables = found.at("tables");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside experiment`, as a user starts it: the list, the form of its outputs, and what is refused. The arrays are
-// small: no measured figure is checked.
+// small, so no measured figure is checked.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace testing::names;
 
-/// The experiments that take folders by --memory; experiment_apps_test.cpp tests `apps`.
+/// The experiments that take folders with --memory. (experiment_apps_test.cpp tests `apps`.)
 const Words kNames = {"stream", "compete", "placement", "streams", "pipeline"};
 
 Finished experiment(const Words& arguments) {
@@ -141,7 +141,7 @@ TEST(Experiment, AFolderWithoutPermissionIsRefusedWithExitCode3) {
   const TemporaryFolder folder;
   ASSERT_EQ(chmod(folder.path().c_str(), 0555), 0);
   const Words arguments = {"experiment", "stream", "--memory=" + folder.path()};
-  // The real user changes, too: LeakSanitizer may not read a process whose real user is still root.
+  // The real user id is also changed, because LeakSanitizer may not read a process whose real user is still root.
   const Finished refused = run("ringside", arguments, [] {
     if (geteuid() == 0 && setresuid(testing::kNobody, testing::kNobody, testing::kNobody) != 0) _exit(1);
   });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside plan` as a user runs it: for a published node, for a problem without a matrix, and what it refuses.
+// `ringside plan`, run as a user runs it: for a published node, and for a problem without a matrix. Also: what the
+// command refuses.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

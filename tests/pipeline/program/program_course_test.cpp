@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The course of a run whose solver is a program of the user's: what is kept and accounted for, Ctrl-C, resuming, and an
-// analyzer that dies.
+// Runs whose solver is a program of the user: what is kept and accounted for, Ctrl-C, resuming, and an analyzer that
+// dies.
 #include <atomic>
 #include <filesystem>
 #include <thread>
@@ -113,7 +113,7 @@ TEST_F(ProgramTest, ABatchSystemsAnnouncementStopsARunWhoseProgramDoesNotHandleI
 TEST_F(ProgramTest, ARunBelowNohupOutlivesItsTerminal) {
   struct sigaction before {};
   ASSERT_EQ(sigaction(SIGHUP, nullptr, &before), 0);
-  std::signal(SIGHUP, SIG_IGN);  // as nohup does; it is inherited
+  std::signal(SIGHUP, SIG_IGN);  // as nohup does; children inherit this setting
   const std::string go = fifo("go");
   Process ringside("ringside", scripted({"attach", "publish", "5", "say", "up", "read", go, "publish", "1", "detach"}));
   ASSERT_EQ(sigaction(SIGHUP, &before, nullptr), 0);
@@ -128,7 +128,7 @@ TEST_F(ProgramTest, ARunBelowNohupOutlivesItsTerminal) {
 
 TEST_F(ProgramTest, AThirdSignalKillsAProgramThatIgnoresTheOthers) {
   UpRun ringside(scripted({"ignore", "attach", "publish", "2", "say", "up", "pause"}));
-  for (const int number : {SIGINT, SIGHUP, SIGTERM}) ringside.signal(number);  // three numbers, so that none is merged
+  for (const int number : {SIGINT, SIGHUP, SIGTERM}) ringside.signal(number);  // three signals, so that none is merged
   expect_exit(130, ringside.finish());
 }
 

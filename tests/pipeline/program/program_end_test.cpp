@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs that never attach, attach twice, fork, or die: one clear line each, and one exit code.
+// Programs that never attach, attach twice, fork, or die: for each, one clear line and one exit code.
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,12 +13,12 @@ using namespace testing::names;
 using testing::ProgramTest;
 using testing::UpRun;
 
-/// `text` with the path of the socket as PATH.
+/// `text`, with PATH in place of the socket's path.
 std::string without_path(const std::string& text) {
   return std::regex_replace(text, std::regex("RINGSIDE_SOCKET=/[^ )\n]*"), "RINGSIDE_SOCKET=PATH");
 }
 
-/// Waits until a process has died; its parent may not have collected it yet.
+/// Waits until a process has died. Its parent may not have waited for it yet.
 void wait_until_dead(pid_t pid) {
   const int process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   ASSERT_GE(process, 0);
@@ -148,7 +148,7 @@ TEST_F(ProgramTest, StepsThatAKilledAnalyzerHasNotReportedAreCountedInThePool) {
   Process ringside("ringside", scripted({"attach", "publish", "10", "pause"}, {"--resume"}));
   ASSERT_TRUE(wait_for_commits(13));
   const pid_t first = wait_for_child(ringside.pid(), "ringside-analyzer");
-  kill(first, SIGKILL);  // most often before it reports a step
+  kill(first, SIGKILL);  // in most cases, before it reports a step
   wait_for_child(ringside.pid(), "ringside-analyzer", first);
   kill(wait_for_child(ringside.pid(), "scripted_program"), SIGKILL);
   expect_end(ringside, 4,

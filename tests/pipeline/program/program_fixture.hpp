@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared by the tests of `ringside run -- PROGRAM`: its arguments, and the lines that a person sees.
+// Shared by the tests of `ringside run -- PROGRAM`: the arguments, and the lines that a user sees.
 #pragma once
 
 #include <sys/stat.h>
@@ -32,16 +32,16 @@ class ProgramTest : public NoOrphansTest {
     if (coordination_ != "locks") words.push_back(coordination());
     return joined(joined(joined(words, options), {"--"}), program);
   }
-  /// The arguments of a run of the scripted program.
+  /// The arguments of `ringside run` with the scripted program.
   Words scripted(const Words& script, const Words& options = {}) const {
     return with(joined({kScripted}, script), options);
   }
-  /// The arguments of a run of a shell, in which $P is the scripted program.
+  /// The arguments of `ringside run` with a shell, in which $P is the scripted program.
   Words shell(const std::string& text, const Words& options = {}) const {
     return with({"sh", "-c", "P=" + kScripted + "; " + text}, options);
   }
 
-  /// The lines on standard error that are not progress, with each process's number as N.
+  /// The lines on standard error without the progress, with N in place of each process's number.
   static std::string lines(const Finished& ran) {
     std::istringstream text(ran.err);
     std::string kept;

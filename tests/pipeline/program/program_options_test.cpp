@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program of the user's: the options that it permits, its environment, and its standard streams.
+// `ringside run` with a program of the user: the options that are permitted then, the program's environment, and its
+// standard streams.
 #include "tests/pipeline/program/program_fixture.hpp"
 
 namespace ringside {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A solver that executes its arguments, one word after the other, and prints what happens:
+// A solver that executes its arguments, one word after another, and prints what happens:
 //   attach | publish N | detach | exit STATUS | raise SIGNAL | say TEXT | run COMMAND | write FIFO | read FIFO
 //   handle (SIGINT and SIGUSR1 from here on) | await (one of them) | ignore (SIGINT) | pause (until a signal)
 //   problem NAME | variables x (the default), several, states | fork (a child uses the attachment) | leave (a child
@@ -107,7 +107,7 @@ class ScriptedProgram {
     return {{.name = "energy"}, {.name = "restarts", .type = ringside::ValueType::kI64}};
   }
 
-  /// In step k each entry of u is k / 2, each of n is 10^12 k.
+  /// In step k, each entry of u is k / 2, and each entry of n is 10^12 k.
   void write_others(void* payload) const {
     if (variables_ != "several") return;
     const ringside::Schema variables = schema();
@@ -119,7 +119,7 @@ class ScriptedProgram {
   }
 
   static void raise(int number) {
-    std::signal(number, SIG_DFL);  // a sanitizer would report the signal, and end with a status of its own
+    std::signal(number, SIG_DFL);  // a sanitizer would report the signal, and end with its own exit code
     std::raise(number);
   }
 
@@ -144,7 +144,7 @@ class ScriptedProgram {
     close(fd);
   }
 
-  /// Blocks the signals outside `await`, so that none arrives between a check and a wait.
+  /// Blocks the signals except in `await`, so that no signal arrives between a check and a wait.
   static void handle() {
     sigset_t set;
     sigemptyset(&set);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // User errors before anything begins, tried with the real programs: command lines, settings files, environments and
-// limits. Every case ends with its exit code and exactly one line on standard error, which contains no control
-// characters, and leaves no file behind.
+// limits. In every case, the program ends with the expected exit code, writes exactly one line without control
+// characters to standard error, and leaves no file behind.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -53,7 +53,8 @@ class CommandLineTest : public ::testing::Test {
     expect_has(ran.err, fragments);
   }
 
-  /// Runs in the test's folder, with `environment`. The alarm kills a program that serves instead of ending.
+  /// Runs the program in the test's folder, with the case's environment. The alarm kills a program that serves although
+  /// it should end.
   Finished run_there(const Case& tried, const std::function<void()>& in_child = {}) const {
     return run(tried.program, tried.arguments, [&] {
       for (const char* name : {"XDG_RUNTIME_DIR", "TMPDIR", "RINGSIDE_LOG_LEVEL", "RINGSIDE_ISA", "JOURNAL_STREAM"}) {
@@ -159,7 +160,7 @@ TEST_F(CommandLineTest, NumbersAreDecimalInEveryProgram) {
   for (const char* option : {"--iterations", "--every", "--buffers", "--slots", "--passes", "--peer-timeout",
                              "--tolerance", "--damping", "--journal-size", "--producer-cores", "--analyzer-cores"}) {
     for (const char* number : {"0x10", "1_0", "99999999999999999999999", "+1", "1 "}) {
-      const bool is_tolerance = std::string(option) == "--tolerance" && number[0] == '9';  // a valid tolerance
+      const bool is_tolerance = std::string(option) == "--tolerance" && number[0] == '9';  // valid for a tolerance
       if (!is_tolerance)
         cases.push_back(
             {"ringside", {"run", "--matrix=grid:9", std::string(option) + "=" + number}, {option, "found '"}});
@@ -399,7 +400,7 @@ TEST_F(CommandLineTest, ASmallLimitIsNamedBeforeALibraryDiesOfIt) {
 
 TEST_F(CommandLineTest, AUsersLimitOfProcessesIsNamed) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root, to become a user without other processes";
-  constexpr uid_t kNobodys = 2'013'265;  // no process of this machine is this user's
+  constexpr uid_t kNobodys = 2'013'265;  // no process of this machine belongs to this user
   ASSERT_EQ(chmod(folder_.path().c_str(), 0755), 0);
   ASSERT_EQ(chown(work_.c_str(), kNobodys, kNobodys), 0);
   for (const rlim_t processes : std::vector<rlim_t>{1, 2, 3, 4, 5}) {
@@ -407,7 +408,7 @@ TEST_F(CommandLineTest, AUsersLimitOfProcessesIsNamed) {
         {"ringside", {"run", "--matrix=grid:300", "--quiet", "--iterations=2", "--durability=process"}}, [processes] {
           const rlimit limit{processes, processes};
           setenv("ASAN_OPTIONS", "detect_leaks=0:detect_odr_violation=0",
-                 1);  // the search for leaks is a process of its own
+                 1);  // the search for leaks runs in a separate process
           if (setrlimit(RLIMIT_NPROC, &limit) != 0 || setuid(kNobodys) != 0) _exit(125);
         });
     expect_one_clean_line(ran, 3, {"Resource temporarily unavailable"});
@@ -416,7 +417,7 @@ TEST_F(CommandLineTest, AUsersLimitOfProcessesIsNamed) {
 
 TEST_F(CommandLineTest, ALimitOnTheSizeOfFilesIsSaidOnce) {
   const Finished ran = run_there({"ringside", {"run", "--matrix=grid:1000", "--quiet"}}, [] {
-    const rlimit limit{2'048'000, 2'048'000};  // less than one iterate, more than libraries need
+    const rlimit limit{2'048'000, 2'048'000};  // less than one iterate, but more than the libraries need
     setrlimit(RLIMIT_FSIZE, &limit);
   });
   expect_one_clean_line(ran, 3, {"(ulimit -f)"});
@@ -424,7 +425,7 @@ TEST_F(CommandLineTest, ALimitOnTheSizeOfFilesIsSaidOnce) {
 
 TEST_F(CommandLineTest, ArgumentsThatAreTooLongTogetherAreReportedAsTooLong) {
   // The kernel allows a quarter of the stack limit, here 256 KiB, for arguments and environment: enough for this
-  // environment or for the file's options, but not for both.
+  // environment or for the options in the file, but not for both.
   const std::string value(16000, 'a');
   const std::string config = settings("matrix = \"" + value + "\"\nrhs = \"" + value +
                                       "\"\ncache = true\ncache-dir = \"" + value + "\"\nmode = \"dram\"\n");

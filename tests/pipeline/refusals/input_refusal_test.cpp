@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The refusal of an input that is damaged or that a solver cannot use: exit code 2 and one line with the file, the line
-// and the numbers in it.
+// The refusal of an input that is damaged or that a solver cannot use: exit code 2, and a message that names the file,
+// the line and the numbers in this line.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bad input and bad states, end to end: one clear line, the right exit code, and what was kept before is still there.
+// Bad input and bad states, end to end: one clear line, the right exit code, and the iterates that were kept before are
+// still in the pool.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -25,10 +26,10 @@ class RefusalTest : public PipelineTest {
     expect_refusal(code, run("ringside", arguments, in_child), fragments);
   }
 
-  /// Fills the pool with 10 iterations of grid:20.
+  /// Makes a pool with 10 iterations of grid:20.
   void keep_something() const { expect_exit(0, run_it("grid:20", {"--iterations=10"})); }
 
-  /// Expects that what `keep_something` kept is still there.
+  /// Expects that the pool still contains what `keep_something` kept.
   void expect_kept() const {
     const Json info = pool_info();
     ASSERT_EQ(info["kept"], 8);
@@ -77,7 +78,7 @@ TEST_F(RefusalTest, APoolWithAnotherRunIsKeptUnlessOverwriteIsGiven) {
   expect_refused(run_arguments("grid:20"), 2, {pool_, "another run", "--overwrite"});
   expect_refused(run_arguments("grid:30"), 2, {pool_, "--overwrite"});
   expect_kept();
-  // The analyzer itself refuses, too, whichever producer attaches.
+  // The analyzer itself also refuses, whichever producer attaches.
   Service analyzer({"--socket", socket_, "--pool", pool_});
   expect_refusal(2, run("ringside-producer", {"--matrix=grid:20", "--socket=" + socket_}), {pool_, "another run"});
   analyzer.stop(SIGTERM);
@@ -144,7 +145,7 @@ TEST_F(RefusalTest, WithoutDaxNothingIsMadeOrChangedWhereItIsRequired) {
   const Words line = {pool_, "--require-dax", "persist in place", "expected", "dax=always"};
   const std::string socket = folder_.file("sockets/s");
   const auto analyzer = [&](const std::string& how) {
-    // An analyzer that served instead would not end.
+    // If the analyzer accepted the pool, it would serve and not end.
     return run("ringside-analyzer", {"--pool=" + pool_, "--socket=" + socket, how}, [] { alarm(30); });
   };
   const std::string config = write_file("a.toml", "require-dax = true\n");
@@ -198,7 +199,7 @@ TEST_F(RefusalTest, APlaceOfAnotherUserNamesItsOwner) {
   };
   const Finished first = run("ringside-analyzer", {"--version"}, as_nobody);
   if (first.exit_code != 0) GTEST_SKIP() << "other users may not start the programs of this build";
-  // The analyzer gets a folder of its own for its socket, so that only the pool is not accessible.
+  // The analyzer gets a separate folder for its socket, so that only the pool is not accessible.
   const std::string theirs = folder_.file("theirs");
   std::filesystem::create_directory(theirs);
   ASSERT_EQ(chown(theirs.c_str(), 65534, 65534), 0);
@@ -237,7 +238,7 @@ TEST_F(RefusalTest, APoolThatOthersMayReadBecomesPrivateAndThisIsReported) {
 
 TEST_F(RefusalTest, AFullDiskLeavesNothingBehind) {
   expect_refused(run_arguments("grid:1000"), 3, {pool_}, [] {
-    // Simulates a full disk if nothing may be mounted: no file of this process may grow beyond 20 MB.
+    // If nothing may be mounted, a full disk is simulated: no file of this process may grow beyond 20 MB.
     signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{20'000'000, 20'000'000};
     setrlimit(RLIMIT_FSIZE, &limit);

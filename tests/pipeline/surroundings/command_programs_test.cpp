@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Commands that are programs of their own: `ringside` executes them, and refuses a missing program or one of another
+// Commands that are separate programs: `ringside` executes them, and refuses a missing program and a program of another
 // version.
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ using namespace testing::names;
 
 class CommandProgramsTest : public PipelineTest {
  protected:
-  /// A prefix with `ringside` in bin, and nothing else.
+  /// Makes a prefix that contains only `ringside` in bin.
   std::string lonely_ringside() const {
     const fs::path prefix = folder_.file("prefix");
     fs::create_directories(prefix / "bin");

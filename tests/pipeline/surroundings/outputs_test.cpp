@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// No output replaces a file that its command reads, or a pool, a journal or a cache. Tested with the programs
-// themselves.
+// No output replaces a file that its command reads, or a pool, a journal or a cache. The programs themselves are
+// tested.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -43,7 +43,7 @@ TEST_F(OutputsTest, ASummaryNeverReplacesTheMatrix) {
   EXPECT_FALSE(fs::exists(pool_));
 }
 
-// The content would not have the format of the name's ending.
+// Otherwise the name's ending would be wrong for the format of the content.
 TEST_F(OutputsTest, ANameWithTheEndingOfAnotherFormatIsRefused) {
   keep_a_run();
   const auto refused = [&](Words words, const std::string& name, const std::string& expected) {
@@ -146,8 +146,8 @@ TEST_F(OutputsTest, ACacheNeverReplacesAnotherFileOfItsName) {
 }
 
 TEST_F(OutputsTest, ASummaryMayBeTheFileThatItsOwnWrapperHasLocked) {
-  // As in `flock s.json ringside run --summary s.json`: flock(1) makes the file and leaves its descriptor to the
-  // command.
+  // As in `flock s.json ringside run --summary s.json`: flock(1) makes the file, and the command inherits the
+  // descriptor of this file.
   const auto locked = [file = summary_] {
     const int fd = open(file.c_str(), O_RDONLY | O_CREAT, 0600);
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) _exit(126);

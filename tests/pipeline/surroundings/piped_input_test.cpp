@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Inputs from a pipe that the command's own user has made: `--config <(COMMAND)`, `COMMAND | ringside report
+// Inputs from a pipe that the user of the command has made: `--config <(COMMAND)`, `COMMAND | ringside report
 // /dev/stdin`.
 #include <unistd.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using namespace testing::names;
 
-/// Lets `descriptor` read `text`, which fits into a pipe, as a shell does.
+/// Makes `descriptor` the read end of a pipe that contains `text`, as a shell does. `text` must fit into the pipe.
 std::function<void()> piped(const std::string& text, int descriptor) {
   return [text, descriptor] {
     int ends[2];

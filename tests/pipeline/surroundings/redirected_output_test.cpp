@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Outputs that are one of the command's own descriptors (`--output /dev/stdout >> FILE`): existing content stays, the
-// bytes arrive whole, and no text for people gets between them.
+// Outputs that are one of the command's own descriptors (`--output /dev/stdout >> FILE`): existing content remains, all
+// bytes arrive, and no message for the user is written between them.
 #include <fcntl.h>
 #include <unistd.h>
 

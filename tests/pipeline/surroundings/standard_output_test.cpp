@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An answer that does not arrive is a failure: every command reports a standard output that accepts nothing.
+// If a command's output cannot be written, the command has failed: every command reports a standard output that accepts
+// no bytes.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -49,8 +50,8 @@ class StandardOutputTest : public PipelineTest {
     return copy;
   }
 
-  /// Each command exits with 0 if its output arrives. Called again for each try: some commands make or delete the
-  /// files they name.
+  /// Each of these commands exits with 0 if its output is written. Call this function again for each try, because some
+  /// commands make or delete the files that they name.
   std::vector<Command> commands() const {
     const std::string fresh = folder_.file("fresh" + std::to_string(++copies_));
     fs::create_directory(fresh);

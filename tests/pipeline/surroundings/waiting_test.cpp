@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// No command waits for a file that another user, or a mistake, has put in a place that it reads. Above all this means
-// named pipes: an ordinary open of a pipe waits for the other end.
+// No command waits for a file that another user has put, or that is by mistake, where the command reads or writes. Most
+// of these files are named pipes: an ordinary open of a pipe waits for the other end.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ class WaitingTest : public PipelineTest {
  protected:
   void SetUp() override { ASSERT_EQ(mkfifo(pipe_.c_str(), 0600), 0); }
 
-  /// The alarm kills a command that waits, long before the test's own time is up.
+  /// The alarm kills a command that waits, long before the test's time limit.
   Finished run_unless_it_waits(const std::string& program, const Words& arguments) const {
     const Finished ended = run(program, arguments, [this] {
       setenv("TMPDIR", shared_.c_str(), 1);

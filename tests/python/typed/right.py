@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a type checker accepts: a solver, analyses and readers, as docs/publish/python.md has them. It is checked, not run."""
+"""Code that a type checker must accept: a solver, analyses and readers, as in docs/publish/python.md. This file is
+checked, not run."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a type checker refuses: each line with a comment, which names what is wrong, and no other. It is checked, not run."""
+"""Code in which a type checker must refuse exactly the lines with a comment. The comment names what is wrong. This file
+is checked, not run."""
 import ringside
 
 ringside.publish({"x": ("f46", (3,))})  # dtype

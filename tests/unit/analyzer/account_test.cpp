@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The analyzer's report about a solver that reports nowhere else.
+// The analyzer's report about a solver that makes no report of its own.
 #include "analyzer/account.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Helpers for tests of golden bytes: the text of bytes, and for a ring of any format the places of its parts and a
-// slot's header.
+// Helpers for tests of golden bytes: the text of bytes, and, for a ring of any format, the places of the ring's parts
+// and the header of a slot.
 #pragma once
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ inline void place_golden(RingGeometry& geometry) {
   }
 }
 
-/// payload_bytes: in format 2, the number of rows. seed: that of the slot.
+/// payload_bytes: in format 2, the number of rows. seed: the slot's seed.
 inline SlotHeader golden_header_of(std::uint64_t payload_bytes, std::uint64_t seed) {
   SlotHeader header;
   header.iteration = 42;

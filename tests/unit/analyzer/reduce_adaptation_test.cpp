@@ -13,7 +13,7 @@ class ReduceAdaptationTest : public ::testing::Test {
     planned_.adapt = true;
   }
 
-  /// Ends enough steps in each mode. slot_ns, transfer_ns: the time of a step in each mode.
+  /// Ends enough steps in each mode. slot_ns, transfer_ns: the time of a step in the modes `slot` and `transfer`.
   void run_steps(ReduceAdaptation& adaptation, std::int64_t slot_ns, std::int64_t transfer_ns) {
     for (int step = 0; step < 10 * ReduceAdaptation::kMeasured; ++step) {
       now_ns_ += adaptation.at() == ReduceAt::kSlot ? slot_ns : transfer_ns;

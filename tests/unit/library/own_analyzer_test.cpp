@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The work of the library for its own analyzer, except for starting it: it splits options into words, and binds this
-// process's threads to cores. tests/python/own_analyzer_test.py and tests/examples test the rest.
+// What the library does when it starts an analyzer itself, except for the start: it splits options into words, and
+// binds the threads of this process to cores. tests/python/own_analyzer_test.py and tests/examples test the rest.
 #include "library/own_analyzer.hpp"
 
 #include <gtest/gtest.h>
@@ -97,7 +97,7 @@ TEST(BoundThreadsTest, SeveralMayEndInAnyOrder) {
   const auto second = std::make_unique<BoundThreads>(std::vector{all.front()});
   first.reset();
   EXPECT_EQ(allowed_cpus(), std::vector{all.front()});
-  first = std::make_unique<BoundThreads>(std::vector{all.back()});  // no core is in both: the newer object decides
+  first = std::make_unique<BoundThreads>(std::vector{all.back()});  // no core is in both: the newer one decides
   EXPECT_EQ(allowed_cpus(), std::vector{all.back()});
   first.reset();
   EXPECT_EQ(allowed_cpus(), std::vector{all.front()});

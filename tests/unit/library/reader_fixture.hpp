@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A reader of the C interface, beside a pool's owner in the same process, and a journal beside the pool.
+// A reader with the C interface, a pool's owner in the same process, and a journal beside the pool.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class ReaderTest : public ::testing::Test {
   }
   ~ReaderTest() override { ringside_reader_free(reader_); }
 
-  /// Makes a pool of five variables and opens it.
+  /// Makes a pool with five variables, and opens it.
   void begin(std::uint32_t slots, std::uint64_t steps) {
     const Catalogue catalogue = catalogue_of(schema_, five_scalars());
     pool_.emplace(RingPool::create(path_, RingShape::of(schema_, catalogue), slots));

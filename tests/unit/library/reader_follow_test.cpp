@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A follower that uses the C interface waits for steps and for pools, and is informed of the way in which a run has
-// ended.
+// A follower that uses the C interface waits for steps and for pools, and is told how a run has ended.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -42,7 +42,7 @@ TEST_F(WriterTest, ARefusalIsToldFromAnArgument) {
   EXPECT_EQ(error_.reason, static_cast<std::uint32_t>(RINGSIDE_REASON_REFUSED));
 }
 
-/// No analyzer exists: the arguments are refused before the library searches for one.
+/// There is no analyzer, because the arguments are refused before the library searches for one.
 TEST_F(WriterTest, ArgumentsThatCannotBeAreRefusedInOneLine) {
   options_.peer_timeout_s = 0.01;
   const auto expect = [&](const char* line, const auto& change) {

@@ -77,8 +77,8 @@ TEST(Allocation, ReallocKeepsTheContentAndGivesTheRestBack) {
 TEST(Allocation, AlignmentsUpToAGibibyteAreKept) {
   START_ARENA(arena, Way{}.in("/dev/shm", 1024 * kMiB));
   for (size_t alignment = 1; alignment <= 1024 * kMiB; alignment *= 4) {
-    // After this allocation, the piece's next page is aligned to 4 KiB only. The greatest alignments would find no
-    // place beside such an allocation.
+    // After this allocation, the next page of the piece is aligned only to 4 KiB. For the largest alignments, there
+    // would be no place beside such an allocation.
     void* const before = alignment < 256 * kMiB ? ringside_memory_alloc(100) : nullptr;
     void* const memory = ringside_memory_aligned(alignment, 100);
     ASSERT_NE(memory, nullptr) << alignment << ": " << ringside_memory_error();

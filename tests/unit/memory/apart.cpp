@@ -36,8 +36,8 @@ std::string failed(const char* what) {
   return std::string(what) + ": " + std::strerror(errno);
 }
 
-/// Gives this process its own mounts. Without root, this needs a user namespace. Returns an empty text, or the reason
-/// for a failure.
+/// Gives this process a separate mount namespace. A user other than root needs a user namespace for this. Returns an
+/// empty text, or the reason for a failure.
 std::string own_mounts() {
   const uid_t user = getuid();
   const gid_t group = getgid();
@@ -78,7 +78,7 @@ Ending in_process(const std::function<int()>& act) {
   pollfd lines{ends[0], POLLIN, 0};
   for (;;) {
     const int ready = poll(&lines, 1, kMostSilenceMs);
-    if (ready == 0) {  // SIGKILL: a thread that waits in a fault has blocked all other signals
+    if (ready == 0) {  // SIGKILL, because a thread that waits in a fault blocks all other signals
       ending.lines += "ended after two minutes without a line\n";
       kill(child, SIGKILL);
       break;
@@ -109,7 +109,7 @@ std::string mount_own_disk(uint64_t disk_bytes, uint64_t tmpfs_bytes) {
   const std::string none = mount_own_tmpfs(tmpfs_bytes);
   if (!none.empty()) return none;
   const std::string image = std::string(kOwnFolder) + "/disk";
-  // Without a journal, because an error of the device would otherwise stop the file system, too.
+  // Without a journal, because otherwise an error of the device would also stop the file system.
   const std::string commands = "truncate -s " + std::to_string(disk_bytes) + " " + image +
                                " && mkfs.ext4 -q -F -m 0 -O ^has_journal " + image + " && mount -o loop " + image +
                                " " + kOwnDiskFolder + " && rmdir " + kOwnDiskFolder + "/lost+found";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A test's own processes and file systems: for tests that end the process, or that need far memory without free space.
+// Separate processes and file systems for tests that end the process, or that need far memory without free space.
 #pragma once
 
 #include <stddef.h>
@@ -25,15 +25,15 @@ Ending in_process(const std::function<int()>& act);
 inline constexpr const char* kOwnFolder = "/dev/shm";
 inline constexpr const char* kOwnDiskFolder = "/mnt";
 
-/// In a child of in_process: from now on, kOwnFolder is a tmpfs that only this process sees and that ends with it.
-/// Returns an empty text, or why this is not possible.
+/// For a child of in_process: from now on, kOwnFolder is a tmpfs that only this process sees and that ends with the
+/// process. Returns an empty text, or the reason why this is not possible.
 std::string mount_own_tmpfs(uint64_t bytes);
-/// As mount_own_tmpfs, but for a disk: kOwnDiskFolder is an ext4 of `disk_bytes` on a loop device. The device's blocks
-/// are in a tmpfs of `tmpfs_bytes` at kOwnFolder. For root only.
+/// Like mount_own_tmpfs, but for a disk: kOwnDiskFolder is an ext4 file system of `disk_bytes` on a loop device. The
+/// device's blocks are in a tmpfs of `tmpfs_bytes` at kOwnFolder. For root only.
 std::string mount_own_disk(uint64_t disk_bytes, uint64_t tmpfs_bytes);
 
-/// From now on, these system calls fail with `error` in all threads, by a seccomp filter. false: the filter is not
-/// permitted.
+/// From now on, these system calls fail with `error` in all threads, because of a seccomp filter. Returns false if the
+/// filter is not permitted.
 bool fail_calls(std::initializer_list<int> numbers, int error);
 
 }  // namespace ringside::testing

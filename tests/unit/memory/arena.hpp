@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An arena for a test: it is started with the test's options and stopped at the test's end. If the kernel does not
-// permit the arena, the test is skipped with the library's message.
+// An arena for a test. The arena is started with the test's options, and stopped at the test's end. If the kernel does
+// not permit the arena, the test is skipped with the library's message.
 #pragma once
 
 #include <errno.h>
@@ -30,7 +30,7 @@ inline struct ringside_memory_stats stats_now() {
   return stats;
 }
 
-/// The options of an arena that tests combine: all but its folder and sizes.
+/// The options of an arena that tests combine: all options except the folder and the sizes.
 struct Way {
   uint32_t faults = RINGSIDE_MEMORY_FAULTS_SIGNAL, copy_only = 0, granule_bytes = 0, in_place = 0;
   ringside_memory_options in(const char* far_folder, uint64_t far_bytes = 64 * kMiB) const {
@@ -72,7 +72,7 @@ class Arena {
 
 }  // namespace ringside::testing
 
-/// Starts `arena` or skips the test.
+/// Starts `arena`, or skips the test.
 #define START_ARENA(arena, options)                            \
   const ringside::testing::Arena arena(options);               \
   if ((arena).not_permitted()) GTEST_SKIP() << (arena).line(); \

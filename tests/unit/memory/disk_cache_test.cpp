@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which granules stay in DRAM, and which are known to be unchanged, if far memory is a file on a disk, where a needless
-// read or write costs most. The tests use the counts of faults and bytes, and no clock.
+// Which granules remain in DRAM, and which are known to be unchanged, if far memory is a file on a disk, for which an
+// unnecessary read or write takes the most time. The tests use the counts of faults and bytes, and no clock.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -26,7 +26,7 @@ TEST(OnADisk, StoresThroughWhatWasLoadedOpenTheirNeighbours) {
   const Pages data(96), others(4096);
   data.store(1);
   others.store(9);  // four times the DRAM, so all of `data` leaves it
-  ASSERT_EQ(data.count_of(1), data.count());  // loads, so the data comes in unchanged
+  ASSERT_EQ(data.count_of(1), data.count());  // only loads, so the data remain unchanged
   const uint64_t before = stats_now().faults_write;
   data.store(2);
   const uint64_t faults = stats_now().faults_write - before;
@@ -132,7 +132,7 @@ TEST(ReadAheadPlan, PassesOverWhatIsThereAlready) {
   EXPECT_EQ(ahead.plan(103, memory::kAdviceNormal, 64, &confirmed, &stored), 8U);
   EXPECT_EQ(confirmed, 1U);
   EXPECT_TRUE(stored);
-  ahead.expect(120, 8, 1, false);  // one granule came in; the next sixteen were already present
+  ahead.expect(120, 8, 1, false);  // one granule was read; the next sixteen were already present
   EXPECT_EQ(ahead.plan(120, memory::kAdviceNormal, 64, &confirmed, &stored), 32U);
   EXPECT_EQ(confirmed, 0U);
   EXPECT_EQ(ahead.plan(500, memory::kAdviceNormal, 64, &confirmed, &stored), 1U) << "not where a stream ended";

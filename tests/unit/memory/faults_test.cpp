@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Faults that do not belong to the library, faults in a child, and faults of the kernel's own accesses.
+// Faults that do not belong to the library, faults in a child process, and faults of accesses that the kernel makes.
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 namespace ringside::testing {
 namespace {
 
-/// Runs `act` in a child. Returns the signal that ends the child, or 0 if it ends by itself.
+/// Runs `act` in a child process. Returns the signal that ends the child, or 0 if no signal ends it.
 int signal_of_child(const std::function<void()>& act) {
   return in_process([&] {
            signal(SIGSEGV, SIG_DFL);  // otherwise a sanitizer's handler would end the child
@@ -45,7 +45,7 @@ void* segv_address(volatile char* at) {
   return segv_at;
 }
 
-/// Loads a byte, or raises SIGBUS if `at` is nullptr; a handler may jump back here.
+/// Loads a byte, or raises SIGBUS if `at` is nullptr. A handler may jump back to this function.
 void bus_error(const volatile char* at) {
   if (sigsetjmp(back, 1) != 0) return;
   if (at != nullptr) {

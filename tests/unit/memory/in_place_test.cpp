@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Far memory that is read and written in place: which chunks are promoted and demoted, and that no store is lost
-// meanwhile. tmpfs stands in for DAX here: both are mapped files.
+// Far memory that is read and written in place: which chunks are promoted and demoted. No store may be lost meanwhile.
+// tmpfs is used in place of DAX here, because both are mapped files.
 #include "memory/in_place/in_place.hpp"
 
 #include <fcntl.h>
@@ -95,8 +95,8 @@ TEST(InPlace, ColdMemoryTakesNeitherDramNorFaults) {
 TEST(InPlace, TouchedChunksArePromotedAndTheirStoresAreKept) {
   START_ARENA(arena, in_place_options());
   uint64_t* const words = filled();
-  // Two threads store to every 16th chunk (1 MiB in all) all the time, also while a chunk is being copied. These chunks
-  // stay hot, so they must leave space in DRAM for those that the test touches.
+  // Two threads store continuously to every 16th chunk (1 MiB in total), also while a chunk is being copied. These
+  // chunks remain hot, so they must leave space in DRAM for the chunks that the test touches.
   constexpr uint64_t kStride = 16 * kChunk / sizeof(uint64_t);
   std::atomic<bool> stop{false};
   std::vector<uint64_t> counts(2, 0);
@@ -111,7 +111,7 @@ TEST(InPlace, TouchedChunksArePromotedAndTheirStoresAreKept) {
     });
   }
   EXPECT_TRUE(touch_until(words, 2 * kMiB, [] { return stats_now().promoted_bytes >= 2 * kMiB; }));
-  // Other chunks become hot, and untouched chunks are demoted for them.
+  // Other chunks become hot, and untouched chunks are demoted to make space for them.
   EXPECT_TRUE(touch_until(words + kWords / 2, 6 * kMiB, [] { return stats_now().demotions >= 10; }));
   stop.store(true);
   for (std::thread& thread : threads) thread.join();

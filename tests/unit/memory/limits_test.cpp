@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The DRAM limit, pins, and the process's real use of memory.
+// The DRAM limit, pins, and the memory that the process really uses.
 #include <malloc.h>
 
 #include <cstring>

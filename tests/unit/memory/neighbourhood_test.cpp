@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A granule that belongs to no stream comes in with its neighbourhood if that saves faults, and alone if it does not.
-// The tests use the counts of faults and bytes, and no clock.
+// A granule that belongs to no stream is read with its neighbourhood if that saves faults, and alone otherwise. The
+// tests use the counts of faults and bytes, and no clock.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -19,7 +19,8 @@ struct Cost {
 
 class Neighbourhood : public ::testing::TestWithParam<const char*> {
  protected:
-  /// Touches random neighbourhoods, and in each the pages from the last to the first: no stream.
+  /// Touches random neighbourhoods, and in each of them the pages from the last to the first, so that there is no
+  /// stream.
   Cost touch_neighbourhoods(const Pages& data, size_t visits) {
     return cost_of([&] {
       for (size_t visit = 0; visit < visits; ++visit) {
@@ -33,7 +34,7 @@ class Neighbourhood : public ::testing::TestWithParam<const char*> {
       for (size_t visit = 0; visit < visits; ++visit) EXPECT_EQ(data[next() % data.count()], 5);
     });
   }
-  /// Touches random pages, and at every third visit also a second page of the neighbourhood.
+  /// Touches random pages. At every third visit, also touches a second page of the neighbourhood.
   Cost touch_pages_and_some_neighbours(const Pages& data, size_t visits) {
     return cost_of([&] {
       for (size_t visit = 0; visit < visits; ++visit) {

@@ -113,7 +113,7 @@ class Worker {
 
   uint64_t some_words() { return random_() % 3 == 0 ? random_() % 2000 + 1 : random_() % (uint64_t{1} << 18) + 1; }
 
-  // Far memory was full: nothing may have changed.
+  // Far memory was full, so nothing may have changed.
   void refused(const Block& block) {
     if (!run_.may_be_full || errno != ENOMEM) return fail(ringside_memory_error());
     counts_.refused.fetch_add(1, std::memory_order_relaxed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Threads load, store, allocate, free, resize, advise, pin and change the limit in the arena. The content is compared
-// with that of plain memory after the same operations.
+// with that of ordinary memory on which the same operations were made.
 #pragma once
 
 #include <atomic>
@@ -16,10 +16,10 @@ struct OracleRun {
   uint64_t operations = 0;  // the operations of each thread; a block of words counts as one
   int threads = 4;
   uint64_t seed = 1;
-  bool may_be_full = false;  // an allocation may fail with ENOMEM; existing allocations then stay as they were
+  bool may_be_full = false;  // an allocation may fail with ENOMEM; existing allocations do not change then
   /// Called by each thread after about every 64th operation, with a random number.
   std::function<void(uint64_t random)> meanwhile;
-  bool reports_at_once = false;  // writes a difference to standard error at once: the process may end before it returns
+  bool reports_at_once = false;  // writes a difference to standard error at once, because the process may end
 };
 
 struct OracleCounts {
@@ -27,7 +27,8 @@ struct OracleCounts {
   std::atomic<uint64_t> refused{0};   // refused allocations, with may_be_full
 };
 
-/// Returns an empty text, or the first difference. The caller has started the arena. `counts` grow meanwhile.
+/// Returns an empty text, or the first difference. The caller must have started the arena. The numbers in `counts` grow
+/// during the call.
 std::string compare_with_plain_memory(const ringside_memory_options& options, const OracleRun& run,
                                       OracleCounts* counts = nullptr);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // memory_oracle FOLDER SIGNAL|THREAD COPY_ONLY GRANULE OPERATIONS [THREADS [SEED [IN_PLACE [TROUBLE [ROUNDS]]]]]: the
-// comparison with plain memory, of any length. TROUBLE: a name in trouble.hpp; each round is then a separate process
-// with another seed. `full` needs a small file system, `device` needs the folders of mount_own_disk.
+// comparison with ordinary memory, for any length of time. TROUBLE: a name in trouble.hpp; each round is then a
+// separate process with another seed. `full` needs a small file system, `device` needs the folders of mount_own_disk.
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>

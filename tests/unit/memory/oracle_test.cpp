@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The short form of the comparison with plain memory, for every combination of faults, far memory and granules.
+// The short form of the comparison with ordinary memory, for every combination of faults, far memory and granules.
 // memory_oracle (oracle_main.cpp) is the long form.
 #include "tests/unit/memory/oracle.hpp"
 

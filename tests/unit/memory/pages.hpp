@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of the arena as pages; a test stores and loads one byte of each.
+// Memory of the arena as pages. A test stores and loads one byte of each page.
 #pragma once
 
 #include <gtest/gtest.h>

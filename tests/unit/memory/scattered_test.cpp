@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Evictions of granules without neighbours, and reads of a disk ahead of a stream: neither optimisation may lose a
+// Evictions of granules without neighbours, and disk reads ahead of a stream: neither of these optimisations may lose a
 // store.
 #include <cstring>
 #include <thread>
@@ -47,7 +47,8 @@ TEST_F(Scattered, AStoreAfterALoadIsKept) {
   for (const uint32_t copy_only : {0u, 1u}) {
     START_ARENA(arena, (Way{1, copy_only}.in("/dev/shm")));
     uint64_t* const words = numbered_pages();
-    // Two threads, each with every other page. Every third touch only loads, so that some pages stay protected.
+    // There are two threads, each of which uses every second page. Every third touch only loads, so that some pages
+    // remain protected.
     const auto work = [&](uint64_t which) {
       std::vector<uint64_t> expected(kPages);
       for (uint64_t page = 0; page < kPages; ++page) expected[page] = page;
@@ -74,8 +75,8 @@ TEST(DiskStream, SeesWhatWasWrittenAfterItsBlockWasReadAhead) {
   ASSERT_NE(words, nullptr) << ringside_memory_error();
   for (uint64_t i = 0; i < kWords; ++i) words[i] = i;
   ASSERT_EQ(ringside_memory_advise(words, kBytes, RINGSIDE_MEMORY_DONT_NEED), 0) << ringside_memory_error();
-  // The stream reads 1 MiB, and the reads of the next blocks have begun. Then a part of the next 1 MiB changes and
-  // leaves DRAM.
+  // The stream reads 1 MiB, and the reads of the next blocks begin. Then a part of the next 1 MiB changes and leaves
+  // DRAM.
   for (uint64_t begin = 0; begin < kWords; begin += kStep) {
     for (uint64_t i = begin; i < begin + kStep; ++i) ASSERT_EQ(words[i], i % 1000 == 0 && begin != 0 ? i + 1 : i);
     const uint64_t next = begin + kStep;

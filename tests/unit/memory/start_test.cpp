@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options that start accepts, and its messages for others.
+// The options that `start` accepts, and its messages about others.
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -51,7 +51,7 @@ TEST(Start, ASecondStartIsRefusedAndStartAfterStopWorks) {
   EXPECT_EQ(errno, EINVAL);
 }
 
-// A page that the kernel shares (KSM) cannot be moved. Before the library excluded such pages, a service with
+// A page that the kernel shares (KSM) cannot be moved. Before the library prevented such sharing, a service with
 // MemoryKSM=yes hung. With AddressSanitizer the kernel would look through terabytes of shadow memory, for minutes.
 TEST(Start, NoMemoryWhosePagesAreMovedIsSharedByTheKernel) {
   constexpr int kMergeAll = 67;  // PR_SET_MEMORY_MERGE, since Linux 6.4

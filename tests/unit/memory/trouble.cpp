@@ -73,8 +73,8 @@ int work(Trouble trouble, const ringside_memory_options& options, OracleRun run,
   }
   run.reports_at_once = true;
   OtherUser other(options.far_folder);
-  // The trouble begins in the second or third sixteenth of the run: much is in far memory then, and most of the work
-  // remains.
+  // The trouble begins in the second or third sixteenth of the run: then much content is in far memory, and most of the
+  // work remains to be done.
   std::mt19937_64 random(run.seed);
   const uint64_t most = run.operations * static_cast<uint64_t>(run.threads) / 64;
   std::atomic<uint64_t> steps{0};
@@ -99,7 +99,7 @@ int work(Trouble trouble, const ringside_memory_options& options, OracleRun run,
   return ringside_memory_stop() == 0 ? 0 : kDiffers;
 }
 
-/// Returns how a process ended if that is wrong; otherwise an empty text.
+/// If a process ended in a wrong way, returns how it ended; otherwise an empty text.
 std::string judge(Trouble trouble, const Ending& ending) {
   const std::string how = "signal " + std::to_string(ending.signal) + ", code " + std::to_string(ending.code) +
                           ", standard error: " + ending.lines;

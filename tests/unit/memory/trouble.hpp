@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One round of the comparison with plain memory, in a separate process. Meanwhile far memory becomes full or fails, or
-// the process is killed. The round checks what the library promises for that case.
+// One round of the comparison with ordinary memory, in a separate process. During the round, far memory becomes full or
+// fails, or the process is killed. The round checks what the library promises for this case.
 #pragma once
 
 #include <stdint.h>
@@ -19,7 +19,7 @@ enum class Trouble {
   kOrdersFail,       // io_submit fails, and so does the write that replaces it
   kEventsFail,       // io_getevents fails
   kLateWritesFail,   // the kernel accepts a write, and reports the failure at its completion
-  kHolesFail,        // holes cannot be punched: space is not given back
+  kHolesFail,        // holes cannot be punched, so space is not given back
   kDeviceIsFull,     // the loop device of mount_own_disk has no free block: EIO at a write's completion
   kKilled
 };

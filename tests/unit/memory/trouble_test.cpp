@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The comparison with plain memory by 8 threads while far memory is full, while it fails, and while the process is
+// The comparison with ordinary memory by 8 threads, while far memory is full, while it fails, and while the process is
 // killed. Each round is a separate process. memory_oracle (oracle_main.cpp) makes any number of rounds.
 #include "tests/unit/memory/trouble.hpp"
 
@@ -28,7 +28,8 @@ OracleRun run_of(uint64_t operations, uint64_t seed) {
   return run;
 }
 
-/// Runs `act` in a process with its own file system. Returns the error that `act` reports, or why it could not run.
+/// Runs `act` in a process with a separate file system. Returns the error that `act` reports, or the reason why it
+/// could not run.
 Round with_mount(const std::function<std::string()>& mount, const std::function<Round()>& act) {
   const Ending ending = in_process([&] {
     Round round;
@@ -55,8 +56,8 @@ std::string small_disk() {
   return mount_own_disk(64 * kMiB, 128 * kMiB);
 }
 
-/// After all processes have ended: waits until a folder's file system has its free space again, and reports files that
-/// are left.
+/// Call after all processes have ended. Waits until a folder's file system has its free space again, and reports files
+/// that are left.
 std::string left_in(const char* folder, uint64_t free_before) {
   // A worker of the kernel may release the last reference to a file later.
   while (std::filesystem::space(folder).free < free_before) sched_yield();  // in_process ends an endless wait
@@ -82,7 +83,7 @@ class FullFarMemory : public ::testing::TestWithParam<FullCase> {
  protected:
   static Round compare(const char* folder) {
     const uint64_t free_before = std::filesystem::space(folder).free;
-    // Whether an allocation finds the file system full depends on chance, so this makes rounds until one does.
+    // Whether an allocation finds the file system full is random, so rounds are made until one does.
     Round round;
     for (uint64_t seed = 1; seed <= 20 && round.refused == 0 && round.wrong.empty(); ++seed) {
       round = round_with(Trouble::kFull, GetParam().way.in(folder, GetParam().far_bytes), run_of(1000, seed));
@@ -135,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(
                       FailingCase{"LateWritesCopy", Trouble::kLateWritesFail, {1, 1}}),
     [](const auto& given) { return std::string(given.param.name); });
 
-// The owner of the failed read's granule never continues, so the handler of SIGABRT would wait for ever.
+// The thread that owns the granule of the failed read never continues, so the handler of SIGABRT would wait for ever.
 TEST(FailingFarMemory, EndsAProcessWhoseHandlerOfSigabrtTouchesIt) {
   static volatile char* memory;
   for (const uint32_t faults : {1u, 2u}) {

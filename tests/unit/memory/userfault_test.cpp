@@ -34,7 +34,8 @@ struct Page {
   bool swapped = false;  // mincore(2) reports it as absent
 };
 
-/// One result of a call: the number of pages moved, how many of them the kernel counts, and the call's result.
+/// One result of a call: the number of moved pages, how many of these the kernel counts, and the value that the call
+/// returns.
 struct Answer {
   long result;
   uint64_t moves = 0, counts = 0;
@@ -132,7 +133,7 @@ class UserFaultAnswers : public ::testing::Test {
       EXPECT_EQ(found->second.content, static_cast<int>(page) + 1);
     }
   }
-  /// The message of a process that `act` ends.
+  /// The message of a process that ends because of `act`.
   static std::string line_of(const std::function<void()>& act) {
     const Ending ending = in_process([&] { return act(), 0; });
     return ending.signal == SIGABRT ? ending.lines : "it goes on";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Asynchronous writes of a far file on a disk. A test holds a write back by not submitting it: the file then certainly
-// has its old content, as it has while a disk is slow.
+// Asynchronous writes of a far file on a disk. A test delays a write by not submitting it. Until then, the file
+// certainly has its old content, as on a slow disk.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -78,7 +78,7 @@ class WriteBehindTest : public ::testing::Test {
     file_.read(offset, pages.at, bytes);
     return pages.all(content);
   }
-  /// Whether `act` waits until the held-back writes are submitted, and then ends.
+  /// Returns whether `act` waits until the delayed writes are submitted, and then ends.
   bool waits_for_submit(const std::function<void()>& act) {
     std::atomic<bool> over{false};
     std::thread other([&] {
@@ -160,7 +160,7 @@ TEST_F(WriteBehindTest, ABlockThatWasReadAheadBeforeAWriteIsNotUsedThere) {
   EXPECT_TRUE(reads(kStageBytes + 64 * kPage, 2 * kPage, 'b'));
 }
 
-// Each of the n threads owns every n-th MiB, as it would own the words of its granules.
+// Each of the n threads owns every n-th MiB, in the same way as a thread owns the words of its granules.
 TEST_F(WriteBehindTest, ThreadsReadWhatTheyWroteThoughThereIsRoomForLittleOfIt) {
   constexpr uint64_t kThreads = 4, kArea = uint64_t{1} << 20, kPages = 8 * kArea / kPage;
   std::vector<std::thread> threads;
@@ -179,7 +179,7 @@ TEST_F(WriteBehindTest, ThreadsReadWhatTheyWroteThoughThereIsRoomForLittleOfIt) 
           const uint64_t offset = (first * kPage / kArea * kThreads + thread) * kArea + in_area * kPage;
           switch (random() % 9) {
             case 0:
-              file_.submit(together);  // a hole waits for writes, so its owner must submit its own
+              file_.submit(together);  // a hole waits for writes, so these must be submitted first
               file_.punch(offset, count * kPage);
               std::fill_n(content.begin() + static_cast<ptrdiff_t>(first), count, 0);
               break;
@@ -218,7 +218,7 @@ TEST_F(WriteBehindTest, AWriteThatFailsEndsTheProcess) {
     file_.flush();
     _exit(0);
   };
-  // The child adopts a file, as a forked program does, and so has its own queues.
+  // The child process adopts a file, as a forked program does, and therefore has its own queues.
   const auto in_child = [&] {
     const int file = open(kFolder, O_TMPFILE | O_RDWR | O_DIRECT, 0600);
     if (file < 0 || ftruncate(file, static_cast<off_t>(kFileBytes)) != 0 || file_.adopt(file) != 0) _exit(1);

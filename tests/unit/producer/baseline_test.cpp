@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The baseline does the same work as producer and analyzer together: the same iterates, reduced against the
-// same predecessors.
+// The baseline does the same work as producer and analyzer together: the same iterates, reduced with the same previous
+// iterates.
 #include "producer/baseline.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,8 @@ std::unique_ptr<Solver> solver_of_grid() {
   return make_pagerank(make_grid(kSide, Orientation::kInLinks), 0.85);
 }
 
-/// Runs iterations 1 to `last`. Each due iterate is copied, as into a slot, and reduced against the previous copy.
+/// Runs iterations 1 to `last`. Each iterate that is due is copied, as into a slot, and reduced with the previous copy
+/// as its previous iterate.
 Reductions reduced_in_slots(std::uint64_t last, std::uint64_t every, int passes) {
   const auto solver = solver_of_grid();
   std::vector<double> x(kRows);
@@ -48,7 +49,7 @@ Reductions reduced_in_slots(std::uint64_t last, std::uint64_t every, int passes)
 
 class BaselineTest : public ::testing::Test {
  protected:
-  /// iterations: 0 means until the tolerance is met.
+  /// iterations: 0 means that the run continues until the tolerance is met.
   BaselineResult run(std::uint64_t iterations, std::uint64_t every = 1, int passes = 1, double tolerance = 0) {
     SolveOptions options;
     options.iterations = iterations;
@@ -87,7 +88,7 @@ TEST_F(BaselineTest, WithEveryItComparesWithTheIterateReducedBefore) {
   }
 }
 
-// x of a reduced step is compared with x of the step that was reduced before it, wherever r and p lie.
+// x of a reduced step is compared with x of the previously reduced step, wherever r and p are in the payload.
 TEST_F(BaselineTest, AStepOfSeveralVariablesIsReducedByItsX) {
   const CsrMatrix matrix = testing::laplacian_plus_one(kRows, reference::grid_links(kSide));
   for (const std::uint64_t every : {1u, 3u}) {

@@ -13,7 +13,8 @@
 
 namespace ringside::testing {
 
-/// One row; x_k = x_{k-1} + 1, with the change that the test sets for each iteration (1 by default).
+/// The solver has one row. x_k = x_{k-1} + 1; the reported change is what the test sets for each iteration (1 by
+/// default).
 class Counting final : public Solver {
  public:
   std::vector<double> change;

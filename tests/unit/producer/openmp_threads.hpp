@@ -6,7 +6,7 @@
 
 namespace ringside::testing {
 
-/// Restores the number of threads at its end, even if the test has set it again.
+/// Restores the number of threads at the end of the scope, even if the test has set it again.
 class OpenMpThreads {
  public:
   explicit OpenMpThreads(int count = omp_get_max_threads()) { omp_set_num_threads(count); }

@@ -30,7 +30,7 @@ class ProducerTest : public ::testing::Test {
     process_.socket = folder_.file("analyzer.socket");
   }
 
-  /// Attaches, and runs the solver while `analyze` plays the analyzer, in this thread. Returns how the run ended.
+  /// Attaches, and runs the solver, while `analyze` does the analyzer's work in this thread. Returns how the run ended.
   SolveEnd run(const std::function<void(HandoffReader&)>& analyze) {
     Listener listener(process_.socket);
     SolveEnd end = SolveEnd::kAnalyzerGone;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions of a solver and a sink that the loop calls, and their order.
+// Which functions of a solver and of a sink the loop calls, and in which order.
 #include "producer/solve_loop.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace {
 
 using testing::Counting;
 
-/// Records every call; refuses a place for iteration `refused`, and sets `stop` when it takes iteration `stops_at`.
+/// Records every call. Refuses a place for iteration `refused`, and sets `stop` when it takes iteration `stops_at`.
 class Noting final : public IterateSink {
  public:
   std::string calls;

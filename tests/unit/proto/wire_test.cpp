@@ -198,7 +198,7 @@ TEST(WireTest, EveryKindOfMessageIsReadAsItEverWas) {
   for (const Golden& golden : goldens()) {
     const std::unique_ptr<proto::Message> read = golden.make();
     ASSERT_TRUE(read->ParseFromString(bytes_of(golden.hex))) << golden.text;
-    // A field that was removed or got another number would be here as an unknown one.
+    // A field that was removed or got another number would be an unknown field here.
     EXPECT_TRUE(proto::util::MessageDifferencer::Equals(*read, *parsed_text(golden))) << read->ShortDebugString();
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The records that a journal lacks when a run attaches. Over all lives of killed analyzers, each committed step is
-// recorded once, or once as missing.
+// The records that are missing in a journal when a run attaches. Over all lives of killed analyzers, each committed
+// step must be recorded once, or recorded once as missing.
 #include <algorithm>
 #include <random>
 
@@ -41,7 +41,8 @@ class CatchUpTest : public JournalFixture {
     for (int i = 0; i < steps; ++i) commit(recorded);
   }
 
-  /// A new producer continues the run. written: the number of catch-up records that are written before the next kill.
+  /// Lets a new producer continue the run. written: the number of catch-up records that are written before the next
+  /// kill.
   CatchUp resume(std::size_t written = 1000) {
     step_ = 0;
     return take_in(written);
@@ -212,7 +213,7 @@ TEST_F(CatchUpTest, AJournalThatDoesNotKnowTheRunNamesAllThatTheRingDoesNotKeep)
 }
 
 TEST_F(CatchUpTest, ARunAfterAnotherInOnePoolDoesNotCountTheOthersCommits) {
-  newest_ = 500;  // the commits of the other run
+  newest_ = 500;  // the newest commit of the other run
   resume();
   commit(1, false);
   EXPECT_TRUE(missing_in(resume()).empty());
@@ -275,7 +276,7 @@ TEST_F(CatchUpTest, AGapBehindAHeldSlotIsNotAMissingRecord) {
   commit(20, true);
   ASSERT_EQ(window_.front().figures.commit_seq, 4u);
   EXPECT_TRUE(resume().empty());
-  commit(7, false);  // three of them are kept
+  commit(7, false);  // the ring keeps three of them
   expect_one_gap(resume(), 26, 4);
   expect_each_recorded_once();
 }

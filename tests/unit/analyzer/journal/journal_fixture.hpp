@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A fixture for the journal's tests: a pool's name in a folder of its own, records that differ, and functions that
-// change the bytes of a log.
+// A fixture for the journal's tests: a pool's name in a separate folder, records that differ from each other, and
+// functions that change the bytes of a log.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A reader that follows a growing journal: it continues at its last position, and finds the records of a new reader.
+// A reader that follows a growing journal: it continues at its last position, and must find the same records as a new
+// reader.
 
 #include <thread>
 
@@ -9,7 +10,7 @@
 namespace ringside {
 namespace {
 
-/// Bytes that this process has read so far.
+/// The number of bytes that this process has read up to now.
 std::uint64_t bytes_read() {
   std::ifstream io("/proc/self/io");
   std::string key;
@@ -41,7 +42,7 @@ TEST_P(JournalFollowerTest, AFollowerReadsNoMoreThanWhatWasAppended) {
   append(journal, 3);
   EXPECT_TRUE(follower.refresh());
   EXPECT_FALSE(follower.refresh());
-  const std::uint64_t heads = 12 * 2 * kJournalLogs * std::uint64_t{6000};  // of each log, read twice for each refresh
+  const std::uint64_t heads = 12 * 2 * kJournalLogs * std::uint64_t{6000};  // per log, read twice per refresh
   EXPECT_LT(bytes_read() - before, heads);
   EXPECT_LT(heads, 10 * all) << "the test would not see a follower that reads everything";
   EXPECT_EQ(seqs_from(follower, 0), from_to(1, 503));
@@ -53,7 +54,7 @@ TEST_P(JournalFollowerTest, AFollowerSeesEveryRecordOfLogsThatChangePlaces) {
   append(journal, 1, 10'000);
   JournalReader follower = reader();
   std::vector<std::uint64_t> followed = seqs_from(follower, 0);
-  for (int round = 0; round < 240; ++round) {  // more than both logs hold, for either kind
+  for (int round = 0; round < 240; ++round) {  // more than both logs hold, for each kind of journal
     append(journal, 3, 10'000, 2);
     EXPECT_TRUE(follower.refresh());
     for (const std::uint64_t seq : seqs_from(follower, followed.back() + 1)) followed.push_back(seq);

@@ -32,7 +32,7 @@ TEST(JournalLayoutTest, HeaderHasItsGoldenBytes) {
 
 TEST(JournalLayoutTest, FrameHasItsGoldenBytes) {
   std::array<std::byte, 40> frame;
-  frame.fill(std::byte{0xff});  // its padding is written, too
+  frame.fill(std::byte{0xff});  // the padding is also written
   ASSERT_EQ(frame_bytes(11), frame.size());
   encode_frame(frame.data(), 1001, "hello, ring", golden_header().hash);
   EXPECT_EQ(hex(frame.data(), frame.size()),

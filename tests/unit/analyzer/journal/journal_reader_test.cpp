@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Journals in any state: cut, changed, swapped, or another pool's. Records that verify are read; for other data the
-// reader reports the file and the byte.
+// Journals in any state: cut off, changed, swapped, or of another pool. Records with right hashes are read; for other
+// data, the reader reports the file and the byte.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -21,7 +21,7 @@ class JournalReaderTest : public JournalFixture {
   }
   /// Writes records 1 to 40 to log 0.
   void write_forty() const { append_and_close(40); }
-  /// Appends until log 1 is written; returns the number of its first record.
+  /// Appends records until log 1 is written. Returns the number of the first record in log 1.
   std::uint64_t write_both() const {
     Journal journal = open();
     while (std::filesystem::file_size(log(1)) == 0) append(journal, 10);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The records that a journal lost and that the ring still has, and the conversion of a step's figures to a record and
-// back.
+// Records that a journal lost and that can be rebuilt from the ring, and the conversion of a step's figures to a record
+// and back.
 #include "analyzer/journal/journal_rebuild.hpp"
 
 #include <memory>
@@ -36,7 +36,7 @@ class JournalRebuildTest : public JournalFixture {
 
   CatchUp lacking() { return catch_up(pool_, kept_steps(memory_.ring()), started_, 0); }
 
-  /// The steps that the journal lacks and that are recorded anew.
+  /// The steps that are missing in the journal and are recorded again.
   std::vector<RecordedStep> missing() {
     std::vector<RecordedStep> steps;
     for (const auto& what : lacking()) {

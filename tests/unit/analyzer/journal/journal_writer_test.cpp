@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The journal's writer: an appended record is kept, however the writer ends.
+// The journal's writer: an appended record is kept, no matter how the writer ends.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

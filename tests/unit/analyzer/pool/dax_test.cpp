@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Why a place has no DAX, read from made-up nodes. The kernel itself always refuses, because these folders lie on no
-// persistent memory. Also what /proc/PID/smaps shows of a pool on persistent memory, copied from a machine with an
-// NVDIMM (ext4, dax=always).
+// The reasons why a place has no DAX, found on simulated nodes. The kernel itself always refuses DAX, because these
+// folders are not on persistent memory. Also the content of /proc/PID/smaps for a pool on persistent memory, copied
+// from a machine with an NVDIMM (ext4, dax=always).
 #include "analyzer/pool/dax.hpp"
 
 #include <gtest/gtest.h>

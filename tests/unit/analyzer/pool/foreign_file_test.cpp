@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pools and journals that belong, or may belong, to another user: nothing is written to them without --foreign-pool.
+// Pools and journals that belong, or may belong, to another user: without --foreign-pool, nothing is written to them.
 #include "analyzer/pool/foreign_file.hpp"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,8 @@ class ForeignFileTest : public ::testing::Test {
     EXPECT_NE(line.find(part), std::string::npos) << line;
   }
 
-  /// Expects that every writer is refused and the pool does not change, and that the option permits its use.
+  /// Expects that every writer is refused and that the pool does not change. With --foreign-pool, expects that the pool
+  /// may be used.
   void expect_refused_by_all(const std::string& part) const {
     const std::string before = testing::content_of(path_);
     for (const PoolUse use : {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kFreshAgain}) {
@@ -83,7 +84,7 @@ TEST_F(ForeignFileTest, APoolOfAnotherUserIsNotWritten) {
 }
 
 TEST_F(ForeignFileTest, APoolThatBelongsToAnotherUserAsSoonAsItIsMadeIsNotKept) {
-  setfsuid(testing::kNobody);  // as on a mount that gives new files to a user of its own choice
+  setfsuid(testing::kNobody);  // as on a mount whose new files belong to a fixed user
   expect_refused([&] { ask(run_of(kForeignRows), PoolUse::kFresh); }, "belongs to user nobody");
   EXPECT_TRUE(fs::is_empty(folder_.path()));
   EXPECT_NO_THROW(ask_allowing(run_of(kForeignRows), PoolUse::kFresh));

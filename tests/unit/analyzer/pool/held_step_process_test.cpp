@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps that are held across processes: readers that are killed at each point of taking a hold, and a process that
-// commits as fast as it can.
+// Steps that are held across processes: readers that are killed at each point while they take a hold, and a process
+// that commits as fast as it can.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ TEST_F(HeldAcrossProcessesTest, TheLeaseOfAKilledReaderEnds) {
 
 TEST_F(HeldAcrossProcessesTest, AReaderThatIsKilledBetweenItsLockAndItsSecondLookLeavesNothing) {
   ChildProcess reader([&] {
-    static const RingReader opened = RingReader::open(path_);  // has read the header of iteration 2
+    static const RingReader opened = RingReader::open(path_);  // it has read the header of iteration 2
     static const UniqueFd fd(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
     return take_lease(fd.get(), 1, Lease::kShared) == LeaseStatus::kTaken;
   });
@@ -131,8 +131,8 @@ TEST_P(FastWriterTest, NoViewThatMixesTwoStepsPassesItsCheck) {
   EXPECT_EQ(views.held, kViews);
   EXPECT_EQ(views.torn, 0u);
   EXPECT_EQ(views.intact + views.overwritten, kViews);
-  // After a wait of 2 K steps the state of a view is certain: a ring of three slots respects no lease, a ring of eight
-  // does.
+  // After a wait of 2 K steps, the state of a view is certain: a ring of three slots respects no lease, but a ring of
+  // eight slots does.
   EXPECT_EQ(views.waited_intact, slots == 3 ? 0u : kViews / kWaitEvery);
   EXPECT_EQ(views.waited_overwritten, slots == 3 ? kViews / kWaitEvery : 0u);
   if (slots == 8) {

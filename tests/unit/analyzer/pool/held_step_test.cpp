@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps that a reader holds, beside a pool's owner in the same process: leases, views, checks.
+// Steps that a reader holds while the pool's owner runs in the same process: leases, views, checks.
 #include "common/pool_reader/held_step.hpp"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ TEST_F(HeldStepTest, AReaderThatHoldsAllSlotsLosesTheOldestAndItsCheckSaysSo) {
       "iteration 1 is no longer held: the analyzer needed its slot (5 slots, 5 held); what was read since the last "
       "check may be of another step; hold fewer steps, copy them, or give the pool more --slots");
   commit(20);
-  // K - 3 leases are respected: those of iterations 2 and 3 one step later, those of 4 and 5 from then on.
+  // K - 3 leases are respected: one step later, those of iterations 2 and 3; from then on, those of iterations 4 and 5.
   EXPECT_EQ(steps[1].check(), HeldStatus::kOverwritten);
   EXPECT_EQ(steps[2].check(), HeldStatus::kOverwritten);
   EXPECT_EQ(steps[3].check(), HeldStatus::kOk);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Readers, runs and services that meet a pool while it is made, at each of the creation's system calls: from the file's
-// first moment, through libpmemobj's own work, to the end. The creation continues only after they have examined the
-// pool.
+// Readers, runs and services that open a pool while it is made. They do this at each system call of the creation: from
+// the first moment of the file, through the work of libpmemobj, to the end. The creation continues only after they have
+// examined the pool.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -35,10 +35,10 @@
 
 namespace {
 
-bool in_libpmemobj = false;  // if true, this process must not make another pool with libpmemobj: it would deadlock
+bool in_libpmemobj = false;  // if true, making another pool with libpmemobj in this process would deadlock
 std::function<void(const char*)> on_call;  // if set, the calls below are moments of a creation
 
-/// Reports a system call before and after it is made; calls made during the report are not reported.
+/// Reports a system call before and after the call. Calls that are made during the report are not reported.
 template <class Call>
 auto at_moments(const char* name, const Call& call) {
   const auto moment = std::exchange(on_call, nullptr);
@@ -247,7 +247,7 @@ TEST_F(PoolCreationTest, AReaderWaitsForAPoolThatIsBeingMade) {
   mark_as_being_made(creator.get());
   EXPECT_EQ(code_of([&] { RingReader::open(path_, kAtOnce); }), ExitCode::kSystem);
   EXPECT_NE(text_.find("is being made"), std::string::npos) << text_;
-  // This reader waits for a pool for as long as this test may take.
+  // This reader waits for a pool as long as this test may take.
   auto reader = std::async(std::launch::async, [&] { return RingReader::open(path_, std::chrono::minutes(5)); });
   { const RingPool pool = RingPool::create(folder_.file("y"), RingShape::x_only(kNewRows), kNewSlots); }
   std::filesystem::rename(folder_.file("y"), path_);

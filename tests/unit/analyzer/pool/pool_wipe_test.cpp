@@ -55,7 +55,7 @@ class PoolWipeTest : public ::testing::Test {
     wipe.remove();
   }
 
-  /// Wipes the file. Reads its bytes through a descriptor that outlives the file's name.
+  /// Wipes the file, and checks its bytes through a descriptor that outlives the file's name.
   void expect_wiped() const {
     const UniqueFd fd(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
     ASSERT_NO_THROW(wipe());
@@ -170,7 +170,7 @@ TEST_F(PoolWipeTest, AWipeThatIsKilledAnywhereCanBeDoneAgain) {
     if (status == 0) break;
     ASSERT_EQ(WTERMSIG(status), SIGKILL);
     ++killed;
-    if (std::filesystem::exists(path_)) expect_wiped();  // the last sync is the folder's, after the name's deletion
+    if (std::filesystem::exists(path_)) expect_wiped();  // the last sync, of the folder, follows the deletion
   }
   EXPECT_GE(killed, 6) << "parts, head, first word, folder";
 }

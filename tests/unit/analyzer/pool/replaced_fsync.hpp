@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The additional work of fsync in analyzer_tests: pool_creation_test.cpp replaces the C library's function by one that
-// calls `on_fsync`. That function counts the calls, and kills the process in a chosen call.
+// What fsync does in addition in analyzer_tests: pool_creation_test.cpp replaces the C library's fsync by a function
+// that calls `on_fsync`. on_fsync counts the calls, and kills the process in a chosen call.
 #pragma once
 
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-inline int syncs_until_killed = -1;  // below 0: no call kills
+inline int syncs_until_killed = -1;  // below 0: no call kills the process
 inline int folders_synced = 0;
 inline int files_synced = 0;
 

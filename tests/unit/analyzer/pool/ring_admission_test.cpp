@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pool that a run gets: an existing file in its place is replaced if this was requested and is possible, and does
-// not change otherwise.
+// The pool that a run gets: an existing file at the pool's path is replaced if this was requested and is possible;
+// otherwise the file does not change.
 #include "analyzer/pool/ring_admission.hpp"
 
 #include <fcntl.h>
@@ -58,7 +58,7 @@ class RingAdmissionTest : public ::testing::Test {
   std::string path_ = folder_.file("x.pool");
 };
 
-/// A file system of a size the test chooses.
+/// A file system whose size the test chooses.
 class SmallFileSystemTest : public RingAdmissionTest {
  protected:
   void mount_with(std::uint64_t bytes) {

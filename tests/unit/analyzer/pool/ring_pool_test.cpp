@@ -150,7 +150,7 @@ TEST_F(RingPoolTest, ImpossibleShapesAreRefused) {
 }
 
 TEST_F(RingPoolTest, IteratesOfManyGibibytesAreSpreadOverZones) {
-  // Eight iterates of 7 GiB: two fit into a zone of just under 16 GiB.
+  // Eight iterates of 7 GiB; two of them fit into one zone of just under 16 GiB.
   const std::uint64_t bytes = RingPool::file_bytes(RingShape::x_only(std::uint64_t{7} << 27), 8);
   EXPECT_GT(bytes, std::uint64_t{3} * 65528 * 262144 + (std::uint64_t{14} << 30));
   EXPECT_LT(bytes, std::uint64_t{64} << 30);
@@ -188,7 +188,7 @@ TEST_F(RingPoolTest, DamageIsToldFromWhatIsNotAPool) {
 
   write_at(path_, geometry.superblock_offset[0] + 64, noise, sizeof(noise));
   {
-    const RingPool pool = RingPool::open(path_);  // the superblock is mended from its twin
+    const RingPool pool = RingPool::open(path_);  // the superblock is repaired from the other copy
     EXPECT_EQ(pool.ring().geometry().slot_count(), 3u);
   }
   write_at(path_, geometry.superblock_offset[1] + 64, noise, sizeof(noise));
@@ -208,7 +208,7 @@ TEST_F(RingPoolTest, ATruncatedPoolIsDamage) {
   { const RingPool pool = create(); }
   std::filesystem::resize_file(path_, std::filesystem::file_size(path_) - 4096);
   expect_refused([&] { RingPool::open(path_); }, "truncated", ExitCode::kDamaged);
-  std::filesystem::resize_file(path_, 65536);  // the file ends before its superblocks: no creation leaves so little
+  std::filesystem::resize_file(path_, 65536);  // ends before its superblocks: no creation leaves so little
   expect_refused([&] { RingPool::open(path_); }, "truncated to 65536 bytes", ExitCode::kDamaged);
   expect_refused([&] { RingReader::open(path_); }, "truncated to 65536 bytes", ExitCode::kDamaged);
 }
@@ -285,7 +285,7 @@ long page_faults() {
   return usage.ru_minflt + usage.ru_majflt;
 }
 
-/// Without AddressSanitizer: its own memory would be touched, and would fault, in addition to each page.
+/// Without AddressSanitizer, whose own memory would also be touched and cause further page faults.
 __attribute__((no_sanitize("address"))) void write_to_each_page(double* payload, std::uint64_t rows) {
   for (std::uint64_t row = 0; row < rows; row += 4096 / sizeof(double)) static_cast<volatile double*>(payload)[row] = 1;
 }
@@ -323,7 +323,7 @@ TEST_F(RingPoolTest, OnATmpfsWhatWasPrefaultedIsInHugePages) {
   constexpr std::size_t kHugePage = 2 << 20;
   const RingPool pool = RingPool::create(path, RingShape::x_only(3 * kHugePage / sizeof(double) - 5), 3);
   unlink(path.c_str());
-  // One page shows whether the kernel makes huge pages of a tmpfs's pages at all.
+  // One page is enough to find out whether the kernel makes huge pages of a tmpfs's pages.
   if (madvise(pool.ring().writable_payload(0), kHugePage, 25 /* MADV_COLLAPSE, Linux 6.1 */) != 0) {
     GTEST_SKIP() << "the kernel does not make huge pages of a tmpfs's pages: " << std::strerror(errno);
   }

@@ -66,7 +66,7 @@ TEST_F(RingReaderTest, ADamagedTableOfHashesIsNoticed) {
 }
 
 TEST_F(RingReaderTest, AnotherPayloadWithItsOwnTableIsNotTakenForThisOne) {
-  // The state that a power cut may leave on a plain file: an old header over a complete newer payload.
+  // A state that a power cut may leave on a plain file: an old header with a complete, newer payload.
   const SlotHeader old = *ring_.memory.ring().header(newest_.slot);
   ring_.commit_to(7);
   *ring_.memory.ring().header(newest_.slot) = old;

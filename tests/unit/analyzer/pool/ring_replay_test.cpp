@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kReplayedRows = 5000;  // two chunks and a part of one
 
-/// Iterates kept and reduced as by the analyzer.
+/// Keeps and reduces iterates in the same way as the analyzer.
 class RingReplayTest : public ::testing::Test {
  protected:
   explicit RingReplayTest() { begin_x_only(writer_, run_of(kReplayedRows)); }
@@ -112,7 +112,7 @@ TEST_F(RingReplayTest, ADamagedIterateIsLocatedAndCostsItsSuccessorTheChangeOnly
 
 TEST_F(RingReplayTest, AnIterateBehindAGapIsNotComparedWithTheOneBeforeTheGap) {
   for (std::uint64_t k = 1; k <= 4; ++k) keep(k);
-  memory_.flip_bit(meta(kept()[1]));  // its header: the iterate's number is lost
+  memory_.flip_bit(meta(kept()[1]));  // the slot's header, so that the iterate's number is lost
   const std::vector<ReplayedIterate> iterates = replay_all();
   ASSERT_EQ(iterates.size(), 3u);
   for (const ReplayedIterate& iterate : iterates) EXPECT_EQ(iterate.verdict, ReplayVerdict::kEqual);
@@ -154,7 +154,7 @@ TEST_F(RingReplayTest, WhatIsOverwrittenMeanwhileIsReportedAsSuch) {
   for (std::uint64_t k = 1; k <= 4; ++k) keep(k);
   const std::vector<KeptSlot> snapshot = kept();
   keep(5);
-  writer_.begin();  // and the next victim is being overwritten
+  writer_.begin();  // now the next victim is being overwritten
   const RingView ring = memory_.ring();
   RingReplay replay(ring);
   EXPECT_EQ(replay.replay(snapshot[0]).verdict, ReplayVerdict::kOverwritten);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Results of analyses from the control socket: which results are recorded, and where, and which are refused.
+// Results of analyses, received on the control socket: which results are recorded, where they are recorded, and which
+// are refused.
 #include <gtest/gtest.h>
 
 #include "analyzer/recorder/answered_requests.hpp"
@@ -102,7 +103,7 @@ TEST_F(AnalysisRecordsTest, ARequestThatComesAgainIsAnsweredAgainAndNotRecordedA
   asked.set_request(1);
   for (std::uint64_t seq = 1; seq <= 2; ++seq) add_results(asked, seq);
   EXPECT_EQ(ask(asked).analysis_recorded().taken(), 2u);
-  add_results(asked, 3);  // this result came while the reply was on its way
+  add_results(asked, 3);  // this result arrived while the reply was being sent
   const wire::ControlReply again = ask(asked);
   EXPECT_EQ(again.analysis_recorded().taken(), 2u);
   EXPECT_EQ(again.analysis_recorded().request(), 1u);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The queue between the analyzer's main thread and the recorder's: order, fullness, and two threads at once.
+// The queue between the analyzer's main thread and the recorder's thread: the order of items, a full queue, and two
+// threads at the same time.
 #include "analyzer/recorder/record_queue.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kNoPatience = 0;  // for the effects of a reader that stands still
+constexpr std::int64_t kNoPatience = 0;  // shows the effects of a reader that does not take items
 
 struct Step {
   StepFigures figures;
@@ -146,7 +147,8 @@ TEST(RecordQueue, AWriterThatIsFasterThanItsReaderWaitsAndEveryStepArrives) {
         over = next == kSteps;
       }
     }
-    // The reader sleeps although the writer continues, as the recorder does: the writer fills the queue and wakes it.
+    // The reader sleeps while the writer continues, as the recorder does. The writer fills the queue and wakes the
+    // reader.
     if (items.empty()) queue.sleep(calls, 1'000'000);
   }
   writer.join();

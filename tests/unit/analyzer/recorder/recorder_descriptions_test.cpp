@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The descriptions of runs in a journal: each log describes the runs of which it has steps, even if the analyzer was
-// killed in between. Also the bounds of batches and messages if a step has many results.
+// The descriptions of runs in a journal: each log must describe all runs of which it has steps, even if an analyzer was
+// killed between two appends. Also the limits of batches and messages if a step has many results.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -28,7 +28,7 @@ class RecorderDescriptionsTest : public testing::RecorderTest {
 
   std::string log(std::uint32_t number) const { return journal_log_path(options().pool, number); }
 
-  /// The records of one log, each with the place after its frame.
+  /// A record of a log, with the offset of the end of its frame.
   struct Placed {
     wire::Record record;
     std::uint64_t end = 0;
@@ -45,7 +45,7 @@ class RecorderDescriptionsTest : public testing::RecorderTest {
     }
     return records;
   }
-  /// The log that was written last.
+  /// The number of the log that was written last.
   std::uint32_t newer() const {
     const auto first = [this](std::uint32_t number) {
       const auto records = records_of(number);
@@ -56,7 +56,7 @@ class RecorderDescriptionsTest : public testing::RecorderTest {
 
   std::vector<wire::Record> journal() const { return records_in_journal(options().pool); }
 
-  /// Expects that the descriptions in this log alone give names to the results of each step in the log.
+  /// Expects that the descriptions in this log are sufficient to name the results of each step in the log.
   void expect_log_describes_itself(std::uint32_t number) const {
     ResultNames names;
     const std::vector<Placed> records = records_of(number);
@@ -67,8 +67,8 @@ class RecorderDescriptionsTest : public testing::RecorderTest {
     }
   }
 
-  /// Makes a journal whose newer log has steps, and ends before the description that follows them: the analyzer was
-  /// killed between the two appends.
+  /// Makes a journal whose newer log has steps, but ends before the description that should follow them: the analyzer
+  /// was killed between the two appends.
   void make_journal_killed_between_appends() {
     {
       Recorder recorder(small(), stop_run_);

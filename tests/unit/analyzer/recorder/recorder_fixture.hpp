@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A fixture for the tests of recorder and telemetry: an analyzer's recorder without an analyzer, and its followers.
+// A fixture for the tests of recorder and telemetry: a recorder without an analyzer, and the recorder's followers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ class RecorderTest : public ::testing::Test {
   }
   static void begin(Recorder& recorder) { recorder.begin_run(run()); }
 
-  /// The values of step `number`; none of them is absent.
+  /// The values of the step `number`. No value is absent.
   static std::vector<std::uint64_t> values(const RecordLayout& layout, std::uint64_t number) {
     std::vector<std::uint64_t> words(layout.words(), number);
     std::fill_n(words.begin(), layout.counts().absence_words(), 0);
@@ -122,7 +122,7 @@ class RecorderTest : public ::testing::Test {
     return all;
   }
 
-  /// Takes records until that step has arrived.
+  /// Takes records until the record of this step has arrived.
   static std::vector<wire::Record> take_up_to(RecordStream& stream, std::uint64_t step) {
     std::vector<wire::Record> records;
     while (records.empty() || !records.back().has_step() || records.back().step().step() != step) {

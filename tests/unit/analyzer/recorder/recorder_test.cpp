@@ -29,7 +29,7 @@ TEST_F(RecorderTest, NumbersAndPublishesEachStepOnceBetweenStartAndEnd) {
 
 TEST_F(RecorderTest, WhoComesLateGetsThePastFromTheJournal) {
   Recorder recorder(options(), stop_run_);
-  record_runs(recorder, 8);  // more than memory keeps
+  record_runs(recorder, 8);  // more records than are kept in memory
   RecordStream stream(context_, address(), 0);
   const std::size_t all = 1 + 8 * 4002 + 1;
   const auto records = take(stream, all);
@@ -113,7 +113,7 @@ TEST_F(RecorderTest, AStreamContinuesWithTheNextAnalyzerWithoutGapOrDuplicate) {
     push(recorder, 0, 500);
     records = take(stream, 502, &events);
     push(recorder, 500, 600);
-    end(recorder);  // the stream must request the records that it lacks now from the successor
+    end(recorder);  // the stream must request the missing records from the successor
   }
   Recorder recorder(options(), stop_run_);
   begin(recorder);

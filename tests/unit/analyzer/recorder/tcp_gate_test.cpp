@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The gate before the telemetry sockets on tcp, with a socket of the test in ZeroMQ's place: its work without memory,
-// and with a client that takes nothing. In some tests, operator new fails in the gate's thread.
+// The gate in front of the telemetry sockets on tcp, with a socket of the test in place of ZeroMQ's: how the gate works
+// without memory, and with a client that receives nothing. In some tests, operator new fails in the gate's thread.
 #include "analyzer/recorder/tcp_gate.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@
 namespace {
 
 thread_local bool is_tester = false;
-std::atomic<bool> no_memory{false};  // in all threads except the test's
+std::atomic<bool> no_memory{false};  // for all threads except that of the test
 std::atomic<int> failed{0};          // the number of failed allocations
 
 void* allocate(std::size_t bytes) {
@@ -47,7 +47,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kFailsAfterMs = 60'000;  // reached only if the gate fails the test
+constexpr int kFailsAfterMs = 60'000;  // reached only if the gate is wrong
 constexpr milliseconds kLong = std::chrono::hours(1);
 constexpr std::size_t kMost = 8;
 
@@ -76,7 +76,7 @@ class TcpGateTest : public ::testing::Test {
     return fd;
   }
 
-  /// The gate's connection for a client; invalid if none comes.
+  /// The gate's connection for a client; invalid if the gate makes none.
   UniqueFd accept_inside() const {
     pollfd waiting{inner_.get(), POLLIN, 0};
     if (poll(&waiting, 1, kFailsAfterMs) <= 0) return {};
@@ -98,7 +98,7 @@ TEST_F(TcpGateTest, AfterMemoryRanOutWithoutConnectionsItAcceptsAgain) {
   no_memory = false;
   const UniqueFd second = connect();
   ASSERT_EQ(send(second.get(), "2", 1, MSG_NOSIGNAL), 1);
-  // The gate may have closed the first connection for lack of memory; the second gets through.
+  // The gate may have closed the first connection because memory was missing; the second one must be passed on.
   char got = 0;
   while (got != '2') {
     const UniqueFd inside = accept_inside();
@@ -109,7 +109,7 @@ TEST_F(TcpGateTest, AfterMemoryRanOutWithoutConnectionsItAcceptsAgain) {
   }
 }
 
-/// Sends until the other side takes no more. Returns true if it has hung up.
+/// Sends until the other side accepts no more bytes. Returns true if the other side has closed the connection.
 bool send_until_hung_up(const UniqueFd& to, int patience_ms, std::size_t& bytes) {
   const std::string much(1 << 16, 'x');
   for (;;) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hostile clients on both sockets, and which clients may connect over tcp: the service keeps serving known clients.
+// Hostile clients on both sockets, and which clients may connect over tcp. The service must continue to serve known
+// clients.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
@@ -41,7 +42,7 @@ class TelemetryTest : public RecorderTest {
     return count;
   }
 
-  /// Options with the keys in folder_/keys; the client `friend` is admitted.
+  /// Options with the keys in folder_/keys, which admit the client `friend`.
   RecorderOptions on_tcp() {
     make_server_keys(keys_);
     make_client_keys(keys_, "friend");
@@ -155,7 +156,7 @@ TEST_F(TelemetryTest, AnUnknownKeyAndNoKeyAndAWrongServersKeyAreKeptOut) {
   RecordStream keyless(context_, plain, 0);
   RecordStream friendly(context_, telemetry_at_tcp(tcp_, "--tcp", known), 0);
   expect_consecutive(take(friendly, 102), 1);
-  // By now each of them has had at least the time that the friend needed.
+  // Now each of them has had at least as much time as the friend needed.
   for (RecordStream* stream : {&stranger, &misled, &keyless}) EXPECT_FALSE(stream->status(500));
 }
 
@@ -260,7 +261,7 @@ TEST_F(TelemetryTest, AClientIsPutOnALineOfItsOwn) {
   make_server_keys(keys_);
   make_client_keys(keys_, "friend");
   const std::string list = keys_ + "/clients.allowed";
-  std::filesystem::resize_file(list, std::filesystem::file_size(list) - 1);  // as an editor may leave it
+  std::filesystem::resize_file(list, std::filesystem::file_size(list) - 1);  // an editor may leave out the last newline
   make_client_keys(keys_, "another");
   EXPECT_EQ(read_allowed_clients(keys_).size(), 2u);
 }

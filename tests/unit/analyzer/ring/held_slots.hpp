@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Leases of readers that do not exist: a test sets the held slots, and reads the calls that were made.
+// Leases without readers: a test sets which slots are held, and reads which calls were made.
 #pragma once
 
 #include <cstdint>

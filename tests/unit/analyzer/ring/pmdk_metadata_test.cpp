@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An owner never hands libpmemobj a file that could crash it: libpmemobj's own bytes in a pool are constant, and a
-// hash covers everything that libpmemobj relies on. Readers are not affected. libpmemobj runs in child processes here,
-// because a killed parent could report nothing.
+// An owner never gives libpmemobj a file that could crash libpmemobj: libpmemobj's own bytes in a pool are constant,
+// and a hash covers all bytes on which libpmemobj relies. Readers are not affected. In these tests, libpmemobj runs in
+// child processes, because a test process that was killed could report nothing.
 #include "common/ring/pmdk_metadata.hpp"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ namespace {
 constexpr std::uint64_t kPmdkRows = 1000;
 constexpr std::uint32_t kSlots = 3;
 
-/// A writable mapping of a file, to read it and to damage it.
+/// A writable mapping of a file, with which tests read and damage the file.
 class Bytes {
  public:
   explicit Bytes(const std::string& path) {
@@ -56,7 +56,8 @@ class Bytes {
   std::byte* base_ = nullptr;
 };
 
-/// Runs `action` in a child; its exit code is that of the Error, 0 without one. A child that hangs is killed.
+/// Runs `action` in a child process, and returns the child's exit code: that of the Error, or 0 without an Error. A
+/// child that hangs is killed.
 int status_of_child(const std::function<void()>& action) {
   return testing::status_of_child([&] {
     alarm(60);
@@ -72,8 +73,8 @@ class PmdkMetadataTest : public ::testing::Test {
   std::uint64_t ring_begin() const { return RingReader::open(path_).ring().geometry().superblock_offset[0]; }
   bool is_intact() const { return RingReader::open(path_).ring().pmdk_metadata_intact(); }
 
-  /// Damages the pool, opens it in a child, and mends it. The child must survive, and refuse unless the damage is
-  /// harmless.
+  /// Damages the pool, opens it in a child process, and restores it. The child must not crash, and must refuse the pool
+  /// unless the damage is harmless.
   void expect_survivable(const Bytes& pool, const std::vector<std::byte>& good, const std::function<void()>& damage,
                          const std::string& what) const {
     damage();
@@ -151,9 +152,9 @@ TEST_F(PmdkMetadataTest, NoFlippedBitKillsAnOwner) {
 TEST_F(PmdkMetadataTest, NoWordKillsAnOwner) {
   const Bytes pool(path_);
   const std::vector<std::byte> good(pool.file().begin(), pool.file().begin() + static_cast<long>(ring_begin()));
-  // First the words whose damage was seen to kill the process: the heap's size, a lane's log that is replayed over
-  // other bytes, a chunk of no size. Then the words that no hash covers: every word of the shutdown state and of the
-  // runtime area, and run_id.
+  // First, the words whose damage has killed the process: the heap's size, a lane's log that is replayed over other
+  // bytes, a chunk of size 0. Then the words that no hash covers: every word of the shutdown state and of the runtime
+  // area, and run_id.
   std::vector<std::uint64_t> offsets = {6176, 6160, 8192, 8464, 9224, 3155080, 3154008};
   for (std::uint64_t offset = 4032; offset < 4088; offset += 8) offsets.push_back(offset);
   for (std::uint64_t offset = 6688; offset < 8192; offset += 56) offsets.push_back(offset);
@@ -169,7 +170,7 @@ TEST_F(PmdkMetadataTest, NoWordKillsAnOwner) {
 
 TEST_F(PmdkMetadataTest, ADamagedPoolIsRefusedInOneLineAndStillRead) {
   const Bytes pool(path_);
-  pool[6176] ^= std::byte{1};  // the heap's size: libpmemobj would run off the mapping
+  pool[6176] ^= std::byte{1};  // the heap's size: libpmemobj would access memory behind the mapping
   EXPECT_THROW(RingPool::open(path_), UnownablePoolError);
   const std::string line = failure_line([&] { RingPool::open(path_); }, ExitCode::kDamaged);
   for (const char* part : {path_.c_str(), "libpmemobj", "export", "--overwrite"}) {
@@ -193,7 +194,7 @@ TEST(PmdkMetadataHashTest, HasItsGoldenValue) {  // a separate script computed i
 }
 
 TEST(PmdkMetadataHashTest, CoversTheHeadersOfLaterZonesAndNotTheirChunks) {
-  // 33 GiB of address space: only pages that are touched take memory.
+  // 33 GiB of address space; only touched pages take memory.
   constexpr std::uint64_t kBytes = std::uint64_t{33} << 30;
   constexpr std::uint64_t kHeap = 3153920;
   constexpr std::uint64_t kZone = (512 << 10) + (std::uint64_t{65528} << 18);
@@ -220,7 +221,7 @@ TEST(PmdkMetadataHashTest, CoversTheHeadersOfLaterZonesAndNotTheirChunks) {
 TEST(PmdkMetadataHashTest, ReadsNothingOutsideTheFile) {
   for (const std::size_t bytes :
        {std::size_t{0}, std::size_t{1}, std::size_t{4090}, std::size_t{5140}, std::size_t{5144}, std::size_t{9000}}) {
-    std::vector<std::byte> file(bytes, std::byte{0xff});  // exact size: AddressSanitizer detects one byte too far
+    std::vector<std::byte> file(bytes, std::byte{0xff});  // exact size: AddressSanitizer detects any access behind it
     pmdk_metadata_hash(file, 4096);
     pmdk_metadata_hash(file, ~std::uint64_t{0});
   }

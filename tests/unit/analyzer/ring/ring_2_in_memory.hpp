@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring of format 2 in plain memory, as release 0.2 left one. This release reads that format and does not write it, so
-// the tests of its readers need their own encoder (docs/formats/ring_format.md, section 8).
+// A ring of format 2 in ordinary memory, as release 0.2 wrote one. This release reads format 2 but does not write it,
+// so the tests of the readers need their own encoder (docs/formats/ring_format.md, section 8).
 #pragma once
 
 #include <cstring>
@@ -66,7 +66,7 @@ class Ring2InMemory {
     put(place.meta_offset, header);
   }
 
-  /// Puts reductions beside the commit in a slot.
+  /// Stores the reductions of the commit in a slot.
   void store(std::uint32_t slot, const Reductions& reductions) {
     const std::uint64_t meta = geometry_.slots[slot].meta_offset;
     StoredReductions2 stored;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The calls of persistence that a step makes (docs/publish/variables.md, section 10): every store is flushed and
-// drained, and a step of x only makes the same calls as with format 2.
+// drained, and a step that has only x makes the same calls as with format 2.
 #include <gtest/gtest.h>
 #include <omp.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Structures with two copies: which copy is damaged, which copy is only outdated, and how the next owner mends them.
-// tests/pipeline/media_damage_test.cpp has the damage to slots, bit by bit.
+// Structures that have two copies: which copy is damaged, which copy is only outdated, and how the next owner repairs
+// them. tests/pipeline/media_damage_test.cpp tests damage to slots, bit by bit.
 #include "common/ring/ring_check.hpp"
 
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ TEST_F(TwinsTest, ARecordThatWasNeverWrittenIsDamagedByASequenceNumberOnly) {
 }
 
 TEST_F(TwinsTest, ACopyThatACrashLeftBehindIsNoDamageAndIsMended) {
-  // The write was cut off before the second copy, within it, or with an older description still in it.
+  // The write was cut off before the second copy or within it, or the second copy still has an older description.
   std::memset(ring_.memory.at(entry(1)), 0, ring_.memory.geometry().run_entry_bytes());
   EXPECT_TRUE(check().intact());
   expect_mended();

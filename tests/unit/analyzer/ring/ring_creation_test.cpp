@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A reader beside a creation: each moment of a creation is tried between any two pages that a look at the pool reads. A
-// page becomes readable only when the look reaches it; the page fault advances the creation. Every interleaving is
-// therefore the same in each run of this test.
+// A reader that opens a pool during the pool's creation: between any two pages that the reader examines, the creation
+// is advanced to each of its moments. A page becomes readable only when the reader reaches it, and the page fault
+// advances the creation. Therefore every interleaving is the same in each run of this test.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -27,16 +27,17 @@ namespace {
 
 constexpr std::uint64_t kCreatedRows = 100;
 constexpr std::uint32_t kCreatedSlots = 3;
-constexpr std::uint64_t kWatchedPages = 12;  // libpmemobj's two, both superblocks, both run tables
+constexpr std::uint64_t kWatchedPages = 12;  // two pages of libpmemobj, both superblocks, both run tables
 
-/// The file of a pool that is being made, mapped twice: for its creator, and for a reader, one page at a time.
+/// The file of a pool that is being made. The file is mapped twice: for its creator, and, one page at a time, for a
+/// reader.
 class WatchedFile {
  public:
   WatchedFile() : geometry_(place_ring()), fd_(memfd_create("ringside-creation", MFD_CLOEXEC)) {
     if (ftruncate(fd_.get(), static_cast<off_t>(geometry_.file_bytes)) != 0) throw std::bad_alloc();
     creators_ = map(PROT_READ | PROT_WRITE);
     readers_ = map(PROT_READ);
-    // The bytes that libpmemobj has written by the time the ring is formatted.
+    // These bytes libpmemobj has written before the ring is formatted.
     std::memcpy(creators_, "PMEMOBJ", 8);
     std::memcpy(creators_ + kPageBytes, kPoolLayoutName, sizeof(kPoolLayoutName));
     front_.assign(creators_, creators_ + kWatchedPages * kPageBytes);
@@ -65,15 +66,15 @@ class WatchedFile {
   WatchedFile(const WatchedFile&) = delete;
   WatchedFile& operator=(const WatchedFile&) = delete;
 
-  /// The number of stores that format the ring; later stores begin a run.
+  /// The number of stores that format the ring. Later stores belong to the beginning of a run.
   std::size_t stores() const { return formatting_; }
   std::size_t stores_in_all() const { return stores_.size(); }
   const PersistenceEvent& store(std::size_t index) const { return stores_[index]; }
   const RingGeometry& geometry() const { return geometry_; }
   std::span<const std::byte> file() const { return {readers_, geometry_.file_bytes}; }
 
-  /// Sets the file to its state after the first `stores` stores of the formatting. When a look reaches a page for the
-  /// `at_page`-th time (repeated pages count again), the creation advances to `then`.
+  /// Sets the file to its state after the first `stores` stores of the formatting. When the reader reaches its
+  /// `at_page`-th page (a page that is read again counts again), the creation advances to `then` stores.
   void begin(std::size_t stores, std::size_t at_page, std::size_t then) {
     std::copy(front_.begin(), front_.end(), creators_);
     done_ = 0;
@@ -83,7 +84,7 @@ class WatchedFile {
     then_ = then;
     mprotect(readers_, kWatchedPages * kPageBytes, PROT_NONE);
   }
-  /// Returns whether the look reached that page. From now on the whole file is readable.
+  /// Returns whether the reader reached that page. From now on, the whole file is readable.
   bool end() {
     mprotect(readers_, kWatchedPages * kPageBytes, PROT_READ);
     return faults_ >= at_page_;
@@ -93,7 +94,7 @@ class WatchedFile {
   /// Places the ring as in a pool, after libpmemobj's first two pages.
   static RingGeometry place_ring() {
     RingShape shape = RingShape::x_only(kCreatedRows);
-    shape.catalogue_entries = 16;  // only as many as are used: an entry of the run table lies within a page
+    shape.catalogue_entries = 16;  // only as many as are used, so that an entry of the run table is within a page
     RingGeometry geometry(shape);
     ringside::place_ring(geometry, kCreatedSlots, 2 * kPageBytes);
     return geometry;
@@ -139,7 +140,8 @@ WatchedFile* WatchedFile::watched_ = nullptr;
 
 class RingCreationTest : public ::testing::Test {
  protected:
-  /// Moments that a look can distinguish: the first and last stores of each part, and some within it.
+  /// The moments that a reader can distinguish: the first and last stores of each part, and some stores within the
+  /// part.
   std::vector<std::size_t> moments() const {
     std::set<std::size_t> chosen = {0, file_.stores()};
     for (std::size_t i = 0; i < file_.stores(); ++i) {
@@ -150,7 +152,8 @@ class RingCreationTest : public ::testing::Test {
     return {chosen.begin(), chosen.lower_bound(file_.stores() + 1)};
   }
 
-  /// Calls `look` while the creation advances from each moment to each later one, at each page that the look reaches.
+  /// Calls `look`, a reader, while the creation advances from each moment to each later moment, at each page that the
+  /// reader reaches.
   void at_every_moment(const std::function<void(std::size_t from, std::size_t to)>& look) {
     std::size_t interleavings = 0;
     for (const std::size_t from : moments()) {
@@ -175,7 +178,7 @@ TEST_F(RingCreationTest, ALookIsNeverTakenForDamage) {
     try {
       RingView::parse(file_.file(), "x.pool");
     } catch (const UnfinishedPoolError&) {
-      // A pool that was unfinished at some moment of the look may be reported as unfinished.
+      // A pool that was unfinished at some moment while the reader looked may be reported as unfinished.
       EXPECT_LT(from, file_.stores());
     } catch (const Error& error) {
       ADD_FAILURE() << "from store " << from << " to " << to << ": " << error.what();
@@ -212,7 +215,7 @@ TEST_F(RingCreationTest, ARunThatBeginsIsNotTakenForADamagedRecord) {
     const std::uint64_t table = geometry.run_table_offset[offset >= geometry.run_table_offset[1] ? 1 : 0];
     return (offset - table) % geometry.run_entry_bytes() >= geometry.run_tail_offset();
   };
-  constexpr std::size_t kPagesOfThreeLooks = 6;  // both copies' pages, alternately
+  constexpr std::size_t kPagesOfThreeLooks = 6;  // the pages of both copies, alternately
   int held_up = 0;
   for (std::size_t from = file_.stores(); from < file_.stores_in_all(); ++from) {
     if (!is_in_tail(file_.store(from).offset)) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The times at which commits are persisted: the thread that syncs, the effect of a failed sync, and the commits that a
-// writer keeps after a power cut. The disk is a stand-in that syncs when the test permits it.
+// writer keeps after a power cut. The disk is simulated: a sync ends when the test permits this.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ class SlowDisk : public ObservedPersistence {
   int error_ = 0;
 };
 
-/// A ring on such a disk, in a run of 100 rows: only the run's beginning is synced so far.
+/// A ring on a SlowDisk, in a run of 100 rows. Up to now, only the beginning of the run is synced.
 struct SlowRing {
   explicit SlowRing(std::uint32_t slots) : memory(100, slots) {
     disk.let(1);
@@ -74,7 +74,7 @@ struct SlowRing {
   RingWriter writer{memory.ring(), disk, Storage::kFile, Durability::kPower};
 };
 
-/// A persistence that loses pages when the test demands it.
+/// A persistence that loses pages when the test requests this.
 class LostPages : public ObservedPersistence {
  public:
   int store_error() const noexcept override { return error; }
@@ -118,7 +118,7 @@ TEST(RingDurabilityTest, ASuccessorPersistsTheHeadersItFindsBeforeItStoresAnythi
 
 TEST(RingDurabilityTest, AHeaderWhosePayloadWasLostIsNotWhatIsKept) {
   // After power loss on a plain file: the headers of 2 and 3 reached the disk, their payloads did not. Commit 1 is the
-  // only intact one and must outlive the next commits until one of them is persisted.
+  // only intact one, and must be kept until one of the next commits is persisted.
   constexpr std::uint64_t kRows = 20'000;
   XOnlyRing ring(kRows, 3, 3);
   const Recovery recovery = recover(ring.memory.ring());
@@ -127,7 +127,7 @@ TEST(RingDurabilityTest, AHeaderWhosePayloadWasLostIsNotWhatIsKept) {
   EXPECT_EQ(newest_intact(ring.memory.ring(), recovery)->header.iteration, 1u);
 
   SlowDisk disk;
-  disk.let(1);  // begin_run's sync
+  disk.let(1);  // the sync of begin_run
   RingWriter writer(ring.memory.ring(), disk, Storage::kFile, Durability::kPower);
   begin_x_only(writer, run_of(kRows));
   EXPECT_EQ(writer.persisted(), 1u);
@@ -170,8 +170,8 @@ TEST(RingDurabilityTest, TheNewestPersistedIterateIsNotOverwrittenBeforeANewerOn
 }
 
 TEST(RingDurabilityTest, NothingIsOverwrittenWhileNothingNewerIsPersisted) {
-  // The same without a second thread: each slot that `begin` takes is older than the newest step persisted at that
-  // moment.
+  // The same without a second thread: the step in each slot that `begin` takes must be older than the newest step that
+  // is persisted at that moment.
   SlowRing ring(4);
   ring.disk.let(1000);
   for (std::uint64_t k = 1; k <= 200; ++k) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring in plain memory, and a persistence that records its calls. With them the ring's protocol is tested without a
-// pool, a file or persistent memory.
+// A ring in ordinary memory, and a persistence that records its calls. With these, the ring's protocol is tested
+// without a pool, a file or persistent memory.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,12 +29,12 @@ enum class Event { kStore, kCopy, kFlush, kDrain, kSync };
 
 struct PersistenceEvent {
   Event event = Event::kDrain;
-  std::uint64_t offset = 0;  // of the first byte, from the beginning of the ring's file
+  std::uint64_t offset = 0;  // offset of the first byte, from the beginning of the ring's file
   std::uint64_t bytes = 0;
-  std::uint64_t value = 0;  // of a store
+  std::uint64_t value = 0;  // the value of a store
 };
 
-/// Performs every call in memory, and records it once `observe` was called. `sync` returns 0.
+/// Performs every call in memory. After `observe` was called, records the calls. `sync` returns 0.
 class ObservedPersistence : public Persistence {
  public:
   void observe(const std::byte* base) { base_ = base; }
@@ -73,7 +73,7 @@ class ObservedPersistence : public Persistence {
   std::vector<PersistenceEvent> events_;
 };
 
-/// Places a ring after the first `at` bytes of its file, as libpmemobj might.
+/// Places a ring behind the first `at` bytes of its file, as libpmemobj could do.
 inline void place_ring(RingGeometry& geometry, std::uint32_t slots, std::uint64_t at = kPageBytes) {
   geometry.pool_id = {1, 2};
   geometry.slots.resize(slots);
@@ -131,13 +131,13 @@ inline RunDescription run_of(std::uint64_t rows, std::uint64_t run = 7) {
   return description;
 }
 
-/// The step descriptor of that iterate: step k - 1, and figures that differ from k to k.
+/// The step descriptor of the iterate of iteration k: step k - 1, and figures that are different for each k.
 inline StepWithScalars step_of(std::uint64_t k) {
   return {
       .descriptor = {.step = k - 1, .iteration = k, .residual_l1 = 1.0 / static_cast<double>(k), .generate_ns = 1000}};
 }
 
-/// Commits that iterate: begin, copy, commit. Readers can hold it afterwards.
+/// Commits the iterate of iteration k: begin, copy, commit. Afterwards, readers can hold the iterate.
 inline void commit_iterate(RingWriter& writer, std::uint64_t k, std::uint64_t rows) {
   ASSERT_EQ(writer.begin(), CommitStatus::kOk);
   writer.copy(iterate(k, rows).data(), step_of(k));
@@ -145,9 +145,9 @@ inline void commit_iterate(RingWriter& writer, std::uint64_t k, std::uint64_t ro
   writer.end_lease();
 }
 
-/// A ring in memory, and its writer in a run of x.
+/// A ring in memory, and the ring's writer in a run that has only x.
 struct XOnlyRing {
-  /// The ring keeps iterations 1 to `committed`, as far as it has slots.
+  /// The ring keeps the iterations 1 to `committed`, or the newest of these if it has fewer slots.
   explicit XOnlyRing(std::uint64_t entries, std::uint32_t slots = 3, std::uint64_t committed = 0)
       : rows(entries), memory(entries, slots), writer(next_writer()) {
     begin_x_only(writer, run_of(rows));

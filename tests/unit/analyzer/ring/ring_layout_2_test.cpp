@@ -17,7 +17,7 @@ RingGeometry golden_geometry_2() {
 }
 
 SlotHeader golden_header_2() {
-  return golden_header_of(1000, slot_seed(golden_geometry_2(), 1));  // rows
+  return golden_header_of(1000, slot_seed(golden_geometry_2(), 1));  // 1000 rows
 }
 
 TEST(RingLayout2Test, SuperblockHasItsGoldenBytes) {
@@ -79,7 +79,7 @@ TEST(RingLayout2Test, RunTableEntryHasItsGoldenBytes) {
             "a100000000000000b200000000000000c300000000000000d400000000000000"
             "e803000000000000881300000000000001002a36fe9c97177061676572616e6b00000000000000000000000000000000");
   EXPECT_EQ(hex(&entry.hash, 16), "4704e79c8b43ac820900000000000000");
-  EXPECT_EQ(hash64(&entry, sizeof(entry)), 0xdb48de81b7325235u);  // of all 1024 bytes
+  EXPECT_EQ(hash64(&entry, sizeof(entry)), 0xdb48de81b7325235u);  // the hash of all 1024 bytes
 }
 
 TEST(RingLayout2Test, StoredReductionsHaveTheirGoldenBytes) {
@@ -108,7 +108,7 @@ TEST(RingLayout2Test, StoredReductionsHaveTheirGoldenBytes) {
             "0100000000000000000000000000e03f000000000000d03f000000000000c03f"
             "000000000000000001000000000000004d000000000000000000000000000040");
   EXPECT_EQ(hex(&stored.header_hash, 16), "4597b46a796de39f7030005bd3a2abd0");
-  EXPECT_EQ(hash64(&stored, sizeof(stored)), 0xc50733581c6dae0du);  // of all 2432 bytes
+  EXPECT_EQ(hash64(&stored, sizeof(stored)), 0xc50733581c6dae0du);  // the hash of all 2432 bytes
 }
 
 TEST(RingLayout2Test, ARingOfFormat2HasItsPartsWhereFormat3WouldHaveThem) {

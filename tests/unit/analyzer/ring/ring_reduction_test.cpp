@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions made while an iterate is copied into its slot. The ring's bytes, the order of its stores and the
-// reductions are those of an iterate that is first copied and then swept in its slot.
+// Reductions that are made while an iterate is copied into its slot. The ring's bytes, the order of the stores and the
+// reductions must be the same as for an iterate that is first copied and then reduced in its slot.
 #include <gtest/gtest.h>
 #include <omp.h>
 #include <sched.h>
@@ -26,7 +26,7 @@
 namespace ringside {
 namespace {
 
-/// Iterates that use every reduction, and differ from each other.
+/// Iterates that differ from each other, with values for which every reduction matters.
 Vector made(std::uint64_t k, std::uint64_t rows) {
   return k % 3 == 0 ? random_vector(rows, 1.01, 1.02, static_cast<unsigned>(k))
                     : wide_vector(rows, k % 3 == 1, static_cast<unsigned>(k));
@@ -50,7 +50,7 @@ struct Shape {
   std::uint64_t chunk_bytes;
 };
 
-/// Chunks of other sizes than the 16 KiB of our pools are valid, too.
+/// Chunks of other sizes than 16 KiB, which all pools of Ringside have, are also valid.
 std::vector<Shape> shapes() {
   const std::uint64_t chunk = kChunkBytes / sizeof(double);
   std::vector<Shape> all;

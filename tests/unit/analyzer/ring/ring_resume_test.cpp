@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run that continues from a step that is not its newest, because another node has lost newer ones
+// A run that continues from a step that is not its newest one, because another node has lost newer steps
 // (docs/publish/mpi.md, "Resuming").
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ class RingResumeTest : public ::testing::Test {
     for (const KeptSlot& kept : recover(ring_.memory.ring()).kept) numbers.push_back(kept.header.commit_seq);
     return numbers;
   }
-  /// The line with which this resumption is refused; the ring must not change.
+  /// Returns the line with which this resume is refused. The ring must not change.
   std::string refusal(const RunDescription& run, std::uint64_t from) {
     const std::vector<std::byte> before = bytes();
     RingWriter writer = ring_.next_writer();
@@ -91,7 +91,8 @@ TEST_F(RingResumeTest, TheOldestStepIsKeptAlone) {
 }
 
 TEST_F(RingResumeTest, TheNewestGoFirst) {
-  // If a writer dies meanwhile, the remaining steps are contiguous and include the step to continue from.
+  // If a writer dies during this, the remaining steps must be contiguous and include the step from which the run
+  // continues.
   RingWriter writer = ring_.next_writer();
   ring_.memory.persistence.observe(ring_.memory.at(0));
   begin_x_only(writer, run_of(kResumedRows), nullptr, 4);

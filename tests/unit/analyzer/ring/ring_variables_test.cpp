@@ -285,7 +285,7 @@ TEST(RingVariablesTest, NoHeaderIsValidUnderAnotherSchemaOfTheSameSize) {
   const Schema renamed = Schema::of(variables);
   for (const std::uint64_t offset : ring.memory.geometry().superblock_offset) {
     auto* superblock = reinterpret_cast<Superblock*>(ring.memory.at(offset));
-    ring.memory.flip_bit(offset + sizeof(Superblock) + 3 * sizeof(SlotPlace), 5);  // u becomes U
+    ring.memory.flip_bit(offset + sizeof(Superblock) + 3 * sizeof(SlotPlace), 5);  // the name u becomes U
     superblock->schema_id = renamed.id();
     superblock->head.hash = superblock_hash(ring.memory.at(offset), superblock->head.bytes);
   }
@@ -337,7 +337,7 @@ TEST(RingVariablesTest, TheCatalogueOfAKeptStepOutlivesARunThatIsResumedWithOthe
   writer.begin_run(run_of(100), first);
   commit_iterate(writer, 1, 100);
   writer.store_results(std::vector<std::uint64_t>(first.words()));
-  for (const char* unit : {"m", "s", "kg", "A", "K", "mol", "cd"}) {  // more often than the run table has entries
+  for (const char* unit : {"m", "s", "kg", "A", "K", "mol", "cd"}) {  // more units than the run table has entries
     scalars[1].unit = unit;
     writer.begin_run(run_of(100), catalogue_of(schema, scalars));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring of format 2, as readers see it: one variable x, two scalars, the results of x.
+// What readers find in a ring of format 2: one variable x, two scalars, the results of x.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -13,12 +13,12 @@
 namespace ringside {
 namespace {
 
-/// Expects that those bytes are refused as a ring.
+/// Expects that these bytes are refused, because they are no valid ring.
 void expect_no_ring(std::span<const std::byte> bytes, ExitCode code, const std::string& part = "x.pool") {
   expect_refused([&] { RingView::parse(bytes, "x.pool"); }, part, code);
 }
 
-/// Changes both superblocks and makes their hashes right again, as an attacker would.
+/// Changes both superblocks and corrects their hashes, as an attacker could do.
 void forge(const RingInMemory& ring, const std::function<void(Superblock&, SlotPlace*)>& change) {
   const RingGeometry geometry = ring.geometry();
   for (std::uint64_t offset : geometry.superblock_offset) {
@@ -29,7 +29,7 @@ void forge(const RingInMemory& ring, const std::function<void(Superblock&, SlotP
   }
 }
 
-/// x of a ring with three slots. places: its slots.
+/// The entry of x in a ring with three slots. places: the slots' places.
 VariableEntry& variable(SlotPlace* places) {
   return *reinterpret_cast<VariableEntry*>(places + 3);
 }
@@ -167,7 +167,8 @@ TEST(RingViewTest, ReductionsOfACommitThatIsNoLongerThereAreNotDamaged) {
   const KeptSlot oldest = recover(view).kept.front();
   Reductions reductions;
   ASSERT_EQ(view.reductions(oldest.slot, oldest.header, reductions), ResultsState::kRecorded);
-  // A reader that has read the header of commit 1 reads the reductions while those of commit 4 are written over them.
+  // A reader has read the header of commit 1. While it reads the reductions of commit 1, those of commit 4 overwrite
+  // them.
   commit_iterate(ring.writer, 4, 100);
   ring.memory.flip_bit(ring.memory.geometry().slots[oldest.slot].meta_offset + ring.memory.geometry().results_offset() +
                        sizeof(ResultsHead) + 9);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The commit protocol, over a ring in plain memory. Here "after a crash" means another writer or view on the present
-// bytes; tests/crash tests which bytes a crash may leave.
+// The commit protocol, with a ring in ordinary memory. Here, "after a crash" means that another writer or view uses the
+// current bytes; tests/crash tests which bytes a crash may leave.
 #include "analyzer/ring/ring_writer.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(RingWriterTest, WhatWasCommittedIsThere) {
   EXPECT_EQ(std::memcmp(view.payload(slot), iterate(1, kRows).data(), kRows * 8), 0);
   EXPECT_EQ(text_of(view.run(header.run_id)->solver), "pagerank");
   EXPECT_EQ(ring.writer.committed(), 1u);
-  EXPECT_EQ(ring.writer.persisted(), 1u);  // on DAX the fences persisted it
+  EXPECT_EQ(ring.writer.persisted(), 1u);  // on DAX, the fences have persisted it
 }
 
 TEST(RingWriterTest, AfterWrappingTheNewestKAreKeptInOrder) {
@@ -81,7 +81,7 @@ TEST(RingWriterTest, TheProtocolHasItsThreeFencesInOrder) {
 
   ring.writer.copy(iterate(1, kRows).data(), step_of(1));
   events = ring.memory.persistence.take();
-  ASSERT_EQ(events.size(), 17u);  // the step's eight words, its flush; three chunks, each copied and its hash stored
+  ASSERT_EQ(events.size(), 17u);  // eight words of the step, a flush; for each of 3 chunks, copy and hash
   for (std::uint64_t word = 0; word < 8; ++word) {
     EXPECT_TRUE(events[word].event == Event::kStore &&
                 events[word].offset == place.meta_offset + kStepOffset + 8 * word);
@@ -98,7 +98,7 @@ TEST(RingWriterTest, TheProtocolHasItsThreeFencesInOrder) {
 
   ring.writer.commit();
   events = ring.memory.persistence.take();
-  ASSERT_EQ(events.size(), 10u);  // the header's eight words, commit_seq the last
+  ASSERT_EQ(events.size(), 10u);  // eight words of the header, commit_seq last
   for (std::uint64_t word = 0; word < 8; ++word) {
     EXPECT_EQ(events[word].event, Event::kStore);
     EXPECT_EQ(events[word].offset, place.meta_offset + 8 * word);
@@ -219,7 +219,7 @@ TEST(RingWriterTest, ReductionsBelongToOneCommit) {
 TEST(RingWriterTest, ReductionsOfAnEarlierCommitWithTheSameNumberAreNotTakenForDamage) {
   XOnlyRing ring(100, 3, 1);
   store_reductions(ring.writer, Reductions{});
-  ring.memory.flip_bit(ring.memory.geometry().slots[0].meta_offset);  // commit 1 is lost, and its number is free
+  ring.memory.flip_bit(ring.memory.geometry().slots[0].meta_offset);  // commit 1 is lost; its number may be used again
   RingWriter writer = ring.next_writer();
   begin_x_only(writer, run_of(100));
   commit_iterate(writer, 2, 100);
@@ -257,7 +257,7 @@ TEST(RingWriterTest, RecoveryTwiceIsRecoveryOnceAndChangesNoByte) {
 
 TEST(RingWriterTest, ClearingForgetsTheOldestFirst) {
   // A writer that dies while it clears the ring leaves contiguous iterates.
-  XOnlyRing ring(100, 4, 6);  // 5, 6, 3, 4 by slot
+  XOnlyRing ring(100, 4, 6);  // the slots keep 5, 6, 3, 4
   ring.memory.persistence.observe(ring.memory.at(0));
   ring.writer.clear();
   std::vector<std::uint64_t> cleared;
@@ -271,8 +271,8 @@ TEST(RingWriterTest, ClearingForgetsTheOldestFirst) {
 }
 
 TEST(RingWriterTest, AClearedHeaderIsNotMadeValidByItsNumber) {
-  // The next owner numbers its commits from 1 again. If that one word reaches a disk before the other words of its
-  // header, it must not meet the old words.
+  // The next owner numbers its commits from 1 again. If a header's commit_seq reaches the disk before the other words
+  // of this header, the old words must not match it.
   XOnlyRing ring(100, 3, 1);
   ring.writer.clear();
   ring.memory.ring().header(0)->commit_seq = 1;

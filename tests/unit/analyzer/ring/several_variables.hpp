@@ -17,7 +17,7 @@
 
 namespace ringside {
 
-/// The bytes of w are no multiple of 8. All but alpha have two chunks of 16 KiB.
+/// The size of w is no multiple of 8 bytes. All variables except alpha have two chunks of 16 KiB.
 inline Schema several_variables() {
   return Schema::of({{.name = "u", .dtype = DType::kF64, .shape = {40, 100}},
                      {.name = "v", .dtype = DType::kF32, .shape = {5001}, .unit = "m s-1"},
@@ -68,7 +68,8 @@ inline std::vector<std::byte> payload_of(const Schema& schema, std::uint64_t k) 
   return payload;
 }
 
-/// A ring in memory for a schema, and its writer in a run. Every step is reduced during its copy into the slot.
+/// A ring in memory for a schema, and the ring's writer in a run. Every step is reduced while it is copied into its
+/// slot.
 struct VariablesRing {
   explicit VariablesRing(const Schema& of_schema, const std::vector<Scalar>& scalars = five_scalars(),
                          std::uint32_t slots = 3)
@@ -82,7 +83,7 @@ struct VariablesRing {
 
   KeptSlot newest() const { return recover(memory.ring()).kept.back(); }
 
-  /// Commits iteration k; its results are returned, but not stored.
+  /// Commits iteration k. The results are returned, but not stored.
   std::vector<std::uint64_t> commit(std::uint64_t k) {
     const std::vector<std::byte> payload = payload_of(schema, k);
     EXPECT_EQ(writer.begin(), CommitStatus::kOk);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The requirements of a storage on the code that keeps iterates on it.
+// What each storage requires of the code that keeps iterates on it.
 #include "common/ring/storage.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rules of docs/publish/library.md, "Holding a step", for the choice of a victim; and that a step makes two lock
+// The rules of docs/publish/library.md, "Holding a step", for the choice of a victim. Also: a step makes two lock
 // calls.
 #include "analyzer/ring/victim_choice.hpp"
 
@@ -24,7 +24,7 @@ constexpr std::uint64_t kAll = ~std::uint64_t{0};  // all commits are persisted,
 
 class VictimChoiceTest : public ::testing::Test {
  protected:
-  /// A choice among slots that hold these commits.
+  /// Chooses among slots that hold these commits.
   std::uint32_t choose(const Seqs& seqs, std::uint64_t persisted = kAll) {
     if (!choice_) {
       choice_.emplace(static_cast<std::uint32_t>(seqs.size()));
@@ -261,7 +261,7 @@ TEST(RingLeasesTest, AHeldSlotStaysAndTheOthersTakeTurns) {
   }
   EXPECT_EQ(ring.writer.leases_broken(), 0u);
 
-  // The next owner continues after the gap, and reads the same step as the newest.
+  // The next owner continues after the gap, and finds the same newest step.
   RingWriter next = ring.next_writer();
   next.respect(leases);
   EXPECT_EQ(begin_x_only(next, run_of(100))->header.iteration, 30u);
@@ -279,7 +279,7 @@ TEST(RingLeasesTest, AnotherRunDoesNotBeginInASlotThatWasChosenForTheOneBefore) 
   XOnlyRing ring(100, 4);
   ring.writer.respect(leases);
   ring.commit_to(3);
-  ring.writer.choose_next();  // slot 3, which holds nothing
+  ring.writer.choose_next();  // slot 3, which is empty
   ring.writer.clear();
   EXPECT_TRUE(leases.taken().empty());
   begin_x_only(ring.writer, run_of(100, 50));

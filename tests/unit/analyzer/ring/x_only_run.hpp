@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run of one variable x with its reductions, like that of the built-in solvers, for tests that do not depend on the
+// A run with one variable x and its reductions, like a run of a built-in solver, for tests that do not depend on the
 // number of variables.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// run: this function sets its schema_id. newest: as in RingWriter::begin_run.
+/// run: this function sets its schema_id. newest: the same as in RingWriter::begin_run.
 inline std::optional<KeptSlot> begin_x_only(RingWriter& writer, RunDescription run, void* newest = nullptr,
                                             std::uint64_t resume_from = 0) {
   run.schema_id = Schema::x_only(run.entries).id();

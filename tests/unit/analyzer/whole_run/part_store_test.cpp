@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node's parts of steps: they are found until they are freed, and lost without a trace if there is no room.
+// A node's parts of steps: a part is found until it is freed. A part for which there is no room is lost; later parts
+// are not.
 #include "analyzer/whole_run/part_store.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// Stores the next step. Returns false if there was no room.
+/// Stores the part of the next step. Returns false if there was no room.
 bool store(PartStore& parts, std::uint64_t step) {
   PartStore::Part* const room = parts.room();
   if (room != nullptr) {

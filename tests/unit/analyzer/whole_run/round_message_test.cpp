@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A step's state as a message: it arrives as it was sent, takes less than a kilobyte of a typical field, and a message
-// that no node of the run sends is refused.
+// A step's state as a message: it is received as it was sent, and takes less than a kilobyte for a typical field. A
+// message that no node of the run would send is refused.
 #include "analyzer/whole_run/round_message.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ RoundPlan plan(DType dtype, bool in_boxes) {
           .in_boxes = {in_boxes}};
 }
 
-/// The state of a step after node 0.
+/// The state of a step after node 0 has added its part.
 RoundState state() {
   RoundState made;
   made.step = made.iteration = 1'000'000'000;
@@ -48,7 +48,7 @@ RoundState state() {
   return made;
 }
 
-/// Entries like those of a solver: of many magnitudes, and with changes that are small against them.
+/// Entries like those of a solver: they have many different magnitudes, and their changes are small compared with them.
 RoundState state_of_boxes(bool is_integer) {
   RoundState made = state();
   WholeField& field = made.fields[0];
@@ -94,7 +94,7 @@ TEST(RoundMessageTest, MessagesOfAnotherAttachmentAreIgnored) {
 
 TEST(RoundMessageTest, NumbersThatAreSentAsDifferencesArriveAsTheyWere) {
   RoundState sent = state();
-  sent.iteration = 7;  // below the step: the difference is negative
+  sent.iteration = 7;  // smaller than the step, so that the difference is negative
   sent.collected = sent.step - 300;
   sent.again = true;
   sent.figures.steps_committed = 3;

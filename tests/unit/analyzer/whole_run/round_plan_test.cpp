@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node's plan of a run: which of its parts continue those of the previous nodes, and which are boxes.
+// A node's plan for a run: which of the node's parts continue those of the previous nodes, and which are boxes.
 #include "analyzer/whole_run/round_plan.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rounds of several nodes over real sockets: the recorded results are those of one process, whatever happens to a node,
-// and no node waits for another.
+// Rounds of several nodes over real sockets: the recorded results are those of one process, even if a node dies, and no
+// node waits for another.
 #include "analyzer/whole_run/rounds.hpp"
 
 #include <gtest/gtest.h>
@@ -33,11 +33,11 @@ double entry(std::uint64_t s, std::uint64_t i) {
   return static_cast<double>((i * 2654435761u + s * 97) % 10007) / 3.0 - 1000.0;
 }
 
-/// The way in which a field is spread over the nodes: rows one after the other, or entries from anywhere, as in boxes.
+/// How a field is distributed over the nodes: consecutive rows, or entries from everywhere, as in boxes.
 enum class Spread { kRows, kBoxes };
 
-/// Entries [first, first + count) in the order in which nodes keep them. Boxes: every 7919th entry, a prime number, so
-/// that each of up to 7918 entries has its turn once.
+/// Entries [first, first + count) in the order in which nodes keep them. With boxes, every 7919th entry: 7919 is a
+/// prime, so that each of up to 7918 entries occurs once.
 std::vector<double> entries_of(std::uint64_t step, std::uint64_t first, std::uint64_t count,
                                Spread spread = Spread::kRows, std::uint64_t of_all = 0) {
   std::vector<double> entries(count);
@@ -51,7 +51,7 @@ Schema field_of(std::uint64_t entries) {
   return Schema::of({{.name = "x", .dtype = DType::kF64, .shape = {entries}}});
 }
 
-/// One node of a run: its link, and its side of the rounds from its first step on.
+/// One node of a run: its link, and its part in the rounds from its first step on.
 class Node {
  public:
   Node(const std::string& socket, std::uint64_t first, std::uint64_t entries, Spread spread, std::uint64_t of_all)
@@ -116,7 +116,7 @@ class Node {
 
 class RoundsTest : public ::testing::Test {
  protected:
-  /// Makes the nodes. bounds: those of the nodes' parts.
+  /// Makes the nodes. bounds: the bounds of the nodes' parts.
   void make(const std::vector<std::uint64_t>& bounds) {
     for (std::size_t n = 0; n + 1 < bounds.size(); ++n) {
       nodes_.push_back(std::make_unique<Node>(folder_.file("socket" + std::to_string(n)), bounds[n],
@@ -128,8 +128,8 @@ class RoundsTest : public ::testing::Test {
     for (std::size_t n = 0; n < nodes_.size(); ++n) begin(n, 0);
   }
 
-  /// Makes three nodes with 7 steps, of which node 1 had 4 when it was killed; its successor takes part in no round
-  /// yet.
+  /// Makes three nodes with 7 steps. Node 1 had 4 of these when it was killed; its successor has not yet taken part in
+  /// a round.
   void make_and_restart_node_1() {
     make({0, 1000, 2000, 3000});
     add_on_all(0, 4);
@@ -230,7 +230,7 @@ class RoundsTest : public ::testing::Test {
     EXPECT_EQ(found.transfer_ns(), static_cast<std::int64_t>(nodes_.back()->first())) << "the greatest of all nodes";
   }
 
-  /// The words of one process, with exact sums: all entries as one box.
+  /// The words that one process records with exact sums, when all entries are one box.
   std::vector<std::uint64_t> with_exact_sums(const StepReducer& reducer, std::span<const std::uint64_t> words,
                                              const void* x, const void* previous) const {
     OpenMpTeam team;
@@ -249,7 +249,7 @@ class RoundsTest : public ::testing::Test {
     std::uint64_t steps = 0;
     std::uint64_t missing = 0;
   };
-  /// Checks that each of `end_step` steps was recorded, or recorded as missing, once.
+  /// Checks that each of `end_step` steps was recorded once, or recorded once as missing.
   Found expect_all_accounted_for(std::uint64_t end_step) {
     Found found;
     std::uint64_t next = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Results are sent to an analyzer that takes all or some of them, refuses them for now, answers twice, or does not
+// Results are sent to an analyzer that takes all or some of them, temporarily refuses them, answers twice, or does not
 // answer.
 #include "cli/analyses/analysis_channel.hpp"
 
@@ -22,14 +22,14 @@ class AnalysisChannelTest : public ::testing::Test {
     for (std::uint64_t seq = first; seq <= last; ++seq) channel_.add(results_of(seq));
   }
 
-  /// The next request with results. If none comes, the test's time limit ends the test.
+  /// Waits for the next request with results. If there is none, the time limit of the test ends the test.
   const wire::RecordAnalysis& next_request() {
     do {
       channel_.turn(false);
     } while (!analyzer_.receive(1));
     return analyzer_.asked().record_analysis();
   }
-  /// Takes turns until is_so() is true.
+  /// Calls the channel's `turn` repeatedly, until is_so() is true.
   template <class Condition>
   void turn_until(const Condition& is_so) {
     while (!is_so()) channel_.turn(false);
@@ -58,7 +58,7 @@ TEST_F(AnalysisChannelTest, SendsResultsInOrderAndKeepsWhatWasNotTaken) {
   EXPECT_EQ(second.request(), first.request() + 1);
   ASSERT_EQ(second.results_size(), 2);
   EXPECT_EQ(second.results(0).commit_seq(), 3u);
-  analyzer_.reply_taken(second.request(), 0);  // not recorded yet: a new number is needed for another answer
+  analyzer_.reply_taken(second.request(), 0);  // not recorded yet; another answer needs a new number
   const wire::RecordAnalysis third = next_request();
   EXPECT_EQ(third.request(), second.request() + 1);
   EXPECT_EQ(third.results_size(), 2);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Appends results to the journal of a pool without an owner. Tests the refusals; tests/analyses tests what is recorded.
+// Results are appended to the journal of a pool that has no owner. These tests are about refusals; tests/analyses tests
+// what is recorded.
 #include "cli/analyses/analysis_journal.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The endless output of functions is shown up to a limit for each function, and counted beyond it.
+// Endless output of functions: for each function, the output is shown up to a limit; output beyond the limit is only
+// counted.
 #include "cli/analyses/analysis_output.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares the number of steps that an analysis missed with a count of single steps.
+// Compares the computed number of steps that an analysis missed with a count step by step.
 #include "cli/analyses/due_steps.hpp"
 
 #include <gtest/gtest.h>

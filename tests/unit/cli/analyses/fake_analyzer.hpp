@@ -17,14 +17,14 @@ class FakeAnalyzer {
  public:
   explicit FakeAnalyzer(const std::string& socket) { control_.bind(telemetry_at(socket).control); }
 
-  /// Whether a request has come, which `asked` then returns.
+  /// Returns whether a request was received; `asked` then returns this request.
   bool receive(int wait_ms) {
     if (!control_.receive(frames_) && (!control_.wait(wait_ms) || !control_.receive(frames_))) return false;
     return asked_.ParseFromString(frames_.back());
   }
   const wire::ControlRequest& asked() const { return asked_; }
 
-  /// Answers the request that came last.
+  /// Answers the last request.
   void reply(const wire::ControlReply& reply) {
     const std::string text = reply.SerializeAsString();
     control_.send(std::array<std::string_view, 2>{frames_.front(), text});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Analyses of a run, with a shell script instead of Python and the user's functions: what is counted, and where results
-// go if no analyzer takes them. tests/analyses has real runs.
+// Analyses of a run, with a shell script in place of Python and the user's functions: what is counted, and where
+// results are recorded if no analyzer takes them. tests/analyses tests real runs.
 #include "cli/analyses/live_analysis.hpp"
 
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@
 namespace ringside {
 namespace {
 
-/// Stands for an interpreter: FILE is the rest of the script. `step KIND MORE K` writes a line for the step of
-/// iteration K.
+/// Used in place of a Python interpreter: FILE is the rest of the script. `step KIND MORE K` writes a line for the step
+/// of iteration K.
 constexpr const char* kInterpreter = R"sh(#!/bin/sh
 exec 3>/proc/self/fd/$5 4</proc/self/fd/$6
 echo '{"kind":"hello"}' >&3
@@ -60,7 +60,7 @@ class LiveAnalysisTest : public ::testing::Test {
     Journal::open(pool_, {}, Storage::kFile, Durability::kProcess);
   }
 
-  /// Runs the script beside a run of which the pool keeps six steps. has_ended: whether the run has already ended.
+  /// Runs the script for a run of which the pool keeps six steps. has_ended: whether the run has already ended.
   ExitCode follow(const std::string& script, bool has_ended = true) {
     workers_ = std::make_unique<AnalysisWorkers>(std::vector<std::string>{folder_.write("my.py", kBegin + script)}, pool_,
                                                  folder_.file("python"), 0, signals_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lines from the process of a user's analyses: lines that the process's program writes, and lines that a user's
-// function might write.
+// Lines from the process of a user's analyses: those that Ringside's program in this process writes, and those that a
+// user's function might write.
 #include "cli/analyses/worker_line.hpp"
 
 #include <gtest/gtest.h>

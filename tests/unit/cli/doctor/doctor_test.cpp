@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each probe examines a made-up node; then the whole report examines this machine.
+// Each probe examines a simulated node; the complete report examines this machine.
 #include "cli/doctor/doctor.hpp"
 
 #include <gtest/gtest.h>

@@ -18,7 +18,8 @@ T fact(const Finding& finding, const std::string& key) {
   return T{};
 }
 
-/// Expects this verdict, each part in `found` in the text of the finding, and each part in `advice` in its advice.
+/// Expects this verdict. Expects that the finding's text contains every string of `found`, and that its advice contains
+/// every string of `advice`.
 inline void expect_finding(const Finding& finding, Verdict verdict, const std::vector<std::string>& found = {},
                            const std::vector<std::string>& advice = {}, const char* file = __builtin_FILE(),
                            int line = __builtin_LINE()) {

@@ -214,7 +214,7 @@ TEST_F(OwnershipDoctor, APlaceThatMayNotBeWrittenIsAProblem) {
   ASSERT_EQ(chmod(root().c_str(), 0755), 0);
   ASSERT_EQ(chmod(folder_.c_str(), 0555), 0);
   ASSERT_EQ(chmod(pool_.c_str(), 0400), 0);
-  const testing::AsNobody nobody;  // has an effect if the test runs as root
+  const testing::AsNobody nobody;  // has an effect only if the test runs as root
   for (const std::string& place : {folder_, pool_}) {
     const Finding finding = probe_ownership(place);
     expect_finding(finding, Verdict::kProblem, {},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays that are assembled from the boxes of several nodes: any part of any slice has the same bytes as in the whole
-// array.
+// Arrays that are assembled from the boxes of several nodes: any part of any slice must have the same bytes as in the
+// whole array.
 #include "common/node_rings/assembly.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ std::uint64_t product(const Numbers& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), std::uint64_t{1}, std::multiplies<>());
 }
 
-/// A variable whose entries are their own indices, spread over nodes.
+/// A variable that is distributed over nodes. The value of each entry is its index.
 class Spread {
  public:
   /// ranks: the box and the node of each rank.

@@ -147,7 +147,7 @@ TEST(ExportFormatsTest, NpzHoldsAnNpyOfEachVariable) {
 
 TEST(ExportFormatsTest, NpzHoldsAVariableOfMoreThanTwoGiB) {
   if (testing::kSanitized) GTEST_SKIP() << "checksums of 2 GiB take too long with a sanitizer";
-  // Pages that are only read take no memory. libarchive writes at most 2^31 - 1 bytes at a time.
+  // Pages that are only read take no memory. libarchive writes at most 2^31 - 1 bytes per call.
   constexpr std::size_t kBytes = (std::size_t{1} << 31) + 4096;
   void* zeros = mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ASSERT_NE(zeros, MAP_FAILED);
@@ -181,7 +181,7 @@ TEST(ExportFormatsTest, TextFormatsHoldEveryInteger) {
             "%%MatrixMarket matrix array integer general\n2 1\n65\n-1\n");
 }
 
-// A slice of three dimensions keeps its place on each axis, even if it has a single index there.
+// A slice of three dimensions keeps its place on each axis, even on an axis where it has only one index.
 TEST(ExportFormatsTest, ASliceOnAVtkGridLiesWhereItWas) {
   const auto image_of = [](std::vector<std::uint64_t> shape, const std::string& slice) {
     ExportTarget target = target_for("x.vti", {{{.name = "u", .dtype = DType::kU8, .shape = std::move(shape)}, {}}});

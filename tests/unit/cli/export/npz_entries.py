@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints what Python's own zipfile finds in an npz: a line for each entry with its name, its method of compression (0:
-stored) and its bytes in hexadecimal. Fails if a checksum does not hold. Of NumPy, only this reader is needed."""
+"""Prints what Python's module zipfile finds in an npz file: for each entry, a line with its name, its method of
+compression (0: stored) and its bytes in hexadecimal. Fails if a checksum is wrong. NumPy is not needed."""
 import sys
 import zipfile
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Results as columns: absent values, and integers of 128 bits.
+// Results as columns of a table: absent values, and integers of 128 bits.
 #include "cli/export/formats/result_columns.hpp"
 
 #include <gtest/gtest.h>

@@ -20,8 +20,8 @@ std::vector<std::int32_t> counted(std::size_t number) {
   return values;
 }
 
-/// The entries that the slice selects from a variable u with the values 0, 1, 2 ... copied: receives whether they were
-/// copied.
+/// The entries that the slice selects from a variable u with the values 0, 1, 2 ... copied: set to whether the entries
+/// were copied.
 std::vector<std::int32_t> selected(const std::string& text, bool* copied = nullptr) {
   const std::vector<std::int32_t> whole = counted(60);
   std::vector<std::byte> buffer;

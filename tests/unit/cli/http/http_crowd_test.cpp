@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many connections to the HTTP server that send nothing, send a part of a request, or do not read the answer.
-// Meanwhile, well-behaved clients are answered. No time limit expires in these tests.
+// Many connections to the HTTP server that send nothing, send only a part of a request, or do not read the answer.
+// During this, normal clients must be answered. No time limit expires in these tests.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -98,7 +98,7 @@ TEST_F(HttpCrowdTest, ConnectionsWithoutBytesAreClosedBeforeHalfSentRequests) {
   limits.grace = std::chrono::milliseconds(0);
   start(limits);
   const UniqueFd slow = connect_and_send("GET / HTTP/1.1\r\nHost: loc");
-  expect_answered();  // requests are read in the order of connecting: the slow client's bytes have arrived
+  expect_answered();  // requests are read in the order of the connections, so the slow client's bytes were read
   const UniqueFd idle = connect();
   const UniqueFd also_idle = connect();
   const UniqueFd one_more = connect();
@@ -116,7 +116,7 @@ TEST_F(HttpCrowdTest, AClientThatHasJustConnectedIsNotClosedBeforeOlderHalfSentR
   std::vector<UniqueFd> slow;
   for (int i = 0; i < 3; ++i) {
     slow.push_back(connect_and_send("GET / HTTP/1.1\r\nHost: loc"));
-    if (i < 2) expect_answered();  // requests are read in the order of connecting: the slow client's have arrived
+    if (i < 2) expect_answered();  // requests are read in the order of the connections, so the slow one's were read
   }
   const UniqueFd client = connect();
   EXPECT_EQ(first_line(slow[0]), "") << "the client has its place";
@@ -136,7 +136,7 @@ TEST_F(HttpCrowdTest, AnswersThatNobodyTakesHoldNoMoreMemoryThanAllowed) {
   const std::string request = "GET /chart.min.js HTTP/1.1\r\nHost: localhost\r\n\r\n";
   std::vector<UniqueFd> deaf;
   for (int i = 0; i < 50; ++i) deaf.push_back(connect_and_send(request));
-  // Each answer that a client reads is complete.
+  // Each answer that a client reads must be complete.
   EXPECT_EQ(first_line(connect_and_send(request)), "HTTP/1.1 200 OK");
   expect_answered();
 }

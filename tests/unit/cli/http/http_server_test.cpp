@@ -68,7 +68,7 @@ class HttpServerTest : public ::testing::Test {
     const UniqueFd fd = connect();
     for (std::size_t sent = 0; sent < bytes.size();) {
       const ssize_t now = send(fd.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
-      if (now <= 0) break;  // the server accepts no more
+      if (now <= 0) break;  // the server accepts no more bytes
       sent += static_cast<std::size_t>(now);
     }
     std::string all;

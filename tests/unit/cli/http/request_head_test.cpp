@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Request heads that two parties may interpret in different ways are not answered. From all other heads, the right
-// request is read.
+// Request heads that two programs may interpret in different ways are refused. From all other heads, the right request
+// is read.
 #include "cli/http/request_head.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The records that a follower reads from the journal after its analyzer has ended for good.
+// The records that a follower reads from the journal after its analyzer has ended and no other one takes over.
 #include "cli/pool/decoded_journal.hpp"
 
 #include <gtest/gtest.h>
@@ -34,8 +34,8 @@ class DecodedJournalTest : public ::testing::Test {
     ASSERT_EQ(journal.append(one), 0);
   }
 
-  /// Appends a run's records from `first` to `last`: its analyzer, its start, its steps, and its end unless it was cut
-  /// short.
+  /// Appends a run's records from `first` to `last`: the analyzer's start, the run's start, its steps, and its end
+  /// unless it was interrupted.
   static void append_run(Journal& journal, const std::string& run_id, std::uint64_t first, std::uint64_t last,
                          bool has_end = true, std::size_t bytes = 1) {
     for (std::uint64_t seq = first; seq <= last; ++seq) {
@@ -96,7 +96,7 @@ TEST_F(DecodedJournalTest, AFollowerWithoutRecordsGetsAll) {
   write(100);
   expect_numbers(read_rest({0, 0, 0, pool_, {}}), 1, 100);
   expect_numbers(read_rest({1, 0, 0, pool_, {}}), 1, 100);
-  expect_numbers(read_rest({50, 0, 0, pool_, {}}), 50, 100);  // from the record that --since requested
+  expect_numbers(read_rest({50, 0, 0, pool_, {}}), 50, 100);  // from the record on that --since requested
 }
 
 TEST_F(DecodedJournalTest, TheNextRunInTheSameJournalIsLeftOut) {

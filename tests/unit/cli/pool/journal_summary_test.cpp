@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The journal in the output of commands: beside the ring in `replay`, named by `info`, removed by `wipe`.
+// The journal in the output of commands: `replay` shows it beside the ring, `info` names it, `wipe` removes it.
 #include "cli/pool/journal_summary.hpp"
 
 #include <memory>
@@ -23,8 +23,8 @@ constexpr std::int64_t kBeganNs = 1'700'000'000'000'000'000;
 
 class JournalSummaryTest : public JournalFixture {
  protected:
-  /// Makes a pool of four slots that has taken iterations 1 to 6, and the records that a recorder would have made of
-  /// them.
+  /// Makes a pool of four slots in which iterations 1 to 6 were committed, and the records that a recorder would have
+  /// made of these.
   void SetUp() override {
     const RingPool pool = RingPool::create(pool_, RingShape::x_only(kRows), 4);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
@@ -201,7 +201,7 @@ TEST_F(JournalSummaryTest, InfoAndReplayCountTheStepsThatAreNamedAsMissing) {
                                                          .first_iteration = 7,
                                                          .last_iteration = 398});
     append(journal, record);
-    // One of the missing steps is recorded later, from the ring.
+    // One of the missing steps is later recorded from the ring.
     RecordedStep found = steps_.back();
     found.figures.commit_seq = 398;
     found.figures.step.iteration = 398;

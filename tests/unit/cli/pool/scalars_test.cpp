@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scalars of a step in its record, in the ring and in comparisons: all three places have the same fields.
+// The scalars of a step in its record, in the ring and in comparisons: all three must have the same fields.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fields of two dimensions as images. Tests which variables are such fields, that no shape and no value makes an image
-// exceed its bound, and that outliers of a field remain visible in its image.
+// Two-dimensional fields as images. Tests which variables are such fields, that no shape and no value makes an image
+// larger than its limit, and that outliers of a field remain visible in the image.
 #include "cli/pool_view/field_image.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parts of a pool that are shown beside its owner: slots and their readers, and the newest step as an image. A
-// truncated, replaced or missing pool must not end the process that looks at it.
+// The parts of a pool that are shown while its owner runs: slots and their readers, and the newest step as an image. If
+// the pool is truncated, replaced or missing, the process that shows it must not end.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,7 +48,7 @@ class PoolLookTest : public ::testing::Test {
     writer_->begin_run(run_with(schema), catalogue);
     payload_.assign(schema.payload_bytes() / sizeof(double), 0);
   }
-  /// reduced: whether the analyzer has finished the step, and no longer needs its slot.
+  /// reduced: whether the analyzer has finished the step and no longer needs the step's slot.
   void commit(std::uint64_t k, double value, bool reduced = true) {
     std::fill(payload_.begin(), payload_.end(), value);
     payload_[0] = 0;
@@ -65,7 +65,7 @@ class PoolLookTest : public ::testing::Test {
   }
   static bool is_refused(const Json& answer) { return answer.contains("refused"); }
 
-  /// Asks until the answer is as expected.
+  /// Asks repeatedly until the answer is as expected.
   template <class Condition>
   static Json ask_until(FieldImages& images, const FieldQuery& query, const Condition& is_expected) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -198,7 +198,7 @@ TEST_F(PoolLookTest, APoolThatIsTruncatedOrReplacedWhileItIsWatchedEndsNobody) {
   EXPECT_TRUE(draw_newest(*reader, grid, CellShows::kExtreme).image);
 }
 
-/// One kind of image more than FieldImages has places. The kinds need eight variables besides u.
+/// One more kind of image than FieldImages has places. The kinds need eight variables in addition to u.
 std::vector<FieldQuery> kinds() {
   std::vector<FieldQuery> all;
   for (std::size_t i = 0; i <= FieldImages::kMostQueries; ++i) {
@@ -267,7 +267,7 @@ TEST(FieldImagesTest, ItRestsInProportionToItsWorkButNeverForLong) {
   EXPECT_EQ(FieldImages::rest_after(1h), FieldImages::kLongestRest);
 }
 
-/// Runs `draw` in a child of fork, which has no leases, as on a file system without them.
+/// Runs `draw` in a forked child, which has no leases, as on a file system without leases.
 template <class Draw>
 bool holds_without_leases(const Draw& draw) {
   const pid_t child = fork();

@@ -45,7 +45,7 @@ Json analyzer_report() {
           {"hand_off_ns", {{"p50", 1500}, {"p99", 20'000}, {"max", 30'000}}}};
 }
 
-/// The account table of a run with these reports.
+/// The table of the account for a run with these reports.
 std::string shown(const Json& producer, const Json& analyzer = analyzer_report(), const RunFacts& facts = kPipeline) {
   return account_table(make_summary(facts, producer, analyzer), facts);
 }

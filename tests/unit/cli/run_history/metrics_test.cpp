@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The metrics for Prometheus, parsed in Prometheus' way: names, types, HELP texts, and the values from the records.
+// The metrics for Prometheus, parsed as Prometheus does: names, types, HELP texts, and the values from the records.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -15,7 +15,7 @@ namespace {
 
 using testing::MadeRun;
 
-/// The samples of the text format: "name{labels}" to value.
+/// The samples in the text format, as a map from "name{labels}" to the value.
 std::map<std::string, double> samples(const std::string& text) {
   std::map<std::string, double> found;
   std::istringstream lines(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The history of a run whose records come one by one: sums over all records, and a series that does not grow.
+// The history of a run whose records are added one by one: sums over all records, and a series whose size is limited.
 #include "cli/run_history/run_history.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs of the user as children: their process group, their orphans, and what is known about them.
+// Programs of the user as child processes: their process group, their orphans, and what is known about them.
 #include "cli/supervision/child.hpp"
 
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-/// A run whose PROGRAM is process 4711, was attached itself, and has 17 committed steps.
+/// A run with 17 committed steps. The process that attached (4711) is PROGRAM itself.
 ProgramRunEnd attached(const std::string& how, const ProcessEnd& end) {
   ProgramRunEnd run{.program = "./solver", .socket = "/s", .end = end};
   run.attachment = {.attached = true, .pid = 4711, .how = how, .iteration = 17, .committed = 17};
@@ -72,7 +72,8 @@ TEST(ProgramEndTest, TheDeathOfTheProcessThatPublishesNamesItsSignalWhereItIsKno
 }
 
 TEST(ProgramEndTest, AProgramThatDiedWhileTheAnalyzerStoppedWasLost) {
-  // The analyzer was asked to stop because PROGRAM had ended, and noticed this request before the end of PROGRAM.
+  // The analyzer was asked to stop because PROGRAM had ended. It noticed this request before it noticed the end of
+  // PROGRAM.
   expect(attached("stopped", {.status = 1}), ExitCode::kPeerLost,
          "./solver: process 4711 ended with status 1 after iteration 17 without detaching; 17 steps are committed; "
          "ringside run --resume continues");

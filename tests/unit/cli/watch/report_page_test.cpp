@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The content of a report about a run and about a summary. No text in the report can end the script element that
-// contains it.
+// The content of a report about a run, and of one about a summary. No text in the report may end the script element in
+// which it is stored.
 #include "cli/watch/report_page.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parts of `ringside tail` that need no run. tests/pipeline/tail_test.cpp follows real ones.
+// The parts of `ringside tail` that need no run. tests/pipeline/tail_test.cpp follows real runs.
 #include "cli/watch/tail.hpp"
 
 #include <gtest/gtest.h>

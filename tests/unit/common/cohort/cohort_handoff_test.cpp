@@ -106,7 +106,7 @@ class SecondMember {
     } catch (const std::exception&) {
       return 1;
     }
-    return tell() && is_told() ? 0 : 1;  // no byte ever comes, so this waits until it is killed or left alone
+    return tell() && is_told() ? 0 : 1;  // no byte is ever sent: waits until it is killed or the pipe is closed
   }
 
   const pid_t first_;
@@ -259,7 +259,7 @@ TEST_F(CohortHandoffTest, AnAnalyzerThatHasNothingToCommitIsNotTakenForStalled) 
   Listener listener(socket_path_);
   LateMember cohort(700'000'000);
   HandoffOptions chosen = shared_by(cohort);
-  chosen.peer_timeout_s = 0.5;  // less than the second member waits before it writes its part
+  chosen.peer_timeout_s = 0.5;  // shorter than the second member's wait before it writes its part
   Attached ends = attach(listener, chosen);
   std::thread first([&] {
     for (std::uint64_t step = 0; step < kBuffers; ++step) publish_first_part(*ends.writer);

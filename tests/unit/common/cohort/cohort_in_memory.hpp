@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A cohort whose members are in this process, on the memory of a hand-off without an analyzer: the test plays the
-// analyzer's role. Each member maps the memory separately, as a process would.
+// A cohort whose members are in this process. They use the memory of a hand-off without an analyzer: the test does the
+// analyzer's work. Each member maps the memory separately, as a process would.
 #pragma once
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ inline UniqueFd duplicate(int fd) {
   return UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 0));
 }
 
-/// pids: the process ids of the members. This process plays all members, no matter which ids they have.
+/// pids: the process ids of the members. This process acts as all members, no matter which ids they have.
 inline std::vector<CohortMember> members_of(const std::vector<pid_t>& pids) {
   std::vector<CohortMember> members;
   for (const pid_t pid : pids) members.push_back({.pid = pid, .name = formatted("rank {}", members.size())});

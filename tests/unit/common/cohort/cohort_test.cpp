@@ -32,7 +32,7 @@ TEST(CohortTest, TheLastPartPublishesAndNoneBefore) {
     }
     EXPECT_EQ(cohort.published(), step + 1);
     EXPECT_EQ(cohort.descriptor(step).iteration, step + 1);
-    cohort.release_up_to(step + 1);  // the step's buffer is used again two steps later
+    cohort.release_up_to(step + 1);  // two steps later, the step's buffer is used again
   }
 }
 
@@ -79,7 +79,7 @@ TEST(CohortTest, TheTimesOfANodeAddUp) {
     std::int64_t written_at_ns;
   };
   const Step steps[] = {{{{4, 300}, {5, 200}}, 77, 4, 300},
-                        {{{90, 800}, {20, 1000}}, 680, 20, 1000},   // the rest of the 700 since the previous step
+                        {{{90, 800}, {20, 1000}}, 680, 20, 1000},   // the rest of the 700 ns since the previous step
                         {{{5000, 1100}, {0, 1099}}, 0, 100, 1100},  // a wait that began in the previous step
                         {{{30, 1100}, {30, 1100}}, 0, 0, 1100}};
   for (std::uint64_t step = 0; step < std::size(steps); ++step) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file has the right bytes, no matter which of them are written past the page cache.
+// A file has the right bytes, no matter which of them are written without the page cache.
 #include "common/files/direct_file.hpp"
 
 #include <fcntl.h>

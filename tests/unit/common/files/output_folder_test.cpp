@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An output folder appears under its name when it is complete, or not at all.
+// An output folder gets its name only when it is complete.
 #include "common/files/output_folder.hpp"
 
 #include <gtest/gtest.h>

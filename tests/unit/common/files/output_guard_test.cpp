@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files that no output may replace: real files of each kind, under names and links that hide their kind.
+// Files that no output may replace: real files of each kind, reached by names and links that do not show the kind.
 #include "common/files/output_guard.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ class OutputGuardTest : public ::testing::Test {
     EXPECT_EQ(testing::content_of(output), before);
   }
 
-  /// Expects the same for `file` under its own name, through a symbolic link and through a hard link.
+  /// Expects the same for the file with its own name, through a symbolic link, and through a hard link.
   void expect_never_replaced(const std::string& file, const std::string& fragment,
                              const std::vector<KeptFile>& kept = {}) const {
     const std::string link = folder_.file("link");
@@ -148,13 +148,14 @@ bool lock_as_owner(int fd) {
   return flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
-/// The state of a pool between its two locks: its creator has left the lock to libpmemobj.
+/// The state of a pool between its two locks: the creator no longer holds its own lock, because libpmemobj takes the
+/// next one.
 bool mark_only(int fd) {
   mark_as_being_made(fd);
   return true;
 }
 
-/// Another process that applies `lock` to a file, and holds it until it ends.
+/// Another process that applies `lock` to a file, and holds this lock until the process ends.
 testing::ChildProcess locker(const std::string& file, bool (*lock)(int fd)) {
   return testing::ChildProcess([&] { return lock(open(file.c_str(), O_RDWR | O_CLOEXEC)); });
 }

@@ -44,8 +44,8 @@ struct Mapped {
 
 class WatchedMappingTest : public ::testing::Test {
  protected:
-  /// Runs `body` in a process, with a file that is watched as `name`. Expects that the process ends with the status
-  /// `how` and prints `line`. `body` must not return.
+  /// Runs `body` in a process, with a file that is watched as `name`. Expects that the process ends as `how` says, and
+  /// prints `line`. `body` must not return.
   template <class Ending>
   void expect_end(const std::function<void(const Mapped&, WatchedMapping&)>& body, Ending how, const std::string& line,
                   const char* name = "pool", bool in_journal = false) {
@@ -176,7 +176,7 @@ TEST_F(WatchedMappingTest, ATruncationIsNotedBeforeAWriteMakesTheFileLongAgain) 
   EXPECT_TRUE(watched.intact_or_noted());
   file.truncate_to(kPageBytes);
   EXPECT_FALSE(watched.intact_or_noted());
-  file.truncate_to(kBytes);  // like a write at the file's former end
+  file.truncate_to(kBytes);  // like a write at the file's previous end
   EXPECT_FALSE(watched.intact_or_noted()) << "what lay there is lost";
   EXPECT_EQ(watched.error(), EIO);
   ASSERT_TRUE(watched.fault().has_value());

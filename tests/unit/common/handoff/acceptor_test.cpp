@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Peers that connect to the analyzer's socket and send nothing, too little or too much. No other peer has to wait for
-// them.
+// Peers that connect to the analyzer's socket and send nothing, too little or too much. No other peer may have to wait
+// for them.
 #include "common/handoff/acceptor.hpp"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ class AcceptorTest : public HandoffFixture {
     EXPECT_EQ(message_of(*peer), text);
   }
 
-  /// Waits until the other side has hung up.
+  /// Waits until the other side has closed the connection.
   static void expect_hung_up(const UniqueFd& fd) {
     char byte;
     EXPECT_LE(recv(fd.get(), &byte, 1, 0), 0);
@@ -72,7 +72,7 @@ TEST_F(AcceptorTest, AProducerAttachesWhile200HalfOpenConnectionsAreHeld) {
   Listener listener(socket_path_);
   std::atomic<bool> attached{false};
   std::thread analyzer([&] {
-    Acceptor acceptor(listener, {.first_message = hours(1)});  // a wait for a silent peer would hang
+    Acceptor acceptor(listener, {.first_message = hours(1)});  // the test would hang if a silent peer were waited for
     for (;;) {
       std::optional<Peer> peer = acceptor.next(10'000);
       if (!peer) continue;
@@ -175,14 +175,14 @@ TEST_F(AcceptorTest, IfDescriptorsRunOutASilentPeersConnectionIsClosed) {
   const UniqueFd silent = connect_silently();
   EXPECT_FALSE(acceptor.next(10).has_value());
   const UniqueFd friendly = connect_and_send("hello");
-  // Take all descriptors below the limit, so that none is left.
+  // Uses all descriptors below the limit, so that none is left.
   const LoweredLimit few(RLIMIT_NOFILE, 128);
   std::vector<UniqueFd> taken;
   for (UniqueFd fd(dup(0)); fd.valid(); fd.reset(dup(0))) taken.push_back(std::move(fd));
   std::optional<Peer> peer = acceptor.next(10'000);
   EXPECT_EQ(peer ? message_of(*peer) : "nobody came", "hello");
   peer.reset();
-  const UniqueFd last(dup(0));  // the descriptor of the peer that was served
+  const UniqueFd last(dup(0));  // takes the descriptor that the served peer has freed
   EXPECT_FALSE(acceptor.next(10).has_value());
   taken.clear();
   expect_hung_up(silent);

@@ -198,7 +198,7 @@ TEST(AttachRequestTest, EveryOtherLengthIsRefused) {
 }
 
 TEST(AttachRequestTest, WrongVariablesAndPaddingThatIsNotZeroAreRefused) {
-  // All other faults of a variable are in SchemaTest and SchemaLayoutTest.
+  // SchemaTest and SchemaLayoutTest test all other faults of a variable.
   EXPECT_EQ(refusal([](Parts p) { p.variables[1].name[0] = 0; }),
             std::string("attach request: variable 1 has no name; ") + kNameRule);
   EXPECT_EQ(refusal([](Parts p) { p.variables[0].dims = 9; }),

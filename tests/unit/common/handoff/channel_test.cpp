@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rules for all channels: which processes may listen and connect, how large a message may be, and that no call
-// waits for a peer that does not exist.
+// The rules for all channels: which processes may listen and connect, and how large a message may be. No call may wait
+// for a peer that does not exist.
 #include "common/messages/channel.hpp"
 
 #include <gtest/gtest.h>
@@ -74,8 +74,8 @@ TEST_F(ChannelTest, AnotherUserIsRefused) {
   int ready[2];
   ASSERT_EQ(pipe(open_to_all), 0);
   ASSERT_EQ(pipe(ready), 0);
-  // Fork while this process has one thread. The child uses threads and the heap, and another thread could hold one of
-  // their locks, which would never be released in the child.
+  // Forks while this process has only one thread. The child uses threads and the heap: if another thread held one of
+  // their locks during the fork, this lock would never be released in the child.
   const pid_t stranger = fork();
   ASSERT_NE(stranger, -1);
   if (stranger == 0) {
@@ -86,7 +86,8 @@ TEST_F(ChannelTest, AnotherUserIsRefused) {
     Channel client(theirs, ChannelKind::kDealer, {.name = "stranger"});
     client.connect(endpoint_);
     client.send("let me in");
-    // A server of its own shows that its messages do leave: so if a message does not arrive, it was refused, not slow.
+    // The child's own server receives the messages, which shows that they were sent. If a message does not arrive at
+    // the other server, it was refused, and is not only late.
     Channel own(theirs, ChannelKind::kRouter);
     own.bind(ipc_endpoint(path_ + ".own"));
     Channel to_own(theirs, ChannelKind::kDealer);

@@ -118,7 +118,7 @@ TEST_P(ElasticHandoffTest, WithoutElasticNothingIsEverLent) {
   });
   for (std::uint64_t step = 0; step < 5; ++step) take_one(*ends.reader, step);
   producer.join();
-  // Lending would ring the bell.
+  // If the cores were lent, this would have rung the bell.
   EXPECT_EQ(analyzer_cores(*ends.writer).bell(), bell);
   EXPECT_EQ(ends.reader->producer_cores().bell(), other_bell);
 }

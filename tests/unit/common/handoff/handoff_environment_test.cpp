@@ -27,7 +27,7 @@ class HandoffEnvironmentTest : public ::testing::Test {
   }
 };
 
-/// The place as "socket|pool", with "|service" appended for the analyzer of the service.
+/// The place in the form "socket|pool"; for the analyzer of the service, "|service" is appended.
 std::string place(const HandoffChoices& chosen = {}) {
   const AnalyzerPlace found = analyzer_place(chosen);
   return found.socket + "|" + found.pool + (found.is_service ? "|service" : "");

@@ -70,7 +70,7 @@ inline AttachRequest valid_request() {
   return request;
 }
 
-/// Memory as a producer passes it that follows the protocol.
+/// The memory that a producer which follows the protocol passes.
 struct Memory {
   SharedMapping payload;
   SharedMapping control;

@@ -158,7 +158,7 @@ TEST_P(HandoffTest, AClaimWithoutABufferIsFalseAndNothingCanBePublishedIntoIt) {
   Attached ends = attach(o);
   ends.reader.reset();
   ends.listener.reset();
-  for (int i = 0; i < 2; ++i) {  // two buffers are free without an analyzer
+  for (int i = 0; i < 2; ++i) {  // even without an analyzer, two buffers are free
     const Claim claim = ends.writer->claim();
     EXPECT_TRUE(claim);
     EXPECT_NE(claim.x(), nullptr);
@@ -201,7 +201,7 @@ TEST_P(HandoffTest, AFarewellArrivesEvenIfTheGoodbyeBeforeItWasNotRead) {
   Attached ends = attach(options());
   std::thread detach([&] { EXPECT_NO_THROW(ends.writer->detach(Outcome::kFinished)); });
   answer_goodbye(*ends.reader);
-  ends.reader.reset();  // hangs up without having read the goodbye
+  ends.reader.reset();  // closes the connection without reading the goodbye
   detach.join();
 }
 
@@ -213,7 +213,7 @@ TEST_P(HandoffTest, AStopRequestEndsTheWaitOnceEveryPublishedStepIsTaken) {
   PublishedStep step;
   ASSERT_EQ(ends.reader->next(step, kMaySpin, &stop), NextStatus::kStep);
   ends.reader->release();
-  // A producer that continues to publish cannot keep the analyzer from stopping.
+  // A producer that continues to publish must not prevent the analyzer from stopping.
   publish_one(*ends.writer);
   EXPECT_EQ(ends.reader->next(step, kMaySpin, &stop), NextStatus::kStopped);
 }

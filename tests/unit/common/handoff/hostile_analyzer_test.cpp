@@ -34,7 +34,7 @@ class HostileAnalyzerTest : public HandoffFixture {
       std::array<std::byte, kMostRequestBytes> request;
       peer->receive(request, 10'000);
       answer(*peer);
-      peer->receive(request, 10'000);  // waits until the producer hangs up
+      peer->receive(request, 10'000);  // waits until the producer closes the connection
     });
     std::string line = "accepted";
     HandoffOptions o = options();

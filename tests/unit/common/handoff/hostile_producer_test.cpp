@@ -56,7 +56,7 @@ TEST_F(HostileProducerTest, ARequestThatCannotBeDecodedAndBuffersOutOfRangeAreRe
   AttachRequest request = valid_request();
   request.head.buffers = 1000;
   EXPECT_NE(verdict(request.encode(), memory_.fds()).find("1000 buffers"), std::string::npos);
-  // All other faults of a request are in AttachRequestTest.
+  // AttachRequestTest tests all other faults of a request.
   request = valid_request();
   request.head.header.version = 99;
   EXPECT_NE(verdict(request.encode(), memory_.fds()).find("version 99"), std::string::npos);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sockets that an analyzer puts beside its own socket: if it was killed, the next analyzer removes those that are
-// left.
+// The sockets that an analyzer makes beside its own socket. If an analyzer was killed, the next one removes the sockets
+// that are left.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>

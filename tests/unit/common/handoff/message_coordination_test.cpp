@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages that a side of the hand-off accepts: none from a stranger, none of another attachment, and none that the
-// peer's shared counter does not confirm. The other side is a bare channel here, which can send anything. Messages
-// arrive in order: when the last message, a valid one, has taken effect, all earlier ones have been read.
+// Which messages a side of the hand-off accepts: none from a stranger, none of another attachment, and none that the
+// peer's shared counter does not confirm. In these tests, the other side is only a channel, which can send anything.
+// Messages arrive in order: when the last message, a valid one, has taken effect, all earlier ones have been read.
 #include "common/messages/message_coordination.hpp"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ class MessageCoordinationTest : public ::testing::Test {
     return channel;
   }
 
-  /// Checks until `count` is seen; false if a larger count is seen first.
+  /// Checks for messages until `count` is seen. Returns false if a larger count is seen first.
   static bool comes_to(Coordination& coordination, std::uint64_t count) {
     std::uint64_t seen = 0;
     while ((seen = coordination.seen()) < count) std::this_thread::yield();

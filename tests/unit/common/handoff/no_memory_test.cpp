@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happens when memory runs out: a claim of the publishing side reports it, and the user's solver survives; threads
-// are joined if not all can be started. This program's operator new fails when a test demands it.
+// What happens when memory runs out: a claim of the publishing side reports this, and the user's solver survives. If
+// not all threads can be started, those that were started are joined. This program's operator new fails when a test
+// demands it.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -31,7 +32,7 @@ void* allocate(std::size_t bytes) {
   throw std::bad_alloc();
 }
 
-/// Makes every allocation in this thread fail from this number on (0: the first).
+/// Makes every allocation in this thread fail, from the allocation with this number on (0: from the first one on).
 class NoMemory {
  public:
   explicit NoMemory(int from) {
@@ -54,7 +55,7 @@ using namespace testing;
 
 class NoMemoryTest : public HandoffFixture {
  protected:
-  /// Attaches and fills all buffers; then the analyzer hangs up.
+  /// Attaches and fills all buffers; then the analyzer closes the connection.
   HandoffWriter& stranded(const HandoffOptions& o) {
     ends_ = Attached();  // ends the previous listener at the same socket first
     ends_ = attach_full(o);
@@ -71,7 +72,7 @@ TEST_F(NoMemoryTest, AClaimThatCannotAttachToASuccessorFailsAndALaterOneSucceeds
     HandoffOptions o = options();
     o.peer_timeout_s = 30;
     HandoffWriter& writer = stranded(o);
-    // Serves every producer and takes the two steps, so that a buffer becomes free.
+    // Serves every producer, and takes its two steps, so that a buffer becomes free.
     std::atomic<bool> done{false};
     std::thread successor([&] {
       while (!done.load()) {
@@ -156,7 +157,7 @@ TEST_F(NoMemoryTest, TheWatchdogIsFedWithoutMemory) {
   EXPECT_NE(heard.find("STOPPING=1\nEXTEND_TIMEOUT_USEC=51000000\n"), std::string::npos) << heard;
 }
 
-/// Whether the four threads could be started.
+/// Returns whether the four threads could be started.
 bool require_four_threads(int allocations) {
   const NoMemory none(allocations);
   try {

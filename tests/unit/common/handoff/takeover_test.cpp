@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The hand-off when an analyzer is lost and another one takes over, and how a run resumes from a kept iterate. The
-// analyzers are readers in this process; a lost analyzer is a reader that has hung up.
+// analyzers are readers in this process; a lost analyzer is a reader that has closed its connection.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,7 +30,8 @@ class TakeoverTest : public HandoffTest {
     return ends;
   }
 
-  /// Runs `producer` in a thread while a successor is accepted here. from: where the successor lets the run continue.
+  /// Runs `producer` in a thread while a successor is accepted here. from: the step from which the successor lets the
+  /// run continue.
   HandoffReader succeed(Listener& listener, const std::function<void()>& producer, std::thread& thread,
                         const Continuation& from = {}) {
     thread = std::thread(producer);
@@ -166,7 +167,7 @@ TEST_P(TakeoverTest, ContinuingWaitsOnceForAnAnalyzerThatDoesNotMoveAndThenSkips
 }
 
 TEST_P(TakeoverTest, ARequestReportsThatAnAnalyzerDiedDuringIt) {
-  const pid_t first = fork();  // a process that dies, because merely hanging up would mean a refusal
+  const pid_t first = fork();  // the process dies, because only closing the connection means a refusal
   if (first == 0) {
     Listener listener(socket_path_);
     _exit(static_cast<int>(accept_reader(listener).pool_use()));

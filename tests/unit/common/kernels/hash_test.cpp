@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// XXH3 gives its published values, and also what the project relies on beyond these: every variant and every number of
+// XXH3 gives its published values. In addition, the project relies on this property: every variant and every number of
 // threads gives the same hash.
 #include "common/kernels/hash.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The words that are accepted as a flag, a number or a setting, on the command line and in a file, and how all others
+// Which words are accepted as a flag, a number or a setting, on the command line and in a file, and how all other words
 // are refused.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -230,7 +230,7 @@ TEST_F(OptionValuesTest, AFileThatMayNotBeReadLacksAPermission) {
 TEST_F(OptionValuesTest, AFileThatCannotBeReadIsNotAnEmptyOne) {
   EXPECT_EQ(parse({"--matrix=m", "--config", folder_.path()}), 2);
   EXPECT_NE(err_.find("found a folder"), std::string::npos) << err_;
-  // In every process, reading page 0 of its own memory fails.
+  // A process cannot read page 0 of its own memory, so the read fails.
   EXPECT_EQ(parse({"--matrix=m", "--config", "/proc/self/mem"}), 3);
   EXPECT_NE(err_.find("/proc/self/mem: cannot be read (Input/output error)"), std::string::npos) << err_;
   EXPECT_EQ(parse({"--matrix=m", "--config", folder_.file("missing.toml")}), 2);

@@ -19,7 +19,8 @@ namespace {
 
 using Cpus = std::vector<int>;
 
-// A machine with CPUs in Linux's order: the first hardware thread of every core, then the second of every core.
+// A machine whose CPUs are numbered in Linux's order: the first hardware thread of every core, then the second hardware
+// thread of every core.
 Machine machine_of(int packages, int cores_per_package, int threads_per_core) {
   Machine machine;
   machine.numa_nodes = packages;
@@ -212,7 +213,7 @@ TEST(Pinning, EveryOpenMpThreadRunsOnItsOwnCpu) {
       if (thread.allowed && cpus.size() < 4) cpus.push_back(thread.cpu);
     }
     pin_openmp_threads(cpus);
-    // Use a second region, because the pinning must belong to the threads and not to the region that pinned them.
+    // A second region is used, because the pinning must belong to the threads and not to the region that pinned them.
     Cpus seen(cpus.size(), -1);
 #pragma omp parallel
     seen[static_cast<std::size_t>(omp_get_thread_num())] = sched_getcpu();

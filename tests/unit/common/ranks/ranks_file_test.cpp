@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ranks file: its bytes, as docs/formats/files.md specifies them, and the wrong statements about ranks and boxes
-// that are refused, each with its message.
+// The ranks file: its bytes, as specified in docs/formats/files.md. Also: wrong statements about ranks and boxes are
+// refused, each with its own message.
 #include "common/ranks/ranks_file.hpp"
 
 #include <gtest/gtest.h>

@@ -216,7 +216,7 @@ TEST(PlainRecordTest, OfDamagedRecordsNoMoreIsReadThanThereIs) {
       const bool parsed = message.ParseFromString(damaged);
       const auto record = decode_record(damaged);
       if (!parsed) continue;  // it also refuses texts that are not UTF-8, and wire types that do not fit the field
-      if (!record) continue;  // a group, or a message with a wrong wire type: Protocol Buffers skips these
+      if (!record) continue;  // Protocol Buffers skips groups and messages with a wrong wire type
       ++accepted;
       if (!message.has_step() || record->kind != RecordKind::kStep) continue;
       EXPECT_EQ(record->seq, message.seq());

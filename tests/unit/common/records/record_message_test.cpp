@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The values of a step, and the description that a run gives once of its results, are written into a message and read
+// The values of a step, and the description of the results, which a run gives once, are written into a message and read
 // back.
 #include "common/records/record_message.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A reader receives steps and descriptions in different orders.
+// The names of results, for readers that receive steps and descriptions in different orders.
 #include "common/records/result_names.hpp"
 
 #include <gtest/gtest.h>

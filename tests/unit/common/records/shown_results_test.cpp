@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The results that are shown of runs with one variable, with several, and with states only.
+// Which results are shown for runs with one variable, with several variables, and with only states.
 #include "common/records/shown_results.hpp"
 
 #include <gtest/gtest.h>

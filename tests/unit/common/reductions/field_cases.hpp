@@ -32,7 +32,7 @@ inline std::vector<DType> every_dtype() {
   return all;
 }
 
-/// Bytes with the alignment of a payload, a cache line. Copying a vector of these copies the bytes.
+/// Bytes with the alignment of a payload, which is a cache line. Copying a vector of these objects copies the bytes.
 struct alignas(64) CacheLine {
   std::byte bytes[64];
 };
@@ -57,7 +57,7 @@ std::vector<CacheLine> lines_of(const std::vector<T>& entries) {
   return lines;
 }
 
-/// A number of any magnitude in a wide range and of either sign; for an integer type, any bits.
+/// A number of either sign and of any magnitude in a wide range; for an integer type, arbitrary bits.
 template <class T>
 T wide_entry(std::mt19937_64& generator) {
   if constexpr (std::is_integral_v<T>) return static_cast<T>(generator());
@@ -93,7 +93,7 @@ std::vector<T> small_entries(std::size_t entries, unsigned seed) {
   return x;
 }
 
-/// The least and the greatest number and their neighbours; for floating point, also infinities, NaN and denormal
+/// The smallest and the largest number and their neighbours; for floating point, also infinities, NaN and denormal
 /// numbers.
 template <class T>
 std::vector<T> extreme_entries(std::size_t entries, unsigned seed) {
@@ -164,7 +164,7 @@ inline std::vector<FieldCase> field_cases_around_blocks() {
   return field_cases({1, 2, 7, 17, 1023, 1024, 1025, 5000});
 }
 
-/// A number of entries with which the field has whole chunks and ends in the middle of a block.
+/// A number of entries for which the field has whole chunks and ends in the middle of a block.
 inline std::size_t entries_of_chunks(DType dtype) {
   return 3 * kCopyChunkBytes / bytes_of(dtype) + 1029;
 }
@@ -198,7 +198,7 @@ inline bool close_to(double found, double expected, double error) {
   return std::fabs(found - expected) <= error;
 }
 
-/// Expects that the oracle has every result of the catalogue, with an equal value.
+/// Expects that every result of the catalogue is equal to that of the serial reference implementation.
 inline void expect_equal_to_oracle(const FoundResults& found, const FieldCase& c) {
   const auto expected = reference::serial_results(c.dtype, c.bytes(), c.previous_bytes(), c.entries);
   for (const Result& result : found.catalogue().results()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One field of each dtype, compared with the serial oracle: swept or copied, by any thread in any order, with every
-// instruction set.
+// One field of each dtype, compared with the serial reference implementation: reduced in place or while it is copied,
+// by any thread in any order, with every instruction set.
 #include "common/reductions/field_reducer.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@
 namespace ringside {
 namespace {
 
-/// The results after the call of `finish`, which writes the values after the presence bits that it returns.
+/// Calls `finish`, which writes the values and returns the presence bits. Returns the results.
 template <class Finish>
 FoundResults found_of(DType dtype, const Finish& finish) {
   std::vector<std::uint64_t> words(FoundResults::words_of(dtype), 77);
@@ -33,7 +33,7 @@ FoundResults finished(FieldReducer& reducer, DType dtype) {
   return found_of(dtype, [&](std::uint64_t* values) { return reducer.finish(values); });
 }
 
-/// Sweeps the field block by block, with `threads` thread numbers in turn.
+/// Reduces the field in place, block by block, with `threads` thread numbers in turn.
 FoundResults field_swept(const FieldCase& c, std::size_t threads = 1, int passes = 1) {
   ReductionScratch scratch(threads);
   FieldReducer reducer(c.dtype, c.entries, scratch);
@@ -78,7 +78,7 @@ class FieldOfVariant {
     return finished();
   }
 
-  /// to: null if the copies only stay in the staging area.
+  /// to: null if the copies remain only in the staging area.
   FoundResults copied(std::byte* to) {
     std::vector<CacheLine> staging(kCopyChunkBytes / sizeof(CacheLine));
     const std::size_t width = bytes_of(c_.dtype);
@@ -130,7 +130,7 @@ std::vector<FieldCase> f64_cases() {
     Vector border(rows, 0.1);
     for (std::size_t row = 0; row < rows; row += 777) border[row] = 0.066;
     add(size + "border", border, Vector(rows, 0.1000001));
-    // Many rows have the largest value. The first of them count, no matter which thread finds its rows first.
+    // Many rows have the largest value. The first of these rows count, no matter which thread finds its rows first.
     Vector peaks = random_vector(rows, 0, 1, 6);
     for (std::size_t row = 0; row < rows; row += 50) peaks[row] = 2;
     add(size + "equal peaks", peaks, {});
@@ -157,8 +157,8 @@ TEST(FieldReducer, EveryResultOfEveryDTypeAgreesWithTheSerialOracle) {
 }
 
 TEST(FieldReducer, BlocksOfDifferentRangesAreCountedTogether) {
-  // The octaves of each block: in the middle, below, above, around all of those, and within them; with one sign and
-  // with both.
+  // The octaves of the blocks: in the middle, below these, above these, around all of them, and within them. The test
+  // runs with values of one sign and of both.
   const int octaves[][2] = {{-30, -24}, {-50, -40}, {-10, -2}, {-55, 3}, {-20, -12}};
   for (bool mixed : {false, true}) {
     std::mt19937_64 generator(1);

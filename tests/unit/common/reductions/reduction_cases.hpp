@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Iterates of every kind that the reductions treat differently, with every size for which they take a different path.
+// Iterates of every kind that the reductions treat differently, with every size for which the code takes a different
+// path.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ inline std::size_t block_rows() {
   return kReductionBlockRows;
 }
 
-/// Sizes around every boundary in the pass: registers, running sums, blocks.
+/// Sizes around every boundary in the loops: registers, running sums, blocks.
 inline std::vector<std::size_t> sizes() {
   const std::size_t block = block_rows();
   return {1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 100, block - 1, block, block + 1, 3 * block + 5, 20 * block + 31};
@@ -47,7 +48,8 @@ inline Vector random_vector(std::size_t rows, double low, double high, unsigned 
   return x;
 }
 
-/// Magnitudes over many octaves, so that every bin of the histogram is hit; both signs if `mixed`.
+/// Values whose magnitudes extend over many octaves, so that every bin of the histogram gets some; with both signs if
+/// `mixed`.
 inline Vector wide_vector(std::size_t rows, bool mixed, unsigned seed) {
   std::mt19937_64 generator(seed);
   std::uniform_real_distribution<double> octave(-70, 10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The results that a release computes for each class of dtype, and the words of an x-only step.
+// The results that a release computes for each class of dtype, and the words of a step that has only x.
 #include "common/reductions/reduction_catalogue.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reductions of a field of doubles as a record. Every number of threads, passes and chunks gives the same bits.
-// Also tests NaN, infinities and equal entries. The comparison with a serial oracle is in field_reducer_test.
+// The reductions of a field of doubles as a record. Every number of threads, passes and chunks must give the same bits.
+// Also tests NaN, infinities and equal entries. field_reducer_test compares with a serial reference implementation.
 #include "common/reductions/reduction.hpp"
 
 #include <gtest/gtest.h>
@@ -88,8 +88,8 @@ TEST(Reduction, AnIterateThatIsCopiedChunkByChunkHasTheBitsOfASweep) {
 }
 
 TEST(Reduction, CompensatesAcrossBlocks) {
-  // 1, then values that are too small to change it one by one, one in each block, then -1. The result is exactly the
-  // sum of the small values.
+  // First 1, then in each block a value that is too small to change the sum, and at the end -1. The result must be
+  // exactly the sum of the small values.
   const std::size_t blocks = 50;
   Vector x(blocks * block_rows(), 0.0);
   x.front() = 1;

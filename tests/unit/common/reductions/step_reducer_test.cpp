@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All fields of a step together: each field has the same words as if it were alone, no matter which thread copies which
-// chunk.
+// All fields of a step together: each field must have the same words as if it were alone, no matter which thread copies
+// which chunk.
 #include "common/reductions/step_reducer.hpp"
 
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ std::vector<Chunk> chunks_of(const Schema& schema) {
   return chunks;
 }
 
-/// Passes the chunk to the reducer in one of the three ways.
+/// Copies the chunk, and passes it to the reducer, in one of three ways.
 void pass(StepReducer& reducer, std::size_t thread, const Chunk& chunk, const std::byte* from, std::byte* to,
           unsigned way) {
   const std::uint64_t offset = reducer.schema().place(chunk.variable).offset + chunk.first_byte;
@@ -124,7 +124,7 @@ TEST(StepReducer, EachFieldHasTheWordsThatItHasAlone) {
     const int threads = 1 + static_cast<int>(kind % 4);
     omp_set_num_threads(threads);
     StepReducer reducer(schema);
-    omp_set_num_threads(1);  // for the reducers of single fields, of which there are many
+    omp_set_num_threads(1);  // because there are many reducers of single fields
     ASSERT_EQ(reducer.threads(), static_cast<std::size_t>(threads));
     expect_each_field_as_alone(reducer, reducer.reduce(step.bytes(), previous.bytes(), 1), step.bytes(),
                                previous.bytes());
@@ -162,7 +162,7 @@ TEST(StepReducer, AnyThreadMayCopyAnyChunkOfAnyFieldInAnyOrder) {
 }
 
 TEST(StepReducer, OneFieldOfF64HasTheBitsOfItsReducer) {
-  omp_set_num_threads(1);  // for many short jobs
+  omp_set_num_threads(1);  // because there are many short jobs
   for (const Case& c : finite_cases()) {
     const std::size_t entries = c.x.size();
     const Reductions expected = Reducer(entries).reduce(c.x.data(), c.before(), 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads share work: every piece is done once, no matter which threads join and leave.
+// Threads share work: every piece must be done once, no matter which threads join and leave.
 #include "common/threads/team.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ std::vector<int> times_done(Team& team, std::uint64_t pieces, int calls) {
       for (int i = 0; i < 100; ++i) done[piece].load(std::memory_order_relaxed);  // gives others time to take pieces
       done[piece].fetch_add(1, std::memory_order_relaxed);
     });
-    // No piece of the next call has begun, and every piece of this call is done.
+    // Now every piece of this call must be done, and no piece of the next call begun.
     for (const std::atomic<int>& times : done) EXPECT_EQ(times.load(std::memory_order_relaxed), call + 1);
   }
   return {done.begin(), done.end()};
@@ -78,7 +78,7 @@ TEST(ThreadBinding, AThreadMayRunOnEachOfTheCoresItIsBoundToAndOnNoOther) {
   }).join();
 }
 
-/// Plays two processes: the test's thread borrows cores, and also lends them as their owner would.
+/// Acts as two processes: the test's thread borrows cores, and also lends them as their owner would.
 class ElasticTeamTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -103,8 +103,8 @@ class ElasticTeamTest : public ::testing::Test {
     EXPECT_EQ(sum.load(), 0 + 1) << "the caller and the guest";
   }
 
-  /// Waits for the guests, which stay a moment longer than their pieces take: a guest records its time and looks for
-  /// another piece.
+  /// Waits until the guests have left. They remain a moment longer than their pieces take, because a guest records its
+  /// time and looks for another piece.
   void wait_until_guests_left() {
     while (borrower().guests_inside() != 0) std::this_thread::yield();
   }
@@ -171,7 +171,7 @@ TEST_F(ElasticTeamTest, HomeThreadsShareWithoutAnyLoan) {
 TEST_F(ElasticTeamTest, WhatAPieceStoredIsSeenByTheNextCall) {
   ElasticTeam team(home_, borrower(), lent_ns_);
   lender_.lend(1);
-  // Not atomic, so that ThreadSanitizer checks the order.
+  // These are not atomic, so that ThreadSanitizer checks the order.
   std::vector<int> values(1000, 0);
   std::vector<int> next(values);
   for (int call = 1; call <= 100; ++call) {
@@ -185,7 +185,7 @@ TEST_F(ElasticTeamTest, AGuestLeavesTheCoresOfAnOwnerThatIsReplaced) {
   ElasticTeam team(home_, borrower(), lent_ns_);
   lender_.lend(1);
   expect_a_guest_helps(team);
-  CoreLender successor(shared_, {cpus_[0]});  // on our own core: no other core can be borrowed now
+  CoreLender successor(shared_, {cpus_[0]});  // on this process's core, so that no core can be borrowed now
   successor.lend(1);
   expect_no_guest_helps(team);
   successor = CoreLender(shared_, {cpus_[1]});
@@ -227,7 +227,7 @@ TEST_F(ElasticTeamTest, SmallWorkIsCutSmallerLargeWorkByItsGrain) {
 
 TEST_F(ElasticTeamTest, AnOwnerThatNeedsItsCoreWaitsForAGuestToFinish) {
   // The guest leaves a moment too late, so that an owner that did not wait would find it still inside. There are
-  // several rounds, because a guest may lose its core meanwhile, and the owner does not wait that long.
+  // several rounds, because a guest may lose its core for longer than the owner waits.
   constexpr std::int64_t kMomentNs = 20'000;
   int waited_for = 0;
   for (int round = 0; round < 5000 && waited_for < 10; ++round) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conditions over named results: the values that they read, when they are undefined, and how invalid ones are refused.
+// Conditions on named results: which values they read, when conditions are undefined, and how invalid ones are refused.
 #include "common/triggers/condition.hpp"
 
 #include <gtest/gtest.h>

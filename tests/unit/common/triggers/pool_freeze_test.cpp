@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// POOL.freeze: its bytes, and the handling of a file that belongs to another pool or run.
+// The file POOL.freeze: its bytes, and what happens if it belongs to another pool or run.
 #include "common/triggers/pool_freeze.hpp"
 
 #include <gtest/gtest.h>

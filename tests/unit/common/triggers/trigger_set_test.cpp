@@ -88,7 +88,7 @@ TEST_F(TriggerSetTest, SharesOfWaitingAreThoseOfTheLastSixteenSteps) {
   figures_.step.producer_idle_ns = 100;  // half of each step
   int steps = 1;
   while (fired(0) == 0) ++steps;
-  EXPECT_EQ(steps, 11);  // 11 of 16 steps wait 100 of 200 each: 1100 of 2700 in total
+  EXPECT_EQ(steps, 11);  // 11 of 16 steps wait for 100 ns: in total, 1100 ns of 2700 ns
   figures_.analyzer_idle_ns = 10;
   EXPECT_EQ(fired(0), 0b100u) << "it only waits";
 }

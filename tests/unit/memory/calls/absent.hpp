@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An arena whose system calls are trapped, and allocations in it whose content is in far memory only.
+// An arena whose system calls are trapped, and allocations in this arena whose content is only in far memory.
 #pragma once
 
 #include <sys/personality.h>
@@ -17,7 +17,7 @@ inline ringside_memory_options trapping(const Way& way = {}, const char* far_fol
   return options;
 }
 
-/// Memory that is in far memory only; every byte is 1.
+/// Memory whose content is only in far memory. Every byte is 1.
 inline char* absent(size_t bytes) {
   auto* const memory = static_cast<char*>(ringside_memory_alloc(bytes));
   std::memset(memory, 1, bytes);
@@ -34,7 +34,7 @@ struct Pipe {
   }
 };
 
-/// Without random addresses, calls with structures outside the arena are not served.
+/// If addresses are not random, calls with structures outside the arena are not handled.
 inline bool addresses_are_random() {
   return (personality(0xffffffff) & ADDR_NO_RANDOMIZE) == 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls on files, folders, mounts and their attributes. Each case runs in its own folder, which contains the file "f"
-// (10,000 bytes), the folder "d" and the symbolic link "l".
+// System calls on files, folders and mounts, and on their attributes. Each case runs in its own folder, which contains
+// the file "f" (10,000 bytes), the folder "d" and the symbolic link "l".
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <linux/stat.h>
@@ -28,7 +28,7 @@ int opened() {
 
 constexpr char kPayload[] = "what is written from absent memory";
 
-// Writes by `number` (write or pwrite64), and notes the file's content afterwards.
+// Writes with the call `number` (write or pwrite64), and records the file's content afterwards.
 void write_by(long number, Room& r, off_t at) {
   const int file = open("f2", O_CREAT | O_RDWR, 0600);
   r.call(number, file, r.bytes(kPayload, sizeof kPayload), sizeof kPayload, at);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls that wait and calls that pass messages: sockets, polling, System V and POSIX queues, asynchronous input.
+// System calls that wait, and system calls that pass messages: sockets, polling, System V and POSIX queues,
+// asynchronous input.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>
@@ -321,7 +322,7 @@ std::vector<Case> message_cases() {
     std::memcpy(&moved, event + 16, sizeof moved);
     r.note(moved);
     r.note(text[4999]);
-    iocb* elsewhere[1] = {&block};  // the array and the block are on the stack, the content is in the room
+    iocb* elsewhere[1] = {&block};  // array and block are on the stack, the content is in the room
     r.evict();
     r.note(syscall(SYS_io_submit, context, 1, elsewhere));
     r.note(syscall(SYS_io_getevents, context, 1, 1, event, nullptr));

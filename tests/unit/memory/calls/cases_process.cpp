@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls on processes, signals, time, scheduling, limits and the system.
+// System calls on processes, signals, time, scheduling, limits and the system.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>
@@ -40,7 +40,7 @@ uint64_t bit_of(int signal) {
   return uint64_t{1} << (signal - 1);
 }
 
-// A child that has ended but has not been waited for.
+// A child process that has ended, but for which no process has waited yet.
 pid_t ended_child() {
   const pid_t child = fork();
   if (child == 0) _exit(7);
@@ -49,7 +49,7 @@ pid_t ended_child() {
   return child;
 }
 
-// Makes a signal pending: it is blocked and was sent to this process.
+// Makes a signal pending: blocks the signal, and sends it to this process.
 void pending_signal() {
   const uint64_t mask = bit_of(SIGUSR1);
   syscall(SYS_rt_sigprocmask, SIG_BLOCK, &mask, nullptr, 8);
@@ -82,7 +82,7 @@ std::vector<Case> process_cases() {
     r.call(SYS_rt_sigprocmask, SIG_BLOCK, r.value(bit_of(SIGUSR1)), r.zeros(8), 8);
     sigset_t now;
     sigprocmask(SIG_BLOCK, nullptr, &now);
-    r.note(sigismember(&now, SIGUSR1));  // the mask outlives the handler of the trap
+    r.note(sigismember(&now, SIGUSR1));  // the mask must outlive the handler of the trap
   });
   CASE(mincore, kVolatile, [](Room& r) {
     void* const pages = mmap(nullptr, 40960, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads with O_DIRECT into the arena: a device stores after io_submit(2) has returned, and page tables and their
-// protection do not affect its stores. None of them may be lost, whichever pages leave DRAM meanwhile.
+// protection do not affect its stores. None of these stores may be lost, whichever pages leave DRAM meanwhile.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>
@@ -33,7 +33,7 @@ std::unique_ptr<char, void (*)(void*)> whole_pages(size_t bytes) {
   return {static_cast<char*>(std::aligned_alloc(kPageBytes, bytes)), std::free};
 }
 
-/// A file on a disk that is read past the page cache; -1 if the file system refuses such reads.
+/// A descriptor of a file on a disk that is read with O_DIRECT; -1 if the file system refuses such reads.
 int file_past_page_cache() {
   const int file = open("/var/tmp", O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600);
   if (file < 0) return -1;
@@ -63,7 +63,7 @@ class DeviceReads : public ::testing::Test {
 
   static constexpr long kOrders = 32;
   struct Order {
-    uint64_t to = 0, from = 0;  // pages of the area and of the file
+    uint64_t to = 0, from = 0;  // numbers of pages in the area and in the file
     iocb block{};
   };
 
@@ -80,7 +80,7 @@ class DeviceReads : public ::testing::Test {
     }
     return syscall(SYS_io_submit, context_, blocks.size(), blocks.data());
   }
-  /// Waits for `count` reads; returns how many of them read a whole page.
+  /// Waits for `count` reads. Returns how many of these read a whole page.
   long wait_for(size_t count) const {
     long whole = 0;
     for (size_t got = 0; got < count;) {
@@ -97,8 +97,8 @@ class DeviceReads : public ::testing::Test {
   aio_context_t context_ = 0;
 };
 
-// Loads and stores at random addresses: granules without neighbours in DRAM are written back in place and then dropped.
-// In each block of kBlock pages, the page in `spared` is not touched.
+// Loads and stores at random addresses, so that granules without neighbours in DRAM are written back in place and then
+// dropped. In each block of kBlock pages, the page in `spared` is not touched.
 constexpr uint64_t kBlock = 128;
 void touch_at_random(char* memory, int times, std::mt19937& random, const std::vector<uint64_t>& spared = {}) {
   for (int i = 0; i < times; ++i) {
@@ -172,7 +172,7 @@ TEST_F(DeviceReads, ByPreadAreNotLostWhereAThreadServesFaults) {
       EXPECT_EQ(pread(file_, area + to[i] * kPageBytes, kPageBytes, static_cast<off_t>(from[i] * kPageBytes)),
                 static_cast<ssize_t>(kPageBytes));
     }
-    const uint64_t before = touched.load();  // waits until as many touches followed as the DRAM has pages
+    const uint64_t before = touched.load();  // waits for as many touches as the DRAM has pages
     while (touched.load() < before + options.dram_bytes / kPageBytes) std::this_thread::yield();
     for (uint64_t i = 0; i < 64; ++i) lost += holds_file(area + to[i] * kPageBytes, from[i]) ? 0 : 1;
   }

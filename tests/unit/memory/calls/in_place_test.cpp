@@ -45,7 +45,7 @@ TEST(TrappedCalls, StoreInPlaceWhileChunksMove) {
   std::atomic<bool> done{false};
   std::thread mover(store_until_moved, memory, 100, std::ref(done));
   uint64_t wrong = 0, calls = 0;
-  // The calls use a part of the memory only: if they touched all of it, no chunk would have to move.
+  // The calls use only a part of the memory. If they touched all of it, no chunk would have to move.
   for (uint64_t at = 0; !done.load(); at = (at + kStep) % (kBytes / 8), ++calls) {
     const auto number = static_cast<char>(calls);
     if (write(pipe.ends[1], &number, 1) != 1 || read(pipe.ends[0], memory + at, 1) != 1 || memory[at] != number)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The effects of the filter on other things: children, the programs that they start, synchronisation of threads in the
-// arena, refused calls, and processes without the filter.
+// The effects of the filter on child processes, on the programs that they start, on the synchronisation of threads in
+// the arena, on refused calls, and on processes without the filter.
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -47,7 +47,7 @@ TEST(FilteredPrograms, StartedByAProcessWithTheFilterMakeCallsWithStructures) {
             "by writev\nand sendmsg\n");
 }
 
-// Each of three generations starts an arena at the same addresses, under the filters of its ancestors.
+// Each of three generations of processes starts an arena at the same addresses, with the filters of its ancestors.
 TEST(FilteredPrograms, StartedByAProcessWithTheFilterMayHaveAnArena) {
   NEED_RANDOM_ADDRESSES();
   const char* const text = getenv("RINGSIDE_TEST_GENERATION");

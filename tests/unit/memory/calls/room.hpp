@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory for one system call's test: ordinary memory, or an arena whose pages leave DRAM right before the call. The
-// room records the call's result and the memory's content after the call, for a comparison.
+// The memory for the test of one system call: ordinary memory, or an arena whose pages leave DRAM right before the
+// call. A Room records the result of the call and the content of the memory after the call, so that both can be
+// compared.
 #pragma once
 
 #include <stddef.h>
@@ -20,7 +21,7 @@ enum Compare : uint32_t {
   kSame = 0,
   kVolatile = 1,     // content that differs from call to call: only results are compared
   kDescriptor = 2,   // the result is a descriptor: its number is not compared, and it is closed
-  kSign = 4,         // of a result, only whether the call failed is compared
+  kSign = 4,         // only whether the call failed is compared, not the result
   kForgives = 8,     // the call succeeds on absent memory, or fails before it uses the memory: no negative control
 };
 
@@ -32,7 +33,7 @@ class Room {
  public:
   Room(Where where, uint32_t compare);
 
-  /// Each thing has its own pages, and crosses the end of a page if its alignment of 8 permits that.
+  /// Each object has its own pages, and crosses the end of a page if its alignment of 8 permits this.
   char* bytes(const void* content, size_t length);
   char* zeros(size_t length) { return bytes(nullptr, length); }
   char* text(const char* content);
@@ -44,7 +45,7 @@ class Room {
   T* array(std::initializer_list<T> content) {
     return reinterpret_cast<T*>(bytes(content.begin(), content.size() * sizeof(T)));
   }
-  /// As `array`, for content with addresses, which is not compared.
+  /// Like `array`, for content with addresses, which is not compared.
   template <typename T>
   T* links(std::initializer_list<T> content) {
     T* const at = array(content);
@@ -52,14 +53,14 @@ class Room {
     return at;
   }
 
-  /// Evicts everything, makes the call, and notes and returns its result (or -errno).
+  /// Evicts all memory, makes the call, and records and returns its result (or -errno).
   template <typename... Arguments>
   long call(long number, Arguments... arguments) {
     return call_with(number, {as_number(arguments)...});
   }
   void evict() const;
   void note(long value);
-  /// The noted values, then the content of all things.
+  /// The recorded values, and then the content of all objects.
   std::string outcome() const;
 
  private:

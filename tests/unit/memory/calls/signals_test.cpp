@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A trapped system call has no visible effect on a program's signals, jumps and threads.
+// A trapped system call must have no visible effect on a program's signals, jumps and threads.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -35,7 +35,7 @@ sigjmp_buf jump;
 char* in_handler = nullptr;
 int handler_pipe[2];
 
-/// Starts a thread that signals this thread until `enough` returns true, and then runs `last`.
+/// Starts a thread that sends signals to this thread until `enough` returns true, and that then runs `last`.
 std::thread pester(const std::function<bool()>& enough, const std::function<void()>& last = [] {}) {
   return std::thread([target = pthread_self(), enough, last] {
     while (!enough()) {
@@ -138,7 +138,7 @@ TEST(TrappedSignals, AHandlerMayUseAbsentMemoryDuringABlockedCall) {
   close(handler_pipe[1]);
 }
 
-// Makes a call that never ends by itself, and leaves it by a handler's jump.
+// Makes a call that never returns; a handler leaves the call with a jump.
 void leave_by_jump(int from, char* to) {
   static std::atomic<bool> done;
   done = false;
@@ -288,8 +288,8 @@ TEST(TrappedSignals, TheProgramSetsHandlersOfBusErrorsAndTrapsAndGetsThemBack) {
 }
 
 #ifdef __x86_64__
-// The interrupted function keeps its vector registers, its red zone and all other registers but the result's, rcx and
-// r11.
+// The interrupted function keeps its vector registers, its red zone and all other registers, except the register of the
+// result, rcx and r11.
 TEST(TrappedSignals, ATrappedCallChangesNoRegisterAndNoRedZone) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
@@ -361,8 +361,8 @@ void read_close_to_an_absent_page() {
   coroutine_read = read(coroutine_from, coroutine_memory, 100000);
 }
 
-// A stack in the arena: the handlers run on the alternate stack. The handler of SIGSYS leaves a frame on the thread's
-// stack, and that store is itself a fault, within the handler.
+// The thread's stack is in the arena, and the handlers run on the alternate stack. The handler of SIGSYS leaves a frame
+// on the thread's stack, and this store causes a fault within the handler.
 TEST(TrappedSignals, ACallFromAStackInTheArenaWorksWithAnAlternateStack) {
   if (kSanitized) GTEST_SKIP() << "AddressSanitizer knows only the stacks of threads";
   START_ARENA(arena, trapping());
@@ -374,7 +374,7 @@ TEST(TrappedSignals, ACallFromAStackInTheArenaWorksWithAnAlternateStack) {
   coroutine_memory = absent(2 * kMiB);
   char* const stack_memory = absent(kMiB);
   coroutine_from = open("/dev/zero", O_RDONLY);
-  ASSERT_EQ(read(coroutine_from, stack_memory, 0), 0);  // so that the dynamic linker has found `read`
+  ASSERT_EQ(read(coroutine_from, stack_memory, 0), 0);  // so that the dynamic linker has already found `read`
   getcontext(&inside);
   inside.uc_stack.ss_sp = stack_memory;
   inside.uc_stack.ss_size = kMiB;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every system call that takes a pointer: the same call on ordinary memory and on absent memory gives the same result
-// and the same content. Each call runs in its own process, so that a crash is one failure.
+// Every system call that takes a pointer must give the same result and the same content with ordinary memory and with
+// absent memory. Each call runs in its own process, so that a crash is only one failure.
 #include "memory/calls/table.hpp"
 
 #include <errno.h>
@@ -51,7 +51,8 @@ const std::set<std::string> kWithoutPointers = {
     "syncfs", "setns", "kcmp", "userfaultfd", "membarrier", "pkey_alloc", "pkey_free", "pidfd_open", "fsmount",
     "close_range", "pidfd_getfd", "landlock_restrict_self", "memfd_secret", "process_mrelease", "rt_sigreturn"};
 
-// Calls that are neither pinned nor trapped, each with its reason; docs/use/memory_programs.md lists them for users.
+// Calls that are neither pinned nor trapped, each with the reason. docs/use/memory_programs.md lists these calls for
+// users.
 const std::map<std::string, const char*> kExceptions = {
     {"clone", "a thread's stack must be pinned while the thread lives: the C library calls with SIGSYS blocked"},
     {"set_tid_address", "as clone: only kept, and used when the thread ends"},
@@ -148,7 +149,7 @@ void compare(const std::vector<Case>& cases) {
     EXPECT_EQ(ordinary.find("died"), std::string::npos) << ordinary;
     ASSERT_EQ(ordinary.find("exit"), std::string::npos) << ordinary;
     EXPECT_EQ(outcome_of(one, How::kTrapped), ordinary);
-    // A call that this kernel lacks or does not permit fails for a reason other than memory.
+    // A call that is missing in this kernel or not permitted fails for another reason than memory.
     if ((one.compare & kForgives) != 0 || says(ordinary, ENOSYS) || says(ordinary, EPERM) || says(ordinary, EACCES) ||
         says(ordinary, EOPNOTSUPP)) {
       continue;

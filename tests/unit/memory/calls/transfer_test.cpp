@@ -159,7 +159,7 @@ TEST(TrappedTransfers, ToTheEndOfAnAllocationAreAsShortAsInOrdinaryMemory) {
   close(file);
 }
 
-// The case that Michel 2020 reports as failing: fscanf into memory of the library.
+// Michel 2020 reports that this case fails: fscanf into memory of the library.
 TEST(TrappedStdio, FscanfReadsIntoAbsentMemory) {
   START_ARENA(arena, trapping());
   char* const memory = absent(8 * kMiB);

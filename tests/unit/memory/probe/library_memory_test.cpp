@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The probes find the DRAM limit, the granule and the read-ahead of libringside_memory. A fault takes microseconds, so
-// the machine's load seldom affects the answers. If it does, an answer is "undetermined" and never wrong.
+// the load of the machine rarely affects the answers. If it does, the answer is "undetermined", and never wrong.
 #include "memory/probe/library_memory.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The probes on simulated caches give the same answers at every run. On this machine the tests check only the form of
-// the answers, because its load decides what can be determined.
+// With simulated caches, the probes give the same answers in every run. On the real machine, the tests check only the
+// form of the answers, because the machine's load decides what can be determined.
 #include "memory/probe/probes.hpp"
 
 #include <gtest/gtest.h>

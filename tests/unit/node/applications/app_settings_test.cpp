@@ -55,7 +55,7 @@ TEST(AppPoints, OneNumberOfWorkersIsOnePoint) {
 
 TEST(AppPoints, WeakScalingKeepsTheBytesOfAWorkerAndEndsWithTheStrongPoint) {
   const auto points = points_of(listed_app("pagerank"), {1, 2, 4}, 4000);
-  ASSERT_EQ(points.size(), 5U);  // with 4 threads both scalings are the same run
+  ASSERT_EQ(points.size(), 5U);  // with 4 threads, both scalings are the same run
   EXPECT_EQ(points[2].bytes, 4000U);
   EXPECT_TRUE(points[3].weak);
   EXPECT_EQ(points[3].workers, 1);

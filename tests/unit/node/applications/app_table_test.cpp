@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of programs: its entries are complete, and command lines follow from sizes and workers.
+// The table of programs: its entries are complete, and command lines depend on sizes and workers.
 #include "node/applications/app_table.hpp"
 
 #include <gtest/gtest.h>

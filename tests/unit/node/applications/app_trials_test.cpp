@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs run in turn, with a script in the place of ringside-memory: the order of runs, equal results, and every n/a
-// with its reason.
+// Programs that run in turn, with a script in place of ringside-memory: the order of the runs, equal results, and every
+// n/a with its reason.
 #include "node/applications/app_trials.hpp"
 
 #include <gtest/gtest.h>
@@ -33,8 +33,8 @@ App summing() {
 
 class AppTrials : public ::testing::Test {
  protected:
-  /// The places with a script as ringside-memory. It runs `does` for the words after "--", and writes an account to the
-  /// file of --account.
+  /// The places, with a script in place of ringside-memory. The script runs `does` for the words after "--", and writes
+  /// an account to the file that --account names.
   AppPlaces places_with(const std::string& does) {
     const std::string program = folder_.write(
         "ringside-memory",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One program that is run to its end: the place of its output, the way in which it ended, and the effect of a stop.
+// One program that is run to its end: where its output is stored, how it ended, and the effect of a stop.
 #include "node/applications/child_process.hpp"
 
 #include <fcntl.h>

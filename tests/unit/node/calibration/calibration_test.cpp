@@ -69,7 +69,7 @@ TEST_F(CalibrationTest, ARemarkNamesKernelsThatHaveOneThreadCountAlone) {
   CalibrationOptions two = options();
   two.threads = {1, 2};
   if (usable_cores(read_machine()).size() < 2) GTEST_SKIP() << "needs two cores";
-  two.budget_s = 1e-6;  // for the first measurement alone
+  two.budget_s = 1e-6;  // enough for the first measurement only
   EXPECT_TRUE(has_remark(calibrate(two), "was measured with 1 thread alone"));
 }
 
@@ -108,7 +108,7 @@ TEST_F(CalibrationTest, EachTierHasItsFirstLoopBeforeAnyHasItsSecond) {
 
 TEST_F(CalibrationTest, ARemarkNamesEachTierWithoutStream) {
   CalibrationOptions brief = options();
-  brief.budget_s = 1e-6;  // for the first measurement alone: that of DRAM
+  brief.budget_s = 1e-6;  // enough for the first measurement only, that of DRAM
   const Node node = calibrate(brief);
   EXPECT_TRUE(has_remark(node, node.tiers.back().name + ": STREAM was not measured: the time was too short"));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every experiment on small arrays: complete tables, and n/a with a reason for what the machine lacks.
+// Every experiment with small arrays: the tables must be complete, with n/a and a reason for what is missing on this
+// machine.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -57,7 +58,7 @@ TEST(Experiments, ACompetitionIsAlsoReportedInTheWindowsOfTheEarlyText) {
   const ExperimentResult result = compete_experiment(around);
   const ResultTable& windows = result.tables[2];
   ASSERT_EQ(windows.key, "windows");
-  // Three benchmarks of six windows in DRAM, and NVDIMM's three rows.
+  // Three benchmarks with six windows in DRAM, and the three rows of NVDIMM.
   ASSERT_EQ(windows.rows.size(), 3U * 6 + 3);
   for (std::size_t i = 0; i < 18; ++i) {
     const auto figure = [&](std::size_t column) { return std::get<double>(windows.rows[i][column]); };

@@ -35,8 +35,7 @@ TEST(MatrixFileTest, AChangeOfSizeTimeOrInodeGivesAnother) {
   folder.write("a.mtx", "texts");
   std::filesystem::last_write_time(matrix, written);
   EXPECT_NE(matrix_file(matrix), before);
-  // The size and time are the same, but it is another file, as an archive or an image of files without times may leave
-  // it.
+  // Another file with the same size and time, as unpacking an archive or an image without times may make it.
   std::filesystem::last_write_time(folder.write("b.mtx", "tuxt"), written);
   std::filesystem::rename(folder.file("b.mtx"), matrix);
   const std::optional<MatrixFile> after = matrix_file(matrix);

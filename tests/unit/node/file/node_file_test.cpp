@@ -108,7 +108,7 @@ TEST_F(NodeFileTest, NamesThatTheModelDoesNotHaveAreRefusedWithThoseItHas) {
 
 TEST_F(NodeFileTest, AMatrixFileNeedsAFullPathASizeAndATime) {
   file_["kernels"][0]["problem"]["file"] = {{"path", "/x/a.mtx"}, {"size_bytes", 5}, {"mtime_ns", 7}};
-  EXPECT_EQ(refusal(), "");  // as written before inode and ctime_ns existed
+  EXPECT_EQ(refusal(), "");  // as in files from before inode and ctime_ns existed
   file_["kernels"][0]["problem"]["file"]["inode"] = 3;
   file_["kernels"][0]["problem"]["file"]["ctime_ns"] = 9;
   EXPECT_EQ(refusal(), "");

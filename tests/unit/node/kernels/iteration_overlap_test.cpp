@@ -31,7 +31,7 @@ TEST(IterationOverlapTest, AnIterationThatIsBesideTheOtherSideAllTheTimeIsTakenA
 }
 
 TEST(IterationOverlapTest, AnIterationThatIsPartlyBesideTheOtherSideIsExtended) {
-  // Half of 1.2 s beside the other side, 0.2 s longer than alone: a third of that time is lost.
+  // Half of the 1.2 s was beside the other side, and took 0.2 s longer than alone: a third of that half is lost.
   EXPECT_DOUBLE_EQ(seconds_beside(1.0, 1.2, 0.6), 1.5);
 }
 
@@ -40,7 +40,7 @@ TEST(IterationOverlapTest, NoiseStaysWithinBounds) {
   EXPECT_NEAR(seconds_beside(1.0, 1.5, 0.01), 20.0, 1e-9);
 }
 
-/// `count` iterations one after the other, from begun_ms on.
+/// `count` iterations, one after another, from begun_ms on.
 std::vector<WorkSpan> iterations(int count, std::int64_t begun_ms, std::int64_t each_ms) {
   std::vector<WorkSpan> spans;
   for (int i = 0; i < count; ++i)
@@ -49,7 +49,7 @@ std::vector<WorkSpan> iterations(int count, std::int64_t begun_ms, std::int64_t 
 }
 
 TEST(IterationOverlapTest, AKnownLossIsFoundFromIterationsAndSteps) {
-  // 12 ms instead of 10 ms, with 5 ms of each beside a step: 0.4 of that time is lost.
+  // Iterations take 12 ms instead of 10 ms, of which 5 ms are beside a step: 0.4 of these 5 ms is lost.
   std::vector<WorkSpan> steps;
   for (std::int64_t i = 0; i < 5; ++i) steps.push_back({i * 12 * kMs, (i * 12 + 5) * kMs});
   const std::optional<double> beside_s = median_beside(iterations(5, 100, 10), iterations(5, 0, 12), steps);

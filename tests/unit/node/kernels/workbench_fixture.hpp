@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A small problem, and a folder in which it is measured.
+// A small problem, and the folder in which the problem is measured.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node whose second memory has its own channels. The expected seconds are the formulas of docs/inside/model.md
-// written out.
+// A node whose second memory has its own channels. The expected times are computed with the formulas of
+// docs/inside/model.md.
 #include "node/model/derived_kernels.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-constexpr double kExponent = 3;  // of series with fewer than four points
+constexpr double kExponent = 3;  // the exponent of series with fewer than four points
 constexpr double kDramCapacity = 60e9;
 constexpr double kFarCapacity = 24e9;
 constexpr double kKernelRows = 1e6;
@@ -46,7 +46,7 @@ class DerivedKernelsTest : public ::testing::Test {
 
   static double cube(double x) { return x * x * x; }
 
-  /// Seconds of a thread's core for an element of a copy at this rate, with the memory's part taken out.
+  /// The time in a thread's core per element of a copy with this rate, without the time in memory.
   static double core_of_copy(double gb_s, double capacity) {
     return std::cbrt(cube(16 / (gb_s * 1e9)) - cube(24 / capacity));
   }

@@ -82,7 +82,7 @@ TEST_F(NodeModelTest, AMeasuredPairIsTheAnswerForItsSplit) {
 }
 
 TEST_F(NodeModelTest, ThePairsOfOneSplitExplainTheOthers) {
-  // The pairs come from the formula itself, with kernels that move known bytes.
+  // The pairs are computed with the formula itself, for kernels that move a known number of bytes.
   const std::vector<double> capacity = {30e9};
   const auto made = [&](int first, int second) {
     const KernelTime generate{.threads = first, .alone_s = 100e-6 / first, .bytes = {0.6e6}};

@@ -22,7 +22,7 @@ inline ProblemSize grid_of_100() {
   return size;
 }
 
-/// A pair of kernels of that problem in /dev/shm.
+/// A pair of kernels of the problem, in /dev/shm.
 inline PairFigures pair_of(int first_threads, Measured first_s, int second_threads, Measured second_s) {
   PairFigures pair;
   pair.problem = grid_of_100();

@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// A node with kernels that do not slow each other, so that every time can be worked out by hand.
+/// A node whose kernels do not slow each other down, so that every time can be calculated by hand.
 class SimulationTest : public ::testing::Test {
  protected:
   SimulationTest() {
@@ -90,8 +90,8 @@ TEST_F(SimulationTest, ALongRunIsExtrapolatedToWhatAllItsStepsTake) {
 TEST_F(SimulationTest, WaitingCoresHelpWithElastic) {
   set(KernelKind::kGenerate, 10, 5);
   split_.elastic = true;
-  // While the analyzer works for 6 s the solver has one core and does 6/10 of an iteration; then it has two, and the
-  // remaining 4/10 take 2 s.
+  // While the analyzer works (6 s), the solver has one core and does 6/10 of an iteration. Then it has two cores, and
+  // the remaining 4/10 take 2 s.
   EXPECT_NEAR(predict(split_).total_s, 100 * 8, 10);
 }
 
@@ -116,7 +116,7 @@ TEST_F(SimulationTest, AnAnalyzerThatIsBehindPaysForTheFirstHandOffOnly) {
 TEST_F(SimulationTest, ASlowDiskSetsThePaceOnceTheRingIsFull) {
   model_.sync_s = Measured{.value = 0.001};
   model_.sync_gb_s = Measured{.value = 1e-3};
-  run_.iterate_bytes = 50e6;  // 50 s each
+  run_.iterate_bytes = 50e6;  // 50 s per step
   const Prediction p = predict(split_);
   EXPECT_NEAR(p.total_s, 100 * 50, 200);
   EXPECT_EQ(p.bottleneck, Bottleneck::kDisk);
@@ -125,7 +125,7 @@ TEST_F(SimulationTest, ASlowDiskSetsThePaceOnceTheRingIsFull) {
 TEST_F(SimulationTest, AFastDiskIsNeverWaitedForButAtTheEnd) {
   model_.sync_s = Measured{.value = 0.5};
   model_.sync_gb_s = Measured{.value = 1};
-  run_.iterate_bytes = 1e9;  // 1 s each
+  run_.iterate_bytes = 1e9;  // 1 s per step
   EXPECT_NEAR(predict(split_).total_s, 100 * 10 + 6, 1.6);
 }
 

@@ -66,12 +66,12 @@ TEST_F(PlanTest, ChoosesTheLeastExpectedTime) {
 
 TEST_F(PlanTest, OfWaysThatTakeTheSameTimeTheSimplestIsChosen) {
   Node node = four_cores(0);
-  for (KernelFigures& figures : node.kernels) {  // copies and sweeps cost nothing: only the split matters
+  for (KernelFigures& figures : node.kernels) {  // copies and sweeps take no time, so that only the split matters
     if (figures.kernel != KernelKind::kGenerate) figures.seconds = testing::series_of(1e-9, 4, 0);
   }
   request_.producer_threads = 3;
   request_.analyzer_threads = 1;
-  node.costs.loan_s = Measured{.value = 1};  // a loan of a second gains nothing
+  node.costs.loan_s = Measured{.value = 1};  // a loan that takes a second brings no gain
   const Plan plan = make_plan(node, request_);
   EXPECT_EQ(plan.rows[plan.best].configuration, (Configuration{3, 1, false, false}));
 }

@@ -14,7 +14,7 @@
 namespace ringside {
 namespace {
 
-/// The expected room is that of an analyzer's store.
+/// The expected values come from an analyzer's store.
 TEST(CollectionTest, AStoreHasRoomForAsManyStepsAsThatOfAnAnalyzer) {
   OpenMpTeam team;
   for (const std::uint64_t entries : {1024ull, 1'000'000ull, 5'000'000ull, 30'000'000ull, 400'000'000ull}) {

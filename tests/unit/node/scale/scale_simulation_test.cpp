@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-/// Nodes whose times can be worked out by hand: an iteration takes 10 s, a transfer 2 s, a sweep 4 s, a message 0.01 s.
+/// Nodes whose times can be calculated by hand: an iteration takes 10 s, a transfer 2 s, a sweep 4 s, a message 0.01 s.
 class ScaleTest : public ::testing::Test {
  protected:
   ScaleTest() {
@@ -25,7 +25,7 @@ class ScaleTest : public ::testing::Test {
   ScaleRequest request_;
 };
 
-/// The same node, as a plan of one node describes it.
+/// The same node, in the form in which a plan for one node describes it.
 class OneNodeTest : public ScaleTest {
  protected:
   OneNodeTest() {
@@ -75,7 +75,7 @@ TEST_F(OneNodeTest, HandOffsAndWakeUpsTakeAsLongAsPlanned) {
   for (const double analyze_s : {4.0, 20.0}) {
     set(KernelKind::kAnalyze, analyze_s);
     request_.node.analyze_s = analyze_s;
-    for (const std::uint32_t buffers : {1u, 2u}) {  // with one, each iteration waits and is woken up
+    for (const std::uint32_t buffers : {1u, 2u}) {  // with one buffer, each iteration waits and is woken up
       request_.node.buffers = buffers;
       EXPECT_NEAR(result().total_s, planned_s(), 1e-6) << analyze_s << ", " << buffers;
     }
@@ -122,8 +122,8 @@ TEST_F(ScaleTest, TheGlobalCommitLagsByOneMoreIfACopyTakesLongerThanAnIteration)
   EXPECT_EQ(result().committed_lag.most, 2);
 }
 
-/// The exchange that began at the publish of step s contains step s - 1 at most. Its outcome is applied at the publish
-/// of step s + 1, and is recorded with step s + 2.
+/// The exchange that began at the publish of step s contains at most step s - 1. The result of this exchange is applied
+/// at the publish of step s + 1, and is recorded with step s + 2.
 TEST_F(ScaleTest, ARecordedStepLagsByThreeIfAnExchangeIsOverWithinAStep) {
   request_.progress = Progress::kAlways;
   const ScaleResult all = result();
@@ -135,15 +135,15 @@ TEST_F(ScaleTest, ARecordedStepLagsByThreeIfAnExchangeIsOverWithinAStep) {
 TEST_F(ScaleTest, AnExchangeThatTakesLongerThanAStepBeginsLessOften) {
   request_.progress = Progress::kAlways;
   request_.coupling = Coupling::kNone;
-  request_.network.alpha_s = 6;  // up and down, twice 12 s
+  request_.network.alpha_s = 6;  // up and down the tree: two times 12 s
   const ScaleResult all = result();
   EXPECT_NEAR(all.exchanges, 1.0 / 3, 0.03);
   EXPECT_GT(all.recorded_lag.mean, 4);
 }
 
-/// With two nodes, node 1 sends at its publish. Node 0 answers at its next publish, node 1 gets the answer at the
-/// publish after that, and finds its exchange finished at the following one. With four nodes, node 3 sends to node 2,
-/// node 2 to 0, 0 to 1, and 1 to 3.
+/// With two nodes, node 1 sends at its publish. Node 0 answers at its next publish. Node 1 gets the answer at the
+/// publish after this, and finds its exchange finished at the following publish. With four nodes, node 3 sends to node
+/// 2, node 2 to 0, 0 to 1, and 1 to 3.
 TEST_F(ScaleTest, AnExchangeMovesOnceAStepIfTheSolverCallsNoMpi) {
   request_.coupling = Coupling::kNone;
   request_.nodes = 2;
@@ -173,7 +173,7 @@ TEST_F(ScaleTest, OneNodeSendsNothing) {
   EXPECT_EQ(result().recorded_lag.mean, 3);
 }
 
-/// The figures of docs/inside/ranks.md.
+/// The figures are those in docs/inside/ranks.md.
 TEST_F(ScaleTest, TheGlobalCommitOf1024NodesLagsByLessThanTwoSteps) {
   request_.node = {.ranks = 16,
                    .generate_s = 10e-3,
@@ -216,7 +216,7 @@ TEST_F(ScaleTest, ACoupledIterationTakesAsLongAsTheSlowestRankOfAllNodes) {
 TEST_F(ScaleTest, ASlowAnalyzerHoldsUpItsOwnRanksByTheirBuffersAndTheOthersByTheSolver) {
   request_.nodes = 8;
   request_.slow_node = 5;
-  request_.slow_analyzer = 14.5;  // 2 + 58 s a step
+  request_.slow_analyzer = 14.5;  // 2 + 58 s per step
   const ScaleResult coupled = result();
   EXPECT_NEAR(coupled.step_s, 60, 1);
   EXPECT_EQ(coupled.waited_for_node, 5u);
@@ -256,7 +256,7 @@ TEST_F(ScaleTest, TheTimeOfRanksIsAccountedForWhollyHoweverItIsSpent) {
     request_.node.analyze_s = analyze_s;
     const ScaleResult all = result();
     const double ranks_s = (all.generate_s + all.coupling_s + all.buffer_wait_s + all.publish_s) * 100;
-    // All nodes publish the last step at the same time. An analyzer that is free then ends last.
+    // All nodes publish the last step at the same time. The last one to end is an analyzer that is free at this moment.
     const double after_s = all.total_s - (ranks_s - 0.75);
     EXPECT_GE(after_s, 2 + analyze_s - 1e-6);
     EXPECT_LE(after_s, 2 * (2 + analyze_s) + 0.125 + 1e-6);
@@ -276,8 +276,8 @@ TEST_F(ScaleTest, TheResultOfAStepPassesEachNodeInTurnAndComesBack) {
   EXPECT_NEAR(all.result_lag.mean * all.step_s, 2 + 4 + all.round_s, 1e-6);
 }
 
-/// A step is collected five messages after its round began. The state of the next round that begins contains this, and
-/// arrives at node 4 four messages later.
+/// A step is collected five messages after its round began. The next round that begins has this fact in its state,
+/// which arrives at node 4 four messages later.
 TEST_F(ScaleTest, PartsAreHeldUntilTheirNodeIsToldThatTheyWereCollected) {
   request_.nodes = 5;
   request_.coupling = Coupling::kNone;
@@ -287,7 +287,8 @@ TEST_F(ScaleTest, PartsAreHeldUntilTheirNodeIsToldThatTheyWereCollected) {
   const std::uint64_t kept = store_steps(1e9) / 4;
   request_.network.alpha_s = 0.5;
   EXPECT_EQ(result().held_steps, kept + 2);
-  // 20.5 s: the third step after it contains this, after 30 s, and arrives at node 4 after 16.4 s more.
+  // The step is collected after 20.5 s. The third step after it begins after 30 s and has this fact in its state, which
+  // arrives at node 4 another 16.4 s later.
   request_.network.alpha_s = 4.1;
   EXPECT_EQ(result().held_steps, kept + 5);
 }
@@ -311,7 +312,7 @@ TEST_F(ScaleTest, ANodeTakesPartInOneStateAfterTheOther) {
 TEST_F(ScaleTest, ARoundOfMoreThanHalfASecondIsBegunAgain) {
   request_.collection.turn_s = 0.09;
   EXPECT_EQ(result().rounds, 1);
-  request_.collection.turn_s = 0.2;  // four turns, and a message for each
+  request_.collection.turn_s = 0.2;  // four turns, and one message per turn
   EXPECT_EQ(result().rounds, 2);
   request_.collection.turn_s = 0.3;
   EXPECT_EQ(result().rounds, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counters are values or reasons, and the kernel's description of an event is read as it is written.
+// A counter has a value or a reason for having none. The kernel's description of an event is parsed correctly.
 #include "node/streams/counters.hpp"
 
 #include <gtest/gtest.h>

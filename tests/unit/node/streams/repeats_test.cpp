@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The median and the spread of repeated measurements, and the CPUs that measuring threads take.
+// The median and the spread of repeated measurements, and the CPUs to which measuring threads are bound.
 #include "node/streams/repeats.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every loop of the table computes the formula of its text, in any portions and with every instruction set alike.
+// Every loop of the table computes the formula in its text, with the same result for any division of the elements and
+// every instruction set.
 #include "node/streams/stream_table.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kElements = 4099;  // no multiple of any vector
+constexpr std::uint64_t kElements = 4099;  // not a multiple of any vector length
 constexpr std::uint64_t kSide = 64;
 
 struct Arrays {

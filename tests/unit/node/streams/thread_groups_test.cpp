@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups of threads side by side: the threads that run, the number of their repeats, and the error if a thread cannot
-// run.
+// Groups of threads that run at the same time: which threads run, how many repeats they make, and the error if a thread
+// cannot run.
 #include "node/streams/thread_groups.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The repeats of a competition that count, and the rate that they give.
+// Which repeats of a competition count, and the rate that is computed from them.
 #include "node/workloads/competition.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-/// A thread whose repeats take these seconds, one after the other.
+/// A thread whose repeats take these seconds, one after another.
 ThreadTimes thread_of(const std::vector<double>& seconds) {
   ThreadTimes times;
   std::int64_t now = 0;
@@ -41,7 +41,7 @@ TEST(CountedRepeats, SomeRepeatAlwaysCounts) {
 }
 
 TEST(RateOfGroup, TheThreadsRatesAreAddedUp) {
-  // 1 GB in 0.5 s and in 0.25 s: 2 + 4 GB/s.
+  // The threads take 0.5 s and 0.25 s per GB: 2 + 4 GB/s.
   const GroupRate rate = rate_of_group({{thread_of(std::vector(12, 0.5)), thread_of(std::vector(12, 0.25))}}, 1e9);
   EXPECT_NEAR(rate.gb_s.value, 6, 1e-9);
   EXPECT_NEAR(rate.gb_s.spread, 0, 1e-9);
@@ -95,7 +95,7 @@ TEST(RepeatWindows, OfFewerThanTenRepeatsEachRepeatIsInOneWindow) {
 }
 
 TEST(RateInWindow, TheThreadsRatesInTheWindowAreAddedUp) {
-  // 1 GB in 1 s, then in 0.5 s; another thread in 0.25 s throughout.
+  // One thread takes 1 s per GB, later 0.5 s; another thread always takes 0.25 s.
   const GroupTimes times{{thread_of({1, 1, 0.5, 0.5}), thread_of(std::vector(4, 0.25))}};
   EXPECT_NEAR(rate_in_window(times, 1e9, {0, 2}), 1 + 4, 1e-9);
   EXPECT_NEAR(rate_in_window(times, 1e9, {2, 4}), 2 + 4, 1e-9);
@@ -103,7 +103,7 @@ TEST(RateInWindow, TheThreadsRatesInTheWindowAreAddedUp) {
 }
 
 TEST(RateOverTime, TheRatesOfAWindowAreThoseOfAllItsThreads) {
-  // One thread copies 1 GB in each second for four seconds, another 1 GB in the first two.
+  // One thread copies 1 GB in each of four seconds; another thread copies 1 GB in the first two seconds.
   const ThreadRates steady{{1, 2, 3, 4}, {1, 1, 1, 1}, {1, 1, 1, 1}};
   const ThreadRates slow{{2}, {2}, {0.5}};
   const std::vector<ThreadRates> threads = {steady, slow};

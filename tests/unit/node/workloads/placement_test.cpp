@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The placement formula against the thesis's tables 7 to 10, and its choice against the stencils' times in tables 11 to
-// 14. Three peculiarities of the tables are checked as they are: the rows of tables 7 and 8 are those of half the
-// share, the times of table 10 are 1.5 times data over rate, and those of table 9 are 1.0 times.
+// 14. Three peculiarities of the tables are tested: the rows in tables 7 and 8 are those for half of the share; the
+// times in table 10 are 1.5 times the data divided by the rate; the times in table 9 are 1.0 times this quotient.
 #include "node/workloads/placement.hpp"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST(Placement, TheRowsOfTables7And8AreThoseOfHalfTheShare) {
   }
 }
 
-/// Seconds of a sweep with 1 to 5 threads of the other memory, the total; rows are those of tables 7 and 8.
+/// Seconds per sweep (the total) with 1 to 5 threads on the other memory. The rows are those of tables 7 and 8.
 struct PublishedStencil {
   const char* table;
   double bytes;
@@ -69,7 +69,7 @@ constexpr PublishedStencil kLargeVersion1{"12", kLargeBytes, {6.1124, 7.1181, 7.
 constexpr PublishedStencil kSmallVersion2{"13", kSmallBytes, {0.3138, 0.3135, 0.3196, 0.3367, 0.3205}};
 constexpr PublishedStencil kLargeVersion2{"14", kLargeBytes, {4.9889, 6.0841, 6.6954, 6.5336, 6.7233}};
 
-/// The one of the five distributions that is the fastest according to the formula.
+/// Which of the five distributions is the fastest according to the formula.
 std::size_t chosen_by_formula(const PublishedStencil& stencil) {
   std::size_t chosen = 0;
   double least_s = 0;
@@ -95,7 +95,8 @@ TEST(Placement, OfTheLargeProblemTheFormulaFindsTheBestPublishedDistributionInBo
 }
 
 TEST(Placement, OfTheSmallProblemItsChoiceTakesAtMostOnePercentLongerThanTheBestInBothVersions) {
-  // One thread is chosen; two are faster by 3 ms of 0.343 s (version 1) and by 0.3 ms of 0.314 s (version 2).
+  // The formula chooses one thread. With two threads, version 1 is faster by 3 ms of 0.343 s, and version 2 by 0.3 ms
+  // of 0.314 s.
   EXPECT_LE(loss(kSmallVersion1), 0.01);
   EXPECT_LE(loss(kSmallVersion2), 0.001);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The published simulation: its matrix, its iterates, and the identities of its account.
+// The published simulation: its matrix, its iterates, and the equations that its account must satisfy.
 #include "node/workloads/published_pipeline.hpp"
 
 #include <gtest/gtest.h>

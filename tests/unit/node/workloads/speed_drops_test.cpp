@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rule for drops of speed, on series like those that the thesis describes.
+// The rule that finds drops of speed, with series like those that the thesis describes.
 #include "node/workloads/speed_drops.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-/// A thread with these rates; each repeat moves one GB.
+/// A thread with these rates. Each repeat moves one GB.
 ThreadRates thread_with(const std::vector<double>& gb_s) {
   ThreadRates thread;
   double now = 0;
@@ -26,7 +26,7 @@ std::vector<double> with(std::vector<double> rates, std::size_t first, std::size
 }
 
 TEST(SpeedDrops, ThePublishedDropsOfWritersAreFound) {
-  // Threads near 3000 MB/s fall to 1700, threads near 3800 to 1900.
+  // The rates of threads near 3000 MB/s drop to 1700, those of threads near 3800 MB/s to 1900.
   const auto found = find_speed_drops(
       {thread_with(with(std::vector(60, 3.0), 20, 4, 1.7)), thread_with(with(std::vector(80, 3.8), 50, 3, 1.9))}, 5);
   ASSERT_EQ(found[0].drops.size(), 1U);
@@ -39,7 +39,7 @@ TEST(SpeedDrops, ThePublishedDropsOfWritersAreFound) {
 }
 
 TEST(SpeedDrops, ThePublishedUnsteadyReaderHasNone) {
-  // Between 3000 and 3600 MB/s: 0.83 of its level; from 3800 it would be 0.79.
+  // A drop from 3600 to 3000 MB/s is 0.83 of the level; from 3800 MB/s, it would be 0.79.
   for (const double level : {3.6, 3.8}) {
     const auto found = find_speed_drops({thread_with(with(std::vector(60, level), 20, 10, 3.0))}, 5);
     EXPECT_TRUE(found[0].drops.empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Both versions of the stencil over two memories have the bits of the serial loop.
+// The results of both versions of the stencil over two memories are bit-equal to those of the serial loop.
 #include "node/workloads/split_stencil.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model that chooses a matrix's format, and the figures on which the choice depends: only counts, no clock.
+// The model that chooses a matrix's format, and the figures on which the choice depends. These tests use only counts,
+// no clock.
 #include "producer/kernels/format_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -89,7 +90,7 @@ TEST(FormatChoice, DoesNotDependOnTheNumberOfThreads) {
 TEST(FormatChoice, PlacesAreEachTakenOnceAndPutWhatIsReadOftenFirst) {
   const std::vector<double> reads = {0, 3, 1, 9, 2, 8, 0, 1, 4};
   const Array<std::uint32_t> place = places_by_reads(reads);
-  // By powers of two: {9, 8}, {4}, {3, 2}, {1, 1}, {0, 0}, each class in its original order.
+  // Grouped by powers of two: {9, 8}, {4}, {3, 2}, {1, 1}, {0, 0}; each class keeps its original order.
   EXPECT_EQ(std::vector<std::uint32_t>(place.begin(), place.end()),
             (std::vector<std::uint32_t>{7, 3, 5, 0, 4, 1, 8, 6, 2}));
 }

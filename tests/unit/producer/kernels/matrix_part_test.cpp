@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parts of a matrix, as several processes have them: the rows, the numbers of the columns, and the blocks that wait for
+// Parts of a matrix that several processes have: the rows, the numbers of the columns, and the blocks that wait for
 // ghosts.
 #include "producer/matrix/matrix_part.hpp"
 
@@ -68,7 +68,7 @@ TEST(MatrixPart, NumbersOwnColumnsFirstAndThenGhostsAscendingInTheOrderOfTheEntr
 
   CsrMatrix high = part_of(six_rows(), 3, 6);
   EXPECT_EQ(list(number_ghosts(high)), (std::vector<std::uint64_t>{0, 1}));
-  EXPECT_EQ(columns_of(high, 1), (std::vector<std::uint32_t>{3, 1}));  // the ghost first, as in the whole
+  EXPECT_EQ(columns_of(high, 1), (std::vector<std::uint32_t>{3, 1}));  // the ghost first, as in the whole matrix
   EXPECT_EQ(columns_of(high, 2), (std::vector<std::uint32_t>{4, 0}));
 }
 
@@ -119,7 +119,8 @@ TEST(MatrixPart, OfAGridHasTheRowsOfTheGrid) {
   }
 }
 
-/// Five blocks of a part. The rows of `at_border` read a ghost, and the rows of block 1 also read a row of block 3.
+/// A part with five blocks. The rows of the blocks in `at_border` read a ghost, and the rows of block 1 also read a row
+/// of block 3.
 CsrMatrix five_blocks(const std::set<std::uint64_t>& at_border) {
   const std::uint64_t rows = 5 * kBlockRows;
   std::vector<Entry> entries;

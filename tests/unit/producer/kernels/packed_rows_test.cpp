@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packed rows, unpacked again by an independent reader and compared with the matrix.
+// Packed rows are unpacked again by an independent reader, and compared with the matrix.
 #include "producer/kernels/packed_rows.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ class Unpacker {
     EXPECT_EQ(word_, end_);
   }
 
-  int groups[6] = {};  // of each kind
+  int groups[6] = {};  // groups of each kind
 
  private:
   std::vector<std::uint16_t> read_rows(std::uint32_t count) {

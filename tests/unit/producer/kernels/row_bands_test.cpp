@@ -68,7 +68,8 @@ TEST(RowBands, DescribeEveryRowExactlyOnce) {
 TEST(RowBands, AGridIsAllBands) {
   const RowBands bands = find_row_bands(build_graph(100 * 100, grid_links(100)));
   EXPECT_TRUE(bands.single.empty());
-  // A line of the grid is its two ends and the band between them; each border of the ten blocks may cut one band.
+  // A line of the grid consists of its two ends and the band between them. Each border between the ten blocks may cut
+  // one band.
   EXPECT_LE(bands.band.size(), 100u * 3 + 10);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The costs and guarantees of building: memory, long rows, inputs that change; and the checks before a solver starts.
+// The costs and guarantees of building a matrix: memory, long rows, inputs that change. Also the checks before a solver
+// starts.
 #include "producer/matrix/csr_builder.hpp"
 
 #include <fmt/format.h>
@@ -37,21 +38,21 @@ std::uint64_t bytes_of(const CsrMatrix& matrix) {
   return matrix.row_begin.bytes() + matrix.column.bytes() + matrix.value.bytes() + matrix.id.bytes();
 }
 
-// Runs in a separate process, because this one may have passed its peak before. Exits with 0 if reading took at most
-// twice the matrix, else with 1 and a line on stderr.
+// Runs in a separate process, because this process may have had a higher peak before. Exits with 0 if reading took at
+// most twice the size of the matrix, otherwise with 1 and a line on stderr.
 template <class Read>
 [[noreturn]] void check_peak(const std::string& text, Read&& read) {
   omp_set_num_threads(2);
 #pragma omp parallel
   { omp_get_thread_num(); }
-  std::ofstream("/proc/self/clear_refs") << 5;  // the peak now starts from the present resident memory
+  std::ofstream("/proc/self/clear_refs") << 5;  // the peak is reset to the current resident memory
   const std::uint64_t before = status_bytes("VmHWM:");
   const CsrMatrix matrix = read(text);
   const std::uint64_t needed = status_bytes("VmHWM:") - before;
   const std::uint64_t allowed = 2 * bytes_of(matrix);
   fmt::print(stderr, "reading took {} KiB beside the text, the matrix has {} KiB\n", needed >> 10,
              bytes_of(matrix) >> 10);
-  // A peak below the matrix itself would mean that nothing was measured.
+  // A peak below the size of the matrix would mean that nothing was measured.
   std::exit(needed <= allowed && 10 * needed >= 9 * bytes_of(matrix) ? 0 : 1);
 }
 

@@ -90,7 +90,7 @@ TEST(EdgeList, AFirstLineThatCountsNodesAndEdgesGivesTheRows) {
 
 TEST(EdgeList, AFirstLineThatDoesNotCountTheRestIsAnEdge) {
   EXPECT_EQ(read_list("5 3\n0 1\n1 2\n").nonzeros(), 3u);  // fewer than 3 edges follow
-  EXPECT_EQ(read_list("2 2\n0 1\n1 3\n").nonzeros(), 3u);  // 3 is no id of two nodes
+  EXPECT_EQ(read_list("2 2\n0 1\n1 3\n").nonzeros(), 3u);  // with two nodes, 3 is not an id
   EXPECT_EQ(read_list("0 0\n").nonzeros(), 1u);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The generated matrices: counts with closed forms, neighbours that can be checked by hand, the same bits for every
+// The generated matrices: counts that a formula gives, neighbours that can be checked by hand, the same bits for every
 // number of threads.
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -46,7 +46,8 @@ TEST(Grid, PlacesEveryLineAlsoBeyondTwoToThe32Entries) {
     for (std::uint32_t y = 0; y < side; ++y) {
       ASSERT_EQ(grid_links_above(side, y), links) << "side " << side << ", line " << y;
       const std::uint64_t lines = 1u + (y > 0 ? 1u : 0u) + (y + 1 < side ? 1u : 0u);
-      // A cell in one of the two outer columns reaches one column less; in a grid of one column both are missing.
+      // A cell in one of the two outer columns reaches one column less. In a grid with one column, both neighbouring
+      // columns are missing.
       const std::uint64_t columns_reached = n == 1 ? 1 : 3 * n - 2;
       links += lines * columns_reached - n;
     }
@@ -83,15 +84,15 @@ TEST(Rmat, OrientationsAreTransposesOfEachOther) {
 }
 
 TEST(Rmat, QuadrantsHaveTheProbabilitiesOfGraph500) {
-  // At scale 1 the four possible edges are the quadrants, but their counts are visible only before duplicates collapse.
-  // So the shares are taken from the first level of a large graph, which is so sparse that few edges collapse.
+  // At scale 1, the four possible edges are the quadrants, but duplicates are merged, which hides their counts.
+  // Therefore the shares are taken from the first level of a large graph that is so sparse that few edges are merged.
   const CsrMatrix matrix = make_rmat({.scale = 18, .edge_factor = 1, .seed = 1}, Orientation::kRows);
   double quadrant[4] = {};
   const std::uint64_t half = matrix.rows / 2;
   for (const auto& [row, column, value] : entries_of(matrix))
     quadrant[(row >= half ? 2 : 0) + (column >= half ? 1 : 0)] += 1;
   const auto edges = static_cast<double>(matrix.nonzeros());
-  // Collapsing takes more from the dense quadrant; 262144 draws scatter by 0.001.
+  // Merging removes more edges from the dense quadrant. The standard error for 262144 draws is 0.001.
   EXPECT_NEAR(quadrant[0] / edges, 0.57, 0.02);
   EXPECT_NEAR(quadrant[1] / edges, 0.19, 0.01);
   EXPECT_NEAR(quadrant[2] / edges, 0.19, 0.01);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A cache returns the matrix that was written, or reports its own defect. A golden test pins the bytes on disk.
+// A cache returns the matrix that was written, or reports that the cache is damaged. A golden test fixes the bytes on
+// disk.
 #include "producer/matrix/matrix_cache.hpp"
 
 #include <gtest/gtest.h>
@@ -78,7 +79,7 @@ TEST_F(MatrixCache, BytesOnDiskAreThoseOfTheDocument) {
   EXPECT_EQ(word(96), 12345u);  // source's hash
   EXPECT_EQ(word(104), 67890u);
   EXPECT_STREQ(bytes.data() + 128, "e.txt");
-  // 7 -> 9, 9 -> 8; rows 7, 8, 9 list the nodes that link to them.
+  // The edges are 7 -> 9 and 9 -> 8. The rows of 7, 8 and 9 list the nodes that link to them.
   EXPECT_EQ(word(4096), 0u);
   EXPECT_EQ(word(4104), 0u);
   EXPECT_EQ(word(4112), 1u);
@@ -87,7 +88,7 @@ TEST_F(MatrixCache, BytesOnDiskAreThoseOfTheDocument) {
   EXPECT_EQ(word(12288), 7u);
   EXPECT_EQ(word(12296), 8u);
   EXPECT_EQ(word(12304), 9u);
-  // The two hashes, as this version computes them.
+  // The two hashes that this version computes.
   EXPECT_EQ(to_string(Id128{word(112), word(120)}), "251789e41099a75cb9dd6fa6c2d8bfa6");
   EXPECT_EQ(to_string(Id128{word(496), word(504)}), "024def3f8f11ac728820b4ef2cf57310");
 }
@@ -127,7 +128,7 @@ TEST_F(MatrixCache, EveryCutIsDamage) {
   }
 }
 
-// A changed cache with mended hashes must not lead a solver outside its arrays.
+// A changed cache with corrected hashes must not make a solver access memory outside its arrays.
 TEST_F(MatrixCache, AForgedMatrixIsRefused) {
   const auto forge = [&](const auto& change) {
     CsrMatrix matrix = weighted();
@@ -183,7 +184,7 @@ TEST_F(MatrixCache, AFolderThatCannotBeWrittenIsNamedWithTheWayOut) {
 
 TEST_F(MatrixCache, WhenTheDiskIsFullWhatWasThereStaysAndNothingIsLeftBehind) {
   cache_of(weighted());
-  // A limit on the size of files stands in for a full disk.
+  // A limit on the size of files simulates a full disk.
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const rlimit limited{65536, before.rlim_max};
@@ -205,7 +206,7 @@ class MatrixSource : public ::testing::Test {
   CsrMatrix load(const std::string& matrix, bool cache = false, const std::string& cache_dir = "") const {
     return load_matrix({.matrix = matrix, .cache = cache, .cache_dir = cache_dir}, Orientation::kRows);
   }
-  // Shows whether a cache was used or written anew: `ino` changes whenever the cache is written.
+  // Shows whether a cache was used or written again, because `ino` changes whenever the cache is written.
   static ino_t inode(const std::string& path) {
     struct stat status {};
     return stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
@@ -245,7 +246,8 @@ TEST_F(MatrixSource, ACacheIsUsedWhileTheFileIsUnchangedAndWrittenAnewAfterwards
   EXPECT_NE(inode(cache_), written);
 }
 
-// Images, stores and some archives give all files the same time. A file that is written in place keeps its number, too.
+// Disk images, package stores and some archives give all files the same time. A file that is overwritten in place also
+// keeps its inode number.
 TEST_F(MatrixSource, AFileOfTheSameSizeAndTimeButOtherContentIsAnother) {
   const auto written = std::filesystem::last_write_time(path_);
   load(path_, true);

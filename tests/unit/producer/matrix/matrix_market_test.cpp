@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random matrices are equal after writing and reading, in every variant and line ending that the reader accepts. Then
-// the texts that the reader refuses.
+// Random matrices must be equal after writing and reading, in every variant and with every line ending that the reader
+// accepts. Also: the texts that the reader refuses.
 #include "producer/matrix/matrix_market.hpp"
 
 #include <fmt/format.h>
@@ -43,7 +43,7 @@ std::vector<Variant> all_variants() {
   return variants;
 }
 
-// A random matrix with the variant's symmetry, as (row, column) -> value, no zeros kept.
+// A random matrix with the variant's symmetry, as (row, column) -> value, without zeros.
 Dictionary random_matrix(const Variant& variant, std::uint64_t rows, std::uint64_t columns, std::mt19937_64& random) {
   Dictionary matrix;
   const bool general = variant.symmetry == "general";
@@ -141,7 +141,7 @@ TEST(MatrixMarket, WhatWasWrittenIsReadInEveryVariantOrientationAndLineEnding) {
 }
 
 TEST(MatrixMarket, TheMatrixIsTheSameForEveryNumberOfThreads) {
-  // Large enough for many pieces, with duplicates whose sum depends on the order of adding.
+  // The text is large enough for many pieces, and has duplicates whose sum depends on the order of the additions.
   std::mt19937_64 random(2);
   std::string text = "%%MatrixMarket matrix coordinate real general\n300 300 60000\n";
   for (int i = 0; i < 60000; ++i) {
@@ -160,10 +160,11 @@ TEST(MatrixMarket, TheMatrixIsTheSameForEveryNumberOfThreads) {
 
 TEST(MatrixMarket, DuplicatesAreAddedUpInAscendingMagnitude) {
   const std::string four = "%%MatrixMarket matrix coordinate real general\n1 1 4\n";
-  // If the smallest is added first, the two ones count; in the other order 1e16 would absorb each of them.
+  // If the smallest value is added first, the two ones count. In the other order, the sum with 1e16 would lose each of
+  // them by rounding.
   ASSERT_NE(1e16 + 1.0 + 1.0, (1.0 + 1.0) + 1e16);
   EXPECT_EQ(entries_of(read_market(four + "1 1 1e16\n1 1 1\n1 1 1\n1 1 0\n")), (Entries{{0, 0, (1.0 + 1.0) + 1e16}}));
-  // Of equal magnitudes the negative value comes first.
+  // If magnitudes are equal, the negative value is added first.
   EXPECT_EQ(entries_of(read_market(four + "1 1 1e16\n1 1 1\n1 1 -1e16\n1 1 2\n")),
             (Entries{{0, 0, (3.0 - 1e16) + 1e16}}));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Helpers for the tests of matrices: temporary folders, packing, and matrices as readable lists of entries.
+// Helpers for the tests of matrices: temporary folders, packed files, and matrices as readable lists of entries.
 #pragma once
 
 #include <gtest/gtest.h>

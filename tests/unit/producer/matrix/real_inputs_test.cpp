@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every file of the data folder has an outcome here: the matrix that is read from it, or the text of the refusal. An
-// independent reader (forty lines of Python over a dictionary of entries) computed the shapes and counts.
+// For every file in the data folder, the expected outcome: the matrix that is read from it, or the text of the refusal.
+// An independent reader (forty lines of Python with a dictionary of entries) computed the shapes and counts.
 #include <gtest/gtest.h>
 
 #include <cstdint>

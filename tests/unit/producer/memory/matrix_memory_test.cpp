@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The places of arrays, and the options that are refused. A process has one arena: the tests that need it start it
-// once, and are skipped with the library's own line if it is not permitted.
+// In which memory arrays are placed, and the options that are refused. A process has one arena: the tests that need the
+// arena start it once. If it is not permitted, they are skipped, with the line that the library prints.
 #include "producer/memory/matrix_memory.hpp"
 
 #include <gtest/gtest.h>

@@ -24,7 +24,7 @@ std::string refusal_by_cg(CsrMatrix matrix, RightSide b = {}) {
   return failure_line([&] { make_cg(std::move(matrix), std::move(b)); });
 }
 
-/// The number of iterations up to and including one that breaks down, and its message.
+/// The number of the iteration that breaks down, and the message.
 std::pair<int, std::string> breakdown_of(CsrMatrix matrix, const std::vector<double>& b) {
   const auto solver = make_cg(std::move(matrix), right_side_of(b));
   Stepper stepper(*solver);
@@ -40,7 +40,7 @@ TEST(ConjugateGradientsBreakdown, AnIndefiniteMatrixIsNamedWhereItsSignShows) {
   EXPECT_EQ(
       breakdown_of(indefinite, {1, -1}),
       std::pair(1, std::string("found p.Ap = -2, expected a number above 0: the matrix is not positive definite")));
-  // b = (1, 0) reaches the other eigenvector in the second iteration.
+  // With b = (1, 0), the second iteration reaches the other eigenvector.
   const auto [iteration, text] = breakdown_of(indefinite, {1, 0});
   EXPECT_EQ(iteration, 2);
   expect_has(text, {"not positive definite"});
@@ -86,7 +86,7 @@ TEST(ConjugateGradientsEnd, ARightSideOfZerosIsSolvedByZeros) {
   EXPECT_EQ(step.change.l1, 0);
 }
 
-// If the iteration did not end, r would shrink until p.Ap underflows, and that would look like a singular matrix.
+// If the iteration did not end, r would become smaller until p.Ap underflows, which would look like a singular matrix.
 TEST(ConjugateGradientsEnd, WithoutAToleranceTheIterationEndsWhenRIsExhausted) {
   CsrMatrix matrix = laplacian_plus_one(400, grid_links(20));
   for (double& value : matrix.value) value *= 1e-20;  // so that p.Ap underflows before r.r does

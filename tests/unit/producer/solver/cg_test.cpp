@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conjugate gradients against both oracles and known solutions. Every step has the same bits, whatever computes it.
+// Compares conjugate gradients with both reference implementations and with known solutions. Every step must have the
+// same bits, with any number of threads, any format and any instruction set.
 #include "producer/solver/cg.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ using namespace testing;
 
 enum CgVariable : std::size_t { kVariableX, kVariableR, kVariableP };
 
-/// Long and short rows, several blocks, the last of 452 rows.
+/// A matrix with long and short rows, and with several blocks, the last of which has 452 rows.
 CsrMatrix site_laplacian() {
   return laplacian_plus_one(2500, site_links(2500, 4));
 }
@@ -82,7 +83,7 @@ TEST(ConjugateGradients, AgreesWithTheRecurrenceInLongDouble) {
   for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], expected[i], 1e-14);
 }
 
-/// Compares steps until nothing is left to do, at most 12 steps.
+/// Compares the steps until nothing is left to do, but at most 12 steps.
 void expect_steps_of_plain_loops(const CsrMatrix& matrix, const std::vector<double>& b, Solver& solver) {
   const Schema schema = solver.variables();
   PlainCg plain(matrix, b);
@@ -101,7 +102,7 @@ void expect_steps_of_plain_loops(const CsrMatrix& matrix, const std::vector<doub
   }
 }
 
-// Few rows, so that the lane of each row counts; a last block of few rows; long rows.
+// Tests matrices with so few rows that the lane of each row matters, with a last block of few rows, and with long rows.
 TEST(ConjugateGradients, EveryStepHasTheBitsOfThePlainLoops) {
   for (const std::uint64_t rows : {1u, 7u, 13u, 31u, 1029u, 2500u}) {
     SCOPED_TRACE(rows);
@@ -126,7 +127,7 @@ TEST(ConjugateGradients, IsBitEqualForAnyNumberOfThreads) {
 }
 
 TEST(ConjugateGradients, EveryFormatAndInstructionSetGivesTheSameBits) {
-  // A pattern with a second entry in a row is singular at best. Bands are formats of patterns only.
+  // A pattern that has a second entry in a row is singular or indefinite. Only patterns can have the format `bands`.
   const CsrMatrix identity = build_matrix(2500, band_links(2500, {0}), Orientation::kRows, false);
   for (const CsrMatrix& matrix : {site_laplacian(), identity}) {
     const RightSide b = right_side_of(random_values(matrix.rows, 5));
@@ -162,8 +163,8 @@ class ContinuedConjugateGradients : public ::testing::Test {
  protected:
   std::unique_ptr<Solver> make() const { return make_cg(matrix_, right_side_of(b_)); }
 
-  /// x.Ax / 2 - b.x, which the solution minimises: of all vectors that k iterations from x_0 can reach, x_k has the
-  /// least value.
+  /// x.Ax / 2 - b.x, which the solution minimises. Of all vectors that k iterations from x_0 can reach, x_k has the
+  /// smallest value.
   double energy(const Step& step) const {
     const std::vector<double> x = step.vector(solver_->variables(), kVariableX);
     const std::vector<double> image = product(matrix_, x);
@@ -188,7 +189,7 @@ TEST_F(ContinuedConjugateGradients, FromAKeptStepEveryLaterStepIsBitEqual) {
   expect_same_steps(*resumed, Stepper(*resumed, kept_).next(11), rest_, "resumed");
 }
 
-// A run that kept only x could do this: compute r anew from b - A x, and set p = r, as at the beginning of CG.
+// A run that kept only x could compute r again from b - A x, and set p = r, as at the beginning of CG.
 TEST_F(ContinuedConjugateGradients, FromXAloneTheLaterStepsDiffer) {
   const auto restarted = make();
   const Schema schema = restarted->variables();

@@ -12,7 +12,8 @@ namespace {
 constexpr double kNeverGrows = 1;
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-/// Feeds factor^k for k = 1, 2 ...; returns the iteration at which the verdict changed, or 0 if it did not in `most`.
+/// Adds the changes factor^k for k = 1, 2 ... Returns the iteration at which the verdict changed, or 0 if it did not
+/// change within `most` iterations.
 int first_verdict(ConvergenceCheck& check, double factor, int most, Progress* verdict) {
   for (int k = 1; k <= most; ++k) {
     *verdict = check.observe(std::pow(factor, k));
@@ -58,7 +59,7 @@ TEST(ConvergenceCheck, SteadyGrowthHasDivergedLongBeforeItOverflows) {
   const int slow_at = first_verdict(slow, 1.1, 1000, &verdict);
   EXPECT_EQ(verdict, Progress::kDiverged);
   EXPECT_GT(slow_at, 90);   // 1.1^97 = 1e4
-  EXPECT_LT(slow_at, 140);  // and 32 more
+  EXPECT_LT(slow_at, 140);  // and 32 iterations more
   ConvergenceCheck fast(1e-10, kNeverGrows);
   EXPECT_LT(first_verdict(fast, 3.43, 1000, &verdict), 50);
   EXPECT_EQ(verdict, Progress::kDiverged);
@@ -81,7 +82,7 @@ TEST(ConvergenceCheck, GrowthWithinTheLimitIsNoDivergence) {
 }
 
 TEST(ConvergenceCheck, AHumpOnTheWayIsNotDivergence) {
-  // Transient growth by a factor of a million within 60 iterations, then decay: non-normal matrices do that.
+  // Temporary growth by a factor of a million within 60 iterations, and then decay, as with non-normal matrices.
   ConvergenceCheck check(1e-10, kNeverGrows);
   double change = 1;
   for (int k = 1; k <= 20; ++k) ASSERT_EQ(check.observe(change *= 2), Progress::kRunning) << k;

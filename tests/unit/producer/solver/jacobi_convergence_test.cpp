@@ -20,8 +20,8 @@ namespace {
 using namespace reference;
 using testing::Solved;
 
-/// Ones on the diagonal, `below` under it: the only eigenvalue of its iteration matrix is 0, and Jacobi is exact after
-/// n iterations.
+/// A matrix with ones on the diagonal and `below` in the subdiagonal. The only eigenvalue of its iteration matrix is 0,
+/// so that Jacobi is exact after n iterations.
 CsrMatrix bidiagonal(std::uint64_t n, double below) {
   std::vector<Entry> entries;
   for (std::uint64_t i = 0; i < n; ++i) {
@@ -42,7 +42,7 @@ CsrMatrix chain_of_pairs(std::uint64_t pairs, double radius, double feed) {
   return build_rows(2 * pairs, entries);
 }
 
-/// One thread: with thousands of tiny iterations, threads would only wait for each other.
+/// Uses one thread, because with thousands of tiny iterations, threads would only wait for each other.
 class JacobiConvergence : public ::testing::Test {
  protected:
   static Solved solve(CsrMatrix matrix, double tolerance, int most) {
@@ -58,7 +58,7 @@ TEST_F(JacobiConvergence, ABidiagonalMatrixIsSolvedHoweverMuchItsChangeGrowsFirs
     constexpr std::uint64_t kRows = 400;
     const Solved out = solve(bidiagonal(kRows, below), 1e-10, 1000);
     EXPECT_EQ(out.progress, Progress::kConverged) << below;
-    EXPECT_LE(out.iterations, 402);  // one finds no change; one more if a last bit settles
+    EXPECT_LE(out.iterations, 402);  // one more finds no change; one more if a last bit changes
     EXPECT_GT(out.largest_change, 1e60);
     double x = 1;
     for (std::uint64_t i = 0; i < kRows; x = 1 - below * x, ++i) ASSERT_EQ(out.x[i], x) << i;
@@ -87,8 +87,8 @@ TEST_F(JacobiConvergence, AnyOtherMatrixThatDivergesIsNoticedWhenItLeavesADouble
 }
 
 TEST_F(JacobiConvergence, ASymmetricMatrixGrowsNoMoreThanItsLimit) {
-  // Scaled rows and columns of a matrix whose iteration matrix has a spectral radius just below 1: the L1 change can
-  // grow where a large change of a heavy row moves to light rows.
+  // A matrix with scaled rows and columns, whose iteration matrix has a spectral radius just below 1. The L1 change can
+  // grow when a large change of a heavy row moves to light rows.
   std::vector<Entry> entries;
   constexpr std::uint64_t kRows = 50;
   const auto scale = [](std::uint64_t i) { return i == 25 ? 1e6 : 1.0; };
@@ -110,7 +110,7 @@ TEST_F(JacobiConvergence, ASymmetricMatrixGrowsNoMoreThanItsLimit) {
   for (int k = 0; k < 20'000; ++k) {
     const double change = solver->iterate(x.data(), next.data()).l1;
     x.swap(next);
-    if (change < 1e-18) break;  // rounding
+    if (change < 1e-18) break;  // only rounding errors remain
     smallest = std::fmin(smallest, change);
     growth = std::fmax(growth, change / smallest);
   }

@@ -24,7 +24,7 @@ namespace {
 using namespace reference;
 using testing::right_side_of;
 
-/// Diagonally dominant, with rows of different lengths.
+/// A diagonally dominant matrix with rows of different lengths.
 CsrMatrix dominant_matrix(std::uint64_t n, unsigned seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> value(-1.0, 1.0);

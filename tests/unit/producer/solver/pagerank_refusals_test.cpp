@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The input that PageRank refuses. The messages name links and nodes as the input names them.
+// Inputs that PageRank refuses. The messages name links and nodes with the names from the input.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -23,7 +23,7 @@ constexpr double kDamping = 0.85;
 
 struct Iterates {
   std::vector<std::vector<double>> x;  // x_0, x_1 ...
-  std::vector<Change> change;          // of x_1, x_2 ...
+  std::vector<Change> change;          // the changes of x_1, x_2 ...
 };
 
 Iterates iterates_of(Solver& solver, int count) {
@@ -39,7 +39,7 @@ Iterates iterates_of(Solver& solver, int count) {
   return out;
 }
 
-/// The ranks after enough iterations that they no longer change.
+/// The ranks after so many iterations that they no longer change.
 std::vector<double> ranks_of(CsrMatrix matrix) {
   return iterates_of(*make_pagerank(std::move(matrix), kDamping), 200).x.back();
 }
@@ -60,7 +60,7 @@ TEST(Pagerank, SmallGraphsHaveTheRanksWorkedOutByHand) {
     CsrMatrix graph;
     std::vector<double> ranks;
   };
-  const double x0 = 0.135 / (1 - 0.7225);  // of a node with two links that both lead back
+  const double x0 = 0.135 / (1 - 0.7225);  // of a node with two links that both point back to it
   const Worked all[] = {
       {"two nodes that link to each other", build_graph(2, {{0, 1}, {1, 0}}), {0.5, 0.5}},
       // x0 = .075 + .425 x1, x1 = .075 + .85 x0 + .425 x1.
@@ -92,7 +92,7 @@ TEST(Pagerank, WithoutLinksEveryNodeKeepsItsShare) {
 }
 
 TEST(Pagerank, ComponentsKeepTheirShareOfTheNodes) {
-  // A triangle and a pair, no dangling node: each component keeps its initial sum.
+  // A triangle and a pair, without dangling nodes: each component keeps its initial sum.
   const auto x = ranks_of(build_graph(5, {{0, 1}, {1, 2}, {2, 0}, {3, 4}, {4, 3}}));
   EXPECT_NEAR(x[0] + x[1] + x[2], 0.6, 1e-14);
   EXPECT_NEAR(x[3] + x[4], 0.4, 1e-14);
@@ -113,7 +113,8 @@ TEST(Pagerank, AgreesWithTheFormulaInLongDouble) {
 }
 
 /// Each sum of m entries has an error of at most m/8 + 10 roundings (31 for a short row), and the operations on the sum
-/// add at most eight roundings. This is per iteration and relative to the iterate, because every term is positive.
+/// add at most eight roundings. This bound is per iteration, and relative to the iterate because every term is
+/// positive.
 TEST(Pagerank, EveryFormatStaysWithinTheStatedBoundOfTheFormulaInLongDouble) {
   const CsrMatrix graph = build_graph(4000, site_links(4000, 26));
   std::uint64_t most = 0;
@@ -173,7 +174,7 @@ TEST(Pagerank, TheFormatChosenDoesNotDependOnTheUnitOfTheWeights) {
   for (const double weight : {1e-6, 1e6}) EXPECT_EQ(format_with(weight), with_ones) << weight;
 }
 
-/// Tests every bit, for one instruction set.
+/// Compares every bit, for one instruction set.
 class PagerankBits : public ::testing::TestWithParam<Isa> {
  protected:
   void SetUp() override {
@@ -325,8 +326,8 @@ TEST_P(PagerankBits, OverwritingThePreviousIterateGivesTheSame) {
 }
 
 TEST_P(PagerankBits, StoresPastTheCacheAndAnyAlignmentGiveTheSame) {
-  // 1.1 million nodes and more: four vectors exceed a last-level cache of 32 MiB, so streaming is used if the vector is
-  // aligned to a cache line.
+  // There are more than 1.1 million nodes, so that four vectors exceed a last-level cache of 32 MiB. Then non-temporal
+  // stores are used if the vector is aligned to a cache line.
   const std::uint64_t side = 1100;
   static const CsrMatrix graph = build_graph(side * side, band_links(side * side, {-1, 1, 1100}));
   PlainPagerank plain(graph, kDamping);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The message about an entry that a solver refuses: the file, the line, and the entry's numbers in that file.
+// The message about an entry that a solver refuses names the file, the line, and the entry's numbers in this file.
 #include "producer/solver/problem.hpp"
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST_F(RefusedProblem, APackedTextAndACachedOneAreNamedLikeThePlainOne) {
   options.cache = true;
   EXPECT_EQ(refusal(options), expected);
   EXPECT_EQ(refusal(options), expected) << "from the cache that the first run made";
-  options.matrix += ".in-links.rsm";  // a cache does not record how its source counted
+  options.matrix += ".in-links.rsm";  // a cache does not record from which number its source counts
   EXPECT_EQ(refusal(options), std::string("found the weight -2 in row 2, column 3 (counted from 1)") + kWeights);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The solvers on real files, against values computed by an independent implementation (tests/reference/expected.json,
-// made by make_expected.py beside it), and the verdicts of the convergence check on matrices known to diverge.
+// The solvers with real files, compared with the values of an independent implementation
+// (tests/reference/expected.json, made by make_expected.py). Also: the verdicts of the convergence check for matrices
+// that are known to diverge.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,8 +27,8 @@ namespace {
 using testing::solve;
 using testing::Solved;
 
-// Sums have up to 325,557 terms, and the two implementations round them in different orders. The contraction of each
-// iteration keeps rounding errors from adding up.
+// Sums have up to 325,557 terms, and the two implementations round them in different orders. Each iteration is a
+// contraction, so that rounding errors do not accumulate.
 constexpr double kAgreement = 1e-12;
 
 /// The data folder, or an empty path if it does not exist.

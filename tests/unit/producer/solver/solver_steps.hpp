@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The steps of any solver as tests keep them: copies of payload and scalars, from which another solver continues.
+// The steps of any solver, kept by tests: copies of payload and scalars, from which another solver can continue.
 #pragma once
 
 #include <bit>
@@ -13,7 +13,7 @@
 
 namespace ringside::testing {
 
-/// A step as a ring keeps it.
+/// A step, as in a ring.
 struct Step {
   std::vector<std::byte> payload;
   std::vector<std::uint64_t> scalars;
@@ -27,7 +27,7 @@ struct Step {
   }
 };
 
-/// Steps of a solver, one after the other. Memory that the solver does not write holds NaN.
+/// Makes the steps of a solver, one after another. Memory that the solver does not write contains NaN.
 class Stepper {
  public:
   /// Begins with step 0.

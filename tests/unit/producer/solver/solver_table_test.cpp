@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of solvers: the names that it accepts, and the options that it refuses because a solver does not take them.
+// The table of solvers: which names are accepted, and which options are refused because a solver does not take them.
 #include "producer/solver/solver_table.hpp"
 
 #include <fmt/format.h>
@@ -47,12 +47,12 @@ TEST(SolverTable, EachNameStandsForOneSolverThatCanBeMade) {
   EXPECT_TRUE(names.count(SolveOptions().solver)) << "the default";
 }
 
-// Hand-off and ring rely on this for every solver.
+// The hand-off and the ring rely on this for every solver.
 TEST(SolverTable, EachSolverContinuesBitEqualFromTheVariablesAndScalarsThatItDeclares) {
   const testing::TemporaryFolder folder;
   SolveOptions options;
-  // The matrix is positive definite, with more than one block of rows; it is not solved within the iterations of the
-  // test.
+  // The matrix is positive definite and has more than one block of rows. The solvers need more iterations than the test
+  // makes.
   options.matrix = folder.file("a.txt");
   std::string text;
   for (int row = 0; row < 1100; ++row) {
@@ -87,7 +87,7 @@ TEST(SolverTable, AnUnknownNameIsRefusedWithThoseThatExist) {
   EXPECT_EQ(refusal(options_for("gauss")), "--solver: found 'gauss', expected " + names);
 }
 
-// The message does not name the matrix, which does not exist: it was not opened.
+// The matrix does not exist. The message does not name it, so it was not opened.
 TEST(SolverTable, AnOptionThatTheSolverDoesNotTakeIsRefusedBeforeTheMatrixIsOpened) {
   const auto takers = [](bool SolverChoice::*takes) {
     const auto names = names_where(solver_choices(), [&](const SolverChoice& solver) { return solver.*takes; });

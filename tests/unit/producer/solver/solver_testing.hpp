@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Helpers for the tests of the solvers: runs to their end; for A x = b also right sides, positive definite matrices,
-// and products with them.
+// Helpers for the tests of the solvers: runs to their end; and, for A x = b, right-hand sides, positive definite
+// matrices, and products with these matrices.
 #pragma once
 
 #include <algorithm>
@@ -47,13 +47,13 @@ inline std::vector<double> random_values(std::uint64_t count, unsigned seed) {
   return values;
 }
 
-/// A run to its end, as the convergence check sees it.
+/// The result of a run to its end, with the values that the convergence check found.
 struct Solved {
   std::vector<double> x;
   int iterations = 0;
   Change change;
   Progress progress = Progress::kRunning;
-  double growth = 0;  // per iteration, at the end
+  double growth = 0;  // growth per iteration, at the end
   double largest_change = 0;
   int largest_at = 0;  // the iteration of the largest change
 };

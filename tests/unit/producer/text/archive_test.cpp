@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tar archives: which member is read, what is left out, and what is refused; and the matrix that is read from them.
+// Tar archives: which member is read, what is left out, what is refused, and the matrix that is read.
 #include "producer/text/archive.hpp"
 
 #include <gtest/gtest.h>
@@ -168,7 +168,7 @@ TEST_F(Archive, EveryFlippedBitOfAHeaderIsRefused) {
     std::string damaged = tar;
     damaged[512 + bit / 8] ^= static_cast<char>(1 << bit % 8);
     const std::string text = text_in(damaged);
-    // The checksum's field ends in characters that do not count.
+    // The field of the checksum ends with characters that have no effect.
     EXPECT_TRUE(text == kMatrix || text.find("found damaged tar data near byte") != std::string::npos ||
                 text.find("found the end of the file within the tar data") != std::string::npos)
         << bit << ": " << text;

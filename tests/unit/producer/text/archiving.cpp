@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes through libarchive into memory.
+// Writes archives with libarchive into memory.
 #include "tests/unit/producer/text/archiving.hpp"
 
 #include <archive.h>
@@ -16,7 +16,7 @@ la_ssize_t append(archive* /*unused*/, void* bytes, const void* block, std::size
   return static_cast<la_ssize_t>(size);
 }
 
-// The archive's bytes: begin sets filter and format, fill writes the members.
+// The bytes of an archive. `begin` sets filter and format; `fill` writes the members.
 template <class Begin, class Fill>
 std::string written(Begin&& begin, Fill&& fill) {
   std::string bytes;
@@ -45,7 +45,7 @@ void add(archive* out, const Member& member) {
       archive_entry_set_filetype(entry, AE_IFLNK);
       archive_entry_set_symlink(entry, member.target.c_str());
       break;
-    case Member::Kind::kSparseFile:  // a hole, then the content
+    case Member::Kind::kSparseFile:  // a hole, and then the content
       content.insert(0, 1 << 20, '\0');
       archive_entry_set_size(entry, static_cast<la_int64_t>(content.size()));
       archive_entry_sparse_add_entry(entry, 1 << 20, static_cast<la_int64_t>(member.content.size()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes archives in memory, as bzip2 and tar write them; and has frames that zstd wrote.
+// Makes archives in memory, as bzip2 and tar would write them. Also contains frames that zstd has written.
 #pragma once
 
 #include <string>
@@ -14,16 +14,17 @@ std::string bzip2_of(std::string_view text);
 /// One zstd frame. libarchive writes it without a checksum.
 std::string zstd_of(std::string_view text);
 
-/// One zstd frame with the checksum of its content, as `zstd` wrote it, of "0 1\n1 2\n" and of "2 3\n3 0\n".
+/// A zstd frame that `zstd` wrote, with the checksum of the content. The contents of the two frames are "0 1\n1 2\n"
+/// and "2 3\n3 0\n".
 std::string zstd_of_first_lines();
 std::string zstd_of_second_lines();
 
 struct Member {
   enum class Kind { kFile, kFolder, kSymbolicLink, kHardLink, kPipe, kSparseFile };
   std::string name;
-  std::string content = {};  // of a file
+  std::string content = {};  // the content of a file
   Kind kind = Kind::kFile;
-  std::string target = {};  // of a link
+  std::string target = {};  // the target of a link
 };
 
 enum class TarFormat { kPax, kGnu, kUstar, kV7 };

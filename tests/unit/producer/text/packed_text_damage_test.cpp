@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How damaged packed files are read: as the same text, or as an error that names the file. Every cut and every flipped
-// bit of small archives is tried, with the unpacker and with the reader of matrices.
+// Damaged packed files: reading gives the same text, or an error that names the file. Every truncation and every
+// flipped bit of small archives is tried, with the unpacker and with the reader of matrices.
 #include <gtest/gtest.h>
 #include <lzma.h>
 
@@ -28,7 +28,7 @@ const std::string kText = kFirst + kSecond;
 struct TwoStreams {
   const char* name;
   std::string first;   // the first member or stream
-  std::string second;  // the second, with what follows it
+  std::string second;  // the second one, with what follows it
   std::string whole() const { return first + second; }
 };
 
@@ -84,13 +84,14 @@ TEST(PackedTextDamage, EveryFlippedBitGivesTheSameTextOrAnError) {
       EXPECT_TRUE(!error.empty() || text == kText) << archive.name << ", bit " << bit << ": " << text;
       if (!error.empty()) ++refused;
     }
-    // The harmless bits are those of gzip's header for time, system and compression level: 7 bytes a member, and one
-    // flag. bzip2 has fewer: the size of its blocks, and the bits that fill its last byte.
+    // These bits are harmless: in gzip's header, time, system and compression level (7 bytes per member), and one flag.
+    // In bzip2, there are fewer harmless bits: the size of the blocks, and the bits that fill the last byte.
     EXPECT_GE(refused, 8 * whole.size() - std::size_t{2} * (7 * 8 + 1)) << archive.name;
   }
 }
 
-// An archive cut between two members is a valid archive: neither format states how many members follow.
+// An archive that is cut off between two members is a valid archive, because neither format states how many members
+// follow.
 TEST(PackedTextDamage, EveryCutGivesTheSameTextOrAnErrorExceptBetweenMembers) {
   for (const TwoStreams& archive : archives()) {
     const std::string whole = archive.whole();
@@ -140,7 +141,7 @@ TEST(PackedTextDamage, ZerosBehindTheLastMemberAreWhatEachFormatAllows) {
   }
 }
 
-/// Gives the stream a check that no version of liblzma knows: number 5, as long as CRC64.
+/// Gives the stream a check that no version of liblzma knows: number 5, which has the same length as CRC64.
 std::string with_an_unknown_check(std::string stream) {
   constexpr std::size_t kHeaderFlags = 6;
   const std::size_t footer = stream.size() - 12;
@@ -160,7 +161,7 @@ TEST(PackedTextDamage, AnIntegrityCheckThatIsNotKnownIsRefusedInsteadOfSkipped) 
   expect_has(error, {"the integrity check 5, which is not supported here, expected CRC32"});
 }
 
-// Block size 2^31 in the header of a frame that holds one raw block.
+// The header of the frame has a window size of 2^31. The frame contains one raw block.
 TEST(PackedTextDamage, AZstdFrameThatAsksForMuchMemoryIsRefused) {
   const std::string frame(
       "\x28\xb5\x2f\xfd\x00\xa8\x41\x00\x00"

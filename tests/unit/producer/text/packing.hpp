@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packs text in memory, as gzip and xz pack a file.
+// Packs text in memory, in the formats in which gzip and xz pack a file.
 #pragma once
 
 #include <gtest/gtest.h>

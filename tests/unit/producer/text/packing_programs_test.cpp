@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files that gzip, xz, bzip2, zstd and tar themselves write are read. A program that is not installed is reported
-// as skipped.
+// Reads files that gzip, xz, bzip2, zstd and tar themselves write. A test whose program is not installed is reported as
+// skipped.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ class Programs : public ::testing::Test {
     folder_.write("edges", text_);
   }
 
-  /// Runs a shell command in the folder; false if it failed.
+  /// Runs a shell command in the folder. Returns false if the command failed.
   bool shell(const std::string& command) const {
     return std::system(("cd '" + folder_.path() + "' && { " + command + "; } 2>/dev/null").c_str()) == 0;
   }
@@ -58,7 +58,7 @@ TEST_P(PackingProgram, WritesTarArchivesThatAreRead) {
   }
 }
 
-// A name that the C locale cannot show, and the folder's own entry before it.
+// The member has a name that the C locale cannot represent, and the archive has an entry for the folder before it.
 TEST_F(Programs, TarWritesNamesInUtf8ThatAreRead) {
   if (!is_installed("tar")) GTEST_SKIP() << "tar is not installed";
   ASSERT_TRUE(shell("mkdir gr\xc3\xbcn && cp edges gr\xc3\xbcn/gr\xc3\xbcn.mtx && cp edges gr\xc3\xbcn/b.mtx"));

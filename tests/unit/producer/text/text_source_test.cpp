@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plain and packed files give the same text; damaged and cut files give one clear line.
+// Plain and packed files must give the same text. Damaged and truncated files must give one clear error line.
 #include "producer/text/text_source.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plug-ins with fields of every dtype: the entries that they receive, the order in which their states are merged, and
-// the memory that they may not write.
+// the memory to which they must not write.
 #include "common/reductions/plug_ins/field_plug_ins.hpp"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ double order_of(unsigned seed) {
   return total;
 }
 
-/// The words of a step that is reduced while it is copied, beginning with the last chunk.
+/// The words of a step that is reduced while it is copied, from the last chunk to the first.
 std::vector<std::uint64_t> while_copied(StepReducer& reducer, const std::vector<CacheLine>& payload,
                                         const void* previous) {
   const Schema& schema = reducer.schema();

@@ -18,7 +18,8 @@ const std::vector<Id128> kPlugIns = {{7, 7}, {8, 8}};
 
 class PlugInNotesTest : public ::testing::Test {
  protected:
-  /// Plays an analyzer of the run that ends inside plug-in `plug_in` and leaves `note`, if there is one.
+  /// Acts as an analyzer of the run that ends while it calls plug-in `plug_in`, and that leaves `note`, if there is
+  /// one.
   void ends_inside(std::uint32_t plug_in, std::optional<PlugInEnd> note, bool makes_a_step = false) {
     PlugInNotes notes(path_);
     notes.begin_run(kRun, kPlugIns);

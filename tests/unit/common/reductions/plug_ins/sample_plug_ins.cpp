@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions whose results show their input: which entries, in which order, and with which previous step.
+// Reductions whose results show which entries they received, in which order, and with which previous step.
 #include <cstddef>
 #include <cstdint>
 
@@ -16,7 +16,7 @@ const T& as(const void* state) {
   return *static_cast<const T*>(state);
 }
 
-// ---- order: a sum whose merging depends on the order of the blocks.
+// ---- order: a sum whose result depends on the order in which the blocks are merged.
 
 void zero_double(void*, void* state) {
   as<double>(state) = 0;
@@ -35,7 +35,8 @@ std::uint64_t finish_double(void*, const void* state, ringside_value* const* val
 const ringside_reduction_result f64_result[] = {
     {.name = nullptr, .unit = nullptr, .type = RINGSIDE_VALUE_F64, .count = 0, .classes = 0, .flags = 0}};
 
-// ---- seen: the numbers of entries and blocks, and the sum of indices; merged in any order, with unconverted entries.
+// ---- seen: the number of entries, the number of blocks, and the sum of the indices. The entries are not converted to
+// doubles, and the states may be merged in any order.
 
 struct Seen {
   std::int64_t entries;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exact sums of doubles are correctly rounded, in any order and in any number of parts. The reference counts the bits
+// Exact sums of doubles are correctly rounded, in any order and for any number of parts. The reference counts the bits
 // of all terms by their places, carries once, and rounds digit by digit.
 #include "common/reductions/whole/exact_sum.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A field in parts on several nodes has the same results, bit by bit, as on one node: for every dtype, every kind of
-// entry, and all places where the parts may meet. If the parts are boxes, the sums are exact instead.
+// A field in parts on several nodes has results that are bit-equal to those on one node: for every dtype, every kind of
+// entry, and all places where the parts may meet. Only if the parts are boxes, the sums are exact sums.
 #include "common/reductions/whole/whole_field.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace {
 /// The bounds of the parts: 0, ..., number of entries.
 using Bounds = std::vector<std::uint64_t>;
 
-/// Copies entries [begin, end), with the alignment of a payload, a cache line.
+/// Copies entries [begin, end), with the alignment of a payload, which is a cache line.
 std::vector<CacheLine> cut(const std::vector<CacheLine>& whole, std::size_t entry_bytes, std::uint64_t begin,
                            std::uint64_t end) {
   if (whole.empty()) return {};
@@ -39,7 +39,7 @@ struct Values {
 };
 
 /// The values of a field in parts. in_boxes: whether the parts count as boxes, although their entries are consecutive.
-/// with_previous: the number of parts at the beginning that have a previous step.
+/// with_previous: this number of parts, counted from the first, have a previous step.
 Values in_parts(const FieldCase& c, const Bounds& bounds, bool in_boxes = false, std::size_t with_previous = 1000) {
   OpenMpTeam team;
   WholeField whole;
@@ -139,7 +139,7 @@ std::vector<Bounds> many_bounds(std::uint64_t entries) {
   return all;
 }
 
-// Uses one thread: the number of threads is tested in reduction_test, and many parts have only a few entries.
+// Uses one thread, because reduction_test tests the number of threads, and many parts have only a few entries.
 class WholeFieldTest : public ::testing::TestWithParam<DType> {
  protected:
   WholeFieldTest() { omp_set_num_threads(1); }
