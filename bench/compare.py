@@ -82,8 +82,8 @@ class Figures:
             return row(what, at_most, None, "GraphBLAS or the matrix is absent", origin)
         share = result["vectors_over_iterate"]
         return row(what, at_most, result["measured"]["graphblas"]["ringside_over_this"],
-                   f"{confidence(result['measured']['ringside']['ms'])} ms; its vectors alone, at a copy's speed, are "
-                   f"{share['median']:.2f} of that", origin)
+                   f"the iterate takes {confidence(result['measured']['ringside']['ms'])} ms; a copy would move its vectors "
+                   f"alone in {share['median']:.2f} of this time", origin)
 
     def pipeline(self, ratio, what, at_most, limit=""):
         found = self.parts.get("pipeline", {}).get("ratios", {}).get(ratio)
