@@ -36,7 +36,8 @@ class ProgramSupervisor final : public Supervisor {
   const AttachmentReport& attachment() const noexcept { return attachment_; }
   /// The present state of the run; after wait_for_program, how the run ended.
   ProgramRunEnd end(const Child& program, const Child& analyzer) const;
-  /// Whether the user was informed at once that the publishing process was lost, because PROGRAM continued without it.
+  /// Whether the user was informed at once that the publishing process was lost. This happens only if PROGRAM continues
+  /// without that process.
   bool loss_was_told() const noexcept { return loss_was_told_; }
 
  protected:

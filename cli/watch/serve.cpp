@@ -127,8 +127,8 @@ class PoolLook {
   std::int64_t looked_ns_ = 0;
 };
 
-/// Reads the records of an analyzer, and of its successors at the same socket. Returns when the last analyzer will not
-/// return and all its records are read, or when `stop` is set.
+/// Reads the records of an analyzer, and of its successors at the same socket. Returns when the last analyzer is lost,
+/// no successor can follow, and all records are read; or when `stop` is set.
 void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& watched, PoolLook& pool, StopFlag stop,
             Pulse& pulse) {
   ChannelContext context;

@@ -19,7 +19,7 @@ namespace ringside {
 class CommandLine;
 
 enum class Mode {
-  kPipeline,  // a producer and an analyzer; every iterate is stored
+  kPipeline,  // a producer and an analyzer; the iterates are stored
   kDram       // the baseline: one process, the same solver and reductions; no iterate is stored
 };
 enum class WhenFull { kWait, kSkip };

@@ -52,8 +52,8 @@ PoolCheck check_pool_at_rest(const std::string& path, std::uint64_t acknowledged
   std::uint64_t before = 0;
   for (const KeptSlot& kept : recovery.kept) {
     const std::uint64_t k = kept.header.iteration;
-    // An iteration may be early only if the producer was asked to end at that moment, and late only if other iterations
-    // were skipped.
+    // An iteration may come before the next due one if the producer was asked to end at that moment. It may come after
+    // the next due one only if other iterations were skipped.
     if (before != 0 && (k <= before || (k > next_due(before, published.every) && !published.skips))) {
       violated(fmt::format("iteration {} follows {}", k, before));
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Other users cannot read any file that Ringside makes, whatever the umask is; and wiping leaves nothing.
+// Other users cannot read any file that Ringside makes (summaries and exports: users outside of its group), whatever the
+// umask is; and wiping leaves nothing.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -145,7 +145,7 @@ void CrashImages::look_at_some(const std::vector<const Cell*>& cells, std::size_
     set_all(there);
     look_pinned();
   }
-  for (const bool there : {true, false}) {  // first without the stores to one cell, then only with these
+  for (const bool there : {true, false}) {  // first without the last stores to one cell, then only with its first ones
     const std::uint64_t count = std::min<std::uint64_t>(cells.size(), sampling.one_each);
     const std::uint64_t first = random.below(cells.size());
     for (std::uint64_t nth = 0; nth < count; ++nth) {

@@ -53,8 +53,8 @@ Schema schema_of(const Setting& setting) {
 }
 
 Catalogue catalogue_of(const Setting& setting, std::uint32_t run) {
-  // There are more words of results than chunks, because the faults in the hashes distinguish the two by the number of
-  // words.
+  // There are more words of results than chunks, because hash_faults.cpp distinguishes the hash of the results from the
+  // hash of the chunk hashes by the number of words.
   const ResultDescription reductions[] = {reduction("l2", ValueType::kF64, 1, run),
                                           reduction("bins", ValueType::kI64, 20, run)};
   std::vector<Scalar> scalars;

@@ -147,8 +147,7 @@ TEST(RecordQueue, AWriterThatIsFasterThanItsReaderWaitsAndEveryStepArrives) {
         over = next == kSteps;
       }
     }
-    // The reader sleeps while the writer continues, as the recorder does. The writer fills the queue and wakes the
-    // reader.
+    // Like the recorder, the reader sleeps while the writer continues. The writer fills the queue and wakes the reader.
     if (items.empty()) queue.sleep(calls, 1'000'000);
   }
   writer.join();

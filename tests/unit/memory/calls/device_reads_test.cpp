@@ -28,7 +28,7 @@ uint64_t word_of_file(uint64_t index) {
   return (index + 1) * 0x9E3779B97F4A7C15u;
 }
 
-/// Memory that a disk can read and write.
+/// Memory with the alignment that O_DIRECT requires.
 std::unique_ptr<char, void (*)(void*)> whole_pages(size_t bytes) {
   return {static_cast<char*>(std::aligned_alloc(kPageBytes, bytes)), std::free};
 }
