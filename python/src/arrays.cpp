@@ -27,8 +27,8 @@ const DType& known(std::uint16_t number) {
   return kDTypes[number];
 }
 
-/// The objects of NumPy that the module uses. They are never freed, because at the end of the process no interpreter
-/// exists that could free them.
+/// The objects of NumPy that the module uses. They are never freed, because at the end of the process there is no
+/// interpreter that could free them.
 struct NumPy {
   Object ndarray, empty, asarray, copyto;
   std::vector<Object> dtypes;
@@ -49,7 +49,8 @@ const NumPy& numpy() {
   return *found;
 }
 
-// --- Memory: bytes that another object owns, as a buffer. It is the base of an array that NumPy makes of it.
+// --- Memory: bytes that another object owns, as a buffer. NumPy makes an array from this object, which is then the
+// array's base.
 
 struct Memory {
   PyObject_HEAD;

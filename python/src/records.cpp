@@ -111,7 +111,7 @@ struct Table {
     return static_cast<std::int64_t>(run_ids.size()) - 1;
   }
 
-  /// Notes the results of an analysis for the step of a commit, whether or not the step has a row.
+  /// Stores the results of an analysis for the step of a commit, whether or not the step has a row.
   void put_analysis(std::uint64_t commit_seq, const std::vector<ringside_result>& results) {
     for (const ringside_result& result : results) {
       if (result.values != nullptr) analyses.push_back({commit_seq, result.name, result.values[0]});
