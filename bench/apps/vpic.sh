@@ -18,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 cmake -S "$1" -B "$work/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="-O3 -fno-strict-aliasing" >&2
 cmake --build "$work/build" --parallel >&2
 for particles in 2048 1024 512 256; do
-  # Each process has 12 x 549/SHARE cells, so that more processes have a larger box, as in the published runs. The
+  # Each process has 12 x 549/SHARE cells. With more processes, the box is larger, as in the published runs. The
   # energies of each step are the result that is compared.
   sed -e "s/double nppc  *= 512;/double nppc = $particles;/" \
       -e "s/num_step  *= 20000;/num_step = $steps;/" \

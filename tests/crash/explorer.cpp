@@ -6,7 +6,7 @@
 namespace ringside::crash {
 namespace {
 
-/// Cuts and judges one traced scenario.
+/// Cuts off one traced scenario at every moment, and judges the images.
 class Walk {
  public:
   Walk(const TracedScenario& traced, Model model, bool hashes_hold, const Depth& depth, std::uint64_t seed)

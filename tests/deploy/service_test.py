@@ -150,7 +150,7 @@ class Services(OwnFolder):
         begun = time.monotonic()
         producer = self.start_producer("--shared-core", matrix="grid:10", iterations=1000)
         manager.hear_until("^WATCHDOG_USEC=.*\n.*\nSTATUS=.* 1000 steps committed")
-        changes = 6  # three of the status (preparing, serving, waiting again), and three of the watchdog's time-out
+        changes = 6  # three of the status (preparing, serving, waiting again), three of the watchdog's time-out
         self.assertLessEqual(len(manager.heard), 2 + changes + (time.monotonic() - begun + 1) / BEAT_S)
         self.assertEqual(self.await_end(producer), 0, self.said)
 

@@ -38,7 +38,7 @@ void produce(const ringside::WriterOptions& options, int acknowledgements, std::
   std::ranges::copy(run.kept<double>(0), x.begin());
   const double* before = x.data();
   for (std::uint64_t k = first; k <= iterations && run.claim(); ++k) {
-    // This buffer held step s - B, which is therefore committed; its iteration is k - B.
+    // This buffer contained step s - B, which must therefore be committed; the step's iteration is k - B.
     if (k >= first + kBuffers) acknowledge(acknowledgements, k - kBuffers);
     const auto buffer = run.buffer<double>(0);
     for (std::uint64_t row = 0; row < rows; ++row) buffer[row] = testing::next_value(before[row]);

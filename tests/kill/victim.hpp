@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A process that the kill loop starts and kills, at random instants and with random options. Its output goes to a log
-// file. Waiting for it has a limit, because the kill loop looks for processes that do not end.
+// file. Waiting for the process has a time limit, because the kill loop must detect processes that do not end.
 #pragma once
 
 #include <sys/types.h>
@@ -48,7 +48,7 @@ class Victim {
 /// The processes whose parent is `parent` and whose program has this name.
 std::vector<pid_t> children_of(pid_t parent, const std::string& program);
 
-/// Waits until this process has no children left, adopted orphans included. After kHangMs it kills them and returns
+/// Waits until this process has no children left, including adopted orphans. After kHangMs, kills them and returns
 /// false.
 bool wait_for_orphans();
 

@@ -4,7 +4,7 @@
 //   child   forked children work on their private copies and are killed; the parent continues
 //   parent  the parent is killed; the child continues with its copy and writes "same"
 //   fork    the process is killed by one thread while another thread forks
-//   late    a child starts its arena at its first allocation, which 8 threads make at once while it forks; no kills
+//   late    a child starts its arena when 8 threads make the first allocations while it forks; nothing is killed
 //   full    the copy for a child does not fit into far memory
 // Exit code 1: a word differed.
 #include <poll.h>
@@ -94,7 +94,7 @@ class Worker {
   Block block_;
 };
 
-/// Threads 1 to 7, which work until the destructor; the caller is thread 0.
+/// Threads 1 to 7, which work until the destructor is called. The caller is thread 0.
 class Threads {
  public:
   explicit Threads(uint64_t seed) {

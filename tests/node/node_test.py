@@ -3,8 +3,8 @@
 """Ringside on a node, as its administrator has it: docs/use/operations.md, command by command, on a virtual machine with an NVDIMM
 whose power is cut in the middle of a job.
 
-Prints one line for each statement that holds, and stops at the first that does not. Exit status: 0 all hold, 1 one
-does not, 77 no such machine can run here, 2 usage.
+Prints one line for each statement that is true, and stops at the first one that is not. Exit codes: 0 all statements
+are true, 1 one is not true, 77 no such machine can run here, 2 wrong usage.
 """
 
 import argparse
@@ -65,7 +65,7 @@ UNHURRIED = "systemctl set-property --runtime ringside-producer@grid.service CPU
 
 
 class Untrue(Exception):
-    """A promise of the page or of the design does not hold."""
+    """A promise of the page or of the design is not kept."""
 
 
 class Story:

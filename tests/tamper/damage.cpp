@@ -195,7 +195,7 @@ void exchange_pools(Files& files, const std::vector<Specimen>& all, Random& rand
 
 /// Only for the specimen with an earlier state: restores parts of the earlier state.
 void put_old_copy_back(Files& files, const Specimen& specimen, Random& random, Damage& done) {
-  const std::uint64_t what = 1 + below(7, random);  // one bit for each file
+  const std::uint64_t what = 1 + below(7, random);  // a bit for each file that is restored
   if ((what & 1) != 0) files.pool = specimen.earlier.pool;
   if ((what & 2) != 0) files.journal[0] = specimen.earlier.journal[0];
   if ((what & 4) != 0) files.journal[1] = specimen.earlier.journal[1];

@@ -275,7 +275,8 @@ class Field(PhoneTest):
         self.wait_until(lambda: self.script("return document.documentElement.dataset.fieldIteration") == "30")
         self.assert_drawn()
         self.one("#field-panel").screenshot(str(SCREENSHOTS / "field-phone.png"))
-        # The slot is shown as held if the server was drawing the image at that moment; the next status shows it free again.
+        # If the server was drawing the image at that moment, the slot is shown as held; the next status shows it as
+        # free again.
         self.wait_until(lambda: "30\nnewest" in self.script(
             "return [...document.querySelectorAll('#ring .slot')].map((slot) => slot.innerText)"))
         cell = self.one("#field-cell")

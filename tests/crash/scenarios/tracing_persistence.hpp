@@ -43,7 +43,7 @@ class TracingPersistence final : public Persistence {
   void await_sync();
   /// Lets the awaited sync end. Requires that a sync is waiting.
   void end_sync();
-  /// The owner has ended: its sync thread may finish, and its syncs are no longer traced.
+  /// Call when the owner has ended: its sync thread may finish, and its syncs are no longer traced.
   void abandon();
 
  private:

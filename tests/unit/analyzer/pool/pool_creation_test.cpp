@@ -36,7 +36,7 @@
 namespace {
 
 bool in_libpmemobj = false;  // if true, making another pool with libpmemobj in this process would deadlock
-std::function<void(const char*)> on_call;  // if set, the calls below are moments of a creation
+std::function<void(const char*)> on_call;  // if set, it is called at the calls below, the moments of a creation
 
 /// Reports a system call before and after the call. Calls that are made during the report are not reported.
 template <class Call>
@@ -107,7 +107,7 @@ PMEMobjpool* pmemobj_create(const char* path, const char* layout, size_t bytes, 
   return pool;
 }
 PMEMobjpool* pmemobj_open(const char* path, const char* layout) {
-  const auto moment = std::exchange(on_call, nullptr);  // this call is no moment of a creation
+  const auto moment = std::exchange(on_call, nullptr);  // calls during this are no moments
   PMEMobjpool* pool = real<PMEMobjpool* (*)(const char*, const char*)>("pmemobj_open")(path, layout);
   const int error = errno;
   on_call = moment;
@@ -149,7 +149,7 @@ class PoolCreationTest : public ::testing::Test {
     EXPECT_GT(moments_["fsync"], 0);
   }
 
-  /// The exit code of `action`; the text of its error goes to `text_`.
+  /// The exit code of `action`. The text of its error is stored in `text_`.
   ExitCode code_of(const std::function<void()>& action) {
     text_.clear();
     try {

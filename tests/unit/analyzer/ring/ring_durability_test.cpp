@@ -97,8 +97,8 @@ TEST(RingDurabilityTest, AnIterateOfWhichAPageWasLostGetsNoHeader) {
 }
 
 TEST(RingDurabilityTest, ASuccessorPersistsTheHeadersItFindsBeforeItStoresAnything) {
-  // A writer that is killed between the stores of its commit and their flush leaves a header that is visible but not
-  // persistent.
+  // A writer that is killed after the stores of its commit and before their flush leaves a header that is visible but
+  // not persistent.
   XOnlyRing ring(100, 3, 3);
   RingWriter writer = ring.next_writer();
   ring.memory.persistence.observe(ring.memory.at(0));
@@ -199,7 +199,7 @@ TEST(RingDurabilityTest, IfAReaderHoldsAllThatMayGoItsLeaseIsBrokenAndTheDiskIsN
   commit_iterate(ring.writer, 3, 100);  // the disk hangs from here on
   commit_iterate(ring.writer, 4, 100);
   leases.hold({0});
-  ASSERT_EQ(ring.writer.begin(), CommitStatus::kOk);  // slot 1 is free, but it is the newest persisted one
+  ASSERT_EQ(ring.writer.begin(), CommitStatus::kOk);  // slot 1 could be taken, but has the newest persisted step
   EXPECT_EQ(ring.writer.leases_broken(), 1u);
   EXPECT_EQ(ring.writer.persisted(), 2u);
   EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{2, 3, 4}));

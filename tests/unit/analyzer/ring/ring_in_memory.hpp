@@ -115,7 +115,7 @@ class RingInMemory {
   std::byte* base_ = nullptr;
 };
 
-/// The iterate that the tests publish as iteration k: `rows` doubles that differ from row to row and from k to k.
+/// The iterate that the tests publish as iteration k: `rows` doubles that are different for each row and each k.
 inline std::vector<double> iterate(std::uint64_t k, std::uint64_t rows) {
   std::vector<double> x(rows);
   for (std::uint64_t i = 0; i < rows; ++i) x[i] = static_cast<double>(k) + static_cast<double>(i) / 1024.0;

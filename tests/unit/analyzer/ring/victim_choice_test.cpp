@@ -113,7 +113,7 @@ TEST_F(VictimChoiceTest, ASlotThatIsCopiedOutGoesOnlyIfNoOtherMay) {
   leases_.hold({2, 4});
   EXPECT_EQ(choose(seqs), 1u);
   EXPECT_EQ(broken(), 0u) << "no reader had a lease of it";
-  choice_->hold(1);  // the step that the slot took meanwhile
+  choice_->hold(1);  // the step that was written to the slot meanwhile
   choice_->let_go(1);
   leases_.hold({});
   EXPECT_EQ(choose(seqs), 2u);

@@ -91,7 +91,7 @@ class Node {
   }
 
   void finish(std::int64_t patience_ns) { round_->finish(patience_ns); }
-  /// Ends the node like a process that is killed.
+  /// Ends the node in the same way as a kill would end its process.
   void die() {
     round_.reset();
     link_.reset();

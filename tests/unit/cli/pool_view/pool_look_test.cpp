@@ -58,7 +58,7 @@ class PoolLookTest : public ::testing::Test {
     if (reduced) writer_->end_lease();
   }
 
-  /// The answer as JSON. If no place was free, it has the key `refused`.
+  /// The answer as JSON. If no place was free, the answer has the key `refused`.
   static Json ask(FieldImages& images, const FieldQuery& query, std::uint64_t known_commit = 0) {
     const std::optional<std::string> answer = images.answer(query, known_commit);
     return Json::parse(answer ? *answer : R"({"variables":[],"image":null,"why":"","refused":true})");

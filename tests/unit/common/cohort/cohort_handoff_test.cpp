@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A cohort in a real hand-off: the first member attaches to an analyzer, and another process writes its part into the
-// same buffers. To the analyzer, the cohort looks like one producer (docs/publish/mpi.md).
+// same buffers. For the analyzer, the cohort is the same as one producer (docs/publish/mpi.md).
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>

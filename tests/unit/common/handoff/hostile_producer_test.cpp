@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The requests and steps that the analyzer's side of the hand-off refuses: it checks everything that a producer sends
-// or writes before relying on it.
+// The requests and steps that the analyzer's side of the hand-off refuses: the analyzer checks everything that a
+// producer sends or writes before it relies on it.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/socket.h>

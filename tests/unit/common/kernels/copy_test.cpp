@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The copy is exact for every length that callers may pass, touches no other byte, and returns the hash of the copied
-// bytes.
+// For every length that callers may pass, the copy must be exact, change no other byte, and return the hash of the
+// copied bytes.
 #include "common/kernels/copy.hpp"
 
 #include <gtest/gtest.h>

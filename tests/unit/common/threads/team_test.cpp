@@ -226,8 +226,8 @@ TEST_F(ElasticTeamTest, SmallWorkIsCutSmallerLargeWorkByItsGrain) {
 }
 
 TEST_F(ElasticTeamTest, AnOwnerThatNeedsItsCoreWaitsForAGuestToFinish) {
-  // The guest leaves a moment too late, so that an owner that did not wait would find it still inside. There are
-  // several rounds, because a guest may lose its core for longer than the owner waits.
+  // The guest leaves a moment later than it should, so that an owner that did not wait would find the guest still
+  // working. There are several rounds, because a guest may lose its core for longer than the owner waits.
   constexpr std::int64_t kMomentNs = 20'000;
   int waited_for = 0;
   for (int round = 0; round < 5000 && waited_for < 10; ++round) {
