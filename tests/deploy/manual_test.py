@@ -266,7 +266,8 @@ class Completions(Installed):
             (pathlib.Path(folder) / "kept.pool").touch()
             self.assertEqual(self.fish("ringside info ", cwd=folder), ["kept.pool"])
 
-    # zsh completes only on a terminal. Here, the functions that would choose completions print their arguments.
+    # zsh completes only on a terminal. Therefore the test replaces the functions that choose completions by functions
+    # that print their arguments.
     ZSH = ('_arguments() { print -rl -- "$@" }; _describe() { print -rl -- "${(@P)2}" }; compadd() { : }; '
            'words=("${@:2}"); CURRENT=$#words; source "$1"')
 

@@ -67,7 +67,7 @@ class Services(OwnFolder):
         self.pool = self.folder / "test.pool"
         for key in ("NOTIFY_SOCKET", "WATCHDOG_USEC", "JOURNAL_STREAM"):
             self.environment.pop(key, None)
-        # Two programs that have one thread per core must not spin while they wait for their threads. Otherwise each
+        # Two programs that have one thread per core must not spin while they wait for their threads. If they spun, each
         # step would take a time slice of the scheduler when other programs use the cores.
         self.environment |= {"XDG_RUNTIME_DIR": str(self.folder), "TMPDIR": str(self.folder), "OMP_WAIT_POLICY": "passive"}
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A producer that records in a file which iterations are committed; the kill loop later requires that the pool keeps
-// these. The producer continues from the iterate that the pool holds. It learns of commits only from the rule of the
-// hand-off: the buffer of step s is lent again only after step s is committed.
+// A producer that records in a file which iterations are committed; the kill loop later requires that the pool still
+// has these iterations. The producer continues from the iterate that the pool holds. The producer learns of commits
+// only from the rule of the hand-off: the buffer of step s is lent again only after step s is committed.
 #include <fcntl.h>
 #include <unistd.h>
 

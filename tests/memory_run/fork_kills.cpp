@@ -31,8 +31,8 @@ using ringside::testing::status_of;
 constexpr uint64_t kThreads = 8, kBytes = uint64_t{16} << 20, kWords = kBytes / sizeof(uint64_t);
 constexpr uint64_t kWordsOfThread = kWords / kThreads;
 
-// A word contains its index and the number of stores to it. With these, a test can check a copy that was made while
-// other threads stored.
+// A word contains its index and the number of stores to it. With these two numbers, a test can check a copy that was
+// made while other threads stored.
 uint64_t* far_words = nullptr;
 uint64_t* plain_words = nullptr;  // in the kernel's memory
 
@@ -126,8 +126,8 @@ void make_words() {
   for (uint64_t i = 0; i < kWords; ++i) far_words[i] = plain_words[i] = (i + 1) << 32;
 }
 
-/// Call in a child. The words of the forking thread must be exact. Each other page has its content from some time
-/// during the fork.
+/// Call in a child. The words of the forking thread must be exact. All other pages have the content that they had at
+/// some time during the fork.
 void adopt_words() {
   for (uint64_t i = 0; i < kWords; ++i) {
     const bool exact = i < kWordsOfThread;

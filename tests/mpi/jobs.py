@@ -142,8 +142,8 @@ class Node:
         deadline = time.monotonic() + HANG_S
         while time.monotonic() < deadline:
             running = job.process.poll() is None
-            # These errors are ignored: there is no pool yet, a step was overwritten, or the time is between two runs or
-            # analyzers.
+            # Errors with these causes are ignored: the pool does not exist yet, a step was overwritten, or no run or
+            # analyzer is active at this moment.
             with contextlib.suppress(ringside.Error, TimeoutError):
                 pool = ringside.open(self.pool)
                 if begun is None:

@@ -59,8 +59,8 @@ systemctl enable --quiet node-hold
 sync
 """
 
-# After the power cuts, the job gets a quarter of a processor. Otherwise the job and each command of the test would
-# compete for the two processors of the virtual machine.
+# After the power cuts, the job gets a quarter of a processor. With more, the job would compete with each command of the
+# test for the two processors of the virtual machine.
 UNHURRIED = "systemctl set-property --runtime ringside-producer@grid.service CPUQuota=25%"
 
 

@@ -290,7 +290,7 @@ void forge_journal(Files& files, Random& random, Damage& done) {
     auto header = load<JournalHeader>(log, 0);
     if (rehash) header.hash = journal_header_hash(header);
     store(log, 0, header);
-    // The header's hash is the seed of the frames' hashes. With `rehash`, these are also recomputed.
+    // The header's hash is the seed of the frames' hashes. With `rehash`, the frames' hashes are also recomputed.
     for (std::size_t i = 0; rehash && i < frames.size(); ++i) {
       const auto bytes = frame_bytes(load<FrameHeader>(log, frames[i]).payload_bytes);
       store(log, frames[i], frame_hash(log.data() + frames[i], bytes, header.hash));

@@ -98,8 +98,8 @@ class Choices(PageTest):
     def test_a_mark_is_on_every_chart_and_its_table_is_reached_by_the_keyboard(self):
         self.open("up", "start run-0123456789ab", "steps 30")
         self.assertFalse(self.one("#marks-panel").is_displayed())
-        # The pixels around the mark's line. They are read from a copy, because Chromium warns about a page that often
-        # reads its own canvas.
+        # The pixels around the mark's line. The test reads the pixels from a copy, because Chromium warns about a page
+        # that often reads its own canvas.
         line = """
             const chart = Chart.getChart(arguments[0]);
             const copy = new OffscreenCanvas(5, chart.chartArea.height).getContext("2d", { willReadFrequently: true });

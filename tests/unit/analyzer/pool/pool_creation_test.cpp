@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Readers, runs and services that open a pool while it is made. They do this at each system call of the creation: from
-// the first moment of the file, through the work of libpmemobj, to the end. The creation continues only after they have
-// examined the pool.
+// Readers, runs and services that open a pool while it is made: at each system call of the creation, from the first
+// moment of the file, through the work of libpmemobj, to the end. The creation continues only after they have examined
+// the pool.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -63,7 +63,8 @@ Function real(const char* name) {
 
 }  // namespace
 
-// These replace the C library's and libpmemobj's functions, even for calls from one of these libraries to another.
+// The functions below replace those of the C library and libpmemobj, even for calls from one of these libraries to
+// another.
 extern "C" {
 
 int flock(int fd, int operation) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The times at which commits are persisted: the thread that syncs, the effect of a failed sync, and the commits that a
-// writer keeps after a power cut. The disk is simulated: a sync ends when the test permits this.
+// writer keeps after a power cut. The disk is simulated: a sync ends when the test permits the end.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -74,7 +74,7 @@ struct SlowRing {
   RingWriter writer{memory.ring(), disk, Storage::kFile, Durability::kPower};
 };
 
-/// A persistence that loses pages when the test requests this.
+/// A persistence that loses pages when the test requests a loss.
 class LostPages : public ObservedPersistence {
  public:
   int store_error() const noexcept override { return error; }
@@ -170,8 +170,8 @@ TEST(RingDurabilityTest, TheNewestPersistedIterateIsNotOverwrittenBeforeANewerOn
 }
 
 TEST(RingDurabilityTest, NothingIsOverwrittenWhileNothingNewerIsPersisted) {
-  // The same without a second thread: the step in each slot that `begin` takes must be older than the newest step that
-  // is persisted at that moment.
+  // This test has no second thread. The step in each slot that `begin` takes must be older than the newest step that is
+  // persisted at that moment.
   SlowRing ring(4);
   ring.disk.let(1000);
   for (std::uint64_t k = 1; k <= 200; ++k) {

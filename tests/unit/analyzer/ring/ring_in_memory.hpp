@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring in ordinary memory, and a persistence that records its calls. With these, the ring's protocol is tested
-// without a pool, a file or persistent memory.
+// A ring in ordinary memory, and a persistence that records its calls. With this ring and this persistence, the ring's
+// protocol is tested without a pool, a file or persistent memory.
 #pragma once
 
 #include <gtest/gtest.h>

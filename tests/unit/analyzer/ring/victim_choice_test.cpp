@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rules of docs/publish/library.md, "Holding a step", for the choice of a victim. Also: a step makes two lock
-// calls.
+// The rules of docs/publish/library.md, "Holding a step", for the choice of a victim. Also tests that a step makes two
+// lock calls.
 #include "analyzer/ring/victim_choice.hpp"
 
 #include <gtest/gtest.h>

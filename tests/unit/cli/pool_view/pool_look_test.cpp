@@ -198,7 +198,7 @@ TEST_F(PoolLookTest, APoolThatIsTruncatedOrReplacedWhileItIsWatchedEndsNobody) {
   EXPECT_TRUE(draw_newest(*reader, grid, CellShows::kExtreme).image);
 }
 
-/// One more kind of image than FieldImages has places. The kinds need eight variables in addition to u.
+/// Returns one more kind of image than FieldImages can keep. The kinds need eight variables in addition to u.
 std::vector<FieldQuery> kinds() {
   std::vector<FieldQuery> all;
   for (std::size_t i = 0; i <= FieldImages::kMostQueries; ++i) {

@@ -44,8 +44,8 @@ UniqueFd opened_of(pid_t pid, int fd) {
   return UniqueFd(open(("/proc/" + std::to_string(pid) + "/fd/" + std::to_string(fd)).c_str(), O_RDWR | O_CLOEXEC));
 }
 
-/// The second member: a separate process that publishes `steps` steps and then waits until it is killed. It is forked
-/// while this process has one thread.
+/// The second member: a separate process that publishes `steps` steps and then waits until it is killed. The second
+/// member is forked while this process has only one thread.
 class SecondMember {
  public:
   explicit SecondMember(std::uint64_t steps) : first_(getpid()) {

@@ -24,7 +24,7 @@ using namespace testing;
 
 class HostileProducerTest : public HandoffFixture {
  protected:
-  /// Sends `request` with `fds`. Returns the line with which the analyzer refuses it.
+  /// Sends `request` with `fds`. Returns the line with which the analyzer refuses the request.
   std::string verdict(std::span<const std::byte> request, std::span<const int> fds) {
     Listener listener(socket_path_);
     std::thread sender([&] {

@@ -40,7 +40,7 @@ class TakeoverTest : public HandoffTest {
     return reader;
   }
 
-  /// The same for a `writer` that publishes a step.
+  /// As above, with a `writer` that publishes a step as the producer.
   HandoffReader succeed(Listener& listener, HandoffWriter& writer, std::thread& thread, const Continuation& from = {}) {
     return succeed(
         listener, [&] { publish_one(writer); }, thread, from);
