@@ -4,7 +4,7 @@
 //   one_pass    copying an iterate into a slot, with the hash and all reductions in the same pass (--reduce transfer),
 //               compared with only the non-temporal copy; with the change, with a copy that also reads a third array.
 //               Bytes that must move: 8n read, 8n written; 8n more read for the change.
-// The same work in two passes, as with --reduce slot, is also measured: 8n (16n) are read again.
+//               The same work in two passes, as with --reduce slot, is also measured: 8n (16n) are read again.
 //   transfer    copying an iterate into a ring slot, hashed chunk by chunk, compared with only the non-temporal copy.
 //               Bytes that must move: 8n read, 8n written; both use the same kind of store.
 //   reductions  a sweep of all reductions, compared with a read of the same bytes. Bytes that must move: 8n in a sweep,

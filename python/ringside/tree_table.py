@@ -75,7 +75,7 @@ def _named(name: str, fields: tuple[str, ...], entries: tuple[Any, ...]) -> Any:
 
 def _leaf_of_table(node: Mapping[str, Any], variables: Mapping[str, Variable]) -> Leaf:
     shape = tuple(int(extent) for extent in node["shape"])
-    # If all leaves of a dtype are empty, there is no variable for them.
+    # If all leaves of a dtype are empty, the pool has no variable for this dtype.
     name = node["in"]
     variable = Variable("u8" if name == BITS else name.partition(".")[2], (1,)) if 0 in shape and name not in variables else variables[name]
     dtype = _dtype_of(node) if "dtype" in node else variable.numpy_dtype

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NumPy arrays of variables. They are made and read with NumPy's Python interface and the buffer protocol, which are
-// the same in every release of NumPy. The structs of NumPy's C interface differ between NumPy 1 and 2.
+// NumPy arrays of variables. This code makes and reads arrays with NumPy's Python interface and the buffer protocol,
+// which are the same in every release of NumPy. The structs of NumPy's C interface differ between NumPy 1 and 2.
 #pragma once
 
 #include <utility>

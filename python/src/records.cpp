@@ -118,7 +118,7 @@ struct Table {
     }
   }
 
-  /// Call this function after the last row. It gives each column a value for each step.
+  /// Call this function after the last row. After the call, each column has a value for each step.
   void end() {
     for (Column& column : columns) {
       column.words.resize(2 * rows());

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM};
 
-// The data that the handler reads. They are set before the handler is installed, in the only thread that has a watch.
+// The data that the handler reads. The only thread that has a watch sets these data before it installs the handler.
 volatile int* watched = nullptr;
 struct sigaction before[std::size(kSignals)];
 bool handled[std::size(kSignals)];    // whether Python has a handler for the signal
@@ -56,7 +56,7 @@ SignalWatch::SignalWatch(volatile int& stop) : stop_(stop) {
     ours.sa_sigaction = on_signal;
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigaction(kSignals[i], &ours, &old);
-    before[i] = old;  // until now, the module's handler called the one found earlier: nearly always the same
+    before[i] = old;  // nearly always the same handler as the one found earlier, which was called until now
     installed[i] = has_handler(old);
     if (!installed[i]) sigaction(kSignals[i], &old, nullptr);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Far memory that is read and written in place: which chunks are promoted and demoted. No store may be lost meanwhile.
-// tmpfs is used in place of DAX here, because both are mapped files.
+// Far memory that is read and written in place: which chunks are promoted and demoted. No store may be lost during a
+// promotion or demotion. tmpfs is used in place of DAX here, because both are mapped files.
 #include "memory/in_place/in_place.hpp"
 
 #include <fcntl.h>

@@ -23,8 +23,8 @@
 namespace ringside {
 namespace {
 
-/// Used in place of a Python interpreter: FILE is the rest of the script. `step KIND MORE K` writes a line for the step
-/// of iteration K.
+/// A script that the tests use in place of a Python interpreter: FILE is the rest of the script. `step KIND MORE K`
+/// writes a line for the step of iteration K.
 constexpr const char* kInterpreter = R"sh(#!/bin/sh
 exec 3>/proc/self/fd/$5 4</proc/self/fd/$6
 echo '{"kind":"hello"}' >&3
