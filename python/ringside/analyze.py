@@ -375,7 +375,7 @@ def _end_in_words(error: BaseException) -> str:
 def main() -> int:
     if len(sys.argv) != 5 or not (sys.argv[3] + sys.argv[4]).isdigit():
         sys.exit("python3 -m ringside.analyze: `ringside analyze POOL FILE.py` starts it; expected FILE POOL RESULTS COMMANDS")
-    os.environ.pop("PYTHONSAFEPATH", None)  # the variable was meant only for this process
+    os.environ.pop("PYTHONSAFEPATH", None)  # the variable was meant for this process only
     worker = Worker(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
     try:
         status = worker.run()

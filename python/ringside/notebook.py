@@ -70,8 +70,7 @@ class LiveView:
 
 
 def account_table(account: Mapping[str, Any]) -> str:
-    """The account that `ringside run` prints at its end, as a fragment of HTML. `account` has the keys of its
-    --summary."""
+    """The account that `ringside run` prints at its end, as a fragment of HTML. `account` has the keys of its --summary."""
     total = float(account["total_s"])
     kept = (f"{account['steps_committed']:,} steps committed, {account['steps_persisted']:,} persisted, "
             f"{account['steps_skipped']:,} skipped")

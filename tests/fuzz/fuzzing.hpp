@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What fuzz targets require of a reader: it must throw an Error with one line, or return a valid matrix.
+// What the fuzz targets require of a reader: it must throw an Error of one line, or return a valid matrix.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,7 @@ class StandardOutputTest : public PipelineTest {
  protected:
   void SetUp() override { expect_done({"run", "--matrix=grid:20", "--iterations=5", "--pool=" + pool_, "--quiet"}); }
 
-  /// Makes a copy of the pool's files for a command that changes them.
+  /// A copy of the pool, for a command that changes it.
   std::string copy_of_pool() const {
     const std::string copy = folder_.file("copy" + std::to_string(++copies_));
     fs::copy_file(pool_, copy);
