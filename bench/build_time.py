@@ -31,7 +31,7 @@ def built(command, tree):
 def measure_commit(commit, work, jobs):
     tree = work / "tree"
     found = {"commit": clone_of(commit, tree)}
-    programs = PROGRAMS if (tree / "cli/programs").is_dir() else PROGRAMS[:-1]  # previously, ringside itself exported
+    programs = PROGRAMS if (tree / "cli/programs").is_dir() else PROGRAMS[:-1]  # before that, ringside exported
     build = ["cmake", "--build", "--preset", "release", "--parallel", str(jobs), "--target", *programs]
     found["source_lines"] = source_lines(tree)
     found["configure"] = built(["cmake", "--preset", "release", "-DRINGSIDE_WARNINGS=OFF"], tree)  # as quickstart.sh

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares runs with the installed peers and with the required limits, in one command and one table.
 
-Runs each part by its own program, and keeps the output in the folder given with --results:
-  products       one iterate against GraphBLAS, Eigen, librsb, PETSc        bench/products.py
-  pipeline       the whole run against the published simulation             bench/pipeline.py
-  held           how long a step holds its producer, against ADIOS2         bench/held.py
-  transfer       copy, hash and reductions against a bare copy              bench_transfer
+Runs each part with its own program, and keeps the output in the folder that --results names:
+  products       one iterate, compared with GraphBLAS, Eigen, librsb, PETSc bench/products.py
+  pipeline       the whole run, compared with the published simulation      bench/pipeline.py
+  held           how long a step holds its producer, compared with ADIOS2   bench/held.py
+  transfer       copy, hash and reductions, compared with only a copy       bench_transfer
   first_iterate  the time until the first iterate                           bench/first_iterate.py
 --parts selects parts (without names: none). For the other parts, the table shows the folder's earlier results, and
 lists which results are missing. The tables are those of docs/inside/benchmarking.md. compare.json has the rows of the
@@ -87,7 +87,7 @@ class Figures:
 
     def pipeline(self, ratio, what, at_most, limit=""):
         found = self.parts.get("pipeline", {}).get("ratios", {}).get(ratio)
-        origin = self.origin("pipeline", "products") if limit else self.origin("pipeline")  # the bound uses both
+        origin = self.origin("pipeline", "products") if limit else self.origin("pipeline")  # the bound needs both parts
         return row(what, at_most, found, limit if found else "not measured: the option or the reference's source is absent",
                    origin)
 

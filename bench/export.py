@@ -57,7 +57,7 @@ def measure(options, folder):
         rounds = in_turn(ways, options.repeats)
         found = {"bytes": side * side * 8, "file_system": file_system(work)}
         found |= {f"{name}_s": seconds for name, seconds in spreads(rounds).items()}
-        for name in FORMATS:  # speeds for equal bytes: the inverse of the times
+        for name in FORMATS:  # the bytes are equal, so a speed is the inverse of a time
             found[f"{name}_speed_over_cp"] = ratio(rounds, "cp", name)
             found[f"{name}_speed_over_cp_and_sync"] = ratio(rounds, "cp_and_sync", name)
             found[f"{name}_speed_over_disk"] = ratio(rounds, "disk", name)

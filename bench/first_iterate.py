@@ -8,7 +8,7 @@ The parts of the time:
   start     until the first iterate begins, without loading: three programs, the pool and its journal, the handshake
   load      the matrix: mapping its cache, hashing and checking every byte, making the solver's own form of it
   generate  the first iterate
-For comparison, in turn, the same run without --cache, which parses the text. Writes JSON (see
+For comparison, the same run without --cache, which parses the text, is made in turn with it. Writes JSON (see
 docs/inside/benchmarking.md)."""
 
 import functools

@@ -5,8 +5,8 @@ one.
 
 Workload: PageRank on grid:SIDE, one core for the writer and one for the reader, which copies every step and reduces it
 --passes times. Measured in turn:
-  ringside     the step records of a run: the time between two publications less what it took to make the iterate (so the
-               waiting for a free buffer, the publishing, and all bookkeeping)
+  ringside     from the step records of a run: the time between two publications, without the time to make the iterate
+               (which leaves the wait for a free buffer, the publishing, and all bookkeeping)
   sst, bp5     ADIOS2's staging engine over the loopback interface, and its file engine into the pools' folder: the time in
                BeginStep, Put and EndStep
 ADIOS2 is a Python package with headers and libraries; --adios gives the source of a program to compile against it:

@@ -27,9 +27,9 @@ UNSTEADY = 20  # this number of first steps is excluded, here and in the simulat
 MOST_PASSES = 1000  # the most sweeps that an analyzer makes over a step
 RATE_GB_S = 1  # the rate of messages; it does not matter for messages as short as these
 
-# For each run: nodes, ranks of a node, coupling, sweeps of the last node's analyzer as a share of an iteration, and the
-# transport of messages. Open MPI checks for messages of `vader` (shared memory) in each call, but not for those of
-# `tcp`.
+# For each run: the number of nodes, the ranks per node, the coupling, the sweeps of the last node's analyzer as a share
+# of an iteration, and the transport of messages. Open MPI checks for messages of `vader` (shared memory) in each call,
+# but not for those of `tcp`.
 RUNS = {"1 node": (1, 1, "all", 0, "vader"), "1 node of 2 ranks": (1, 2, "all", 0, "vader"), "1 node of 4 ranks": (1, 4, "all", 0, "vader"),
         "2 nodes": (2, 1, "all", 0, "vader"), "2 nodes of 2 ranks": (2, 2, "all", 0, "vader"), "4 nodes": (4, 1, "all", 0, "vader"),
         "2 nodes, uncoupled": (2, 1, "none", 0, "vader"), "4 nodes, uncoupled": (4, 1, "none", 0, "vader"),

@@ -27,7 +27,7 @@ MIB = 1 << 20
 GROUPS = pathlib.Path("/sys/fs/cgroup/memory")
 READ_AHEADS_KIB = (16, 128, 1024)
 UMAP_PAGES = ("4K", "64K", "256K", "1M")
-# --table: (far, timing, DRAM as a part of the data, {case: schemes}).
+# The runs of --table: (far, timing, DRAM as a part of the data, {case: schemes}).
 PEERS = ("all_dram", "mmap_default", "mmap_best", "umap_best", "ringside")  # and others that end in the time limit
 TABLE = (
     ("tmpfs", "none", 1.5, {"triad": ("all_dram", "ringside"), "gups_zipf": ("all_dram", "ringside")}),
@@ -55,7 +55,7 @@ HEAP = ("itemset",)  # allocates with malloc: only DRAM, swap and preloaded libr
 
 
 class Unavailable(Exception):
-    """Why a scheme has no figure."""
+    """Raised with the reason why a scheme has no figure."""
 
 
 def shell(*command):
@@ -164,7 +164,7 @@ class Bench:
         group."""
         name, arguments, _, _ = CASES[case]
         o = self.options
-        threads = max(o.threads, 2) if case == "misses" else o.threads  # measures the effect of a second thread
+        threads = max(o.threads, 2) if case == "misses" else o.threads  # so a second thread's effect is measured
         command = [o.bin / f"bench_memory_{name}", f"--data={o.data}", f"--threads={threads}", f"--memory={memory}",
                    f"--timing={timing}", *arguments]
         environment = {**os.environ, "OMP_PROC_BIND": "true", "RINGSIDE_BENCH_UMAP": str(o.umap),

@@ -4,10 +4,10 @@
 
 Measured in turn, A B C D, D C B A, ..., on the same pinned cores, each in its own process (bench/products/):
   ringside    a whole PageRank iterate: product, dangling mass, the change in two norms, the next contributions
-  graphblas   SuiteSparse:GraphBLAS, the bare mxv with PLUS_SECOND over a pattern
+  graphblas   SuiteSparse:GraphBLAS, only the mxv with PLUS_SECOND over a pattern
   eigen       Eigen, row-major sparse matrix * dense vector, with values
   rsb         librsb, rsb_spmv, with values
-  petsc       PETSc, MatMult of AIJ, with values, a process a core
+  petsc       PETSc, MatMult of AIJ, with values, one process per core
   copy        the memory's limit: a non-temporal copy of 128 MiB
 Libraries that were not installed at build time are listed as absent. A turn is a burst: first two products that reload
 the caches and wake the threads, then several timed products, of which the median counts. Before any timing, each
@@ -103,7 +103,7 @@ def measure(bin_dir, matrix, threads, repeats):
     with others_share(result), contextlib.ExitStack() as stack:
         work = stack.enter_context(work_folder(None))
         cache = cached(bin_dir, path, work)
-        # Ringside's program reads the data of a run; the other libraries copy their data anyway.
+        # Ringside's program reads the file that a run would read; the other libraries copy their data in any case.
         products = [stack.enter_context(contextlib.closing(Product(bin_dir, name, path if name == "ringside" else cache, threads)))
                     for name in ("ringside", *installed(bin_dir), "copy")]
         rounds = in_turn({product.name: product.burst for product in products}, repeats)

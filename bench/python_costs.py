@@ -9,9 +9,9 @@ two steps the loop computes --pace-ns per row, so that a buffer is always free, 
 solver reads its matrix. The more it computes and reads, the more of the caches is replaced before the next step, and
 the more a step costs in both languages. Ways:
   python           `with run.step(k) as step`
-  python_one_call  run.publish(k, {"x": x}): copies x, which the other ways leave out
-  python_empty     the same statements as python, with a Python object that hands nothing off: the cost of the
-                   interpreter itself in that state of the caches
+  python_one_call  run.publish(k, {"x": x}): also copies x, which the others do not
+  python_empty     the same statements as python, with a Python object that hands nothing off: the time of the
+                   interpreter itself with the caches in this state
   cpp              ringside.hpp
 Reading: a pool of 8 slots of --megabytes: opening the pool; holding the newest step and getting its array, unverified
 and verified; and, for comparison, one sum over the array. The pool's pages are in memory. Needs an interpreter with

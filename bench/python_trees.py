@@ -8,8 +8,8 @@ buffer is always free. The variables are always states, because packed ones are 
   one       one array of --entries doubles
   nested    --arrays arrays in a dict of lists of dicts, with the same total of entries
   many      ten times as many arrays, with the same total of entries
-  small     --arrays arrays of 8 entries: the cost of the structure alone
-  memcpy    numpy.copyto of the one array to other memory, nothing handed off
+  small     --arrays arrays of 8 entries: the time for only the structure
+  memcpy    numpy.copyto of the one array to other memory; nothing is handed off
 Reading: step.tree() of `nested`, held and not verified, and one array of the same pool.
 Needs the interpreter for which the package was built (Debian: /usr/bin/python3). Writes JSON (see
 docs/inside/benchmarking.md)."""

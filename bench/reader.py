@@ -82,7 +82,7 @@ def number_in(file, key):
 
 
 def used():
-    """Bytes that this process has read by system calls, and its private memory."""
+    """The bytes that this process has read with system calls, and its private memory."""
     return {"read_by_system_calls": number_in("/proc/self/io", "rchar"),
             "private_memory": 1024 * number_in("/proc/self/status", "RssAnon")}
 

@@ -4,16 +4,17 @@
 to the rows?
 
   growth   one PageRank iterate of grid:1000, 2000, 4000, 10000, measured in turn in separate processes
-           (bench/products/), as nanoseconds a row and a nonzero; ratios to the first and to the second size are taken
-           within a round. Copies of vectors of the same sizes show the limits of memory and caches: work that is not
-           sequential in a cache gets slower once its vectors exceed the cache.
+           (bench/products/), in nanoseconds per row and per nonzero; ratios to the first and to the second size are
+           taken within a round. Copies of vectors of the same sizes show the limits of memory and caches: work with
+           non-sequential accesses in a cache becomes slower when its vectors are larger than the cache.
   runs     whole runs, pipeline and --mode dram, of grid:10000 and rmat:24: seconds and peak memory. The total is the
-           producer's peak plus the analyzer's (which maps every page of the pool), with the shared buffers, which both
-           map, counted once.
+           producer's peak plus that of the analyzer, which maps every page of the pool. The shared buffers, which both
+           processes map, count once.
 
   beyond   one iterate of 2,149,580,800 nonzeros, more than 2^31, checked against its closed form (bench/programs/many_nonzeros.cpp).
 
-Writes JSON (see docs/inside/benchmarking.md). Takes 14 GB of memory, and 2.5 GB of the pool's folder, which should lie on a disk."""
+Writes JSON (see docs/inside/benchmarking.md). Takes 14 GB of memory, and 2.5 GB in the pool's folder, which should be
+on a disk."""
 
 import contextlib
 import json

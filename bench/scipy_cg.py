@@ -7,9 +7,9 @@ process under `ringside run`, with the solver on core 0 and the analyzer on core
 without Ringside alternate with bursts of one of the methods below, which keep every x. Ratios are taken pair by pair,
 so that the drift of a shared machine cancels (with other load: sudo chrt -f 1). The methods:
   callback    scipy's cg with callback=ringside.scipy.callback(run)
-  streaming   as callback, with glibc's memcpy told to store past the cache (GLIBC_TUNABLES)
-  in_place    cg as a loop in NumPy that computes x in the step's own array, beside the same loop without Ringside
-  copy_only   scipy's cg with a callback that copies x to other memory: what any way of keeping x from a callback costs
+  streaming   as callback, with a setting that makes glibc's memcpy use non-temporal stores (GLIBC_TUNABLES)
+  in_place    cg as a NumPy loop that computes x directly in the step's array; compared with the loop without Ringside
+  copy_only   scipy's cg with a callback that copies x to other memory: the minimum for keeping x in a callback
   transfer    as callback, and the analyzer reduces in the pass that copies (--reduce transfer)
   no_analysis as callback, and x is a state, which the analyzer copies and does not reduce
   ringside_cg ringside.scipy.cg, which keeps x, r and p: 3 times the bytes

@@ -3,9 +3,9 @@
 """PageRank as several MPI ranks with one thread each, compared with one process that has the same number of threads on
 the same cores.
 
-Runs of both kinds take turns. Each reports the time of its iterations, without starting and loading. Only the last
-iterate is published, so that the analyzer, which shares the cores, sleeps until then. Writes JSON (see
-docs/inside/benchmarking.md)."""
+Runs of both kinds take turns. Each run reports the time of its iterations, without the times of the start and of
+loading. Only the last iterate is published, so that the analyzer, which shares the cores, sleeps until then. Writes
+JSON (see docs/inside/benchmarking.md)."""
 
 import functools
 import json

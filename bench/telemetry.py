@@ -6,13 +6,15 @@
                pair by pair, because a shared machine drifts.
   processor    the same cost as processor time: of the recorder's threads and ZeroMQ's, as a share of the observed time.
                Other load on the machine hardly affects it.
-  latency      from a step's commit to its line leaving `ringside tail --json`: both clocks are CLOCK_MONOTONIC. The commit
-               is at or after published_at_ns + hand_off_ns + transfer_ns + commit_ns: the shown latency is an upper bound.
-  subscribers  pairs of a run without followers and one with 100, 10 of them stopped (SIGSTOP). The followers use only
-               time that the run leaves (SCHED_IDLE). This measures the analyzer's work for them, slightly less of it
-               than for followers with their own cores. subscribers_competing is the same without SCHED_IDLE: on a
-               machine with two cores it includes the followers' own work.
-  push         the main thread's cost of putting a step's figures into the queue: bench/programs/record_push.cpp.
+  latency      from a step's commit until `ringside tail --json` writes its line; both clocks are CLOCK_MONOTONIC. The
+               commit is at or after published_at_ns + hand_off_ns + transfer_ns + commit_ns, so that the shown latency
+               is an upper bound.
+  subscribers  pairs of a run without followers and one with 100 followers, of which 10 are stopped (SIGSTOP). The
+               followers use only processor time that the run does not need (SCHED_IDLE). This measures the analyzer's
+               work for the followers, which is slightly less than for followers with their own cores.
+               subscribers_competing is the same without SCHED_IDLE: on a machine with two cores, it includes the work
+               of the followers.
+  push         the time in which the main thread puts a step's figures into the queue: bench/programs/record_push.cpp.
 
 Writes JSON (see docs/inside/benchmarking.md)."""
 

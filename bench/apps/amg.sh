@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# amg.sh SOURCES PROGRAMS: builds AMG (https://github.com/LLNL/AMG) with MPI, without OpenMP, as PROGRAMS/amg. It builds
-# in a copy, because AMG's Makefiles write into the source folders.
+# amg.sh SOURCES PROGRAMS: builds AMG (https://github.com/LLNL/AMG) with MPI, without OpenMP, as PROGRAMS/amg. The
+# script builds in a copy of SOURCES, because AMG's Makefiles write into the source folders.
 set -eu
 [ $# -eq 2 ] && [ -f "$1/Makefile.include" ] && [ -d "$2" ] || {
   echo "amg.sh: expected the folder of AMG's sources (with Makefile.include) and a folder for the program" >&2

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # vpic.sh SOURCES PROGRAMS [STEPS [SHARE]]: builds VPIC (https://github.com/lanl/vpic) and its deck
-# sample/lpi_2d_F6_test with 2048, 1024, 512 and 256 particles per cell, as PROGRAMS/vpic_lpi_NUMBER. Each number needs
-# its own program, because a deck is compiled. STEPS: the steps of a run (default 20; the unchanged deck runs for
-# hours). SHARE: the divisor of the 549 cells along z (1, 3, 9 ...; the default 9 gives 61 cells, and 1.5 million
-# particles per species). With SHARE=1, a run takes 1 GB.
+# sample/lpi_2d_F6_test with 2048, 1024, 512 and 256 particles per cell, as PROGRAMS/vpic_lpi_NUMBER. Each number of
+# particles needs its own program, because a deck is compiled. STEPS: the steps of a run (default 20; the unchanged deck
+# runs for hours). SHARE: the divisor of the 549 cells along z (1, 3, 9 ...; the default 9 gives 61 cells, and 1.5
+# million particles per species). With SHARE=1, a run takes 1 GB.
 set -eu
 [ $# -ge 2 ] && [ -f "$1/sample/lpi_2d_F6_test" ] && [ -d "$2" ] || {
   echo "vpic.sh: expected the folder of VPIC's sources (with sample/lpi_2d_F6_test) and a folder for the programs" >&2
@@ -18,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 cmake -S "$1" -B "$work/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="-O3 -fno-strict-aliasing" >&2
 cmake --build "$work/build" --parallel >&2
 for particles in 2048 1024 512 256; do
-  # Each process has 12 x 549/SHARE cells, so that more processes have a larger box, as in the published runs. The
+  # Each process has 12 x 549/SHARE cells. With more processes, the box is larger, as in the published runs. The
   # energies of each step are the result that is compared.
   sed -e "s/double nppc  *= 512;/double nppc = $particles;/" \
       -e "s/num_step  *= 20000;/num_step = $steps;/" \

@@ -15,7 +15,7 @@ using namespace ringside::bench;
 constexpr std::uint32_t kUnseen = ~std::uint32_t{0};
 int searches = 1;
 
-// Returns the number of links followed.
+// Returns the number of links that were followed.
 std::uint64_t search(const Graph& graph, std::uint32_t source, std::span<std::uint32_t> depth,
                      std::span<std::uint32_t> front, std::span<std::uint32_t> next) {
 #pragma omp parallel for schedule(static)

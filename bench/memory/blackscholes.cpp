@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Prices of European options by the closed formula (Black, Scholes, 1973), in several passes over one array of records.
-// The work is that of PARSEC's program of this name (Bienia et al., PACT 2008): a stream, with much arithmetic for each
-// byte.
+// The work is the same as in PARSEC's program of this name (Bienia et al., PACT 2008): a stream with much arithmetic
+// per byte.
 #include <cmath>
 #include <cstdint>
 #include <numbers>

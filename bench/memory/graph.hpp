@@ -39,8 +39,8 @@ inline void make_links(Graph& graph, std::uint64_t seed) {
   for (std::uint32_t vertex = 0; vertex < graph.vertices; ++vertex) {
     graph.begin[vertex] = at;
     std::uint64_t state = mix(seed ^ mix(vertex));
-    // The average is 15.5, so it is unlikely that the links exceed the array. If they would, the loop's second
-    // condition prevents this.
+    // The average is 15.5, so it is unlikely that the links exceed the array. The loop's second condition ends the list
+    // before the links could exceed the array.
     const std::uint64_t degree = 8 + (state & 15);
     for (std::uint64_t i = 0; i < degree && at < graph.links.size(); ++i) {
       state = mix(state);

@@ -32,7 +32,7 @@ struct Node {
   Node* same_item = nullptr;
 };
 
-/// Allocates a tree's nodes: each separately, or in blocks that double up to 1 MiB, as in freqmine.
+/// Allocates a tree's nodes: each one separately, or in blocks whose size doubles up to 1 MiB, as in freqmine.
 class Nodes {
  public:
   Nodes() = default;

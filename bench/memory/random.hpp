@@ -35,7 +35,8 @@ inline std::uint64_t checked(std::uint64_t place, double value) noexcept {
   return checked(place, std::bit_cast<std::uint64_t>(value));
 }
 
-/// A permutation of 0 .. count-1: a bijection on the next power of two, applied until the result is below count.
+/// A permutation of 0 .. count-1: a bijection on 0 .. 2^n - 1, where 2^n is the next power of two, which is applied
+/// until the result is below count.
 class Permutation {
  public:
   Permutation(std::uint64_t count, std::uint64_t seed)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The main function of every adapter. It loads the matrix, computes and checks one product, and prints the result as a
-// line of JSON. Then it executes the lines of its input: "burst U T" means U products without timing, followed by T
-// products that are timed one by one. Between bursts, the program sleeps, so that other programs can be measured in
-// turn.
+// The main function of every adapter. The program loads the matrix, computes and checks one product, and prints the
+// result as a line of JSON. After this, the program executes the lines of its input: "burst U T" means U products
+// without timing, followed by T products that are timed one by one. Between bursts, the program sleeps, so that other
+// programs can be measured in turn.
 //
 //   bench_product_NAME --matrix grid:2000 --threads 2
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interface to one product y = A x (or, for Ringside, a whole PageRank iterate) as a library computes it. Each
+// The interface to one product y = A x (or, for Ringside, a whole PageRank iterate) that a library computes. Each
 // adapter is one file and becomes one program (bench_product_NAME), so that the threads, allocators and headers of the
 // libraries never mix. bench/products.py runs the programs in turn.
 #pragma once
@@ -49,7 +49,7 @@ class Product {
 /// Throws `Error` if there are fewer cores. Each adapter defines this function.
 std::unique_ptr<Product> make_product(int threads);
 
-/// x_j: different for neighbours and never a round number, so that a wrong column gives a wrong product.
+/// x_j. Neighbouring values differ and are never round numbers, so that a wrong column gives a wrong product.
 inline double operand(std::uint64_t j) {
   return 0.5 + static_cast<double>(j * 0x9e37'79b9'7f4a'7c15 >> 11) * 0x1p-53;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many subscribers in one process, for bench/telemetry.py: each has its own connection and reads ten times a second.
+// Many subscribers in one process, for bench/telemetry.py: each has its own connection and reads ten times per second.
 // The program prints a line when all are connected, and runs until it is killed.
 #include <unistd.h>
 

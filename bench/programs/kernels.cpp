@@ -6,7 +6,7 @@
 //
 // Timed in turn, A B C A B C ...: the solver's iterate with each format; the same iterate as a plain loop over the
 // matrix; a copy of 128 MiB with non-temporal stores, and a read of 128 MiB, by the same pinned threads.
-// `mb_moved_at_least`: the bytes that an iterate moves if every array is moved once and no data is in a cache.
+// `mb_moved_at_least`: the MB that an iterate moves if every array is moved once and no data are in a cache.
 // `share_of_copy_bandwidth` compares the iterate's rate with the copy's rate, pair by pair. If everything fits into the
 // last-level cache, the share may exceed 1.
 #include <emmintrin.h>

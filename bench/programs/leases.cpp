@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How much time do leases take, and is a broken lease ever missed? The program has two parts:
-//   calls   the lock calls of a step: the analyzer's pair, and one that fails, beside other readers' leases of the file
-//   views   a reader works on many steps in place while another process commits as fast as it can; no view that mixes
-//           two steps may pass its check
+//   calls   the lock calls of a step: the two calls of the analyzer, and one call that fails, while other readers hold
+//           leases of the file
+//   views   a reader works on many steps in place while another process commits as fast as it can; no view with bytes
+//           of two steps may pass its check
 #include <fcntl.h>
 
 #include <filesystem>

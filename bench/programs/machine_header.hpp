@@ -20,7 +20,7 @@ Json spread(std::vector<double> samples, const std::string& unit);
 /// The median of the samples; if their number is even, the lower one of the two values in the middle.
 double median(std::vector<double> samples);
 
-/// Binds the calling thread to one core. Throws `Error` (exit code 3) if this process may not use it.
+/// Binds the calling thread to one core. Throws `Error` (exit code 3) if this process may not use this core.
 void pin_to_core(int core);
 
 /// Makes OpenMP use `threads` threads, thread t on the t-th core that this process may use. Throws `Error` (exit code

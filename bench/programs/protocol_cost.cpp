@@ -9,9 +9,9 @@
 // machine's speed nor the places of the slots give one of these variants an advantage:
 //   without        non-temporal copy; nothing is hashed, flushed or waited for
 //   with           as the analyzer commits
-//   hashes, fences as `with`, but with one of the two only
-//   hashed_first   as `with`, but with each chunk hashed before it is copied instead of in the same pass
-// Bytes that must move in each way: 8n read, 8n written past the cache.
+//   hashes, fences as `with`, but with only hashes or only fences
+//   hashed_first   as `with`, but each chunk is hashed before it is copied, not in the same pass
+// Bytes that must move in each variant: 8n read, 8n written with non-temporal stores.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How accurate are predictions of the published measurements that `ringside plan` does not cover? The program measures
 // nothing; bench/plan.py uses it.
-//   competitions  both groups' rates (S. G. Fagerheim's thesis, Tables 3 to 5), predicted from STREAM of the node file
-//   placement     the formula's best number of NVDIMM threads, against the times of both versions of the stencil that
-//                 the thesis measured (Tables 11 to 14)
+//   competitions  both groups' rates (S. G. Fagerheim's thesis, Tables 3 to 5), predicted from STREAM in the node file
+//   placement     the formula's best number of NVDIMM threads, compared with the times that the thesis measured for
+//                 both versions of the stencil (Tables 11 to 14)
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reference for the reductions: reading an iterate as fast as the instruction set permits, and copying an iterate
-// while another one is read. Both are compiled once per instruction set (cmake/isa_variants.cmake).
+// while another one is read. Both functions are compiled once per instruction set (cmake/isa_variants.cmake).
 #pragma once
 
 #include <cstddef>

@@ -5,8 +5,8 @@
 //               reads the headers
 //   begin_run   writing the description, and verifying one payload
 //   reader      RingReader::open, and reading the headers
-// Warm: the file is in the page cache. Cold: the file was dropped from that cache before, so that its bytes come from
-// the disk.
+// Warm: the file is in the page cache. Cold: the file was dropped from the page cache before, so that its bytes come
+// from the disk.
 #include <fcntl.h>
 #include <unistd.h>
 

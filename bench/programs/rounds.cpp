@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How long does the state of a step take to pass through the analyzers of several nodes? The program makes the rounds
-// of 2, 4 and 8 nodes in one process, over the loopback device, encrypted as between machines. It measures, one step at
-// a time, how long the first node waits for the results of the whole run, and the processor time of all threads of the
-// rounds. In both results, the share of one node is the cost of a hop. The threads of a round work one after another;
-// if other programs use the cores, each thread waits for a core.
+// of 2, 4 and 8 nodes in one process, over the loopback device, encrypted as between machines. The program measures,
+// one step at a time, how long the first node waits for the results of the whole run, and the processor time of all
+// threads of the rounds. In both results, the share of one node is the cost of a hop. The threads of a round work one
+// after another; if other programs use the cores, each thread waits for a core.
 //
 // The program also measures the time of a thread for the exact sums of an entry and of its change, which a node
 // computes for a field in boxes.
@@ -154,8 +154,8 @@ class Nodes {
     return bytes_of_message(state);
   }
 
-  /// The same size for a field in boxes, whose entries are normally distributed with both signs, and whose changes are
-  /// a millionth of their value.
+  /// The size of the message for a field in boxes, whose entries are normally distributed with both signs, and whose
+  /// changes are a millionth of their value.
   std::size_t state_bytes_of_boxes() const {
     RoundState state = state_of_figures();
     std::mt19937_64 random(1);

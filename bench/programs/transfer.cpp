@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Four questions about the analyzer's work on one iterate, each answered as a ratio within one run, pair by pair, on
 // one pinned thread:
-//   one_pass    copying an iterate into a slot, hashed and with all reductions made on the way (--reduce transfer),
-//               against the bare non-temporal copy; with the change, against a copy that also reads a third array.
+//   one_pass    copying an iterate into a slot, with the hash and all reductions in the same pass (--reduce transfer),
+//               compared with only the non-temporal copy; with the change, with a copy that also reads a third array.
 //               Bytes that must move: 8n read, 8n written; 8n more read for the change.
-//               The same work in two passes, as --reduce slot does it, is also measured: 8n (16n) read again.
-//   transfer    copying an iterate into a ring slot, hashed chunk by chunk, against the bare non-temporal copy.
+//               The same work in two passes, as with --reduce slot, is also measured: 8n (16n) are read again.
+//   transfer    copying an iterate into a ring slot, hashed chunk by chunk, compared with only the non-temporal copy.
 //               Bytes that must move: 8n read, 8n written; both use the same kind of store.
-//   reductions  a sweep of all reductions, against reading the same bytes. Bytes that must move: 8n read in a sweep,
+//   reductions  a sweep of all reductions, compared with a read of the same bytes. Bytes that must move: 8n in a sweep,
 //               16n in the first one, which also reads the previous iterate.
-//   fields      one_pass with the change for fields of other dtypes of the same bytes, against the bare copy that also
-//               reads a third array.
+//   fields      one_pass with the change, for fields of other dtypes with the same number of bytes, compared with the
+//               copy that also reads a third array.
 // Sources and slots rotate through 4 times 32 MB and more, so that they come from memory and not from a cache.
 #include <immintrin.h>
 #include <omp.h>

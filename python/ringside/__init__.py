@@ -14,8 +14,8 @@
 
 The analyzer that keeps the steps is started with the run. docs/publish/python.md has more.
 
-Several threads may use one object; calls that wait or hash release the interpreter's lock. In a child of fork(), a pool opens
-its file anew; a step that is held and a run that is published belong to the parent, and their calls raise UsageError.
+Several threads may use one object; calls that wait or hash release the interpreter's lock. In a child of fork(), a pool
+opens its file again. A held step and a published run belong to the parent; in the child, their calls raise UsageError.
 """
 
 from ._core import catch_bus_errors

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Analyses of a user's own: `reduction` registers a function of a step. `ringside run --analyze FILE.py` and `ringside analyze
-POOL FILE.py` call it (analyze.py); a program that only imports the file registers it, and nothing is called."""
+"""A user's own analyses: `reduction` registers a function of a step. `ringside run --analyze FILE.py` and `ringside
+analyze POOL FILE.py` call the function (analyze.py). A program that only imports the file registers the function, but
+does not call it."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ _registered: dict[str, Reduction] = {}
 
 
 def is_name(text: Any) -> bool:
-    """Whether a result may be called so: 1 to 63 letters, digits, _, . or -, not beginning with a digit, . or -."""
+    """Whether a result may have this name: 1 to 63 letters, digits, _, . or -, not beginning with a digit, . or -."""
     return isinstance(text, str) and _NAME.match(text) is not None
 
 
@@ -54,7 +55,8 @@ def reduction(name: str | Callable[..., Any] | None = None, *, every: int = 1) -
             return float((step["x"] ** 2).sum())
 
     A number is recorded as `analysis.energy`, the entries of a dict as `analysis.energy.KEY`. name: by default the
-    function's name. every: only steps whose iteration is a multiple of it. The function itself is not changed.
+    function's name. every: the function gets only steps whose iteration is a multiple of this number. The function
+    itself is not changed.
     """
     if callable(name):  # used as @ringside.reduction, without parentheses
         return reduction()(name)
@@ -80,12 +82,12 @@ def reduction(name: str | Callable[..., Any] | None = None, *, every: int = 1) -
 
 
 def registered() -> list[Reduction]:
-    """All that were registered in this process, in the order of their first registration."""
+    """All functions that were registered in this process, in the order of their first registration."""
     return list(_registered.values())
 
 
 def _is_again(before: Callable[..., Any], now: Callable[..., Any]) -> bool:
-    """The same definition executed anew, as by importlib.reload or a cell of a notebook."""
+    """Whether the same definition was executed again, as by importlib.reload or in a cell of a notebook."""
     old, new = getattr(before, "__code__", None), getattr(now, "__code__", None)
     if old is None or new is None or before.__qualname__ != now.__qualname__:
         return False

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The process that runs a user's analyses: `ringside analyze` starts it as `python3 -m ringside.analyze FILE POOL RESULTS
-COMMANDS` and talks to it over two descriptors, in lines of JSON (docs/use/questions.md). It reads the pool like any other reader.
-What the user's functions print goes to standard error, with their names."""
+"""The process that runs a user's analyses: `ringside analyze` starts it as `python3 -m ringside.analyze FILE POOL
+RESULTS COMMANDS`, and exchanges lines of JSON with it over two descriptors (docs/use/questions.md). This process reads
+the pool like any other reader. What the user's functions print goes to standard error, with their names."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from .held_step import HeldStep
 from .reading import Pool
 from .records import StepInfo
 
-_LOOK_S = 0.05  # the wait for a step between two checks for a command
-_MOST_LINE_BYTES = 65536  # of a line that a function prints; a longer line is printed in parts
+_LOOK_S = 0.05  # how long it waits for a step between two checks for a command
+_MOST_LINE_BYTES = 65536  # the longest line that is printed whole; a longer one is printed in parts
 _MOST_WHY_CHARACTERS = 4096
 
 
 class _MarkedLines(io.RawIOBase):
-    """Standard error, in lines of which each begins with the name of the function that runs."""
+    """Standard error, in lines; each line begins with the name of the function that runs."""
 
     def __init__(self) -> None:
         self.name = ""
@@ -54,13 +54,13 @@ class _MarkedLines(io.RawIOBase):
         while len(self._partial) > _MOST_LINE_BYTES:
             end = _MOST_LINE_BYTES
             while end > _MOST_LINE_BYTES - 4 and self._partial[end] & 0xC0 == 0x80:
-                end -= 1  # do not cut a character
+                end -= 1  # does not cut a character
             self._put(self._partial[:end])
             self._partial = self._partial[end:]
         return len(text)
 
     def end_line(self) -> None:
-        """Puts out a line that the function has not ended."""
+        """Writes a last line that the function has not ended."""
         if self._partial:
             self._put(self._partial)
             self._partial = b""
@@ -72,7 +72,8 @@ class _MarkedLines(io.RawIOBase):
 
 
 class _Marked(io.TextIOBase):
-    """Standard output and error of the user's functions, as text; `buffer` takes bytes, as that of a usual one does."""
+    """Standard output and standard error of the user's functions, as text. `buffer` takes bytes, as for an ordinary
+    text stream."""
 
     def __init__(self, buffer: _MarkedLines) -> None:
         self.buffer = buffer
@@ -97,11 +98,12 @@ class _Marked(io.TextIOBase):
 
 
 class _Copies:
-    """Copies of this process by os.fork: one that comes back from the user's function ends there."""
+    """Detects copies of this process that os.fork has made: a copy that returns from the user's function must end
+    then."""
 
     def __init__(self, descriptors: list[int]) -> None:
         self.is_copy = False
-        self.is_first = True  # no copy was made yet, or this is the first one
+        self.is_first = True  # this process is not a copy, or is the first one
         self._descriptors = descriptors
         os.register_at_fork(after_in_parent=self._forked, after_in_child=self._copied)
 
@@ -146,7 +148,7 @@ class Worker:
         self._skipped = [0] * len(self._reductions)
         self._tell("ready", analyses=[[one.name, one.every] for one in self._reductions])
         begin = self._command(wait=True)
-        if begin is None or "run" not in begin:  # the run ended before the analyses began
+        if begin is None or "run" not in begin:  # the run has ended before the analyses began
             self._tell("end", commit_seq=0, skipped=self._skipped)
             return 0
         try:
@@ -217,8 +219,8 @@ class Worker:
                 return  # the step belongs to the next run
 
     def _look_at(self, pool: Pool, commit_seq: int, *, kept: StepInfo | None = None) -> None:
-        """Calls the functions that are due, and sends what they return. kept: the step, if it is one of a pool that was
-        listed; of a run that is followed, gaps between steps are counted."""
+        """Calls the functions that are due, and sends what they return. kept: the step, if the steps of a pool were
+        listed. If a run is followed, gaps between steps are counted."""
         try:
             step = pool.hold(commit_seq)
         except NotKeptError:  # overwritten; with the next step, the gap is counted
@@ -235,7 +237,7 @@ class Worker:
                 while due:
                     line = self._called(self._reductions[due[0]], step)
                     index = due.pop(0)
-                    # Sent at once, because the next function may end the process.
+                    # The results are sent at once, because the next function may end the process.
                     self._tell(**line, analysis=index, run=info.run_id, step=info.step, iteration=info.iteration,
                                commit_seq=info.commit_seq, skipped=self._skipped[index])
         except OverwrittenError:
@@ -272,7 +274,7 @@ class Worker:
         return {"kind": "result", "names": names, "values": values} if names else {"kind": "nothing"}
 
     def _end_copy(self) -> NoReturn:
-        """In a process that os.fork has made, and that came back from the function."""
+        """Called in a process that os.fork has made, and that has returned from the function."""
         if self._copies.is_first:
             print("forked; a copy of the process that comes back from the function ends there", file=self._said)
         os._exit(0)
@@ -282,7 +284,8 @@ class Worker:
         os._exit(0)
 
     def _count_gap(self, info: StepInfo) -> None:
-        """Steps between the last one and this one were overwritten before their turn."""
+        """Counts the steps between the last processed one and this one as skipped: they were overwritten before they
+        could be processed."""
         before, iteration = self._last
         missed = info.commit_seq - before - 1
         if missed <= 0:
@@ -302,7 +305,7 @@ class Worker:
             data = data[os.write(self._results, data):]
 
     def _command(self, *, wait: bool) -> dict[str, Any] | None:
-        """The next command; {"end": 1} when nobody is there to give one."""
+        """The next command; {"end": 1} when the process that gives commands has ended."""
         while b"\n" not in self._unread:
             if not select.select([self._commands], [], [], None if wait else 0)[0]:
                 return None
@@ -316,7 +319,8 @@ class Worker:
 
 
 def _results_of(name: str, returned: Any) -> tuple[list[str], list[str]]:
-    """Full names, and the 16 hexadecimal digits of each double: JSON has no NaN, and decimal digits lose bits."""
+    """The full names, and 16 hexadecimal digits for each double, because JSON has no NaN, and decimal digits lose
+    bits."""
     if returned is None:
         return [], []
     if not isinstance(returned, dict):
@@ -345,7 +349,7 @@ def _shown(value: Any) -> str:
 
 
 def _line_in(found: TracebackType | None, path: str) -> int | None:
-    """The last line of that file in a traceback."""
+    """The number of the last line in a traceback that belongs to this file."""
     line = None
     while found is not None:
         frame: FrameType = found.tb_frame
@@ -356,7 +360,7 @@ def _line_in(found: TracebackType | None, path: str) -> int | None:
 
 
 def _own_part(found: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of this file at its top."""
+    """The traceback without the frames of this file at its top."""
     while found is not None and found.tb_next is not None and found.tb_frame.f_code.co_filename == __file__:
         found = found.tb_next
     return found
@@ -383,8 +387,9 @@ def main() -> int:
 
 
 def _leave_threads(status: int) -> None:
-    """Ends the process if Python would wait for threads that the user's functions have started: one may never end. Otherwise
-    returns, and Python ends as usual. Either way functions of atexit are called, and open files have what was written."""
+    """Ends the process if Python would wait for threads that the user's functions have started, because such a thread
+    may never end. Otherwise returns, and Python ends as usual. In both cases, the functions of atexit are called, and
+    open files are flushed."""
     if all(one.daemon or one is threading.main_thread() for one in threading.enumerate()):
         return
     atexit._run_exitfuncs()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is refused of arguments before the library sees or NumPy converts them, in one line each; what other libraries' arrays
-are for NumPy; and the solver's name by default."""
+"""Checks arguments before the library gets them or NumPy converts them, and refuses each invalid one in one line;
+converts arrays of other libraries to NumPy arrays; and determines the solver's default name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _IN_MAIN_MEMORY = (1, 3, 11, 13)  # DLDeviceType of dlpack.h: kDLCPU, kDLCUDAHos
 
 
 def text_of(what: str, given: Any) -> str:
-    """A text that C can take: one without a NUL, at which it would end. what: of the line."""
+    """A text without a NUL, because in C the text would end there. what: the subject of the error's line."""
     if not isinstance(given, str):
         raise UsageError(f"{what}: found {_shown(given)}, expected a text")
     if "\0" in given:
@@ -35,7 +35,7 @@ def text_of(what: str, given: Any) -> str:
 
 
 def path_of(what: str, given: Any) -> bytes:
-    """A path as the system takes it."""
+    """A path in the form in which the system takes it."""
     try:
         path = os.fsencode(given)
     except (TypeError, UnicodeEncodeError):
@@ -46,7 +46,7 @@ def path_of(what: str, given: Any) -> bytes:
 
 
 def whole(what: str, given: Any, least: int = 0, most: int = 2**64 - 1) -> int:
-    """A whole number, of Python or of NumPy; 3.0 is none."""
+    """A whole number of Python or NumPy. 3.0 is refused."""
     try:
         number = operator.index(given)
     except TypeError:
@@ -59,7 +59,7 @@ def whole(what: str, given: Any, least: int = 0, most: int = 2**64 - 1) -> int:
 
 
 def in_slice(chosen: slice, entries: Sequence[_Entry], iterations: Sequence[int]) -> list[_Entry]:
-    """The entries in a slice of iterations, as pool[10:20] and pool[-3:] take it: a negative bound counts from the end."""
+    """The entries in a slice of iterations, such as pool[10:20] or pool[-3:]. A negative bound counts from the end."""
     begin, end = (None if bound is None else whole("a slice of iterations", bound, -2**63) for bound in (chosen.start, chosen.stop))
     stride = whole("the stride of a slice of iterations", 1 if chosen.step is None else chosen.step, 1)
     count = len(entries)
@@ -69,7 +69,8 @@ def in_slice(chosen: slice, entries: Sequence[_Entry], iterations: Sequence[int]
 
 
 class Unfit(Exception):
-    """What is not as expected. Of a tree, `path` is its way from the leaf to the top, added as the calls return."""
+    """Something is not as expected. For a tree, `path` has the path from the leaf to the top; parts are added as the
+    calls return."""
 
     def __init__(self, found: str, expected: str) -> None:
         super().__init__()
@@ -78,7 +79,7 @@ class Unfit(Exception):
         self.path: list[str] = []
 
     def refused(self, what: str) -> UsageError:
-        """The exception to raise in its place. what: the subject of its line."""
+        """The exception that is raised in place of this one. what: the subject of its line."""
         return UsageError(f"{what}{''.join(reversed(self.path))}: found {self.found}; expected {self.expected}")
 
 
@@ -93,7 +94,7 @@ def array_of(what: str, given: Any) -> npt.NDArray[Any]:
 
 
 def plain_array(given: Any) -> npt.NDArray[Any]:
-    """As `array_of`, but raises Unfit."""
+    """Like `array_of`, but raises Unfit."""
     if type(given) is np.ndarray:
         return given
     array, foreign = array_and_foreign(given)
@@ -103,10 +104,12 @@ def plain_array(given: Any) -> npt.NDArray[Any]:
 
 
 def array_and_foreign(given: Any) -> tuple[npt.NDArray[Any], str]:
-    """The array; and the name of its dtype if NumPy does not have it, and the array has its bits as unsigned integers.
+    """Returns the array and "". If NumPy does not have the dtype, returns an array of unsigned integers with the same
+    bits, and the name of the dtype.
 
-    Raises Unfit if the array would not hold what is given: masks and missing entries, of which numpy.asarray takes what is below,
-    columns of several dtypes, which it converts, and objects.
+    Raises Unfit if the array would not contain what was given. This is the case for masks and missing entries
+    (numpy.asarray would take the values below them), for columns of several dtypes (numpy.asarray would convert them),
+    and for objects.
     """
     if isinstance(given, np.ma.MaskedArray) or (isinstance(given, (list, tuple)) and
                                                 any(isinstance(entry, np.ma.MaskedArray) for entry in given)):
@@ -124,7 +127,7 @@ def array_and_foreign(given: Any) -> tuple[npt.NDArray[Any], str]:
 
 
 def _of_columns(given: Any) -> npt.NDArray[Any]:
-    """Of a Series, an Index or a DataFrame of pandas."""
+    """The array of a Series, an Index or a DataFrame of pandas."""
     dtypes = list(np.atleast_1d(given.dtypes)) if hasattr(given, "dtypes") else [given.dtype]
     if any(dtype != dtypes[0] for dtype in dtypes):
         names = ", ".join(dict.fromkeys(str(dtype) for dtype in dtypes))
@@ -138,12 +141,13 @@ def _of_columns(given: Any) -> npt.NDArray[Any]:
 
 
 def is_torch(given: Any) -> bool:
-    """Whether it is a tensor of Torch, which need not have been imported."""
+    """Whether `given` is a tensor of Torch. Torch need not have been imported."""
     return isinstance(given, getattr(sys.modules.get("torch"), "Tensor", ()))
 
 
 def _of_tensor(given: Any) -> tuple[npt.NDArray[Any], str]:
-    """Of what has DLPack: without a copy if it is in main memory; from a GPU by its library's own copy."""
+    """The array of an object that supports DLPack: without a copy if the object is in main memory; if it is on a GPU,
+    its library copies it."""
     torch: Any = sys.modules.get("torch")
     try:
         if is_torch(given):
@@ -176,8 +180,8 @@ def _first_line(error: Exception) -> str:
 
 
 def program_name() -> str:
-    """The name of the script that runs: "heat" for heat.py; of a package run with -m, the package's. "python" where
-    there is no script: an interactive interpreter, -c, a notebook."""
+    """The name of the running script: "heat" for heat.py; for a package that was run with -m, the name of the package.
+    "python" if there is no script (an interactive interpreter, -c, a notebook)."""
     script = pathlib.PurePath(sys.argv[0] if getattr(sys, "argv", None) else "")
     name = script.parent.name if script.name == "__main__.py" else script.name.removesuffix(".py")
     name = "".join(letter if letter.isprintable() else "?" for letter in name)
@@ -187,7 +191,7 @@ def program_name() -> str:
 
 
 def _shown(given: Any) -> str:
-    """A value in a line: an array by its kind, anything else as Python writes it, if that is short."""
+    """The text for a value in an error's line: for an array its kind; for anything else its repr, if that is short."""
     shape = getattr(given, "shape", None)
     if isinstance(shape, tuple) and shape:
         return f"an array of shape {shape}"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The exceptions of this package. The text is one line: what, where, what was found, what would be accepted.
+"""The exceptions of this package. The text is one line that says what is wrong, where, what was found, and what would
+be accepted.
 
 `status` is the number of ringside.h: the exit code of Ringside's programs for the same failure.
 """
@@ -36,7 +37,7 @@ class RefusedError(UsageError):
 
 
 class NoFileError(UsageError, FileNotFoundError):
-    """There is no file of that name. For a file that is not a pool, UsageError is raised."""
+    """There is no file with this name. For a file that is not a pool, UsageError is raised."""
 
 
 class NotKeptError(UsageError, LookupError):
@@ -44,14 +45,14 @@ class NotKeptError(UsageError, LookupError):
 
 
 class UnknownNameError(UsageError, KeyError):
-    """No variable, scalar, result or column has that name. Like a KeyError of other mappings."""
+    """No variable, scalar, result or column has this name. Corresponds to the KeyError of other mappings."""
 
     def __str__(self) -> str:
         return BaseException.__str__(self)  # KeyError itself would show the repr of the text, in quotes
 
 
 class ResourceError(Error):
-    """The system lacks something: space, permission, memory, locks of files."""
+    """Something is missing on the system: space, permission, memory, locks of files."""
 
     status = 3
 
@@ -69,13 +70,14 @@ class DamagedError(Error):
 
 
 class OverwrittenError(Error):
-    """Another step has taken the slot: data read since the last check may belong to that step."""
+    """Another step has taken the slot. Data that were read since the last check may belong to that step."""
 
     status = -3
 
 
 class Interrupted(Error, KeyboardInterrupt):
-    """The run was asked to stop, for instance by `ringside stop`. A program that does not catch this ends as after Ctrl-C."""
+    """The run was asked to stop, for instance by `ringside stop`. A program that does not catch this exception ends as
+    after Ctrl-C."""
 
     status = 130
 
@@ -86,14 +88,14 @@ _REASONS: dict[int, type[Error]] = {3: RefusedError, 4: NoFileError}  # RINGSIDE
 
 
 def of_status(status: int, reason: int, line: str) -> Error:
-    """The exception for a status of ringside.h and, of a UsageError, its reason."""
+    """The exception for a status of ringside.h and, in the case of a UsageError, for its reason."""
     kind = _KINDS.get(status, Error)
     return (_REASONS.get(reason, kind) if kind is UsageError else kind)(line)
 
 
 def unknown_name(what: str, name: object, known: Iterable[str], *, before: str = "", behind: str = "") -> UnknownNameError:
-    """The line for a name that nothing has. what: "variable of this run", for instance. before: of the line. behind: where the name
-    would be right."""
+    """The exception for a name that does not exist. what: what the name should be, for instance "variable of this run".
+    before: the beginning of the line. behind: text at the end that says where the name would be right."""
     names = [str(name) for name in known]  # keys of structures may also be numbers
     close = difflib.get_close_matches(name, names, 1) if isinstance(name, str) and not behind else []
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
@@ -133,13 +135,14 @@ _uncaught: BaseException | None = None
 
 
 def last_uncaught() -> BaseException | None:
-    """The exception that ends this script; None while there is none. Also if a hook of the script's own has taken it."""
+    """The exception that ends this script, even if a hook that the script has set has handled it. None if there is no
+    such exception."""
     return None if hasattr(sys, "ps1") else _uncaught or getattr(sys, "last_value", None)
 
 
 def _end_with_status(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-    """A script that ends by one of these exceptions has its status as exit code, like programs in other languages. The
-    traceback is shown as usual. Interactive sessions and programs that embed Python continue."""
+    """If one of these exceptions ends a script, the script's exit code is the exception's status, as for programs in
+    other languages. The traceback is shown as usual. Interactive sessions and programs that embed Python continue."""
     global _uncaught
     _uncaught = error
     _show(kind, error, traceback)

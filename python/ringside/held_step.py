@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Steps that are held: `pool[17]` gives a `HeldStep`, and `pool.follow()` one after the other."""
+"""Held steps: `pool[17]` gives a `HeldStep`, and `pool.follow()` gives one after another."""
 
 from __future__ import annotations
 
@@ -24,17 +24,18 @@ from .variables import Variable
 __all__ = ["LAST_SEQ", "Following", "HeldStep", "hold_step"]
 
 LAST_SEQ = 2**64 - 1  # no commit_seq has this value, which has another meaning in ringside.h
-_SLICE_S = 0.1  # the longest wait in another thread: it cannot be interrupted
+_SLICE_S = 0.1  # the longest wait in another thread, because it cannot be interrupted
 
 
 class HeldStep(StepMapping["npt.NDArray[Any]"]):
-    """A step that is held, as a mapping of names to read-only, verified arrays.
+    """A held step, as a mapping of names to read-only, verified arrays.
 
-    In its `with` block, step["x"] is the array in place: no byte is copied. Leaving the block checks that the step was not
-    overwritten meanwhile, and raises OverwrittenError otherwise. Outside of a block, as in pool[17]["x"], it is a copy.
+    In its `with` block, step["x"] is the array in place: no byte is copied. When the block is left, a check raises
+    OverwrittenError if the step was overwritten meanwhile. Outside of a block, as in pool[17]["x"], the array is a
+    copy.
 
-    While a step is held, the analyzer overwrites other slots, as long as there are others. An array in place keeps its step
-    held as long as the array exists, even after the block, but is not checked then: copy what you keep.
+    While a step is held, the analyzer overwrites other slots, as long as there are other slots. An array in place keeps
+    its step held as long as the array exists, even after the block, but is no longer checked then: copy what you keep.
 
     >>> with pool[-1] as step:
     ...     step.iteration, sorted(step), float(step["x"].max())
@@ -56,20 +57,20 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
 
     @property
     def commit_seq(self) -> int:
-        """The step's number in the pool, by which `pool.hold` finds it."""
+        """The step's number in the pool, with which `pool.hold` finds the step."""
         return self.info.commit_seq
 
     @property
     def held(self) -> bool:
-        """False after the block or the release."""
+        """Whether the step is held: False after the block or the release."""
         return self._held is not None and self._held.held
 
     @property
     def results(self) -> dict[str, Any]:
         """The recorded results of the step, by name. Sums of integers are ints of any size.
 
-        Empty until the analyzer has recorded them. None stands for an absent value, for instance the change of a run's
-        first step.
+        Empty until the analyzer has recorded the results. None means that a value is absent, for instance the change of
+        a run's first step.
 
         >>> pool[-1].results["n.sum"]
         73786976294838206416
@@ -77,13 +78,14 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         return self._pool.results(self.info)
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        """Raises UnknownNameError, DamagedError, OverwrittenError, or UsageError after the release. Hashes a variable once. A
-        nested structure that was published is returned as one, of such arrays; for type checkers, use `tree`."""
+        """Raises UnknownNameError, DamagedError, OverwrittenError, or UsageError after the release. Each variable is
+        hashed only once. A published nested structure is returned as a structure of such arrays; for type checkers, use
+        `tree`."""
         found: npt.NDArray[Any] = self._entry(name, self._array)
         return found
 
     def view(self, name: str) -> npt.NDArray[Any]:
-        """The array in place, inside and outside of a block, without hashing it."""
+        """The array in place, inside and outside of a block, without a hash check."""
         found: npt.NDArray[Any] = self._entry(name, lambda variable: self._in_place(self._index(variable), False))
         return found
 
@@ -96,8 +98,8 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         self._live.check()
 
     def release(self) -> None:
-        """Makes the last check and ends the hold in every case. Arrays in place are then stale, because another step may use
-        their memory. A second call does nothing."""
+        """Makes the last check, and ends the hold whatever its result is. Afterwards, arrays in place are stale,
+        because another step may use their memory. A second call has no effect."""
         if self._held is not None:
             self._held.release()
 
@@ -126,7 +128,7 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         return self._tree
 
     def _array(self, name: str) -> npt.NDArray[Any]:
-        """In place or a copy."""
+        """The array of a variable: in place or a copy."""
         index = self._index(name)
         if not self._copies:
             return self._in_place(index, True)
@@ -163,7 +165,8 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         return array
 
     def _leave(self) -> None:
-        """The end of a block: the last check, and the end of the hold, unless arrays in place are still there: they keep it."""
+        """Called at the end of a block: makes the last check, and ends the hold, unless arrays in place still exist;
+        these keep the hold."""
         given = [weakref.ref(array) for array, _ in self._given.values()]
         self._given = {}
         outlived = [array for array in given if array() is not None]
@@ -184,7 +187,8 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
 
 
 def hold_step(pool: PoolFile, step: StepInfo | int, *, copy: bool | None = None) -> HeldStep:
-    """Holds a step of `steps`, or that of a commit_seq. copy: as of `Pool.follow`; None: False begins with the step's block."""
+    """Holds a step of `steps`, or the step with a commit_seq. copy: the same as for `Pool.follow`; None: arrays are
+    copies until the step's block begins."""
     pool._warn_of_stale_arrays()
     commit_seq = step.commit_seq if isinstance(step, StepInfo) else whole("a commit_seq", step, -2**63)
     if not 0 < commit_seq < LAST_SEQ:
@@ -199,7 +203,8 @@ def hold_step(pool: PoolFile, step: StepInfo | int, *, copy: bool | None = None)
 
 
 class Following(Iterator[HeldStep], AsyncIterator[HeldStep]):
-    """The result of Pool.follow: an iterator for `for` and `async for`. Requesting the next step releases the one before."""
+    """The result of Pool.follow: an iterator for `for` and `async for`. Requesting the next step releases the previous
+    one."""
 
     def __init__(self, pool: PoolFile, after: int, timeout: float | None, all_runs: bool, copy: bool) -> None:
         self._pool, self._last, self._timeout, self._all_runs, self._copy = pool, after, timeout, all_runs, copy
@@ -222,8 +227,8 @@ class Following(Iterator[HeldStep], AsyncIterator[HeldStep]):
         raise StopIteration
 
     async def __anext__(self) -> HeldStep:
-        """The wait is made in slices in another thread, so that it can be cancelled."""
-        import asyncio  # not at the top: it takes 26 ms, and callers of this have imported it
+        """Waits in short slices in another thread, so that the wait can be cancelled."""
+        import asyncio  # not at the top, because the import takes 26 ms; callers have imported it
 
         self._leave()
         give_up = None if self._timeout is None else time.monotonic() + self._timeout
@@ -234,8 +239,8 @@ class Following(Iterator[HeldStep], AsyncIterator[HeldStep]):
                 began = time.monotonic()
                 wait = _SLICE_S if give_up is None else max(0, min(_SLICE_S, give_up - began))
                 found = await asyncio.to_thread(self._pool._live.next, self._last, wait, self._all_runs)
-                # None means that the run or the wait has ended. If the run has ended, the call returns at once, or the
-                # next call will.
+                # None means that the run or the wait has ended. If the run has ended, this call or the next one returns
+                # at once.
                 at_once = time.monotonic() - began < wait / 2
                 self._ended = found is None and (at_once or give_up is not None and time.monotonic() >= give_up)
             if found is not None and self._take(found[0]):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The display of a run that a notebook's kernel publishes: the pool while it runs; at its end, the account and the plot of the
-residual. In a script, `ringside run` writes lines to standard error instead."""
+"""The display of a run that a notebook's kernel publishes: the pool while the run continues; at the end, the account
+and the plot of the residual. For a script, `ringside run` writes lines to standard error in place of this display."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def in_notebook() -> bool:
 
 
 class LiveView:
-    """An output of the cell that made it. Its thread ends with `finish`, or with the kernel."""
+    """An output of the cell that made this object. The object's thread ends with `finish`, or with the kernel."""
 
     def __init__(self, pool: str) -> None:
         from IPython.display import HTML, display  # always available in a notebook
@@ -41,7 +41,7 @@ class LiveView:
         self._thread.start()
 
     def finish(self, account: Mapping[str, Any] | None) -> None:
-        """Shows the account in place of the pool. None: the run ended without one."""
+        """Shows the account in place of the pool. None: the run ended without an account."""
         if self._over.is_set():
             return
         self._over.set()
@@ -61,7 +61,7 @@ class LiveView:
         try:
             with Pool(self._path) as pool:
                 return pool._repr_html_() or ""
-        except (Error, OSError):  # the pool does not exist yet, or another run is taking it
+        except (Error, OSError):  # the pool does not exist yet, or another run takes it over
             return ""
 
     def _show(self, fragment: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PETSc's solvers as kept runs, through petsc4py: a monitor that publishes each iterate.
+"""PETSc's solvers as runs whose iterates are kept, with petsc4py: a monitor publishes each iterate.
 
     with ringside.publish(**ringside.petsc.described(x, solver="ksp")) as run:
         ksp.setMonitor(ringside.petsc.monitor(run))
@@ -7,8 +7,8 @@
         ksp.setInitialGuessNonzero(run.kept is not None)
         ksp.solve(b, x)
 
-The method's own state is not kept: a resumed Krylov method begins anew from the kept iterate. Its iterates then are not
-those of a run that was not disturbed, and it may need more of them. A TS (`described(u, times=True)`) continues from the
+The method's own state is not kept: a resumed Krylov method begins again from the kept iterate. Then its iterates are
+not those of an undisturbed run, and it may need more iterations. A TS (`described(u, times=True)`) continues from the
 kept time (`run.kept.scalars["time"]`). One process publishes; a vector on several processes is refused.
 """
 
@@ -34,10 +34,11 @@ def described(x: Any, name: str = "x", *, times: bool = False, **options: Any) -
 
 
 def monitor(run: Writer) -> Callable[..., None]:
-    """For setMonitor of a KSP, SNES or TS. The initial guess, PETSc's iteration 0, is not published."""
+    """A function for setMonitor of a KSP, SNES or TS. The initial guess, which is PETSc's iteration 0, is not
+    published."""
     name = next(iter(run.variables))
     first = run.next_iteration - 1
-    built: Any = None  # kept, because PETSc would make a new Vec at each call without one
+    built: Any = None  # kept, because otherwise PETSc would make a new Vec at each call
 
     def publish_iterate(solver: Any, iteration: int, value: float, solution: Any = None) -> None:
         nonlocal built

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The file behind a `Pool` (reading.py): its handle, the steps and runs that it has now, and how an iteration finds its step."""
+"""The file of a `Pool` (reading.py): its handle, its current steps and runs, and how the step of an iteration is
+found."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ _ROLE_NAMES: dict[int, Role] = {number: name for name, number in ROLES.items()}
 
 
 class PoolFile:
-    """Each call looks at the file anew, because what it keeps changes during a run."""
+    """Each call reads the file again, because its content changes during a run."""
 
     def __init__(self, path: str | os.PathLike[str], *, wait: float = 0) -> None:
         encoded = path_of("the pool", path)
@@ -36,7 +37,7 @@ class PoolFile:
         """The variables of every step, by name."""
         self._names = {name: index for index, name in enumerate(self.variables)}
         self._tree: tuple[bytes, Tree] | None = None  # table of packed arrays of the last step read: bytes, decoded
-        self._unrecorded = 0  # the commit_seq for whose record `columns` waited in vain
+        self._unrecorded = 0  # the commit_seq for whose record `columns` has waited without success
         self._outlived: list[weakref.finalize[..., npt.NDArray[Any]]] = []  # for arrays in place whose block has ended
 
     @property
@@ -45,8 +46,8 @@ class PoolFile:
         return self._reader is None
 
     def close(self) -> None:
-        """Every later call that needs the file raises UsageError. Steps that are held, and arrays, stay as they are. A second call
-        does nothing."""
+        """Closes the pool: every later call that needs the file raises UsageError. Held steps and arrays remain valid.
+        A second call has no effect."""
         self._reader = None
 
     def __reduce__(self) -> tuple[type[PoolFile], tuple[str]]:
@@ -70,7 +71,7 @@ class PoolFile:
 
     @property
     def runs(self) -> list[RunInfo]:
-        """The runs that the pool knows, the newest last."""
+        """The runs that the pool knows; the newest run is last."""
         return [RunInfo(run_id.hex(), problem_id.hex(), datetime.datetime.fromtimestamp(started, datetime.timezone.utc),
                         work, solver, problem, parameters)
                 for run_id, problem_id, started, work, solver, problem, parameters in self._live.runs()]
@@ -93,7 +94,7 @@ class PoolFile:
         return any(step.iteration == iteration for step in self.steps)
 
     def results(self, step: StepInfo) -> dict[str, Any]:
-        """What was recorded of a step, by name (see HeldStep.results)."""
+        """The recorded results of a step, by name (see HeldStep.results)."""
         return Named(f"result of iteration {step.iteration}",
                      {name: value for name, _, _, _, value in self._live.results(step.commit_seq)})
 
@@ -101,7 +102,7 @@ class PoolFile:
         return list(self)
 
     def _watch(self, core: _core.HeldStep, arrays: Iterable[weakref.ref[npt.NDArray[Any]]]) -> None:
-        """Arrays in place that are kept beyond their block: the last check is made when they go."""
+        """For arrays in place that are kept after their block: makes the last check when such an array is freed."""
         for reference in arrays:
             array = reference()
             if array is not None:
@@ -110,7 +111,7 @@ class PoolFile:
                 self._outlived.append(finalizer)
 
     def _warn_of_stale_arrays(self) -> None:
-        """The check of these arrays, before each hold."""
+        """Checks these arrays before each hold."""
         kept, self._outlived = self._outlived, []
         for finalizer in kept:
             alive = finalizer.peek()
@@ -150,7 +151,7 @@ class PoolFile:
                            f"{self._in_the_archive(iteration)}")
 
     def _in_the_archive(self, iteration: int) -> str:
-        """Names the archive for a message, if triggers have kept the iteration there."""
+        """The text about the archive for a message, if triggers have kept the iteration in the archive."""
         path = os.fsdecode(self.path) + ".archive"
         try:
             kept = any(step[1] == iteration for step in _core.Reader(path_of("the archive", path), 0).steps())
@@ -160,7 +161,8 @@ class PoolFile:
 
 
 def is_stale(core: _core.HeldStep, path: str, stacklevel: int = 2) -> bool:
-    """Whether an array in place, which was kept beyond its block, has another step's bytes; then the program gets a warning."""
+    """Whether an array in place that was kept after its block may have another step's bytes. If it was overwritten, the
+    program gets a warning."""
     try:
         core.check()
     except OverwrittenError as error:

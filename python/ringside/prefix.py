@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the programs, headers and libraries of this installation lie: in a wheel below ringside/_prefix, in a Debian package below
-/usr. Builds of programs in C, C++ or Fortran use these functions like numpy.get_include() or pybind11.get_cmake_dir()."""
+"""The folders of the programs, headers and libraries of this installation: below ringside/_prefix for a wheel, below
+/usr for a Debian package. Builds of programs in C, C++ or Fortran use these functions like numpy.get_include() or
+pybind11.get_cmake_dir()."""
 
 from __future__ import annotations
 
@@ -60,5 +61,6 @@ def get_cmake_dir() -> str:
 
 
 def get_fortran_source() -> str:
-    """The path of ringside.f90, which a program in Fortran compiles with itself: a .mod file suits one compiler only."""
+    """The path of ringside.f90. A program in Fortran compiles this file together with its own, because a .mod file is
+    valid only for one compiler."""
     return os.path.join(_found(("share", "ringside", "fortran", "ringside.f90")), "ringside.f90")

@@ -21,7 +21,7 @@ Box = tuple[tuple[int, ...], tuple[int, ...]]  # offset, extent
 
 @dataclass(frozen=True)
 class NodeOfFile:
-    """A node, as the file has it."""
+    """A node, as described in the file."""
 
     host: str
     pool: str
@@ -31,7 +31,7 @@ class NodeOfFile:
 
     @property
     def name(self) -> str:
-        """As in the messages of Ringside's programs."""
+        """The node's name, as in the messages of Ringside's programs."""
         first, last = self.ranks[0], self.ranks[-1]
         if len(self.ranks) == 1:
             return f"rank {first}"
@@ -40,7 +40,7 @@ class NodeOfFile:
 
 @dataclass(frozen=True)
 class RanksFile:
-    """The whole file."""
+    """The content of the file."""
 
     path: str
     run_id: str
@@ -116,7 +116,7 @@ def _node_of(node: dict[str, Any], variables: dict[str, Variable]) -> NodeOfFile
 
 
 def check_cover(name: str, variable: Variable, nodes: list[NodeOfFile]) -> None:
-    """Raises ValueError unless the boxes of all ranks do not overlap and leave nothing out."""
+    """Raises ValueError if boxes of ranks overlap, or if the boxes of all ranks do not cover the whole variable."""
     distributed = [name in node.boxes for node in nodes]
     if not any(distributed):
         return
@@ -137,15 +137,16 @@ def check_cover(name: str, variable: Variable, nodes: list[NodeOfFile]) -> None:
 
 
 def kept_shape(boxes: list[Box], whole: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape in the ring of a node: its rows, if its ranks have whole rows one behind the other, else its entries."""
+    """The shape of a variable in a node's ring: the node's rows, if its ranks have consecutive whole rows; otherwise
+    the number of its entries."""
     rows = _are_rows([box for box in boxes if 0 not in box[1]], whole)
     entries = sum(_product(extent) for _, extent in boxes)
     return (entries // _product(whole[1:]), *whole[1:]) if rows else (entries,)
 
 
 def regions_pattern(variables: dict[str, Variable], boxes: dict[str, list[Box]]) -> str:
-    """What the parameters of a node's run end with: which entries of the whole it keeps. Of many boxes the hash that stands
-    for them is not computed."""
+    """A pattern for the end of the parameters of a node's run, which says which entries of the whole arrays the node
+    keeps. If there are many boxes, the parameters contain a hash of them; this hash is not checked."""
     regions = []
     for name, variable in variables.items():
         shape = "[" + ",".join(map(str, variable.shape)) + "]" if variable.shape else ""

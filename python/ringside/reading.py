@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reading a pool, also while it is written: `ringside.open` gives a `Pool`, `pool[17]` a `HeldStep` (held_step.py)."""
+"""Reading a pool, also while it is written: `ringside.open` gives a `Pool`, and `pool[17]` gives a `HeldStep`
+(held_step.py)."""
 
 from __future__ import annotations
 
@@ -27,13 +28,14 @@ __all__ = ["Pool"]
 
 
 class Pool(PoolFile):
-    """A pool opened for reading, made by `open`. Each call reads it anew, because its content changes during a run.
+    """A pool that `open` has opened for reading. Each call reads the pool again, because its content changes during a
+    run.
 
-    pool[17] holds the newest committed step of iteration 17, pool[-1] the newest step, pool[-2] the one before. `in`,
-    len() and iteration refer to the kept iterations.
+    pool[17] holds the newest committed step of iteration 17, pool[-1] the newest step, pool[-2] the step before it.
+    `in`, len() and loops refer to the kept iterations.
 
-    A pool is a context manager that closes it. It can be pickled: the copy opens the same file. In a child of fork() it
-    opens the file anew; a held step belongs to the parent.
+    A pool is a context manager that closes it. It can be pickled: the copy opens the same file. In a child of fork(),
+    the pool opens the file again; a held step belongs to the parent.
 
     >>> list(pool), 12 in pool, 3 in pool
     ([5, 6, 7, 8, 9, 10, 11, 12], True, False)
@@ -55,15 +57,15 @@ class Pool(PoolFile):
     def __getitem__(self, iteration: slice) -> list[StepInfo]: ...
 
     def __getitem__(self, iteration: int | slice) -> HeldStep | list[StepInfo]:
-        """Raises NotKeptError, a LookupError; ResourceError if the file system has no locks for it (use `read`).
+        """Raises NotKeptError (a LookupError); or ResourceError if the file system has no locks (use `read` then).
 
         A slice holds nothing: pool[10:20] lists the kept steps of the iterations 10 to 19, pool[-3:] the newest three
-        steps, pool[::2] every second step. `array` and `hold` take what it lists.
+        steps, pool[::2] every second step. `array` and `hold` take the listed steps.
         """
         return self._select(iteration) if isinstance(iteration, slice) else self.hold(self._find(iteration))
 
     def hold(self, step: StepInfo | int) -> HeldStep:
-        """Holds a step of `steps`, or that of a commit_seq."""
+        """Holds a step of `steps`, or the step with a commit_seq."""
         return hold_step(self, step)
 
     def read(self, iteration: int, name: str) -> Any:
@@ -89,11 +91,11 @@ class Pool(PoolFile):
 
     def array(self, name: str, steps: slice | Iterable[StepInfo | int] = slice(None), *,
               part: Any = ()) -> npt.NDArray[Any]:
-        """A verified copy of a variable of several steps as one array, whose first axis is that of the steps.
+        """A verified copy of a variable in several steps, as one array whose first axis is that of the steps.
 
-        steps: a slice as of pool[...], steps of it, or iterations. part: an index of each step's array as NumPy takes
-        it, such as numpy.s_[100:200, 0]: only that is copied. Reads one step after the other, and raises as `read`
-        does.
+        steps: a slice as for pool[...], steps of the pool, or iterations. part: a NumPy index into each step's array,
+        such as numpy.s_[100:200, 0]; only this part is copied. Reads one step after another, and raises the same errors
+        as `read`.
 
         >>> pool.array("x", pool[10:], part=slice(0, 3))
         array([[10., 11., 12.],
@@ -120,12 +122,13 @@ class Pool(PoolFile):
 
     def follow(self, *, after: StepInfo | int = 0, timeout: float | None = None, all_runs: bool = False,
                copy: bool = True) -> Following:
-        """Holds one step after the other: first the kept ones, from the oldest, then each that the analyzer commits. Ends
-        when the run has ended and there is no further step.
+        """Holds one step after another: first the kept steps, from the oldest on, and then each step that the analyzer
+        commits. Ends when the run has ended and there is no further step.
 
-        step["x"] is a verified copy, so it remains valid when its step is overwritten. Requesting the next step releases
-        the one before, whose step["x"] is then refused. Steps that were overwritten before their turn
-        are left out. `async for` works, too: in asyncio, other tasks run during a wait, and the wait can be cancelled.
+        step["x"] is a verified copy, so it remains valid when its step is overwritten. Requesting the next step
+        releases the previous one; then step["x"] of the previous step is refused. Steps that were overwritten before
+        they could be held are left out. `async for` works, too: in asyncio, other tasks run during a wait, and the wait
+        can be cancelled.
 
         after: begins after this step of `steps` (or commit_seq); pool.steps[-1] gives new steps only.
         timeout: seconds without a new step after which the loop ends, too; None waits until Ctrl-C.
@@ -141,9 +144,9 @@ class Pool(PoolFile):
         return Following(self, last, timeout, all_runs, copy)
 
     def records(self, *, after: int = 0) -> Iterator[Record]:
-        """The records of the journal beside the pool whose seq is greater than `after`: of all runs and all steps,
-        including those that the ring has overwritten. Ends with the last record present now. Without a journal there
-        are none."""
+        """The records in the journal beside the pool whose seq is greater than `after`. They are of all runs and all
+        steps, including steps that the ring has overwritten. Ends after the last record that the journal has now.
+        Without a journal, there are no records."""
         after = whole("after", after, most=2**64 - 2)
         while (found := self._live.next_record(after + 1)) is not None:
             after, kind, unix_ns, run_id, fields, results = found
@@ -152,20 +155,21 @@ class Pool(PoolFile):
 
     def columns(self, *, run: RunInfo | str | None = None, kept: bool = False,
                 wait: float = 1) -> dict[str, npt.NDArray[Any]]:
-        """The recorded numbers of the steps: a contiguous array for each number, by ascending commit_seq.
+        """The recorded numbers of the steps: a contiguous array for each number, in the order of commit_seq.
 
         The steps are those of the journal beside the pool, including those that the ring has overwritten, and those that
         the ring keeps. run: one of `runs`, or its run_id; None for all. kept: only the steps that the ring keeps. wait:
-        seconds to wait until the journal has the newest step that is kept now: its record comes soon after its commit.
-        Without an analyzer it may never come, so a call does not wait for it again.
+        seconds to wait until the journal has a record of the newest step that is kept now. The record is written soon
+        after the commit. Without an analyzer, it may never be written, so a later call does not wait for it again.
 
-        The first columns are commit_seq, iteration and step; run, which is 1 for the oldest run of the pool and its journal, and
-        run_id. Then follow unix_ns, when the record was written;
-        generate_ns and producer_idle_ns, the solver's work and its wait for a buffer; analyzer_idle_ns, hand_off_ns,
-        transfer_ns, commit_ns, analyze_ns and record_ns; bytes_transferred, skipped_before and published_at_ns: these are 0 for a
-        step that is not in the journal. The others are the results of count 1 by name, and those of analyses
-        (docs/use/questions.md): NaN for the steps that they did not process. An absent f64 is NaN. A column of
-        another type is an array of objects if a value is absent or has more than 64 bits: ints, and None.
+        The first columns are commit_seq, iteration and step; run, which is 1 for the oldest run in the pool and its
+        journal; and run_id. The next ones are unix_ns, the time at which the record was written; generate_ns and
+        producer_idle_ns, the solver's work and its wait for a buffer; analyzer_idle_ns, hand_off_ns, transfer_ns,
+        commit_ns, analyze_ns and record_ns; bytes_transferred, skipped_before and published_at_ns: these are 0 for a
+        step that is not in the journal. The other columns are the results of count 1, by name, and the results of
+        analyses (docs/use/questions.md), which are NaN for steps that an analysis did not process. An absent f64 is
+        NaN. A column of another type is an array of objects (ints and None) if a value is absent or has more than 64
+        bits.
         """
         run_id = run.run_id if isinstance(run, RunInfo) else run
         steps = self.steps
@@ -175,13 +179,13 @@ class Pool(PoolFile):
             0 if newest == self._unrecorded else wait)
         if not is_there and wait > 0:
             self._unrecorded = newest
-        # The journal has the runs in order. A run that only the ring has is newer, or there is no journal.
+        # The journal has the runs in order. A run that only the ring has is newer than these, or there is no journal.
         known = list(dict.fromkeys([*(run_id.hex() for run_id in run_ids), *(step.run_id for step in steps)]))
         if run_id is not None and run_id not in known:
             raise UsageError(f"{self.path}: run: found {run_id!r}; expected one of {', '.join(known) or 'none: there is no run'}")
         recorded = recorded_columns(fields, results, runs, known)
-        # A step is identified by its commit number and its run: in a pool that was made anew, the numbers begin anew,
-        # and the journal may contain records of both pools.
+        # A step is identified by its commit number and its run. If a pool was replaced by a new one, the numbers begin
+        # again, and the journal may contain records of both pools.
         run_of = {step.commit_seq: known.index(step.run_id) + 1 for step in steps}
         there = np.isin(recorded["commit_seq"], list(run_of))
         there[there] = recorded["run"][there] == [run_of[commit] for commit in recorded["commit_seq"][there].tolist()]
@@ -213,11 +217,12 @@ class Pool(PoolFile):
         return arrow_table(self.columns(run=run, kept=kept, wait=wait))
 
     def to_xarray(self, *, run: RunInfo | str | None = None, dims: Mapping[str, Sequence[str]] | None = None) -> xarray.Dataset:
-        """The kept steps as an xarray.Dataset along `iteration`, with the coordinates `run` and `commit_seq`: the variables, which are
-        read when they are used, and every recorded number. Needs xarray.
+        """The kept steps as an xarray.Dataset along `iteration`, with the coordinates `run` and `commit_seq`. The
+        dataset has the variables, which are read when they are used, and every recorded number. Needs xarray.
 
-        run: only its steps; with steps of several runs, an iteration may occur twice. dims: names of the dimensions of
-        variables, by name; x_0, x_1 ... otherwise. A step that is overwritten before it is read raises NotKeptError.
+        run: only the steps of this run; with steps of several runs, an iteration may occur twice. dims: names of the
+        dimensions of variables, by name; x_0, x_1 ... otherwise. A step that is overwritten before it is read raises
+        NotKeptError.
         """
         from .xarray import dataset_of
 

@@ -31,10 +31,11 @@ __all__ = ["GlobalStep", "NodeRing", "Rings", "open", "open_rings"]
 
 
 def open(path: str | os.PathLike[str], *, wait: float = 0) -> Pool:  # noqa: A001 (as gzip.open and others)
-    """Opens the pool at `path` for reading: a Pool. Its owner, if any, continues; neither waits for the other.
+    """Opens the pool at `path` for reading: a Pool. The owner of the pool, if there is one, continues; owner and reader
+    do not wait for each other.
 
-    A folder with the rings of all nodes of a run of several MPI ranks, or a ranks file (POOL.ranks), gives Rings,
-    which are read as one. `open_rings` does the same, with a single return type for type checkers.
+    A folder with the rings of all nodes of a run of several MPI ranks, or a ranks file (POOL.ranks), gives Rings, which
+    are read as one. For type checkers, `open_rings` does the same with a single return type.
 
     wait: seconds to wait for a pool that does not exist yet.
 
@@ -50,7 +51,8 @@ def open(path: str | os.PathLike[str], *, wait: float = 0) -> Pool:  # noqa: A00
 
 
 def open_rings(path: str | os.PathLike[str], *, wait: float = 0) -> Rings:
-    """Opens the rings of all nodes of a run of several MPI ranks: their folder, or one of their ranks files. Raises as `open`."""
+    """Opens the rings of all nodes of a run of several MPI ranks: their folder, or one of their ranks files. Raises the
+    same errors as `open`."""
     return Rings(path, wait=wait)
 
 
@@ -66,9 +68,9 @@ class NodeRing(NamedTuple):
 
 
 class GlobalStep(StepMapping["npt.NDArray[Any]"]):
-    """A step that is held in the rings of all nodes, as a mapping: step["u"] is a verified copy of the whole array.
+    """A step that is held in the rings of all nodes. It is a mapping: step["u"] is a verified copy of the whole array.
 
-    A context manager: leaving the block checks and releases the step.
+    It is also a context manager: leaving the block checks and releases the step.
     """
 
     def __init__(self, rings: Rings, iteration: int, held: list[HeldStep]) -> None:
@@ -80,7 +82,7 @@ class GlobalStep(StepMapping["npt.NDArray[Any]"]):
 
     @property
     def held(self) -> bool:
-        """False after release."""
+        """Whether the step is held: False after the release."""
         return all(step.held for step in self.nodes)
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
@@ -93,12 +95,12 @@ class GlobalStep(StepMapping["npt.NDArray[Any]"]):
             _named(ring, step.verify)
 
     def check(self) -> None:
-        """Raises OverwrittenError unless everything read so far belongs to this step."""
+        """Raises OverwrittenError unless everything that was read up to now belongs to this step."""
         for ring, step in zip(self._rings.nodes, self.nodes):
             _named(ring, step.check)
 
     def release(self) -> None:
-        """Makes the last check and ends the hold in every case. A second call does nothing."""
+        """Makes the last check, and ends the hold whatever its result is. A second call has no effect."""
         with contextlib.ExitStack() as all_of_them:
             for step in self.nodes:
                 all_of_them.callback(step.release)
@@ -120,10 +122,10 @@ class GlobalStep(StepMapping["npt.NDArray[Any]"]):
 
 
 class Rings:
-    """The rings of all nodes of one run. Made by `open`. Each call reads them anew.
+    """The rings of all nodes of one run, made by `open`. Each call reads the rings again.
 
-    rings[17] holds the step of iteration 17 in every ring, rings[-1] the newest that all have. `in`, len() and iteration
-    refer to the iterations that all rings hold. Data of a single node is in `nodes`, for instance
+    rings[17] holds the step of iteration 17 in every ring, rings[-1] the newest step that all rings have. `in`, len()
+    and loops refer to the iterations that all rings have. The data of a single node are in `nodes`, for instance
     rings.nodes[1].pool.table().
 
     Closing, pickling and use in a child of fork() are as for a Pool.
@@ -165,7 +167,7 @@ class Rings:
 
     @property
     def steps(self) -> dict[int, list[StepInfo]]:
-        """Of each iteration that all rings hold, ascending: the step of each node."""
+        """{iteration: the step of each node}, for each iteration that all rings hold, in ascending order."""
         of_nodes = [{step.iteration: step for step in ring.pool.steps if step.run_id == self.run_id} for ring in self.nodes]
         common = sorted(set.intersection(*(set(steps) for steps in of_nodes)))
         return {iteration: [steps[iteration] for steps in of_nodes] for iteration in common}
@@ -189,7 +191,7 @@ class Rings:
     def __getitem__(self, iteration: slice) -> list[int]: ...
 
     def __getitem__(self, iteration: int | slice) -> GlobalStep | list[int]:
-        """Raises NotKeptError, a LookupError; ResourceError if a file system has no locks for it (use `read`).
+        """Raises NotKeptError (a LookupError); or ResourceError if a file system has no locks (use `read` then).
 
         A slice holds nothing: rings[10:20] lists the iterations 10 to 19 that all rings hold, rings[-3:] the newest three.
         """
@@ -216,10 +218,10 @@ class Rings:
                                                                        self.nodes[node].pool._index(name))))
 
     def array(self, name: str, steps: slice | Iterable[int] = slice(None), *, part: Any = ()) -> npt.NDArray[Any]:
-        """A verified copy of a variable of several steps as one array, whose first axis is that of the steps.
+        """A verified copy of a variable in several steps, as one array whose first axis is that of the steps.
 
-        steps: a slice as of rings[...], or iterations. part: an index of each step's array as NumPy takes it, such as
-        numpy.s_[100:200, 0]. Each step is assembled whole, one after the other, and its part copied.
+        steps: a slice as for rings[...], or iterations. part: a NumPy index into each step's array, such as
+        numpy.s_[100:200, 0]. One step after another is assembled as a whole, and then its part is copied.
         """
         chosen = self._in_slice(steps) if isinstance(steps, slice) else list(steps)
         variable = self._variable(name)
@@ -230,7 +232,8 @@ class Rings:
         return made
 
     def to_xarray(self, *, dims: Mapping[str, Sequence[str]] | None = None) -> xarray.Dataset:
-        """The steps that all rings hold as an xarray.Dataset along `iteration`, as Pool.to_xarray, without the recorded numbers."""
+        """The steps that all rings hold, as an xarray.Dataset along `iteration`. Like Pool.to_xarray, but without the
+        recorded numbers."""
         from .xarray import dataset_of
 
         return dataset_of(self, dims=dims)
@@ -279,7 +282,7 @@ class Rings:
 
 
 def is_rings(path: str | os.PathLike[str]) -> bool:
-    """Whether `open` of it gives Rings."""
+    """Whether `open(path)` gives Rings."""
     given = os.fsdecode(path)
     return given.endswith(ENDING) or os.path.isdir(given)
 
@@ -305,7 +308,7 @@ def _found(path: pathlib.Path) -> tuple[RanksFile, list[str]]:
             own[other.node] = str(file)[:-len(ENDING)]
     pools = []
     for node, described in enumerate(ranks.nodes):
-        recorded = folder / described.pool  # an absolute path stays as it is
+        recorded = folder / described.pool  # an absolute path is not changed
         beside = folder / recorded.name
         places = [pathlib.Path(own[node])] if node in own and os.path.exists(own[node]) else [recorded, beside]
         pools.append(str(next((place for place in places if described.pool and place.is_file()), places[0])))
@@ -329,7 +332,8 @@ def _opened(ranks: RanksFile, node: int, path: str, wait: float) -> NodeRing:
     expected = {key: (variable.dtype, kept_shape(described.boxes[key], variable.shape) if key in described.boxes
                       else variable.shape) for key, variable in ranks.variables.items()}
     found = {key: (variable.dtype, variable.shape) for key, variable in pool.variables.items()}
-    # A ring keeps only the last 508 to 511 bytes of longer parameters (no character is cut): then they cannot be checked.
+    # Of longer parameters, a ring keeps only the last 508 to 511 bytes (no character is cut); then the parameters
+    # cannot be checked.
     is_told = len(run.parameters.encode(errors="surrogateescape")) >= 508 or re.search(
         regions_pattern(ranks.variables, described.boxes) + "$", run.parameters)
     if found != expected or not is_told:
@@ -338,7 +342,7 @@ def _opened(ranks: RanksFile, node: int, path: str, wait: float) -> NodeRing:
 
 
 def _named(ring: NodeRing, read: Any) -> Any:
-    """Calls `read`; what it raises names the node."""
+    """Calls `read`, and adds the node's name to the errors that it raises."""
     try:
         return read()
     except Error as error:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SciPy's solvers as kept runs.
+"""SciPy's solvers as runs whose iterates are kept.
 
 `cg` and `solve_ivp` keep everything that they need to continue: after a kill, `ringside run --resume` resumes them with the
-same bits. `callback` publishes the iterates of any solver that passes them to a callback; such a run can begin again from
-the kept iterate, but its solver's own state is not kept.
+same bits. `callback` publishes the iterates of any solver that passes them to a callback; such a run can begin again
+from the kept iterate, but the solver's own state is not kept.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def callback(run: Writer, name: str | None = None,
              scalars: Callable[[Array], dict[str, float]] | None = None) -> Callable[..., None]:
     """A callback for cg, gmres (with callback_type="x"), minimize and others: publishes the iterate as a variable.
 
-    name: of the variable; by default the run's only one. scalars: a function that makes the run's scalars from an iterate.
-    Iterations are counted from run.next_iteration.
+    name: the name of the variable; by default, the run's only variable. scalars: a function that computes the run's
+    scalars from an iterate. Iterations are counted from run.next_iteration.
 
         with ringside.publish(variables={"x": x0}, solver="bfgs") as run:
             minimize(f, x0, callback=ringside.scipy.callback(run))
@@ -51,19 +51,21 @@ def callback(run: Writer, name: str | None = None,
 def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None,
        M: Any = None, callback: Callable[[Array], object] | None = None, tol: float | None = None,
        solver: str = "scipy cg", problem: str | None = None, **options: Any) -> tuple[Array, int]:
-    """scipy.sparse.linalg.cg as a kept run: the same recurrence, and every iterate is published.
+    """scipy.sparse.linalg.cg as a run whose iterates are kept: the recurrence is the same, and every iterate is
+    published.
 
     A, M: a matrix or LinearOperator, symmetric positive definite, real; M approximates the inverse of A. b: n doubles.
     x0: n doubles, or "Mb" for M times b. Stops when the residual's norm is below max(rtol * norm(b), atol), or 0. tol: the name
     that rtol had before SciPy 1.12.
-    callback: is called with x after each iteration, when it is published; a resumed run calls it for new ones only.
-    options: of ringside.publish. Returns x and 0, or x and the number of iterations if maxiter (10 n) were not enough.
-    Raises UsageError for complex numbers, and ArithmeticError, by which the run has failed, unless A and M are positive definite.
+    callback: called with x after each iteration, when the iterate is published; a resumed run calls it only for new
+    iterations. options: of ringside.publish. Returns x and 0, or x and the number of iterations if maxiter (10 n) were
+    not enough. Raises UsageError for complex numbers. Raises ArithmeticError, with which the run has failed, if A or M
+    is not positive definite.
 
     A step has x, the states r and p, and the scalars rho and residual (the norm of r). A resumed run continues from all
     of them. The problem is the same only if A (a matrix: its entries), b, x0, rtol, atol and the name of the problem are
-    the same. A LinearOperator has no entries: it is identified by its code, without the values that the code takes from
-    elsewhere; name these by `problem`.
+    the same. A LinearOperator has no entries: it is identified by its code, but not by values that the code takes from
+    elsewhere; identify these with `problem`.
     """
     operator, precondition = scipy.sparse.linalg.aslinearoperator(A), _operator(M)
     for name, matrix in (("A", operator), ("M", M)):
@@ -124,17 +126,20 @@ def solve_ivp(fun: Callable[..., Any], t_span: tuple[float, float], y0: Any, met
               solver: str | None = None, problem: str | None = None, pool: Any = None, run_options: Any = None,
               publishing: dict[str, Any] | None = None,
               **options: Any) -> Any:
-    """scipy.integrate.solve_ivp as a kept run, with its arguments and its result, an OdeResult.
+    """scipy.integrate.solve_ivp as a run whose steps are kept, with the arguments and the result (an OdeResult) of
+    solve_ivp.
 
-    method: RK23, RK45 or DOP853, or its class. They need the last t and y and the size of the next step only, so a resumed run
-    has the same bits, if fun(t, y) depends on t and y only. The other methods need more and are refused, as are complex numbers and
-    an event that is terminal at its second occurrence or later, because occurrences are not kept.
+    method: RK23, RK45 or DOP853, or the method's class. These methods need only the last t and y and the size of the
+    next step, so a resumed run has the same bits if fun(t, y) depends only on t and y. The other methods need more and
+    are refused. Complex numbers are also refused, and events that are terminal at their second occurrence or later,
+    because occurrences are not kept.
 
-    A step has y, and the scalars t and h (the size of the next step); with events also event: the number of the one that
-    ended the run, or -1. The result of a resumed run begins at the kept step: only the run before has t, y, sol and events
-    of earlier steps. pool, run_options, and others in publishing: options of ringside.publish. The problem is the same only
-    if t_span, y0, the method, rtol, atol, max_step, first_step, args (numbers, texts and arrays), the name of the problem and
-    the code of fun are the same. Values that fun takes from elsewhere are not compared: name them by `problem`.
+    A step has y, and the scalars t and h (the size of the next step); with events, also event: the number of the event
+    that ended the run, or -1. The result of a resumed run begins at the kept step: only the result of the earlier run
+    has t, y, sol and events of earlier steps. pool, run_options, and others in publishing: options of ringside.publish.
+    The problem is the same only if t_span, y0, the method, rtol, atol, max_step, first_step, args (numbers, texts and
+    arrays), the name of the problem and the code of fun are the same. Values that fun takes from elsewhere are not
+    compared: identify them with `problem`.
     """
     methods = {"RK23": scipy.integrate.RK23, "RK45": scipy.integrate.RK45, "DOP853": scipy.integrate.DOP853}
     name = method if isinstance(method, str) else getattr(method, "__name__", method)
@@ -172,7 +177,7 @@ def solve_ivp(fun: Callable[..., Any], t_span: tuple[float, float], y0: Any, met
         integrator = _publishing(methods[name], run, bool(watched))
         found = scipy.integrate.solve_ivp(fun, (begin, end), y, integrator, t_eval, dense_output, events, vectorized, args, **options)
         last = integrator.made[-1]
-        if found.status == 1:  # instead of the step across the event, the event itself is published
+        if found.status == 1:  # the event itself is published, in place of the step across the event
             terminal = [place for place, event in enumerate(watched) if getattr(event, "terminal", False) and len(found.t_events[place])]
             place = max(terminal, key=lambda place: (found.t_events[place][-1] - begin) * (end - begin))
             run.publish(run.next_iteration, {"y": found.y_events[place][-1]},
@@ -185,8 +190,8 @@ def solve_ivp(fun: Callable[..., Any], t_span: tuple[float, float], y0: Any, met
 
 
 def _publishing(method: type[Any], run: Writer, waits: bool) -> Any:
-    """The method as a class that begins with the kept step's size, and publishes its steps. waits: a step is published when the
-    next one begins, because only then it is known that no event ended the run within it."""
+    """A class of the method that begins with the kept step size, and publishes its steps. waits: a step is published
+    only when the next one begins, because only then is it known that no event has ended the run within the step."""
 
     class Publishing(method):  # type: ignore[misc]
         made: list[Any] = []
@@ -217,7 +222,7 @@ def _publishing(method: type[Any], run: Writer, waits: bool) -> Any:
 
 
 def _ended_by_event(t: float, y: Array, event: int, count: int) -> Any:
-    """The result of a run that was ended by an event before it was resumed."""
+    """The result of resuming a run that an event had already ended."""
     found = scipy.integrate.solve_ivp(lambda t, y: np.zeros_like(y), (t, t), y)  # OdeResult has no public name
     found.update(t=np.array([t]), y=y[:, np.newaxis], nfev=0, status=1, message="A termination event occurred.", success=True,
                  t_events=[np.array([t] if place == event else []) for place in range(count)],
@@ -255,12 +260,13 @@ def _tolerance(name: str, given: Any) -> float:
 
 
 def _shown(option: Any) -> str:
-    """As every NumPy shows it. Of an array, which may be shown in part, its bytes tell one from another."""
+    """The text of an option, the same with every NumPy. For an array, only the shape: its bytes distinguish it from
+    others."""
     return f"array{np.shape(option)}" if np.ndim(option) > 0 else repr(option.item() if isinstance(option, np.generic) else option)
 
 
 def _breakdown(what: str, value: float, operator: str) -> str:
-    """As Ringside's own cg says it."""
+    """The text of a breakdown, as in the messages of Ringside's own cg."""
     found = f"found {what} = {value:g}, expected a "
     if not math.isfinite(value):
         return found + "finite number: the entries of the matrix or of the right-hand side are too large or too small"
@@ -276,8 +282,8 @@ def _operator(M: Any) -> Callable[[Array], Array]:
 
 
 def _code_of(function: Any) -> bytes:
-    """What the problem's id hashes of a function that has no name of its own as a problem: its code, but not the values that it takes
-    from elsewhere. Of an object that is called, its type."""
+    """The bytes of a function that are hashed for the problem's id: its code, but not the values that it takes from
+    elsewhere. For another callable object, its type."""
     code = getattr(function, "__code__", None)
     if code is None:
         return f"{type(function).__module__}.{type(function).__qualname__}".encode()
@@ -290,7 +296,7 @@ def _code_of(function: Any) -> bytes:
 
 
 def _text_of(const: Any) -> str:
-    """The same in every process: a set has another order in each."""
+    """A text that is the same in every process, although the order of a set differs from process to process."""
     if isinstance(const, (tuple, frozenset)):
         texts = [_text_of(entry) for entry in const]
         return f"{type(const).__name__}({', '.join(texts if isinstance(const, tuple) else sorted(texts))})"
@@ -298,7 +304,8 @@ def _text_of(const: Any) -> str:
 
 
 def _entries(A: Any) -> bytes:
-    """What the problem's id hashes of a matrix; of a LinearOperator, which has no entries, its code."""
+    """The bytes of a matrix that are hashed for the problem's id; for a LinearOperator, which has no entries, those of
+    its code."""
     if A is None:
         return b""
     if isinstance(A, scipy.sparse.linalg.LinearOperator):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the steps that are read have in common: each is a mapping of the names that were published to arrays, or to nested
-structures of them (trees.py)."""
+"""The common part of all steps that are read: each step is a mapping of the published names to arrays or to nested
+structures of arrays (trees.py)."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _Entry = TypeVar("_Entry", covariant=True)
 class StepMapping(Mapping[str, _Entry]):
     """`keys`, `items`, `values`, `get` and `in` work as in every mapping. Only requested arrays are read.
 
-    Nested structures have the names under which they were published. The variables in which they are packed (`variables`)
-    are not entries, but step["tree.f64"] gives them, too.
+    Nested structures have the names under which they were published. The variables in which they are packed
+    (`variables`) are not entries, but can be read, too: step["tree.f64"].
     """
 
     variables: Mapping[str, Variable]
@@ -53,12 +53,12 @@ class StepMapping(Mapping[str, _Entry]):
         return id(self)
 
     def tree(self) -> dict[str, Any]:
-        """All that was published, with the structure that it had (docs/publish/python.md#many-arrays). dict(step) is the same; for type
-        checkers, the entries of this one may be structures."""
+        """Everything that was published, with the published structure (docs/publish/python.md#many-arrays). The result
+        is equal to dict(step); for type checkers, the entries of this result may be structures."""
         return dict(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        """np.asarray(step) of a step that has one variable."""
+        """np.asarray(step), for a step that has only one variable."""
         names = list(self)
         if len(names) != 1:
             raise UsageError(f"iteration {self.iteration} has {len(names)} variables; expected one of them: step[{names[0]!r}]")
@@ -81,7 +81,7 @@ class StepMapping(Mapping[str, _Entry]):
         return list(self)
 
     def _packed(self) -> Tree | None:
-        """Of a step with nested structures: how they are packed."""
+        """For a step with nested structures: how they are packed."""
         return None
 
     def _names(self) -> Collection[str]:

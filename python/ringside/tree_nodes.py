@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The nodes of a tree of arrays (trees.py). Each node takes what is published (`collect`), gives back what is kept (`rebuilt`), and
-describes itself for the variable tree.table (`described`)."""
+"""The nodes of a tree of arrays (trees.py). Each node takes what is published (`collect`), rebuilds what is kept
+(`rebuilt`), and describes itself for the variable tree.table (`described`)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .variables import DTYPES
 BITS = "tree.bits"
 PACKED = {np.dtype(numpy): f"tree.{name}" for name, (_, numpy) in DTYPES.items()}
 FORMAT: Any = np.lib.format  # the format of .npy files, for which NumPy has no types
-LONG_INT_BYTES = 32  # for an int of more than 64 bits, for instance the state of numpy.random.PCG64
+LONG_INT_BYTES = 32  # for ints of more than 64 bits, for instance the state of numpy.random.PCG64
 
 Fetch = Callable[[str], "npt.NDArray[Any]"]
 """Gives a variable's array by name. It is called once for each variable, not for each leaf."""
 
 
 class Own:
-    """A variable of its own: an entry at the top."""
+    """A separate variable, which is an entry at the top."""
 
     def __init__(self, name: str, restore: Callable[[npt.NDArray[Any]], Any] | None = None) -> None:
         self.name: str = name
@@ -45,7 +45,7 @@ class Own:
 
 
 class Fixed:
-    """A text or None: a part of the structure, the same in every step."""
+    """A text or None. It is a part of the structure, and the same in every step."""
 
     def __init__(self, value: str | None) -> None:
         self.value = value
@@ -66,7 +66,8 @@ class Fixed:
 
 
 class Leaf:
-    """An array or a number. first: its first entry in the packed variable; in tree.bits, its first byte."""
+    """An array or a number. first: the index of its first entry in the packed variable; in tree.bits, of its first
+    byte."""
 
     def __init__(self, dtype: np.dtype[Any], shape: tuple[int, ...], form: str = "array", foreign: str = "",
                  restore: Callable[[npt.NDArray[Any]], Any] | None = None) -> None:
@@ -184,7 +185,7 @@ class Branch:
                 raise
 
     def step_to(self, key: Any) -> str:
-        """An entry's part of a path in a line."""
+        """An entry's part of the path in an error's line."""
         return f": {key}" if self.is_top else f".{key}" if self.form == "namedtuple" else f"[{json.dumps(key)}]"
 
     def rebuilt(self, fetch: Fetch, as_declared: bool) -> Any:
@@ -224,7 +225,7 @@ class Branch:
 
 
 def text_of(dtype: np.dtype[Any]) -> str:
-    """A dtype in the table: as in the header of a .npy file; of another library, its name."""
+    """The text of a dtype in the table: as in the header of a .npy file; for a dtype of another library, its name."""
     if dtype.isbuiltin == 2:
         return str(dtype.name)
     described: Any = FORMAT.dtype_to_descr(dtype)
@@ -232,7 +233,8 @@ def text_of(dtype: np.dtype[Any]) -> str:
 
 
 def shown(given: Any) -> str:
-    """A value in a line: of an array its dtype and shape, anything else as Python writes it, if that is short."""
+    """The text for a value in an error's line: for an array its dtype and shape; for anything else its repr, if that is
+    short."""
     if given is None or isinstance(given, (str, bytes, bool, int, float, complex)):
         shown = repr(given)
         return shown if len(shown) <= 60 else f"a {type(given).__name__} of {len(shown)} characters"

@@ -59,7 +59,8 @@ def node_of_table(node: Any, variables: Mapping[str, Variable]) -> Any:
 
 @functools.cache
 def _namedtuple(name: str, fields: tuple[str, ...]) -> Any:
-    """The class of those that are read. They are pickled by name and fields, because no module has it."""
+    """The class of named tuples that are read. They are pickled with the name and the fields, because no module
+    contains the class."""
     def reduced(made: tuple[Any, ...]) -> tuple[Any, ...]:
         return _named, (name, fields, tuple(made))
 
@@ -74,7 +75,7 @@ def _named(name: str, fields: tuple[str, ...], entries: tuple[Any, ...]) -> Any:
 
 def _leaf_of_table(node: Mapping[str, Any], variables: Mapping[str, Variable]) -> Leaf:
     shape = tuple(int(extent) for extent in node["shape"])
-    # If all leaves of a dtype are empty, no variable exists for them.
+    # If all leaves of a dtype are empty, the pool has no variable for this dtype.
     name = node["in"]
     variable = Variable("u8" if name == BITS else name.partition(".")[2], (1,)) if 0 in shape and name not in variables else variables[name]
     dtype = _dtype_of(node) if "dtype" in node else variable.numpy_dtype

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many arrays at once: nested dicts, lists and tuples of arrays as the variables of a run, and back.
+"""Many arrays at once: converts nested dicts, lists and tuples of arrays to the variables of a run, and back.
 
-A pool has at most 256 variables, of twelve dtypes and a grammar of names. What cannot be a variable of its own is packed: the
-leaves of one dtype follow one another in one variable (tree.f64), and those of other dtypes in tree.bits, byte for byte. The
-variable tree.table says in JSON where each leaf lies. It is in every step, so a reader needs nothing of the program that wrote it
-(docs/publish/python.md#many-arrays). Packed variables are states: a norm over pressures and velocities is the norm of nothing, and most
-integers of a state are counters, indices or random numbers.
+A pool has at most 256 variables, with twelve dtypes and restricted names. What cannot be a separate variable is packed:
+the leaves of one dtype are stored one after another in one variable (tree.f64), and the bytes of leaves with other
+dtypes in tree.bits. The variable tree.table contains JSON that says where each leaf is stored. It is in every step, so
+that a reader needs nothing from the program that wrote the step (docs/publish/python.md#many-arrays). Packed variables
+are states, because a norm over pressures and velocities has no meaning, and most integers of a state are counters,
+indices or random numbers.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _EXPECTED = "an array, a number, a text, None, or a dict, list or tuple of these
 
 
 class Tree:
-    """What a step has, by the names that were published: variables of their own, and trees of packed arrays."""
+    """The content of a step by the published names: separate variables, and trees of packed arrays."""
 
     def __init__(self, names: list[Any], nodes: list[Any]) -> None:
         self._root = Branch("dict", names, nodes, lambda entries: dict(zip(names, entries)))
@@ -49,7 +50,8 @@ class Tree:
 
     @staticmethod
     def of_table(table: bytes, variables: Mapping[str, Variable], where: str) -> Tree:
-        """Of the JSON in a pool. Raises UsageError if it is none that this version understands."""
+        """The tree that the JSON in a pool describes. Raises UsageError if this version does not understand the
+        JSON."""
         try:
             pairs = json.loads(table)["dict"]
             return Tree([key for key, _ in pairs], [node_of_table(node, variables) for _, node in pairs])
@@ -58,24 +60,25 @@ class Tree:
                              "expected one that ringside.publish wrote") from None
 
     def names(self) -> list[Any]:
-        """Of the entries at the top, in the order published."""
+        """The names of the entries at the top, in the published order."""
         return list(self._nodes)
 
     def __contains__(self, name: object) -> bool:
         return name in self._nodes
 
     def entry(self, name: Any, fetch: Fetch, as_declared: bool = False) -> Any:
-        """What was published by this name. as_declared: tensors as tensors, where the program declared them."""
+        """What was published with this name. as_declared: tensors are rebuilt as tensors if the program declared
+        them."""
         return self._nodes[name].rebuilt(functools.cache(fetch), as_declared)
 
     def whole(self, fetch: Fetch) -> dict[Any, Any]:
-        """All of it."""
+        """The whole tree."""
         made: dict[Any, Any] = self._root.rebuilt(functools.cache(fetch), False)
         return made
 
 
 class Packing(Tree):
-    """The variables of a tree that a program declares, and how each step of it fills them."""
+    """The variables of a tree that a program declares, and how each step fills these variables."""
 
     def __init__(self, own: dict[str, Variable], entries: Mapping[Any, Any]) -> None:
         leaves: list[Leaf] = []
@@ -108,7 +111,7 @@ class Packing(Tree):
         """To be declared."""
 
     def pieces(self, what: str, given: Any) -> list[Any]:
-        """For each variable an array, or a list of buffers that fill it. what: of the line of what is refused."""
+        """For each variable an array, or a list of buffers that fill it. what: the subject of an error's line."""
         out: dict[str, list[Any]] = {name: [None] * len(counts) for name, counts in self._counts.items()}
         out[TABLE] = [self.table]
         try:
@@ -118,7 +121,8 @@ class Packing(Tree):
         return [out[name] for name in self.variables]
 
     def views(self, name: Any, fetch: Fetch) -> Any:
-        """As `entry`, with arrays without dimensions in place of numbers: to be written in a step's block."""
+        """Like `entry`, but with arrays without dimensions in place of numbers, so that these can be written in a
+        step's block."""
         return self._nodes[name].views(functools.cache(fetch))
 
     def fill(self, what: str, name: Any, given: Any, fetch: Fetch) -> None:
@@ -139,9 +143,10 @@ class Packing(Tree):
 
 
 class PackedStep:
-    """The ClaimedStep of a run with packed arrays: step["levels"] is the structure, with arrays in shared memory.
+    """The ClaimedStep of a run with packed arrays. step["levels"] is the structure, with arrays in shared memory.
 
-    A number of the structure is an array without dimensions: step["state"]["n"][...] = 3. step["levels"] = [...] copies all.
+    A number in the structure is an array without dimensions: step["state"]["n"][...] = 3. step["levels"] = [...] copies
+    a whole structure.
     """
 
     def __init__(self, core: ClaimedStep, packing: Packing, scalars: Sequence[str]) -> None:
@@ -156,12 +161,12 @@ class PackedStep:
 
     @property
     def skipped(self) -> bool:
-        """Whether its arrays are not published (see ClaimedStep.skipped)."""
+        """True if the step's arrays are not published (see ClaimedStep.skipped)."""
         return self._core.skipped
 
     @property
     def scalars(self) -> dict[str, ScalarValue]:
-        """Its scalars, by name."""
+        """The step's scalars, by name."""
         return self._core.scalars
 
     @scalars.setter
@@ -188,7 +193,7 @@ class PackedStep:
             self._packing.fill(f"iteration {self.iteration}", name, value, self._core.__getitem__)
 
     def previous(self, name: str) -> Any:
-        """The same of the step before, read-only (see ClaimedStep.previous)."""
+        """The same entry of the previous step, read-only (see ClaimedStep.previous)."""
         if name not in self._packing:
             return self._core.previous(self._checked(name))
         return None if self._core.previous(TABLE) is None else self._packing.entry(name, self._before)
@@ -205,12 +210,13 @@ class PackedStep:
 
 
 def is_own(name: Any, variables: Mapping[str, Variable]) -> bool:
-    """Whether an entry of that name is a variable of its own. An entry may have the name of a packed variable, and is packed then."""
+    """Whether an entry with this name is a separate variable. An entry that has the name of a packed variable is
+    packed."""
     return name in variables and name not in _RESERVED
 
 
 def tree_of(pool: Any, fetch: Fetch) -> Tree | None:
-    """That of a step of a pool, whose variables `fetch` gives; None if nothing is packed."""
+    """The tree of a pool's step, whose variables `fetch` gives; None if nothing is packed."""
     if TABLE not in pool.variables:
         return None
     table = fetch(TABLE).tobytes()
@@ -221,11 +227,11 @@ def tree_of(pool: Any, fetch: Fetch) -> Tree | None:
 
 
 def packed(variables: Mapping[Any, Any]) -> tuple[dict[str, Variable], Packing | None]:
-    """The variables to be declared for the entries of `publish(variables)`, and how they are packed: None if each is a variable
-    of its own and comes back as an array.
+    """The variables that are declared for the entries of `publish(variables)`, and how entries are packed: None if each
+    entry is a separate variable and is read as an array.
 
-    A description (a Variable, a pair of dtype and shape) is a variable. So is an array with a name, a dtype and a shape that a
-    variable may have, unless there are more than 256. Everything else is packed.
+    A description (a Variable, a pair of dtype and shape) becomes a variable. An array whose name, dtype and shape a
+    variable may have also becomes a variable, unless there are more than 256. Everything else is packed.
     """
     own: dict[str, Variable] = {}
     described: dict[str, Variable] = {}
@@ -273,7 +279,7 @@ def _has_numbers_only(given: list[Any] | tuple[Any, ...]) -> bool:
 
 
 def _node_of(given: Any, leaves: list[Leaf], depth: int) -> Any:
-    """The structure of what is given; its leaves are appended."""
+    """The node for what is given. Its leaves are appended to `leaves`."""
     if depth > _MOST_DEPTH:
         raise Unfit("a structure in which something contains itself, or one more than 100 deep", "a tree")
     if given is None or isinstance(given, str):  # includes subclasses of str, such as those of Enum and NumPy
@@ -343,7 +349,7 @@ def _long_int(given: int) -> Leaf:
 
 
 def _restorer_of(given: Any) -> Callable[[npt.NDArray[Any]], Any] | None:
-    """Makes a tensor of an array, as the program's own leaf is one."""
+    """If the program's leaf is a tensor: a function that makes such a tensor from an array; otherwise None."""
     torch: Any = sys.modules.get("torch")
     jax: Any = sys.modules.get("jax")
     if is_torch(given):

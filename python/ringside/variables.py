@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The description of a variable, and how `publish` takes one from a tuple or an array. The names of types for type checkers are
-here, too: what a dtype, a shape and a variable may be given as."""
+"""The description of a variable, and how `publish` takes one from a tuple or an array. This module also has the names
+of types for type checkers: the forms in which a dtype, a shape and a variable may be given."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ScalarValue = Union[SupportsFloat, SupportsIndex]
 
 
 class SupportsArray(Protocol):
-    """An array of NumPy, or of a library that makes one of its own."""
+    """An array of NumPy, or an object from which its library makes such an array."""
 
     def __array__(self) -> npt.NDArray[Any]: ...
 
@@ -58,8 +58,8 @@ class Variable:
 
     dtype: "f64" or another name of docs/publish/variables.md (its digits are bits), or a NumPy dtype, or "float64".
     shape: () is one entry.
-    role: "field" is kept and reduced; "state" is kept only: what the solver needs to continue.
-    unit: at most 31 printable ASCII characters.
+    role: a "field" is kept and reduced; a "state" is only kept, because the solver needs it to continue. unit: at most
+    31 printable ASCII characters.
 
     >>> ringside.Variable("float32", 1000, unit="K")
     Variable(dtype='f32', shape=(1000,), role='field', unit='K')
@@ -75,7 +75,7 @@ class Variable:
         given: Any = shape
         try:
             extents = tuple(given)
-        except TypeError:  # a number stands for a single extent
+        except TypeError:  # a number means a single extent
             extents = (given,)
         object.__setattr__(self, "shape", tuple(whole(f"shape {given!r}", extent, least=1, most=2**63 - 1) for extent in extents))
         object.__setattr__(self, "dtype", dtype_name(dtype))
@@ -86,7 +86,7 @@ class Variable:
 
     @property
     def numpy_dtype(self) -> np.dtype[Any]:
-        """The dtype of its arrays."""
+        """The NumPy dtype of the variable's arrays."""
         return np.dtype(DTYPES[self.dtype][1])
 
 
@@ -97,8 +97,8 @@ VariableLike = Union[Variable, tuple[DTypeLike, Union[SupportsIndex, Iterable[Su
 
 
 def dtype_name(given: Any) -> DTypeName:
-    """The name of a dtype: of itself, or of what numpy.dtype accepts. Of texts, NumPy's long names only ("float64"):
-    its "i8" has 8 bytes, and that of Ringside 8 bits."""
+    """The name of a dtype that is given by this name, or by anything that numpy.dtype accepts. Of NumPy's names, only
+    the long ones are accepted ("float64"), because its "i8" has 8 bytes, and Ringside's "i8" has 8 bits."""
     if isinstance(given, str) and given in DTYPES:
         return given
     try:
@@ -113,12 +113,12 @@ def dtype_name(given: Any) -> DTypeName:
 
 
 def is_description(given: Any) -> bool:
-    """Whether it is a Variable, or a pair of dtype and shape."""
+    """Whether `given` is a Variable, or a pair of dtype and shape."""
     return isinstance(given, Variable) or (isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], (str, type, np.dtype)))
 
 
 def variable_of(name: str, given: Any) -> Variable:
-    """That of a description."""
+    """The Variable of a description."""
     text_of("the name of a variable", name)
     if isinstance(given, Variable):
         return given
@@ -129,7 +129,7 @@ def variable_of(name: str, given: Any) -> Variable:
 
 
 def scalar_types(given: Mapping[str, Any] | Sequence[str]) -> dict[str, tuple[int, str]]:
-    """Names to the numbers of ringside.h (1 f64, 2 i64) and units."""
+    """{name: (the type's number in ringside.h (1 f64, 2 i64), the unit)}."""
     if isinstance(given, str):
         raise UsageError(f"scalars: found the text {given!r}; expected a list of names, or names with f64 or i64")
     pairs: list[tuple[str, Any]] = list(given.items()) if isinstance(given, Mapping) else [(name, "f64") for name in given]

@@ -43,13 +43,13 @@ def publish(variables: Mapping[str, VariableLike], *, scalars: Mapping[str, Scal
             pool: str | os.PathLike[str] | None = None, run_options: str | Sequence[str] | None = None,
             socket: str | None = None, buffers: int = 0, peer_timeout: float = 0, pool_use: PoolUse | None = None,
             on_analyzer_loss: AnalyzerLoss | None = None, coordination: Coordination | None = None) -> Writer:
-    """Attaches to an analyzer and waits until it accepts. The Writer is a context manager.
+    """Attaches to an analyzer, and waits until the analyzer accepts. The Writer is a context manager.
 
     pool: starts an analyzer for this run, which keeps its steps in this file; the run continues if the file holds steps
         of the same problem (`kept`, `next_iteration`). Under `ringside run`: the analyzer's pool must be this one.
     run_options: options of `ringside run` for that analyzer: "--slots 16 --durability process", or a list of words.
-    Without either, the environment selects the analyzer: RINGSIDE_SOCKET, which `ringside run -- PROGRAM` sets; else RINGSIDE_POOL;
-    else the analyzer of the service.
+    Without either, the environment selects the analyzer: RINGSIDE_SOCKET, which `ringside run -- PROGRAM` sets;
+    otherwise RINGSIDE_POOL; otherwise the analyzer of the service.
 
     variables: by name, a Variable, a pair of dtype and shape ("f64", (1000,)), an array, whose dtype and shape it
         gets, or nested dicts, lists and tuples of arrays (docs/publish/python.md#many-arrays).
@@ -61,9 +61,9 @@ def publish(variables: Mapping[str, VariableLike], *, scalars: Mapping[str, Scal
     problem_bytes: other data that the iterates depend on, for instance a matrix: bytes or an array, kept as a hash.
     work: nonzeros, cells or another number to which an iteration's work is proportional.
 
-    `ringside run -- PROGRAM` and run_options set the others. An argument that is given takes precedence:
-    socket: the analyzer's. buffers: 2 to 64. peer_timeout: seconds. pool_use: "fresh", "overwrite", "resume".
-    on_analyzer_loss: "wait", "continue", "stop". coordination: "locks", "messages".
+    `ringside run -- PROGRAM` and run_options set the others. A given argument takes precedence: socket: the analyzer's.
+    buffers: 2 to 64. peer_timeout: seconds. pool_use: "fresh", "overwrite", "resume". on_analyzer_loss: "wait",
+    "continue", "stop". coordination: "locks", "messages".
 
     Raises UsageError for an argument, RefusedError if the analyzer refuses, PeerLostError if there is none.
     """
@@ -111,10 +111,10 @@ class Reply(NamedTuple):
 
 
 class KeptStep(StepMapping[Any]):
-    """The step that a resumed run continues from: a copy of each variable, by name, and its scalars. Nested
-    structures that were published are returned as such.
+    """The step from which a resumed run continues: a copy of each variable, by name, and the scalars. Published nested
+    structures are returned as such structures.
 
-    A variable is copied when it is first used, which must be before the first publish.
+    A variable is copied when it is first used. The first use must be before the first publish.
     """
 
     def __init__(self, core: _core.Writer, iteration: int, variables: Mapping[str, Variable], scalars: Sequence[str],
@@ -150,15 +150,15 @@ class KeptStep(StepMapping[Any]):
 
 
 class Writer:
-    """A run that is published. Made by `publish`; a context manager.
+    """A published run, made by `publish`. It is a context manager.
 
     Leaving the block detaches and returns when every step is committed. The outcome is "finished"; after an exception
-    "failed", after Ctrl-C or `ringside stop` "stopped". `detach` sets another one. A run with `pool` outside of a block
-    ends with the script, by the same rules; in an interactive session, or if nothing refers to it any more, its outcome is
-    "stopped".
+    it is "failed", after Ctrl-C or `ringside stop` it is "stopped". `detach` sets another outcome. A run with `pool`
+    that is not in a block ends with the script, by the same rules. In an interactive session, or if nothing refers to
+    the run any more, its outcome is "stopped".
     """
 
-    _owner: int | None = None  # the id of the process, if the run has its own analyzer
+    _owner: int | None = None  # the process id, if the run has its own analyzer
     _view: LiveView | None = None
 
     def __init__(self, variables: dict[str, Variable], scalars: dict[str, tuple[int, str]],
@@ -183,24 +183,25 @@ class Writer:
 
     @property
     def reply(self) -> Reply | None:
-        """The last reply of a trigger, as read when the newest step was claimed; None if there was none."""
+        """The last reply of a trigger, read when the newest step was claimed; None if there was no reply."""
         found = self._core.reply()
         return None if found is None else Reply(*found)
 
     @property
     def account(self) -> dict[str, Any] | None:
-        """The account of a run with `pool`, once it has ended, in the form of `ringside run --summary`; otherwise None."""
+        """The account of a run with `pool` after its end, in the form of `ringside run --summary`; otherwise None."""
         text = self._core.account()
         found: dict[str, Any] | None = json.loads(text) if text else None
         return found
 
     @property
     def counts(self) -> Counts:
-        """Steps published and skipped, and the seconds that claims waited."""
+        """The numbers of published and skipped steps, and the seconds for which claims waited."""
         return Counts(*self._core.counts())
 
     def step(self, iteration: int, *, wait: bool = True) -> ClaimedStep:
-        """The step of an iteration, to be written in a `with` block. Each iteration is greater than the one before.
+        """The step of an iteration, which is written in a `with` block. Each iteration must be greater than the
+        previous one.
 
         wait=False: if no buffer is free, the step counts as skipped (`step.skipped`), and its arrays are not published.
         """
@@ -210,11 +211,11 @@ class Writer:
 
     def publish(self, iteration: int, arrays: Mapping[str, ArrayLike], scalars: Mapping[str, ScalarValue] | None = None, *,
                 wait: bool = True) -> bool:
-        """Copies an array for each variable into a buffer and publishes it: a step in one call.
+        """Publishes a step in one call: copies an array for each variable into a buffer, and publishes the buffer.
 
-        An array has the dtype and the shape of its variable, in any layout; otherwise this raises UsageError, which is a
-        ValueError. False: the step was skipped, because there is no analyzer and on_analyzer_loss is "continue", or with
-        wait=False because no buffer was free.
+        An array must have the dtype and the shape of its variable, with any layout; otherwise UsageError, a ValueError,
+        is raised. Returns False if the step was skipped, because there is no analyzer and on_analyzer_loss is
+        "continue", or with wait=False because no buffer was free.
         """
         if not isinstance(arrays, Mapping):
             raise UsageError(f"iteration {iteration}: found a {type(arrays).__name__}, expected arrays by name: "
@@ -232,7 +233,7 @@ class Writer:
                                          given, wait)
 
     def skip(self) -> None:
-        """Counts a step as skipped that the solver made but does not publish."""
+        """Counts a step that the solver made but does not publish as skipped."""
         self._core.skip()
 
     def detach(self, outcome: Outcome = "finished") -> None:
@@ -245,7 +246,7 @@ class Writer:
                 self._view.finish(self.account)
 
     def _watch(self, pool: str) -> None:
-        """It has an analyzer of its own: it is shown in a notebook, and ended with the interpreter."""
+        """For a run with its own analyzer: shows the run in a notebook, and ends it with the interpreter."""
         self._owner = os.getpid()
         _open_runs.add(self)
         if in_notebook():
@@ -253,7 +254,8 @@ class Writer:
 
     @property
     def _ends_here(self) -> bool:
-        """Whether it has an analyzer of its own and goes on, in this process: not in a child of fork()."""
+        """Whether the run has its own analyzer, has not ended, and belongs to this process, which then is not a child
+        of fork()."""
         return self._owner == os.getpid() and not self._core.detached
 
     def __del__(self) -> None:
@@ -302,7 +304,7 @@ def _end_open_runs() -> None:
 
 
 def _own_pool(pool: str | None, socket: str | None) -> str | None:
-    """The pool for which the library starts an analyzer, by the order of ringside_writer_attach."""
+    """The pool for which the library starts an analyzer, chosen by the rules of ringside_writer_attach."""
     if socket is not None or os.environ.get("RINGSIDE_SOCKET"):
         return None
     return pool or os.environ.get("RINGSIDE_POOL") or None

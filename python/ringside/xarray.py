@@ -32,7 +32,8 @@ _FIRST_WORD = b"PMEMOBJ\0"  # of a pool file (docs/formats/ring_format.md)
 
 
 class _Steps(BackendArray):
-    """A variable of several steps: nothing is read until it is indexed, and then the part of it that is asked for."""
+    """A variable in several steps. Nothing is read until the variable is indexed, and then only the requested part is
+    read."""
 
     def __init__(self, source: Pool | Rings, name: str, steps: Sequence[StepInfo] | Sequence[int]) -> None:
         variable = source.variables[name]
@@ -49,7 +50,8 @@ class _Steps(BackendArray):
         places = np.atleast_1d(np.arange(len(self._steps))[first])
         chosen: Any = [self._steps[place] for place in places]
         # `part` is used as NumPy's index of an array. NumPy would take several vectors as the indices of single
-        # entries, but here each vector selects along its own axis, so they are applied one after the other below.
+        # entries, but here each vector selects along its own axis. Therefore the vectors are applied one after another
+        # below.
         basic = tuple(slice(None) if isinstance(index, np.ndarray) else index for index in part)
         try:
             read = self._source.array(self._name, chosen, part=basic)
@@ -66,7 +68,8 @@ class _Steps(BackendArray):
 
 def dataset_of(source: Pool | Rings, *, run: RunInfo | str | None = None, drop_variables: str | Iterable[str] | None = None,
                dims: Mapping[str, Sequence[str]] | None = None) -> xarray.Dataset:
-    """What Pool.to_xarray and Rings.to_xarray give. drop_variables: names that the dataset does not have."""
+    """The dataset that Pool.to_xarray and Rings.to_xarray return. drop_variables: names that the dataset must not
+    have."""
     dropped = {drop_variables} if isinstance(drop_variables, str) else set(drop_variables or ())
     steps: Sequence[StepInfo] | Sequence[int]
     if isinstance(source, Rings):
@@ -143,7 +146,8 @@ def _lazy(source: Pool | Rings, name: str, variable: Variable, steps: Sequence[S
 
 
 def _floats(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A column of integers of which one is absent or has more than 64 bits, as floats, and NaN."""
+    """A column of integers. If an integer is absent or has more than 64 bits, the result has floats, with NaN for
+    absent values."""
     if column.dtype != object:
         return column
     return np.array([np.nan if value is None else float(value) for value in column], np.float64)
@@ -157,7 +161,7 @@ def _units(pool: Pool, steps: Sequence[StepInfo]) -> dict[str, str]:
 
 
 def _attributes(pool: Pool, run_ids: set[str]) -> dict[str, str]:
-    """Of a dataset that has steps of one run: which one."""
+    """Attributes that identify the run, if the dataset has only steps of one run."""
     for run in pool.runs:
         if {run.run_id} == run_ids:
             return {key: getattr(run, key) for key in ("run_id", "solver", "problem", "parameters")}

@@ -16,7 +16,7 @@ struct DType {
   const char* numpy;
 };
 
-/// The dtypes by number; 0 is not a dtype. They are little-endian, as in the pool.
+/// The dtypes by number; 0 is not a dtype. All dtypes are little-endian, as in the pool.
 constexpr DType kDTypes[] = {{"", ""},       {"f32", "<f4"}, {"f64", "<f8"}, {"c64", "<c8"}, {"c128", "<c16"},
                              {"i8", "|i1"},  {"i16", "<i2"}, {"i32", "<i4"}, {"i64", "<i8"}, {"u8", "|u1"},
                              {"u16", "<u2"}, {"u32", "<u4"}, {"u64", "<u8"}};
@@ -27,8 +27,8 @@ const DType& known(std::uint16_t number) {
   return kDTypes[number];
 }
 
-/// The objects of NumPy that the module uses. They are never freed, because at the end of the process no interpreter
-/// exists that could free them.
+/// The objects of NumPy that the module uses. These objects are never freed, because at the end of the process there is
+/// no interpreter that could free them.
 struct NumPy {
   Object ndarray, empty, asarray, copyto;
   std::vector<Object> dtypes;
@@ -49,7 +49,8 @@ const NumPy& numpy() {
   return *found;
 }
 
-// --- Memory: bytes that another object owns, as a buffer. It is the base of an array that NumPy makes of it.
+// --- Memory: bytes that another object owns, as a buffer. NumPy makes an array from this object, which is then the
+// array's base.
 
 struct Memory {
   PyObject_HEAD;
@@ -118,7 +119,7 @@ Object array_at(const Variable& variable, const void* data, PyObject* owner, boo
 void make_read_only(PyObject* array) {
   called(PyObject_CallMethodObjArgs(array, numpy().setflags_name.get(), Py_False, nullptr));
   const Object base = called(PyObject_GetAttr(array, numpy().base_name.get()));
-  // Otherwise setflags(write=True) would succeed later.
+  // Without the next line, a later setflags(write=True) would succeed.
   if (Py_TYPE(base.get()) == memory_type) reinterpret_cast<Memory*>(base.get())->writeable = false;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NumPy arrays of variables. They are made and read through NumPy's Python interface and the buffer protocol, which are
-// the same in every release of NumPy. The structs of NumPy's C interface differ between NumPy 1 and 2.
+// NumPy arrays of variables. This code makes and reads arrays with NumPy's Python interface and the buffer protocol,
+// which are the same in every release of NumPy. The structs of NumPy's C interface differ between NumPy 1 and 2.
 #pragma once
 
 #include <utility>
@@ -29,7 +29,7 @@ struct Variable {
 
 /// An array of a variable at `data`, without a copy. `owner` keeps the memory.
 Object array_at(const Variable& variable, const void* data, PyObject* owner, bool writeable);
-/// From now on, this array, which array_at made, refuses to be written. Views of it that already exist are not changed.
+/// Makes an array that array_at made read-only from now on. Existing views of the array are not changed.
 void make_read_only(PyObject* array);
 
 struct NewArray {
@@ -39,8 +39,8 @@ struct NewArray {
 /// A new array of a variable, with its own memory.
 NewArray new_array(const Variable& variable);
 
-/// The memory of a NumPy array. It keeps the array alive while this object lives. (It is not for other objects: their
-/// shape and strides may point into the Py_buffer itself, which moves with this object.)
+/// The memory of a NumPy array. Keeps the array alive while this object exists. (Only for NumPy arrays: the shape and
+/// strides of other objects may point into the Py_buffer itself, which moves with this object.)
 class Buffer {
  public:
   explicit Buffer(PyObject* object, int flags = PyBUF_STRIDES) { called(PyObject_GetBuffer(object, &view_, flags)); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ClaimedStep: the object of `with run.step(k) as step`. A solver makes and leaves one in every step, when its own data
-// fill the caches. A class written in Python would touch several times as much memory (docs/publish/python.md#costs).
+// ClaimedStep: the object of `with run.step(k) as step`. A solver makes and leaves such an object in every step, when
+// the solver's own data fill the caches. A class written in Python would touch several times as much memory
+// (docs/publish/python.md#costs).
 #include <cstddef>
 
 #include "writer.hpp"

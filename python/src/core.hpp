@@ -34,12 +34,13 @@ struct Shared {
   int depth = fork_depth();
 };
 
-/// While this object lives, other threads may take the interpreter's lock.
+/// While this object exists, other threads may take the interpreter's lock.
 class Released {
  public:
   Released() : state_(PyEval_SaveThread()) {}
   /// Before Python 3.14, the interpreter at its end unwinds the stacks of other threads that wait for its lock. C++
-  /// functions cannot continue after that, so such a thread, a daemon, sleeps until the process has ended.
+  /// functions cannot continue after that. Therefore such a thread, which is a daemon, sleeps until the process has
+  /// ended.
   ~Released() {
     try {
       PyEval_RestoreThread(state_);

@@ -280,7 +280,7 @@ void destroy_instance(PyObject* self) {
   free_object(self);
 }
 
-/// The arguments of a call. Each must be given, by its position or by its name.
+/// The arguments of a call. Each argument must be given, by its position or by its name.
 template <std::size_t count>
 std::array<PyObject*, count> arguments_of(const char* const (&names)[count], PyObject* const* given, Py_ssize_t placed,
                                           PyObject* keywords) {

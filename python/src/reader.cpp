@@ -46,7 +46,7 @@ class HeldStep {
   void check() { made(Call::kShort, ringside_step_check); }
   void release() {
     reader_.made(Call::kShort, [&](auto*) {
-      ringside_step* const step = std::exchange(step_, nullptr);  // freed whatever the result of the last check
+      ringside_step* const step = std::exchange(step_, nullptr);  // freed whatever the result of the last check is
       return step != nullptr ? ringside_step_release(step) : RINGSIDE_OK;
     });
   }
@@ -150,8 +150,8 @@ Object Reader::steps() {
 }
 
 Object Reader::next(std::uint64_t after, std::optional<double> timeout_s, bool all_runs) {
-  // The waits between two checks, as in ringside_reader_next. Unlike in that function, other threads can use the handle
-  // during a wait, and a signal ends the wait.
+  // The waits between two checks are those of ringside_reader_next. Unlike in ringside_reader_next, other threads can
+  // use the handle during a wait, and a signal ends the wait.
   constexpr std::chrono::nanoseconds kFirst = std::chrono::microseconds(50), kLast = std::chrono::milliseconds(2);
   using std::chrono::steady_clock;
   const auto limit = std::chrono::duration<double>(std::clamp(timeout_s.value_or(0), 0.0, 1e9));

@@ -111,14 +111,14 @@ struct Table {
     return static_cast<std::int64_t>(run_ids.size()) - 1;
   }
 
-  /// Notes the results of an analysis for the step of a commit, whether or not the step has a row.
+  /// Stores the results of an analysis for the step of a commit, whether or not the step has a row.
   void put_analysis(std::uint64_t commit_seq, const std::vector<ringside_result>& results) {
     for (const ringside_result& result : results) {
       if (result.values != nullptr) analyses.push_back({commit_seq, result.name, result.values[0]});
     }
   }
 
-  /// Call this function after the last row. It gives each column a value for each step.
+  /// Call this function after the last row. After the call, each column has a value for each step.
   void end() {
     for (Column& column : columns) {
       column.words.resize(2 * rows());

@@ -10,11 +10,11 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM};
 
-// The data that the handler reads. They are set before the handler is installed, in the only thread that has a watch.
+// The data that the handler reads. The only thread that has a watch sets these data before it installs the handler.
 volatile int* watched = nullptr;
 struct sigaction before[std::size(kSignals)];
 bool handled[std::size(kSignals)];    // whether Python has a handler for the signal
-bool installed[std::size(kSignals)];  // whether our handler, which calls Python's, is installed
+bool installed[std::size(kSignals)];  // whether this module's handler, which calls Python's, is installed
 
 /// Whether the signal has a handler. A signal that ends the process or is ignored needs no flag.
 bool has_handler(const struct sigaction& action) {
@@ -56,12 +56,12 @@ SignalWatch::SignalWatch(volatile int& stop) : stop_(stop) {
     ours.sa_sigaction = on_signal;
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigaction(kSignals[i], &ours, &old);
-    before[i] = old;  // until here, our handler calls the one found earlier: nearly always the same
+    before[i] = old;  // nearly always the same handler as the one found earlier, which was called until now
     installed[i] = has_handler(old);
     if (!installed[i]) sigaction(kSignals[i], &old, nullptr);
   }
   try {
-    raise_pending();  // for signals before our handler was installed, which set no flag
+    raise_pending();  // for signals before the module's handler was installed, which set no flag
   } catch (...) {
     end();
     throw;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ctrl-C during a wait in the library. Python's own handler only notes a signal. The exception is raised when the
+// Ctrl-C during a wait in the library. Python's own handler only records a signal. The exception is raised when the
 // interpreter continues, which is not possible while the library waits. Therefore, during a wait, another handler is
 // called before Python's and sets the flag that the wait checks (`stop` in ringside.h).
 #pragma once
@@ -14,7 +14,7 @@ namespace ringside_python {
 /// nothing. The thread must hold the interpreter's lock when it makes and when it destroys a watch.
 class SignalWatch {
  public:
-  /// Raises the exceptions of Python's handlers for signals that came earlier.
+  /// Raises the exceptions of Python's handlers for signals that were received earlier.
   explicit SignalWatch(volatile int& stop);
   ~SignalWatch() { end(); }
   SignalWatch(const SignalWatch&) = delete;
@@ -24,7 +24,8 @@ class SignalWatch {
   /// makes two system calls.
   static void find_handlers();
 
-  /// Whether a signal has come. Raises the exception of the signal's Python handler, if any. Clears the flag.
+  /// Whether a signal was received. Raises the exception of the signal's Python handler, if there is one. Clears the
+  /// flag.
   bool came();
 
  private:

@@ -13,9 +13,9 @@
 namespace ringside_python {
 namespace {
 
-/// Like memcpy, for a buffer too large to stay in the caches until another core reads it. The stores bypass the caches,
-/// so that no line of `to` is read before it is written. memcpy itself does this only for large blocks, not for many
-/// pieces.
+/// Like memcpy, for a buffer that is too large to remain in the caches until another core reads it. The stores are
+/// non-temporal, so that no line of `to` is read before it is written. memcpy uses such stores only for large blocks,
+/// not for many pieces.
 void stream(std::byte* to, const std::byte* from, std::size_t bytes) {
 #ifdef __SSE2__
   constexpr std::size_t kLine = 64;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The source of a step's variable: an array, or many buffers. It is checked and kept before the step is claimed, and
-// copied once, directly into the claimed buffer.
+// The source of a step's variable: an array, or many buffers. The source is checked and kept before the step is
+// claimed, and copied only once, directly into the claimed buffer.
 #pragma once
 
 #include <vector>

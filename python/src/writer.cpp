@@ -291,7 +291,7 @@ std::vector<ringside_value> Writer::values(std::uint64_t iteration, PyObject* sc
     }
   }
   if (missing.empty() && PyObject_Size(scalars) == static_cast<Py_ssize_t>(made.size())) return made;
-  // A misspelt name is reported rather than the name that is missing because of it.
+  // If a name is misspelt, the misspelt name is reported, not the name that is missing because of the mistake.
   const Object names = called(PySequence_List(scalars));
   for (Py_ssize_t n = 0; n < PyList_Size(names.get()); ++n) {
     PyObject* const name = PyList_GetItem(names.get(), n);

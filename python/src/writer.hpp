@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The writing half of the module: a ringside_writer as a Python object, and a step of it that is being written.
+// The writing half of the module: a ringside_writer as a Python object, and the step of this writer that is being
+// written.
 #pragma once
 
 #include <atomic>
@@ -76,8 +77,8 @@ class Writer {
   bool detached() const { return detached_; }
 
  private:
-  /// The turn of a thread to publish a step: from the claim to the publish, no other thread of the run can interfere.
-  /// Other threads wait without the interpreter's lock, and a signal's handler may end their wait.
+  /// While a thread has its turn to publish a step, from the claim to the publish, no other thread of the run can
+  /// interfere. Other threads wait without the interpreter's lock, and a signal's handler may end their wait.
   class Turn {
    public:
     explicit Turn(Writer& writer);

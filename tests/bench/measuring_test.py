@@ -76,7 +76,7 @@ class Measuring(unittest.TestCase):
         while time.process_time() - begin < 0.2:
             pass
         busy, own, _ = measuring.processor_times()
-        self.assertGreater(own - own_before, 0.35)  # ticks round the 0.4 s down
+        self.assertGreater(own - own_before, 0.35)  # counting in ticks rounds 0.4 s down
         self.assertGreater(busy - busy_before, 0.2)  # the kernel counts the machine's times in ticks
 
     def test_a_pool_in_memory_is_not_taken_for_the_shared_buffers(self):

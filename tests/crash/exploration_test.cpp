@@ -25,7 +25,7 @@ constexpr std::uint64_t kSeed = 1;
 using ringside::testing::kSanitized;
 constexpr Depth kDepth = kSanitized ? Depth{{8, 1, 1}, {4, 0, 1}, 64, 4096} : kQuick;
 
-/// The message of a failed test, with all that is needed to repeat the violation.
+/// The message of a failed test, with everything that is needed to repeat the violation.
 std::string report(const Case& one, const Exploration& seen) {
   if (!seen.violation) return "";
   return fmt::format("{} seed {} event {} ({}) image {}: invariant {}", name_of(one), kSeed, seen.violation->event,
@@ -67,7 +67,7 @@ TEST_P(ScenarioTest, NoPowerCutBreaksAPromise) {
     images += seen.images + seen.images_in_recovery;
   }
   fmt::print("{} images\n", images);
-  // This scenario alone reaches the number of images that is required of all scenarios together.
+  // This scenario reaches alone the number of images that is required for all scenarios together.
   if (!kSanitized && GetParam().name == "two-laps") {
     EXPECT_GE(images, 100'000u);
   }
@@ -173,7 +173,7 @@ TEST(MutantsTest, AChangedOrderLeavesTheSameBytesWhenNothingGoesWrong) {
     const Storage storage = mutant.model == Model::kDax ? Storage::kDax : Storage::kFile;
     const TracedScenario whole = scenario->trace(storage, Durability::kPower, kSeed);
     const TracedScenario other = bent(mutant, whole);
-    if (mutant.bend == nullptr || stores_of(whole) != stores_of(other)) continue;  // the mutant leaves stores out
+    if (mutant.bend == nullptr || stores_of(whole) != stores_of(other)) continue;  // the mutant leaves out stores
     ++changed;
     const auto expected = bytes_of(whole);
     const auto found = bytes_of(other);

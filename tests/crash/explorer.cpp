@@ -6,7 +6,7 @@
 namespace ringside::crash {
 namespace {
 
-/// Cuts and judges one traced scenario.
+/// Cuts off one traced scenario at every moment, and judges the images.
 class Walk {
  public:
   Walk(const TracedScenario& traced, Model model, bool hashes_hold, const Depth& depth, std::uint64_t seed)
@@ -46,7 +46,7 @@ class Walk {
     if (!verdict.violation.empty()) return report(event, image, "", verdict.violation);
     Random random(mixed(seed_) + event, image);
     // Of the images from before the first begin_run, only a few contain a finished ring. An owner continues from each
-    // of these, and its work is always cut off.
+    // of these few images, and the owner's work is always cut off.
     const bool is_young = history_.begun_or_beginning().empty();
     if (!verdict.is_ring || !(is_young || random.one_in(depth_.going_on_every))) return;
     const bool cut_again =

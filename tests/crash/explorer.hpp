@@ -14,7 +14,7 @@
 
 namespace ringside::crash {
 
-/// How many images are checked.
+/// How thoroughly images are checked.
 struct Depth {
   Sampling images;
   Sampling during_recovery{16, 2, 2};
@@ -22,7 +22,7 @@ struct Depth {
   std::uint64_t cut_again_every = 4096;  // 1 of this many images: the owner's work is cut off, too
 };
 
-/// The depth of every change's tests: all scenarios in about a minute.
+/// The depth for the tests of every change: all scenarios take about a minute.
 inline constexpr Depth kQuick{{64, 8, 6}, {4, 1, 1}, 32, 1024};
 
 struct Violation {
@@ -33,7 +33,7 @@ struct Violation {
 };
 
 struct Exploration {
-  std::uint64_t events = 0;              // the events after which images were made
+  std::uint64_t events = 0;              // the number of events after which images were made
   std::uint64_t images = 0;              // images after a first cut
   std::uint64_t images_in_recovery = 0;  // images after a second cut
   std::uint64_t continued = 0;           // images from which an owner continued the run
@@ -48,7 +48,7 @@ Exploration explore(const TracedScenario& traced, Model model, bool hashes_hold,
 /// Explores damage of the medium instead of power cuts. Whichever bit is flipped, every iterate that is returned was
 /// published, and at most the slot that contains the bit is lost.
 ///
-/// Flips one bit at a time in the pool that the traced scenario leaves: each bit of each slot's meta area and payload,
+/// In the pool that the traced scenario leaves, flips one bit at a time: each bit of each slot's meta area and payload,
 /// of both run tables and of both superblocks. The violation's `image` is the bit, counted from the beginning of the
 /// pool.
 Exploration explore_bit_flips(const TracedScenario& traced);

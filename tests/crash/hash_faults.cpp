@@ -23,7 +23,7 @@ UseHashing::~UseHashing() {
   current = Hashing::kWhole;
 }
 
-// The linker's names for ringside::hash64: the real function, and the function that replaces it.
+// The linker's names for the real ringside::hash64 and for the function that replaces hash64.
 std::uint64_t real_hash64(const void* data, std::size_t bytes, std::uint64_t seed) noexcept
     __asm__("__real__ZN8ringside6hash64EPKvmm");
 std::uint64_t hash64_in_its_place(const void* data, std::size_t bytes, std::uint64_t seed) noexcept

@@ -18,9 +18,9 @@ struct Promise {
   bool committed_is_kept = false;  // every acknowledged commit is in the image
   bool persisted_is_kept = false;  // every commit that was reported as persisted is in the image
   bool leaves_no_damage = false;   // `verify` would report nothing as damaged
-  /// An iterate is returned under the number with which its commit was acknowledged. This does not hold on a page
-  /// cache: if a first cut lost an iterate's payload and the iterate was committed again, the image may contain the
-  /// iterate with its first header. The iterate is the same in both cases.
+  /// An iterate is returned under the number with which its commit was acknowledged. On a page cache, the number may be
+  /// another one: if a first cut lost an iterate's payload and the iterate was committed again, the image may contain
+  /// the iterate with its first header. The iterate is the same in both cases.
   bool numbers_hold = false;
   bool hashes_hold = true;  // checksums are on, so that reductions of another commit are recognised
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Deliberate faults: the effects of a mistake in the protocol, or of a line that was deleted by accident. Most mutants
-// change a recorded trace into the trace of the faulty program; some change which data are hashed. The exploration must
-// detect each of them; otherwise it proves nothing.
+// change a recorded trace into the trace of the faulty program; some change which data are hashed. An exploration that
+// does not detect every mutant proves nothing.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ def call(*command, expected=0, **options):
 
 
 def options_in_help(*command):
-    """Every option's name that begins a line of --help."""
+    """The names of all options that are at the beginning of a line of --help."""
     names = set()
     for line in call(*command, "--help").stdout.splitlines():
         if line.startswith("  -"):
@@ -50,7 +50,7 @@ def setUpModule():
     Installed.ringside = programs / "ringside"
     subcommands = call(Installed.ringside, "--help-as=subcommands").stdout.split()
     assert len(subcommands) > 10, subcommands
-    # The name of each command's page, and its command line.
+    # {name of the command's manual page: the command line}.
     Installed.commands = {"ringside-" + s: [Installed.ringside, s] for s in subcommands}
     memory = programs / "ringside-memory"
     Installed.commands.update({"ringside-memory-" + s: [memory, s] for s in call(memory, "--help-as=subcommands").stdout.split()})
@@ -244,7 +244,7 @@ class Completions(Installed):
             self.assertEqual(sorted(self.bash("ringside", "info", "", cwd=folder)), ["kept.pool", "keys"])
             self.assertEqual(self.bash("ringside", "run", "--pool", "=", "kep", cwd=folder), ["kept.pool"])
             self.assertEqual(self.bash("ringside", "keygen", "k", cwd=folder), ["keys"])
-            # Completes a program and its arguments.
+            # After `--`, a program and its arguments are completed.
             self.assertIn("bash", self.bash("ringside", "run", "--resume", "--", "bas", cwd=folder))
             self.assertEqual(self.bash("ringside", "run", "--", "cat", "kep", cwd=folder), ["kept.pool"])
             self.assertEqual(self.bash("ringside", "run", "--", "cat", "--res", cwd=folder), [])
@@ -266,7 +266,8 @@ class Completions(Installed):
             (pathlib.Path(folder) / "kept.pool").touch()
             self.assertEqual(self.fish("ringside info ", cwd=folder), ["kept.pool"])
 
-    # zsh completes only on a terminal. Here, the functions that would choose completions print their arguments.
+    # zsh completes only on a terminal. Therefore the test replaces the functions that choose completions by functions
+    # that print their arguments.
     ZSH = ('_arguments() { print -rl -- "$@" }; _describe() { print -rl -- "${(@P)2}" }; compadd() { : }; '
            'words=("${@:2}"); CURRENT=$#words; source "$1"')
 

@@ -67,7 +67,7 @@ class Services(OwnFolder):
         self.pool = self.folder / "test.pool"
         for key in ("NOTIFY_SOCKET", "WATCHDOG_USEC", "JOURNAL_STREAM"):
             self.environment.pop(key, None)
-        # Two programs that have one thread per core must not spin while they wait for their threads. Otherwise each
+        # Two programs that have one thread per core must not spin while they wait for their threads. If they spun, each
         # step would take a time slice of the scheduler when other programs use the cores.
         self.environment |= {"XDG_RUNTIME_DIR": str(self.folder), "TMPDIR": str(self.folder), "OMP_WAIT_POLICY": "passive"}
 
@@ -150,7 +150,7 @@ class Services(OwnFolder):
         begun = time.monotonic()
         producer = self.start_producer("--shared-core", matrix="grid:10", iterations=1000)
         manager.hear_until("^WATCHDOG_USEC=.*\n.*\nSTATUS=.* 1000 steps committed")
-        changes = 6  # three of the status (preparing, serving, waiting again), and three of the watchdog's time-out
+        changes = 6  # three of the status (preparing, serving, waiting again), three of the watchdog's time-out
         self.assertLessEqual(len(manager.heard), 2 + changes + (time.monotonic() - begun + 1) / BEAT_S)
         self.assertEqual(self.await_end(producer), 0, self.said)
 

@@ -18,7 +18,7 @@ DEPLOY = pathlib.Path(__file__).resolve().parents[2] / "deploy"
 SCRIPT = DEPLOY / "start_node.sh"
 SBATCH = DEPLOY / "slurm" / "ringside.sbatch"
 PROGRAMS = os.environ["RINGSIDE_PROGRAMS"]
-PATIENCE_S = 100  # for events that should happen at once
+PATIENCE_S = 100  # for events that should happen immediately
 
 MATRIX, ENDLESS = "grid:300", 100_000_000
 
@@ -78,7 +78,7 @@ class StartNode(unittest.TestCase):
         return process
 
     def wait_for_iteration(self, iteration, socket=None):
-        """Returns once this iteration is committed."""
+        """Waits until this iteration is committed."""
         socket = socket or self.runtime / "analyzer.socket"
         with subprocess.Popen([f"{PROGRAMS}/ringside", "tail", f"--socket={socket}", "--json"], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8") as tail:

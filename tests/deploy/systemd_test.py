@@ -15,7 +15,7 @@ BUILD = pathlib.Path(sys.argv.pop(1))
 GENERATOR = BUILD / "bin" / "ringside-generator"
 UNITS = "usr/lib/systemd/system"
 SERVICES = ("ringside-analyzer.service", "ringside-producer@.service", "ringside-serve.service")
-# The highest permitted exposure, out of 100; systemd itself rates up to about 40 as OK.
+# The highest permitted exposure on a scale to 100. systemd rates an exposure of up to about 40 as OK.
 MOST_EXPOSED = {"ringside-analyzer.service": 10, "ringside-producer@.service": 10, "ringside-serve.service": 20}
 
 

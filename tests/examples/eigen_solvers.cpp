@@ -165,7 +165,7 @@ int other(double entry, double b_from, double guess_from) {
       A, 1000, b_from, guess_from);
 }
 
-/// r becomes orthogonal to r0 in the first iteration: BiCGSTAB takes another r0.
+/// In the first iteration, r becomes orthogonal to r0, so that BiCGSTAB chooses another r0.
 int breakdown() {
   Eigen::Matrix3d A;
   A << 1, 1, -1, 1, 2, 0.5, 1, -0.3, 3;

@@ -80,7 +80,8 @@ class Solver:
         self.call("ringside", "run", "--quiet", "--pool", "rod.pool", "--", *self.solver, "5")
         self.assertEqual(list(self.followed("rod.pool")), ["1", "2", "3", "4", "5"])
 
-        # The run is longer than the test: SIGKILL ends it once the reader has seen steps after those of the first run.
+        # The run would take longer than the test: SIGKILL ends it when the reader has seen steps after those of the
+        # first run.
         run = self.start("ringside", "run", "--pool", "rod.pool", "--resume", "--", *self.solver, "1000000000", stdout=subprocess.DEVNULL)
         self.wait_beyond_5(run, "rod.pool")  # a reader that opens the pool earlier sees the end of the first run
         reader = self.start(*self.follower, "rod.pool", "60")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Publishes steps for the tests of `ringside export`, below `ringside run`:
-//   publish_typed typed N      variables of every dtype, of no to four dimensions; any bits, NaN among them
+//   publish_typed typed N      variables of every dtype, with zero to four dimensions; arbitrary bits, also NaN
 //   publish_typed large N M    one field of M million bytes
 //   publish_typed steps N      one small field, for a journal with many records
 //   publish_typed endless      one field, step after step, until it is interrupted

@@ -177,7 +177,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
   while (choice.remaining_bytes() > 0) change_a_word(image, choice);
   if (mends_superblocks) mend_superblocks(image);
   if (mends_headers) mend_headers(image);
-  // The file may be cut in the middle. Then some correct offsets point beyond its end.
+  // If the file is cut off in the middle, some correct offsets are beyond its end.
   const std::span<const std::byte> file = image.file();
   fuzzing::run([&] { read_everything(truncates ? file.first(file.size() / 2) : file); });
   image.restore();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A producer that records in a file which iterations are committed; the kill loop later requires that the pool keeps
-// these. The producer continues from the iterate that the pool holds. It learns of commits only from the rule of the
-// hand-off: the buffer of step s is lent again only after step s is committed.
+// A producer that records in a file which iterations are committed; the kill loop later requires that the pool still
+// has these iterations. The producer continues from the iterate that the pool holds. The producer learns of commits
+// only from the rule of the hand-off: the buffer of step s is lent again only after step s is committed.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -38,7 +38,7 @@ void produce(const ringside::WriterOptions& options, int acknowledgements, std::
   std::ranges::copy(run.kept<double>(0), x.begin());
   const double* before = x.data();
   for (std::uint64_t k = first; k <= iterations && run.claim(); ++k) {
-    // This buffer held step s - B, which is therefore committed; its iteration is k - B.
+    // This buffer contained step s - B, which must therefore be committed; the step's iteration is k - B.
     if (k >= first + kBuffers) acknowledge(acknowledgements, k - kBuffers);
     const auto buffer = run.buffer<double>(0);
     for (std::uint64_t row = 0; row < rows; ++row) buffer[row] = testing::next_value(before[row]);

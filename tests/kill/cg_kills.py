@@ -66,7 +66,7 @@ def bits_of(step):
 
 
 class Follower:
-    """Reads each step as it is committed. seen: {iteration: bits}, of all lives of a run."""
+    """Reads each step when it is committed. seen: {iteration: bits}, over all lives of a run."""
 
     def __init__(self, pool, compare):
         self.pool, self.compare, self.newest = pool, compare, 0
@@ -135,7 +135,7 @@ class Loop:
                 if self.expected[iteration].setdefault(name, value) != value:
                     self.differences.append(f"{name} of iteration {iteration} differs between undisturbed runs")
 
-        slots = min(self.options.iterations, MOST_SLOTS) + 1  # each step is kept, so two runs suffice
+        slots = min(self.options.iterations, MOST_SLOTS) + 1  # each step is kept, so that two runs are sufficient
         for number in range(20):
             remove_pool(self.pool)
             follower = Follower(self.pool, compare)

@@ -47,8 +47,8 @@ class Check {
     }
   }
 
-  /// The journal mentions each commit from its oldest to its newest exactly once. The oldest is the run's first,
-  /// unless rotation removed it.
+  /// The journal mentions each commit, from the oldest in it to the newest, exactly once. The oldest is the run's first
+  /// commit, unless rotation removed that one.
   void check_commits() {
     for (auto& [run_id, told] : runs_) {
       if (told.times.empty()) continue;

@@ -31,8 +31,8 @@ struct JournalCheck {
   std::uint64_t unnamed_gaps = 0;  // steps with neither a record nor a RecordsMissing
 };
 
-/// Call while no process writes to the pool. complete: the last life ended cleanly and kept a journal, so the journal
-/// reaches the ring's newest commit. seen: the records received live in the lives that kept this journal.
+/// Call while no process writes to the pool. complete: the last life ended cleanly and kept a journal, so that the
+/// journal reaches the ring's newest commit. seen: the records that were received live while this journal was kept.
 JournalCheck check_journal_at_rest(const std::string& pool, const Published& published, bool complete,
                                    const Follower::Seen& seen);
 

@@ -48,7 +48,7 @@ int loop(const Options& options) {
   // A service's threads are not pinned here, and there are more processes than cores.
   setenv("OMP_NUM_THREADS", "1", 1);
   const TemporaryFolder folder;
-  // `ringside run` must make its socket folders here, where the tests look for them.
+  // `ringside run` must make its socket folders in `folder`, where the tests look for them.
   unsetenv("XDG_RUNTIME_DIR");
   setenv("TMPDIR", folder.path().c_str(), 1);
   Surroundings at{.folder = folder.path(), .programs = RINGSIDE_BIN_DIR};

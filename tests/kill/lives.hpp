@@ -17,7 +17,7 @@
 
 namespace ringside::testing {
 
-/// What the loop counts, over all lives.
+/// The counts of the loop, over all lives.
 struct Tally {
   std::map<std::string, std::uint64_t> kills;  // the number of kills of each victim
   std::uint64_t lives = 0;

@@ -16,14 +16,14 @@ namespace ringside::testing {
 using IsIterate = std::function<bool(std::uint64_t k, const double* x, std::uint64_t rows)>;
 
 struct PoolCheck {
-  std::vector<std::string> violations;  // empty: all is well
+  std::vector<std::string> violations;  // empty: nothing is wrong
   std::uint64_t newest = 0;             // the newest iteration; 0: there is none
   std::uint64_t iterates_checked = 0;
 };
 
-/// Checks a pool that no process writes: every iterate in it is the solver's, the newest is not older than
-/// `acknowledged`, the iterates are contiguous, and at most one slot of a ring that was once full holds no iterate. A
-/// pool that is unfinished or missing holds nothing.
+/// Checks a pool that no process writes: every iterate in it is equal to the solver's, the newest iterate is not older
+/// than `acknowledged`, the iterates are contiguous, and at most one slot of a ring that was once full holds no
+/// iterate. A pool that is unfinished or missing holds nothing.
 PoolCheck check_pool_at_rest(const std::string& path, std::uint64_t acknowledged, const IsIterate& is_iterate,
                              const Published& published = {});
 

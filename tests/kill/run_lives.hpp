@@ -28,7 +28,7 @@ class RunsThatResume {
   void live_apart(std::mt19937_64& random, Tally& tally) const;
 
  private:
-  /// The settings that stay the same over all lives of a run.
+  /// The settings that are the same in all lives of a run.
   struct Run {
     std::string pool;
     std::string log;

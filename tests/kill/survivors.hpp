@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Readers that are never killed. Every iterate that the Watcher has read completely must stay committed, and every
+// Readers that are never killed. Every iterate that the Watcher has read completely must remain committed, and every
 // record that the Follower has received must be in the journal.
 #pragma once
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process that the kill loop starts and kills, at random instants and with random options. Its output goes to a log
-// file. Waiting for it has a limit, because the kill loop looks for processes that do not end.
+// A process that the kill loop starts and kills, at random instants and with random options. The process writes its
+// output to a log file. Waiting for the process has a time limit, because the kill loop must detect processes that do
+// not end.
 #pragma once
 
 #include <sys/types.h>
@@ -48,7 +49,7 @@ class Victim {
 /// The processes whose parent is `parent` and whose program has this name.
 std::vector<pid_t> children_of(pid_t parent, const std::string& program);
 
-/// Waits until this process has no children left, adopted orphans included. After kHangMs it kills them and returns
+/// Waits until this process has no children left, including adopted orphans. After kHangMs, kills them and returns
 /// false.
 bool wait_for_orphans();
 
@@ -62,7 +63,7 @@ void let_time_pass(std::mt19937_64& random, int at_most_ms);
 /// True once in `n` times.
 bool one_in(int n, std::mt19937_64& random);
 
-/// One of the two words, at random.
+/// Returns `one` or `other`, at random.
 std::string either(const char* one, const char* other, std::mt19937_64& random);
 
 }  // namespace ringside::testing

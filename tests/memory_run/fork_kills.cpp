@@ -4,7 +4,7 @@
 //   child   forked children work on their private copies and are killed; the parent continues
 //   parent  the parent is killed; the child continues with its copy and writes "same"
 //   fork    the process is killed by one thread while another thread forks
-//   late    a child starts its arena at its first allocation, which 8 threads make at once while it forks; no kills
+//   late    a child starts its arena when 8 threads make the first allocations while it forks; nothing is killed
 //   full    the copy for a child does not fit into far memory
 // Exit code 1: a word differed.
 #include <poll.h>
@@ -31,8 +31,8 @@ using ringside::testing::status_of;
 constexpr uint64_t kThreads = 8, kBytes = uint64_t{16} << 20, kWords = kBytes / sizeof(uint64_t);
 constexpr uint64_t kWordsOfThread = kWords / kThreads;
 
-// A word contains its index and the number of stores to it. With these, a test can check a copy that was made while
-// other threads stored.
+// A word contains its index and the number of stores to it. With these two numbers, a test can check a copy that was
+// made while other threads stored.
 uint64_t* far_words = nullptr;
 uint64_t* plain_words = nullptr;  // in the kernel's memory
 
@@ -94,7 +94,7 @@ class Worker {
   Block block_;
 };
 
-/// Threads 1 to 7, which work until the destructor; the caller is thread 0.
+/// Threads 1 to 7, which work until the destructor is called. The caller is thread 0.
 class Threads {
  public:
   explicit Threads(uint64_t seed) {
@@ -126,8 +126,8 @@ void make_words() {
   for (uint64_t i = 0; i < kWords; ++i) far_words[i] = plain_words[i] = (i + 1) << 32;
 }
 
-/// Call in a child. The words of the forking thread must be exact. Each other page has its content from some time
-/// during the fork.
+/// Call in a child. The words of the forking thread must be exact. All other pages have the content that they had at
+/// some time during the fork.
 void adopt_words() {
   for (uint64_t i = 0; i < kWords; ++i) {
     const bool exact = i < kWordsOfThread;

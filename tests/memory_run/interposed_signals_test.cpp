@@ -115,7 +115,7 @@ TEST(InterposedSignals, TheStructuresOfSigactionMayBeAbsent) {
   std::free(memory);
 }
 
-// The call blocks all other signals.
+// During these calls, all other signals are blocked.
 TEST(InterposedSignals, AHandlerThatInterruptsPpollOrEpollPwaitMayTouchTheArena) {
   in_handlers = large_memory(0);
   struct sigaction action {

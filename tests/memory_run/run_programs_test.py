@@ -15,7 +15,7 @@ import unittest
 
 BIN = pathlib.Path(sys.argv.pop()).resolve()
 PYTHON = "/usr/bin/python3"
-FAULTS = "signal"  # as kDefaultFaults in memory/command/run_command.cpp
+FAULTS = "signal"  # the same as kDefaultFaults in memory/command/run_command.cpp
 DRAM, LEAST = "8M", "64K"  # a fraction of the memory that the larger ones of these programs use
 
 NUMPY = """

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The three published competitions (S. G. Fagerheim's thesis, Tables 3 to 5), in which two groups of threads copy at
-// the same time. They are predicted only from the STREAM tables.
+// the same time. The predictions use only the STREAM tables.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -33,7 +33,7 @@ constexpr std::array kPublished = {
 enum class SimplerModel {
   kBandwidthAlone,      // a kernel's time is its bytes divided by the saturated bandwidth, for any thread count
   kNoContention,        // a kernel takes the same time with and without other kernels beside it
-  kProportionalShares,  // all threads have equal shares, and unused shares are lost
+  kProportionalShares,  // all threads have equal shares; a share that is not used is lost
   kHardLimits           // the larger of the times in core and memory in place of their soft sum
 };
 inline constexpr std::array kSimplerModels = {SimplerModel::kBandwidthAlone, SimplerModel::kNoContention,

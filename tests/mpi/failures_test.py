@@ -44,8 +44,8 @@ class Failures(Jobs):
         for record in records(whole_of(two[0])):
             if record["event"] == "step":
                 iteration = record["iteration"]
-                # The run of one process may lack records of some steps, because thousands of steps follow each other
-                # quickly.
+                # In the run of one process, records of some steps may be missing, because thousands of steps follow
+                # each other quickly.
                 self.assertEqual(reductions_of(record), of_one_process.get(iteration, reductions_of(record)))
                 found[iteration] = record  # a resumed run may record an iteration again
         named, _ = missing(whole_of(two[0]))

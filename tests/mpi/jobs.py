@@ -40,7 +40,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]  # the folder of the sources
 HANG_S = 40  # time limit for actions that take seconds on an idle machine
 SLOTS = 8
 ENDED_RUNS = []  # the folder for the runs of `ended_run`
-SIDE = 37  # a prime, and so no multiple of the number of ranks
+SIDE = 37  # a prime, so that it is no multiple of the number of ranks
 USAGE, SYSTEM, PEER_LOST, DAMAGED, INTERRUPTED = 2, 3, 4, 5, 130
 
 
@@ -142,7 +142,8 @@ class Node:
         deadline = time.monotonic() + HANG_S
         while time.monotonic() < deadline:
             running = job.process.poll() is None
-            # Try again if there is no pool yet, if a step was overwritten, or between two runs or two analyzers.
+            # Errors with these causes are ignored: the pool does not exist yet, a step was overwritten, or no run or
+            # analyzer is active at this moment.
             with contextlib.suppress(ringside.Error, TimeoutError):
                 pool = ringside.open(self.pool)
                 if begun is None:
@@ -280,7 +281,7 @@ class Jobs(unittest.TestCase):
             "OMPI_MCA_mpi_yield_when_idle": "1",
             "OMPI_MCA_odls_base_sigkill_timeout": "0",  # otherwise mpirun sleeps for 1 to 2 s after a rank's death
             "HWLOC_PLUGINS_PATH": "/nonexistent",  # so that no process loads plugins for graphics and OpenCL
-            "PMIX_MCA_gds": "hash",  # a shared memory file per job would cost more than it saves
+            "PMIX_MCA_gds": "hash",  # a shared memory file per job would take more time than it saves
             "PATH": f"{self.make_mpirun()}:{os.environ['PATH']}"}
 
     def make_mpirun(self):
@@ -410,7 +411,7 @@ class Jobs(unittest.TestCase):
 
 
 class Launched(Jobs):
-    """`ringside run` as users start it."""
+    """`ringside run`, started as users start it."""
 
     def setUp(self):
         super().setUp()

@@ -28,7 +28,7 @@ class OtherRanks(Jobs):
         return self.linked(made), made
 
     def continued(self, rings, iterations, placed, use="fresh", nodes=None, expected=0, program="publish_mpi"):
-        """The nodes of a job that continues from these rings, and what it printed."""
+        """Runs a job that continues from these rings. Returns the job's nodes, and what it printed."""
         made = nodes or self.nodes(max(placed) + 1)
         said = self.run_job(made, program, SIDE, iterations, placed=placed, use=use, RINGSIDE_RESUME_FROM=str(rings),
                             expected=expected)

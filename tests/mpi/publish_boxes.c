@@ -6,7 +6,7 @@
  *   reversed   the same in a communicator in which the last rank is the first
  *   late       rows, and the first rank publishes a step only after the others have read it as their previous step
  * The program itself checks what the library returns: the previous step, the kept step after a resume, and the state of
- * the whole run. Its last line contains the iteration up to which all nodes have the steps on their media, according to
+ * the whole run. Its last line has the iteration up to which all nodes have the steps on their media, according to
  * ringside_mpi_progress. */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* refusals CASE, or A,B,C,: attaches two rows for each rank, with the one mistake that CASE names, and publishes
  * three steps. Each rank that fails prints "rank R: FUNCTION: STATUS REASON LINE" and exits with the status. A run that
- * ends well prints "fine". The cases of a list run one after the other in one job: FUNCTION is then "FUNCTION CASE",
+ * ends well prints "fine". The cases of a list run one after another in one job: FUNCTION is then "FUNCTION CASE",
  * "fine" is "fine: CASE", and the exit code is 0. `outside` attaches before MPI_Init, on another thread, and after
  * MPI_Finalize. The exit code is 99 if the library does not behave as its header describes. */
 #include <mpi.h>
@@ -107,11 +107,11 @@ static int attach(void) {
 static uint64_t iteration_of(uint64_t k) {
   if (mistaken("other_iteration") && k > 1) return k + 7;
   if (is("other_node") && k > 1)
-    return k + 1 - (k == 2 && rank >= ranks / 2); /* the ranks of a node publish the same */
+    return k + 1 - (k == 2 && rank >= ranks / 2); /* all ranks of a node publish the same */
   return k;
 }
 
-/* Whether the run ends before its k-th step. All ranks agree on that, like the ranks of a solver after a signal. */
+/* Whether the run ends before its k-th step. All ranks agree on this, like the ranks of a solver after a signal. */
 static int agree_on_stop(uint64_t k) {
   if (mistaken("stop_agreed") && k == 3) stop = 1;
   int of_any = stop;

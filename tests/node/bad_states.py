@@ -61,8 +61,8 @@ def check_beside_the_service(story, node):
 
 
 def check_without_dax(story, node):
-    """Requires stopped services. Mounts the file system without the dax option, as may happen by mistake, and then
-    mounts it again as before."""
+    """Requires stopped services. Mounts the file system without the dax option, which may happen by mistake, and at the
+    end mounts it again as before."""
     node.must(f"umount {POOL_FOLDER} && mount /dev/pmem0 {POOL_FOLDER}")
     _refused(story, node, "a file system mounted without dax",
              f"{AS_OWNER} ringside-analyzer --pool {POOL} --require-dax", 3, POOL, "/dev/pmem0", "is mounted without dax")

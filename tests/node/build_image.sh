@@ -119,7 +119,7 @@ done
 source=$(mirror)
 [[ -n $source ]] || fail "apt knows no mirror of Debian '$suite', expected its main archive among its sources"
 
-work=$folder.$$ # two builds may run at once: the first to finish is kept
+work=$folder.$$ # two builds may run at once; the first one that finishes is kept
 rm -rf "$work"
 mkdir -p "$work/out"
 trap 'rm -rf --one-file-system "$work"' EXIT  # a killed debootstrap leaves /proc and /sys mounted in it

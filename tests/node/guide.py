@@ -8,7 +8,7 @@ GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "use" / "operatio
 
 
 class Guide:
-    """Sections by their headings; a section's commands are its blocks marked sh."""
+    """The page's sections by their headings. A section's commands are those of its blocks marked sh."""
 
     def __init__(self, text=None):
         self._blocks, self._run = {}, set()
@@ -32,7 +32,7 @@ class Guide:
         return self._blocks[section]
 
     def matrix(self):
-        """The matrix of the job that the page configures."""
+        """The matrix of the job that the page's commands configure."""
         return re.search(r'^matrix = "(.*)"$', "\n".join(self._blocks["Configure"]), re.MULTILINE).group(1)
 
     def not_run(self):

@@ -3,8 +3,8 @@
 """Ringside on a node, as its administrator has it: docs/use/operations.md, command by command, on a virtual machine with an NVDIMM
 whose power is cut in the middle of a job.
 
-Prints one line for each statement that holds, and stops at the first that does not. Exit status: 0 all hold, 1 one
-does not, 77 no such machine can run here, 2 usage.
+Prints one line for each statement that is true, and stops at the first one that is not. Exit codes: 0 all statements
+are true, 1 one is not true, 77 no such machine can run here, 2 wrong usage.
 """
 
 import argparse
@@ -59,13 +59,13 @@ systemctl enable --quiet node-hold
 sync
 """
 
-# After the power cuts, the job gets a quarter of a processor. Otherwise the job and each command of the test would
-# compete for the two processors of the virtual machine.
+# After the power cuts, the job gets a quarter of a processor. With more, the job would compete with each command of the
+# test for the two processors of the virtual machine.
 UNHURRIED = "systemctl set-property --runtime ringside-producer@grid.service CPUQuota=25%"
 
 
 class Untrue(Exception):
-    """A promise of the page or of the design does not hold."""
+    """A promise of the page or of the design is not kept."""
 
 
 class Story:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Readers and runs that open a pool while the pool is made, as real processes. None of them may report a creation as
-// damage or as an interrupted creation.
+// Readers and runs that open a pool while the pool is made, as real processes. No reader and no run may report the
+// creation as damage or as an interrupted creation.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>

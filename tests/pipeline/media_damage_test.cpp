@@ -106,7 +106,7 @@ class MediaDamageTest : public PipelineTest {
     EXPECT_EQ(std::memcmp(out.data(), payloads_.at(kept.slot).data(), shape_.payload_bytes()), 0);
   }
 
-  /// Expects no damaged slot, and a complete replay.
+  /// Expects that no slot is damaged, and that the replay is complete.
   void expect_iterates_unharmed() const {
     const RingView ring = view();
     const Recovery recovery = recover(ring);
@@ -172,7 +172,7 @@ TEST_F(MediaDamageTest, BitsOfAPayloadAreLocatedToTheirChunk) {
   constexpr int kFlips = 500;
   for (std::uint32_t slot = 0; slot < 3; ++slot) {
     for (int i = 0; i < kFlips; ++i) {
-      // The first and the last byte, then bytes at random.
+      // Flips a bit in the first byte, then in the last byte, and then in random bytes.
       const std::uint64_t byte = i == 0 ? 0 : i == 1 ? shape_.payload_bytes() - 1 : random_() % shape_.payload_bytes();
       with_flipped(shape_.slots[slot].payload_offset + byte, any_bit(), [&] {
         expect_damage(slot, Damage::kPayload,

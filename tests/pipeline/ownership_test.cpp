@@ -109,7 +109,8 @@ TEST_F(OwnershipTest, AJournalThatIsOlderThanThePoolsRunsIsItsOwn) {
   ASSERT_EQ(run_it("grid:20", {"--overwrite", "--journal=off", "--iterations=4"}).exit_code, 0);
   expect_done({"replay", pool_});
   EXPECT_EQ(pool_info()["journal"]["foreign"], "");
-  // A pool of another shape replaces the pool: the new pool's run is in the journal, after the other pool's runs.
+  // A pool with another shape replaces the pool. The new pool's run is in the journal after the runs of the replaced
+  // pool.
   ASSERT_EQ(run_it("grid:30", {"--overwrite", "--iterations=4"}).exit_code, 0);
   expect_done({"replay", pool_});
   expect_done({"tail", "--pool", pool_});

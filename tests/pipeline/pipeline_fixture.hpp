@@ -27,7 +27,7 @@
 
 namespace ringside::testing {
 
-/// A run with this option ends only if it is stopped.
+/// A run with this option ends only when it is stopped.
 inline const std::string kEndless = "--iterations=1000000000000";
 
 /// A `ringside run` that has reported an iteration.
@@ -88,7 +88,7 @@ class PipelineTest : public ::testing::Test {
     return objects;
   }
 
-  /// Expects that every slot of the pool verifies.
+  /// Expects that every slot of the pool is intact.
   void expect_intact() const {
     EXPECT_TRUE(Json::parse(expect_done({"verify", pool_, "--json"}).out).at("intact").get<bool>());
   }

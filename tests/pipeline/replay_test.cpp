@@ -133,7 +133,7 @@ TEST_F(ReplayTest, BesideARunningAnalyzerNothingIsEverDamaged) {
     overwritten += objects.back()["overwritten"].get<int>();
     expect_done({"verify", pool_});
     expect_done({"info", pool_});
-    // Exit code 3: the newest iterate was overwritten a hundred times while it was read.
+    // The exit code is 3 if the newest iterate was overwritten a hundred times while it was read.
     const Finished exported = run("ringside", {"export", pool_, "--output", folder_.file("x.npy")});
     EXPECT_TRUE(exported.exit_code == 0 || exported.exit_code == 3) << exported.err;
   }

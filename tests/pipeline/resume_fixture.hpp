@@ -29,7 +29,8 @@ class ResumeTest : public PipelineTest {
 
   /// Starts an endless run, kills both of its processes once it iterates, and returns the newest kept iteration.
   std::uint64_t kill_a_run(const std::string& matrix, Words more) const {
-    // Orphans become children of this process: the pool is free once the killed analyzer has been reaped.
+    // Orphans become children of this process, which can then wait for the killed analyzer. Afterwards, the pool is
+    // free.
     EXPECT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
     more.emplace_back(kEndless);
     {

@@ -14,7 +14,7 @@ namespace {
 
 using namespace testing::names;
 
-/// x_k of PageRank on grid:SIDE, computed in this process.
+/// x_k of PageRank on grid:SIDE for k = `iterations`, computed in this process.
 std::vector<double> solve_grid(std::uint64_t side, int iterations) {
   const auto solver = make_pagerank(make_grid(static_cast<std::uint32_t>(side), Orientation::kInLinks), 0.85);
   std::vector<double> x(side * side);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A plug-in that misbehaves as its setting `do` says, from the second block on: once, if a file `once` is given,
- * which it makes first; else each time. Compiled with -DTRAPS, it traps floating-point exceptions as soon as it is
+ * which it makes first; otherwise each time. With -DTRAPS, it traps floating-point exceptions as soon as it is
  * loaded, as some numerical libraries do. */
 #define _GNU_SOURCE /* feenableexcept */
 #include <fcntl.h>

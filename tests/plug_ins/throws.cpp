@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A plug-in in C++ that throws an exception. No function of a plug-in may do this.
+// A plug-in in C++ that throws an exception. No function of a plug-in may throw.
 #include <cstdint>
 #include <stdexcept>
 

@@ -33,7 +33,7 @@ class Page(pipelines.Pipelines):
                 commands += 1
                 self.compare((output + error).splitlines(), shown.splitlines())
         self.assertGreaterEqual(commands, 5)
-        if pipelines.has_module("xarray") and pipelines.has_module("dask"):  # their output depends on their release
+        if pipelines.has_module("xarray") and pipelines.has_module("dask"):  # this output depends on their releases
             code, output, error = self.call(sys.executable, "dataset.py")
             self.assertEqual((code, output.split("\n", 1)[0].split()[1:]), (0, ["K"]), error)
 

@@ -24,7 +24,7 @@ class OfAPool(pipelines.Pipelines):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        made = cls("run")  # the name of any method, because this object only makes the pool
+        made = cls("run")  # any method's name, because this object only makes the pool
         made.setUp()
         cls.addClassCleanup(made.doCleanups)
         made.kept(PROGRAM)

@@ -11,7 +11,7 @@ import tempfile
 import textwrap
 import unittest
 
-IN_CI = bool(os.environ.get("CI"))  # the requirements of every test must be met
+IN_CI = bool(os.environ.get("CI"))  # in CI, no test may be skipped for missing requirements
 BIN = pathlib.Path(os.devnull)  # the folder of Ringside's programs; set by run_tests
 
 
@@ -100,7 +100,7 @@ class Pipelines(unittest.TestCase):
         return output.strip().splitlines()[-1].split(" ended: ")[1].split(",")[0]
 
     def refusal(self, *arguments, **options):
-        """The one line with which publish refuses these arguments."""
+        """The line with which publish refuses these arguments."""
         import ringside
         with self.assertRaises(ringside.UsageError) as raised:
             ringside.publish(*arguments, socket=self.path("nobody"), peer_timeout=0.01, **options)

@@ -113,7 +113,7 @@ class Steps(OfAPool):
         self.assertTrue(self.pool[7].view("x")[:10].base.base.owner.held)
         with self.pool[7] as step:
             x = step.view("x")
-            self.assertIs(step["x"], x)  # the same array, which was not verified before
+            self.assertIs(step["x"], x)  # the same array object, which was not verified before
             self.assertIs(step.view("x"), x)
         self.assertTrue(x.base.owner.held)
 

@@ -110,7 +110,7 @@ print(run.next_iteration)
             with self.assertRaisesRegex(ringside.UsageError, rf"iteration 2 has {len(names)} variables; expected one of them: step\['u'\]"):
                 np.asarray(step)
             self.assertTrue(np.shares_memory(step.view("levels")[0], step["tree.f64"]))
-            self.assertIn("tree.f64", step)  # every variable exists, but packed ones are no entries
+            self.assertIn("tree.f64", step)  # every variable can be read, but packed ones are not entries
         self.assertEqual(list(step), names)
         for call, where in ((lambda: pool[2]["level"], "iteration 2"), (lambda: pool.read(2, "level"), pool.path),
                             (lambda: pool[2].view("level"), "iteration 2")):
@@ -156,7 +156,7 @@ with ringside.publish(state(1)) as run:
         same(state(1)["levels"], levels)
         with pool[1] as step:
             owner = step.view("tree.f64").base.owner
-            same(number, step["plain"]["n"])  # a Python number keeps no step held
+            same(number, step["plain"]["n"])  # a Python number does not keep a step held
         self.assertFalse(owner.held)
         copies = pool[1]["levels"]  # outside of a block
         self.assertFalse(np.shares_memory(copies[0], levels[0]))
@@ -282,7 +282,7 @@ with ringside.publish(state, scalars=["r"], problem="spelt") as run:
             self.assertTrue("x299" in step and "tree.f64" in step and "x300" not in step)
             with self.assertRaisesRegex(KeyError, "'x300' is no variable of iteration 1; did you mean 'x[0-9]+'[?]"):
                 step["x300"]
-        first, second = pool[-1]["x1"], pool[-1]["x2"]  # outside of a block: copies, which stay valid
+        first, second = pool[-1]["x1"], pool[-1]["x2"]  # these are copies, which remain valid
         self.assertEqual((first.tolist(), second.tolist(), first.flags.writeable), ([1, 1], [2, 2], False))
 
     def test_a_structure_can_be_declared_without_arrays_and_published_by_several_threads(self):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrices that are small enough to check by hand, and generated matrices with a known structure. They are built in the
-// simplest way: the entries are sorted, and then written row by row.
+// Matrices that are small enough to check by hand, and generated matrices with a known structure. The matrices are
+// built in the simplest way: the entries are sorted, and then written row by row.
 #pragma once
 
 #include <algorithm>

@@ -35,7 +35,7 @@ def tracked():
     listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                             encoding="utf-8", check=False)
     paths = [ROOT / name for name in listed.stdout.split("\0")[:-1]]
-    return [path for path in paths if path.is_file()]  # the other files are removed, but still in the index
+    return [path for path in paths if path.is_file()]  # other files were removed, but are still in the index
 
 
 def sources():

@@ -195,7 +195,7 @@ void exchange_pools(Files& files, const std::vector<Specimen>& all, Random& rand
 
 /// Only for the specimen with an earlier state: restores parts of the earlier state.
 void put_old_copy_back(Files& files, const Specimen& specimen, Random& random, Damage& done) {
-  const std::uint64_t what = 1 + below(7, random);  // one bit for each file
+  const std::uint64_t what = 1 + below(7, random);  // a bit for each file that is restored
   if ((what & 1) != 0) files.pool = specimen.earlier.pool;
   if ((what & 2) != 0) files.journal[0] = specimen.earlier.journal[0];
   if ((what & 4) != 0) files.journal[1] = specimen.earlier.journal[1];
@@ -290,7 +290,7 @@ void forge_journal(Files& files, Random& random, Damage& done) {
     auto header = load<JournalHeader>(log, 0);
     if (rehash) header.hash = journal_header_hash(header);
     store(log, 0, header);
-    // The header's hash is the seed of the frames' hashes. With `rehash`, these are also recomputed.
+    // The header's hash is the seed of the frames' hashes. With `rehash`, the frames' hashes are also recomputed.
     for (std::size_t i = 0; rehash && i < frames.size(); ++i) {
       const auto bytes = frame_bytes(load<FrameHeader>(log, frames[i]).payload_bytes);
       store(log, frames[i], frame_hash(log.data() + frames[i], bytes, header.hash));

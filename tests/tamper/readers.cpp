@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kDocumented = {0, 2, 3, 5};  // a reader has no peer to lose and is not interrupted
+constexpr std::array kDocumented = {0, 2, 3, 5};  // a reader cannot lose a peer and is not interrupted
 
 /// Runs the readers of one damaged pool.
 class Reading {

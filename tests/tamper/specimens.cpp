@@ -30,7 +30,7 @@ struct Plan {
   const char* name;
   const char* matrix;
   double damping;
-  std::uint64_t before;  // iterations of a first life, which is resumed; 0: no first life
+  std::uint64_t before;  // iterations of a first run, which is then resumed; 0: none
   std::uint64_t iterations;
   std::uint64_t slots;
   const char* journal;

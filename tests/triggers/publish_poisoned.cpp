@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A solver whose values become NaN. It runs below `ringside run`:
+// A solver whose values become NaN. The solver runs below `ringside run`:
 //   publish_poisoned STEPS ENTRIES FIRST LAST [KILL]
 // Entry i of x at iteration k is k + i / ENTRIES; from iteration FIRST to LAST one entry is NaN (FIRST 0: never). At
 // iteration KILL it kills the analyzer before it claims a buffer. Prints "reply VALUE NUMBER at K" for each new reply,

@@ -41,7 +41,7 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   bool worked() const { return worked_; }
-  /// Remains the same when the process has ended.
+  /// The process id; it remains the same when the process has ended.
   pid_t pid() const { return pid_; }
   /// Kills the process, and waits until it has ended.
   void end() {

@@ -111,7 +111,7 @@ class PageTest(OnPage):
         return self.show(*commands)
 
     def chart(self, identity, dataset):
-        """The values drawn by one of a chart's lines, by iteration."""
+        """{iteration: value} of one of a chart's lines."""
         points = self.script(
             "return Chart.getChart(arguments[0]).data.datasets[arguments[1]].data.map(p => [p.x, p.y])", identity, dataset)
         return {int(x): y for x, y in points}

@@ -34,8 +34,8 @@ class Live(OwnFolder):
         self.environment.update(XDG_RUNTIME_DIR=str(self.folder), TMPDIR=str(self.folder))
 
     def start_run(self, *more, iterations=100_000_000):
-        # The steps take 0.2 ms: on two cores, the recorder cannot keep up with much shorter steps. It would drop
-        # records, and then only the account would have their times.
+        # The steps take 0.2 ms: on two cores, the recorder cannot keep up with much shorter steps. With shorter steps,
+        # the recorder would drop records, and only the account would have the times of those steps.
         run = self.start("ringside", "run", "--matrix=grid:500", f"--iterations={iterations}", f"--pool={self.pool}",
                          f"--summary={self.folder}/summary.json", "--durability=process", "--quiet", *more)
         self.wait_for("the analyzer listens", lambda: list(self.folder.glob("ringside-*/analyzer.socket.control")))

@@ -22,7 +22,7 @@ class MadeRun {
   static constexpr std::uint32_t kSlots = 8;
   static constexpr std::int64_t kUnixNs = 1'700'000'000'000'000'000;
 
-  /// name: 16 characters, the run's id.
+  /// name: the run's id, of 16 characters.
   explicit MadeRun(std::string name = "run-0123456789ab", std::uint64_t first_seq = 1)
       : name_(std::move(name)), seq_(first_seq) {}
 

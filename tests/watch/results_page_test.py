@@ -98,8 +98,8 @@ class Choices(PageTest):
     def test_a_mark_is_on_every_chart_and_its_table_is_reached_by_the_keyboard(self):
         self.open("up", "start run-0123456789ab", "steps 30")
         self.assertFalse(self.one("#marks-panel").is_displayed())
-        # The pixels around the mark's line. They are read from a copy, because Chromium warns about a page that often
-        # reads its own canvas.
+        # The pixels around the mark's line. The test reads the pixels from a copy, because Chromium warns about a page
+        # that often reads its own canvas.
         line = """
             const chart = Chart.getChart(arguments[0]);
             const copy = new OffscreenCanvas(5, chart.chartArea.height).getContext("2d", { willReadFrequently: true });
@@ -275,7 +275,8 @@ class Field(PhoneTest):
         self.wait_until(lambda: self.script("return document.documentElement.dataset.fieldIteration") == "30")
         self.assert_drawn()
         self.one("#field-panel").screenshot(str(SCREENSHOTS / "field-phone.png"))
-        # The slot is shown as held if the server was drawing the image at that moment; the next status shows it free again.
+        # If the server was drawing the image at that moment, the slot is shown as held; the next status shows it as
+        # free again.
         self.wait_until(lambda: "30\nnewest" in self.script(
             "return [...document.querySelectorAll('#ring .slot')].map((slot) => slot.innerText)"))
         cell = self.one("#field-cell")

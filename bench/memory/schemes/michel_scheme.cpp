@@ -95,8 +95,7 @@ class MichelScheme : public Scheme {
       if (all == MAP_FAILED) throw system_error("michel: {}", errno_text(errno));
       pages_ = static_cast<Page*>(all);
     }
-    // A place for each page is allocated here. If the file grew during the run, the figures would include the time of
-    // this.
+    // Allocates a place for each page now, so that the figures do not include the time in which the file grows.
     if (const int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(count_ * kPage)); error != 0) {
       throw system_error("michel: swap file of {} bytes: {}", count_ * kPage, errno_text(error));
     }

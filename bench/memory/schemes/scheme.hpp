@@ -20,7 +20,8 @@ class Scheme {
   virtual Json account() const { return Json::object(); }
 };
 
-/// The words after the scheme's name. Each function throws Error if the words are not valid, or if the system refuses.
+/// The words after the scheme's name. Each of these functions throws Error if the words are not valid or the system
+/// refuses.
 using Words = std::vector<std::string>;
 std::unique_ptr<Scheme> dram_scheme(const Words& words);
 std::unique_ptr<Scheme> mmap_scheme(const Words& words);

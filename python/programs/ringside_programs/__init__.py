@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands of the wheel ringside-insitu: each becomes the program of its name in ringside/_prefix/bin. This is no part of the
-package ringside, which imports NumPy: a command starts in the time of an empty Python."""
+"""The commands of the wheel ringside-insitu: each executes the program with its name in ringside/_prefix/bin. This
+module is not a part of the package ringside, which imports NumPy, so that a command starts as fast as an empty Python
+program."""
 
 import os
 import sys

@@ -159,7 +159,7 @@ void CrashImages::look_at_some(const std::vector<const Cell*>& cells, std::size_
   }
   for (std::uint64_t nth = 0; nth < sampling.random; ++nth) {
     // If each cell were chosen independently, nearly every image of many cells would hold about half of the stores.
-    // Therefore half of these images have all stores before a certain time, or only those after it.
+    // Therefore half of the random images have all stores before a certain time, or only the stores after this time.
     if (nth % 2 == 0) {
       cut_in_time(cells, random, prefixes);
     } else {
@@ -174,8 +174,9 @@ void CrashImages::look_at_some(const std::vector<const Cell*>& cells, std::size_
 
 void CrashImages::cut_in_time(const std::vector<const Cell*>& cells, Random& random,
                               std::vector<std::size_t>& prefixes) const {
-  // The image holds either the stores from before the cut, or only the cells with a store after the cut. The latter is
-  // a wrong order, which fences must prevent. Therefore most cuts are at a fence or at an acknowledgement.
+  // The image holds either the stores from before the cut, or only the cells with a store after the cut. An image that
+  // has only later stores shows a wrong order, which fences must prevent. Therefore most cuts are at a fence or at an
+  // acknowledgement.
   const bool older = random.one_in(2);
   const std::uint64_t cut = random.one_in(4) ? time_ - std::min(time_, random.below(1024))
                                              : boundaries_[random.below(std::size(boundaries_))];

@@ -6,10 +6,10 @@
 //
 //   model            a cell is                               its stores become certain when
 //   kDax             a line of 64 bytes; a word of 8 bytes   the thread that flushed the line, or copied the word,
-//                    where it was copied past the cache      has drained since
+//                    that a non-temporal store wrote         has drained since
 //   kPageCache       a sector of 512 bytes                   a sync that began after them has returned
 //   kTornPageCache   a word of 8 bytes                       the same
-//   kProcessDeath    –                                       at once: every process sees the stores of a killed one
+//   kProcessDeath    –                                       at once: all processes see a killed process's stores
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ enum class Model : std::uint8_t { kDax, kPageCache, kTornPageCache, kProcessDeat
 
 std::string_view to_string(Model model) noexcept;
 
-/// How many of an event's images are checked.
+/// How many of the images after an event are checked.
 struct Sampling {
   std::uint64_t exhaustive = 256;  // up to this many images, all are checked; otherwise:
   std::uint64_t one_each = 32;     // this many without one cell's stores, and this many with only one cell's stores
@@ -79,7 +79,7 @@ class CrashImages {
 
   const Model model_;
   PoolBytes& pool_;
-  std::map<std::uint64_t, Cell> cells_;          // the cells with uncertain stores, by offset
+  std::map<std::uint64_t, Cell> cells_;          // by offset: the cells with uncertain stores
   std::map<int, std::vector<Awaited>> flushed_;  // by thread: the cells that its next drain makes certain
   std::vector<Awaited> syncing_;
   bool adds_images_ = false;

@@ -33,7 +33,7 @@ enum class EventKind : std::uint8_t {
   kCommitted,  // its commit, number `value`, was acknowledged
   kReduced,    // its reductions are stored
   kPersisted,  // commits up to number `value` were reported to survive power loss
-  kFinished,   // finish has returned: everything so far was reported to survive power loss
+  kFinished,   // finish has returned: everything up to now was reported to survive power loss
   kFormatted,  // the creation of the pool was acknowledged
   kKilled      // the owner died; the CPU caches and the page cache survive, but pending drains and syncs do not
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Readers that hold slots in a scenario. These readers are not processes: the owner finds their leases here. The seed
-// decides which slots they hold. The readers end with the scenario, because no lock outlives a power cut.
+// Readers that hold slots in a scenario. These readers are not processes: this class has their leases, and the owner
+// looks for them here. The seed decides which slots the readers hold. The readers end with the scenario, because no
+// lock outlives a power cut.
 #pragma once
 
 #include <algorithm>

@@ -38,8 +38,8 @@ class History {
  public:
   void apply(const Event& event);
 
-  /// Power was cut, and the pool holds `found` now. A lost iterate is no longer expected. An iterate in the pool
-  /// without an acknowledgement is expected once a new owner has begun on the pool.
+  /// Call after a power cut, with `found`, the iterates that the pool has now. A lost iterate is no longer expected. An
+  /// iterate in the pool that was not acknowledged is expected as soon as a new owner has begun to use the pool.
   void cut_off(std::span<const Found> found);
 
   bool formatted() const noexcept { return formatted_; }

@@ -18,9 +18,9 @@
 namespace ringside::crash {
 namespace {
 
-/// Assigns the pieces of the work to threads at random, several pieces to a thread and in any order. This happens in
-/// practice if the number of threads changes (common/threads/elastic_team.hpp). The image after a crash must not depend
-/// on which thread stored which word.
+/// Assigns the pieces of the work to threads at random, several pieces to a thread and in any order. Such an assignment
+/// happens in practice if the number of threads changes (common/threads/elastic_team.hpp). The image after a crash must
+/// not depend on which thread stored which word.
 class ScatteredTeam final : public Team {
  public:
   ScatteredTeam(int threads, std::uint64_t seed) noexcept : threads_(threads), random_(seed) {}

@@ -30,7 +30,7 @@ class Owner {
   /// from: the iteration to which the run goes back; 0: the run continues from its newest iteration.
   void begin_run(std::uint32_t run, std::uint64_t from = 0);
   void clear();
-  /// A reader begins to hold `slot`, if the slot keeps an iterate.
+  /// Lets a reader begin to hold `slot`, if the slot keeps an iterate.
   void hold(std::uint32_t slot);
   /// Commits the next iterate of the run with the complete protocol, which includes the reductions.
   void commit_next();

@@ -51,8 +51,8 @@ const RunDescription& Published::run(std::uint32_t run) {
   description.nonzeros = 8 * setting_.rows + run;
   description.started_realtime_ns = 1'000'000 + run;
   assign(description.solver, fmt::format("solver {:08}", run));
-  // The fields are filled to their ends. The descriptions of two runs then differ in every word, so that a mixture of
-  // both equals neither.
+  // The fields are filled completely, so that the descriptions of two runs differ in every word, and a mixture of both
+  // is equal to neither.
   const auto fill = [&](auto& field) {
     std::string text;
     while (text.size() + 8 < sizeof(field)) text += fmt::format("{:03}/{:04}", run % 1000, text.size());

@@ -100,7 +100,7 @@ class Stage {
     trace.push_back({.kind = EventKind::kKilled});
   }
 
-  /// Flips one bit of a superblock: old damage of the medium.
+  /// Flips one bit of a superblock, like old damage of the medium.
   void damage_superblock() {
     const std::uint64_t word = random_.below(traced_.geometry.superblock_bytes() / 8);
     const std::uint64_t offset = traced_.geometry.superblock_offset[random_.below(2)] + 8 * word;

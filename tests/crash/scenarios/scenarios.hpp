@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scenarios that are cut off at every moment. Each runs once, with the real writer, and its stores are traced.
+// The scenarios that are cut off at every moment. Each scenario runs once, with the real writer, and a trace records
+// its stores.
 #pragma once
 
 #include <cstdint>

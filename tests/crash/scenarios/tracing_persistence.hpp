@@ -39,11 +39,11 @@ class TracingPersistence final : public Persistence {
   /// Ends a parallel part: adds the threads' logs to the trace, interleaved at random.
   void join_threads(Random& random);
 
-  /// Waits until the sync thread has called `sync`. Requires that the thread is about to call it.
+  /// Waits until the sync thread has called `sync`. Requires that the sync thread is about to call `sync`.
   void await_sync();
   /// Lets the awaited sync end. Requires that a sync is waiting.
   void end_sync();
-  /// The owner has ended: its sync thread may finish, and its syncs are no longer traced.
+  /// Call when the owner has ended: its sync thread may finish, and its syncs are no longer traced.
   void abandon();
 
  private:

@@ -86,7 +86,7 @@ TEST_F(CompareTest, RunsOfOtherUnitsAreNotEqualThoughAllTheirNumbersAre) {
   const Json pair = compared({a, b, "--expect-equal"}, 5)["pairs"][0];
   EXPECT_TRUE(pair["first_difference"].is_null()) << pair;
   EXPECT_EQ(pair["same_variables"], false);
-  for (const std::string& pool : {a, b}) std::filesystem::remove(pool);  // the journals alone must be enough
+  for (const std::string& pool : {a, b}) std::filesystem::remove(pool);  // the journals must be sufficient
   compared({a, b, "--expect-equal"}, 5);
 }
 

@@ -119,7 +119,7 @@ TEST_F(FailingSyncsTest, ARunThatSyncsNothingNoticesThatItsDiskHasFailed) {
 TEST_F(FailingSyncsTest, WhicheverSyncFailsAFreezeIsWrittenOrSaidToBeLost) {
   const Words arguments = run_arguments("grid:20", {"--overwrite", "--slots=3", "--iterations=6",
                                                     "--durability=process", "--trigger=iteration == 4: freeze"});
-  expect_done(arguments);  // otherwise nearly all syncs would be those of a new pool
+  expect_done(arguments);  // otherwise nearly all syncs would be for a new pool
   int lost = 0;
   const auto check = [&](const Finished& ran) {
     EXPECT_TRUE(ran.exit_code == 0 || ran.exit_code == 3) << ran.exit_code << ran.err;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A file that is truncated while it is mapped: the program that uses the file ends with one line and exit code 5, and
-// does not die of SIGBUS. Also: a sparse copy of a pool, on a disk without room for the holes of this copy.
+// does not die of SIGBUS. Also tests a sparse copy of a pool on a disk that has no room for the holes of this copy.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -65,7 +65,8 @@ TEST_F(TruncationTest, AnAnalyzerWhosePoolIsTruncatedSaysSoAndEndsTheRun) {
   expect_truncated(running.finish(), pool_, "");  // a write in progress may have extended the file again
 }
 
-// A write at the old offset makes a truncated file long again. Then no access faults, but the old content is lost.
+// A write at the old offset makes a truncated file long again. In this case, no access causes a fault, but the old
+// content is lost.
 TEST_F(TruncationTest, ATruncationBetweenAnyTwoWritesOfAStepIsNoticed) {
   constexpr int kWrites = 12 * 20;  // iterates of 320,000 bytes, in chunks of 16 KiB
   for (const int at : {1, 20, 21, 59, 60, 61, 119, 120, kWrites - 1, kWrites}) {

@@ -28,7 +28,7 @@ Finished experiment(const Words& arguments) {
   return run("ringside", joined({"experiment"}, arguments));
 }
 
-/// Arguments that keep an experiment short.
+/// The arguments of a short experiment.
 Words quick(const std::string& name, const Words& more = {}) {
   return joined({name, "--bytes=64K", "--repeats=3"}, more);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside plan`, run as a user runs it: for a published node, and for a problem without a matrix. Also: what the
+// `ringside plan`, run as a user runs it: for a published node, and for a problem without a matrix. Also tests what the
 // command refuses.
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -144,7 +144,7 @@ TEST_F(ProgramTest, AProgramThatDiesBeforeItFindsTheAnalyzerThatTookOverEndsTheR
 }
 
 TEST_F(ProgramTest, StepsThatAKilledAnalyzerHasNotReportedAreCountedInThePool) {
-  expect_run(scripted({"attach", "publish", "3", "detach"}), 0, "");  // the pool has steps of another attachment
+  expect_run(scripted({"attach", "publish", "3", "detach"}), 0, "");  // now the pool has steps of another attachment
   Process ringside("ringside", scripted({"attach", "publish", "10", "pause"}, {"--resume"}));
   ASSERT_TRUE(wait_for_commits(13));
   const pid_t first = wait_for_child(ringside.pid(), "ringside-analyzer");

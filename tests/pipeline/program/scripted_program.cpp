@@ -169,7 +169,7 @@ class ScriptedProgram {
       say(claim ? "the child has a buffer" : error.what());
       handoff_.reset();
       std::fflush(stdout);
-      _exit(static_cast<int>(error.code()));  // memory shared with the parent is not freed: no leak
+      _exit(static_cast<int>(error.code()));  // memory shared with the parent is not freed, but this is no leak
     }
     int status = 0;
     waitpid(child, &status, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// User errors before anything begins, tried with the real programs: command lines, settings files, environments and
-// limits. In every case, the program ends with the expected exit code, writes exactly one line without control
-// characters to standard error, and leaves no file behind.
+// User errors that are found before a run begins, tested with the real programs: command lines, settings files,
+// environments and limits. In every case, the program ends with the expected exit code, writes exactly one line without
+// control characters to standard error, and leaves no file behind.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

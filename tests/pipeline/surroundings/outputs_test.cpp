@@ -43,7 +43,7 @@ TEST_F(OutputsTest, ASummaryNeverReplacesTheMatrix) {
   EXPECT_FALSE(fs::exists(pool_));
 }
 
-// Otherwise the name's ending would be wrong for the format of the content.
+// If the name were accepted, the ending of the name would not match the format of the content.
 TEST_F(OutputsTest, ANameWithTheEndingOfAnotherFormatIsRefused) {
   keep_a_run();
   const auto refused = [&](Words words, const std::string& name, const std::string& expected) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The processes that may attach to the analyzer of `ringside run -- PROGRAM`, and the reasons that the others receive.
+// Which processes may attach to the analyzer of `ringside run -- PROGRAM`, and with which reasons others are refused.
 #include "analyzer/one_attachment.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Emulated timing of far memory, as requested by the program or by the environment.
+// Emulated timing of far memory, which the program or the environment requests.
 #include <stdlib.h>
 
 #include "memory/far/far_file.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Far memory that is read and written in place: which chunks are promoted and demoted. No store may be lost meanwhile.
-// tmpfs is used in place of DAX here, because both are mapped files.
+// Far memory that is read and written in place: which chunks are promoted and demoted. No store may be lost during a
+// promotion or demotion. tmpfs is used in place of DAX here, because both are mapped files.
 #include "memory/in_place/in_place.hpp"
 
 #include <fcntl.h>
@@ -249,7 +249,7 @@ TEST(InPlace, AFaultOfTheProgramReachesItsOwnHandler) {
   {
     START_ARENA(arena, in_place_options());
     faulting = filled();
-    ASSERT_EQ(ringside_memory_pin(faulting, 4096, 0), 0);  // so that no promotion undoes the next line
+    ASSERT_EQ(ringside_memory_pin(faulting, 4096, 0), 0);  // so that no promotion reverses the next line
     ASSERT_EQ(mprotect(faulting, 4096, PROT_READ), 0);
     *const_cast<volatile uint64_t*>(faulting) = 5;
     EXPECT_EQ(own_faults.load(), 1);

@@ -90,8 +90,8 @@ TEST(Limits, AnUnpinPassesOverPiecesThatWereNeverAllocated) {
 
 TEST(Limits, PinnedGranulesThatFillTheSmallQueueDoNotStopEviction) {
   START_ARENA(arena, small_options());
-  // The pinned granules stay in the small queue. They are more than a tenth of the frames, so evictions would always
-  // begin with the small queue. The other granules move to the main queue.
+  // The pinned granules stay in the small queue. The pinned granules are more than a tenth of the frames, so evictions
+  // would always begin with the small queue. The other granules move to the main queue.
   constexpr size_t kPinned = 130 * 4096, kUsed = 6 * kMiB;
   auto* const pinned = static_cast<char*>(ringside_memory_alloc(kPinned));
   auto* const used = static_cast<char*>(ringside_memory_alloc(kUsed));

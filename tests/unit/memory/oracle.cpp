@@ -164,7 +164,7 @@ class Worker {
         }
         break;
       case 4:
-        // Refused if far memory is not used in place, or if the block is small or has larger granules.
+        // The call is refused if far memory is not used in place, or if the block is small or has larger granules.
         ringside_memory_advise(block.far, sizeof(uint64_t),
                                random_() % 2 == 0 ? RINGSIDE_MEMORY_IN_PLACE : RINGSIDE_MEMORY_CACHED);
         break;

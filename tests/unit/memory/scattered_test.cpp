@@ -75,8 +75,8 @@ TEST(DiskStream, SeesWhatWasWrittenAfterItsBlockWasReadAhead) {
   ASSERT_NE(words, nullptr) << ringside_memory_error();
   for (uint64_t i = 0; i < kWords; ++i) words[i] = i;
   ASSERT_EQ(ringside_memory_advise(words, kBytes, RINGSIDE_MEMORY_DONT_NEED), 0) << ringside_memory_error();
-  // The stream reads 1 MiB, and the reads of the next blocks begin. Then a part of the next 1 MiB changes and leaves
-  // DRAM.
+  // The stream reads 1 MiB, and the reads of the next blocks begin. After this, a part of the next 1 MiB changes and
+  // leaves DRAM.
   for (uint64_t begin = 0; begin < kWords; begin += kStep) {
     for (uint64_t i = begin; i < begin + kStep; ++i) ASSERT_EQ(words[i], i % 1000 == 0 && begin != 0 ? i + 1 : i);
     const uint64_t next = begin + kStep;

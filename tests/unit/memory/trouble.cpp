@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kNotPossible = 77, kDiffers = 1;
 
-/// Another user of the far folder's file system, whose file grows and shrinks. Any thread may call it.
+/// Another user of the far folder's file system, whose file grows and shrinks. Any thread may call its functions.
 class OtherUser {
  public:
   explicit OtherUser(const char* folder) : file_(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)) {}

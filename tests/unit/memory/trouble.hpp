@@ -15,7 +15,7 @@ enum class Trouble {
   kNone,
   kFull,             // another user of the file system takes its free space and gives it back
   kReadsFail,        // reads fail with EIO
-  kWritesFail,       // synchronous writes fail with EIO, without io_submit
+  kWritesFail,       // all writes are synchronous, because io_submit is not used, and fail with EIO
   kOrdersFail,       // io_submit fails, and so does the write that replaces it
   kEventsFail,       // io_getevents fails
   kLateWritesFail,   // the kernel accepts a write, and reports the failure at its completion

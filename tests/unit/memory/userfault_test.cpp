@@ -124,7 +124,7 @@ class UserFaultAnswers : public ::testing::Test {
   ~UserFaultAnswers() override { model = nullptr; }
 
   size_t move() const { return fault.move(at(kThere), at(kHere), kPages * kPageBytes); }
-  /// Expects each page, with its content and in order, at the destination and nowhere else.
+  /// Expects that each page is at the destination and nowhere else, with its content and in order.
   void expect_all_moved() const {
     ASSERT_EQ(kernel.pages.size(), kPages);
     for (uint64_t page = 0; page < kPages; ++page) {

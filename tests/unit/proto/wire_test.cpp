@@ -31,7 +31,7 @@ struct Golden {
   const char* hex;
 };
 
-// As `protoc --encode` writes them.
+// The bytes that `protoc --encode` writes.
 const std::vector<Golden>& goldens() {
   static const std::vector<Golden> all = {
       {&made<wire::StepPublished>, "epoch: 1 published: 300", "080110ac02"},

@@ -13,7 +13,8 @@ namespace {
 
 constexpr Id128 kRun{3, 4};
 
-/// A run's commits, the ring's window over them, and the run's journal: everything that outlives an analyzer's life.
+/// A run's commits, the commits that the ring keeps (the window), and the run's journal: everything that outlives an
+/// analyzer.
 class CatchUpTest : public JournalFixture {
  protected:
   static constexpr std::size_t kSlots = 4;
@@ -121,7 +122,7 @@ class CatchUpTest : public JournalFixture {
 
   Id128 run_ = kRun;
   std::vector<RecordedStep> window_;  // the steps that the ring keeps
-  std::uint64_t held_ = 0;            // commit_seq of a step that a reader holds: the step stays in the window
+  std::uint64_t held_ = 0;            // commit_seq of a step that a reader holds, so that it remains in the window
   std::uint64_t newest_ = 0;          // commit_seq
   std::uint64_t step_ = 0;
   std::uint64_t iteration_ = 0;

@@ -204,7 +204,7 @@ TEST_F(JournalFileTest, AtEveryByteATornTailIsCutOffAndTheNextRecordTakesItsPlac
   append_and_close(3);
   const std::string whole = bytes_of(log(0));
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
-    std::filesystem::remove(log(0));  // ext4 flushes a file that is emptied and closed
+    std::filesystem::remove(log(0));  // removed, because ext4 would flush a file that is emptied and closed
     write(log(0), whole.substr(0, bytes));
     const std::uint64_t expected =
         bytes < sizeof(JournalHeader) ? 0 : (bytes - sizeof(JournalHeader)) / frame_bytes(200);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reasons why a place has no DAX, found on simulated nodes. The kernel itself always refuses DAX, because these
-// folders are not on persistent memory. Also the content of /proc/PID/smaps for a pool on persistent memory, copied
-// from a machine with an NVDIMM (ext4, dax=always).
+// folders are not on persistent memory. Also tests the content of /proc/PID/smaps for a pool on persistent memory,
+// copied from a machine with an NVDIMM (ext4, dax=always).
 #include "analyzer/pool/dax.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Readers, runs and services that open a pool while it is made. They do this at each system call of the creation: from
-// the first moment of the file, through the work of libpmemobj, to the end. The creation continues only after they have
-// examined the pool.
+// Readers, runs and services that open a pool while it is made: at each system call of the creation, from the first
+// moment of the file, through the work of libpmemobj, to the end. The creation continues only after they have examined
+// the pool.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@
 namespace {
 
 bool in_libpmemobj = false;  // if true, making another pool with libpmemobj in this process would deadlock
-std::function<void(const char*)> on_call;  // if set, the calls below are moments of a creation
+std::function<void(const char*)> on_call;  // if set, it is called at the calls below, the moments of a creation
 
 /// Reports a system call before and after the call. Calls that are made during the report are not reported.
 template <class Call>
@@ -63,7 +63,8 @@ Function real(const char* name) {
 
 }  // namespace
 
-// These replace the C library's and libpmemobj's functions, even for calls from one of these libraries to another.
+// The functions below replace those of the C library and libpmemobj, even for calls from one of these libraries to
+// another.
 extern "C" {
 
 int flock(int fd, int operation) noexcept {
@@ -107,7 +108,7 @@ PMEMobjpool* pmemobj_create(const char* path, const char* layout, size_t bytes, 
   return pool;
 }
 PMEMobjpool* pmemobj_open(const char* path, const char* layout) {
-  const auto moment = std::exchange(on_call, nullptr);  // this call is no moment of a creation
+  const auto moment = std::exchange(on_call, nullptr);  // calls during this are no moments
   PMEMobjpool* pool = real<PMEMobjpool* (*)(const char*, const char*)>("pmemobj_open")(path, layout);
   const int error = errno;
   on_call = moment;
@@ -149,7 +150,7 @@ class PoolCreationTest : public ::testing::Test {
     EXPECT_GT(moments_["fsync"], 0);
   }
 
-  /// The exit code of `action`; the text of its error goes to `text_`.
+  /// The exit code of `action`. The text of its error is stored in `text_`.
   ExitCode code_of(const std::function<void()>& action) {
     text_.clear();
     try {

@@ -100,7 +100,7 @@ TEST_F(RingPoolTest, EverythingLiesWhereReadersExpectIt) {
 }
 
 TEST_F(RingPoolTest, ManySmallSlotsTakeLittleMoreThanTheirBytes) {
-  EXPECT_LE(RingPool::file_bytes(RingShape::x_only(134), kMaxSlots), 64u << 20);  // two run tables take most of it
+  EXPECT_LE(RingPool::file_bytes(RingShape::x_only(134), kMaxSlots), 64u << 20);  // most of it is for two run tables
   const RingPool pool = RingPool::create(path_, RingShape::x_only(134), kMaxSlots);
   const RingGeometry& geometry = pool.ring().geometry();
   EXPECT_EQ(geometry.slot_count(), kMaxSlots);
@@ -305,7 +305,7 @@ TEST_F(RingPoolTest, WhatWasPrefaultedIsWrittenWithoutPageFaults) {
   EXPECT_LT(page_faults() - before, 200) << "of 6144 pages";
 }
 
-/// KiB of huge pages among the mappings of a file.
+/// How many KiB of a file's mappings are huge pages.
 std::uint64_t huge_kib_of(const std::string& file) {
   std::ifstream smaps("/proc/self/smaps");
   std::uint64_t kib = 0;

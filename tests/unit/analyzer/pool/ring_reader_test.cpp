@@ -17,7 +17,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kReadRows = 50'000;  // six chunks and a part of one
+constexpr std::uint64_t kReadRows = 50'000;  // six chunks and a part of a seventh one
 
 /// A ring in memory with three commits in four slots.
 class RingReaderTest : public ::testing::Test {

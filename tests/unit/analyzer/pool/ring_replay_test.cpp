@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kReplayedRows = 5000;  // two chunks and a part of one
+constexpr std::uint64_t kReplayedRows = 5000;  // two chunks and a part of a third one
 
 /// Keeps and reduces iterates in the same way as the analyzer.
 class RingReplayTest : public ::testing::Test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The marks of a step as records.
+// The marks of a step are recorded.
 #include "analyzer/recorder/mark_records.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The descriptions of runs in a journal: each log must describe all runs of which it has steps, even if an analyzer was
-// killed between two appends. Also the limits of batches and messages if a step has many results.
+// killed between two appends. Also tests the limits of batches and messages if a step has many results.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -185,7 +185,7 @@ TEST_F(RecorderTest, ARunThatIsResumedNamesTheStepsThatWereNeverRecorded) {
     push_committed(recorder, 0, 100);
     end(recorder);
   }
-  for (std::uint64_t i = 130; i < 138; ++i) {  // the ring's window over the committed, unrecorded steps
+  for (std::uint64_t i = 130; i < 138; ++i) {  // the steps that the ring keeps and that are not recorded
     run.kept_steps.push_back(recorded(i, i + 1));
   }
   Recorder recorder(options(), stop_run_);

@@ -153,8 +153,8 @@ TEST_F(PmdkMetadataTest, NoWordKillsAnOwner) {
   const Bytes pool(path_);
   const std::vector<std::byte> good(pool.file().begin(), pool.file().begin() + static_cast<long>(ring_begin()));
   // First, the words whose damage has killed the process: the heap's size, a lane's log that is replayed over other
-  // bytes, a chunk of size 0. Then the words that no hash covers: every word of the shutdown state and of the runtime
-  // area, and run_id.
+  // bytes, a chunk of size 0. After these, the words that no hash covers: every word of the shutdown state and of the
+  // runtime area, and run_id.
   std::vector<std::uint64_t> offsets = {6176, 6160, 8192, 8464, 9224, 3155080, 3154008};
   for (std::uint64_t offset = 4032; offset < 4088; offset += 8) offsets.push_back(offset);
   for (std::uint64_t offset = 6688; offset < 8192; offset += 56) offsets.push_back(offset);

@@ -37,7 +37,7 @@ class WatchedFile {
     if (ftruncate(fd_.get(), static_cast<off_t>(geometry_.file_bytes)) != 0) throw std::bad_alloc();
     creators_ = map(PROT_READ | PROT_WRITE);
     readers_ = map(PROT_READ);
-    // These bytes libpmemobj has written before the ring is formatted.
+    // When the ring is formatted, libpmemobj has already written these bytes.
     std::memcpy(creators_, "PMEMOBJ", 8);
     std::memcpy(creators_ + kPageBytes, kPoolLayoutName, sizeof(kPoolLayoutName));
     front_.assign(creators_, creators_ + kWatchedPages * kPageBytes);

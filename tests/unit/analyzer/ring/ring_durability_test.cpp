@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The times at which commits are persisted: the thread that syncs, the effect of a failed sync, and the commits that a
-// writer keeps after a power cut. The disk is simulated: a sync ends when the test permits this.
+// writer keeps after a power cut. The disk is simulated: a sync ends when the test permits the end.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -74,7 +74,7 @@ struct SlowRing {
   RingWriter writer{memory.ring(), disk, Storage::kFile, Durability::kPower};
 };
 
-/// A persistence that loses pages when the test requests this.
+/// A persistence that loses pages when the test requests a loss.
 class LostPages : public ObservedPersistence {
  public:
   int store_error() const noexcept override { return error; }
@@ -97,8 +97,8 @@ TEST(RingDurabilityTest, AnIterateOfWhichAPageWasLostGetsNoHeader) {
 }
 
 TEST(RingDurabilityTest, ASuccessorPersistsTheHeadersItFindsBeforeItStoresAnything) {
-  // A writer that is killed between the stores of its commit and their flush leaves a header that is visible but not
-  // persistent.
+  // A writer that is killed after the stores of its commit and before their flush leaves a header that is visible but
+  // not persistent.
   XOnlyRing ring(100, 3, 3);
   RingWriter writer = ring.next_writer();
   ring.memory.persistence.observe(ring.memory.at(0));
@@ -170,8 +170,8 @@ TEST(RingDurabilityTest, TheNewestPersistedIterateIsNotOverwrittenBeforeANewerOn
 }
 
 TEST(RingDurabilityTest, NothingIsOverwrittenWhileNothingNewerIsPersisted) {
-  // The same without a second thread: the step in each slot that `begin` takes must be older than the newest step that
-  // is persisted at that moment.
+  // This test has no second thread. The step in each slot that `begin` takes must be older than the newest step that is
+  // persisted at that moment.
   SlowRing ring(4);
   ring.disk.let(1000);
   for (std::uint64_t k = 1; k <= 200; ++k) {
@@ -199,7 +199,7 @@ TEST(RingDurabilityTest, IfAReaderHoldsAllThatMayGoItsLeaseIsBrokenAndTheDiskIsN
   commit_iterate(ring.writer, 3, 100);  // the disk hangs from here on
   commit_iterate(ring.writer, 4, 100);
   leases.hold({0});
-  ASSERT_EQ(ring.writer.begin(), CommitStatus::kOk);  // slot 1 is free, but it is the newest persisted one
+  ASSERT_EQ(ring.writer.begin(), CommitStatus::kOk);  // slot 1 could be taken, but has the newest persisted step
   EXPECT_EQ(ring.writer.leases_broken(), 1u);
   EXPECT_EQ(ring.writer.persisted(), 2u);
   EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{2, 3, 4}));

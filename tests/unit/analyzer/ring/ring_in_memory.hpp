@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring in ordinary memory, and a persistence that records its calls. With these, the ring's protocol is tested
-// without a pool, a file or persistent memory.
+// A ring in ordinary memory, and a persistence that records its calls. With this ring and this persistence, the ring's
+// protocol is tested without a pool, a file or persistent memory.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -115,7 +115,7 @@ class RingInMemory {
   std::byte* base_ = nullptr;
 };
 
-/// The iterate that the tests publish as iteration k: `rows` doubles that differ from row to row and from k to k.
+/// The iterate that the tests publish as iteration k: `rows` doubles that are different for each row and each k.
 inline std::vector<double> iterate(std::uint64_t k, std::uint64_t rows) {
   std::vector<double> x(rows);
   for (std::uint64_t i = 0; i < rows; ++i) x[i] = static_cast<double>(k) + static_cast<double>(i) / 1024.0;

@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-/// Two variables, three scalars, chunks of 4 KiB.
+/// A ring with two variables, three scalars, and chunks of 4 KiB.
 RingGeometry golden_geometry() {
   const Schema schema =
       Schema::of({{.name = "x", .dtype = DType::kF64, .shape = {1000}},

@@ -62,7 +62,7 @@ std::vector<Shape> shapes() {
   return all;
 }
 
-/// memcmp: an instrumented loop over these bytes would take half a minute.
+/// Uses memcmp, because an instrumented loop over these bytes would take half a minute.
 bool same_bytes(const RingInMemory& a, const RingInMemory& b) {
   return a.bytes().size() == b.bytes().size() && std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0;
 }

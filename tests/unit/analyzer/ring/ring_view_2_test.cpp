@@ -16,7 +16,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kRows2 = 5000;  // two chunks and a part of one
+constexpr std::uint64_t kRows2 = 5000;  // two chunks and a part of a third one
 
 Reductions reductions_of(std::uint64_t k) {
   Reductions reductions;
@@ -30,7 +30,7 @@ Reductions reductions_of(std::uint64_t k) {
   return reductions;
 }
 
-/// Iterations 2, 3 and 4 in slots 1, 2 and 0; the newest has no reductions.
+/// A ring with the iterations 2, 3 and 4 in the slots 1, 2 and 0. The newest iteration has no reductions.
 Ring2InMemory wrapped_ring() {
   Ring2InMemory memory(kRows2);
   memory.write_run(0, 1, 50);

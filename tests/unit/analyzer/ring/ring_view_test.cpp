@@ -167,8 +167,8 @@ TEST(RingViewTest, ReductionsOfACommitThatIsNoLongerThereAreNotDamaged) {
   const KeptSlot oldest = recover(view).kept.front();
   Reductions reductions;
   ASSERT_EQ(view.reductions(oldest.slot, oldest.header, reductions), ResultsState::kRecorded);
-  // A reader has read the header of commit 1. While it reads the reductions of commit 1, those of commit 4 overwrite
-  // them.
+  // A reader has read the header of commit 1. While the reader reads the reductions of commit 1, the reductions of
+  // commit 4 overwrite these.
   commit_iterate(ring.writer, 4, 100);
   ring.memory.flip_bit(ring.memory.geometry().slots[oldest.slot].meta_offset + ring.memory.geometry().results_offset() +
                        sizeof(ResultsHead) + 9);

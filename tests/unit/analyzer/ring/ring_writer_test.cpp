@@ -21,7 +21,7 @@ const double* doubles(const std::byte* payload) {
 }
 
 TEST(RingWriterTest, WhatWasCommittedIsThere) {
-  constexpr std::uint64_t kRows = 20'000;  // two chunks and a part of one
+  constexpr std::uint64_t kRows = 20'000;  // two chunks and a part of a third one
   XOnlyRing ring(kRows, 3, 1);
 
   const RingView view = ring.memory.ring();

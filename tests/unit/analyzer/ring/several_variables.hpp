@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A run of five variables that differ in dtype, role and shape, with five scalars, for tests that depend on the number
-// of variables. Its payloads differ in each entry of each step.
+// of variables. The payloads differ in each entry of each step.
 #pragma once
 
 #include <bit>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rules of docs/publish/library.md, "Holding a step", for the choice of a victim. Also: a step makes two lock
-// calls.
+// The rules of docs/publish/library.md, "Holding a step", for the choice of a victim. Also tests that a step makes two
+// lock calls.
 #include "analyzer/ring/victim_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -113,7 +113,7 @@ TEST_F(VictimChoiceTest, ASlotThatIsCopiedOutGoesOnlyIfNoOtherMay) {
   leases_.hold({2, 4});
   EXPECT_EQ(choose(seqs), 1u);
   EXPECT_EQ(broken(), 0u) << "no reader had a lease of it";
-  choice_->hold(1);  // the step that the slot took meanwhile
+  choice_->hold(1);  // the step that was written to the slot meanwhile
   choice_->let_go(1);
   leases_.hold({});
   EXPECT_EQ(choose(seqs), 2u);

@@ -130,7 +130,7 @@ TEST(RoundMessageTest, ExactSumsArriveAsTheyWereSent) {
   for (const DType dtype : {DType::kF64, DType::kI64}) {
     RoundState sent = state_of_boxes(dtype == DType::kI64);
     sent.fields[0].exact_sums->negative = {};
-    sent.fields[0].exact_sums->changes.add(1, 0);  // the lowest bit, and the highest one that a sum can have
+    sent.fields[0].exact_sums->changes.add(1, 0);  // the lowest bit and the highest bit that a sum can have
     sent.fields[0].exact_sums->changes.words[ExactSum::kWords - 1] = 1;
     sent.fields[0].exact_sums->squares.met = ExactSum::kInfinite | ExactSum::kNan;
     RoundState found;

@@ -91,7 +91,7 @@ class Node {
   }
 
   void finish(std::int64_t patience_ns) { round_->finish(patience_ns); }
-  /// Ends the node like a process that is killed.
+  /// Ends the node in the same way as a kill would end its process.
   void die() {
     round_.reset();
     link_.reset();
@@ -128,8 +128,8 @@ class RoundsTest : public ::testing::Test {
     for (std::size_t n = 0; n < nodes_.size(); ++n) begin(n, 0);
   }
 
-  /// Makes three nodes with 7 steps. Node 1 had 4 of these when it was killed; its successor has not yet taken part in
-  /// a round.
+  /// Makes three nodes with 7 steps. Node 1 had 4 of the steps when it was killed; its successor has not yet taken part
+  /// in a round.
   void make_and_restart_node_1() {
     make({0, 1000, 2000, 3000});
     add_on_all(0, 4);

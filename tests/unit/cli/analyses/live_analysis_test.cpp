@@ -23,8 +23,8 @@
 namespace ringside {
 namespace {
 
-/// Used in place of a Python interpreter: FILE is the rest of the script. `step KIND MORE K` writes a line for the step
-/// of iteration K.
+/// A script that the tests use in place of a Python interpreter: FILE is the rest of the script. `step KIND MORE K`
+/// writes a line for the step of iteration K.
 constexpr const char* kInterpreter = R"sh(#!/bin/sh
 exec 3>/proc/self/fd/$5 4</proc/self/fd/$6
 echo '{"kind":"hello"}' >&3
@@ -34,7 +34,7 @@ step() {
 result() { step result '"names":["analysis.a"],"values":["3fe0000000000000"],' $1 0; }
 . "$3"
 )sh";
-/// Reads the command to begin. All lines name the run in this command.
+/// Reads the command to begin, which names the run. All lines that the script writes name this run.
 constexpr const char* kBegin = R"sh(
 echo '{"kind":"ready","analyses":[["a",1],["third",3]]}' >&3
 read command <&4

@@ -67,7 +67,7 @@ class Spread {
     return {found.begin(), found.end()};
   }
 
-  /// Expects that each chunk of the slice has the bytes at the same place in the slice of the whole array.
+  /// Expects that each chunk of the slice has the same bytes as that part of the slice of the whole array.
   void expect_slice(const std::string& text, std::uint64_t chunk_bytes) const {
     const Variable& variable = file_.variables[0];
     const Region region = text.empty() ? Slice().of(variable) : Slice(text).of(variable);
@@ -94,7 +94,7 @@ TEST(Assembly, PartsOfRandomSlicesOfRandomBoxesAreThoseOfTheWhole) {
   for (int round = 0; round < 300; ++round) {
     Numbers shape(1 + upto(3));
     for (std::uint64_t& extent : shape) extent = 1 + upto(8);
-    // Repeatedly cuts a random box at a random place.
+    // Cuts a random box at a random place, several times.
     std::vector<Box> boxes = {box_of(Numbers(shape.size(), 0), shape)};
     for (std::uint64_t cuts = upto(9); cuts > 0; --cuts) {
       Box& box = boxes[upto(boxes.size() - 1)];

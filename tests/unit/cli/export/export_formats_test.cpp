@@ -53,7 +53,7 @@ void write_file(std::string_view format, const std::string& output, const std::v
   sink->finish();
 }
 
-/// The content of the file in which a format stores these variables.
+/// The content of a file with these variables in this format.
 std::string exported(std::string_view format, const std::vector<Given>& given) {
   const TemporaryFolder folder;
   write_file(format, folder.file("out"), given);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The HTTP server, with the requests of browsers and of attackers, as bytes on a socket.
+// The HTTP server gets requests like those of browsers and attackers, as bytes on a socket.
 #include "cli/http/http_server.hpp"
 
 #include <arpa/inet.h>

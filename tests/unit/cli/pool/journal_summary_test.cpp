@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The journal in the output of commands: `replay` shows it beside the ring, `info` names it, `wipe` removes it.
+// What commands do with the journal: `replay` shows the journal beside the ring, `info` names the journal, and `wipe`
+// removes it.
 #include "cli/pool/journal_summary.hpp"
 
 #include <memory>
@@ -24,7 +25,7 @@ constexpr std::int64_t kBeganNs = 1'700'000'000'000'000'000;
 class JournalSummaryTest : public JournalFixture {
  protected:
   /// Makes a pool of four slots in which iterations 1 to 6 were committed, and the records that a recorder would have
-  /// made of these.
+  /// made of these iterations.
   void SetUp() override {
     const RingPool pool = RingPool::create(pool_, RingShape::x_only(kRows), 4);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);

@@ -58,7 +58,7 @@ class PoolLookTest : public ::testing::Test {
     if (reduced) writer_->end_lease();
   }
 
-  /// The answer as JSON. If no place was free, it has the key `refused`.
+  /// The answer as JSON. If no place was free, the answer has the key `refused`.
   static Json ask(FieldImages& images, const FieldQuery& query, std::uint64_t known_commit = 0) {
     const std::optional<std::string> answer = images.answer(query, known_commit);
     return Json::parse(answer ? *answer : R"({"variables":[],"image":null,"why":"","refused":true})");
@@ -198,7 +198,7 @@ TEST_F(PoolLookTest, APoolThatIsTruncatedOrReplacedWhileItIsWatchedEndsNobody) {
   EXPECT_TRUE(draw_newest(*reader, grid, CellShows::kExtreme).image);
 }
 
-/// One more kind of image than FieldImages has places. The kinds need eight variables in addition to u.
+/// Returns one more kind of image than FieldImages can keep. The kinds need eight variables in addition to u.
 std::vector<FieldQuery> kinds() {
   std::vector<FieldQuery> all;
   for (std::size_t i = 0; i <= FieldImages::kMostQueries; ++i) {

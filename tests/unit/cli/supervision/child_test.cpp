@@ -74,7 +74,7 @@ TEST(ChildTest, AProcessThatIsGoneIsNotAliveAndHasNoCores) {
   const AttachedProcess nobody;
   EXPECT_FALSE(nobody.alive());
   EXPECT_TRUE(nobody.cores().empty());
-  nobody.signal(SIGKILL);  // must reach no process
+  nobody.signal(SIGKILL);  // must not reach any process
 }
 
 }  // namespace

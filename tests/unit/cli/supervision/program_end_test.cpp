@@ -72,8 +72,8 @@ TEST(ProgramEndTest, TheDeathOfTheProcessThatPublishesNamesItsSignalWhereItIsKno
 }
 
 TEST(ProgramEndTest, AProgramThatDiedWhileTheAnalyzerStoppedWasLost) {
-  // The analyzer was asked to stop because PROGRAM had ended. It noticed this request before it noticed the end of
-  // PROGRAM.
+  // The analyzer was asked to stop because PROGRAM had ended. The analyzer noticed this request before it noticed the
+  // end of PROGRAM.
   expect(attached("stopped", {.status = 1}), ExitCode::kPeerLost,
          "./solver: process 4711 ended with status 1 after iteration 17 without detaching; 17 steps are committed; "
          "ringside run --resume continues");

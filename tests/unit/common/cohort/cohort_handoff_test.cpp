@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A cohort in a real hand-off: the first member attaches to an analyzer, and another process writes its part into the
-// same buffers. To the analyzer, the cohort looks like one producer (docs/publish/mpi.md).
+// same buffers. For the analyzer, the cohort is the same as one producer (docs/publish/mpi.md).
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -44,8 +44,8 @@ UniqueFd opened_of(pid_t pid, int fd) {
   return UniqueFd(open(("/proc/" + std::to_string(pid) + "/fd/" + std::to_string(fd)).c_str(), O_RDWR | O_CLOEXEC));
 }
 
-/// The second member: a separate process that publishes `steps` steps and then waits until it is killed. It is forked
-/// while this process has one thread.
+/// The second member: a separate process that publishes `steps` steps and then waits until it is killed. The second
+/// member is forked while this process has only one thread.
 class SecondMember {
  public:
   explicit SecondMember(std::uint64_t steps) : first_(getpid()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A cohort whose members are in this process. They use the memory of a hand-off without an analyzer: the test does the
-// analyzer's work. Each member maps the memory separately, as a process would.
+// A cohort whose members are in this process. The members use the memory of a hand-off without an analyzer: the test
+// does the analyzer's work. Each member maps the memory separately, as a process would.
 #pragma once
 
 #include <fcntl.h>

@@ -29,8 +29,8 @@ namespace fs = std::filesystem;
 
 class OutputGuardTest : public ::testing::Test {
  protected:
-  /// Expects that both check_output and the write refuse `output`, and that the bytes of the file to which it leads do
-  /// not change.
+  /// Expects that both check_output and the write refuse `output`, and that the bytes of the file to which `output`
+  /// leads do not change.
   void expect_refused(const std::string& output, const std::string& fragment, const std::vector<KeptFile>& kept = {},
                       ExitCode code = ExitCode::kUsage) const {
     const std::string before = testing::content_of(output);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Peers that connect to the analyzer's socket and send nothing, too little or too much. No other peer may have to wait
-// for them.
+// for such a peer.
 #include "common/handoff/acceptor.hpp"
 
 #include <gtest/gtest.h>

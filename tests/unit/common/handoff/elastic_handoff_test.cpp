@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When each side of a hand-off lends its cores: from the beginning of its wait until the store that ends this wait.
+// Each side of a hand-off lends its cores from the beginning of its wait until the store that ends this wait.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The answers that the producer's side of the hand-off refuses: it checks every answer before relying on it.
+// The answers that the producer's side of the hand-off refuses: the producer checks every answer before it relies on
+// the answer.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -19,7 +20,7 @@ namespace {
 
 using namespace testing;
 
-/// The size of the memory with the step to continue from.
+/// The size of the memory with the step from which the run continues.
 constexpr std::size_t kKeptBytes = kept_scalars_offset(kRows * sizeof(double)) + sizeof(KeptScalars);
 
 class HostileAnalyzerTest : public HandoffFixture {

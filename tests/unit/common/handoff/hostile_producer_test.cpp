@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The requests and steps that the analyzer's side of the hand-off refuses: it checks everything that a producer sends
-// or writes before relying on it.
+// The requests and steps that the analyzer's side of the hand-off refuses: the analyzer checks everything that a
+// producer sends or writes before it relies on it.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -24,7 +24,7 @@ using namespace testing;
 
 class HostileProducerTest : public HandoffFixture {
  protected:
-  /// Sends `request` with `fds`. Returns the line with which the analyzer refuses it.
+  /// Sends `request` with `fds`. Returns the line with which the analyzer refuses the request.
   std::string verdict(std::span<const std::byte> request, std::span<const int> fds) {
     Listener listener(socket_path_);
     std::thread sender([&] {

@@ -40,7 +40,7 @@ class TakeoverTest : public HandoffTest {
     return reader;
   }
 
-  /// The same for a `writer` that publishes a step.
+  /// As above, with a `writer` that publishes a step as the producer.
   HandoffReader succeed(Listener& listener, HandoffWriter& writer, std::thread& thread, const Continuation& from = {}) {
     return succeed(
         listener, [&] { publish_one(writer); }, thread, from);
@@ -258,7 +258,7 @@ TEST_P(TakeoverTest, ASuccessorWhoseAnswerCannotBeTakenInSeesTheProducerHangUp) 
   std::array<std::byte, kMostRequestBytes> request;
   ASSERT_TRUE(successor->receive(request, 10'000).has_value());
   AttachReply reply;
-  reply.resumed = 1;  // but there is no iterate to resume from
+  reply.resumed = 1;  // but there is no iterate from which to resume
   successor->send(std::as_bytes(std::span(&reply, 1)));
   producer.join();
   EXPECT_FALSE(successor->alive());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A JSON value prints the same bytes as nlohmann/json, for random documents and for a text that both read.
+// A JSON value is printed with the same bytes as by nlohmann/json: for random documents, and for a text that both have
+// read.
 #include "common/json/json.hpp"
 
 #include <gtest/gtest.h>
@@ -71,7 +72,7 @@ class RandomDocument {
     }
   }
 
-  /// Any bytes, including invalid UTF-8.
+  /// A text of random bytes, which may be invalid UTF-8.
   std::string text() {
     static constexpr std::array<std::string_view, 8> kParts = {
         "a", "\"", "\n", "\x01", "\xc3\xa4", "\xff", "\xf0\x9f\x98\x80", "/\\"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The copy is exact for every length that callers may pass, touches no other byte, and returns the hash of the copied
-// bytes.
+// For every length that callers may pass, the copy must be exact, change no other byte, and return the hash of the
+// copied bytes.
 #include "common/kernels/copy.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,8 @@ struct alignas(64) CopiedLine {
   unsigned char bytes[64];
 };
 
-// Long enough for several chunks. One guard line before the copy and two after it detect a store outside it.
+// Long enough for several chunks. One guard line before the copy and two guard lines after the copy detect a store
+// outside the copy.
 constexpr std::size_t kMostBytes = 3 * kCopyChunkBytes + 4096;
 constexpr unsigned char kGuard = 0xA5;
 

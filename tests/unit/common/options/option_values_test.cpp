@@ -23,7 +23,7 @@ namespace {
 using testing::kSolvers;
 using testing::Words;
 
-/// A program that declares the options of both processes of a run.
+/// A program that declares the options of producer and analyzer.
 class OptionValuesTest : public testing::ParsingTest {
  protected:
   void SetUp() override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ranks file: its bytes, as specified in docs/formats/files.md. Also: wrong statements about ranks and boxes are
-// refused, each with its own message.
+// The ranks file: its bytes, as specified in docs/formats/files.md. Also tests that wrong statements about ranks and
+// boxes are refused, each with its own message.
 #include "common/ranks/ranks_file.hpp"
 
 #include <gtest/gtest.h>

@@ -47,7 +47,7 @@ class VandalizedMemory {
 
   [[noreturn]] void change() {
     for (int round = 0;; ++round) {
-      const double scale = std::ldexp(1.0, 4 * (round % 13));  // each round hits other bins
+      const double scale = std::ldexp(1.0, 4 * (round % 13));  // each round changes other bins
       for (std::size_t i = 0; i < doubles_; ++i) {
         static_cast<volatile double*>(data_)[i] = scale * static_cast<double>(i % 4 + 1);
       }

@@ -131,7 +131,7 @@ TEST(Utf8Prefix, AZeroByteIsAByteLikeAnyOther) {
   EXPECT_EQ(utf8_prefix(std::string("a\0b", 3), 2), std::string("a\0", 2));
 }
 
-// Compares formatted() with fmt, because a message must not depend on the formatter.
+// Compares formatted() with fmt, because the text of a message must not depend on which of the two formats it.
 
 TEST(FormattedTest, WritesIntegersAsFmtDoes) {
   for (const std::int64_t value : {std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min(),

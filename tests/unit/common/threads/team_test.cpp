@@ -103,8 +103,8 @@ class ElasticTeamTest : public ::testing::Test {
     EXPECT_EQ(sum.load(), 0 + 1) << "the caller and the guest";
   }
 
-  /// Waits until the guests have left. They remain a moment longer than their pieces take, because a guest records its
-  /// time and looks for another piece.
+  /// Waits until the guests have left. The guests remain a moment longer than their pieces take, because a guest
+  /// records its time and looks for another piece.
   void wait_until_guests_left() {
     while (borrower().guests_inside() != 0) std::this_thread::yield();
   }
@@ -171,7 +171,7 @@ TEST_F(ElasticTeamTest, HomeThreadsShareWithoutAnyLoan) {
 TEST_F(ElasticTeamTest, WhatAPieceStoredIsSeenByTheNextCall) {
   ElasticTeam team(home_, borrower(), lent_ns_);
   lender_.lend(1);
-  // These are not atomic, so that ThreadSanitizer checks the order.
+  // The values are not atomic, so that ThreadSanitizer checks the order of the accesses.
   std::vector<int> values(1000, 0);
   std::vector<int> next(values);
   for (int call = 1; call <= 100; ++call) {
@@ -226,8 +226,8 @@ TEST_F(ElasticTeamTest, SmallWorkIsCutSmallerLargeWorkByItsGrain) {
 }
 
 TEST_F(ElasticTeamTest, AnOwnerThatNeedsItsCoreWaitsForAGuestToFinish) {
-  // The guest leaves a moment too late, so that an owner that did not wait would find it still inside. There are
-  // several rounds, because a guest may lose its core for longer than the owner waits.
+  // The guest leaves a moment later than it should, so that an owner that did not wait would find the guest still
+  // working. There are several rounds, because a guest may lose its core for longer than the owner waits.
   constexpr std::int64_t kMomentNs = 20'000;
   int waited_for = 0;
   for (int round = 0; round < 5000 && waited_for < 10; ++round) {

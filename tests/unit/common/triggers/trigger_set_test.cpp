@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When triggers fire, and the marks and actions that follow.
+// When triggers fire, and which marks and actions result.
 #include "common/triggers/trigger_set.hpp"
 
 #include <gtest/gtest.h>

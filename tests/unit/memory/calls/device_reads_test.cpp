@@ -190,7 +190,8 @@ TEST_F(DeviceReads, ByIoSubmitAreRefusedWithoutMoves) {
   EXPECT_EQ(errno, EINVAL);
   EXPECT_EQ(area[0], 1);
   EXPECT_EQ(stats_now().pinned_bytes, 0u);
-  // The call is also refused if the read follows a read into ordinary memory that is longer than one call may pin.
+  // The call is also refused if this read comes after a read into ordinary memory that is longer than what one call may
+  // pin.
   const auto much = whole_pages(8 * kMiB);
   iocb long_read = orders[0].block, short_read = orders[0].block;
   long_read.aio_buf = reinterpret_cast<uintptr_t>(much.get());

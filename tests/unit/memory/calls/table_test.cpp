@@ -37,7 +37,7 @@ constexpr Named kNumbers[] = {
 #include "numbers_of_calls.inc"
 };
 
-// Calls whose arguments are numbers or descriptors, or that have none.
+// Calls that have no arguments, or only numbers and descriptors.
 const std::set<std::string> kWithoutPointers = {
     "close", "lseek", "sched_yield", "dup", "dup2", "dup3", "pause", "alarm", "getpid", "socket", "shutdown", "listen",
     "fork", "vfork", "exit", "exit_group", "kill", "semget", "msgget", "shmget", "flock", "fsync", "fdatasync",

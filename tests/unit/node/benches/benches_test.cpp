@@ -30,7 +30,7 @@ TEST(Benches, CoordinationIsMeasured) {
   measure_loan(cpus.front(), cpus.back(), samples);
   measure_barrier(cpus, samples);
   for (const auto* of : {&samples.hand_off_s, &samples.wake_up_s, &samples.barrier_s}) expect_samples(*of, 3);
-  expect_samples(samples.loan_s, 0);  // on a loaded machine a guest may come too late for a loan
+  expect_samples(samples.loan_s, 0);  // on a busy machine, a guest may be too late for a loan
 }
 
 TEST(Benches, TheClockOfBusyCoresIsMeasured) {

@@ -58,7 +58,7 @@ TEST(Experiments, ACompetitionIsAlsoReportedInTheWindowsOfTheEarlyText) {
   const ExperimentResult result = compete_experiment(around);
   const ResultTable& windows = result.tables[2];
   ASSERT_EQ(windows.key, "windows");
-  // Three benchmarks with six windows in DRAM, and the three rows of NVDIMM.
+  // The table has three benchmarks with six windows in DRAM, and the three rows of NVDIMM.
   ASSERT_EQ(windows.rows.size(), 3U * 6 + 3);
   for (std::size_t i = 0; i < 18; ++i) {
     const auto figure = [&](std::size_t column) { return std::get<double>(windows.rows[i][column]); };

@@ -19,7 +19,7 @@ TEST(SharesTest, WhatAModestGroupLeavesGoesToTheOthers) {
   const std::array groups = {Demand{2, 5}, Demand{2, 80}};
   const std::vector<double> share = shares(100, groups);
   EXPECT_DOUBLE_EQ(share[1], 45);  // (100 - 2 * 5) / 2
-  EXPECT_DOUBLE_EQ(share[0], 25);  // it could have its equal share
+  EXPECT_DOUBLE_EQ(share[0], 25);  // it could have got an equal share
 }
 
 TEST(SharesTest, AGroupAloneHasAllChannelsForItsThreads) {

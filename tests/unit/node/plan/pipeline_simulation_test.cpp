@@ -90,8 +90,8 @@ TEST_F(SimulationTest, ALongRunIsExtrapolatedToWhatAllItsStepsTake) {
 TEST_F(SimulationTest, WaitingCoresHelpWithElastic) {
   set(KernelKind::kGenerate, 10, 5);
   split_.elastic = true;
-  // While the analyzer works (6 s), the solver has one core and does 6/10 of an iteration. Then it has two cores, and
-  // the remaining 4/10 take 2 s.
+  // While the analyzer works (6 s), the solver has one core and does 6/10 of an iteration. After these 6 s, the solver
+  // has two cores, and the remaining 4/10 take 2 s.
   EXPECT_NEAR(predict(split_).total_s, 100 * 8, 10);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays in DRAM and in a folder, and the tiers that are refused. Also: no file remains.
+// Arrays in DRAM and in a folder, and the tiers that are refused. Also tests that no file remains.
 #include "node/streams/tier_memory.hpp"
 
 #include <gtest/gtest.h>

@@ -57,8 +57,8 @@ TEST(RateOfGroup, TheStartAndTheLastThirdDoNotCount) {
 }
 
 TEST(RateOfGroup, ThePublishedEndTimesFollowFrom16BytesAnElement) {
-  // 10 + 6 threads, 500 repeats of 125,000,000 doubles, NVM-NVM: 43,771 MB/s of ten threads end after 228 s (published
-  // 231), 18,771 MB/s of six after 320 s (319).
+  // 10 and 6 threads, 500 repeats of 125,000,000 doubles, from NVM to NVM: the ten threads, with 43,771 MB/s, end after
+  // 228 s (published: 231 s), and the six threads, with 18,771 MB/s, after 320 s (published: 319 s).
   const double bytes = 125'000'000.0 * 16;
   EXPECT_NEAR(500 * bytes * 10 / 43'771.07e6, 228, 1);
   EXPECT_NEAR(500 * bytes * 6 / 18'771.08e6, 320, 1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The placement formula against the thesis's tables 7 to 10, and its choice against the stencils' times in tables 11 to
-// 14. Three peculiarities of the tables are tested: the rows in tables 7 and 8 are those for half of the share; the
-// times in table 10 are 1.5 times the data divided by the rate; the times in table 9 are 1.0 times this quotient.
+// Compares the placement formula with tables 7 to 10 of the thesis, and the formula's choice with the stencils' times
+// in tables 11 to 14. Three peculiarities of the tables are tested: the rows in tables 7 and 8 are those for half of
+// the share; the times in table 10 are 1.5 times the data divided by the rate; the times in table 9 are 1.0 times this
+// quotient.
 #include "node/workloads/placement.hpp"
 
 #include <gtest/gtest.h>

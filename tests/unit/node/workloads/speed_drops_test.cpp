@@ -52,7 +52,7 @@ TEST(SpeedDrops, ASlowStartIsNoDrop) {
 }
 
 TEST(SpeedDrops, WhatFollowsTheFirstThreadsEndIsNotLookedAt) {
-  // The first thread ends after 10 s. Then the other thread gets twice as fast, and slow once more.
+  // The first thread ends after 10 s. Then the other thread becomes twice as fast, and later becomes slow once more.
   const ThreadRates early = thread_with(std::vector(40, 4.0));
   std::vector<double> rates = with(std::vector(60, 2.0), 20, 30, 4.0);
   rates[50] = 0.5;

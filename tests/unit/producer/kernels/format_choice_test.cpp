@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model that chooses a matrix's format, and the figures on which the choice depends. These tests use only counts,
-// no clock.
+// The model that chooses a matrix's format, and the figures on which the choice depends. The tests use only counts, no
+// clock.
 #include "producer/kernels/format_choice.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The costs and guarantees of building a matrix: memory, long rows, inputs that change. Also the checks before a solver
-// starts.
+// The costs and guarantees of building a matrix: memory, long rows, inputs that change. Also tests the checks that are
+// made before a solver starts.
 #include "producer/matrix/csr_builder.hpp"
 
 #include <fmt/format.h>

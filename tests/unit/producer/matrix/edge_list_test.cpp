@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The number of rows of an edge list, the row of each id, and the texts that are refused.
+// How many rows an edge list has, which row each id has, and which texts are refused.
 #include "producer/matrix/edge_list.hpp"
 
 #include <fmt/format.h>

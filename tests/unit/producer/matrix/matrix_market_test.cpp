@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random matrices must be equal after writing and reading, in every variant and with every line ending that the reader
-// accepts. Also: the texts that the reader refuses.
+// accepts. Also tests the texts that the reader refuses.
 #include "producer/matrix/matrix_market.hpp"
 
 #include <fmt/format.h>

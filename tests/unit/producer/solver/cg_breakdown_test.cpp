@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The problems that conjugate gradients refuse, before or during the iteration, and the end when nothing is left to do.
+// The problems that conjugate gradients refuses before or during the iteration, and how it ends when nothing is left to
+// do.
 #include <gtest/gtest.h>
 
 #include <cmath>

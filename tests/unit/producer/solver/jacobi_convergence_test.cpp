@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Jacobi and the convergence check together: temporary growth is tolerated, lasting growth is detected.
+// Jacobi together with the convergence check: temporary growth of the change is tolerated, permanent growth is
+// detected.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -326,8 +326,8 @@ TEST_P(PagerankBits, OverwritingThePreviousIterateGivesTheSame) {
 }
 
 TEST_P(PagerankBits, StoresPastTheCacheAndAnyAlignmentGiveTheSame) {
-  // There are more than 1.1 million nodes, so that four vectors exceed a last-level cache of 32 MiB. Then non-temporal
-  // stores are used if the vector is aligned to a cache line.
+  // There are more than 1.1 million nodes, so that four vectors exceed a last-level cache of 32 MiB. With so many
+  // nodes, non-temporal stores are used if the vector is aligned to a cache line.
   const std::uint64_t side = 1100;
   static const CsrMatrix graph = build_graph(side * side, band_links(side * side, {-1, 1, 1100}));
   PlainPagerank plain(graph, kDamping);

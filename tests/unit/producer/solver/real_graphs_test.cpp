@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The solvers with real files, compared with the values of an independent implementation
-// (tests/reference/expected.json, made by make_expected.py). Also: the verdicts of the convergence check for matrices
-// that are known to diverge.
+// (tests/reference/expected.json, made by make_expected.py). Also tests the verdicts of the convergence check for
+// matrices that are known to diverge.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes archives in memory, as bzip2 and tar would write them. Also contains frames that zstd has written.
+// Makes archives in memory, as bzip2 and tar would write them. This file also contains frames that zstd has written.
 #pragma once
 
 #include <string>

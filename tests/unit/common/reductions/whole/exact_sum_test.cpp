@@ -219,7 +219,7 @@ TEST(ExactSumTest, SumsOfEveryKindOfTermsAreCorrectlyRounded) {
         entry = std::ldexp(uniform(), exponent);
       }
       expect_correctly_rounded(x);
-      Doubles cancels = x;  // its terms cancel almost completely
+      Doubles cancels = x;  // positive and negative terms cancel almost completely
       for (const double entry : x) cancels.push_back(-entry * (1 + std::ldexp(uniform(), -50)));
       std::ranges::shuffle(cancels, random);
       expect_correctly_rounded(cancels);
