@@ -16,7 +16,7 @@ from story import ROOT, Place
 
 # The programs or files that commands need in addition to Ringside, and that may be missing on this machine.
 NEEDS = {"--ranks": ("mpirun", "ringside-producer-mpi"), "mpirun": ("mpirun",), "mpicc": ("mpicc", "ringside-producer-mpi"),
-         "gfortran ": ("gfortran",), "eigen3": ("/usr/include/eigen3",),
+         "gfortran ": ("gfortran",), "./plate": ("gfortran",), "eigen3": ("/usr/include/eigen3",),
          "ringside-start-node ": ("ringside-start-node",)}
 
 # Text that differs between runs and machines, and its replacement.
@@ -34,7 +34,7 @@ def blocks(page):
     """The language and the text of each block of a page that can be run (programs, commands, and commands with their
     output), in order."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    return re.findall(r"^```(python|sh|console)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return re.findall(r"^```(python|fortran|sh|console)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 def commands(language, text):
@@ -64,17 +64,18 @@ class Pages(Place):
         story.find_python(self.environment)
         self.environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")  # the tests' user may be root
 
-    def run_page(self, page, *programs, started=(), beside=(), instead=(), kinds=("python", "sh", "console"), rows=True):
-        """programs: the names under which the page's blocks of Python are saved; None for a block that is only a part
-        of a program. started: those of these programs that are run when the test reaches them. beside: commands that do
-        not end by themselves. instead: pairs of a placeholder and its text. kinds: which kinds of blocks are run. rows:
-        whether the output has the same rows of figures on every machine. Returns the output of each command."""
+    def run_page(self, page, *programs, started=(), beside=(), instead=(), kinds=("python", "fortran", "sh", "console"), rows=True):
+        """programs: the names under which the page's blocks of Python and Fortran are saved; None for a block that is
+        only a part of a program. started: those of the programs in Python that are run when the test reaches them.
+        beside: commands that do not end by themselves. instead: pairs of a placeholder and its text. kinds: which kinds
+        of blocks are run. rows: whether the output has the same rows of figures on every machine. Returns the output of
+        each command."""
         names = iter(programs)
         said = {}
         for language, text in blocks(page):
             if language not in kinds:
                 continue
-            if language == "python":
+            if language in ("python", "fortran"):
                 name = next(names)
                 if name is not None:
                     (self.folder / name).write_text(text, encoding="utf-8")
@@ -139,14 +140,14 @@ class Pages(Place):
 
     def test_publish(self):
         self.copy("publish.c", "publish.cpp", "publish.f90")
-        self.run_page("docs/publish/README.md", None, None, None)
+        self.run_page("docs/publish/README.md", None, None, None, None)
 
     def test_library(self):
         self.copy("publish.c", "publish_eigen.cpp")
         self.given("cc -O2 -o heat publish.c $(pkg-config --cflags --libs ringside)")
         # If packages are unpacked in a tree, only this tree's pkg-config files are found, and Eigen is not in the tree.
         eigen = (("ringside eigen3)", "ringside) -I/usr/include/eigen3"),) if story.Installation.sysroot else ()
-        self.run_page("docs/publish/library.md", instead=eigen)
+        self.run_page("docs/publish/library.md", "plate.f90", instead=eigen)
         self.assertTrue((self.folder / "heat.pool").exists())
 
     def test_mpi(self):
