@@ -142,7 +142,8 @@ ExitCode run_beside(const CommandLine& line, const RunOptions& options, Attendan
                                 .cores = cores.producer,
                                 .kill_after_s = options.peer.timeout_s,
                                 .show_progress = !options.quiet && (!options.per_node || is_first_of_job()),
-                                .is_attended = attendance != nullptr});
+                                .is_attended = attendance != nullptr,
+                                .resumes_from_others = !options.resume_from.empty()});
   const auto folder = options.per_node ? std::make_unique<const RuntimeFolder>(node_folder_name())
                                        : std::make_unique<const RuntimeFolder>();
   supervisor.expect_at(folder->socket());

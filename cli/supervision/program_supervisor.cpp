@@ -23,6 +23,7 @@ ProgramSupervisor::ProgramSupervisor(const WatchedProgram& program)
     : Supervisor(program.show_progress, program.kill_after_s, false), program_(program), reminder_(clock_ns_) {
   adopt_orphans();
   attends_ = program.is_attended;
+  pool_may_be_empty_ = program.is_attended || program.resumes_from_others;
   progress_.wait_for(fmt::format("waiting for {} to attach", program_.name));
 }
 

@@ -20,6 +20,7 @@ struct WatchedProgram {
   double kill_after_s = 30;
   bool show_progress = true;
   bool is_attended = false;  // whether the program started this process, which only attends it
+  bool resumes_from_others = false;  // whether it continues from other rings than the pool (--resume-from)
 };
 
 class ProgramSupervisor final : public Supervisor {

@@ -216,8 +216,8 @@ void Supervisor::take_in(Child& child, Reported& reported) {
       analyzer_reported(line);
     }
     const std::string event = line.value("event", "");
-    const bool begins_unasked = attends_ && line.value("resumed_from", std::uint64_t{0}) == 0;
-    if (event == "attached" && line.contains("note") && !begins_unasked) say(line.value("note", ""));
+    const bool begins_as_expected = pool_may_be_empty_ && line.value("resumed_from", std::uint64_t{0}) == 0;
+    if (event == "attached" && line.contains("note") && !begins_as_expected) say(line.value("note", ""));
     if (event == "plug_ins_ended" || event == "plug_ins_without_field") {
       for (const Json& sentence : line["lines"]) say(sentence.get<std::string>());
       return;

@@ -97,6 +97,7 @@ class Supervisor {
   Reported beside_reported_;
   std::string analyzers_last_line_;
   bool attends_ = false;  // the program started this process; its calls report a missing analyzer and request resuming
+  bool pool_may_be_empty_ = false;  // although the run resumes, an empty pool is as expected
   Json lost_;  // sums of the lost analyzers' reports, by key
   int restarts_ = 0;
   int futile_restarts_ = 0;  // the number of successive restarts without a committed step

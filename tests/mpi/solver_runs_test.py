@@ -53,8 +53,9 @@ class Runs(Launched):
         expected = {n: self.alone(MATRIX, f"--iterations={n}") for n in (25, 30)}
         self.run_ringside("--ranks=2", f"--resume-from={self.linked(nodes)}", MATRIX, "--iterations=25")
         self.assertEqual(self.iterates(), {k: expected[25][k] for k in range(20, 26)})
-        self.run_ringside("--per-node", f"--resume-from={self.pool}.ranks", MATRIX, "--iterations=30", before=["mpirun", "-n", "3"],
-                          pool=self.folder / "third.pool")
+        said = self.run_ringside("--per-node", "--resume", f"--resume-from={self.pool}.ranks", MATRIX, "--iterations=30",
+                                 before=["mpirun", "-n", "3"], pool=self.folder / "third.pool")
+        self.assertNotIn("nothing to continue from", said)  # although the third pool is new
         self.assertEqual(self.iterates(self.folder / "third.pool"), {k: expected[30][k] for k in range(25, 31)})
 
     def test_ranks_whose_rows_have_no_entries_do_not_change_the_problem(self):
