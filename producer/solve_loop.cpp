@@ -44,8 +44,8 @@ Error divergence_error(const SolveOptions& options, const ProducerAccount& accou
   const std::string example = converges_for.empty() ? "" : fmt::format(" ({} has)", converges_for);
   if (!std::isfinite(change)) {
     return usage_error(
-        "{}: {} left a double's range: the L1 change of iteration {} is not finite, after growing by a factor of about "
-        "{} per iteration; expected a matrix whose iteration matrix has a spectral radius below 1{}, and whose "
+        "{}: {} exceeded a double's range: the L1 change of iteration {} is not finite, after growing by a factor of "
+        "about {} per iteration; expected a matrix whose iteration matrix has a spectral radius below 1{}, and whose "
         "iterates stay finite",
         options.matrix, options.solver, iterations, rounded(growth), example);
   }

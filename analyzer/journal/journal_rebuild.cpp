@@ -94,9 +94,9 @@ MissingSteps between(const Recorded& recorded, const Id128& run_id, std::uint64_
   return missing;
 }
 
-/// For a run that is not in the journal: a state from which all commits before the run's oldest kept one count as
-/// missing, but not more commits than the run had iterations. (The run made fewer commits only if a pool was
-/// overwritten and some iterations were not published.)
+/// For a run that is not in the journal. With the returned state, all commits before the oldest kept commit of the run
+/// count as missing, but at most as many as the run had iterations before that commit. (The run made fewer commits only
+/// if a pool was overwritten and some iterations were not published.)
 Recorded before_the_first(const StepFigures& oldest) {
   const std::uint64_t iterations = oldest.step.iteration == 0 ? 0 : oldest.step.iteration - 1;
   return {oldest.commit_seq - 1 - std::min(oldest.commit_seq - 1, iterations), 0, 0, 0};

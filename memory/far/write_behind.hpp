@@ -4,7 +4,7 @@
 // complete, this copy is the valid content: reads use it, and a second write to that range, or a hole in it, must wait.
 //
 // Two threads never read or write the same range at once, because a thread first takes the words of the range's
-// granules. The ranges in the buffer were written by earlier owners of those words.
+// granules. A thread that copied a range into the buffer had taken these words, too.
 #pragma once
 
 #include <linux/aio_abi.h>

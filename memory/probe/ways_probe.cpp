@@ -78,10 +78,10 @@ bool brings_neighbour(Walks& walks, const Level& level) {
   return fast * 2 > count;
 }
 
-/// From pairs of neighbours that conflict as pairs, selects lines of one set: from each pair, the line that is in the
-/// set of pairs[0]. To test a line, it walks over this line without its neighbour, over pairs[0] without its neighbour,
-/// and over all other pairs. The lines do not fit if the tested line is in that set, and fit otherwise. The result is
-/// empty if neighbours share a set, because the test then does not apply.
+/// A pair is a line and its neighbour; the given pairs conflict with each other. From each pair, selects the line that
+/// is in the same set as pairs[0]. To test a line, it walks over this line without its neighbour, over pairs[0] without
+/// its neighbour, and over all other pairs. The lines do not fit if the tested line is in that set, and fit otherwise.
+/// The result is empty if neighbours share a set, because the test then does not apply.
 std::vector<Address> of_one_set(Walks& walks, const std::vector<Address>& pairs, const LevelCosts& costs,
                                 const Company& company) {
   std::vector<Address> lines{pairs[0]};

@@ -116,7 +116,7 @@ class Jacobi final : public Solver {
         if (diagonal_[row] != kMissing && diagonal_[row] != 0) continue;
         throw RefusedEntry(MatrixPlace::of_row(matrix_, row),
                            fmt::format("{} on the diagonal", diagonal_[row] == kMissing ? "no entry" : "a zero"),
-                           "Jacobi divides by it and accepts rows with a number other than zero there");
+                           "Jacobi divides by the diagonal and accepts rows whose diagonal entry is not zero");
       }
     });
   }

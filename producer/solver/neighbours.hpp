@@ -46,8 +46,8 @@ class Neighbours {
   /// matrix. If `worded` is null, AgreedErrors are unchanged.
   virtual void word(std::function<Error(const Error&)> worded) = 0;
 
-  /// Other processes' entries in the columns whose indices are this process's rows. part: columns as in the whole
-  /// matrix; without values, it is a pattern.
+  /// Returns the entries of other processes in the columns whose indices are rows of this process. part: the rows of
+  /// this process, with column indices of the whole matrix. A part without values is a pattern.
   virtual ColumnEntries entries_in_own_columns(const CsrMatrix& part) = 0;
 
   /// Returns the whole matrix in the first process, and an empty one in the others. part: columns as in the whole

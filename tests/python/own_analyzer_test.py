@@ -247,7 +247,7 @@ class OwnAnalyzer(Pipelines):
         code, _, error = self.run_program(program, pool="own.pool")
         self.assertEqual(code, 0, error)
         error = self.failing(2, program, pool="other.pool")
-        self.assertRegex(error, r"pool: found .*/own.pool, but this analyzer keeps .*/other.pool; expected the same pool")
+        self.assertRegex(error, r"pool: found .*/own.pool, but the pool of this analyzer is .*/other.pool; expected the same pool")
         self.assertFalse(pathlib.Path(self.path("other.pool")).exists())
 
     def test_what_is_refused_is_one_line(self):

@@ -43,8 +43,8 @@ TEST(OneAttachmentTest, AfterADetachTheRunIsOver) {
   attachment.began(4711);
   attachment.ended(ServeEnd::kDetached, 100);
   EXPECT_EQ(line(attachment, 4711),
-            "this run has ended at iteration 100; ringside run keeps one run; start ringside-analyzer as a service for "
-            "several");
+            "this run has ended at iteration 100; `ringside run` serves only one run; to serve several runs, start "
+            "ringside-analyzer as a service");
 }
 
 TEST(OneAttachmentTest, AProcessThatLeftCannotComeBack) {
@@ -52,8 +52,8 @@ TEST(OneAttachmentTest, AProcessThatLeftCannotComeBack) {
   attachment.began(4711);
   attachment.ended(ServeEnd::kProducerLost, 17);
   EXPECT_EQ(line(attachment, 4712),
-            "this run has ended at iteration 17, because process 4711 left it without detaching; ringside run --resume "
-            "continues it");
+            "this run has ended at iteration 17, because process 4711 left it without detaching; `ringside run "
+            "--resume` continues it");
 }
 
 TEST(OneAttachmentTest, AProcessThatASignalHadStoppedMayComeBackAndNoOther) {
