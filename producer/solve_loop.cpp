@@ -41,7 +41,7 @@ Error divergence_error(const SolveOptions& options, const ProducerAccount& accou
   const std::uint64_t iterations = account.iterations.load();
   const double change = account.residual_l1.load();
   const std::string_view converges_for = solver_named(options.solver).converges_for;
-  const std::string example = converges_for.empty() ? "" : fmt::format(" ({} has)", converges_for);
+  const std::string example = converges_for.empty() ? "" : fmt::format(" (as for {})", converges_for);
   if (!std::isfinite(change)) {
     return usage_error(
         "{}: {} exceeded a double's range: the L1 change of iteration {} is not finite, after growing by a factor of "

@@ -215,8 +215,8 @@ Journal Journal::open(const std::string& pool, const JournalOptions& options, St
   if (made->begun) {
     JournalStorage& log = *made->logs[made->active];
     if (const int failed = log.cut(there.scan[made->active].end); failed != 0) {
-      throw system_error("{}: a torn record cannot be cut off: {}", journal_log_path(pool, made->active),
-                         errno_text(failed));
+      throw system_error("{}: an incomplete record at the end cannot be removed: {}",
+                         journal_log_path(pool, made->active), errno_text(failed));
     }
   }
   if (durability == Durability::kPower) made->syncer.emplace(made->logs);

@@ -71,12 +71,13 @@ std::string to_fsdax(const PoolDevice& device) {
   std::string disk = device.disks.front();
   if (disk.ends_with('s')) disk.pop_back();
   return fmt::format(
-      "as root, which erases it: `umount {}`; `ndctl create-namespace --force --reconfig={} --mode=fsdax`; {}",
+      "as root (this erases the file system): `umount {}`; `ndctl create-namespace --force --reconfig={} "
+      "--mode=fsdax`; {}",
       device.mount->point, device.pmem->name, new_file_system(device, disk));
 }
 
 std::string anew(const PoolDevice& device) {
-  return fmt::format("as root, which erases it: `umount {}`; {}", device.mount->point,
+  return fmt::format("as root (this erases the file system): `umount {}`; {}", device.mount->point,
                      new_file_system(device, device.name));
 }
 

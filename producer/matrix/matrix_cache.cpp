@@ -130,7 +130,7 @@ void check_layout(const CacheHeader& header, std::uint64_t file_bytes, const std
                     header.reserved == 0;
   if (sane) lay_out(expected, header.value_offset != 0, header.id_offset != 0);
   if (!sane || std::memcmp(&expected, &header, sizeof header) != 0) {
-    throw damage_error("{}: the matrix cache's header contradicts itself; delete it", name);
+    throw damage_error("{}: the matrix cache's header is inconsistent; delete it", name);
   }
   if (header.file_bytes != file_bytes) {
     throw damage_error("{}: found {} bytes, the matrix cache's header gives {}; delete it", name, file_bytes,

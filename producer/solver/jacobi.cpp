@@ -162,7 +162,7 @@ std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side, Isa 
 const SolverEntry kJacobiSolver = {
     .choice = {.name = "jacobi", .help = "solves A x = b", .rhs = true},
     .orientation = Orientation::kRows,
-    .converges_for = "a diagonally dominant one",
+    .converges_for = "a diagonally dominant matrix",
     .make =
         [](CsrMatrix matrix, RightSide right_side, const SolveOptions& options, Neighbours& neighbours) {
           return make_jacobi(std::move(matrix), std::move(right_side), selected_isa(),
