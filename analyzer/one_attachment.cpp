@@ -24,12 +24,12 @@ std::optional<Error> OneAttachment::refusal(pid_t process) const {
     case State::kServed: break;
     case State::kDetached:
       return usage_error(
-          "this run has ended at iteration {}; `ringside run` serves only one run; to serve several runs, start "
+          "this run has ended at iteration {}; ringside run serves only one run; to serve several runs, start "
           "ringside-analyzer as a service",
           iteration_);
     case State::kLost:
       return usage_error(
-          "this run has ended at iteration {}, because process {} left it without detaching; `ringside run --resume` "
+          "this run has ended at iteration {}, because process {} left it without detaching; ringside run --resume "
           "continues it",
           iteration_, publisher_);
   }

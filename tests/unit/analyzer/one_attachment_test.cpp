@@ -43,7 +43,7 @@ TEST(OneAttachmentTest, AfterADetachTheRunIsOver) {
   attachment.began(4711);
   attachment.ended(ServeEnd::kDetached, 100);
   EXPECT_EQ(line(attachment, 4711),
-            "this run has ended at iteration 100; `ringside run` serves only one run; to serve several runs, start "
+            "this run has ended at iteration 100; ringside run serves only one run; to serve several runs, start "
             "ringside-analyzer as a service");
 }
 
@@ -52,8 +52,8 @@ TEST(OneAttachmentTest, AProcessThatLeftCannotComeBack) {
   attachment.began(4711);
   attachment.ended(ServeEnd::kProducerLost, 17);
   EXPECT_EQ(line(attachment, 4712),
-            "this run has ended at iteration 17, because process 4711 left it without detaching; `ringside run "
-            "--resume` continues it");
+            "this run has ended at iteration 17, because process 4711 left it without detaching; ringside run --resume "
+            "continues it");
 }
 
 TEST(OneAttachmentTest, AProcessThatASignalHadStoppedMayComeBackAndNoOther) {
