@@ -138,8 +138,8 @@ void Attachment::continue_from(const KeptSlot& newest, const Recovery& found) {
                                      options_.ring.pool, found.newest_iteration(), newest.header.iteration);
   } else if (!found.damaged.empty()) {
     continuation_.note = fmt::format(
-        "{}: the headers of {} slots are damaged; one may have held a newer iterate than {}; the run continues from "
-        "there",
+        "{}: the headers of {} slots are damaged; one of them may have held a newer iterate than iteration {}, from "
+        "which the run continues",
         options_.ring.pool, found.damaged.size(), newest.header.iteration);
   }
 }
@@ -392,12 +392,12 @@ Error Attachment::finish(ServeEnd end, const std::string& what_stopped) {
       case Whereabouts::kNamed: break;
       case Whereabouts::kDeleted:
         return system_error(
-            "{}: the pool was deleted during the run; its path now has another file or none; the {} committed steps "
-            "are lost",
+            "{}: the pool was deleted during the run; its path now names another file or no file; the {} committed "
+            "steps are lost",
             options_.ring.pool, committed);
       case Whereabouts::kElsewhere:
         return system_error(
-            "{}: the pool was moved during the run; its path now has another file or none; the newest of the {} "
+            "{}: the pool was moved during the run; its path now names another file or no file; the newest of the {} "
             "committed steps are in the moved file",
             options_.ring.pool, committed);
     }

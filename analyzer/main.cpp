@@ -64,7 +64,7 @@ struct Options {
 
 void declare(CommandLine& line, Options& options) {
   line.flag("--once", options.once, "serve one producer, then exit");
-  line.flag("--supervised", options.supervised, "serve one attachment, refuse all others, until SIGTERM").group("");
+  line.flag("--supervised", options.supervised, "serve one attachment and refuse all others, until SIGTERM").group("");
   line.option("--publisher", options.publisher, "process that was attached to this analyzer's predecessor")
       .value_name("PID")
       .group("");
@@ -350,8 +350,10 @@ class TurnedAway {
   void add(std::uint64_t peers) {
     peers_ += peers;
     if (peers_ == 0 || (said_ns_ != 0 && now_ns() - said_ns_ < kLogIntervalNs)) return;
-    log_warning("event=turned_away peers={} text=\"processes of other users, or without an attach request in time\"",
-                peers_);
+    log_warning(
+        "event=turned_away peers={} text=\"processes of other users, or processes that sent no attach request in "
+        "time\"",
+        peers_);
     peers_ = 0;
     said_ns_ = now_ns();
   }

@@ -24,8 +24,8 @@ std::optional<Error> OneAttachment::refusal(pid_t process) const {
     case State::kServed: break;
     case State::kDetached:
       return usage_error(
-          "this run has ended at iteration {}; ringside run keeps one run; start ringside-analyzer as a service for "
-          "several",
+          "this run has ended at iteration {}; ringside run serves only one run; to serve several runs, start "
+          "ringside-analyzer as a service",
           iteration_);
     case State::kLost:
       return usage_error(

@@ -63,7 +63,7 @@ void check_asked_pool(const std::string& asked, const std::string& own) {
   if (asked.empty() || asked == fs::absolute(own, none)) return;
   if (fs::equivalent(asked, own, none) || fs::weakly_canonical(asked, none) == fs::weakly_canonical(own, none)) return;
   throw usage_error(
-      "pool: found {}, but this analyzer keeps {}; expected the same pool, or only its socket (RINGSIDE_SOCKET)",
+      "pool: found {}, but the pool of this analyzer is {}; expected the same pool, or RINGSIDE_SOCKET alone",
       shortened(asked), shortened(fs::absolute(own, none).string()));
 }
 

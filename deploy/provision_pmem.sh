@@ -23,14 +23,15 @@ yes=no
 usage() {
   cat <<TEXT
 usage: $name [--region REGION] [--file-system ext4|xfs] [--mount-point DIR] [--owner USER:GROUP] [--yes]
-Makes a region of persistent memory the place of Ringside's pool: an fsdax namespace, a file system mounted with
-dax=always at each boot, owned by the service's user. Refuses memory that holds data. Can be run again at any time. Exit
-status: 0 done, or in place already; 2 usage; 3 the system lacks something, or the memory holds something.
+Prepares a region of persistent memory for Ringside's pool: makes an fsdax namespace and a file system on it, mounts the
+file system with dax=always at each boot, and gives it to the service's user. Refuses memory that holds data. Can be run
+again at any time. Exit status: 0 done, or already in place; 2 usage; 3 the system lacks something, or the memory holds
+data.
   --region REGION       region to use (default: the only one)
   --file-system TYPE    ext4 (default) or xfs
   --mount-point DIR     where it is mounted (default $mount_point)
   --owner USER:GROUP    owner of the mounted folder (default $owner)
-  --yes                 run the commands: without this option they are only shown
+  --yes                 run the commands (without this option, they are only shown)
 TEXT
 }
 
@@ -117,8 +118,8 @@ choose_namespace() {
   [[ -z $namespace ]] || return 0
   hidden=$(read_attribute "$nd/$region/available_size")
   hidden=$(($(read_attribute "$nd/$region/size") - ${hidden:-0}))
-  ((hidden == 0)) || fail 3 "$region has no usable namespace, but its labels give $(mib "$hidden") of it to" \
-    "some; 'ndctl list --namespaces --idle --region=$region' and 'ndctl read-labels' say more"
+  ((hidden == 0)) || fail 3 "$region has no usable namespace, but its labels assign $(mib "$hidden") of it to" \
+    "namespaces; 'ndctl list --namespaces --idle --region=$region' and 'ndctl read-labels' say more"
 }
 
 # Sets device (/dev/pmemN) and identity (the text in the mark) of the namespace.
@@ -144,10 +145,10 @@ mounts() {
 refuse_used() {
   local block=$root/sys/class/block/${1##*/} holders where options
   holders=$(ls "$block/holders")
-  [[ -z $holders ]] || fail 3 "$1 is part of ${holders//$'\n'/, } (LVM, RAID or device mapper), expected an unused one"
+  [[ -z $holders ]] || fail 3 "$1 is part of ${holders//$'\n'/, } (LVM, RAID or device mapper), expected an unused device"
   if grep -q "^$1[[:space:]]" "$root/proc/swaps"; then fail 3 "$1 is swap, expected an unused device"; fi
   while read -r where options; do
-    [[ $where == "$mount_point" ]] || fail 3 "$1 is mounted at $where ($options), expected one that is not mounted elsewhere"
+    [[ $where == "$mount_point" ]] || fail 3 "$1 is mounted at $where ($options), expected a device that is not mounted elsewhere"
   done < <(mounts "$1")
 }
 
@@ -261,7 +262,7 @@ look_at_mount() {
   while read -r where options; do
     [[ $where == "$mount_point" ]] || continue
     [[ ,$options, == *,dax=always,* ]] || fail 3 "$device is mounted at $mount_point without dax=always ($options)," \
-      "expected with it; umount it and run $name again"
+      "expected dax=always; unmount it and run $name again"
     is_mounted=yes
   done < <(mounts "$device")
 }
@@ -315,7 +316,7 @@ mount_with_systemd() {
     in_place "$unit_folder/$unit"
   else
     if [[ -e $root$unit_folder/$unit ]] && ! grep -q "^# Made by $name:" "$root$unit_folder/$unit"; then
-      fail 3 "$unit_folder/$unit is there and was not made by $name; expected none"
+      fail 3 "$unit_folder/$unit exists and was not made by $name; expected no such file"
     fi
     write_file "$unit_folder/$unit" "$text"
     act systemctl daemon-reload
@@ -395,7 +396,7 @@ done
   fail 2 "--mount-point: found '$mount_point', expected an absolute path of letters, digits and ._-"
 [[ $owner == ?*:?* ]] || fail 2 "--owner: found '$owner', expected USER:GROUP"
 
-[[ $(id -u) == 0 ]] || fail 3 "this needs root, also to inspect the device; run it with sudo"
+[[ $(id -u) == 0 ]] || fail 3 "this needs root, even to inspect the device; run it with sudo"
 need ndctl ndctl
 need wipefs util-linux
 need "mkfs.$file_system" "$([[ $file_system == xfs ]] && echo xfsprogs || echo e2fsprogs)"

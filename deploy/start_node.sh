@@ -20,20 +20,21 @@ usage: $name start  [OPTION...] [-- PRODUCER-OPTION...]   the analyzer, and with
   --job FILE.toml          the producer's options (keys: the options of ringside-producer)
   --config FILE.toml       the analyzer's options (keys: the options of ringside-analyzer)
   --pool FILE              the analyzer's --pool
-  --analyzer OPTION        another option of the analyzer, as --analyzer --slots=16; may be repeated
-  --analyzer-cores LIST    cores as 0-3,8; both lists or neither (default: chosen by the topology among those that
-                           this process may use, as 'ringside doctor' shows them)
-  --producer-cores LIST    the producer's, likewise
-  --per-node               run: PROGRAM links libringside_mpi; the first rank of each node starts the node's analyzer ('ringside
-                           run --per-node' does it). With --pool (%h is the node's name), --analyzer and both lists of cores
+  --analyzer OPTION        another option of the analyzer, such as --analyzer --slots=16; may be repeated
+  --analyzer-cores LIST    cores such as 0-3,8; give both lists or neither (default: chosen among the cores that this
+                           process may use, as 'ringside doctor' shows)
+  --producer-cores LIST    cores of the producer; the same form
+  --per-node               run: PROGRAM links libringside_mpi; on each node, the first rank starts the node's analyzer (by
+                           'ringside run --per-node'). Accepts only --pool (%h is the node's name), --analyzer and both lists
+                           of cores
   --restarts N             run: analyzers that may be started in place of killed ones (default 3; 0: none)
-  --runtime DIR            folder of socket, locks and logs, only for this user (default: one per user and Slurm job, in
-                           XDG_RUNTIME_DIR, TMPDIR or /tmp)
+  --runtime DIR            folder of socket, locks and logs, which only this user may access (default: one folder per user
+                           and Slurm job, in XDG_RUNTIME_DIR, TMPDIR or /tmp)
   --log-dir DIR            folder of analyzer.log and producer.log (default: the --runtime folder)
-  --timeout S              seconds that starting the analyzer, answering or stopping may take (default 60)
+  --timeout S              most seconds to wait for a start, an answer or an end (default 60)
   --force                  stop: kill processes that have not ended after --timeout
 A producer continues from the newest iterate in the pool (--resume), unless PRODUCER-OPTION has --overwrite. SIGTERM,
-SIGINT and SIGHUP end 'run' cleanly: run it again, and it continues there. Exit status: 0 done; 2 usage; 3 the system
+SIGINT and SIGHUP end 'run' cleanly: run it again, and it continues from there. Exit status: 0 done; 2 usage; 3 the system
 lacks something, or nothing runs; 4 a process died or does not answer; otherwise the program's own; 130 stopped.
 TEXT
 }
@@ -159,7 +160,7 @@ prepare() {
     fail 3 "--runtime: '$folder' cannot be made"
   fi
   [[ -d $folder && ! -L $folder && -O $folder && $(stat -c %a "$folder") == 700 ]] ||
-    fail 3 "--runtime: '$folder' is not a folder of this user alone; expected mode 0700, or none there"
+    fail 3 "--runtime: '$folder' is not a folder of this user alone; expected mode 0700, or no such folder"
   mkdir -p "$log_folder" || fail 3 "--log-dir: '$log_folder' cannot be made"
   exec 9>"$folder/start.lock"
   flock --timeout "$timeout" 9 || fail 3 "$folder is in use by another $name"
@@ -217,10 +218,10 @@ replace_analyzer() {  # STATUS
   # Exit code 3 means that the disk or the system failed. A new analyzer could not find out what was lost.
   if [[ $stopping == no && $1 != 3 ]] && ((restarts > 0)); then
     restarts=$((restarts - 1))
-    say "the analyzer ended (status $1); starting another one, $restarts more after it" >&2
+    say "the analyzer ended (status $1); another one is started ($restarts restarts are left)" >&2
     start_analyzer
   else
-    say "the analyzer ended (status $1); so does the run" >&2
+    say "the analyzer ended (status $1); the run ends, too" >&2
     analyzer_pid=
     kill -TERM "$producer_pid" 2>/dev/null || true
   fi
@@ -228,7 +229,7 @@ replace_analyzer() {  # STATUS
 
 run() {
   local ended status analyzer_status=0 producer_status=
-  [[ $has_job == yes ]] || fail 2 "run: found neither --job nor options behind --, expected what the producer is to do"
+  [[ $has_job == yes ]] || fail 2 "run: found neither --job nor options after --, expected the producer's options in one of them"
   trap forward TERM INT HUP
   prepare
   if is_alive analyzer; then fail 3 "an analyzer runs already (pid $(pid_of analyzer)); 'stop' it, or use another --runtime"; fi
@@ -294,7 +295,7 @@ run_per_node() {
 
 # If `run` ends early, this ends both processes.
 end_all() {
-  if ! end producer || ! end analyzer; then say "left behind what did not end in time; 'stop --force' kills it" >&2; fi
+  if ! end producer || ! end analyzer; then say "a process has not ended in time; '$name stop --force' kills it" >&2; fi
 }
 
 # ---- status and stop
@@ -319,7 +320,7 @@ status() {
   ((worst == 0)) || return "$worst"
   # A reply shows that the analyzer is neither stopped nor stuck.
   if ! timeout "$timeout" ringside tail --socket "$socket" --once; then
-    fail 4 "the analyzer does not answer (it can, unless it has telemetry = \"off\")"
+    fail 4 "the analyzer does not answer (it never does with telemetry = \"off\")"
   fi
 }
 

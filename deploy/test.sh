@@ -20,13 +20,13 @@ usage() {
   cat <<'TEXT'
 usage: test.sh [--quick | --all | --changed | --mpich | --frameworks | --release]
   --quick     the release build and its tests only
-  --all       also the page in a real browser, Prometheus itself, the Debian package before lintian and in every shell, and
-              on a virtual machine with an NVDIMM whose power is cut; what that takes is installed
-  --changed   as --all, but leaves out, and names, each stage that has passed before with the same inputs (CI does this)
+  --all       also tests the page in a real browser, Prometheus itself, the Debian package (with lintian, and its completions in
+              every shell), and a virtual machine with an NVDIMM whose power is cut; installs the packages that this needs
+  --changed   as --all, but leaves out each stage that has passed before with the same inputs, and names it (CI does this)
   --mpich     only the tests of several MPI ranks, with MPICH in place of Open MPI (no part of --all)
   --frameworks
               only Python's tests with Torch, JAX and scikit-learn from the registry, 6 GB on disk (no part of --all)
-  --release   what is too long for every change, as root: MPICH, the frameworks, the site, Debian 13, the wheels, and a
+  --release   tests that take too long for every change, as root: MPICH, the frameworks, the site, Debian 13, the wheels, and a
               virtual node whose power is cut 100 times
 TEXT
 }
@@ -330,7 +330,7 @@ why() {
 stage "verdict"
 for line in "${seconds[@]}"; do printf '%4d s  %s\n' "${line%% *}" "${line#* }"; done
 for name in "${left_out[@]}"; do
-  echo "left out: $name: it passed with these sources, packages, kernel and test data (test.sh --all runs it all the same)"
+  echo "left out: $name: it has already passed with these sources, packages, kernel and test data (test.sh --all runs it anyway)"
 done
 if ((${#failed[@]} > 0)); then
   for name in "${failed[@]}"; do why "$name"; done
@@ -339,7 +339,7 @@ if ((${#failed[@]} > 0)); then
 fi
 skipped+=("${!skipped_tests[@]}")
 if ((${#skipped[@]} > 0)); then
-  echo "PASSED: all stages but what was skipped: ${skipped[*]}"
+  echo "PASSED: all stages, except for the skipped ones: ${skipped[*]}"
 else
   echo "PASSED: all stages"
 fi

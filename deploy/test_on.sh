@@ -19,7 +19,7 @@ usage() {
   cat <<'TEXT'
 usage: test_on.sh SUITE [--wheels FOLDER] [--mirror URL] [--folder FOLDER]     (as root)
   SUITE             bookworm, trixie, noble, or another release that debootstrap can make
-  --wheels FOLDER   test the files that deploy/wheels.sh made there, in the chroot SUITE-wheels, and nothing else
+  --wheels FOLDER   test the files that deploy/wheels.sh made there, in the chroot SUITE-wheels, instead of all other tests
   --mirror URL      where its packages come from (default: the mirror of this system's own sources)
   --folder FOLDER   where the chroot SUITE is made, once, and kept (default: ringside/chroots in the user's cache folder)
 Tests on real matrices use the folder that RINGSIDE_TEST_DATA names, if there is one.
@@ -49,14 +49,14 @@ while (($# > 0)); do
     -h | --help) usage && exit 0 ;;
     -*) echo "test_on.sh: unknown option '$1'" >&2 && usage >&2 && exit 2 ;;
     *)
-      if [[ -n $suite || ! $1 =~ ^[a-z]+$ ]]; then refuse "found '$1', expected one SUITE, as trixie" 2; fi
+      if [[ -n $suite || ! $1 =~ ^[a-z]+$ ]]; then refuse "found '$1', expected one SUITE, such as trixie" 2; fi
       suite=$1 ;;
   esac
   shift
 done
 if [[ -z $suite ]]; then usage >&2 && exit 2; fi
 if ((EUID != 0)); then
-  refuse "debootstrap and chroot need root: run sudo $0 ${arguments[*]} (what is tested runs as an ordinary user all the same)"
+  refuse "debootstrap and chroot need root: run sudo $0 ${arguments[*]} (the tests themselves run as an ordinary user)"
 fi
 if [[ -n $wheels ]] && ! compgen -G "$wheels/ringside_insitu-*.whl" >/dev/null; then
   refuse "--wheels: found no ringside_insitu-*.whl in $wheels, expected what deploy/wheels.sh makes"

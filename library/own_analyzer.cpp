@@ -115,7 +115,9 @@ std::vector<std::string> words_of(const std::string& text, const char* what) {
       begun = true;
     }
   }
-  if (quote != 0) throw usage_error("{}: found a {} that does not end in '{}'; expected a second one", what, quote, shortened(text));
+  if (quote != 0)
+    throw usage_error("{}: found an opening {} without a closing one in '{}'; expected both", what, quote,
+                      shortened(text));
   if (begun) words.push_back(word);
   return words;
 }

@@ -102,8 +102,8 @@ ringside_status status_of(ringside_step& step, HeldStatus status) {
 
 Error left_alone(const ringside_reader& reader) {
   return peer_error(
-      "{}: no process has owned it for {} s, and its journal does not record the end of the run; expected an analyzer, "
-      "or RINGSIDE_FOLLOW_POOL to wait for one",
+      "{}: no process has owned this pool for {} s, and its journal does not record the end of the run; expected an "
+      "analyzer, or RINGSIDE_FOLLOW_POOL to wait for one",
       reader.reader.path().string(), library::RunEnd::kOwnerless.count());
 }
 
@@ -160,7 +160,7 @@ ringside_status ringside_reader_open(const char* pool, const ringside_reader_opt
                                      ringside_error* error) {
   if (!library::is_place_for(error)) return RINGSIDE_USAGE;
   return guarded(error, [&] {
-    if (out == nullptr) throw usage_error("ringside_reader_open: `out` is NULL; expected the place of a handle");
+    if (out == nullptr) throw usage_error("ringside_reader_open: `out` is NULL; expected the address of a handle");
     *out = nullptr;
     if (pool == nullptr) throw usage_error("ringside_reader_open: the pool is NULL; expected a path");
     ringside_reader_options given{};
@@ -259,7 +259,7 @@ ringside_status ringside_reader_next(ringside_reader* reader, uint64_t after, do
 ringside_status ringside_reader_hold(ringside_reader* reader, uint64_t commit_seq, ringside_step** out) {
   if (reader == nullptr) return RINGSIDE_USAGE;
   return guarded(reader->error, [&]() -> ringside_status {
-    if (out == nullptr) throw usage_error("ringside_reader_hold: `out` is NULL; expected the place of a handle");
+    if (out == nullptr) throw usage_error("ringside_reader_hold: `out` is NULL; expected the address of a handle");
     *out = nullptr;
     usable(*reader);
     auto step = std::make_unique<ringside_step>();
@@ -273,8 +273,8 @@ ringside_status ringside_reader_hold(ringside_reader* reader, uint64_t commit_se
                                  formatted("{}: the analyzer is overwriting commit {}", pool, commit_seq));
       case HoldOutcome::kNoLeases:
         throw system_error(
-            "{}: its file system has no leases (F_OFD_SETLK), or a lock over the whole file (NFS); "
-            "expected a local file system, or a copy of the step",
+            "{}: its file system has no locks of byte ranges (F_OFD_SETLK), or NFS has locked the whole file; expected "
+            "a local file system, or a copy of the step",
             pool);
     }
     const auto info = info_of(reader->reader.ring(), step->held.slot(), step->held.header());

@@ -177,9 +177,10 @@ ringside_status refuse_publish(ringside_writer& writer, std::uint64_t iteration,
     if (writer.leaves) throw after_detach();
     if (iteration == 0) throw usage_error("iteration 0: expected 1 or more");
     if (iteration <= writer.last_iteration && has_kept(writer)) {
-      throw usage_error("iteration {}: the run continues from iteration {}, which the pool keeps: expected {} or more (the kept step "
-                        "and what follows it), or pool_use `overwrite` for a run from its beginning", iteration, writer.last_iteration,
-                        writer.last_iteration + 1);
+      throw usage_error(
+          "iteration {}: the run continues from iteration {}, which the pool keeps: expected {} or more (the kept step "
+          "and the steps after it), or pool_use `overwrite` to begin the run anew",
+          iteration, writer.last_iteration, writer.last_iteration + 1);
     }
     if (iteration <= writer.last_iteration) {
       throw usage_error("iteration {}: expected more than {}, the one before", iteration, writer.last_iteration);
@@ -218,7 +219,7 @@ ringside_status ringside_writer_attach(const ringside_writer_options* options, c
                                        ringside_writer** out, ringside_error* error) {
   if (!library::is_place_for(error)) return RINGSIDE_USAGE;
   return guarded(error, [&] {
-    if (out == nullptr) throw usage_error("ringside_writer_attach: `out` is NULL; expected the place of a handle");
+    if (out == nullptr) throw usage_error("ringside_writer_attach: `out` is NULL; expected the address of a handle");
     *out = nullptr;
     ringside_writer_options given{};
     if (options != nullptr) given = library::taken(options, "ringside_writer_options");

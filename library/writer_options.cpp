@@ -155,7 +155,7 @@ RunDescription run_of(const ringside_writer_options& given) {
   RunDescription run;
   run.run_id = random_id();
   if (given.problem_id != nullptr && given.problem_bytes_count > 0) {
-    throw usage_error("problem_bytes: found {} bytes beside problem_id; expected one of them",
+    throw usage_error("problem_bytes: found {} bytes, although problem_id is set; expected only one of the two",
                       given.problem_bytes_count);
   }
   if (given.problem_id != nullptr) {

@@ -341,7 +341,7 @@ int ringside_memory_pin(const void* memory, size_t bytes, int for_write) {
   if (result == -EAGAIN) return fail(EAGAIN, "ringside_memory_pin: a granule has 65535 pins already");
   return fail(static_cast<int>(-result), "ringside_memory_pin: ", uint64_t{bytes}, " bytes requested, ",
               caches.pinned_bytes.load(), " are pinned and the limit is ", caches.limit.load(),
-              ": an eighth stays free");
+              ": an eighth of the limit stays free");
 }
 
 int ringside_memory_unpin(const void* memory, size_t bytes) {

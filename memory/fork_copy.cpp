@@ -124,7 +124,7 @@ int adopt_copy(int copy, bool signals, bool copy_only) noexcept {
   const char* why = "";
   const uint64_t limit = caches.limit.load(), most_dram = available_memory(&why);
   const uint32_t partitions = caches.partitions();
-  why = "no addresses for the arena";
+  why = "no address space for the arena";
   calls.stop();  // drops the pins of the parent's threads
   sampling.forget();
   in_place.stop();

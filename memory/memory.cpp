@@ -139,14 +139,14 @@ int start(const ringside_memory_options& options) {
   const uint64_t most_dram = available_memory(&ignored);
   uint32_t partitions = 1;
   while (partitions < kMostPartitions && options.dram_bytes / partitions > 4 * kPiece) partitions *= 2;
-  if ((result = table.start(arena_bytes)) < 0) return fail_start("no addresses for the arena", result);
-  if ((result = regions.start(table.pieces())) < 0) return fail_start("no addresses for the tables", result);
+  if ((result = table.start(arena_bytes)) < 0) return fail_start("no address space for the arena", result);
+  if ((result = regions.start(table.pieces())) < 0) return fail_start("no address space for the tables", result);
   if ((result = core.userfault.watch(table.address(0), arena_bytes)) < 0)
-    return fail_start("the kernel does not watch the arena", result);
+    return fail_start("userfaultfd cannot watch the arena", result);
   // There are twice as many slots as pages, so that a batch finds neighbouring slots.
   if ((result = parking.start(core.userfault, 2 * most_dram, partitions)) < 0)
-    return fail_start("no addresses for frames", result);
-  if ((result = caches.start(most_dram, partitions)) < 0) return fail_start("no addresses for the queues", result);
+    return fail_start("no address space for frames", result);
+  if ((result = caches.start(most_dram, partitions)) < 0) return fail_start("no address space for the queues", result);
   if ((result = resolve.start(core.userfault, options.read_ahead == 0)) < 0)
     return fail_start("no memory for buffers", result);
   if ((result = in_place.start(options.in_place, options.dram_bytes, most_dram)) < 0)
@@ -171,7 +171,7 @@ int start(const ringside_memory_options& options) {
   if ((result = calls.start(serve, &why)) < 0) return fail_start(why, result);
   // This thread starts after the filter is installed, because the library then keeps SIGSYS unblocked in new threads.
   // Otherwise a thread would begin with all signals blocked, and its first trapped call would end the process.
-  if ((result = -sampling.start()) < 0) return fail_start("no thread for samples", result);
+  if ((result = -sampling.start()) < 0) return fail_start("the sampling thread cannot be started", result);
   core.started->store(1, std::memory_order_release);
   return 0;
 }

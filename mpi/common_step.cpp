@@ -118,7 +118,10 @@ std::uint64_t newest_common_iteration(const Job& job, const std::string& pool) {
     for (const Found& one : all) {
       if (lines.size() < 600) lines += formatted("{}{}", lines.empty() ? "" : ", ", text_of(one.line));
     }
-    throw usage_error("--resume: no iteration is held intact by every ring: {}", lines);
+    throw usage_error(
+        "--resume: no iteration is held intact by every ring: {}; expected at least one such iteration, or --overwrite "
+        "to begin anew",
+        lines);
   });
   return agreed;
 }

@@ -61,7 +61,7 @@ void check_same_problem(const RingSet& set, const RankOptions& options) {
   const std::optional<RunDescription> kept = set.nodes()[0].reader->ring().run(ranks.run_id);
   throw usage_error(
       "{}: it is of another problem: found '{}' with parameters '{}', expected '{}' with '{}' (if these are equal, the "
-      "content differs: of a file, or of problem_bytes)",
+      "content of a file or of problem_bytes differs)",
       set.path(), text_of(kept->matrix), text_of(kept->parameters), text_of(options.run.matrix),
       text_of(options.run.parameters));
 }
@@ -136,8 +136,10 @@ void EarlierRings::agree(const Job& job) {
   });
   job.all.together("--resume-from", [&] {
     if (iteration_ != 0 || !set_) return;
-    throw usage_error("{}: no iteration is held intact by every ring: {}; expected one that is (`ringside verify {}`)",
-                      set_->path(), set_->what_each_holds(), set_->path());
+    throw usage_error(
+        "{}: no iteration is held intact by every ring: {}; expected at least one such iteration (`ringside verify "
+        "{}`)",
+        set_->path(), set_->what_each_holds(), set_->path());
   });
   set_.reset();
   // For each node, only one rank has these numbers. The other ranks have 0.
@@ -196,9 +198,9 @@ RingReader EarlierRings::open(std::size_t node) const {
   if (reader->ring().geometry().schema() == ranks_.layout_of(node).schema && reader->ring().run(ranks_.run_id)) {
     return std::move(*reader);
   }
-  throw usage_error("{}: {}: found the ring of another run, expected that of run {} as the first rank sees it under this "
-                    "path",
-                    ranks_.name_of(node), pool, to_string(ranks_.run_id));
+  throw usage_error(
+      "{}: {}: found the ring of another run, expected the ring of run {}, which the first rank found under this path",
+      ranks_.name_of(node), pool, to_string(ranks_.run_id));
 }
 
 EarlierRings::Reading& EarlierRings::reading(std::size_t node) {
@@ -223,8 +225,9 @@ const std::byte* EarlierRings::fetch(std::size_t node, std::size_t variable, std
       });
   if (status == HeldStatus::kOverwritten) throw overwritten(places_[node].pool, iteration_);
   if (status != HeldStatus::kOk) {
-    throw damage_error("{}: {}: iteration {} differs from what was verified; expected the same file on all nodes",
-                       ranks_.name_of(node), places_[node].pool, iteration_);
+    throw damage_error(
+        "{}: {}: iteration {} differs from the iteration that was verified; expected the same file on all nodes",
+        ranks_.name_of(node), places_[node].pool, iteration_);
   }
   return fetched_.data();
 }

@@ -91,7 +91,8 @@ void check_publish(const ringside_mpi_writer& writer, std::uint64_t iteration, c
                    std::size_t scalar_count) {
   check_not_ended(writer);
   const RankWriter& rank = writer.rank;
-  if (!rank.is_claimed()) throw usage_error("iteration {}: no step is claimed, expected ringside_mpi_claim before", iteration);
+  if (!rank.is_claimed())
+    throw usage_error("iteration {}: no step is claimed; expected a call of ringside_mpi_claim first", iteration);
   if (iteration <= rank.last_iteration()) {
     throw usage_error("iteration {}: expected more than {}, the one before", iteration, rank.last_iteration());
   }
@@ -120,7 +121,7 @@ ringside_status ringside_mpi_attach(MPI_Comm comm, const ringside_writer_options
     mpi::check_may_call();
     auto attached = std::make_unique<ringside_mpi_writer>(comm, [&] {  // all ranks receive a failure of this function
       if (!is_place) throw usage_error("ringside_error: its size is wrong; expected sizeof(ringside_error)");
-      if (out == nullptr) throw usage_error("ringside_mpi_attach: `out` is NULL; expected the place of a handle");
+      if (out == nullptr) throw usage_error("ringside_mpi_attach: `out` is NULL; expected the address of a handle");
       return options_of(options, variables, parts, variable_count, scalars, scalar_count);
     });
     *out = attached.release();

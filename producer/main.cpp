@@ -69,7 +69,9 @@ constexpr const char* kNoGuests =
 
 std::vector<int> lent_cores(const ProcessOptions& process) {
   if (process.cores.empty()) {
-    throw usage_error("--elastic: found no --cores, expected the list of those that are lent while they wait");
+    throw usage_error(
+        "--elastic: found no --cores, expected the list of this process's cores, which it lends while its threads "
+        "wait");
   }
   return parse_core_list(process.cores, "--cores").cpus;
 }

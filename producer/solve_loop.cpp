@@ -41,11 +41,11 @@ Error divergence_error(const SolveOptions& options, const ProducerAccount& accou
   const std::uint64_t iterations = account.iterations.load();
   const double change = account.residual_l1.load();
   const std::string_view converges_for = solver_named(options.solver).converges_for;
-  const std::string example = converges_for.empty() ? "" : fmt::format(" ({} has)", converges_for);
+  const std::string example = converges_for.empty() ? "" : fmt::format(" (as for {})", converges_for);
   if (!std::isfinite(change)) {
     return usage_error(
-        "{}: {} left a double's range: the L1 change of iteration {} is not finite, after growing by a factor of about "
-        "{} per iteration; expected a matrix whose iteration matrix has a spectral radius below 1{}, and whose "
+        "{}: {} exceeded a double's range: the L1 change of iteration {} is not finite, after growing by a factor of "
+        "about {} per iteration; expected a matrix whose iteration matrix has a spectral radius below 1{}, and whose "
         "iterates stay finite",
         options.matrix, options.solver, iterations, rounded(growth), example);
   }

@@ -80,8 +80,10 @@ LogsThere look_at_logs(const std::string& pool) {
     const std::optional<LogCopy> file = copy_log(path);
     if (!file || file->file_bytes == 0) continue;
     if (there.kind && *there.kind != file->place.kind) {
-      throw usage_error("{}: this log is kept by {}, the other one by {}; expected both of one kind: move one away",
-                        path, to_string(file->place.kind), to_string(*there.kind));
+      throw usage_error(
+          "{}: this log was written with --journal {}, the other log with --journal {}; expected the same for both: "
+          "move one log away",
+          path, to_string(file->place.kind), to_string(*there.kind));
     }
     there.kind = file->place.kind;
     LogScan& scan = there.scan[log];
@@ -101,7 +103,8 @@ JournalKind choose(JournalKind asked, std::optional<JournalKind> there, Storage 
   }
   if (there && *there != asked) {
     throw usage_error(
-        "{}: this journal is kept by {}; found --journal {}, expected {} or auto; or move the journal away",
+        "{}: this journal was written with --journal {}; found --journal {}, expected {} or auto; or move the journal "
+        "away",
         journal_log_path(pool, 0), to_string(*there), to_string(asked), to_string(*there));
   }
   return asked;
@@ -212,8 +215,8 @@ Journal Journal::open(const std::string& pool, const JournalOptions& options, St
   if (made->begun) {
     JournalStorage& log = *made->logs[made->active];
     if (const int failed = log.cut(there.scan[made->active].end); failed != 0) {
-      throw system_error("{}: a torn record cannot be cut off: {}", journal_log_path(pool, made->active),
-                         errno_text(failed));
+      throw system_error("{}: an incomplete record at the end cannot be removed: {}",
+                         journal_log_path(pool, made->active), errno_text(failed));
     }
   }
   if (durability == Durability::kPower) made->syncer.emplace(made->logs);

@@ -51,10 +51,9 @@ std::optional<DaxAnswer> device_instead(const std::string& place) {
   struct stat status {};
   if (stat(place.c_str(), &status) != 0) return std::nullopt;
   if (S_ISCHR(status.st_mode)) {
-    return DaxAnswer{
-        Cause::kUnreachable, "is a character device, which has no files (a devdax namespace?)",
-        "a namespace with a file system, as root: `ndctl list --namespaces`; `ndctl create-namespace --force "
-        "--reconfig=NAMESPACE --mode=fsdax`, which erases it"};
+    return DaxAnswer{Cause::kUnreachable, "is a character device, which has no files (a devdax namespace?)",
+                     "a namespace with a file system, as root: `ndctl list --namespaces`; `ndctl create-namespace "
+                     "--force --reconfig=NAMESPACE --mode=fsdax`, which erases the namespace"};
   }
   if (S_ISBLK(status.st_mode)) {
     return DaxAnswer{Cause::kUnreachable, "is a block device; a pool is a file in a file system on it",
@@ -72,12 +71,13 @@ std::string to_fsdax(const PoolDevice& device) {
   std::string disk = device.disks.front();
   if (disk.ends_with('s')) disk.pop_back();
   return fmt::format(
-      "as root, which erases it: `umount {}`; `ndctl create-namespace --force --reconfig={} --mode=fsdax`; {}",
+      "as root (this erases the file system): `umount {}`; `ndctl create-namespace --force --reconfig={} "
+      "--mode=fsdax`; {}",
       device.mount->point, device.pmem->name, new_file_system(device, disk));
 }
 
 std::string anew(const PoolDevice& device) {
-  return fmt::format("as root, which erases it: `umount {}`; {}", device.mount->point,
+  return fmt::format("as root (this erases the file system): `umount {}`; {}", device.mount->point,
                      new_file_system(device, device.name));
 }
 
@@ -93,7 +93,8 @@ DaxAnswer why_not_mapped(const PoolDevice& device, long block_bytes) {
   const Mount& mount = *device.mount;
   if (device.mapped && !device.passes_dax) {
     return {Cause::kDeviceMapper, fmt::format("the device mapper's {} does not pass DAX through", device.text()),
-            "put the file system on the namespace itself, or on linear or striped volumes of nothing else"};
+            "put the file system on the namespace itself, or on linear or striped volumes that contain only such "
+            "namespaces"};
   }
   if (block_bytes != kDaxBlockBytes) {
     return {Cause::kBlockSize,
@@ -118,7 +119,7 @@ DaxAnswer why_not_mapped(const PoolDevice& device, long block_bytes) {
   }
   if (device.pmem->flushes_by_host) {
     return {Cause::kHostFlushed,
-            fmt::format("{} is virtio-pmem, which persists by a request to the host", device.text()),
+            fmt::format("{} is virtio-pmem, which persists stores only by a request to the host", device.text()),
             "give the guest an NVDIMM instead (QEMU: `-device nvdimm`)"};
   }
   return {Cause::kUnknown,
@@ -133,7 +134,8 @@ DaxAnswer why_refused(int error, const PoolDevice& device, long block_bytes, con
   }
   const std::string release = first_line(root + "/proc/sys/kernel/osrelease").value_or("");
   if (!release.empty() && kernel_before(release, 4, 15)) {
-    return {Cause::kKernel, fmt::format("Linux {} does not support MAP_SYNC", release), "Linux 4.15 or newer has it"};
+    return {Cause::kKernel, fmt::format("Linux {} does not support MAP_SYNC", release),
+            "Linux 4.15 or newer supports it"};
   }
   if (!device.mount) {
     return {Cause::kUnknown, "the kernel refuses MAP_SYNC, and /proc/self/mountinfo does not name the file system",

@@ -55,8 +55,8 @@ std::uint64_t bytes_of_holes(const struct stat& status) noexcept {
 }
 
 Error no_room_for_holes(int fd, std::uint64_t bytes, int error, const std::string& name) {
-  return system_error("{}: no room for the {} bytes that a sparse copy left out: {} are available ({})", name, bytes,
-                      available_bytes(fd), errno_text(error));
+  return system_error("{}: the pool is a sparse copy without room for its {} missing bytes: {} are available ({})",
+                      name, bytes, available_bytes(fd), errno_text(error));
 }
 
 /// A nameless file in the folder of `path`, marked and locked; invalid if it cannot be made.

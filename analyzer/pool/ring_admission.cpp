@@ -69,9 +69,10 @@ std::string differences(const RunDescription& kept, const RunDescription& here) 
     const std::string_view problem = text_of(here.matrix);
     found.push_back(
         problem.empty()
-            ? std::string("another content of the problem (problem_bytes)")
-            : fmt::format("another content of {} (its file, or problem_bytes), or a release that sums in another order",
-                          problem));
+            ? std::string("other content of the problem (problem_bytes)")
+            : fmt::format(
+                  "other content of {} (of its file, or of problem_bytes), or a release that adds in another order",
+                  problem));
   }
   return fmt::format("{}", fmt::join(found, ", "));
 }
@@ -302,8 +303,8 @@ Admission admit(const RingOptions& options, const OfferedRun& offered, PoolUse u
   Admission admission = find_ring(options, offered, use);
   if (options.require_dax && !persists_in_place(admission.pool.storage())) {
     throw system_error(
-        "{}: --require-dax: libpmemobj mapped it without MAP_SYNC, although an earlier mapping had it; expected it in "
-        "both (`ringside doctor` reports what this node offers)",
+        "{}: --require-dax: libpmemobj mapped the pool without MAP_SYNC, although an earlier mapping had MAP_SYNC; "
+        "expected MAP_SYNC in both (`ringside doctor` reports what this node offers)",
         options.pool);
   }
   return admission;

@@ -28,7 +28,7 @@ std::size_t RecordQueue::capacity_for(std::size_t value_words) noexcept {
 void RecordQueue::begin_run(std::size_t value_words) {
   // Acquire: the reader's reads of the cells come before the cells are replaced.
   if (popped_.load(std::memory_order_acquire) != pushed_.load(std::memory_order_relaxed)) {
-    throw std::logic_error("a run begins before the steps of the last one are recorded");
+    throw std::logic_error("a run begins before all steps of the previous run are recorded");
   }
   capacity_ = capacity_for(value_words);
   value_words_ = value_words;

@@ -33,7 +33,7 @@ void ZapHandler::answer() noexcept {
                          is_allowed(frames_[kKey]);
     const std::string_view request_id = frames_.size() > kRequestId ? std::string_view(frames_[kRequestId]) : "";
     const std::array<std::string_view, 6> reply = {
-        "1.0", request_id, allowed ? "200" : "400", allowed ? "OK" : "not on the list", "", ""};
+        "1.0", request_id, allowed ? "200" : "400", allowed ? "OK" : "the key is not on the list", "", ""};
     questions_.send(reply);
     if (!allowed) log_turned_away();
   }

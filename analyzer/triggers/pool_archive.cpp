@@ -27,7 +27,7 @@ RingOptions archive_options(RingOptions ring, std::uint64_t bytes, const Offered
   std::uint32_t slots = kMaxSlots;
   while (slots >= kMinSlots && RingPool::file_bytes(shape, slots) > bytes) --slots;
   if (slots < kMinSlots) {
-    throw usage_error("--archive-size: found {} bytes, expected room for {} steps at least: {} bytes", bytes, kMinSlots,
+    throw usage_error("--archive-size: found {} bytes, expected room for at least {} steps: {} bytes", bytes, kMinSlots,
                       RingPool::file_bytes(shape, kMinSlots));
   }
   ring.slots = slots;

@@ -19,9 +19,8 @@ void RunTriggers::admit(const RingOptions& ring, const Admission& admission, con
     freeze_ = freeze_of(pool_, writer_.ring().geometry().pool_id, admission.run.run_id);
     if (freeze_ && admission.start == RunStart::kResume) {
       throw usage_error(
-          "{}: --resume: the ring has been frozen since iteration {} (trigger '{}'), nothing in it is overwritten; "
-          "export what "
-          "you need, then `ringside thaw {}` lets the run continue",
+          "{}: --resume: the ring has been frozen since iteration {} (trigger '{}'), so no step in it is overwritten; "
+          "export the steps that you need, then run `ringside thaw {}` to let the run continue",
           pool_, freeze_->iteration, freeze_->trigger, pool_);
     }
   }
@@ -194,8 +193,8 @@ int RunTriggers::freeze_ring(const TriggerSpec& trigger, const StepFigures& figu
   } else {
     log_error(
         "event=freeze_not_written pool={} iteration={} text=\"the ring of {} has been frozen since iteration {} "
-        "(trigger '{}') only until this run ends, because {} cannot be written ({}): the next run in it overwrites its "
-        "steps; copy or export them first\"",
+        "(trigger '{}') only until this run ends, because {} cannot be written ({}): the next run in this pool "
+        "overwrites the ring's steps; copy or export them first\"",
         pool_, freeze_->iteration, pool_, freeze_->iteration, trigger.name, freeze_path(pool_), errno_text(error));
   }
   return error;

@@ -53,8 +53,8 @@ NodeLink::NodeLink(const std::string& address, const std::string& socket) {
     }
   } catch (const Error& error) {
     log_warning(
-        "event=node_address text=\"{}; another address is used: until its ranks attach again, a current run has no "
-        "whole-run results\"",
+        "event=node_address text=\"{}; another address is used, so a current run has no whole-run results until its "
+        "ranks attach again\"",
         error.what());
   }
   if (!gate_) listen(make_key_pair(), place.port);

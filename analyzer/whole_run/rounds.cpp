@@ -181,9 +181,8 @@ bool Rounds::add_own_part(RoundState& state) {
   if (state.has_figures && state.iteration != iteration) {
     if (!std::exchange(told_iterations_, true)) {
       log_warning(
-          "event=round_differs step={} text=\"node {} published iteration {} as this step, the nodes before it {}; "
-          "expected "
-          "the same iteration on all ranks\"",
+          "event=round_differs step={} text=\"node {} published iteration {} as this step, but the nodes before it "
+          "published {}; expected the same iteration on all ranks\"",
           state.step, plan_.node, iteration, state.iteration);
     }
     return false;

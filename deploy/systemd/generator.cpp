@@ -79,7 +79,8 @@ std::string placement(const std::string& cores, const fs::path& system) {
   if (cores.empty()) return {};
   const std::vector<int> cpus = parse_core_list(cores, "cores").cpus;
   if (const auto online = list_in(system / "cpu/online"); online && !holds_all(*online, cpus)) {
-    throw usage_error("cores: found {}, expected some of the available cores {}", cores, to_string(CoreList{*online}));
+    throw usage_error("cores: found {}, expected cores among the available cores {}", cores,
+                      to_string(CoreList{*online}));
   }
   const std::string affinity = fmt::format("CPUAffinity={}\n", to_string(CoreList{cpus}));
   const std::vector<int> nodes = list_in(system / "node/has_memory").value_or(std::vector<int>{});
@@ -227,7 +228,8 @@ int main(int argc, char** argv) {
   using namespace ringside;
   std::vector<std::string> folders;
   std::string root = "/";
-  CommandLine line("Makes drop-ins from Ringside's configuration; systemd calls it.", "ringside-generator");
+  CommandLine line("Makes drop-ins for systemd from Ringside's configuration. systemd runs this program.",
+                   "ringside-generator");
   line.option("folders", folders, "folder for the drop-ins; systemd passes three folders, and the first is used")
       .value_name("FOLDER")
       .required()

@@ -7,7 +7,7 @@
 set -euo pipefail
 
 if (($# != 1)); then
-  echo "usage: libraries.sh FOLDER      makes FOLDER/{prefix,glibc,licenses}; a library that is there is not built again" >&2
+  echo "usage: libraries.sh FOLDER      makes FOLDER/{prefix,glibc,licenses}; a library that is already there is not built again" >&2
   exit 2
 fi
 folder=$(realpath -m -- "$1")

@@ -58,7 +58,7 @@ constexpr std::uint16_t dtype_of() noexcept {
   else if constexpr (std::is_same_v<T, std::complex<double>>)
     return RINGSIDE_C128;
   else {
-    static_assert(std::is_integral_v<T> && !std::is_same_v<T, bool>, "no dtype of Ringside");
+    static_assert(std::is_integral_v<T> && !std::is_same_v<T, bool>, "Ringside has no dtype for T");
     constexpr std::uint16_t first = std::is_signed_v<T> ? RINGSIDE_I8 : RINGSIDE_U8;
     return static_cast<std::uint16_t>(first + (sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3));
   }

@@ -131,7 +131,7 @@ void UserFault::copy_in(char* to, const char* from, size_t bytes, bool protect) 
     } else if (result == -EFAULT) {
       die("cannot read far memory (UFFDIO_COPY)", result);  // its device failed, or the page has a memory error
     } else if (result != -EAGAIN) {
-      die("cannot put a page in (UFFDIO_COPY)", result);
+      die("cannot put a page into DRAM (UFFDIO_COPY)", result);
     }
   }
 }

@@ -193,7 +193,7 @@ long install_filter(uint64_t first, uint64_t end, bool covered, const char** why
       result = install(program);
     }
     if (result > 0) {
-      *why = "a thread of the program has a filter of system calls of its own";
+      *why = "a thread of the program has its own filter of system calls (seccomp)";
       result = -EBUSY;
     }
     // The ancestors' filters trap the arena's addresses. Without its own filter, this process fails to trap only calls

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The subcommands. `probe` measures the caches before the memory, and prints a table or JSON. `run` starts a program
-// with the preload library, waits for it and prints the account.
+// The subcommands. `probe` measures the caches in front of the memory, and prints a table or JSON. `run` starts a
+// program with the preload library, waits for it and prints the account.
 #pragma once
 
 #include <string>

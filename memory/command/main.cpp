@@ -27,11 +27,11 @@ struct Subcommand {
 
 constexpr std::array kSubcommands = {
     Subcommand{{"probe", "[--json] [--what LIST] [--levels] [--simulate SPEC | --far DIR]",
-                "find the caches before the memory by timing it"},
+                "find the caches in front of the memory by timing accesses"},
                probe_command},
-    Subcommand{{"run", "--dram SIZE --far DIR [OPTIONS] -- PROGRAM ARGS...",
-                "run a program with more memory than DRAM"},
-               run_command},
+    Subcommand{
+        {"run", "--dram SIZE --far DIR [OPTIONS] -- PROGRAM ARGS...", "run a program with more memory than DRAM"},
+        run_command},
 };
 
 /// Each subcommand prints its own part.

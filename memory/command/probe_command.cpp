@@ -31,7 +31,7 @@ std::unique_ptr<probe::TimedMemory> memory_of_library(const probe::LibraryChoice
 }  // namespace
 
 std::string probe_table(const probe::ProbeReport& report) {
-  std::string text = fmt::format("{} levels of caches before the memory; memory never touched: {:.1f} ns\n",
+  std::string text = fmt::format("{} levels of caches in front of the memory; untouched memory: {:.1f} ns\n",
                                  report.levels, report.memory_ns);
   if (!report.remark.empty()) text += fmt::format("note: {}\n", report.remark);
   text += fmt::format("{:<13}{:<7}{:<32}{:<12}{}\n", "question", "level", "answer", "confidence", "evidence");
@@ -67,30 +67,31 @@ int probe_command(int argc, const char* const* argv) {
   probe::LibraryChoice library;
   std::uint64_t granule_bytes = 0;
   bool no_read_ahead = false;
-  CommandLine line("Finds size, line, ways, prefetch, write policy and replacement of the caches before the memory.",
-                   "ringside-memory probe");
-  line.option("--what", what, "only these questions: size, line, ways, prefetch, write, replacement")
+  CommandLine line(
+      "Finds size, line, ways, prefetch, write policy and replacement of the caches in front of the memory.",
+      "ringside-memory probe");
+  line.option("--what", what, "answer only these questions: size, line, ways, prefetch, write, replacement")
       .value_name("QUESTION,...")
       .comma_separated()
       .check(one_of({std::begin(probe::kQuestions), std::end(probe::kQuestions)}));
-  line.flag("--levels", choice.all_levels, "answer for every level, not only the last one before the memory");
+  line.flag("--levels", choice.all_levels, "answer for every level, not only for the last one in front of the memory");
   line.option("--simulate", simulate,
               "probe simulated caches, such as 'size=32K,ways=8/size=1M,ways=16,replacement=random'")
       .value_name("SPEC");
   const Option far = line.option("--far", library.far_folder,
-                                 "probe the software Memory Mode, whose DRAM caches a far file in this folder")
+                                 "probe the software Memory Mode, in which DRAM caches a far file in this folder")
                          .value_name("FOLDER");
-  line.option("--dram", library.dram_bytes, "its DRAM limit")
+  line.option("--dram", library.dram_bytes, "DRAM limit of --far")
       .value_name("SIZE")
       .check(size_within(1 << 20, std::uint64_t{1} << 40, "1M to 1024G"))
       .show_default("16M")
       .needs(far);
-  line.option("--granule", granule_bytes, "its granule, a power of two (default: its own choice)")
+  line.option("--granule", granule_bytes, "granule of --far, a power of two (default: chosen by the library)")
       .value_name("SIZE")
       .check(size_within(4096, 1 << 20, "4K to 1M"))
       .needs(far);
-  line.flag("--no-read-ahead", no_read_ahead, "without its read-ahead").needs(far);
-  line.flag("--json", json, "one JSON object");
+  line.flag("--no-read-ahead", no_read_ahead, "--far without read-ahead").needs(far);
+  line.flag("--json", json, "print one JSON object");
   line.footer(
       "Each answer has a confidence from 0 to 1 and its evidence. If the data do not suffice, the answer is "
       "undetermined, with the reason.");

@@ -217,7 +217,7 @@ std::string account_metrics(const MemoryRun& run) {
   };
   const struct ringside_memory_stats& s = total.stats;
   const auto number = [](std::uint64_t value) { return static_cast<double>(value); };
-  metric("run_exit_code", "Exit code of the run, 128 and the signal if one ended it.", run.exit_code);
+  metric("run_exit_code", "Exit code of the run; 128 plus the signal's number if a signal ended it.", run.exit_code);
   metric("run_seconds", "Wall time of the run.", run.wall_s);
   metric("run_processes", "Processes with an arena.", number(run.processes.size() + run.not_listed));
   metric("dram_limit_bytes", "DRAM limit of a process.", number(run.dram_limit_bytes));
@@ -230,11 +230,11 @@ std::string account_metrics(const MemoryRun& run) {
   metric("fault_seconds", "Time of all threads in faults.", fault_s(total));
   metric("read_bytes", "Bytes read from far memory.", number(s.read_bytes));
   metric("written_bytes", "Bytes written to far memory.", number(s.written_bytes));
-  metric("read_ahead_pages", "Pages brought in before they were touched.", number(s.read_ahead));
-  metric("read_ahead_used_pages", "Pages brought in early that were touched.", number(s.read_ahead_used));
+  metric("read_ahead_pages", "Pages brought into DRAM before they were touched.", number(s.read_ahead));
+  metric("read_ahead_used_pages", "Pages brought into DRAM early that were touched later.", number(s.read_ahead_used));
   metric("small_peak_bytes", "Most bytes of small allocations, which stay in DRAM, in a process.",
          number(total.small_peak_bytes));
-  metric("refused_allocations", "Allocations that far memory had no room for.", number(total.refused));
+  metric("refused_allocations", "Allocations for which far memory had no room.", number(total.refused));
   return text;
 }
 

@@ -212,7 +212,7 @@ void run_to_end(const std::string& file, std::vector<std::string> environment, M
 
 void declare(CommandLine& line, MemoryRunOptions& options) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 43;
-  line.option("--dram", options.dram_bytes, "DRAM for large allocations, of each process")
+  line.option("--dram", options.dram_bytes, "DRAM of each process for its large allocations")
       .required()
       .value_name("SIZE")
       .check(size_within(std::uint64_t{1} << 20, kMost, "1M to 8192G"));
@@ -226,31 +226,31 @@ void declare(CommandLine& line, MemoryRunOptions& options) {
       .value_name("SIZE")
       .check(size_within(4096, std::uint64_t{1} << 40, "4K to 1024G"));
   line.option("--faults", options.faults,
-              "which thread brings a page in: the one that touched it (signal), or one of the library (thread), which "
-              "is slower and needs permission to serve system calls, but no filter of them")
+              "which thread brings a page into DRAM: the thread that touched it (signal), or a thread of the library "
+              "(thread), which is slower and needs permission to serve system calls, but no seccomp filter")
       .value_name("WHO")
       .check(one_of({"signal", "thread"}))
       .show_default();
-  line.option(
-          "--fork", options.fork,
-          "a forked child gets a copy of all large allocations (copy), or no copy, and ends when it touches one (none)")
+  line.option("--fork", options.fork,
+              "a forked child gets a copy of all large allocations (copy), or gets none and ends when it touches one "
+              "(none)")
       .value_name("HOW")
       .check(one_of({"copy", "none"}))
       .show_default();
   line.flag("--noreserve", options.noreserve,
             "also put memory that PROGRAM maps with MAP_NORESERVE (as jemalloc does) into far memory");
   line.flag("--first-only", options.first_only, "programs that PROGRAM starts run without far memory");
-  line.flag("--json", options.json, "the account as one JSON object, on standard output");
+  line.flag("--json", options.json, "print the account as one JSON object on standard output");
   line.option("--account", options.account, "write the account to this file").value_name("FILE");
   line.option("--prometheus", options.prometheus, "write metrics for node_exporter's textfile collector to this file")
       .value_name("FILE");
-  line.flag("--quiet", options.quiet, "no account on standard error");
+  line.flag("--quiet", options.quiet, "print no account on standard error");
   line.take_program(options.program);
   line.footer(
       "PROGRAM's allocations (malloc, new, anonymous mmap) of --min-size or more are in far memory; --dram of them are "
       "in DRAM at a time. Smaller ones stay in DRAM and are counted. Each process has its own limit, also those that "
-      "PROGRAM starts. The exit code is PROGRAM's, or 128 plus the signal that ended it; before PROGRAM starts, 2 and "
-      "3 are those of this command.");
+      "PROGRAM starts. The exit code is PROGRAM's, or 128 plus the signal that ended it; 2 and 3 are from this command "
+      "if PROGRAM was not started.");
 }
 
 void write_file(const std::string& path, const char* option, std::string_view text) {

@@ -41,8 +41,9 @@ Answer probe_prefetch(Walks& walks, const std::vector<Level>& levels, double mem
   }
   answer.confidence = votes.confidence();
   constexpr const char* kNames[] = {"none", "next-line", "stride", "sequential"};
-  answer.evidence = fmt::format("{} of {} trials on memory never touched; control in random order: {} of {} fast",
-                                votes.agreeing(), votes.trials(), controls_fast, controls);
+  answer.evidence =
+      fmt::format("{} of {} trials on untouched memory agree; control accesses in random order: {} of {} were fast",
+                  votes.agreeing(), votes.trials(), controls_fast, controls);
   if (controls_fast * 5 > controls) {
     answer.evidence = "control failed: " + answer.evidence;
   } else if (answer.confidence >= kLeastConfidence) {
@@ -58,7 +59,7 @@ Answer probe_write(Walks& walks, const std::vector<Level>& levels, double memory
   const std::uint64_t nearer = levels.size() > 1 ? levels[levels.size() - 2].above_bytes : 0;
   const std::uint64_t within = last.size_bytes / 2;
   if (!last.size.determined() || !walks.single_touches_tell({last.costs.hit_ns, memory_ns}) || within < 2 * nearer) {
-    answer.evidence = "needs a size well above that of the level before, and distinguishable hits and misses";
+    answer.evidence = "needs a size well above that of the nearer level, and distinguishable hits and misses";
     return answer;
   }
   // Each line is read, and then read again or written. Only the second access differs, so allocation on a write has no
@@ -101,11 +102,11 @@ Answer probe_write(Walks& walks, const std::vector<Level>& levels, double memory
   }
   answer.confidence = std::min(policy.confidence(), allocation.confidence());
   answer.evidence = fmt::format(
-      "a write adds {:.2f} of a memory access where lines stay, {:.2f} where they are displaced; read after write {} "
-      "in {} of {}",
+      "a write adds {:.2f} of a memory access where lines stay, {:.2f} where they are displaced; a read after a write "
+      "{} in {} of {}",
       fit_extra, over_extra, allocation.winner() == 1 ? "hits" : "misses", allocation.agreeing(), allocation.trials());
   if (policy.winner() == 0) {
-    answer.evidence += "; write-back, or writes that nothing waits for";
+    answer.evidence += "; either write-back, or writes for which nothing waits";
   } else if (answer.confidence >= kLeastConfidence) {
     answer.answer = fmt::format("{}, {}", policy.winner() == 1 ? "write-back" : "write-through",
                                 allocation.winner() == 1 ? "write-allocate" : "no write-allocate");

@@ -34,7 +34,7 @@ Levels find_levels(Walks& walks);
 
 struct ProbeChoice {
   std::vector<std::string> questions{std::begin(kQuestions), std::end(kQuestions)};
-  bool all_levels = false;  // if false, only the last cache before the memory is examined
+  bool all_levels = false;  // if false, only the last cache in front of the memory is examined
 };
 
 struct ProbeReport {

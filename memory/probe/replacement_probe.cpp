@@ -76,9 +76,9 @@ Answer probe_replacement(Walks& walks, const std::vector<Level>& levels, int num
     return answer;
   }
   if (level.ways == 0 || level.ways > 64 || !walks.single_touches_tell(level.costs)) {
-    answer.evidence = level.ways == 0   ? "needs the ways of the level"
+    answer.evidence = level.ways == 0   ? "needs the number of ways of the level"
                       : level.ways > 64 ? "more than 64 ways: not tried"
-                                        : "single touches do not distinguish a hit from a miss";
+                                        : "single accesses do not distinguish a hit from a miss";
     return answer;
   }
   TimedMemory& memory = walks.memory();
@@ -126,8 +126,10 @@ Answer probe_replacement(Walks& walks, const std::vector<Level>& levels, int num
   const auto count = static_cast<double>(accesses);
   answer.confidence = std::min(1 / (1 + std::exp(second - best)), (count + 1) / (count + 2));
   answer.evidence = fmt::format(
-      "{} accesses of {} lines: {:.3f} a step predicted, {:.3f} if it is {}; the next policy {:.3f}", accesses,
-      conflict.size(), std::exp(best / count), std::exp(expected / count), to_string(winner), std::exp(second / count));
+      "{} accesses to {} lines: probability per access {:.3f}, expected {:.3f} if the policy is {}; with the "
+      "second-best policy {:.3f}",
+      accesses, conflict.size(), std::exp(best / count), std::exp(expected / count), to_string(winner),
+      std::exp(second / count));
   if (best < expected - 0.12 * count || answer.confidence < kLeastConfidence) {
     answer.evidence += "; no known policy explains it";
     return answer;

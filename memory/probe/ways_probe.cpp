@@ -122,7 +122,7 @@ Answer probe_ways(Walks& walks, std::vector<Level>& levels, int number, std::vec
   Level& level = levels[static_cast<std::size_t>(number - 1)];
   Answer answer{"ways", number, kUndetermined, 0, 0, {}};
   if (!level.size.determined() || !level.line.determined()) {
-    answer.evidence = "needs size and line of the level";
+    answer.evidence = "needs the size and the line of the level";
     return answer;
   }
   const std::uint64_t lines = level.size_bytes / level.line_bytes;
@@ -132,13 +132,15 @@ Answer probe_ways(Walks& walks, std::vector<Level>& levels, int number, std::vec
   for (int nearer = 1; nearer < number; ++nearer) {
     nearer_ways = std::max(nearer_ways, levels[static_cast<std::size_t>(nearer - 1)].ways);
     if (levels[static_cast<std::size_t>(nearer - 1)].ways == 0) {
-      answer.evidence = fmt::format("the ways of level {} are undetermined: it could hold the lines itself", nearer);
+      answer.evidence =
+          fmt::format("the ways of level {} are undetermined: that level could hold the lines itself", nearer);
       return answer;
     }
   }
   if (!walks.single_touches_tell(level.costs)) {
     answer.evidence =
-        "single touches do not distinguish the levels, and a chain is also slow where a way is mispredicted";
+        "single accesses do not distinguish the levels, and a chain of accesses is also slow if the processor "
+        "mispredicts a way";
     return answer;
   }
   // A next-line prefetcher fills other sets with lines that were not requested, and two full sets can prevent each
@@ -183,11 +185,11 @@ Answer probe_ways(Walks& walks, std::vector<Level>& levels, int number, std::vec
   answer.confidence = votes.confidence();
   answer.value = votes.winner();
   answer.evidence =
-      fmt::format("{} of {} trials: {} lines of one set do not fit, and fit without any one of them{}",
-                  votes.agreeing(), votes.trials(), votes.winner() + 1, scrubbed ? "; nearer levels emptied" : "");
+      fmt::format("{} of {} trials: {} lines of one set do not fit together, but fit without any one of them{}",
+                  votes.agreeing(), votes.trials(), votes.winner() + 1, scrubbed ? "; nearer levels were emptied" : "");
   if (answer.value == 0) {
-    answer.evidence = share_sets ? "a prefetcher brings neighbours in, and they seem to share a set"
-                                 : fmt::format("{} lines far apart fit: no conflict found", most);
+    answer.evidence = share_sets ? "a prefetcher brings in neighbours, and these lines seem to share a set"
+                                 : fmt::format("{} lines that are far apart fit: no conflict was found", most);
   }
   if (answer.value == 0 || answer.confidence < kLeastConfidence) return answer;
   const bool full = answer.value * 32 >= lines * 31;

@@ -11,7 +11,7 @@
 namespace ringside::memory {
 namespace {
 
-static_assert(kBatch == 64, "sets of a batch's or a chunk's granules are the bits of one word");
+static_assert(kBatch == 64, "the granules of a batch or a chunk must fit into the bits of one word");
 constexpr uint32_t kShortRun = 4;  // a run of at least so many neighbours is moved, because this is faster
 
 constexpr uint64_t bit(uint32_t index) {

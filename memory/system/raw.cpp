@@ -201,7 +201,7 @@ void die(const char* what, long error) noexcept {
   Line line;
   line << "ringside_memory: " << what;
   if (error != 0) line << " (" << error_text(error) << ")";
-  line << "; the process ends, nothing is dropped silently\n";
+  line << "; the process ends, so that no data is lost silently\n";
   raw(SYS_write, 2, as_long(line.text()), static_cast<long>(line.length()));
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;

@@ -146,8 +146,9 @@ void check_same_file(const std::string& path, RankNeighbours& ranks) {
   MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, ranks.communicator());
   ranks.together([&] {
     if (own.bytes == first.bytes && own.ends == first.ends) return;
-    const std::string found = own.bytes == first.bytes ? formatted("{} bytes on both, but not the same", own.bytes)
-                                                       : formatted("{} and {} bytes", first.bytes, own.bytes);
+    const std::string found = own.bytes == first.bytes
+                                  ? formatted("{} bytes on both, with different content", own.bytes)
+                                  : formatted("{} and {} bytes", first.bytes, own.bytes);
     throw usage_error("{} differs between rank 0 and rank {}: found {}, expected the same file on every node", path,
                       ranks.rank(), found);
   });

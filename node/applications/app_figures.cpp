@@ -159,7 +159,7 @@ AppFigures figures_of(const std::vector<AppRun>& runs) {
 }
 
 const CounterValue& counter_of(const std::vector<CounterValue>& counters, std::string_view name) {
-  static const CounterValue none{"", "", std::nullopt, "it was not counted"};
+  static const CounterValue none{"", "", std::nullopt, "this quantity was not counted"};
   const auto found = std::find_if(counters.begin(), counters.end(),
                                   [&](const CounterValue& counter) { return counter.name == name; });
   return found != counters.end() ? *found : none;

@@ -173,7 +173,7 @@ AppPlaces app_places(const AppsOptions& options) {
 
 std::string why_not_in_place(const App& app, const AppPlaces& places) {
   if (!app.in_place) return "this program cannot place its memory in a file";
-  if (!places.timing.empty()) return "the emulation slows copies, and far memory without a cache makes none";
+  if (!places.timing.empty()) return "the emulation slows down copies, and far memory without a cache needs no copies";
   if (places.far.kind == TierKind::kPageCache) {
     return "far memory on a disk is read through the page cache, not in place";
   }
@@ -213,7 +213,7 @@ std::vector<AppSetting> run_app(const App& app, const std::vector<AppPoint>& poi
       const AppSetting& all_dram = settings[s - s % configurations.size()];
       if (!setting.reason.empty()) continue;
       if (&setting != &all_dram && all_dram.runs.empty()) {
-        setting.reason = "it does not run with all in DRAM";
+        setting.reason = "the program does not run with all its data in DRAM";
         continue;
       }
       if (progress) {

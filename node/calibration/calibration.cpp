@@ -86,7 +86,8 @@ class Calibration {
     node_.cores = static_cast<int>(cpus_.size());
     node_.name = fmt::format("{}, {} cores", node_.fingerprint->cpu, node_.cores);
     node_.origin = "ringside calibrate";
-    if (cpus_.size() < 2) node_.remarks.push_back("one core: nothing could be measured side by side");
+    if (cpus_.size() < 2)
+      node_.remarks.push_back("this node has one core: no two kernels could be measured at the same time");
   }
 
   void note_load() {
@@ -143,8 +144,10 @@ class Calibration {
                         }}});
     check_stop(options_.stop);
     if (const Schema variables = problem->solver->variables(); !variables.is_x_only()) {
-      throw usage_error("--solver: found {}, whose steps have {} variables ({}); the model covers only steps of x",
-                        solve.solver, variables.size(), to_text(variables));
+      throw usage_error(
+          "--solver: found {}, whose steps have {} variables ({}); the model covers only solvers whose one variable is "
+          "x",
+          solve.solver, variables.size(), to_text(variables));
     }
     return std::move(*problem);
   }
@@ -185,7 +188,7 @@ class Calibration {
     }
     if (!tiers.empty()) return tiers;
     throw system_error(
-        "neither the current folder nor {} has room for {} slots of {} rows; name a folder with --memory",
+        "neither the current folder nor {} has room for {} slots of {} rows; name another folder with --memory",
         kSharedMemoryFolder, kCalibrationSlots, rows);
   }
 

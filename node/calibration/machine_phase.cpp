@@ -62,9 +62,9 @@ MachinePhase::MachinePhase(const Machine& machine, std::vector<int> cpus, std::v
       continue;
     }
     if (elements * sizeof(double) < last_level_cache_bytes(machine)) {
-      remarks_.push_back(
-          fmt::format("{}: STREAM's arrays fit into the caches, for lack of room: its rates may be those of the caches",
-                      printable(tier.name)));
+      remarks_.push_back(fmt::format(
+          "{}: for lack of room, STREAM's arrays fit into the caches: the measured rates may be those of the caches",
+          printable(tier.name)));
     }
     streams_.push_back({tier.name, std::make_unique<StreamBench>(tier, cpus_near(machine, cpus_, tier), elements), {}});
   }

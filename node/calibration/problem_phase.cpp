@@ -119,7 +119,7 @@ void ProblemPhase::add_pairs(CalibrationPlan& plan, Place& place) {
     for (const bool on_the_way : {false, true}) {
       plan.add(fmt::format("{} in {}{}: generate beside steps{}, {}+{} threads", printable(size_.matrix),
                            printable(place.tier), place.synced ? ", synced" : "",
-                           on_the_way ? " reduced on the way" : "", split.first, split.second),
+                           on_the_way ? " that are reduced during the copy" : "", split.first, split.second),
                [this, &place, on_the_way, split] {
                  measure_pair(bench(place), on_the_way, split.first, split.second, place.pairs[{on_the_way, split}]);
                });
@@ -175,8 +175,8 @@ void ProblemPhase::note_single_points(Node& node) const {
     const Series series = series_of(transfer->second);
     if (series.points.size() != 1) continue;
     node.remarks.push_back(
-        fmt::format("{} in {}{} was measured with {} alone: other thread counts are extrapolated from it; a longer "
-                    "--budget measures more",
+        fmt::format("{} in {}{} was measured only with {}: the times with other thread counts are extrapolated; a "
+                    "longer --budget measures more",
                     printable(size_.matrix), printable(place.tier), place.synced ? ", synced," : "",
                     threads_text(series.points.front().threads)));
   }

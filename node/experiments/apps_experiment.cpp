@@ -77,19 +77,20 @@ std::optional<double> ratio_of(const RanApp& ran, const AppSetting& setting) {
 }
 
 ResultTable times_table(const std::vector<RanApp>& all, const std::string& timing) {
-  ResultTable table{"times",
-                    titled("Times, the median of all runs (ratio: to all DRAM; taken: with all in DRAM)", timing),
-                    columns_with({{"dram_mib", "DRAM", "MiB", 0},
-                                  {"taken_mib", "taken", "MiB", 0},
-                                  {"time_s", "time", "s", 4},
-                                  {"spread", "spread", "%", 1},
-                                  {"ratio", "ratio", "", 2},
-                                  {"whole_s", "whole run", "s", 3},
-                                  {"cpu_s", "processors", "s", 3}}),
-                    {}};
+  ResultTable table{
+      "times",
+      titled("Times, the median of all runs (ratio: to the time with all DRAM; taken: memory with all DRAM)", timing),
+      columns_with({{"dram_mib", "DRAM", "MiB", 0},
+                    {"taken_mib", "taken", "MiB", 0},
+                    {"time_s", "time", "s", 4},
+                    {"spread", "spread", "%", 1},
+                    {"ratio", "ratio", "", 2},
+                    {"whole_s", "whole run", "s", 3},
+                    {"cpu_s", "processors", "s", 3}}),
+      {}};
   add_rows(table, all, [](const RanApp& ran, const AppSetting& setting) -> std::vector<Cell> {
     if (setting.runs.empty()) return std::vector<Cell>(7, NotAvailable{setting.reason});
-    const NotAvailable one_run{"one run has no spread (--repeats)"};
+    const NotAvailable one_run{"one run has no spread; use --repeats"};
     const AppFigures figures = figures_of(setting.runs);
     double dram = static_cast<double>(setting.dram_bytes);  // 0 for far only
     if (setting.configuration.memory == AppMemory::kDram) dram = figures.resident_bytes;
@@ -106,7 +107,7 @@ ResultTable times_table(const std::vector<RanApp>& all, const std::string& timin
 
 ResultTable traffic_table(const std::vector<RanApp>& all, const std::string& timing) {
   ResultTable table{"far",
-                    titled("Traffic of far memory in Memory Mode (managed: what the library keeps)", timing),
+                    titled("Traffic of far memory in Memory Mode (managed: memory that the library manages)", timing),
                     columns_with({{"managed_mib", "managed", "MiB", 0},
                                   {"faults", "faults", "", 0},
                                   {"read_mb", "read", "MB", 1},
@@ -124,8 +125,9 @@ ResultTable traffic_table(const std::vector<RanApp>& all, const std::string& tim
     }
     const AppTraffic& traffic = *figures.traffic;
     const auto of_writes = [&](double value) {
-      return ran.app->caches_itself ? Cell(NotAvailable{"the summary of ringside run has no bytes written"})
-                                    : Cell(value);
+      return ran.app->caches_itself
+                 ? Cell(NotAvailable{"the summary of ringside run does not contain the bytes written"})
+                 : Cell(value);
     };
     return {traffic.managed_bytes / kMiB,
             traffic.faults,
@@ -204,17 +206,18 @@ const AppSetting* nearest_setting(const RanApp& ran, const PublishedApp& publish
 }
 
 ResultTable published_table(const std::vector<RanApp>& all, const std::string& timing) {
-  ResultTable table{"published",
-                    titled("Published times beside ours, as ratios to all DRAM (other machines and inputs)", timing),
-                    {{"program", "program", "", 0},
-                     {"as_published", "as published", "", 0},
-                     {"published_memory", "memory there", "", 0},
-                     {"published_ratio", "there", "", 2},
-                     {"finding", "in words", "", 0},
-                     {"memory", "memory here", "", 0},
-                     {"ratio", "here", "", 2},
-                     {"source", "source", "", 0}},
-                    {}};
+  ResultTable table{
+      "published",
+      titled("Published times and ours, as ratios to the times with all DRAM (the machines and inputs differ)", timing),
+      {{"program", "program", "", 0},
+       {"as_published", "as published", "", 0},
+       {"published_memory", "memory there", "", 0},
+       {"published_ratio", "there", "", 2},
+       {"finding", "in words", "", 0},
+       {"memory", "memory here", "", 0},
+       {"ratio", "here", "", 2},
+       {"source", "source", "", 0}},
+      {}};
   for (const RanApp& ran : all) {
     for (const PublishedApp& published : published_apps()) {
       if (published.app != ran.app->name) continue;
@@ -281,8 +284,10 @@ void add_scaling_plots(ExperimentResult& result, const RanApp& ran, const std::s
 
 /// A program's slowdown with less DRAM, with the most workers.
 void add_dram_plot(ExperimentResult& result, const std::vector<RanApp>& all, const std::string& timing) {
-  Plot plot{titled("Time over the share of DRAM, strong, with the most workers", timing), "DRAM, % of what is taken",
-            "ratio to all DRAM", {}};
+  Plot plot{titled("Time over the share of DRAM, strong scaling, with the most workers", timing),
+            "DRAM, % of the memory taken",
+            "ratio to all DRAM",
+            {}};
   for (const RanApp& ran : all) {
     int most = 0;
     for (const AppSetting& setting : ran.settings) most = std::max(most, setting.point.workers);
@@ -315,9 +320,9 @@ void add_app_series(ExperimentResult& result, const RanApp& ran) {
 std::string far_remark(const Tier& far, const std::string& timing) {
   switch (far.kind) {
     case TierKind::kTmpfs:
-      return fmt::format(
-          "Far memory is {} (tmpfs): DRAM itself{}.", far.path,
-          timing.empty() ? ". The ratios show what the cache costs, not slow memory" : ", whose transfers are slowed");
+      return fmt::format("Far memory is {} (tmpfs): DRAM itself{}.", far.path,
+                         timing.empty() ? ". The ratios show the cost of the cache, not of slow memory"
+                                        : ", whose transfers are slowed");
     case TierKind::kDax: return fmt::format("Far memory is {} (DAX).", far.path);
     default: return fmt::format("Far memory is {}, on a disk.", far.path);
   }
@@ -337,7 +342,7 @@ ExperimentResult apps_experiment(const Surroundings& around) {
   const std::uint64_t bytes = around.options.bytes > 0 ? around.options.bytes : kUsualAppBytes;
   ResultTable left_out{"left_out",
                        "Programs that were left out",
-                       {{"program", "program", "", 0}, {"found", "missing", "", 0}, {"do", "to have it", "", 0}},
+                       {{"program", "program", "", 0}, {"found", "missing", "", 0}, {"do", "how to get it", "", 0}},
                        {}};
   ExperimentResult result;
   std::vector<RanApp> all;
@@ -349,7 +354,7 @@ ExperimentResult apps_experiment(const Surroundings& around) {
     }
     const std::vector<AppPoint> points = points_of(*app, workers, bytes);
     if (points.empty()) {
-      left_out.rows.push_back({app->name, std::string("a number of workers that it takes"),
+      left_out.rows.push_back({app->name, std::string("a number of workers that the program accepts"),
                                std::string("--threads with a cube for lulesh, with 1, 2, 4 or 8 for vpic")});
       continue;
     }
@@ -367,8 +372,8 @@ ExperimentResult apps_experiment(const Surroundings& around) {
   if (!options.timing.empty()) result.remarks.push_back(fmt::format("Far memory has {}.", kOptaneTiming));
   if (!all.empty()) {
     result.remarks.push_back(
-        "Every program had the same result, bit for bit, in all memories and repeats of a size; else this experiment "
-        "ends with exit code 5.");
+        "Every program had the same result, bit for bit, in all memories and repeats of a size; otherwise this "
+        "experiment would have ended with exit code 5.");
   }
   return result;
 }

@@ -31,7 +31,7 @@ int plotted_split(int threads) {
 
 ResultTable empty_groups_table() {
   return {"groups",
-          "Both groups side by side, and each alone (16 bytes counted for an element; a plain store moves 24)",
+          "Both groups at the same time, and each alone (16 bytes counted per element; a plain store moves 24)",
           {{"benchmark", "benchmark", "", 0},
            {"memory", "memory", "", 0},
            {"dram_threads", "DRAM threads", "", 0},
@@ -49,20 +49,21 @@ ResultTable empty_groups_table() {
 }
 
 ResultTable empty_drops_table() {
-  return {"drops",
-          fmt::format("Drops of speed: repeats below {} of the thread's median while all threads run", kDropLimit),
-          {{"benchmark", "benchmark", "", 0},
-           {"memory", "memory", "", 0},
-           {"other_threads", "other threads", "", 0},
-           {"group", "group", "", 0},
-           {"thread", "thread", "", 0},
-           {"level_gb_s", "level", "GB/s", 2},
-           {"least", "least / level", "", 2},
-           {"drops", "drops", "", 0},
-           {"deepest", "deepest", "", 2},
-           {"longest_s", "longest", "s", 4},
-           {"coincide", "coincide", "", 0}},
-          {}};
+  return {
+      "drops",
+      fmt::format("Drops of speed: repeats below {} of the thread's median rate, while all threads run", kDropLimit),
+      {{"benchmark", "benchmark", "", 0},
+       {"memory", "memory", "", 0},
+       {"other_threads", "other threads", "", 0},
+       {"group", "group", "", 0},
+       {"thread", "thread", "", 0},
+       {"level_gb_s", "level", "GB/s", 2},
+       {"least", "least / level", "", 2},
+       {"drops", "drops", "", 0},
+       {"deepest", "deepest", "", 2},
+       {"longest_s", "longest", "s", 4},
+       {"coincide", "coincide", "", 0}},
+      {}};
 }
 
 ResultTable empty_windows_table() {
@@ -245,7 +246,7 @@ ExperimentResult compete_experiment(const Surroundings& around) {
       around.options.threads.empty() ? std::vector<int>{static_cast<int>(around.cpus.size())} : around.options.threads;
   for (const int total : totals) {
     if (total < 2) {
-      add_missing_rows(result, others.front().name, "two groups need two threads");
+      add_missing_rows(result, others.front().name, "two groups need at least two threads");
       continue;
     }
     const std::uint64_t elements = around.elements_or_beyond_cache(static_cast<std::uint64_t>(total));
@@ -266,8 +267,7 @@ ExperimentResult compete_experiment(const Surroundings& around) {
   add_plots(result, 2, "sum of both groups in windows of repeats", add_point_of_window);
   const CountedRepeats counted = counted_repeats(static_cast<std::size_t>(around.repeats_or(kUsualRepeats)));
   result.remarks.push_back(
-      fmt::format("Of {} repeats those from {} to {} count: the start is slow, and at the end "
-                  "threads run alone.",
+      fmt::format("Of {} repeats, only those from {} to {} count: the start is slow, and at the end threads run alone.",
                   around.repeats_or(kUsualRepeats), counted.first + 1, counted.last));
   return result;
 }

@@ -124,7 +124,7 @@ RoundsResult run_rounds(std::span<const StreamKernel* const> kernels, const Roun
 
 ResultTable empty_counters_table() {
   return {"counters",
-          "Counters over all loops of a setting, with the waits between them",
+          "Counters over all loops of a setting, including the waits between the loops",
           {{"memory", "memory", "", 0},
            {"threads", "threads", "", 0},
            {"counter", "counter", "", 0},

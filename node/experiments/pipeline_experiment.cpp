@@ -170,7 +170,7 @@ ExperimentResult pipeline_experiment(const Surroundings& around) {
       require_same_bits(run.last, result.last_iterate, setting);
     add_row(result, matrix, setting, run);
   }
-  if (threads < 2) add_missing_splits(result, tier.name, "two groups need two threads");
+  if (threads < 2) add_missing_splits(result, tier.name, "two groups need at least two threads");
   if (const std::string reason = why_no_nvdimm(around); !reason.empty()) add_missing_splits(result, "NVDIMM", reason);
   if (threads > 1) result.plots.push_back(plot_of_splits(result.tables[0], tier));
   result.remarks.push_back(fmt::format(

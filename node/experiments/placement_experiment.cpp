@@ -49,7 +49,7 @@ ResultTable empty_formula_table() {
 
 ResultTable empty_stencil_table() {
   return {"stencil",
-          "The stencil, seconds of a sweep (mean over the sweeps; DRAM, other: the slowest thread of each group)",
+          "The stencil, seconds per sweep (mean over the sweeps; DRAM, other: the slowest thread of each group)",
           {{"version", "version", "", 0},
            {"dram_threads", "DRAM threads", "", 0},
            {"other_threads", "other threads", "", 0},
@@ -122,7 +122,7 @@ ExperimentResult placement_experiment(const Surroundings& around) {
   result.tables = {empty_formula_table(),
                    empty_stencil_table(),
                    {"choice",
-                    "The best predicted distribution against the best of all measured ones",
+                    "The best predicted distribution, compared with the best of all measured distributions",
                     {{"version", "version", "", 0},
                      {"predicted_threads", "predicted: threads", "", 0},
                      {"predicted_rows", "rows", "", 0},
@@ -141,7 +141,7 @@ ExperimentResult placement_experiment(const Surroundings& around) {
   const std::vector<int> cpus = cpus_for(around.cpus, threads, "--threads");
   if (threads < 2) {
     for (ResultTable& table : result.tables) {
-      table.rows.emplace_back(table.columns.size(), Cell(NotAvailable{"two groups need two threads"}));
+      table.rows.emplace_back(table.columns.size(), Cell(NotAvailable{"two groups need at least two threads"}));
     }
     return result;
   }

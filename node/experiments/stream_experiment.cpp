@@ -33,7 +33,7 @@ std::string plain_name(const StreamKernel& kernel) {
 
 ResultTable empty_rates_table() {
   return {"rates",
-          "Rates (counted: as STREAM counts; moved: with the lines that plain stores read first)",
+          "Rates (counted: as STREAM counts; moved: also the lines that plain stores read before they write)",
           {{"memory", "memory", "", 0},
            {"stores", "stores", "", 0},
            {"kernel", "loop", "", 0},
@@ -62,8 +62,8 @@ void add_lines(ExperimentResult& result) {
 void add_nvdimm_row(ExperimentResult& result, const std::string& reason) {
   const NotAvailable none{reason};
   for (const StreamKernel* kernel : loops_of_stream()) {
-    result.tables.front().rows.push_back({"NVDIMM", kernel->nontemporal ? "past the cache" : "plain",
-                                          plain_name(*kernel), none, none, none, none, none, none});
+    result.tables.front().rows.push_back({"NVDIMM", kernel->nontemporal ? "non-temporal" : "plain", plain_name(*kernel),
+                                          none, none, none, none, none, none});
   }
 }
 
@@ -92,7 +92,7 @@ ExperimentResult stream_experiment(const Surroundings& around) {
       if (!rounds.wrong.empty()) throw damage_error("{}: {}", tier.name, rounds.wrong);
       for (const KernelTimes& times : rounds.kernels) {
         const Rates rates = rates_of(times, elements);
-        result.tables.front().rows.push_back({tier.name, times.kernel->nontemporal ? "past the cache" : "plain",
+        result.tables.front().rows.push_back({tier.name, times.kernel->nontemporal ? "non-temporal" : "plain",
                                               plain_name(*times.kernel), threads, rates.best_gb_s,
                                               rates.median_gb_s.value, rates.median_gb_s.spread * 100,
                                               rates.moved_gb_s.value, rates.seconds.value});

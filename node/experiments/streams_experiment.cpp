@@ -78,7 +78,7 @@ ExperimentResult streams_experiment(const Surroundings& around) {
   ExperimentResult result;
   result.tables.push_back(
       {"rates",
-       "Rates (counted: every access of the loop, cache hits too; moved: the least that memory moves)",
+       "Rates (counted: every access of the loop, also cache hits; moved: the least that memory must move)",
        {{"figure", "figure", "", 0},
         {"kernel", "loop", "", 0},
         {"memory", "memory", "", 0},

@@ -78,7 +78,7 @@ Series series(const CheckedJson& list) {
     const std::vector<CheckedJson> point = item.items(2, 2);
     const int threads = thread_count(point[0]);
     if (!result.points.empty() && threads <= result.points.back().threads) {
-      point[0].refuse(fmt::format("more than the {} threads before", result.points.back().threads));
+      point[0].refuse(fmt::format("more than {}, the threads of the entry before", result.points.back().threads));
     }
     result.points.push_back({threads, measured(point[1])});
   }

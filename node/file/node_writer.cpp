@@ -129,7 +129,7 @@ std::string node_text(const Node& node) {
   } catch (const Error& error) {
     throw system_error("{}: {}", kRefused, error.what());
   }
-  if (again != text) throw system_error("{}: the text gives other figures", kRefused);
+  if (again != text) throw system_error("{}: the text of the new file gives different figures", kRefused);
   return text;
 }
 

@@ -207,7 +207,8 @@ class Builder {
     const double known = largest_spread(series);
     if (known > 0) return known;
     if (!spread_assumed_) {
-      model_.remarks.push_back(fmt::format("figures without a spread: {:.0f} % are assumed", 100 * kUnknownSpread));
+      model_.remarks.push_back(
+          fmt::format("figures without a spread: a spread of {:.0f} % is assumed", 100 * kUnknownSpread));
     }
     spread_assumed_ = true;
     return kUnknownSpread;
@@ -222,14 +223,14 @@ class Builder {
       kernel.spread = std::max(kernel.spread, kScaledSpread);
       if (kind == KernelKind::kGenerate) {
         generate_scaled_ = true;
-        model_.remarks.push_back(
-            fmt::format("no figures for this problem: those of {} ({} rows, {} nonzeros) are used, times {:.4g}",
-                        figures.problem.matrix.empty() ? "the measured one" : figures.problem.matrix,
-                        figures.problem.rows, figures.problem.nonzeros, scale));
+        model_.remarks.push_back(fmt::format(
+            "no figures for this problem: the figures of {} ({} rows, {} nonzeros) are used, multiplied by {:.4g}",
+            figures.problem.matrix.empty() ? "the measured problem" : figures.problem.matrix, figures.problem.rows,
+            figures.problem.nonzeros, scale));
       } else if (!generate_scaled_ && !copies_scaled_) {
-        model_.remarks.push_back(
-            fmt::format("no copies and reductions of this problem: those of {} rows are used, times {:.4g}",
-                        figures.problem.rows, scale));
+        model_.remarks.push_back(fmt::format(
+            "no figures for copies and reductions of this problem: those of {} rows are used, multiplied by {:.4g}",
+            figures.problem.rows, scale));
         copies_scaled_ = true;
       }
     }
@@ -239,7 +240,7 @@ class Builder {
   void derive(KernelKind kind, std::optional<Series> seconds, std::vector<double> bytes) {
     if (!seconds) {
       throw usage_error(
-          "{}: found neither seconds of the kernels in '{}' nor the rates of STREAM's copy in it and in DRAM",
+          "{}: found neither seconds of the kernels in '{}' nor the rates of STREAM's copy in that memory and in DRAM",
           node_.name, tier_->name);
     }
     KernelModel kernel{.seconds = std::move(*seconds), .bytes = std::move(bytes)};

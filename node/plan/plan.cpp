@@ -142,7 +142,7 @@ Plan make_plan(const Node& node, const PlanRequest& request) {
     plan.rows.push_back(row);
   }
   if (plan.rows.empty()) {
-    throw usage_error("{}: found no way to run that fits the options and {} cores", node.name, model.cores);
+    throw usage_error("{}: found no configuration that fits the options and {} cores", node.name, model.cores);
   }
   plan.best = best_of(plan.rows);
   return plan;

@@ -200,7 +200,7 @@ std::vector<CounterValue> Counters::stop() {
       value.value = sum * counter.scale;
       value.reason.clear();
     } else if (!counter.parts.empty()) {
-      value.reason = "the kernel gave this counter no time";
+      value.reason = "the kernel never ran this counter";
     }
     values.push_back(std::move(value));
   }

@@ -134,7 +134,7 @@ Tier folder_tier(const std::string& folder, const std::string& option) {
                        errno_text(error));
   }
   if (!S_ISDIR(status.st_mode))
-    throw usage_error("{}: found '{}', no folder; expected a folder", option, shortened(folder));
+    throw usage_error("{}: found '{}', which is not a folder; expected a folder", option, shortened(folder));
   const UniqueFd file = file_without_name(folder);
   if (!file.valid()) {
     throw system_error("{}: {}: cannot make a file: {}; expected a folder that this user may write to", option,
@@ -159,7 +159,7 @@ std::uint64_t available_bytes(const Tier& tier) {
   if (tier.kind == TierKind::kDram) return available_dram(tier.numa_node);
   struct statvfs space {};
   if (statvfs(tier.path.c_str(), &space) != 0) {
-    throw system_error("{}: cannot ask for its free space: {}", name_of(tier), errno_text(errno));
+    throw system_error("{}: its free space cannot be determined: {}", name_of(tier), errno_text(errno));
   }
   const std::uint64_t free_bytes = std::uint64_t{space.f_bavail} * space.f_frsize;
   // A ramfs has no limit and reports 0.

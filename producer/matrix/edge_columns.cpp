@@ -51,9 +51,10 @@ EdgeColumns parse_edge_columns(const std::string& text) {
     const auto* const named = std::find_if(std::begin(kNames), std::end(kNames),
                                            [&](const auto& names) { return names.second.front() == word; });
     if (named == std::end(kNames)) {
-      throw usage_error("--columns: found '{}', expected from, to, weight and skip, one for each column: "
-                        "from,to,weight,skip",
-                        shortened(std::string(word)));
+      throw usage_error(
+          "--columns: found '{}', expected one of from, to, weight and skip for each column, such as "
+          "from,to,weight,skip",
+          shortened(std::string(word)));
     }
     order.push_back(named->first);
     begin = end + 1;
@@ -80,14 +81,14 @@ EdgeHead edge_head(const std::vector<std::string_view>& words) {
       head.is_head = true;
       order.push_back(named->first);
     } else if (head.wrong.empty()) {
-      head.wrong = fmt::format("a column '{}' in the head", shortened(std::string(word)));
+      head.wrong = fmt::format("a column '{}' in the header line", shortened(std::string(word)));
     }
     line += (line.empty() ? "" : " ") + name;
   }
   if (head.wrong.empty() && (!has_edge(order) || order.size() > kMostEdgeColumns)) {
-    head.wrong = fmt::format("the head '{}'", shortened(line));
+    head.wrong = fmt::format("the header line '{}'", shortened(line));
   }
-  if (head.wrong.empty()) head.columns = given(std::move(order), fmt::format("'{}' as in the head", line));
+  if (head.wrong.empty()) head.columns = given(std::move(order), fmt::format("'{}' as in the header line", line));
   return head;
 }
 

@@ -169,7 +169,7 @@ class EdgeListReader {
         first.weight == static_cast<double>(survey_of.edges) && survey_of.min_id >= 1 &&
         survey_of.max_id <= first.from) {
       fail(first_edge_,
-           quote_line(text_, offset_of(first_edge_)) + ", which counts rows, columns and the lines below it",
+           quote_line(text_, offset_of(first_edge_)) + ", which gives the numbers of rows, columns and following lines",
            "a MatrixMarket banner above it, or `--columns from,to,weight` if it is an edge");
     }
 
@@ -237,7 +237,7 @@ class EdgeListReader {
       if (!head.is_head) return;
       if (!head.wrong.empty()) {
         fail(first_edge_, head.wrong,
-             fmt::format("from, to and weight, or source, target and value; {}", kColumnsHint));
+             fmt::format("the names from, to and weight, or source, target and value; {}", kColumnsHint));
       }
       columns_ = std::move(head.columns);
     }
@@ -425,7 +425,7 @@ class EdgeListReader {
       }
       if (*weighted != edge.has_weight) {
         fail(p, quote_line(text_, offset_of(p)),
-             fmt::format("'{}' like line {}", *weighted ? "u v weight" : "u v", weighted_line));
+             fmt::format("'{}' as in line {}", *weighted ? "u v weight" : "u v", weighted_line));
       }
     }
     if (wrong_first == LineFault::kMissing) {

@@ -58,7 +58,7 @@ class CacheFile {
 
   void reserve(std::uint64_t bytes) {
     const int error = posix_fallocate(file_.fd().get(), 0, static_cast<off_t>(bytes));
-    if (error != 0) fail(fmt::format("cannot be given {} bytes", bytes), error);
+    if (error != 0) fail(fmt::format("cannot reserve {} bytes", bytes), error);
   }
 
   /// Far memory is first copied to a buffer, because system calls cannot access far memory.
@@ -83,7 +83,7 @@ class CacheFile {
   }
 
   void publish() {
-    if (const int error = file_.publish()) fail("cannot be synced or given its name", error);
+    if (const int error = file_.publish()) fail("cannot be synced or renamed to its final name", error);
     if (const int error = sync_folder_of(path_)) fail("has a folder that cannot be synced", error);
   }
 
@@ -103,7 +103,7 @@ class CacheFile {
 // hash: another version may have its hash at another place.
 CacheHeader copy_header(std::string_view bytes, const std::string& name) {
   if (!is_cache(bytes))
-    throw usage_error("{}: found no matrix cache, expected one (a file that opens with RSMATRIX)", name);
+    throw usage_error("{}: found no matrix cache, expected one (a file that begins with RSMATRIX)", name);
   if (bytes.size() < sizeof(CacheHeader)) {
     throw damage_error("{}: found a matrix cache of {} bytes, expected at least {}; delete it", name, bytes.size(),
                        sizeof(CacheHeader));
@@ -130,7 +130,7 @@ void check_layout(const CacheHeader& header, std::uint64_t file_bytes, const std
                     header.reserved == 0;
   if (sane) lay_out(expected, header.value_offset != 0, header.id_offset != 0);
   if (!sane || std::memcmp(&expected, &header, sizeof header) != 0) {
-    throw damage_error("{}: the matrix cache's header contradicts itself; delete it", name);
+    throw damage_error("{}: the matrix cache's header is inconsistent; delete it", name);
   }
   if (header.file_bytes != file_bytes) {
     throw damage_error("{}: found {} bytes, the matrix cache's header gives {}; delete it", name, file_bytes,
@@ -193,8 +193,10 @@ void write_matrix_cache(const CsrMatrix& matrix, const CacheSource& source, cons
 CsrMatrix map_matrix_cache(const Text& bytes, const std::string& name, Orientation orientation) {
   const CacheHeader header = copy_header(bytes.text, name);
   if (header.byte_order != kCacheByteOrder) {
-    throw usage_error("{}: found a matrix cache of another byte order, or a damaged one; delete it and write it here",
-                      name);
+    throw usage_error(
+        "{}: found a matrix cache with another byte order, or a damaged one; delete it, and write it anew on this "
+        "machine",
+        name);
   }
   if (header.version != kCacheVersion) {
     throw usage_error(
@@ -204,8 +206,8 @@ CsrMatrix map_matrix_cache(const Text& bytes, const std::string& name, Orientati
   check_header_hash(header, name);
   check_layout(header, bytes.text.size(), name);
   if (header.orientation != code_of(orientation)) {
-    throw usage_error("{}: found a matrix cache of {}, expected one of {} for this solver", name,
-                      header.orientation == 0 ? "rows" : "in-links",
+    throw usage_error("{}: found a matrix cache that stores {}, expected one that stores {}, which this solver needs",
+                      name, header.orientation == 0 ? "rows" : "in-links",
                       orientation == Orientation::kRows ? "rows" : "in-links");
   }
 

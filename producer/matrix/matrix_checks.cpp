@@ -36,7 +36,7 @@ void check_weights_for_pagerank(const CsrMatrix& matrix) {
   }
   if (first_bad == none) return;
   throw RefusedEntry(MatrixPlace::of_entry(matrix, first_bad), fmt::format("the weight {}", value[first_bad]),
-                     "PageRank accepts finite weights from 0 up", is_refused_weight);
+                     "PageRank accepts finite weights of 0 or more", is_refused_weight);
 }
 
 Id128 hash_content(const CsrMatrix& matrix) {

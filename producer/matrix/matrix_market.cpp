@@ -323,7 +323,7 @@ class MatrixMarketReader {
     return static_cast<std::size_t>(p - text_.data());
   }
   std::string expected_line() const {
-    if (header_.is_array) return "one number a line";
+    if (header_.is_array) return "one number per line";
     return header_.field == Field::kPattern ? "'row column'" : "'row column value'";
   }
 

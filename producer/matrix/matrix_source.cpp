@@ -76,7 +76,7 @@ const TextFormat& format_of(const MatrixText& input) {
     if (is_named(input.file_name, format.endings) || (format.begins != nullptr && format.begins(text))) return format;
   }
   if (is_named(input.file_name, {".graph", ".metis"})) {
-    throw usage_error("{}: found a METIS graph by its name, expected {}", input.name, names_of_formats());
+    throw usage_error("{}: found the file name of a METIS graph, expected {}", input.name, names_of_formats());
   }
   if (text.substr(0, kLookedAtBytes).find('\0') != std::string_view::npos) {
     throw usage_error("{}: found a binary file, expected text ({}), or a matrix cache", input.name, names_of_formats());
@@ -86,7 +86,7 @@ const TextFormat& format_of(const MatrixText& input) {
 
 /// Throws Error (exit code 2) if --columns is given for an input without columns.
 void refuse_columns_of(const std::string& what, const std::string& columns) {
-  if (!columns.empty()) throw usage_error("--columns: found it with {}, expected an edge list", what);
+  if (!columns.empty()) throw usage_error("--columns: found with {}, expected it with an edge list only", what);
 }
 
 /// The format, and an edge list's columns. Throws Error as format_of and parse_edge_columns do.
@@ -188,8 +188,9 @@ std::string write_cache(const MatrixOptions& options, Orientation orientation) {
   const CacheSource made_from = cache_source(source, options);
   const std::string path = cache_path(source.name, options, orientation);
   if (access(path.c_str(), F_OK) == 0 && !is_cache(map_file(path).text)) {
-    throw usage_error("{}: found a file that is no matrix cache under the cache's name; move it, or choose --cache-dir",
-                      path);
+    throw usage_error(
+        "{}: found a file that has the cache's name, but is not a matrix cache; move it, or choose another --cache-dir",
+        path);
   }
   write_matrix_cache(read_source(source, options, orientation), made_from, path);
   return path;

@@ -38,8 +38,8 @@ using IsRefused = bool (*)(double) noexcept;
 
 class RefusedEntry : public Error {
  public:
-  /// found: such as "the weight -1". accepted: such as "PageRank accepts finite weights from 0 up". test: returns true
-  /// for values that are refused by themselves; may be null.
+  /// found: such as "the weight -1". accepted: such as "PageRank accepts finite weights of 0 or more". test: returns
+  /// true for values that are refused by themselves; may be null.
   RefusedEntry(const MatrixPlace& place, const std::string& found, const std::string& accepted,
                IsRefused test = nullptr);
 

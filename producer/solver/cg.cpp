@@ -58,7 +58,7 @@ void check(const CsrMatrix& matrix, const RightSide& right_side, Neighbours& nei
       if (whole.rows == 0) return;
       const MirroredEntry entry = first_unmirrored(whole);
       throw RefusedEntry(MatrixPlace::of_entry(whole, entry.stored), fmt::format("the entry {}", entry.value),
-                         fmt::format("and {} in its mirror's place; cg accepts symmetric positive definite matrices",
+                         fmt::format("and {} at the mirrored position; cg accepts symmetric positive definite matrices",
                                      entry.mirror ? fmt::format("{}", *entry.mirror) : "no entry"));
     });
   }

@@ -116,7 +116,7 @@ class Jacobi final : public Solver {
         if (diagonal_[row] != kMissing && diagonal_[row] != 0) continue;
         throw RefusedEntry(MatrixPlace::of_row(matrix_, row),
                            fmt::format("{} on the diagonal", diagonal_[row] == kMissing ? "no entry" : "a zero"),
-                           "Jacobi divides by it and accepts rows with a number other than zero there");
+                           "Jacobi divides by the diagonal and accepts rows whose diagonal entry is not zero");
       }
     });
   }
@@ -162,7 +162,7 @@ std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side, Isa 
 const SolverEntry kJacobiSolver = {
     .choice = {.name = "jacobi", .help = "solves A x = b", .rhs = true},
     .orientation = Orientation::kRows,
-    .converges_for = "a diagonally dominant one",
+    .converges_for = "a diagonally dominant matrix",
     .make =
         [](CsrMatrix matrix, RightSide right_side, const SolveOptions& options, Neighbours& neighbours) {
           return make_jacobi(std::move(matrix), std::move(right_side), selected_isa(),

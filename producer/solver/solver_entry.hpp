@@ -20,7 +20,7 @@ struct SolverEntry {
   Orientation orientation;  // the orientation of the matrix
 
   /// For the message about a diverging run: the kind of matrix whose iteration matrix has a spectral radius below 1,
-  /// such as "a diagonally dominant one"; empty for a solver that converges for every accepted matrix.
+  /// such as "a diagonally dominant matrix"; empty for a solver that converges for every accepted matrix.
   std::string_view converges_for = {};
 
   /// matrix: square, of that orientation, or this process's part of it; neighbours: must outlive the solver;

@@ -56,9 +56,8 @@ void refuse_options_not_taken(const SolverChoice& solver, const SolveOptions& op
     std::vector<std::string_view> others(kMatrixFormatNames.begin(), kMatrixFormatNames.end());
     std::erase(others, to_string(MatrixFormat::kRanked));
     throw usage_error(
-        "--matrix-format: found 'ranked' with --solver {}, expected {}: {} reads the iterates themselves, whose order "
-        "is "
-        "published",
+        "--matrix-format: found 'ranked' with --solver {}, expected {}: {} reads the published iterates, whose order "
+        "must not change",
         solver.name, joined(others, "|"), solver.name);
   }
 }

@@ -230,8 +230,9 @@ Text unzip(std::string_view zip, const ZipMember& member, const std::string& nam
   if (entry == nullptr) throw damage(reader, zip, name, "zip");
   if (archive_entry_is_encrypted(entry) != 0) {
     throw usage_error(
-        "{}: found the encrypted member '{}' in the zip archive, expected one that is not; unpack it first", name,
-        shortened(member.name));
+        "{}: found the encrypted member '{}' in the zip archive, expected one that is not encrypted; unpack the "
+        "archive first",
+        name, shortened(member.name));
   }
   return data_of(reader, zip, name, "zip");
 }

@@ -89,12 +89,12 @@ const Member& chosen_of(const std::vector<Member>& members, const NamedInput& na
         named.path, kind);
   }
   if (!named.member.empty()) {
-    throw usage_error("{}: found {} '{}' in the {}, expected the path of one of {}", named.path,
+    throw usage_error("{}: found {} '{}' in the {}, expected the path of one of these files: {}", named.path,
                       fitting.empty() ? "no" : "more than one", shown(named.member), kind, list_of(names));
   }
   throw usage_error(
       "{}: found {} {}files in the {} ({}), expected one, or one named like its folder or the archive (NAME/NAME.mtx); "
-      "name the one that is meant: {}:{}",
+      "name the intended file, as in {}:{}",
       named.path, names.size(), matrices.empty() ? "" : ".mtx ", kind, list_of(names), named.path,
       shown(names.front()));
 }

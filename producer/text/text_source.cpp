@@ -28,7 +28,8 @@ class InputFile {
       const int error = errno;
       if (descriptor_ >= 0) close(descriptor_);
       if (error == EACCES || error == EPERM) {
-        throw system_error("{}: cannot be opened ({}), expected a file this user may read", path, errno_text(error));
+        throw system_error("{}: cannot be opened ({}), expected a file that this user may read", path,
+                           errno_text(error));
       }
       throw usage_error("{}: cannot be opened ({}), expected a readable file", path, errno_text(error));
     }

@@ -329,7 +329,7 @@ class Provision(unittest.TestCase):
 
     def test_labels_of_namespaces_that_the_kernel_does_not_show_are_refused(self):
         self.write("sys/bus/nd/devices/region0/available_size", str(1 << 29))
-        self.assert_refused("its labels give 512 MiB of it")
+        self.assert_refused("its labels assign 512 MiB of it")
 
     def test_a_disabled_namespace_or_region_is_named_with_the_command_that_enables_it(self):
         self.namespace("memory", holder="pfn0.0")

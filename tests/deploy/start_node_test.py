@@ -264,7 +264,7 @@ class StartNode(unittest.TestCase):
     def test_an_analyzer_that_is_killed_in_a_run_is_replaced(self):
         process = self.begin(self.command("run", *job(ITERATIONS)))
         os.kill(self.pid_of("analyzer"), signal.SIGKILL)
-        self.assertIn("starting another one, 2 more after it", self.finish(process, 0))
+        self.assertIn("another one is started (2 restarts are left)", self.finish(process, 0))
         self.assertEqual(self.last_iterate(self.pool), self.undisturbed(ITERATIONS))
 
     def test_an_analyzer_whose_disk_failed_is_not_replaced_and_its_status_is_the_runs(self):
@@ -278,7 +278,7 @@ class StartNode(unittest.TestCase):
         os.kill(int((self.folder / "real").read_text(encoding="utf-8")), signal.SIGKILL)
         output = self.finish(process, 3)
         self.assertIn("the analyzer ended with status 3", output)
-        self.assertNotIn("starting another one", output)
+        self.assertNotIn("another one is started", output)
         self.assert_ends(3, "status")
 
     def test_a_killed_producer_and_without_restarts_a_killed_analyzer_end_the_run_as_a_lost_peer(self):

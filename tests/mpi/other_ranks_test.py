@@ -167,8 +167,8 @@ class OtherRanks(Jobs):
         copy = self.folder / "copy.pool"
         shutil.copy(earlier[0].pool, copy)
         self.damage(copy, self.expected[20][0][:19].tobytes())  # rank 0 verifies it, rank 1 reads some of its last rows
-        self.refused(rings, r"node 0 \(ranks 0 to 1\): \S+/n0\.pool: iteration 20 differs from what was verified", expected=DAMAGED,
-                     makes_rings=True, placed=[0, 1, 1], of_rank={1: self.sees(copy, earlier[0].pool)})
+        self.refused(rings, r"node 0 \(ranks 0 to 1\): \S+/n0\.pool: iteration 20 differs from the iteration that was verified",
+                     expected=DAMAGED, makes_rings=True, placed=[0, 1, 1], of_rank={1: self.sees(copy, earlier[0].pool)})
 
     def at_first_read(self, command):
         """Environment variables of a rank that runs this command when it begins to read an earlier ring, after all
@@ -187,7 +187,7 @@ class OtherRanks(Jobs):
         shutil.copy(made[0].pool, later)
         shutil.copy(copies[0], damaged)
         self.damage(damaged, self.expected[20][0][:19].tobytes())
-        for content, expected, found in ((damaged, DAMAGED, "iteration 20 differs from what was verified"),
+        for content, expected, found in ((damaged, DAMAGED, "iteration 20 differs from the iteration that was verified"),
                                          (later, SYSTEM, "iteration 20 was overwritten while it was read")):
             with self.subTest(found=found):
                 for node, copy in zip(made, copies, strict=True):
@@ -234,7 +234,7 @@ class OtherRanks(Jobs):
         rings = self.linked(made)
         shutil.copy(old, made[1].pool)
         self.refused(rings, r"no iteration is held intact by every ring: node 0 \(ranks 0 to 1\) holds 33 to 40; "
-                            r"node 1 \(ranks 2 to 3\) holds 13 to 20; expected one that is")
+                            r"node 1 \(ranks 2 to 3\) holds 13 to 20; expected at least one such iteration")
 
     def test_the_pool_of_each_node_must_be_known(self):
         """Otherwise it would be unknown whether the pool is one of the earlier rings, or holds steps that have

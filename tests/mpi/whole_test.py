@@ -158,8 +158,8 @@ class Whole(Jobs):
         self.assertEqual([sorted(steps(node.pool, "x")) for node in made], [[1, 3, 4], [1, 2, 4]])
         self.assertEqual(sorted(steps(whole_of(made[0]), "x")), [1, 4])
         self.assertEqual(missing(whole_of(made[0])), ([2, 3], 1))
-        self.assertIn('event=round_differs step=1 text="node 1 published iteration 2 as this step, the nodes before it 3; expected '
-                      'the same iteration on all ranks"', made[1].log())
+        self.assertIn('event=round_differs step=1 text="node 1 published iteration 2 as this step, but the nodes before it '
+                      'published 3; expected the same iteration on all ranks"', made[1].log())
 
     def test_a_resumed_run_goes_on_in_the_journal_of_the_whole(self):
         made = self.nodes(2)

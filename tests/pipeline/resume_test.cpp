@@ -93,7 +93,7 @@ TEST_F(ResumeTest, AMatrixWithAnotherContentUnderTheSameNameIsAnotherProblem) {
   const std::string edges = write_file("g.txt", "0 1\n1 2\n2 0\n0 2\n");
   ASSERT_EQ(run_it(edges, {"--iterations=5"}).exit_code, 0);
   write_file("g.txt", "0 1\n1 2\n2 0\n1 0\n");
-  expect_refusal(2, run_it(edges, {"--resume"}), {"another content of " + edges});
+  expect_refusal(2, run_it(edges, {"--resume"}), {"other content of " + edges});
 }
 
 TEST_F(ResumeTest, TheContradictionOfResumeAndOverwriteIsNamed) {

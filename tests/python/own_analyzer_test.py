@@ -247,7 +247,7 @@ class OwnAnalyzer(Pipelines):
         code, _, error = self.run_program(program, pool="own.pool")
         self.assertEqual(code, 0, error)
         error = self.failing(2, program, pool="other.pool")
-        self.assertRegex(error, r"pool: found .*/own.pool, but this analyzer keeps .*/other.pool; expected the same pool")
+        self.assertRegex(error, r"pool: found .*/own.pool, but the pool of this analyzer is .*/other.pool; expected the same")
         self.assertFalse(pathlib.Path(self.path("other.pool")).exists())
 
     def test_what_is_refused_is_one_line(self):
@@ -263,7 +263,7 @@ class OwnAnalyzer(Pipelines):
                 ('pool=b"caf\\xe9"', "UsageError", "pool: .* has no UTF-8"),
                 ('pool=3', "UsageError", "pool: found 3, expected a path"),
                 ('pool="p", run_options="--slots x"', "UsageError", "--slots: found 'x', expected a number"),
-                ('pool="p", run_options="--slots \'3"', "UsageError", "a ' that does not end"),
+                ('pool="p", run_options="--slots \'3"', "UsageError", "an opening ' without a closing one"),
                 ('pool="p", run_options="--ranks 4"', "UsageError", "several ranks"),
                 ('pool="p", run_options="--matrix grid:3"', "UsageError", "--matrix: found before"),
                 ('pool="p", run_options="--help"', "UsageError", "--help")):

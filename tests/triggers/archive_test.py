@@ -65,7 +65,7 @@ class Archive(Place):
 
     def test_a_size_without_room_for_three_steps_is_refused(self):
         refused = self.publish(EVERY_SEVENTH, "--archive-size=1M", expected=2)
-        self.assertIn("--archive-size: found 1048576 bytes, expected room for 3 steps at least:", refused.output + refused.said)
+        self.assertIn("--archive-size: found 1048576 bytes, expected room for at least 3 steps:", refused.output + refused.said)
 
     def test_a_wrong_size_costs_the_pool_no_step(self):
         self.publish()

@@ -77,7 +77,7 @@ class Frozen(Place):
     def test_resume_is_refused_until_the_pool_is_thawed(self):
         self.publish("--trigger=iteration == 40: freeze, stop", expected=130)
         refused = self.publish("--resume", expected=2)
-        self.assertIn("the ring has been frozen since iteration 40 (trigger 'iteration == 40'), nothing in it is overwritten",
+        self.assertIn("the ring has been frozen since iteration 40 (trigger 'iteration == 40'), so no step in it is overwritten",
                       refused.output + refused.said)
         self.assertIn("was frozen since iteration 40 (trigger 'iteration == 40')", self.call("ringside", "thaw", "x.pool").stdout)
         self.assertEqual(self.call("ringside", "thaw", "x.pool").stdout, "x.pool: is not frozen\n")

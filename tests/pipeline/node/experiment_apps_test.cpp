@@ -63,7 +63,7 @@ TEST(ExperimentApps, RingsidesMatrixIsInFarMemory) {
   if (!tables.contains("times")) GTEST_SKIP() << tables.at("left_out").at("rows").dump();
   const Json cached = row_of(tables.at("times").at("rows"), "ringside", "DRAM 4 MiB");
   if (cached.at("time_s").is_string()) GTEST_SKIP() << cached.at("time_s").get<std::string>();
-  EXPECT_EQ(cached.at("spread"), "n/a: one run has no spread (--repeats)");
+  EXPECT_EQ(cached.at("spread"), "n/a: one run has no spread; use --repeats");
   const Json traffic = row_of(tables.at("far").at("rows"), "ringside", "DRAM 4 MiB");
   EXPECT_GT(traffic.at("managed_mib").get<double>(), 4) << traffic;  // more than DRAM may hold
   EXPECT_GT(traffic.at("read_mb").get<double>(), 10) << traffic;     // in twenty iterations

@@ -101,7 +101,7 @@ TEST(Experiment, RingsidesLastIterateIsThatOfThePublishedLoopUpToRounding) {
 
 TEST(Experiment, TextHasTheSourceAndTheReasonsBelowTheTable) {
   const Finished done = expect_exit(0, experiment(quick("compete", {"--threads=1"})));
-  expect_has(done.out, {"After S. G. Fagerheim", "n/a: two groups need two threads\n"});
+  expect_has(done.out, {"After S. G. Fagerheim", "n/a: two groups need at least two threads\n"});
 }
 
 TEST(Experiment, ThePageHoldsEverythingThatItNeeds) {

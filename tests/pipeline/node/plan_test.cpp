@@ -104,7 +104,7 @@ TEST_F(PlanCommandTest, ProblemsWithoutASizeAreRefused) {
 TEST_F(PlanCommandTest, MemoriesAndCoresThatTheNodeLacksAreRefused) {
   expect_refused(published({"--matrix=grid:10", "--memory=/pmem"}), 2, {"/pmem", "dram, nvdimm"});
   expect_refused(published({"--matrix=grid:10", "--producer-cores=0-15", "--analyzer-cores=16"}), 2, {"16 cores"});
-  expect_refused(published({"--matrix=grid:10", "--elastic"}), 2, {"no way to run"});
+  expect_refused(published({"--matrix=grid:10", "--elastic"}), 2, {"no configuration that fits"});
 }
 
 TEST_F(PlanCommandTest, NodeFilesThatAreNoneAreRefused) {

@@ -81,8 +81,8 @@ TEST_F(ProgramTest, ASecondProcessIsRefusedAtOnceAndTheRunContinues) {
 TEST_F(ProgramTest, AnotherAttachmentAfterTheDetachIsRefused) {
   const Finished ran = expect_exit(2, run("ringside", scripted({"attach", "publish", "3", "detach", "attach"})));
   EXPECT_EQ(lines(ran),
-            "scripted_program: this run has ended at iteration 3; ringside run keeps one run; start ringside-analyzer "
-            "as a service for several\n" +
+            "scripted_program: this run has ended at iteration 3; ringside run serves only one run; to serve "
+            "several runs, start ringside-analyzer as a service\n" +
                 prefix_ + " ended with status 2 after iteration 3; every published step is committed\n");
   EXPECT_EQ(summary()["steps_committed"], 3);
 }

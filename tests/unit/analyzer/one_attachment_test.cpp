@@ -43,8 +43,8 @@ TEST(OneAttachmentTest, AfterADetachTheRunIsOver) {
   attachment.began(4711);
   attachment.ended(ServeEnd::kDetached, 100);
   EXPECT_EQ(line(attachment, 4711),
-            "this run has ended at iteration 100; ringside run keeps one run; start ringside-analyzer as a service for "
-            "several");
+            "this run has ended at iteration 100; ringside run serves only one run; to serve several runs, start "
+            "ringside-analyzer as a service");
 }
 
 TEST(OneAttachmentTest, AProcessThatLeftCannotComeBack) {

@@ -62,7 +62,7 @@ TEST_F(ReaderTest, AFollowerOfAPoolThatWasLeftAloneLearnsIt) {
   writer_.reset();
   pool_.reset();
   EXPECT_EQ(ringside_reader_next(reader_, 2, -1, &info_), RINGSIDE_PEER_LOST);
-  EXPECT_EQ(line().substr(0, path_.size() + 33), path_ + ": no process has owned it for 5 s");
+  EXPECT_EQ(line().substr(0, path_.size() + 40), path_ + ": no process has owned this pool for 5 s");
 }
 
 TEST_F(ReaderTest, WaitsForAPoolThatDoesNotExistYet) {

@@ -87,7 +87,7 @@ TEST_F(WriterTest, ArgumentsThatCannotBeAreRefusedInOneLine) {
     options_.lent_cores = kCores;
     options_.lent_core_count = 2;
   });
-  expect("problem_bytes: found 1 bytes beside problem_id; expected one of them", [&] {
+  expect("problem_bytes: found 1 bytes, although problem_id is set; expected only one of the two", [&] {
     static const unsigned char kId[16] = {};
     options_.problem_id = kId;
     options_.problem_bytes = kId;
@@ -108,7 +108,7 @@ TEST_F(WriterTest, AStructOfALaterVersionIsAcceptedUnlessItAsksForMore) {
             RINGSIDE_PEER_LOST);
   later.more = 1;
   EXPECT_EQ(ringside_writer_attach(&later.known, variables_.data(), 2, nullptr, 0, &writer, &error_), RINGSIDE_USAGE);
-  expect_has(std::string(error_.line), {"later interface"});
+  expect_has(std::string(error_.line), {"newer interface"});
 }
 
 TEST_F(WriterTest, AnErrorWithAWrongSizeIsNotTouchedAndNothingIsDone) {

@@ -86,8 +86,9 @@ TEST_F(WriterTest, AResumedRunGetsVariablesAndScalars) {
   EXPECT_EQ(static_cast<const double*>(data)[999], 1.5) << "valid until the first publish";
   EXPECT_EQ(ringside_writer_previous(writer_, 0), data) << "the step before is the kept one";
   EXPECT_EQ(ringside_writer_publish(writer_, 41, nullptr, 0), RINGSIDE_USAGE);
-  EXPECT_EQ(line(), "iteration 41: the run continues from iteration 41, which the pool keeps: expected 42 or more (the kept step and what follows "
-            "it), or pool_use `overwrite` for a run from its beginning");
+  EXPECT_EQ(line(),
+            "iteration 41: the run continues from iteration 41, which the pool keeps: expected 42 or more (the kept "
+            "step and the steps after it), or pool_use `overwrite` to begin the run anew");
   EXPECT_EQ(ringside_writer_publish(writer_, 42, nullptr, 0), RINGSIDE_OK);
   EXPECT_EQ(ringside_writer_kept(writer_, &iteration), RINGSIDE_ABSENT);
   EXPECT_EQ(static_cast<const double*>(data)[999], 1.5) << "unmapped by the next claim, not by the publish";

@@ -177,7 +177,7 @@ TEST_F(JournalReaderTest, TwoKindsMixedAreReadAndNotWritten) {
   std::filesystem::copy_file(journal_log_path(other, 0), log(0), std::filesystem::copy_options::overwrite_existing);
   JournalReader read = reader();
   EXPECT_GE(read.newest_seq(), first_in_one);
-  expect_refused([&] { open(JournalKind::kAuto); }, "expected both of one kind");
+  expect_refused([&] { open(JournalKind::kAuto); }, "expected the same for both");
 }
 
 TEST_F(JournalReaderTest, APmemlogPoolWhoseOffsetsLieHasNoRecords) {

@@ -277,7 +277,7 @@ TEST_F(JournalFileTest, AnotherKindIsNamedAndLeftAlone) {
   }
   append_and_close(3);
   const std::string before = bytes_of(log(0));
-  expect_refused([&] { open(JournalKind::kPmemlog); }, "kept by file");
+  expect_refused([&] { open(JournalKind::kPmemlog); }, "written with --journal file");
   EXPECT_EQ(bytes_of(log(0)), before);
 }
 

@@ -96,7 +96,7 @@ TEST(AppFigures, ACounterThatOneRunLacksIsNotAvailable) {
   const AppFigures figures = figures_of({run_of(1, 10), run_of(2, std::nullopt)});
   EXPECT_FALSE(counter_of(figures.counters, "llc_misses").value.has_value());
   EXPECT_EQ(counter_of(figures.counters, "llc_misses").reason, "hidden");
-  EXPECT_EQ(counter_of(figures.counters, "none").reason, "it was not counted");
+  EXPECT_EQ(counter_of(figures.counters, "none").reason, "this quantity was not counted");
 }
 
 TEST(AppFigures, BandwidthIsBothDirectionsOverTheWholeRun) {

@@ -105,7 +105,7 @@ TEST_F(AppTrials, AProgramThatFailsInDramHasNoOtherMemory) {
   failing.command = [](const AppJob&) { return AppCommand{{}, "sh", {"-c", "exit 7"}}; };
   const std::vector<AppSetting> settings = run(failing, places_with("exec \"$@\""));
   EXPECT_EQ(settings[0].reason, "it ended with exit code 7");
-  EXPECT_EQ(settings[2].reason, "it does not run with all in DRAM");
+  EXPECT_EQ(settings[2].reason, "the program does not run with all its data in DRAM");
 }
 
 TEST_F(AppTrials, FarMemoryInPlaceNeedsATierWithoutAPageCacheAndNoEmulation) {
@@ -119,7 +119,8 @@ TEST_F(AppTrials, FarMemoryInPlaceNeedsATierWithoutAPageCacheAndNoEmulation) {
   EXPECT_EQ(why_not_in_place(app, places), "far memory on a disk is read through the page cache, not in place");
   places.far.kind = TierKind::kTmpfs;
   places.timing = "optane";
-  EXPECT_EQ(why_not_in_place(app, places), "the emulation slows copies, and far memory without a cache makes none");
+  EXPECT_EQ(why_not_in_place(app, places),
+            "the emulation slows down copies, and far memory without a cache needs no copies");
 }
 
 TEST_F(AppTrials, EmulatedTimingOnADiskIsRefused) {

@@ -70,7 +70,7 @@ TEST_F(CalibrationTest, ARemarkNamesKernelsThatHaveOneThreadCountAlone) {
   two.threads = {1, 2};
   if (usable_cores(read_machine()).size() < 2) GTEST_SKIP() << "needs two cores";
   two.budget_s = 1e-6;  // enough for the first measurement only
-  EXPECT_TRUE(has_remark(calibrate(two), "was measured with 1 thread alone"));
+  EXPECT_TRUE(has_remark(calibrate(two), "was measured only with 1 thread"));
 }
 
 TEST_F(CalibrationTest, SyncedKernelsAloneComeBeforeAnyPair) {

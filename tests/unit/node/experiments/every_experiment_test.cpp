@@ -81,7 +81,7 @@ TEST(Experiments, WithOneThreadTwoGroupsAreNotAvailable) {
   options.threads = {1};
   const ExperimentResult result = compete_experiment(surroundings_for(options));
   const auto& row = result.tables.front().rows.front();
-  EXPECT_EQ(std::get<NotAvailable>(row.back()).reason, "two groups need two threads");
+  EXPECT_EQ(std::get<NotAvailable>(row.back()).reason, "two groups need at least two threads");
 }
 
 TEST(Experiments, AnUnknownNameIsRefusedWithTheNamesThereAre) {

@@ -87,7 +87,7 @@ TEST_F(NodeFileTest, FiguresThatAreNotAboveZeroAreRefusedWithTheirPlace) {
 
 TEST_F(NodeFileTest, ThreadCountsMustAscend) {
   file_["streams"][0]["gb_s"][1][0] = 1;
-  expect_has(refusal(), {"more than the 1 threads before"});
+  expect_has(refusal(), {"more than 1, the threads of the entry before"});
 }
 
 TEST_F(NodeFileTest, ATierThatIsNotInTheListOfTiersIsRefused) {

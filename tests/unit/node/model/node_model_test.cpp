@@ -122,7 +122,7 @@ TEST_F(NodeModelTest, AMatrixFileIsTheSameUnderAnotherSpellingAndAnotherOneAfter
   EXPECT_TRUE(model_of(node_, request_).remarks.empty());
   request_.problem.file->ctime_ns = 8;
   const NodeModel changed = model_of(node_, request_);
-  expect_has(only_remark(changed), {"no figures for this problem: those of a.mtx"});
+  expect_has(only_remark(changed), {"no figures for this problem: the figures of a.mtx"});
   EXPECT_GE(changed.find(KernelKind::kGenerate)->spread, 0.10);
 }
 

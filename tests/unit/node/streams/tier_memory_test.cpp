@@ -45,7 +45,7 @@ TEST(TierMemory, AFolderGivesMemoryAndKeepsNoFile) {
 
 TEST(TierMemory, AFileIsNoFolder) {
   const TemporaryFolder folder;
-  expect_has(memory_refusal(folder.write("file", "x")), {"no folder; expected a folder"});
+  expect_has(memory_refusal(folder.write("file", "x")), {"which is not a folder; expected a folder"});
 }
 
 TEST(TierMemory, AMissingFolderIsRefusedWithExitCode2) {

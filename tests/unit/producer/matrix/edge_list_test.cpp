@@ -104,8 +104,8 @@ TEST(EdgeList, AFirstLineMayCountNodesWithoutAnEdge) {
 
 TEST(EdgeList, ASizeLineOfMatrixMarketIsNoEdge) {
   expect_has(list_error("3 3 2\n1 2 0.5\n2 3 1\n"),
-             {"line 1: found '3 3 2', which counts rows, columns and the lines below it, expected a MatrixMarket "
-              "banner above it, or `--columns from,to,weight`"});
+             {"line 1: found '3 3 2', which gives the numbers of rows, columns and following lines, expected a "
+              "MatrixMarket banner above it, or `--columns from,to,weight`"});
   EXPECT_EQ(read_columns("3 3 2\n1 2 0.5\n2 3 1\n", "from,to,weight").nonzeros(), 3u);
   EXPECT_EQ(read_list("3 3 2\n1 2 0.5\n").nonzeros(), 2u);
   EXPECT_EQ(read_list("3 3 2\n1 2 0.5\n2 4 1\n").nonzeros(), 3u);
@@ -140,8 +140,9 @@ TEST(EdgeList, AHeadNamesTheColumns) {
   EXPECT_EQ(entries_of(read_list("# c\r\n\"Weight\",\"Target\",\"Source\"\r\n3,1,0\r\n.5,2,1\r\n")), weighted);
   EXPECT_EQ(entries_of(read_list("from to\n0 1\n1 2\n")), (Entries{{0, 1, 1}, {1, 2, 1}}));
   EXPECT_EQ(entries_of(read_columns("a,b,time\n0,1,5\n1,2,6\n", "from,to,skip")), (Entries{{0, 1, 1}, {1, 2, 1}}));
-  expect_has(list_error("source,target,time\n0,1,5\n"), {"line 1: found a column 'time' in the head, expected "});
-  expect_has(list_error("source,weight\n0,1\n"), {"line 1: found the head 'source weight', expected "});
+  expect_has(list_error("source,target,time\n0,1,5\n"),
+             {"line 1: found a column 'time' in the header line, expected "});
+  expect_has(list_error("source,weight\n0,1\n"), {"line 1: found the header line 'source weight', expected "});
   expect_has(list_error("source,target\n0,1\n1,x\n"), {"line 3: found 'x', expected a node id in 'source target' as"});
   expect_has(list_error("source,target\n"), {"found no edge"});
 }
@@ -212,9 +213,9 @@ TEST(EdgeList, EachWayToBeWrongHasItsLine) {
       {"0 1 1\n1 2 x\n", "line 2: found 'x', expected a weight"},
       {"0 1 1\n1 2 1e400\n", "line 2: found '1e400', expected a weight"},
       {"0 1 1 9\n", "line 1: found '9' after the edge"},
-      {"0 1\n# c\n1 2 0.5\n", "line 3: found '1 2 0.5', expected 'u v' like line 1"},
-      {"0 1 1\n1 2\n", "line 2: found '1 2', expected 'u v weight' like line 1"},
-      {"9 3\n0 1 1\n1 2\n2 3 1\n", "line 3: found '1 2', expected 'u v weight' like line 2"},
+      {"0 1\n# c\n1 2 0.5\n", "line 3: found '1 2 0.5', expected 'u v' as in line 1"},
+      {"0 1 1\n1 2\n", "line 2: found '1 2', expected 'u v weight' as in line 1"},
+      {"9 3\n0 1 1\n1 2\n2 3 1\n", "line 3: found '1 2', expected 'u v weight' as in line 2"},
       {"18446744073709551616 1\n",
        "line 1: found '18446744073709551616', expected a node id in 'u v' or 'u v weight' (ids are "
        "whole numbers from 0 to 18446744073709551615)"}};

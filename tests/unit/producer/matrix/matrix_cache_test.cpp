@@ -288,7 +288,7 @@ TEST_F(MatrixSource, ColumnsAreRefusedWhereThereIsNoEdgeList) {
   for (const std::string& matrix : {path_, cache, std::string("grid:3")}) {
     const MatrixOptions options{.matrix = matrix, .columns = "from,to"};
     const std::string error = failure_line([&] { load_matrix(options, Orientation::kRows); });
-    EXPECT_EQ(error.find("--columns: found it with " + matrix), 0u) << error;
+    EXPECT_EQ(error.find("--columns: found with " + matrix), 0u) << error;
   }
 }
 

@@ -276,7 +276,7 @@ TEST(MatrixMarket, EachWayToBeWrongHasItsLine) {
        "line 1: found 'skew-symmetric', expected 'general' or"},
       {array + "1 2\n1\n", "line 3: found the end of the file after 1 entries, expected the 2 entries"},
       {array + "1 2\n1\n2\n3\n", "line 5: found '3', expected no more than the 2 entries"},
-      {array + "1 2\n1 2\n", "line 3: found '2' after the entry, expected one number a line"},
+      {array + "1 2\n1 2\n", "line 3: found '2' after the entry, expected one number per line"},
       {array + "8000000 8000000\n1\n", "line 3: found the end of the file after 1 entries"}};
   for (const auto& [text, message] : wrong) {
     SCOPED_TRACE(text);

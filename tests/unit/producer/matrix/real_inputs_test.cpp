@@ -142,7 +142,7 @@ const Refused kRefused[] = {
     {"bad/lagraph_mangled/garbage.lagraph", {"line 1", "'{'", "a node id"}},
     {"bad/lagraph_mangled/mangled10.mtx", {"line 6", "after 2 entries", "the 3 entries that line 4"}},
     {"bad/lagraph_mangled/mangled12.mtx", {"line 5", "'1 1'", "row column value"}},
-    {"bad/lagraph_mangled/mangled16.mtx", {"line 5", "'.959'", "one number a line"}},
+    {"bad/lagraph_mangled/mangled16.mtx", {"line 5", "'.959'", "one number per line"}},
     {"bad/lagraph_mangled/mangled3.mtx", {"line 1", "'mangled'", "'pattern'"}},
     {"bad/lagraph_mangled/mangled5.mtx", {"line 1", "'hermitian'", "'symmetric'"}},
     {"bad/lagraph_mangled/mangled7.mtx", {"line 5", "'1 1'", "row column value"}},

@@ -108,11 +108,12 @@ TEST(ConjugateGradientsEnd, WithoutAToleranceTheIterationEndsWhenRIsExhausted) {
 }
 
 TEST(ConjugateGradientsRefusals, AMatrixThatIsNotSymmetricIsRefusedWithTheEntry) {
-  EXPECT_EQ(refusal_by_cg(build_rows(2, {{0, 0, 4}, {0, 1, 2}, {1, 0, 3}, {1, 1, 4}})),
-            "found the entry 2 in row 1, column 2 (counted from 1), and 3 in its mirror's place; cg accepts symmetric "
-            "positive definite matrices");
+  EXPECT_EQ(
+      refusal_by_cg(build_rows(2, {{0, 0, 4}, {0, 1, 2}, {1, 0, 3}, {1, 1, 4}})),
+      "found the entry 2 in row 1, column 2 (counted from 1), and 3 at the mirrored position; cg accepts symmetric "
+      "positive definite matrices");
   expect_has(refusal_by_cg(build_rows(3, {{0, 0, 4}, {1, 1, 4}, {2, 0, 3}, {2, 2, 4}})),
-             {"the entry 3 in row 3, column 1 (counted from 1), and no entry in its mirror's place"});
+             {"the entry 3 in row 3, column 1 (counted from 1), and no entry at the mirrored position"});
 }
 
 TEST(ConjugateGradientsRefusals, ADiagonalThatNoPositiveDefiniteMatrixHasIsRefusedWithTheRow) {

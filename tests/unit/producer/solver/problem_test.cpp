@@ -38,7 +38,7 @@ class RefusedProblem : public ::testing::Test {
   testing::TemporaryFolder folder_;
 };
 
-constexpr const char* kWeights = ", PageRank accepts finite weights from 0 up";
+constexpr const char* kWeights = ", PageRank accepts finite weights of 0 or more";
 
 TEST_F(RefusedProblem, AWeightOfAnEdgeListIsNamedByItsLineAndTheIdsThatStandThere) {
   EXPECT_EQ(refusal("a.txt", "# comment\n0 1 1\n1 2 -2\n2 0 1\n"),
@@ -118,7 +118,8 @@ TEST_F(RefusedProblem, TheLimitsOfASumAreAccepted) {
 TEST_F(RefusedProblem, JacobiNamesEntriesAndRowsAsTheInputDoes) {
   EXPECT_EQ(refusal("a.txt", "0 0 1\n0 1 inf\n1 1 1\n", "jacobi"),
             "line 2: found the entry inf on the edge 0 1, Jacobi accepts finite entries");
-  constexpr const char* kDiagonal = ", Jacobi divides by it and accepts rows with a number other than zero there";
+  constexpr const char* kDiagonal =
+      ", Jacobi divides by the diagonal and accepts rows whose diagonal entry is not zero";
   EXPECT_EQ(refusal("a.txt", "0 0 1\n0 1 3\n1 0 1\n", "jacobi"),
             std::string("found no entry on the diagonal at node 1") + kDiagonal);
   EXPECT_EQ(refusal("a.mtx", real("2 2 3\n1 1 1\n1 2 1\n2 1 1\n"), "jacobi"),

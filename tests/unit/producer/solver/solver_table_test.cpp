@@ -108,10 +108,9 @@ TEST(SolverTable, AnOptionThatTheSolverDoesNotTakeIsRefusedBeforeTheMatrixIsOpen
                                           takers(&SolverChoice::damping)));
   options = options_for("jacobi");
   options.matrix_format = "ranked";
-  EXPECT_EQ(
-      refusal(options),
-      "--matrix-format: found 'ranked' with --solver jacobi, expected auto|csr|bands|packed: jacobi reads the iterates "
-      "themselves, whose order is published");
+  EXPECT_EQ(refusal(options),
+            "--matrix-format: found 'ranked' with --solver jacobi, expected auto|csr|bands|packed: jacobi reads the "
+            "published iterates, whose order must not change");
 }
 
 TEST(SolverTable, AnOptionThatTheSolverTakesIsAccepted) {

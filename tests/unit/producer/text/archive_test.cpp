@@ -96,7 +96,7 @@ TEST_F(Archive, TwoMatricesAreRefusedAndListed) {
   const std::string tar = tar_of({{.name = "x/a.mtx", .content = kMatrix}, {.name = "x/b.mtx", .content = kOther}});
   EXPECT_EQ(text_in(tar),
             "/data/web.tar: found 2 .mtx files in the tar archive (x/a.mtx, x/b.mtx), expected one, or one named like "
-            "its folder or the archive (NAME/NAME.mtx); name the one that is meant: /data/web.tar:x/a.mtx");
+            "its folder or the archive (NAME/NAME.mtx); name the intended file, as in /data/web.tar:x/a.mtx");
 }
 
 TEST_F(Archive, TwoMatricesNamedLikeTheirFoldersAreRefused) {
