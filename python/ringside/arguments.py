@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is refused of arguments before the library sees or NumPy converts them, in one line each; what other libraries' arrays
-are for NumPy; and the solver's name by default."""
+"""Checks arguments before the library gets them or NumPy converts them (each refusal is one line). Also converts other
+libraries' arrays to NumPy arrays, and gives the solver's default name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _IN_MAIN_MEMORY = (1, 3, 11, 13)  # DLDeviceType of dlpack.h: kDLCPU, kDLCUDAHos
 
 
 def text_of(what: str, given: Any) -> str:
-    """A text that C can take: one without a NUL, at which it would end. what: of the line."""
+    """`given`, if it is a text without a NUL, at which a text in C would end. what: the beginning of an error's line."""
     if not isinstance(given, str):
         raise UsageError(f"{what}: found {_shown(given)}, expected a text")
     if "\0" in given:
@@ -30,12 +30,13 @@ def text_of(what: str, given: Any) -> str:
     try:
         given.encode()
     except UnicodeEncodeError as error:
-        raise UsageError(f"{what}: {given!r} has no UTF-8 at character {error.start}; expected a text that has") from None
+        raise UsageError(f"{what}: {given!r} cannot be encoded as UTF-8 at character {error.start}; expected a text that "
+                         "can") from None
     return given
 
 
 def path_of(what: str, given: Any) -> bytes:
-    """A path as the system takes it."""
+    """A path as bytes, as system calls take it."""
     try:
         path = os.fsencode(given)
     except (TypeError, UnicodeEncodeError):
@@ -46,7 +47,7 @@ def path_of(what: str, given: Any) -> bytes:
 
 
 def whole(what: str, given: Any, least: int = 0, most: int = 2**64 - 1) -> int:
-    """A whole number, of Python or of NumPy; 3.0 is none."""
+    """`given` as an int, if it is a whole number of Python or of NumPy. 3.0 is refused."""
     try:
         number = operator.index(given)
     except TypeError:
@@ -59,7 +60,7 @@ def whole(what: str, given: Any, least: int = 0, most: int = 2**64 - 1) -> int:
 
 
 def in_slice(chosen: slice, entries: Sequence[_Entry], iterations: Sequence[int]) -> list[_Entry]:
-    """The entries in a slice of iterations, as pool[10:20] and pool[-3:] take it: a negative bound counts from the end."""
+    """The entries that a slice of iterations selects, as in pool[10:20] and pool[-3:]. A negative bound counts from the end."""
     begin, end = (None if bound is None else whole("a slice of iterations", bound, -2**63) for bound in (chosen.start, chosen.stop))
     stride = whole("the stride of a slice of iterations", 1 if chosen.step is None else chosen.step, 1)
     count = len(entries)
@@ -69,7 +70,7 @@ def in_slice(chosen: slice, entries: Sequence[_Entry], iterations: Sequence[int]
 
 
 class Unfit(Exception):
-    """What is not as expected. Of a tree, `path` is its way from the leaf to the top, added as the calls return."""
+    """A value that is not as expected. In a tree, `path` leads from the value to the top: each returning call adds one part."""
 
     def __init__(self, found: str, expected: str) -> None:
         super().__init__()
@@ -78,7 +79,7 @@ class Unfit(Exception):
         self.path: list[str] = []
 
     def refused(self, what: str) -> UsageError:
-        """The exception to raise in its place. what: the subject of its line."""
+        """The exception to raise instead. what: the beginning of its line."""
         return UsageError(f"{what}{''.join(reversed(self.path))}: found {self.found}; expected {self.expected}")
 
 
@@ -93,20 +94,20 @@ def array_of(what: str, given: Any) -> npt.NDArray[Any]:
 
 
 def plain_array(given: Any) -> npt.NDArray[Any]:
-    """As `array_of`, but raises Unfit."""
+    """Like `array_of`, but raises Unfit."""
     if type(given) is np.ndarray:
         return given
     array, foreign = array_and_foreign(given)
     if foreign:
-        raise Unfit(f"an array of {foreign}, which NumPy does not have", "a dtype that it has, for instance x.float()")
+        raise Unfit(f"an array of {foreign}, which NumPy does not have", "a dtype of NumPy, for instance x.float()")
     return array
 
 
 def array_and_foreign(given: Any) -> tuple[npt.NDArray[Any], str]:
-    """The array; and the name of its dtype if NumPy does not have it, and the array has its bits as unsigned integers.
+    """The array, and an empty text. If NumPy does not have the dtype: the bits as unsigned integers, and the dtype's name.
 
-    Raises Unfit if the array would not hold what is given: masks and missing entries, of which numpy.asarray takes what is below,
-    columns of several dtypes, which it converts, and objects.
+    Raises Unfit for objects, and for data that numpy.asarray would change: masks and missing entries (it takes the values
+    below them), and columns of several dtypes (it converts them).
     """
     if isinstance(given, np.ma.MaskedArray) or (isinstance(given, (list, tuple)) and
                                                 any(isinstance(entry, np.ma.MaskedArray) for entry in given)):
@@ -116,15 +117,15 @@ def array_and_foreign(given: Any) -> tuple[npt.NDArray[Any], str]:
     try:
         array = _of_columns(given) if hasattr(given, "isna") else np.asarray(given)
     except (TypeError, ValueError) as error:  # for instance lists of different lengths, or a tensor on a GPU in a list
-        raise Unfit(f"a {type(given).__name__} of which NumPy makes no array ({_first_line(error)})", "an array of numbers") from None
+        raise Unfit(f"a {type(given).__name__} that NumPy cannot convert ({_first_line(error)})", "an array of numbers") from None
     if array.dtype.hasobject:
-        found = "an array" if isinstance(given, np.ndarray) else f"a {type(given).__name__} of which NumPy makes an array"
+        found = "an array" if isinstance(given, np.ndarray) else f"a {type(given).__name__} that NumPy converts to an array"
         raise Unfit(f"{found} of objects", "numbers of one dtype")
     return array, ""
 
 
 def _of_columns(given: Any) -> npt.NDArray[Any]:
-    """Of a Series, an Index or a DataFrame of pandas."""
+    """The array of a Series, an Index or a DataFrame of pandas."""
     dtypes = list(np.atleast_1d(given.dtypes)) if hasattr(given, "dtypes") else [given.dtype]
     if any(dtype != dtypes[0] for dtype in dtypes):
         names = ", ".join(dict.fromkeys(str(dtype) for dtype in dtypes))
@@ -138,12 +139,12 @@ def _of_columns(given: Any) -> npt.NDArray[Any]:
 
 
 def is_torch(given: Any) -> bool:
-    """Whether it is a tensor of Torch, which need not have been imported."""
+    """Whether `given` is a tensor of Torch. Torch need not have been imported."""
     return isinstance(given, getattr(sys.modules.get("torch"), "Tensor", ()))
 
 
 def _of_tensor(given: Any) -> tuple[npt.NDArray[Any], str]:
-    """Of what has DLPack: without a copy if it is in main memory; from a GPU by its library's own copy."""
+    """The array of an object with DLPack: without a copy if it is in main memory; from a GPU with its library's own copy."""
     torch: Any = sys.modules.get("torch")
     try:
         if is_torch(given):
@@ -167,7 +168,7 @@ def _of_tensor(given: Any) -> tuple[npt.NDArray[Any], str]:
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         raise Unfit(f"a {type(given).__name__} that cannot be read ({_first_line(error)})", "an array in main memory") from None
     if array.dtype.hasobject:
-        raise Unfit(f"a {type(given).__name__} of which NumPy makes an array of objects", "numbers of one dtype")
+        raise Unfit(f"a {type(given).__name__} that NumPy converts to an array of objects", "numbers of one dtype")
     return array, ""
 
 
@@ -176,8 +177,8 @@ def _first_line(error: Exception) -> str:
 
 
 def program_name() -> str:
-    """The name of the script that runs: "heat" for heat.py; of a package run with -m, the package's. "python" where
-    there is no script: an interactive interpreter, -c, a notebook."""
+    """The name of the running script: "heat" for heat.py; for a package that is run with -m, the package's name. "python"
+    if there is no script: an interactive interpreter, -c, a notebook."""
     script = pathlib.PurePath(sys.argv[0] if getattr(sys, "argv", None) else "")
     name = script.parent.name if script.name == "__main__.py" else script.name.removesuffix(".py")
     name = "".join(letter if letter.isprintable() else "?" for letter in name)
@@ -187,7 +188,7 @@ def program_name() -> str:
 
 
 def _shown(given: Any) -> str:
-    """A value in a line: an array by its kind, anything else as Python writes it, if that is short."""
+    """A value in an error's line: an array by its shape, another value by its repr if this is short, otherwise by its type."""
     shape = getattr(given, "shape", None)
     if isinstance(shape, tuple) and shape:
         return f"an array of shape {shape}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Steps that are held: `pool[17]` gives a `HeldStep`, and `pool.follow()` one after the other."""
+"""Steps that are held: `pool[17]` gives a `HeldStep`, and `pool.follow()` gives one after the other."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
     """A step that is held, as a mapping of names to read-only, verified arrays.
 
     In its `with` block, step["x"] is the array in place: no byte is copied. Leaving the block checks that the step was not
-    overwritten meanwhile, and raises OverwrittenError otherwise. Outside of a block, as in pool[17]["x"], it is a copy.
+    overwritten meanwhile, and raises OverwrittenError otherwise. Outside of a block, as in pool[17]["x"], step["x"] is a copy.
 
-    While a step is held, the analyzer overwrites other slots, as long as there are others. An array in place keeps its step
-    held as long as the array exists, even after the block, but is not checked then: copy what you keep.
+    While a step is held, the analyzer overwrites other slots, as long as there are others. While an array in place exists,
+    its step stays held, even after the block. But after the block the array is not checked: copy what you keep.
 
     >>> with pool[-1] as step:
     ...     step.iteration, sorted(step), float(step["x"].max())
@@ -51,7 +51,7 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         self._tree: Tree | None = None  # set on its first use, if anything is packed
         self.variables: Mapping[str, Variable] = pool.variables
         self.info: StepInfo = step_info(core.info())
-        """commit_seq, iteration, step of its attachment, run_id."""
+        """Its commit_seq, iteration, number in its attachment (`step`), and run_id."""
         self.iteration: int = self.info.iteration
 
     @property
@@ -61,7 +61,7 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
 
     @property
     def held(self) -> bool:
-        """False after the block or the release."""
+        """Whether the step is held: False after its block, and after `release`."""
         return self._held is not None and self._held.held
 
     @property
@@ -77,8 +77,8 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         return self._pool.results(self.info)
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        """Raises UnknownNameError, DamagedError, OverwrittenError, or UsageError after the release. Hashes a variable once. A
-        nested structure that was published is returned as one, of such arrays; for type checkers, use `tree`."""
+        """Raises UnknownNameError, DamagedError, OverwrittenError, or UsageError after the release. Each variable is hashed
+        once. A nested structure that was published is returned as a structure of such arrays; type checkers need `tree`."""
         found: npt.NDArray[Any] = self._entry(name, self._array)
         return found
 
@@ -96,8 +96,8 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         self._live.check()
 
     def release(self) -> None:
-        """Makes the last check and ends the hold in every case. Arrays in place are then stale, because another step may use
-        their memory. A second call does nothing."""
+        """Checks a last time, and ends the hold even if this check fails. Arrays in place are then stale, because another step
+        may use their memory. A second call does nothing."""
         if self._held is not None:
             self._held.release()
 
@@ -126,7 +126,7 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         return self._tree
 
     def _array(self, name: str) -> npt.NDArray[Any]:
-        """In place or a copy."""
+        """The variable's array, in place or as a copy."""
         index = self._index(name)
         if not self._copies:
             return self._in_place(index, True)
@@ -163,7 +163,7 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         return array
 
     def _leave(self) -> None:
-        """The end of a block: the last check, and the end of the hold, unless arrays in place are still there: they keep it."""
+        """Ends a block: makes the last check, and ends the hold, unless arrays in place still exist, which keep the step held."""
         given = [weakref.ref(array) for array, _ in self._given.values()]
         self._given = {}
         outlived = [array for array in given if array() is not None]
@@ -184,7 +184,8 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
 
 
 def hold_step(pool: PoolFile, step: StepInfo | int, *, copy: bool | None = None) -> HeldStep:
-    """Holds a step of `steps`, or that of a commit_seq. copy: as of `Pool.follow`; None: False begins with the step's block."""
+    """Holds a step of `steps`, or the step with a commit_seq. copy: as in `Pool.follow`; None means True before the step's block,
+    and False from its beginning."""
     pool._warn_of_stale_arrays()
     commit_seq = step.commit_seq if isinstance(step, StepInfo) else whole("a commit_seq", step, -2**63)
     if not 0 < commit_seq < LAST_SEQ:
@@ -222,7 +223,7 @@ class Following(Iterator[HeldStep], AsyncIterator[HeldStep]):
         raise StopIteration
 
     async def __anext__(self) -> HeldStep:
-        """The wait is made in slices in another thread, so that it can be cancelled."""
+        """Waits in another thread, a short time per call, so that the wait can be cancelled."""
         import asyncio  # not at the top: it takes 26 ms, and callers of this have imported it
 
         self._leave()

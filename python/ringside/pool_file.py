@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The file behind a `Pool` (reading.py): its handle, the steps and runs that it has now, and how an iteration finds its step."""
+"""The file behind a `Pool` (reading.py): its handle, its present steps and runs, and the search for an iteration's step."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _ROLE_NAMES: dict[int, Role] = {number: name for name, number in ROLES.items()}
 
 
 class PoolFile:
-    """Each call looks at the file anew, because what it keeps changes during a run."""
+    """Each call reads the file again, because the kept steps change during a run."""
 
     def __init__(self, path: str | os.PathLike[str], *, wait: float = 0) -> None:
         encoded = path_of("the pool", path)
         self.path: str = os.fspath(path)
-        """As it was given."""
+        """The path as it was given."""
         self._absolute = os.path.abspath(encoded)
         self._reader: _core.Reader | None = _core.Reader(encoded, wait)
         self._process = os.getpid()
@@ -45,8 +45,8 @@ class PoolFile:
         return self._reader is None
 
     def close(self) -> None:
-        """Every later call that needs the file raises UsageError. Steps that are held, and arrays, stay as they are. A second call
-        does nothing."""
+        """Closes the file: every later call that needs the file raises UsageError. Held steps and arrays are not affected. A
+        second call does nothing."""
         self._reader = None
 
     def __reduce__(self) -> tuple[type[PoolFile], tuple[str]]:
@@ -93,7 +93,7 @@ class PoolFile:
         return any(step.iteration == iteration for step in self.steps)
 
     def results(self, step: StepInfo) -> dict[str, Any]:
-        """What was recorded of a step, by name (see HeldStep.results)."""
+        """The recorded results of a step, by name (see HeldStep.results)."""
         return Named(f"result of iteration {step.iteration}",
                      {name: value for name, _, _, _, value in self._live.results(step.commit_seq)})
 
@@ -101,7 +101,7 @@ class PoolFile:
         return list(self)
 
     def _watch(self, core: _core.HeldStep, arrays: Iterable[weakref.ref[npt.NDArray[Any]]]) -> None:
-        """Arrays in place that are kept beyond their block: the last check is made when they go."""
+        """For arrays in place that are kept after their block: the last check of an array is made when it is deleted."""
         for reference in arrays:
             array = reference()
             if array is not None:
@@ -110,7 +110,7 @@ class PoolFile:
                 self._outlived.append(finalizer)
 
     def _warn_of_stale_arrays(self) -> None:
-        """The check of these arrays, before each hold."""
+        """Called before each hold: checks these arrays, and warns of those whose step was overwritten."""
         kept, self._outlived = self._outlived, []
         for finalizer in kept:
             alive = finalizer.peek()
@@ -160,7 +160,7 @@ class PoolFile:
 
 
 def is_stale(core: _core.HeldStep, path: str, stacklevel: int = 2) -> bool:
-    """Whether an array in place, which was kept beyond its block, has another step's bytes; then the program gets a warning."""
+    """Whether an array in place that was kept after its block has the bytes of another step. If so, warns the program."""
     try:
         core.check()
     except OverwrittenError as error:

@@ -31,7 +31,8 @@ __all__ = ["GlobalStep", "NodeRing", "Rings", "open", "open_rings"]
 
 
 def open(path: str | os.PathLike[str], *, wait: float = 0) -> Pool:  # noqa: A001 (as gzip.open and others)
-    """Opens the pool at `path` for reading: a Pool. Its owner, if any, continues; neither waits for the other.
+    """Opens the pool at `path` for reading, and returns a Pool. A process that writes the pool continues; neither of the two
+    waits for the other.
 
     A folder with the rings of all nodes of a run of several MPI ranks, or a ranks file (POOL.ranks), gives Rings,
     which are read as one. `open_rings` does the same, with a single return type for type checkers.
@@ -58,11 +59,11 @@ class NodeRing(NamedTuple):
     """The ring of a node."""
 
     name: str
-    """node 1 (ranks 2 to 3)"""
+    """For example, "node 1 (ranks 2 to 3)"."""
     host: str
     ranks: tuple[int, ...]
     pool: Pool
-    """With the steps, the results and the journal of this node."""
+    """The pool, with the steps, the results and the journal of this node."""
 
 
 class GlobalStep(StepMapping["npt.NDArray[Any]"]):
@@ -98,7 +99,7 @@ class GlobalStep(StepMapping["npt.NDArray[Any]"]):
             _named(ring, step.check)
 
     def release(self) -> None:
-        """Makes the last check and ends the hold in every case. A second call does nothing."""
+        """Checks a last time, and ends the hold even if this check fails. A second call does nothing."""
         with contextlib.ExitStack() as all_of_them:
             for step in self.nodes:
                 all_of_them.callback(step.release)
@@ -120,7 +121,7 @@ class GlobalStep(StepMapping["npt.NDArray[Any]"]):
 
 
 class Rings:
-    """The rings of all nodes of one run. Made by `open`. Each call reads them anew.
+    """The rings of all nodes of one run. Made by `open`. Each call reads the files again.
 
     rings[17] holds the step of iteration 17 in every ring, rings[-1] the newest that all have. `in`, len() and iteration
     refer to the iterations that all rings hold. Data of a single node is in `nodes`, for instance
@@ -132,7 +133,7 @@ class Rings:
     def __init__(self, path: str | os.PathLike[str], *, wait: float = 0) -> None:
         path_of("the rings", path)
         self.path: str = os.fspath(path)
-        """As it was given."""
+        """The path as it was given."""
         ranks, pools = _found(pathlib.Path(self.path))
         self._absolute = os.path.abspath(self.path)
         self.run_id: str = ranks.run_id
@@ -165,7 +166,7 @@ class Rings:
 
     @property
     def steps(self) -> dict[int, list[StepInfo]]:
-        """Of each iteration that all rings hold, ascending: the step of each node."""
+        """For each iteration that all rings hold, in ascending order: the step of each node."""
         of_nodes = [{step.iteration: step for step in ring.pool.steps if step.run_id == self.run_id} for ring in self.nodes]
         common = sorted(set.intersection(*(set(steps) for steps in of_nodes)))
         return {iteration: [steps[iteration] for steps in of_nodes] for iteration in common}
@@ -189,7 +190,8 @@ class Rings:
     def __getitem__(self, iteration: slice) -> list[int]: ...
 
     def __getitem__(self, iteration: int | slice) -> GlobalStep | list[int]:
-        """Raises NotKeptError, a LookupError; ResourceError if a file system has no locks for it (use `read`).
+        """Holds a step. Raises NotKeptError (a LookupError), or ResourceError if a file system lacks the locks that a hold
+        needs (use `read`).
 
         A slice holds nothing: rings[10:20] lists the iterations 10 to 19 that all rings hold, rings[-3:] the newest three.
         """
@@ -218,8 +220,8 @@ class Rings:
     def array(self, name: str, steps: slice | Iterable[int] = slice(None), *, part: Any = ()) -> npt.NDArray[Any]:
         """A verified copy of a variable of several steps as one array, whose first axis is that of the steps.
 
-        steps: a slice as of rings[...], or iterations. part: an index of each step's array as NumPy takes it, such as
-        numpy.s_[100:200, 0]. Each step is assembled whole, one after the other, and its part copied.
+        steps: a slice as in rings[...], or iterations. part: a NumPy index into each step's array, such as
+        numpy.s_[100:200, 0]. Steps are assembled one after the other, each as a whole; then the part is copied.
         """
         chosen = self._in_slice(steps) if isinstance(steps, slice) else list(steps)
         variable = self._variable(name)
@@ -230,7 +232,8 @@ class Rings:
         return made
 
     def to_xarray(self, *, dims: Mapping[str, Sequence[str]] | None = None) -> xarray.Dataset:
-        """The steps that all rings hold as an xarray.Dataset along `iteration`, as Pool.to_xarray, without the recorded numbers."""
+        """The steps that all rings hold, as an xarray.Dataset along `iteration`: like Pool.to_xarray, but without the recorded
+        numbers."""
         from .xarray import dataset_of
 
         return dataset_of(self, dims=dims)
@@ -279,7 +282,7 @@ class Rings:
 
 
 def is_rings(path: str | os.PathLike[str]) -> bool:
-    """Whether `open` of it gives Rings."""
+    """Whether `open(path)` returns Rings."""
     given = os.fsdecode(path)
     return given.endswith(ENDING) or os.path.isdir(given)
 
@@ -338,7 +341,7 @@ def _opened(ranks: RanksFile, node: int, path: str, wait: float) -> NodeRing:
 
 
 def _named(ring: NodeRing, read: Any) -> Any:
-    """Calls `read`; what it raises names the node."""
+    """Calls `read`, and adds the node's name to an exception that it raises."""
     try:
         return read()
     except Error as error:

@@ -31,9 +31,9 @@ class Descriptions(pipelines.Pipelines):
         x = {"x": ("f64", (4,))}
         self.assertEqual(self.refusal({1: ("f64", (4,))}), "the name of a variable: found 1, expected a text")
         self.assertEqual(self.refusal(x, solver=3), "solver: found 3, expected a text")
-        self.assertIn("has no UTF-8 at character 1", self.refusal(x, problem="a\udc80"))
+        self.assertIn("cannot be encoded as UTF-8 at character 1", self.refusal(x, problem="a\udc80"))
         self.assertIn("expected descriptions by name", self.refusal([("x", "f64", 3)]))
-        self.assertIn("problem_bytes: found a dict of which NumPy makes an array of objects; expected", self.refusal(x, problem_bytes={"a": 1}))
+        self.assertIn("problem_bytes: found a dict that NumPy converts to an array of objects; expected", self.refusal(x, problem_bytes={"a": 1}))
         self.assertEqual(self.refusal(x, work=-1), "work: found -1, expected at least 0")
 
     def test_extents_are_whole_numbers(self):
