@@ -7,7 +7,7 @@ Measured in turn, A B C D, D C B A, ..., on the same pinned cores, each in its o
   graphblas   SuiteSparse:GraphBLAS, the bare mxv with PLUS_SECOND over a pattern
   eigen       Eigen, row-major sparse matrix * dense vector, with values
   rsb         librsb, rsb_spmv, with values
-  petsc       PETSc, MatMult of AIJ, with values, a process a core
+  petsc       PETSc, MatMult of AIJ, with values, one process per core
   copy        the memory's limit: a non-temporal copy of 128 MiB
 Libraries that were not installed at build time are listed as absent. A turn is a burst: first two products that reload
 the caches and wake the threads, then several timed products, of which the median counts. Before any timing, each
@@ -140,7 +140,8 @@ def main():
     parser = parser_of(__doc__, pool_dir=None, repeats=15)
     parser.add_argument("--matrices", nargs="+", default=MATRICES, help=f"default: {' '.join(MATRICES)}")
     parser.add_argument("--threads", nargs="+", type=int, default=(1, 2))
-    parser.add_argument("--keep", action="store_true", help="keep what the JSON file holds of other matrices and threads")
+    parser.add_argument("--keep", action="store_true",
+                        help="keep the results of other matrices and threads in the JSON file")
     options = parser.parse_args()
     before = read_json(options.output).get("results", []) if options.keep else []
     kept = [r for r in before if r["matrix"] not in options.matrices or r["threads"] not in options.threads]
