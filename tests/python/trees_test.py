@@ -117,8 +117,9 @@ print(run.next_iteration)
             with self.assertRaisesRegex(ringside.UnknownNameError, f"^'level' is no variable of {where}; did you mean 'levels'[?] "
                                                                    f"expected one of {', '.join(names)}$"):
                 call()
-        with self.assertRaisesRegex(ringside.UnknownNameError, r"'levels' is no variable of .*; expected one of u, tree.bits.*[.] What is "
-                                                               r"packed is read of one step: pool\.read\(ITERATION, 'levels'\)$"):
+        with self.assertRaisesRegex(ringside.UnknownNameError, r"'levels' is no variable of .*; expected one of u, tree.bits.*[.] "
+                                                               r"Packed arrays can be read from one step only: "
+                                                               r"pool\.read\(ITERATION, 'levels'\)$"):
             pool.array("levels")
 
     def test_what_a_loop_that_follows_has_collected_of_structures_stays_what_it_is(self):
