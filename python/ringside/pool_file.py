@@ -140,8 +140,8 @@ class PoolFile:
         if iteration < 0:
             if -iteration <= len(steps):
                 return steps[iteration]
-            raise NotKeptError(f"{self.path}: {len(steps)} steps are kept; expected at most that many from the end, "
-                               f"found {iteration}")
+            raise NotKeptError(f"{self.path}: {len(steps)} steps are kept; a negative iteration counts from the end: "
+                               f"found {iteration}, expected at least {-len(steps)}")
         for step in reversed(steps):
             if step.iteration == iteration:
                 return step

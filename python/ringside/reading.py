@@ -165,11 +165,11 @@ class Pool(PoolFile):
         The first columns are commit_seq, iteration and step; run, which is 1 for the oldest run of the pool and its
         journal; and run_id. Then follow unix_ns, the time at which the record was written; generate_ns and
         producer_idle_ns, the solver's work and its wait for a buffer; analyzer_idle_ns, hand_off_ns, transfer_ns,
-        commit_ns, analyze_ns and record_ns; bytes_transferred, skipped_before and published_at_ns. All columns from
-        unix_ns on are 0 for a step that is not in the journal. The other columns are the results of count 1, by name,
-        and the results of analyses (docs/use/questions.md), which are NaN for steps that the analyses did not process. An
-        absent f64 is NaN. A column of another type becomes an array of objects (ints, and None) if a value is absent or
-        has more than 64 bits.
+        commit_ns, analyze_ns and record_ns; bytes_transferred, skipped_before and published_at_ns. The columns from
+        unix_ns to published_at_ns are 0 for a step that is not in the journal. The other columns are the results of
+        count 1, by name, and the results of analyses (docs/use/questions.md), which are NaN for steps that the analyses
+        did not process. An absent f64 is NaN. A column of another type becomes an array of objects (ints, and None) if a
+        value is absent or has more than 64 bits.
         """
         run_id = run.run_id if isinstance(run, RunInfo) else run
         steps = self.steps

@@ -41,9 +41,9 @@ class Record(NamedTuple):
     run_id: str
     fields: dict[str, Any]
     """For a step: iteration, commit_seq, generate_ns ..., like the columns of Pool.table. For the beginning of a run: solver,
-    problem, parameters. For the end of a run: how, text, exit_code, and outcome, which the solver gave ("finished",
-    "stopped", "diverged", "failed"), or None. For a mark: commit_seq, iteration, step, cause ("trigger", "non_finite" ...),
-    name (of the trigger or the plug-in), text, actions ("freeze, stop"; docs/use/questions.md)."""
+    problem, parameters. For the end of a run: how, text, exit_code, and outcome ("finished", "stopped", "diverged" or
+    "failed", as the solver gave it; otherwise None). For a mark: commit_seq, iteration, step, cause ("trigger",
+    "non_finite" ...), name (of the trigger or the plug-in), text, actions ("freeze, stop"; docs/use/questions.md)."""
     results: dict[str, Any]
     """For a step: its recorded results, by name. Results that are arrays are in the ring only. For analysis_results: what an
     analysis computed from the step that `fields` identifies (docs/use/questions.md)."""

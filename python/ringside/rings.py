@@ -51,7 +51,7 @@ def open(path: str | os.PathLike[str], *, wait: float = 0) -> Pool:  # noqa: A00
 
 
 def open_rings(path: str | os.PathLike[str], *, wait: float = 0) -> Rings:
-    """Opens the rings of all nodes of a run of several MPI ranks: their folder, or one of their ranks files. Raises as `open`."""
+    """Opens the rings of all nodes of a run of several MPI ranks: their folder, or a ranks file. Raises the same as `open`."""
     return Rings(path, wait=wait)
 
 
@@ -81,7 +81,7 @@ class GlobalStep(StepMapping["npt.NDArray[Any]"]):
 
     @property
     def held(self) -> bool:
-        """False after release."""
+        """Whether the step is held: False after `release`."""
         return all(step.held for step in self.nodes)
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:

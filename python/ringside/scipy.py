@@ -51,7 +51,7 @@ def callback(run: Writer, name: str | None = None,
 def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None,
        M: Any = None, callback: Callable[[Array], object] | None = None, tol: float | None = None,
        solver: str = "scipy cg", problem: str | None = None, **options: Any) -> tuple[Array, int]:
-    """scipy.sparse.linalg.cg as a kept run: the same recurrence, and every iterate is published.
+    """scipy.sparse.linalg.cg as a kept run: computes the same recurrence, and publishes every iterate.
 
     A, M: a matrix or LinearOperator, symmetric positive definite, real; M approximates the inverse of A. b: n doubles.
     x0: n doubles, or "Mb" for M times b. Stops when the residual's norm is below max(rtol * norm(b), atol), or is 0. tol: the

@@ -277,7 +277,7 @@ def _has_numbers_only(given: list[Any] | tuple[Any, ...]) -> bool:
 def _node_of(given: Any, leaves: list[Leaf], depth: int) -> Any:
     """The node for `given`; its leaves are appended to `leaves`."""
     if depth > _MOST_DEPTH:
-        raise Unfit("a structure in which something contains itself, or one more than 100 deep", "a tree")
+        raise Unfit("a structure that contains itself, or that is more than 100 deep", "a tree")
     if given is None or isinstance(given, str):  # includes subclasses of str, such as those of Enum and NumPy
         return Fixed(None if given is None else str.__str__(given))
     if isinstance(given, Mapping):

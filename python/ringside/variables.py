@@ -23,7 +23,7 @@ DTypeLike = Union[DTypeName, _LongName, "np.dtype[Any]", type[Any]]
 """A dtype: its name in Ringside or in NumPy, or a dtype or a type of NumPy."""
 Role = Literal["field", "state"]
 ScalarLike = Union[Literal["f64", "i64"], tuple[Literal["f64", "i64"], str]]
-"""The type of a scalar, or a pair of it and a unit."""
+"""The type of a scalar, or a pair of a type and a unit."""
 ScalarValue = Union[SupportsFloat, SupportsIndex]
 """A number of Python or NumPy."""
 
@@ -140,7 +140,7 @@ def scalar_types(given: Mapping[str, Any] | Sequence[str]) -> dict[str, tuple[in
         is_pair = isinstance(described, tuple) and len(described) == 2
         dtype, unit = described if is_pair else (described, "")
         if not isinstance(dtype, str) or dtype not in types:
-            raise UsageError(f"scalar {name!r}: dtype {dtype!r}; expected f64 or i64, or a pair of it and a unit")
+            raise UsageError(f"scalar {name!r}: dtype {dtype!r}; expected f64 or i64, or a pair of one of them and a unit")
         if name in found:
             raise UsageError(f"scalars: found {name!r} twice, expected each name once")
         found[name] = types[dtype], text_of(f"scalar {name!r}: unit", unit)

@@ -429,7 +429,7 @@ with ringside.publish(state(1)) as run:
         refused({"a": "f64"}, "variable 'a': found the dtype 'f64' without a shape; expected a pair: ('f64', (1000,))")
         refused({"a": [x, ringside.Variable("f64", (3,), unit="K")]},
                 "variables: a[1]: found the unit 'K'; expected no unit: only a variable of its own, at the top, can have one")
-        self.assertIn("something contains itself", self.refusal({"a": cycle}))
+        self.assertIn("a structure that contains itself", self.refusal({"a": cycle}))
 
     def test_a_table_that_is_none_is_refused_in_one_line(self):
         for number, table in enumerate((b"nothing", b"{}", b'{"dict":[["a",{"in":"x","at":0,"shape":[9]}]]}', b"[" * 10000,
