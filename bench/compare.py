@@ -138,7 +138,7 @@ class Figures:
             self.transfer("one_pass_per_bare_copy", "copy + hash + reductions of 32 MB ÷ a bare copy, without the change", 1.25,
                           "16 B a row each"),
             self.transfer("one_pass_with_change_per_bare_copy", "the same, with the change", 1.25,
-                          "24 B a row against 16: it reads the iterate before, too"),
+                          "24 B a row instead of 16, because the previous iterate is read, too"),
             self.held(), self.first_iterate(),
         ]
 

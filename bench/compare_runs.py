@@ -56,7 +56,7 @@ def main():
         document["flipped_bits"] = {"runs": options.seeds, "named_exactly": sum(
             named_exactly(options, work, seed) for seed in range(1, options.seeds + 1))}
     print(f"{document['common_iterations']} iterations: {document['compare_s']['median']:.3f} s; "
-          f"{document['flipped_bits']['named_exactly']} of {options.seeds} flipped bits named exactly")
+          f"{document['flipped_bits']['named_exactly']} of {options.seeds} flipped bits reported exactly")
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ def report(options):
               f"{f['hand_off_p50_us']['max']:.1f}), p99 {f['hand_off_p99_us']['median']:.0f} us, "
               f"producer idle {100 * f['producer_idle_share']['median']:.2f} %")
     for key, found in document["messages_over_locks"].items():
-        print(f"messages over locks, {key}: {confidence(found)}")
+        print(f"messages ÷ locks, {key}: {confidence(found)}")
 
 
 def main():

@@ -62,9 +62,9 @@ def measure(options):
 
 def main():
     parser = parser_of(__doc__, repeats=11)
-    parser.add_argument("--entries", type=int, default=4_000_000, help="of x (default 4000000: 16 and 32 MB)")
-    parser.add_argument("--steps", type=int, default=40, help="of a run (default 40)")
-    parser.add_argument("--reduce", default="slot", choices=("slot", "transfer"), help="as of ringside run (default slot)")
+    parser.add_argument("--entries", type=int, default=4_000_000, help="entries of x (default 4000000: 16 and 32 MB)")
+    parser.add_argument("--steps", type=int, default=40, help="steps of a run (default 40)")
+    parser.add_argument("--reduce", default="slot", choices=("slot", "transfer"), help="--reduce of ringside run (default slot)")
     parser.add_argument("--publish", nargs=3, metavar=("DTYPE", "ENTRIES", "STEPS"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.publish:

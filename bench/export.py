@@ -70,8 +70,8 @@ def file_system(folder):
 
 
 def main():
-    parser = parser_of(__doc__, pools="pool and outputs lie", repeats=11)
-    parser.add_argument("--megabytes", type=int, default=512, help="of x (default 512)")
+    parser = parser_of(__doc__, pools="the pool and the outputs", repeats=11)
+    parser.add_argument("--megabytes", type=int, default=512, help="size of x (default 512)")
     options = parser.parse_args()
     with document_of(options, "export") as document:
         document["disk"] = measure(options, options.pool_dir)

@@ -110,7 +110,7 @@ def measure(options):
 def declare(parser):
     """Declares the options, which bench/compare.py also uses."""
     parser.add_argument("--adios", default=TEST_DATA.parent / "reference/adios_peer.cpp",
-                        help="the ADIOS2 program's source (default: reference/adios_peer.cpp beside the test data)")
+                        help="the ADIOS2 program's source (default: reference/adios_peer.cpp next to the test data's folder)")
     parser.add_argument("--adios-python", default=sys.executable, help="a Python that has the package adios2 (default: this one)")
 
 

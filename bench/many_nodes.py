@@ -174,12 +174,12 @@ def tables(bin_dir):
 
 def main():
     parser = parser_of(__doc__)
-    parser.add_argument("--milliseconds", type=float, default=50, help="of an iteration (default 50)")
-    parser.add_argument("--spread", type=float, default=0.1, help="of the iterations (default 0.1)")
-    parser.add_argument("--steps", type=int, default=150, help="of a run (default 150)")
-    parser.add_argument("--entries", type=int, default=200_000, help="of a rank (default 200,000)")
-    parser.add_argument("--rounds", type=int, default=5, help="of all runs (default 5)")
-    parser.add_argument("--tables-only", action="store_true", help="keep the runs of --output")
+    parser.add_argument("--milliseconds", type=float, default=50, help="time of an iteration (default 50)")
+    parser.add_argument("--spread", type=float, default=0.1, help="spread of the iterations' times (default 0.1)")
+    parser.add_argument("--steps", type=int, default=150, help="steps of a run (default 150)")
+    parser.add_argument("--entries", type=int, default=200_000, help="entries that a rank publishes (default 200,000)")
+    parser.add_argument("--rounds", type=int, default=5, help="how often all runs are measured (default 5)")
+    parser.add_argument("--tables-only", action="store_true", help="simulate only the tables, and keep the runs in --output")
     options = parser.parse_args()
     if options.tables_only:
         document = json.loads(pathlib.Path(options.output).read_text())

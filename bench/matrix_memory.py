@@ -132,13 +132,14 @@ def measure(options):
 
 
 def main():
-    parser = parser_of(__doc__, pools="the cache lies, on a disk", pool_dir="/var/tmp", repeats=5)
+    parser = parser_of(__doc__, pools="the matrix's cache, on a disk", pool_dir="/var/tmp", repeats=5)
     parser.add_argument("--matrix", default="grid:2000")
     parser.add_argument("--solver", default="pagerank")
-    parser.add_argument("--matrix-format", default="csr", help="default: csr, which streams all of the matrix")
+    parser.add_argument("--matrix-format", default="csr", help="default: csr, with which each iterate reads the whole matrix")
     parser.add_argument("--iterations", type=int, default=10)
-    parser.add_argument("--dram-limit", type=int, help="bytes (default: a quarter of the matrix)")
-    parser.add_argument("--far", nargs="+", default=["/dev/shm", "/var/tmp"], help="folders (default: /dev/shm /var/tmp)")
+    parser.add_argument("--dram-limit", type=int, help="limit in bytes (default: a quarter of the matrix)")
+    parser.add_argument("--far", nargs="+", default=["/dev/shm", "/var/tmp"],
+                        help="folders of far memory (default: /dev/shm /var/tmp)")
     document = measure(parser.parse_args())
     print(f"{document['matrix']}, {document['matrix_bytes'] / 1e6:.0f} MB, {document['dram_limit_bytes'] / 1e6:.0f} MB of DRAM")
     for way, found in document["results"].items():

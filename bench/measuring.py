@@ -23,16 +23,16 @@ BIN = ROOT / "build/release/bin"
 TEST_DATA = pathlib.Path(os.environ.get("RINGSIDE_TEST_DATA", ROOT / "../shared/data"))
 
 
-def parser_of(description, pools="the pools lie", pool_dir=tempfile.gettempdir(), repeats=None):
+def parser_of(description, pools="the pools", pool_dir=tempfile.gettempdir(), repeats=None):
     """A parser with the options that most benchmarks have: --bin and --output, and also --pool-dir and --repeats if
     these have a default."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=lambda text: pathlib.Path(text).resolve(), default=BIN, help="folder of the programs")
     if pool_dir:
-        parser.add_argument("--pool-dir", default=pool_dir, help=f"where {pools} (default: {pool_dir})")
+        parser.add_argument("--pool-dir", default=pool_dir, help=f"folder of {pools} (default: {pool_dir})")
     if repeats:
         parser.add_argument("--repeats", type=int, default=repeats, help=f"measured rounds (default {repeats})")
-    parser.add_argument("--output", help="JSON file to write; FILE#PART replaces that part of it")
+    parser.add_argument("--output", help="JSON file to write; FILE#PART replaces only this part of FILE")
     return parser
 
 

@@ -175,7 +175,7 @@ class Bench:
                 command.append(f"--enter={group.folder}/cgroup.procs")
             done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=o.limit_s, check=False)
             if done.returncode < 0:
-                raise Unavailable(f"killed by signal {-done.returncode} (out of memory in its group, if 9)")
+                raise Unavailable(f"killed by signal {-done.returncode} (signal 9: its group was out of memory)")
             if done.returncode != 0:
                 raise Unavailable(done.stderr.strip().splitlines()[-1][:200] if done.stderr else f"exit {done.returncode}")
             report = json.loads(done.stdout.strip().splitlines()[-1])  # umap prints its own lines before it
@@ -227,7 +227,7 @@ class Bench:
 
     def ringside(self, case, _):
         if not self.options.library:
-            raise Unavailable("no --library given: libringside_memory.so is not built")
+            raise Unavailable("no --library was given, so libringside_memory.so is not measured")
         library_bytes = self.options.dram_bytes - self.options.room_bytes
         return self.program(case, f"ringside:{self.far}:{library_bytes}", self.options.dram_bytes, timing=self.options.timing)
 
@@ -252,9 +252,9 @@ def schemes(bench):
 def refusal(bench, name, case):
     """The reason why this scheme cannot run this case; None if it can."""
     if case in HEAP and name not in ("all_dram", "zram", "swap"):
-        return "allocates by malloc: for ringside-memory run"
+        return "the program allocates with malloc; of the libraries, only `ringside-memory run` supports this"
     if bench.options.timing != "none" and name in ("mmap_default", "mmap_best", "zram", "swap"):
-        return "the kernel moves the pages: its transfers cannot be given Optane's timing here"
+        return "the kernel moves the pages, so the transfers cannot get Optane's timing"
     return None
 
 
@@ -323,7 +323,7 @@ def measure_case(bench, case):
 def report(options):
     demand_cores(options.threads)
     if os.geteuid() != 0 or not (GROUPS / "memory.limit_in_bytes").exists():
-        sys.exit(f"memory.py: found no memory cgroup of version 1 in {GROUPS} or no root, expected both")
+        sys.exit(f"memory.py: found no memory cgroup of version 1 in {GROUPS} or no root rights, expected both")
     document = {"benchmark": "memory", "machine": machine_header(options.bin),
                 "workload": {"data": options.data, "dram": options.dram, "room_of_libraries_mib": options.room,
                              "far": options.far, "far_timing": options.timing, "threads": options.threads,
@@ -365,23 +365,25 @@ def size(text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--table", action="store_true", help="all series of docs/inside/memory_mode.md into --output")
+    parser.add_argument("--table", action="store_true",
+                        help="measure all series of docs/inside/memory_mode.md, and write them to --output")
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
-    parser.add_argument("--schemes", nargs="+", help="all unless given")
+    parser.add_argument("--schemes", nargs="+", help="schemes to measure (default: all)")
     parser.add_argument("--data", type=size, default="1G")
     parser.add_argument("--dram", type=size, default="256M", help="limit of the cgroup (default 256M)")
-    parser.add_argument("--room", type=int, default=24, help="MiB of it that a library leaves to the program and itself")
+    parser.add_argument("--room", type=int, default=24,
+                        help="MiB of --dram that a library leaves to the program and to its own data")
     parser.add_argument("--far", choices=("tmpfs", "disk"), default="tmpfs")
     parser.add_argument("--disk-folder", default=tempfile.gettempdir())
-    parser.add_argument("--timing", choices=("none", "optane"), default="none", help="emulated far memory")
+    parser.add_argument("--timing", choices=("none", "optane"), default="none", help="timing of the emulated far memory")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--limit-s", type=float, default=180, help="seconds after which a run is given up")
+    parser.add_argument("--limit-s", type=float, default=180, help="seconds after which a run is stopped, without a figure")
     parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
-    parser.add_argument("--umap", type=pathlib.Path, default=pathlib.Path("libumap.so"), help="libumap.so of LLNL")
-    parser.add_argument("--library", type=pathlib.Path, help="libringside_memory.so")
+    parser.add_argument("--umap", type=pathlib.Path, default=pathlib.Path("libumap.so"), help="path of LLNL's libumap.so")
+    parser.add_argument("--library", type=pathlib.Path, help="path of libringside_memory.so")
     parser.add_argument("--output", help="JSON file to write")
-    parser.add_argument("--add-to", help="JSON file that has several series; this one is appended")
+    parser.add_argument("--add-to", help="JSON file with several series, to which this one is appended")
     options = parser.parse_args()
     options.data_bytes, options.dram_bytes = (
         int(text[:-1]) << {"K": 10, "M": 20, "G": 30}[text[-1]] for text in (options.data, options.dram))

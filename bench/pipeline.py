@@ -153,7 +153,7 @@ def predicted_peak(rows, nonzeros):
 
 def declare_reference(parser):
     parser.add_argument("--reference", default=TEST_DATA.parent / "reference/thesis_sim.c",
-                        help="the reference's source (default: reference/thesis_sim.c beside the test data)")
+                        help="the reference's source (default: reference/thesis_sim.c next to the test data's folder)")
 
 
 def declare(parser):

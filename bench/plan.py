@@ -174,11 +174,12 @@ def main():
     parser.add_argument("--budget", type=float, default=30, help="seconds of each calibration (default 30)")
     parser.add_argument("--runs", type=int, default=3,
                         help="runs of each mode in each round, in turn; their median counts (default 3)")
-    parser.add_argument("--rounds", type=int, default=7, help="default 7")
-    parser.add_argument("--matrix", action="append", choices=list(MATRICES), help="only this one; may be repeated")
+    parser.add_argument("--rounds", type=int, default=7, help="rounds (default 7)")
+    parser.add_argument("--matrix", action="append", choices=list(MATRICES), help="measure only this matrix; may be repeated")
     parser.add_argument("--durability", choices=["process", "power"], default="process", help="default process")
     parser.add_argument("--published-only", action="store_true",
-                        help="renew only what is published in --output, also its plan_s (seconds of planning); its rounds stay")
+                        help="replace only the predictions of published measurements in --output, with their plan_s (seconds of "
+                             "planning); keep its rounds")
     options = parser.parse_args()
     if options.published_only and not options.output:
         parser.error("--published-only: found no --output, expected the file whose rounds are kept")

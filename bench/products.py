@@ -140,7 +140,8 @@ def main():
     parser = parser_of(__doc__, pool_dir=None, repeats=15)
     parser.add_argument("--matrices", nargs="+", default=MATRICES, help=f"default: {' '.join(MATRICES)}")
     parser.add_argument("--threads", nargs="+", type=int, default=(1, 2))
-    parser.add_argument("--keep", action="store_true", help="keep what the JSON file holds of other matrices and threads")
+    parser.add_argument("--keep", action="store_true",
+                        help="keep the results of other matrices and threads in the JSON file")
     options = parser.parse_args()
     before = read_json(options.output).get("results", []) if options.keep else []
     kept = [r for r in before if r["matrix"] not in options.matrices or r["threads"] not in options.threads]

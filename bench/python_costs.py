@@ -9,9 +9,9 @@ two steps the loop computes --pace-ns per row, so that a buffer is always free, 
 solver reads its matrix. The more it computes and reads, the more of the caches is replaced before the next step, and
 the more a step costs in both languages. Ways:
   python           `with run.step(k) as step`
-  python_one_call  run.publish(k, {"x": x}): also copies x, which the others do not
-  python_empty     the same statements as python, with a Python object that hands nothing off: the time of the
-                   interpreter itself with the caches in this state
+  python_one_call  run.publish(k, {"x": x}): copies x, which the other ways leave out
+  python_empty     the same statements as python, with a Python object that does not hand off anything: the cost of the
+                   interpreter itself in the same state of the caches
   cpp              ringside.hpp
 Reading: a pool of 8 slots of --megabytes: opening the pool; holding the newest step and getting its array, unverified
 and verified; and, for comparison, one sum over the array. The pool's pages are in memory. Needs an interpreter with
@@ -141,12 +141,12 @@ def report(options):
 def main():
     parser = parser_of(__doc__, repeats=11)
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000],
-                        help="of x (default 10000 100000 1000000: 80 kB to 8 MB)")
-    parser.add_argument("--steps", type=int, default=200, help="of each run (default 200)")
-    parser.add_argument("--pace-ns", type=int, default=8, help="computing for each row between two steps (default 8)")
+                        help="rows of x (default 10000 100000 1000000: 80 kB to 8 MB)")
+    parser.add_argument("--steps", type=int, default=200, help="steps of each run (default 200)")
+    parser.add_argument("--pace-ns", type=int, default=8, help="time of the computation between two steps, per row (default 8)")
     parser.add_argument("--read-megabytes", type=int, default=64,
-                        help="read between two steps, once more with the most rows (default 64)")
-    parser.add_argument("--megabytes", type=int, default=32, help="of a slot (default 32)")
+                        help="data to read between two steps, in one more run with the most rows (default 64)")
+    parser.add_argument("--megabytes", type=int, default=32, help="size of a slot (default 32)")
     add_loop(parser, WAYS)
     options = parser.parse_args()
     if options.loop:

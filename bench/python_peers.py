@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The time of the one line that keeps an array: `run.publish`, compared with common alternatives, and what remains
-after kill -9.
+"""The time of `run.publish`, the one line that keeps an array, compared with common alternatives; and what remains after
+kill -9.
 
 Cost: a script has a new array of --entries doubles in each step, and saves it with each method in turn, in a folder on
 --pool-dir. `copy` is np.copyto into the script's own memory, which is the minimum for every method. The alternatives
@@ -299,9 +299,9 @@ def report(options):
 
 def main():
     parser = parser_of(__doc__, repeats=7)
-    parser.add_argument("--entries", type=int, default=1_000_000, help="of x (default 1000000: 8 MB)")
-    parser.add_argument("--steps", type=int, default=30, help="of each run (default 30)")
-    parser.add_argument("--kills", type=int, default=18, help="of each way (default 18)")
+    parser.add_argument("--entries", type=int, default=1_000_000, help="entries of x (default 1000000: 8 MB)")
+    parser.add_argument("--steps", type=int, default=30, help="steps of each run (default 30)")
+    parser.add_argument("--kills", type=int, default=18, help="kills for each method (default 18)")
     add_loop(parser, ("small", "crash"))
     options = parser.parse_args()
     if options.loop == "small":

@@ -8,8 +8,8 @@ buffer is always free. The variables are always states, because packed ones are 
   one       one array of --entries doubles
   nested    --arrays arrays in a dict of lists of dicts, with the same total of entries
   many      ten times as many arrays, with the same total of entries
-  small     --arrays arrays of 8 entries: the time for only the structure
-  memcpy    numpy.copyto of the one array to other memory; nothing is handed off
+  small     --arrays arrays of 8 entries: the cost of the structure alone
+  memcpy    numpy.copyto of the one array to other memory, without a hand-off
 Reading: step.tree() of `nested`, held and not verified, and one array of the same pool.
 Needs the interpreter for which the package was built (Debian: /usr/bin/python3). Writes JSON (see
 docs/inside/benchmarking.md)."""
@@ -96,10 +96,10 @@ def report(options):
 
 def main():
     parser = parser_of(__doc__, repeats=11)
-    parser.add_argument("--entries", type=int, default=10_000_000, help="of a state (default 10000000: 80 MB)")
-    parser.add_argument("--arrays", type=int, default=1000, help="of the nested state (default 1000)")
-    parser.add_argument("--steps", type=int, default=15, help="of each run (default 15)")
-    parser.add_argument("--pace-ms", type=int, default=80, help="computing between two steps (default 80)")
+    parser.add_argument("--entries", type=int, default=10_000_000, help="entries of a state (default 10000000: 80 MB)")
+    parser.add_argument("--arrays", type=int, default=1000, help="arrays of the nested state (default 1000)")
+    parser.add_argument("--steps", type=int, default=15, help="steps of each run (default 15)")
+    parser.add_argument("--pace-ms", type=int, default=80, help="time of the computation between two steps (default 80)")
     add_loop(parser, WAYS)
     options = parser.parse_args()
     if options.loop:

@@ -69,12 +69,13 @@ def network(options, work):
 
 def main():
     parser = parser_of(__doc__)
-    parser.add_argument("--columns", type=int, default=2000, help="of the plate (default 2000)")
-    parser.add_argument("--rows", type=int, default=250, help="of a rank's block (default 250: 4 MB)")
-    parser.add_argument("--sweeps", type=int, default=20, help="in a step (default 20)")
-    parser.add_argument("--steps", type=int, default=60, help="of a run (default 60)")
-    parser.add_argument("--pairs", type=int, default=9, help="of runs (default 9)")
-    parser.add_argument("--network-steps", type=int, default=5000, help="of the run whose bytes are counted (default 5000)")
+    parser.add_argument("--columns", type=int, default=2000, help="columns of the plate (default 2000)")
+    parser.add_argument("--rows", type=int, default=250, help="rows of a rank's block (default 250: 4 MB)")
+    parser.add_argument("--sweeps", type=int, default=20, help="sweeps per step (default 20)")
+    parser.add_argument("--steps", type=int, default=60, help="steps of a run (default 60)")
+    parser.add_argument("--pairs", type=int, default=9, help="pairs of runs (default 9)")
+    parser.add_argument("--network-steps", type=int, default=5000,
+                        help="steps of the run whose bytes are counted (default 5000)")
     options = parser.parse_args()
     head = {"columns": options.columns, "rows_of_rank": options.rows, "sweeps": options.sweeps, "steps": options.steps}
     with document_of(options, "ranks", **head) as document, work_folder(options.pool_dir) as work:

@@ -182,9 +182,9 @@ def measure(options):
 
 
 def main():
-    parser = parser_of(__doc__, pools="the pool lies", repeats=21)
-    parser.add_argument("--megabytes", type=int, default=32, help="of a slot (default 32)")
-    parser.add_argument("--pace-ms", type=float, default=20, help="between two steps (default 20)")
+    parser = parser_of(__doc__, pools="the pool", repeats=21)
+    parser.add_argument("--megabytes", type=int, default=32, help="size of a step (default 32)")
+    parser.add_argument("--pace-ms", type=float, default=20, help="time between two steps (default 20)")
     parser.add_argument("--publish", nargs=2, metavar=("ROWS", "SECONDS"), help=argparse.SUPPRESS)  # in the run
     options = parser.parse_args()
     if options.publish:

@@ -58,11 +58,11 @@ def main():
     parser = parser_of(__doc__)
     parser.add_argument("--before", type=pathlib.Path, required=True, help="folder of the other build's programs")
     parser.add_argument("--matrices", nargs="+", default=MATRICES,
-                        help=f"as for ringside run, or a file of the test data's graphs (default: {' '.join(MATRICES)})")
+                        help=f"matrices as for ringside run, or files of the test data's graphs (default: {' '.join(MATRICES)})")
     parser.add_argument("--iterations", type=int, default=100)
     parser.add_argument("--durability", default="process", choices=("process", "power"), help="default: process")
     parser.add_argument("--pairs", type=int, default=15, help="measured pairs of runs (default 15)")
-    parser.add_argument("--other-bits", action="store_true", help="the builds may differ in their results")
+    parser.add_argument("--other-bits", action="store_true", help="accept that the results of the builds differ")
     for result in measure(parser.parse_args())["results"]:
         found = result["now_over_before"]
         print(f"{result['matrix']:<24} now ÷ before: {confidence(found)}, {found['repeats']} pairs")

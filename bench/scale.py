@@ -4,17 +4,17 @@
 to the rows?
 
   growth   one PageRank iterate of grid:1000, 2000, 4000, 10000, measured in turn in separate processes
-           (bench/products/), in nanoseconds per row and per nonzero; ratios to the first and to the second size are
-           taken within a round. Copies of vectors of the same sizes show the limits of memory and caches: work with
-           non-sequential accesses in a cache becomes slower when its vectors are larger than the cache.
+           (bench/products/), in nanoseconds per row and per nonzero; ratios to the first and to the second size are taken
+           within a round. Copies of vectors of the same sizes show the limits of memory and caches: work that is not
+           sequential in a cache gets slower once its vectors exceed the cache.
   runs     whole runs, pipeline and --mode dram, of grid:10000 and rmat:24: seconds and peak memory. The total is the
            producer's peak plus that of the analyzer, which maps every page of the pool. The shared buffers, which both
            processes map, count once.
 
   beyond   one iterate of 2,149,580,800 nonzeros, more than 2^31, checked against its closed form (bench/programs/many_nonzeros.cpp).
 
-Writes JSON (see docs/inside/benchmarking.md). Takes 14 GB of memory, and 2.5 GB in the pool's folder, which should be
-on a disk."""
+Writes JSON (see docs/inside/benchmarking.md). Needs 14 GB of memory, and 2.5 GB in the pool's folder, which should be on
+a disk."""
 
 import contextlib
 import json
@@ -70,9 +70,10 @@ def main():
     parser.add_argument("--sides", nargs="+", type=int, default=SIDES)
     parser.add_argument("--threads", nargs="*", type=int, default=(1, 2))
     parser.add_argument("--runs", nargs="*", default=RUNS, help=f"default: {' '.join(RUNS)}")
-    parser.add_argument("--no-beyond", dest="beyond", action="store_false", help="leave out the last part")
-    parser.add_argument("--iterations", type=int, default=10, help="of each run (default 10)")
-    parser.add_argument("--keep", action="store_true", help="keep what the JSON file holds of other threads and runs")
+    parser.add_argument("--no-beyond", dest="beyond", action="store_false", help="leave out the part `beyond`")
+    parser.add_argument("--iterations", type=int, default=10, help="iterations of each run (default 10)")
+    parser.add_argument("--keep", action="store_true",
+                        help="keep the results of other threads and runs in the JSON file")
     options = parser.parse_args()
     before = {"growth": [], "runs": []} | (read_json(options.output) if options.keep else {})
     with document_of(options, "scale", 2) as document, work_folder(options.pool_dir) as work:
@@ -96,7 +97,7 @@ def main():
               f"({found['generate_ns_per_row']:.2f} ns a row, {found['generate_ns_per_nonzero']:.3f} ns a nonzero), "
               f"loaded in {found['load_s']:.1f} s, {found['peak_bytes'] / 2**30:.1f} GiB in all")
     if "beyond" in document:
-        print(f"{document['beyond']['nonzeros']:,} nonzeros: right to {document['beyond']['relative_error']:.1e}, "
+        print(f"{document['beyond']['nonzeros']:,} nonzeros: relative error {document['beyond']['relative_error']:.1e}, "
               f"{document['beyond']['ns_per_nonzero']:.2f} ns a nonzero")
 
 

@@ -7,13 +7,13 @@ process under `ringside run`, with the solver on core 0 and the analyzer on core
 without Ringside alternate with bursts of one of the methods below, which keep every x. Ratios are taken pair by pair,
 so that the drift of a shared machine cancels (with other load: sudo chrt -f 1). The methods:
   callback    scipy's cg with callback=ringside.scipy.callback(run)
-  streaming   as callback, with a setting that makes glibc's memcpy use non-temporal stores (GLIBC_TUNABLES)
-  in_place    cg as a NumPy loop that computes x directly in the step's array; compared with the loop without Ringside
-  copy_only   scipy's cg with a callback that copies x to other memory: the minimum for keeping x in a callback
+  streaming   as callback, but glibc's memcpy uses non-temporal stores (GLIBC_TUNABLES)
+  in_place    cg as a loop in NumPy that computes x in the step's own array, compared with the same loop without Ringside
+  copy_only   scipy's cg with a callback that copies x to other memory: the minimum cost of keeping x from a callback
   transfer    as callback, and the analyzer reduces in the pass that copies (--reduce transfer)
   no_analysis as callback, and x is a state, which the analyzer copies and does not reduce
   ringside_cg ringside.scipy.cg, which keeps x, r and p: 3 times the bytes
-The time of an iteration is that between two products with the matrix, so it excludes attaching. Pools are not synced
+The time of an iteration is the time between two products with the matrix, so it excludes attaching. Pools are not synced
 (--durability process). Needs SciPy, and the interpreter for which the package was built. Writes JSON."""
 
 import json
@@ -182,12 +182,13 @@ def measure(options):
 
 def main():
     parser = parser_of(__doc__)
-    parser.add_argument("--stencil", type=int, choices=(5, 7, 27), default=5, help="nonzeros of a row (default 5)")
+    parser.add_argument("--stencil", type=int, choices=(5, 7, 27), default=5, help="most nonzeros of a row (default 5)")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
-    parser.add_argument("--turns", type=int, default=5, help="processes of each way (default 5)")
-    parser.add_argument("--bursts", type=int, default=6, help="pairs of bursts in each (default 6; ringside_cg has 1)")
-    parser.add_argument("--iterations", type=int, default=15, help="of a burst (default 15)")
-    parser.add_argument("--buffers", type=int, default=2, help="of ringside run (default 2)")
+    parser.add_argument("--turns", type=int, default=5, help="processes for each method (default 5)")
+    parser.add_argument("--bursts", type=int, default=6,
+                        help="pairs of bursts in each process (default 6; ringside_cg has 1)")
+    parser.add_argument("--iterations", type=int, default=15, help="iterations of a burst (default 15)")
+    parser.add_argument("--buffers", type=int, default=2, help="--buffers of ringside run (default 2)")
     add_loop(parser, WAYS)
     options = parser.parse_args()
     if options.loop:

@@ -49,9 +49,9 @@ def main():
     parser = parser_of(__doc__)
     parser.add_argument("--matrix", default="grid:2000", help="(default grid:2000)")
     parser.add_argument("--solver", default="pagerank", help="(default pagerank)")
-    parser.add_argument("--ranks", type=int, default=2, help="and threads (default 2)")
-    parser.add_argument("--iterations", type=int, default=200, help="of a run (default 200)")
-    parser.add_argument("--pairs", type=int, default=9, help="of runs (default 9)")
+    parser.add_argument("--ranks", type=int, default=2, help="ranks, and threads of the one process (default 2)")
+    parser.add_argument("--iterations", type=int, default=200, help="iterations of a run (default 200)")
+    parser.add_argument("--pairs", type=int, default=9, help="pairs of runs (default 9)")
     options = parser.parse_args()
     head = {"matrix": options.matrix, "solver": options.solver, "ranks": options.ranks, "iterations": options.iterations}
     with document_of(options, "solver_ranks", **head) as document, work_folder(options.pool_dir) as work:

@@ -27,7 +27,7 @@ def plain(options, threads):
 
 
 def ours(options, threads):
-    """The same for the experiment, and also the rates with non-temporal stores."""
+    """{loop: GB/s} of the experiment. Includes the rates with non-temporal stores."""
     done = subprocess.run([options.bin / "ringside", "experiment", "stream", "--json", f"--threads={threads}",
                            f"--bytes={BYTES}", f"--repeats={options.repeats}"], check=True, capture_output=True)
     rows = [row for row in json.loads(done.stdout)["tables"]["rates"]["rows"] if row["memory"] == "dram"]
@@ -55,8 +55,8 @@ def measure(options):
 def main():
     parser = parser_of(__doc__, pool_dir=None)
     parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, len(os.sched_getaffinity(0))}),
-                        help="default: one, and all")
-    parser.add_argument("--repeats", type=int, default=30, help="of each loop in a run (default 30)")
+                        help="numbers of threads (default: 1, and one per core)")
+    parser.add_argument("--repeats", type=int, default=30, help="repeats of each loop in a run (default 30)")
     parser.add_argument("--rounds", type=int, default=11, help="measured rounds (default 11)")
     for result in measure(parser.parse_args())["results"]:
         for loop, found in result["ours_over_plain"].items():

@@ -135,7 +135,7 @@ class Bench:
 def main():
     parser = parser_of(__doc__, pool_dir="/dev/shm")
     parser.add_argument("--pairs", type=int, default=60)
-    parser.add_argument("--seconds", type=float, default=3, help="about how long a run takes")
+    parser.add_argument("--seconds", type=float, default=3, help="approximate time of a run (default 3)")
     options = parser.parse_args()
     with document_of(options, "telemetry") as document, work_folder(options.pool_dir) as work:
         bench = Bench(options, work)

@@ -67,7 +67,7 @@ void arrays_reserved() {
   const UniqueFd group(open(path.c_str(), O_WRONLY | O_CLOEXEC));
   const std::string pid = std::to_string(getpid());
   if (!group.valid() || write(group.get(), pid.data(), pid.size()) < 0) {
-    throw system_error("{}: cannot be entered: {}", path, errno_text(errno));
+    throw system_error("{}: cannot put this process into the group: {}", path, errno_text(errno));
   }
 }
 
@@ -89,7 +89,7 @@ std::uint64_t bytes_of(const std::string& text) {
 void* loaded_library(const char* variable, const char* file) {
   const char* given = std::getenv(variable);
   void* library = dlopen(given != nullptr ? given : file, RTLD_NOW | RTLD_GLOBAL);
-  if (library == nullptr) throw system_error("{} ({}=FILE names another): {}", file, variable, dlerror());
+  if (library == nullptr) throw system_error("{} (another library: {}=FILE): {}", file, variable, dlerror());
   return library;
 }
 

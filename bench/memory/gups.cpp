@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
                             .check(ringside::one_of({"uniform", "zipf"}));
                         line.option("--updates", updates, "Measured updates")
                             .check(ringside::whole_number_within(1, 1'000'000'000'000));
-                        line.option("--warm-updates", warm_updates, "Updates before them")
+                        line.option("--warm-updates", warm_updates, "Updates before the measured ones")
                             .check(ringside::whole_number_within(0, 1'000'000'000'000));
                       },
                       measure});

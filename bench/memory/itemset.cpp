@@ -166,14 +166,15 @@ Outcome measure(const Workload& workload) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_program(
-      argc, argv,
-      {"itemset", "Frequent itemsets in a tree that may be larger than DRAM; one thread",
-       [](ringside::CommandLine& line) {
-         line.option("--support", support_share, "Share of the baskets that makes a set frequent")
-             .check(ringside::number_within(1e-6, 1));
-         line.flag("--blocks", blocks, "Nodes lie in blocks of up to 1 MiB, not each in an allocation of its own");
-         line.option("--most-items", most_items, "Items of a set at most").check(ringside::whole_number_within(1, 100));
-       },
-       measure});
+  return run_program(argc, argv,
+                     {"itemset", "Frequent itemsets in a tree that may be larger than DRAM; one thread",
+                      [](ringside::CommandLine& line) {
+                        line.option("--support", support_share,
+                                    "A set is frequent if at least this share of the baskets contains it")
+                            .check(ringside::number_within(1e-6, 1));
+                        line.flag("--blocks", blocks, "Allocate the nodes in blocks of up to 1 MiB, not one by one");
+                        line.option("--most-items", most_items, "The most items of a set")
+                            .check(ringside::whole_number_within(1, 100));
+                      },
+                      measure});
 }

@@ -70,13 +70,13 @@ Outcome measure(const Workload& workload) {
 
 int main(int argc, char** argv) {
   return run_program(argc, argv,
-                     {"misses", "Misses a second by threads",
+                     {"misses", "Misses per second for each number of threads",
                       [](ringside::CommandLine& line) {
                         line.option("--granule", granule_bytes, "Bytes between two touched words")
                             .check(ringside::whole_number_within(4096, 1 << 21));
-                        line.option("--touches", most_touches, "Touches of a round")
+                        line.option("--touches", most_touches, "Touched words per round")
                             .check(ringside::whole_number_within(1, 1'000'000'000));
-                        line.flag("--stores", stores, "Write each word, too");
+                        line.flag("--stores", stores, "Also write each word");
                       },
                       measure});
 }

@@ -39,7 +39,7 @@ Json memory_of_process() {
 }  // namespace
 
 int run_program(int argc, char** argv, const Program& program) {
-  CommandLine line(program.what + "; as one line of JSON", "bench_memory_" + program.name);
+  CommandLine line(program.what + "; prints one line of JSON", "bench_memory_" + program.name);
   Workload workload;
   MemoryChoice memory;
   std::string data = "1G";
@@ -50,10 +50,11 @@ int run_program(int argc, char** argv, const Program& program) {
   line.option("--seed", workload.seed, "Seed of the data").check(whole_number_within(0, 1'000'000'000));
   line.option("--memory", memory.scheme, kMemorySchemes).value_name("SCHEME");
   line.option("--enter", memory.enter,
-              "File to write the process id to once the arrays are there: cgroup.procs of a "
+              "After the arrays are allocated, write the process id to this file: cgroup.procs of a "
               "memory cgroup")
       .value_name("FILE");
-  line.option("--timing", memory.timing, "Emulated far memory: none, or optane (305 ns + 4 GB/s read, 2 GB/s write)")
+  line.option("--timing", memory.timing,
+              "Timing of far memory: none, or optane (emulates 305 ns, reads at 4 GB/s, writes at 2 GB/s)")
       .check(one_of({"none", "optane"}));
   if (program.declare) program.declare(line);
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;

@@ -76,7 +76,7 @@ int run(int argc, char** argv) {
     const std::int64_t begin = now_ns();
     const CsrMatrix matrix =
         load_matrix({.matrix = matrix_name, .cache = false, .cache_dir = {}}, Orientation::kInLinks);
-    if (!matrix.value.empty()) throw usage_error("{}: found weights, expected a graph without", matrix_name);
+    if (!matrix.value.empty()) throw usage_error("{}: found weights, expected a graph without weights", matrix_name);
     const std::int64_t loaded = now_ns();
     product->load(matrix);
     const std::int64_t converted = now_ns();

@@ -29,7 +29,7 @@ class Petsc final : public Product {
     MPI_Comm_rank(PETSC_COMM_WORLD, &rank_);
     MPI_Comm_size(PETSC_COMM_WORLD, &size_);
     if (size_ != processes) {
-      throw usage_error("--threads {}: found {} processes, expected to be started by mpiexec -n {}", processes, size_,
+      throw usage_error("--threads {}: found {} processes, expected a start by mpiexec -n {}", processes, size_,
                         processes);
     }
     pin_process(rank_, size_);
@@ -45,7 +45,7 @@ class Petsc final : public Product {
     return std::to_string(PETSC_VERSION_MAJOR) + '.' + std::to_string(PETSC_VERSION_MINOR) + '.' +
            std::to_string(PETSC_VERSION_SUBMINOR);
   }
-  std::string what() const override { return "MatMult of AIJ, a process a core, with values"; }
+  std::string what() const override { return "MatMult of AIJ, one process per core, with values"; }
 
   void load(const CsrMatrix& matrix) override {
     const std::vector<std::uint64_t> bound =

@@ -95,7 +95,7 @@ FastWriter::FastWriter(const std::filesystem::path& path, std::uint32_t slots, s
     if (waitpid(child_, nullptr, WNOHANG) != 0) child_ = -1;
     usleep(1000);
   }
-  if (child_ <= 0) throw system_error("{}: the process that was to write it has ended", path.string());
+  if (child_ <= 0) throw system_error("{}: the process that writes this pool has ended", path.string());
 }
 
 FastWriter::~FastWriter() {
@@ -131,7 +131,7 @@ HeldViews hold_views(const RingReader& reader, std::uint64_t views, std::uint64_
     bool whole = are_words_of(view, iteration, 0, words / 2);
     const bool waits = wait_every != 0 && result.held % wait_every == 0;
     if (waits && !reader.next(step.header().commit_seq + 2 * slots, std::chrono::minutes(1))) {
-      throw peer_error("no step was committed for a minute after {}", iteration);
+      throw peer_error("no step was committed for a minute after iteration {}", iteration);
     }
     whole = are_words_of(view, iteration, words / 2, words) && whole;
     if (step.release() == HeldStatus::kOverwritten) {

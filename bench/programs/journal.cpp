@@ -111,7 +111,7 @@ double append_all(const std::string& pool, JournalKind kind, std::uint64_t journ
     while (reader.next(0)) continue;
     *read_s = seconds_since(begin_ns);
     if (reader.newest_seq() < records || !reader.damage().empty()) {
-      throw damage_error("{}: the journal does not hold what was appended: {}", pool, reader.damage());
+      throw damage_error("{}: the journal does not have the appended records: {}", pool, reader.damage());
     }
   }
   JournalWipe(pool).overwrite();
@@ -143,7 +143,9 @@ Json measure(const std::string& folder, JournalKind kind, std::uint64_t journal_
 int main(int argc, char** argv) {
   using namespace ringside;
   using namespace ringside::bench;
-  BenchProgram program("journal", "Records appended to the journal a second, plain files against libpmemlog; as JSON");
+  BenchProgram program(
+      "journal",
+      "How many records per second are appended to the journal, in plain files and with libpmemlog; prints JSON");
   std::uint64_t file_records = 400'000;
   std::uint64_t pmemlog_records = 5'000;
   std::uint64_t journal_bytes = std::uint64_t{64} << 20;
@@ -152,12 +154,13 @@ int main(int argc, char** argv) {
   program.line.option("--file-records", file_records, "Records appended to plain files")
       .check(whole_number_within(1000, 1 << 30));
   program.line
-      .option("--pmemlog-records", pmemlog_records, "Records appended to libpmemlog off DAX, which syncs each append")
+      .option("--pmemlog-records", pmemlog_records,
+              "Records appended with libpmemlog without DAX, which syncs each append")
       .check(whole_number_within(1000, 1 << 30));
   program.line.option("--journal-bytes", journal_bytes, "Size of the journal")
       .check(whole_number_within(4 << 20, 1 << 30));
   program.line.option("--repeats", repeats, "Measured repeats").check(whole_number_within(3, 1000));
-  program.line.option("--folders", folders, "Where the journal is made").comma_separated();
+  program.line.option("--folders", folders, "Folders in which the journal is made, in turn").comma_separated();
   return program.run(argc, argv, [&](Json& report) {
     const std::vector<std::string> encoded = encoded_records();
     report["record_bytes"] = encoded.back().size();

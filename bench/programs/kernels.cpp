@@ -201,7 +201,8 @@ Json measure(const CsrMatrix& matrix, const std::vector<MatrixFormat>& formats, 
       const Change solved = t.solver->iterate(t.x[old].data(), t.x[1 - old].data());
       const double ms = milliseconds_since(start);
       // About the tolerance: ranks add up to 1, and the plain loop adds millions of them without compensation.
-      if (std::fabs(change - solved.l1) > 1e-9 * solved.l1 + 1e-11) throw damage_error("the plain loop disagrees");
+      if (std::fabs(change - solved.l1) > 1e-9 * solved.l1 + 1e-11)
+        throw damage_error("the plain loop and the solver computed different changes");
       if (k < 0) continue;
       t.ms.push_back(ms);
       t.over_plain.push_back(loop / ms);
@@ -240,7 +241,8 @@ int main(int argc, char** argv) {
   using namespace ringside;
   using namespace ringside::bench;
   BenchProgram program(
-      "kernels", "Time of one PageRank iterate in each format a matrix can have, against memory bandwidth; as JSON");
+      "kernels",
+      "Time of one PageRank iterate in each format of a matrix, compared with a copy in memory; prints JSON");
   std::vector<std::string> matrices = {"grid:2000"};
   std::vector<std::string> names = {"csr", "bands", "packed", "ranked"};
   std::vector<int> threads = {1, 2};
@@ -252,7 +254,7 @@ int main(int argc, char** argv) {
       .comma_separated()
       .check(whole_number_within(1, 1024));
   program.line.option("--repeats", repeats, "measurements of each kind").check(whole_number_within(5, 100000));
-  program.line.option("--cache-dir", cache_dir, "folder for binary caches of the matrices (default: none is kept)");
+  program.line.option("--cache-dir", cache_dir, "folder for binary caches of the matrices (default: no cache is kept)");
   return program.run(argc, argv, [&](Json& report) {
     std::vector<MatrixFormat> formats;
     for (const std::string& name : names) formats.push_back(format_named(name));
@@ -260,7 +262,7 @@ int main(int argc, char** argv) {
     for (const std::string& name : matrices) {
       const CsrMatrix matrix =
           load_matrix({.matrix = name, .cache = !cache_dir.empty(), .cache_dir = cache_dir}, Orientation::kInLinks);
-      if (!matrix.value.empty()) throw usage_error("{}: found a matrix with values, expected one without", name);
+      if (!matrix.value.empty()) throw usage_error("{}: found a matrix with values, expected one without values", name);
       Json entry = {
           {"matrix", name.substr(name.rfind('/') + 1)}, {"rows", matrix.rows}, {"nonzeros", matrix.nonzeros()}};
       for (const int count : threads) entry["results"].push_back(measure(matrix, formats, count, repeats));

@@ -92,8 +92,8 @@ int main(int argc, char** argv) {
   using namespace ringside;
   using namespace ringside::bench;
   BenchProgram program("leases",
-                       "What the lock calls of a step cost, and whether a reader of many steps in place ever misses "
-                       "that one was overwritten; as JSON. Exit code 5 if it does");
+                       "What the lock calls of a step cost, and whether a reader of many steps in place ever fails to "
+                       "notice that a step was overwritten (then exit code 5); prints JSON");
   std::vector<int> slots = {3, 8};
   std::uint64_t views = 1'000'000;
   std::uint64_t words = 512;
@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
   program.line.option("--views", views, "Steps to hold on each ring").check(whole_number_within(1, 1'000'000'000));
   program.line.option("--words", words, "Words of a step").check(whole_number_within(2, 1 << 20));
   program.line.option("--repeats", repeats, "Measured repeats of the calls").check(whole_number_within(5, 10'000));
-  program.line.option("--folder", folder, "Where the files are made");
+  program.line.option("--folder", folder, "Folder in which the files are made");
   const int code = program.run(argc, argv, [&](Json& report) {
     report["folder"] = folder;
     for (const int others : {0, 1, 16, 256}) report["calls"].push_back(measure_calls(folder, others, repeats));

@@ -68,7 +68,7 @@ cpu_set_t allowed_cores() {
   cpu_set_t cores;
   CPU_ZERO(&cores);
   if (sched_getaffinity(0, sizeof cores, &cores) != 0) {
-    throw system_error("cannot ask which cores may be used: sched_getaffinity: {}", errno_text(errno));
+    throw system_error("cannot read the cores of this process: sched_getaffinity: {}", errno_text(errno));
   }
   return cores;
 }
@@ -81,7 +81,7 @@ std::vector<int> cores_for(int threads) {
     if (CPU_ISSET(static_cast<std::size_t>(core), &allowed)) cores.push_back(core);
   }
   if (threads > static_cast<int>(cores.size())) {
-    throw usage_error("--threads {}: this process may use {} core(s) only; a figure on shared cores means nothing",
+    throw usage_error("--threads {}: this process may use only {} core(s), and a figure on shared cores means nothing",
                       threads, cores.size());
   }
   return cores;
@@ -138,8 +138,8 @@ void pin_to_core(int core) {
   CPU_ZERO(&cores);
   if (core >= 0 && core < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(core), &cores);
   if (sched_setaffinity(0, sizeof cores, &cores) != 0) {
-    throw system_error("cannot run on core {} ({}); the first one this process may use is {}", core, errno_text(errno),
-                       first_allowed_core());
+    throw system_error("cannot run on core {} ({}); the first core that this process may use is {}", core,
+                       errno_text(errno), first_allowed_core());
   }
 }
 

@@ -103,11 +103,11 @@ Json measure(int threads, std::uint32_t stride) {
 int main(int argc, char** argv) {
   using namespace ringside;
   using namespace ringside::bench;
-  BenchProgram program("many_nonzeros", "One PageRank iterate of more than 2^31 nonzeros, checked");
+  BenchProgram program("many_nonzeros", "One PageRank iterate of more than 2^31 nonzeros, whose values are checked");
   int threads = 2;
   std::uint32_t stride = 499;
   program.line.option("--threads", threads, "threads").check(whole_number_within(1, 1024)).show_default();
-  program.line.option("--stride", stride, "distance of a row's columns")
+  program.line.option("--stride", stride, "distance between the columns of a row's nonzeros")
       .check(whole_number_within(1, 500))
       .show_default();
   return program.run(argc, argv, [&](Json& report) { report.update(measure(threads, stride)); });

@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
    * claims, publishes and whole steps; the median of a publish. */
   double sums[FIGURES] = {0};
   double* publishes = malloc((size_t)steps * sizeof(double));
-  if (publishes == NULL) die("memory", "there is not enough");
+  if (publishes == NULL) die("memory", "there is not enough for the publishes' times");
   const double begun = MPI_Wtime();
   for (int k = 0; k < steps; ++k) {
     const double at_claim = MPI_Wtime();
@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
   ringside_mpi_free(writer);
 
   double* all = malloc((size_t)ranks * sizeof sums);
-  if (all == NULL) die("memory", "there is not enough");
+  if (all == NULL) die("memory", "there is not enough for the ranks' figures");
   MPI_Gather(sums, FIGURES, MPI_DOUBLE, all, FIGURES, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   if (rank == 0) {
     printf("{\"alpha_s\": %.9f, \"ranks\": [", alpha);

@@ -39,7 +39,7 @@ double sum_of(const double* x, std::size_t rows) noexcept {
 
 int run(int argc, char** argv) {
   if (argc < 2) {
-    std::fputs("bench_plug_in_cost FILE.so:NAME [ENTRIES]\n", stderr);
+    std::fputs("usage: bench_plug_in_cost FILE.so:NAME [ENTRIES]\n", stderr);
     return 2;
   }
   const std::uint64_t entries = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 4'000'000;

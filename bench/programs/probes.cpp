@@ -111,7 +111,9 @@ int main(int argc, char** argv) {
   using namespace ringside;
   using namespace ringside::bench;
   BenchProgram program(
-      "probes", "How often the probes of caches are right about simulated ones, and what they report here; as JSON");
+      "probes",
+      "How often the probes of caches are right about simulated caches, and what they report on this machine; prints "
+      "JSON");
   int hierarchies = 100;
   int first_seed = 1;
   int machine_runs = 10;
@@ -119,14 +121,14 @@ int main(int argc, char** argv) {
   bool no_library = false;
   program.line.option("--hierarchies", hierarchies, "Simulated hierarchies of random geometry")
       .check(whole_number_within(0, 100'000));
-  program.line.option("--first-seed", first_seed, "Seed of the first one; the next has the next seed")
+  program.line.option("--first-seed", first_seed, "Seed of the first hierarchy; each following one has the next seed")
       .check(whole_number_within(1, 1 << 30));
-  program.line.option("--machine-runs", machine_runs, "How often this machine is asked")
+  program.line.option("--machine-runs", machine_runs, "How often this machine is probed")
       .check(whole_number_within(0, 1'000));
   program.line.option("--far", far_folder, "Folder of far memory for libringside_memory")
       .value_name("FOLDER")
       .show_default();
-  program.line.flag("--no-library", no_library, "libringside_memory is not asked");
+  program.line.flag("--no-library", no_library, "Do not probe libringside_memory");
   return program.run(argc, argv, [&](Json& report) {
     report["simulated"] = simulated(first_seed, hierarchies);
     report["simulated"]["first_seed"] = first_seed;

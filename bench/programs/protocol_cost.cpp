@@ -131,7 +131,7 @@ Commit commit_one(RingWriter& writer, const double* x, std::uint64_t k) {
   fine = writer.commit() == CommitStatus::kOk && fine;
   commit.commit_ms = milliseconds_since(copied_ns);
   commit.ms = milliseconds_since(begin_ns);
-  if (!fine) throw system_error("the benchmark's ring cannot be committed to");
+  if (!fine) throw system_error("the benchmark cannot commit to its ring");
   return commit;
 }
 
@@ -219,7 +219,7 @@ int main(int argc, char** argv) {
   using namespace ringside::bench;
   BenchProgram program(
       "protocol_cost",
-      "What the hashes and the fences of a commit cost on DAX-like memory, with and without them; as JSON");
+      "What the hashes and the fences of a commit cost on DAX-like memory: commits with and without them; prints JSON");
   std::uint64_t rows = 4'000'000;
   std::uint32_t slots = 8;
   std::vector<int> threads = {1, 2};
@@ -230,8 +230,8 @@ int main(int argc, char** argv) {
   program.line.option("--threads", threads, "Numbers of threads to measure with")
       .comma_separated()
       .check(whole_number_within(1, 1024));
-  program.line.option("--rounds", rounds, "Measured rounds, each of one commit in every way")
+  program.line.option("--rounds", rounds, "Measured rounds, each with one commit of every kind")
       .check(whole_number_within(5, 100'000));
-  program.line.option("--folder", folder, "Where the pool is made: a tmpfs, best mounted with huge=always");
+  program.line.option("--folder", folder, "Folder in which the pool is made: a tmpfs, best mounted with huge=always");
   return program.run(argc, argv, [&](Json& report) { measure_all(rows, slots, threads, rounds, folder, report); });
 }

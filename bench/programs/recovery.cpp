@@ -29,7 +29,7 @@ namespace ringside::bench {
 namespace {
 
 void demand(bool holds, const char* what) {
-  if (!holds) throw damage_error("the benchmark's pool has not {}", what);
+  if (!holds) throw damage_error("the benchmark's pool failed: {}", what);
 }
 
 /// A full ring in a file that this object makes and removes.
@@ -51,9 +51,9 @@ class FullRing {
       step.iteration = k;
       const bool committed = writer.begin() == CommitStatus::kOk;
       writer.copy(x.data(), {.descriptor = step});
-      demand(committed && writer.commit() == CommitStatus::kOk, "taken an iterate");
+      demand(committed && writer.commit() == CommitStatus::kOk, "an iterate was not committed");
     }
-    demand(writer.finish() == 0, "been synced");
+    demand(writer.finish() == 0, "it was not synced");
   }
   ~FullRing() { std::filesystem::remove(path_); }
   FullRing(const FullRing&) = delete;
@@ -87,19 +87,19 @@ void measure_once(const FullRing& ring, std::uint32_t slots, bool cold, Samples&
     const RingReader reader = RingReader::open(ring.path());
     const std::size_t kept = reader.recover().kept.size();
     samples.reader_ms.push_back(milliseconds_since(begin_ns));
-    demand(kept == slots, "every iterate for its reader");
+    demand(kept == slots, "its reader does not have every iterate");
   }
   if (cold) ring.drop();
   begin_ns = now_ns();
   const RingPool pool = RingPool::open(ring.path());
   RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kPower);
   samples.owner_ms.push_back(milliseconds_since(begin_ns));
-  demand(writer.committed() == slots, "every iterate for its owner");
+  demand(writer.committed() == slots, "its owner does not have every iterate");
 
   begin_ns = now_ns();
   writer.begin_run(ring.run(), x_only_catalogue(ring.run().entries));
   samples.begin_run_ms.push_back(milliseconds_since(begin_ns));
-  demand(writer.finish() == 0, "been synced");
+  demand(writer.finish() == 0, "it was not synced");
 }
 
 Json measure(const FullRing& ring, std::uint32_t slots, bool cold, int repeats) {
@@ -119,16 +119,17 @@ int main(int argc, char** argv) {
   using namespace ringside;
   using namespace ringside::bench;
   BenchProgram program(
-      "recovery", "How long a pool takes to open and recover, headers only, for its owner and for a reader; as JSON");
+      "recovery",
+      "How long its owner and a reader take to open and recover a pool, without reading iterates; prints JSON");
   std::uint64_t rows = 4'000'000;
   std::uint32_t slots = 8;
   int repeats = 31;
   std::string folder = ".";
   program.line.option("--rows", rows, "Doubles in one iterate").check(whole_number_within(1000, 1 << 30));
   program.line.option("--slots", slots, "Slots of the ring").check(whole_number_within(3, 1024));
-  program.line.option("--repeats", repeats, "Measured repeats, warm and cold each")
+  program.line.option("--repeats", repeats, "Measured repeats with a warm and with a cold page cache")
       .check(whole_number_within(5, 10'000));
-  program.line.option("--folder", folder, "Where the pool is made");
+  program.line.option("--folder", folder, "Folder in which the pool is made");
   return program.run(argc, argv, [&](Json& report) {
     const FullRing ring(folder, rows, slots);
     report.update({{"rows", rows},

@@ -130,7 +130,7 @@ class Nodes {
     const std::int64_t begin_ns = now_ns();
     nodes_[0]->add(step_++);
     while (!is_collected_.load()) {
-      if (now_ns() - begin_ns > kPatienceNs) throw system_error("step {} did not come back", step_ - 1);
+      if (now_ns() - begin_ns > kPatienceNs) throw system_error("step {}: the round did not end in time", step_ - 1);
       std::this_thread::sleep_for(std::chrono::microseconds(10));
     }
     return static_cast<double>(now_ns() - begin_ns) * 1e-9;
@@ -289,9 +289,10 @@ Json measure_exact_sums(int repeats) {
 int main(int argc, char** argv) {
   using namespace ringside;
   using namespace ringside::bench;
-  BenchProgram program("rounds",
-                       "How long a step's state takes round the analyzers of several nodes, and exact sums of a field "
-                       "in boxes; as JSON");
+  BenchProgram program(
+      "rounds",
+      "How long a step's state takes to pass the analyzers of several nodes, and how long exact sums of "
+      "a field in boxes take; prints JSON");
   std::vector<int> nodes = {2, 4, 8};
   std::vector<int> entries = {1024, 1 << 22};
   int repeats = 501;
@@ -303,7 +304,7 @@ int main(int argc, char** argv) {
       .comma_separated()
       .check(whole_number_within(1024, 1 << 26));
   program.line.option("--repeats", repeats, "Measured rounds").check(whole_number_within(5, 100'000));
-  program.line.option("--folder", folder, "Where sockets and a journal are made for a while");
+  program.line.option("--folder", folder, "Folder for temporary sockets and a temporary journal");
   return program.run(argc, argv, [&](Json& report) {
     prctl(PR_SET_TIMERSLACK, 1);  // sleeps of microseconds end in time
     report["repeats"] = repeats;

@@ -350,15 +350,14 @@ void measure(std::size_t rows, int repeats, int core, Json& result) {
 int main(int argc, char** argv) {
   using namespace ringside;
   using namespace ringside::bench;
-  BenchProgram program("transfer",
-                       "What copying, hashing and reducing one iterate costs, against the memory's own speed");
+  BenchProgram program("transfer", "What copying, hashing and reducing one iterate costs, compared with a bare copy");
   std::size_t rows = 4'000'000;
   int repeats = 31;
   int core = -1;
   program.line.option("--rows", rows, "Doubles in one iterate")
       .check(whole_number_within(1000, std::uint64_t{1} << 31));
   program.line.option("--repeats", repeats, "Measured repeats of each pair").check(whole_number_within(5, 10'000));
-  program.line.option("--core", core, "The core to run on (default: the lowest this process may use)");
+  program.line.option("--core", core, "The core to run on (default: the lowest core that this process may use)");
   return program.run(argc, argv,
                      [&](Json& report) { measure(rows, repeats, core >= 0 ? core : first_allowed_core(), report); });
 }

@@ -70,11 +70,11 @@ Json measured(const std::string& folder) {
 int main(int argc, char** argv) {
   using namespace ringside;
   using namespace ringside::bench;
-  BenchProgram program("trapped_calls", "What the filter and the handler of system calls cost; as JSON");
+  BenchProgram program("trapped_calls", "What the filter and the handler of system calls cost; prints JSON");
   std::string folder = "/dev/shm";
   program.line.option("--calls", calls, "Calls that are timed together").check(whole_number_within(1, 100'000'000));
-  program.line.option("--repeats", repeats, "How often").check(whole_number_within(1, 10'000));
-  program.line.option("--folder", folder, "Of the far memory and of the file that is read").value_name("FOLDER");
+  program.line.option("--repeats", repeats, "Measured repeats").check(whole_number_within(1, 10'000));
+  program.line.option("--folder", folder, "Folder of the far memory and of the file that is read").value_name("FOLDER");
   return program.run(argc, argv, [&](Json& report) {
     pin_to_core(first_allowed_core());
     report["calls"] = measured(folder);

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes the README's pictures again, of a real run on this machine: tail.png and page.png, beside this script.
 
-The run solves grid:2000 with damping 0.99. `ringside tail --since 1s` runs in a terminal of 132 columns; Chromium draws the
-lines that it printed, with the terminal's colours, below its command. The page is that of `ringside serve` amid the run. Needs
-Chromium, its driver and python3-selenium (deploy/test.sh --all installs them), and two idle cores: figures of a busy machine
-would mislead."""
+The run solves grid:2000 with damping 0.99. `ringside tail --since 1s` runs in a terminal of 132 columns; Chromium draws this
+command and, below it, the lines that it printed, with the terminal's colours. The page is the one that `ringside serve` shows
+during the run. Needs Chromium, its driver and python3-selenium (deploy/test.sh --all installs them), and two idle cores,
+because figures of a busy machine would be misleading."""
 
 import argparse
 import codecs
@@ -70,7 +70,8 @@ def resize(browser, width, height):
 
 
 def terminal_output(command, environment, enough):
-    """What the command prints to a terminal of COLUMNS until it has printed so many lines, as text with escape sequences."""
+    """The command's output on a terminal with COLUMNS columns, as text with escape sequences, until it has printed `enough`
+    lines."""
     ours, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
     environment = {**environment, "TERM": "xterm-256color", "LANG": "C.UTF-8"}
@@ -93,7 +94,7 @@ def terminal_output(command, environment, enough):
 
 
 def as_html(text):
-    """The lines as a terminal shows them: colour, bold and faint of the escape sequences become styles."""
+    """The lines as a terminal shows them: escape sequences for colours, bold and faint text become styles."""
     shown, style = [], ""
     for part in re.split(r"(\x1b\[[0-9;]*[A-Za-z])", text.replace("\r\n", "\n").replace("\r", "")):
         if not part.startswith("\x1b["):
@@ -112,8 +113,8 @@ def as_html(text):
 
 
 def without_filters(data):
-    """The same picture of 8 bits and three colours. Where most of it is flat, lines compress better without PNG's filters, which
-    Chromium applies."""
+    """The same PNG (three colours, 8 bits each) without the filters that Chromium applies. Pictures that are mostly flat compress
+    better without them."""
     chunks, at = {}, 8
     while at < len(data):
         length, kind = struct.unpack_from(">I4s", data, at)

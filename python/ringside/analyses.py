@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A user's own analyses: `reduction` registers a function of a step. `ringside run --analyze FILE.py` and `ringside
-analyze POOL FILE.py` call the function (analyze.py). A program that only imports the file registers the function, but
-does not call it."""
+"""Analyses of a user's own: `reduction` registers a function of a step. `ringside run --analyze FILE.py` and `ringside analyze
+POOL FILE.py` call it (analyze.py). If a program only imports the file, the function is registered but not called."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ _registered: dict[str, Reduction] = {}
 
 
 def is_name(text: Any) -> bool:
-    """Whether a result may have this name: 1 to 63 letters, digits, _, . or -, not beginning with a digit, . or -."""
+    """Whether `text` is a valid name of a result: 1 to 63 letters, digits, _, . or -, not beginning with a digit, . or -."""
     return isinstance(text, str) and _NAME.match(text) is not None
 
 
@@ -55,8 +54,8 @@ def reduction(name: str | Callable[..., Any] | None = None, *, every: int = 1) -
             return float((step["x"] ** 2).sum())
 
     A number is recorded as `analysis.energy`, the entries of a dict as `analysis.energy.KEY`. name: by default the
-    function's name. every: the function gets only steps whose iteration is a multiple of this number. The function
-    itself is not changed.
+    function's name. every: the function is called only for steps whose iteration is a multiple of this number. The
+    function itself is not changed.
     """
     if callable(name):  # used as @ringside.reduction, without parentheses
         return reduction()(name)
@@ -65,8 +64,8 @@ def reduction(name: str | Callable[..., Any] | None = None, *, every: int = 1) -
     def register(function: _Function) -> _Function:
         chosen = getattr(function, "__name__", None) if name is None else name
         if not is_name(chosen):
-            raise UsageError(f"the name of a reduction: found {chosen!r}, expected 1 to 63 letters, digits, _, . or -, and no "
-                             "digit, . or - first")
+            raise UsageError(f"the name of a reduction: found {chosen!r}, expected 1 to 63 letters, digits, _, . or -, "
+                             "beginning with a letter or _")
         before = _registered.get(str(chosen))
         if before is not None and not _is_again(before.function, function):
             raise UsageError(f"two reductions have the name {chosen!r}; expected each name once")
@@ -82,12 +81,12 @@ def reduction(name: str | Callable[..., Any] | None = None, *, every: int = 1) -
 
 
 def registered() -> list[Reduction]:
-    """All functions that were registered in this process, in the order of their first registration."""
+    """All functions registered in this process, in the order of their first registration."""
     return list(_registered.values())
 
 
 def _is_again(before: Callable[..., Any], now: Callable[..., Any]) -> bool:
-    """Whether the same definition was executed again, as by importlib.reload or in a cell of a notebook."""
+    """Whether `now` is the definition of `before`, executed again, as by importlib.reload or by a cell of a notebook."""
     old, new = getattr(before, "__code__", None), getattr(now, "__code__", None)
     if old is None or new is None or before.__qualname__ != now.__qualname__:
         return False

@@ -34,7 +34,7 @@ _MOST_WHY_CHARACTERS = 4096
 
 
 class _MarkedLines(io.RawIOBase):
-    """Standard error, in lines; each line begins with the name of the function that runs."""
+    """Standard error. Each line begins with the name of the function that runs."""
 
     def __init__(self) -> None:
         self.name = ""
@@ -60,7 +60,7 @@ class _MarkedLines(io.RawIOBase):
         return len(text)
 
     def end_line(self) -> None:
-        """Writes a last line that the function has not ended."""
+        """Writes the last line if the function has not ended it with a newline."""
         if self._partial:
             self._put(self._partial)
             self._partial = b""
@@ -72,8 +72,7 @@ class _MarkedLines(io.RawIOBase):
 
 
 class _Marked(io.TextIOBase):
-    """Standard output and standard error of the user's functions, as text. `buffer` takes bytes, as for an ordinary
-    text stream."""
+    """Standard output and error of the user's functions, as text. `buffer` takes bytes, like sys.stdout.buffer."""
 
     def __init__(self, buffer: _MarkedLines) -> None:
         self.buffer = buffer
@@ -98,8 +97,7 @@ class _Marked(io.TextIOBase):
 
 
 class _Copies:
-    """Detects copies of this process that os.fork has made: a copy that returns from the user's function must end
-    then."""
+    """Copies of this process that os.fork has made. A copy in which the user's function returns ends at that point."""
 
     def __init__(self, descriptors: list[int]) -> None:
         self.is_copy = False
@@ -219,8 +217,8 @@ class Worker:
                 return  # the step belongs to the next run
 
     def _look_at(self, pool: Pool, commit_seq: int, *, kept: StepInfo | None = None) -> None:
-        """Calls the functions that are due, and sends what they return. kept: the step, if the steps of a pool were
-        listed. If a run is followed, gaps between steps are counted."""
+        """Calls the functions that are due, and sends what they return. kept: the step, if the kept steps of a pool are
+        analyzed. None: a run is followed, and the steps that are missing before this one are counted."""
         try:
             step = pool.hold(commit_seq)
         except NotKeptError:  # overwritten; with the next step, the gap is counted
@@ -274,9 +272,9 @@ class Worker:
         return {"kind": "result", "names": names, "values": values} if names else {"kind": "nothing"}
 
     def _end_copy(self) -> NoReturn:
-        """Called in a process that os.fork has made, and that has returned from the function."""
+        """Ends a process that os.fork has made and in which the user's function has returned."""
         if self._copies.is_first:
-            print("forked; a copy of the process that comes back from the function ends there", file=self._said)
+            print("called os.fork; a copy of the process in which the function returns ends at that point", file=self._said)
         os._exit(0)
 
     def _stop(self, why: str) -> NoReturn:
@@ -284,8 +282,7 @@ class Worker:
         os._exit(0)
 
     def _count_gap(self, info: StepInfo) -> None:
-        """Counts the steps between the last processed one and this one as skipped: they were overwritten before they
-        could be processed."""
+        """Counts the steps between the last one and this one, which were overwritten before their turn, as skipped."""
         before, iteration = self._last
         missed = info.commit_seq - before - 1
         if missed <= 0:
@@ -305,7 +302,7 @@ class Worker:
             data = data[os.write(self._results, data):]
 
     def _command(self, *, wait: bool) -> dict[str, Any] | None:
-        """The next command; {"end": 1} when the process that gives commands has ended."""
+        """The next command: {"end": 1} if the process that gives commands has ended, None if there is none yet."""
         while b"\n" not in self._unread:
             if not select.select([self._commands], [], [], None if wait else 0)[0]:
                 return None
@@ -319,8 +316,7 @@ class Worker:
 
 
 def _results_of(name: str, returned: Any) -> tuple[list[str], list[str]]:
-    """The full names, and 16 hexadecimal digits for each double, because JSON has no NaN, and decimal digits lose
-    bits."""
+    """The results' full names, and each double as 16 hexadecimal digits: JSON has no NaN, and decimal digits lose bits."""
     if returned is None:
         return [], []
     if not isinstance(returned, dict):
@@ -329,7 +325,8 @@ def _results_of(name: str, returned: Any) -> tuple[list[str], list[str]]:
         raise UsageError(f"{len(returned)} results; expected at most {MOST_RESULTS}")
     for key in returned:
         if not is_name(key):
-            raise UsageError(f"a result: found the name {key!r}, expected 1 to 63 letters, digits, _, . or -, and no digit, . or - first")
+            raise UsageError(f"a result: found the name {key!r}, expected 1 to 63 letters, digits, _, . or -, "
+                             "beginning with a letter or _")
     return [f"analysis.{name}.{key}" for key in returned], [_digits(value) for value in returned.values()]
 
 
@@ -349,7 +346,7 @@ def _shown(value: Any) -> str:
 
 
 def _line_in(found: TracebackType | None, path: str) -> int | None:
-    """The number of the last line in a traceback that belongs to this file."""
+    """The last line of the file `path` in a traceback."""
     line = None
     while found is not None:
         frame: FrameType = found.tb_frame
@@ -387,9 +384,8 @@ def main() -> int:
 
 
 def _leave_threads(status: int) -> None:
-    """Ends the process if Python would wait for threads that the user's functions have started, because such a thread
-    may never end. Otherwise returns, and Python ends as usual. In both cases, the functions of atexit are called, and
-    open files are flushed."""
+    """Ends the process if Python would wait for threads that the user's functions have started, because a thread may never end.
+    Otherwise returns, and Python ends as usual. In both cases, functions of atexit are called, and open files are flushed."""
     if all(one.daemon or one is threading.main_thread() for one in threading.enumerate()):
         return
     atexit._run_exitfuncs()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks arguments before the library gets them or NumPy converts them, and refuses each invalid one in one line;
-converts arrays of other libraries to NumPy arrays; and determines the solver's default name."""
+"""Checks arguments before the library gets them or NumPy converts them (each refusal is one line). Also converts other
+libraries' arrays to NumPy arrays, and gives the solver's default name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _IN_MAIN_MEMORY = (1, 3, 11, 13)  # DLDeviceType of dlpack.h: kDLCPU, kDLCUDAHos
 
 
 def text_of(what: str, given: Any) -> str:
-    """A text without a NUL, because in C the text would end there. what: the subject of the error's line."""
+    """`given`, if it is a text without a NUL, at which a text in C would end. what: the beginning of an error's line."""
     if not isinstance(given, str):
         raise UsageError(f"{what}: found {_shown(given)}, expected a text")
     if "\0" in given:
@@ -30,12 +30,13 @@ def text_of(what: str, given: Any) -> str:
     try:
         given.encode()
     except UnicodeEncodeError as error:
-        raise UsageError(f"{what}: {given!r} has no UTF-8 at character {error.start}; expected a text that has") from None
+        raise UsageError(f"{what}: {given!r} cannot be encoded as UTF-8 at character {error.start}; expected a text that "
+                         "can") from None
     return given
 
 
 def path_of(what: str, given: Any) -> bytes:
-    """A path in the form in which the system takes it."""
+    """A path as bytes, as system calls take it."""
     try:
         path = os.fsencode(given)
     except (TypeError, UnicodeEncodeError):
@@ -46,7 +47,7 @@ def path_of(what: str, given: Any) -> bytes:
 
 
 def whole(what: str, given: Any, least: int = 0, most: int = 2**64 - 1) -> int:
-    """A whole number of Python or NumPy. 3.0 is refused."""
+    """`given` as an int, if it is a whole number of Python or of NumPy. 3.0 is refused."""
     try:
         number = operator.index(given)
     except TypeError:
@@ -59,7 +60,7 @@ def whole(what: str, given: Any, least: int = 0, most: int = 2**64 - 1) -> int:
 
 
 def in_slice(chosen: slice, entries: Sequence[_Entry], iterations: Sequence[int]) -> list[_Entry]:
-    """The entries in a slice of iterations, such as pool[10:20] or pool[-3:]. A negative bound counts from the end."""
+    """The entries that a slice of iterations selects, as in pool[10:20] and pool[-3:]. A negative bound counts from the end."""
     begin, end = (None if bound is None else whole("a slice of iterations", bound, -2**63) for bound in (chosen.start, chosen.stop))
     stride = whole("the stride of a slice of iterations", 1 if chosen.step is None else chosen.step, 1)
     count = len(entries)
@@ -69,8 +70,7 @@ def in_slice(chosen: slice, entries: Sequence[_Entry], iterations: Sequence[int]
 
 
 class Unfit(Exception):
-    """Something is not as expected. For a tree, `path` has the path from the leaf to the top; parts are added as the
-    calls return."""
+    """A value that is not as expected. In a tree, `path` leads from the value to the top: each returning call adds one part."""
 
     def __init__(self, found: str, expected: str) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ class Unfit(Exception):
         self.path: list[str] = []
 
     def refused(self, what: str) -> UsageError:
-        """The exception that is raised in place of this one. what: the subject of its line."""
+        """The exception to raise instead. what: the beginning of its line."""
         return UsageError(f"{what}{''.join(reversed(self.path))}: found {self.found}; expected {self.expected}")
 
 
@@ -99,17 +99,15 @@ def plain_array(given: Any) -> npt.NDArray[Any]:
         return given
     array, foreign = array_and_foreign(given)
     if foreign:
-        raise Unfit(f"an array of {foreign}, which NumPy does not have", "a dtype that it has, for instance x.float()")
+        raise Unfit(f"an array of {foreign}, which NumPy does not have", "a dtype of NumPy, for instance x.float()")
     return array
 
 
 def array_and_foreign(given: Any) -> tuple[npt.NDArray[Any], str]:
-    """Returns the array and "". If NumPy does not have the dtype, returns an array of unsigned integers with the same
-    bits, and the name of the dtype.
+    """The array, and an empty text. If NumPy does not have the dtype: the bits as unsigned integers, and the dtype's name.
 
-    Raises Unfit if the array would not contain what was given. This is the case for masks and missing entries
-    (numpy.asarray would take the values below them), for columns of several dtypes (numpy.asarray would convert them),
-    and for objects.
+    Raises Unfit for objects, and for data that numpy.asarray would change: masks and missing entries (it takes the values
+    below them), and columns of several dtypes (it converts them).
     """
     if isinstance(given, np.ma.MaskedArray) or (isinstance(given, (list, tuple)) and
                                                 any(isinstance(entry, np.ma.MaskedArray) for entry in given)):
@@ -119,9 +117,9 @@ def array_and_foreign(given: Any) -> tuple[npt.NDArray[Any], str]:
     try:
         array = _of_columns(given) if hasattr(given, "isna") else np.asarray(given)
     except (TypeError, ValueError) as error:  # for instance lists of different lengths, or a tensor on a GPU in a list
-        raise Unfit(f"a {type(given).__name__} of which NumPy makes no array ({_first_line(error)})", "an array of numbers") from None
+        raise Unfit(f"a {type(given).__name__} that NumPy cannot convert ({_first_line(error)})", "an array of numbers") from None
     if array.dtype.hasobject:
-        found = "an array" if isinstance(given, np.ndarray) else f"a {type(given).__name__} of which NumPy makes an array"
+        found = "an array" if isinstance(given, np.ndarray) else f"a {type(given).__name__} that NumPy converts to an array"
         raise Unfit(f"{found} of objects", "numbers of one dtype")
     return array, ""
 
@@ -146,8 +144,7 @@ def is_torch(given: Any) -> bool:
 
 
 def _of_tensor(given: Any) -> tuple[npt.NDArray[Any], str]:
-    """The array of an object that supports DLPack: without a copy if the object is in main memory; if it is on a GPU,
-    its library copies it."""
+    """The array of an object with DLPack: without a copy if it is in main memory; from a GPU with its library's own copy."""
     torch: Any = sys.modules.get("torch")
     try:
         if is_torch(given):
@@ -171,7 +168,7 @@ def _of_tensor(given: Any) -> tuple[npt.NDArray[Any], str]:
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         raise Unfit(f"a {type(given).__name__} that cannot be read ({_first_line(error)})", "an array in main memory") from None
     if array.dtype.hasobject:
-        raise Unfit(f"a {type(given).__name__} of which NumPy makes an array of objects", "numbers of one dtype")
+        raise Unfit(f"a {type(given).__name__} that NumPy converts to an array of objects", "numbers of one dtype")
     return array, ""
 
 
@@ -180,8 +177,8 @@ def _first_line(error: Exception) -> str:
 
 
 def program_name() -> str:
-    """The name of the running script: "heat" for heat.py; for a package that was run with -m, the name of the package.
-    "python" if there is no script (an interactive interpreter, -c, a notebook)."""
+    """The name of the running script: "heat" for heat.py; for a package that is run with -m, the package's name. "python"
+    if there is no script: an interactive interpreter, -c, a notebook."""
     script = pathlib.PurePath(sys.argv[0] if getattr(sys, "argv", None) else "")
     name = script.parent.name if script.name == "__main__.py" else script.name.removesuffix(".py")
     name = "".join(letter if letter.isprintable() else "?" for letter in name)
@@ -191,7 +188,7 @@ def program_name() -> str:
 
 
 def _shown(given: Any) -> str:
-    """The text for a value in an error's line: for an array its kind; for anything else its repr, if that is short."""
+    """A value in an error's line: an array by its shape, another value by its repr if this is short, otherwise by its type."""
     shape = getattr(given, "shape", None)
     if isinstance(shape, tuple) and shape:
         return f"an array of shape {shape}"

@@ -88,14 +88,14 @@ _REASONS: dict[int, type[Error]] = {3: RefusedError, 4: NoFileError}  # RINGSIDE
 
 
 def of_status(status: int, reason: int, line: str) -> Error:
-    """The exception for a status of ringside.h and, in the case of a UsageError, for its reason."""
+    """The exception for a status of ringside.h. For a UsageError, the reason selects a subclass."""
     kind = _KINDS.get(status, Error)
     return (_REASONS.get(reason, kind) if kind is UsageError else kind)(line)
 
 
 def unknown_name(what: str, name: object, known: Iterable[str], *, before: str = "", behind: str = "") -> UnknownNameError:
-    """The exception for a name that does not exist. what: what the name should be, for instance "variable of this run".
-    before: the beginning of the line. behind: text at the end that says where the name would be right."""
+    """The exception for an unknown name. what: what the name should be, for instance "variable of this run". before: the line's
+    beginning. behind: the line's end, which says where the name would be right."""
     names = [str(name) for name in known]  # keys of structures may also be numbers
     close = difflib.get_close_matches(name, names, 1) if isinstance(name, str) and not behind else []
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
@@ -135,14 +135,13 @@ _uncaught: BaseException | None = None
 
 
 def last_uncaught() -> BaseException | None:
-    """The exception that ends this script, even if a hook that the script has set has handled it. None if there is no
-    such exception."""
+    """The exception that ends this script, also if a hook of the script has handled it. None if there is no such exception."""
     return None if hasattr(sys, "ps1") else _uncaught or getattr(sys, "last_value", None)
 
 
 def _end_with_status(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-    """If one of these exceptions ends a script, the script's exit code is the exception's status, as for programs in
-    other languages. The traceback is shown as usual. Interactive sessions and programs that embed Python continue."""
+    """If a script ends by one of these exceptions, its exit code is the exception's status, as in programs in other
+    languages. The traceback is shown as usual. Interactive sessions and programs that embed Python continue."""
     global _uncaught
     _uncaught = error
     _show(kind, error, traceback)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Held steps: `pool[17]` gives a `HeldStep`, and `pool.follow()` gives one after another."""
+"""Steps that are held: `pool[17]` gives a `HeldStep`, and `pool.follow()` gives one after the other."""
 
 from __future__ import annotations
 
@@ -30,12 +30,11 @@ _SLICE_S = 0.1  # the longest wait in another thread, because it cannot be inter
 class HeldStep(StepMapping["npt.NDArray[Any]"]):
     """A held step, as a mapping of names to read-only, verified arrays.
 
-    In its `with` block, step["x"] is the array in place: no byte is copied. When the block is left, a check raises
-    OverwrittenError if the step was overwritten meanwhile. Outside of a block, as in pool[17]["x"], the array is a
-    copy.
+    In its `with` block, step["x"] is the array in place: no byte is copied. Leaving the block checks that the step was not
+    overwritten meanwhile, and raises OverwrittenError otherwise. Outside of a block, as in pool[17]["x"], step["x"] is a copy.
 
-    While a step is held, the analyzer overwrites other slots, as long as there are other slots. An array in place keeps
-    its step held as long as the array exists, even after the block, but is no longer checked then: copy what you keep.
+    While a step is held, the analyzer overwrites other slots, as long as there are others. While an array in place exists,
+    its step stays held, even after the block. But after the block the array is not checked: copy what you keep.
 
     >>> with pool[-1] as step:
     ...     step.iteration, sorted(step), float(step["x"].max())
@@ -52,7 +51,7 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         self._tree: Tree | None = None  # set on its first use, if anything is packed
         self.variables: Mapping[str, Variable] = pool.variables
         self.info: StepInfo = step_info(core.info())
-        """commit_seq, iteration, step of its attachment, run_id."""
+        """Its commit_seq, iteration, number in its attachment (`step`), and run_id."""
         self.iteration: int = self.info.iteration
 
     @property
@@ -62,7 +61,7 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
 
     @property
     def held(self) -> bool:
-        """Whether the step is held: False after the block or the release."""
+        """Whether the step is held: False after its block, and after `release`."""
         return self._held is not None and self._held.held
 
     @property
@@ -78,9 +77,8 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         return self._pool.results(self.info)
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        """Raises UnknownNameError, DamagedError, OverwrittenError, or UsageError after the release. Each variable is
-        hashed only once. A published nested structure is returned as a structure of such arrays; for type checkers, use
-        `tree`."""
+        """Raises UnknownNameError, DamagedError, OverwrittenError, or UsageError after the release. Each variable is hashed
+        once. A nested structure that was published is returned as a structure of such arrays; type checkers need `tree`."""
         found: npt.NDArray[Any] = self._entry(name, self._array)
         return found
 
@@ -98,8 +96,8 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         self._live.check()
 
     def release(self) -> None:
-        """Makes the last check, and ends the hold whatever its result is. Afterwards, arrays in place are stale,
-        because another step may use their memory. A second call has no effect."""
+        """Checks a last time, and ends the hold even if this check fails. Arrays in place are then stale, because another step
+        may use their memory. A second call does nothing."""
         if self._held is not None:
             self._held.release()
 
@@ -128,7 +126,7 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         return self._tree
 
     def _array(self, name: str) -> npt.NDArray[Any]:
-        """The array of a variable: in place or a copy."""
+        """The variable's array, in place or as a copy."""
         index = self._index(name)
         if not self._copies:
             return self._in_place(index, True)
@@ -165,8 +163,7 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         return array
 
     def _leave(self) -> None:
-        """Called at the end of a block: makes the last check, and ends the hold, unless arrays in place still exist;
-        these keep the hold."""
+        """Ends a block: makes the last check, and ends the hold, unless arrays in place still exist, which keep the step held."""
         given = [weakref.ref(array) for array, _ in self._given.values()]
         self._given = {}
         outlived = [array for array in given if array() is not None]
@@ -187,8 +184,8 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
 
 
 def hold_step(pool: PoolFile, step: StepInfo | int, *, copy: bool | None = None) -> HeldStep:
-    """Holds a step of `steps`, or the step with a commit_seq. copy: the same as for `Pool.follow`; None: arrays are
-    copies until the step's block begins."""
+    """Holds a step of `steps`, or the step with a commit_seq. copy: as in `Pool.follow`; None means True before the step's block,
+    and False from its beginning."""
     pool._warn_of_stale_arrays()
     commit_seq = step.commit_seq if isinstance(step, StepInfo) else whole("a commit_seq", step, -2**63)
     if not 0 < commit_seq < LAST_SEQ:
@@ -227,8 +224,8 @@ class Following(Iterator[HeldStep], AsyncIterator[HeldStep]):
         raise StopIteration
 
     async def __anext__(self) -> HeldStep:
-        """Waits in short slices in another thread, so that the wait can be cancelled."""
-        import asyncio  # not at the top, because the import takes 26 ms; callers have imported it
+        """Waits in another thread, a short time per call, so that the wait can be cancelled."""
+        import asyncio  # not at the top: it takes 26 ms, and callers of this have imported it
 
         self._leave()
         give_up = None if self._timeout is None else time.monotonic() + self._timeout

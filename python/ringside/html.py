@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The display of a pool in a notebook: a table of its runs and newest steps, and a plot of the newest run's residual.
-The page loads nothing."""
+"""How a notebook shows a pool: a table of its runs and newest steps, and a plot of the newest run's residual. The page loads no
+other file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 480, 160, 60, 24
 
 
 def page_of(path: str, variables: Mapping[str, Variable], runs: Sequence[RunInfo], columns: dict[str, npt.NDArray[Any]]) -> str:
-    """A self-contained fragment of HTML. columns: the columns of the newest run."""
+    """The pool as a self-contained fragment of HTML. columns: the columns of the newest run."""
     shown = residual_of(columns)
     described = ", ".join(f"{name} {v.dtype}{list(v.shape)}{' ' + v.unit if v.unit else ''}"
                           f"{' state' if v.role == 'state' else ''}"
@@ -41,8 +41,7 @@ def page_of(path: str, variables: Mapping[str, Variable], runs: Sequence[RunInfo
 
 
 def residual_of(columns: dict[str, npt.NDArray[Any]]) -> str | None:
-    """The name of the column that shows how far a run has converged: a residual of the solver, or otherwise the change
-    of the first field."""
+    """The column that shows a run's progress: a residual of the solver, otherwise the change of the first field."""
     numbers = [name for name, column in columns.items() if column.dtype == np.float64]
     residuals = [name for name in numbers if name.startswith("solver.") and "residual" in name]
     changes = [name for name in numbers if name.endswith(".change_l2")]
@@ -50,8 +49,7 @@ def residual_of(columns: dict[str, npt.NDArray[Any]]) -> str | None:
 
 
 def plot_of(name: str, iterations: npt.NDArray[Any], values: npt.NDArray[Any]) -> str:
-    """An SVG of the values above 0, on a logarithmic axis; empty if there are fewer than two. If there are many values,
-    only some are shown."""
+    """An SVG of the values above 0, on a logarithmic axis. Empty if fewer than two are above 0. If there are many, shows some."""
     shown = np.unique(np.linspace(0, max(len(values) - 1, 0), min(len(values), _POINTS)).astype(int))
     iterations, values = iterations[shown], values[shown]
     points = [(float(k), math.log10(v)) for k, v in zip(iterations, values) if v > 0 and math.isfinite(v)]

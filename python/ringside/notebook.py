@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The display of a run that a notebook's kernel publishes: the pool while the run continues; at the end, the account
-and the plot of the residual. For a script, `ringside run` writes lines to standard error in place of this display."""
+"""The display of a run that a notebook's kernel publishes: during the run, the pool; at the run's end, the account and the plot
+of the residual. In a script, `ringside run` writes lines to standard error instead."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def in_notebook() -> bool:
 
 
 class LiveView:
-    """An output of the cell that made this object. The object's thread ends with `finish`, or with the kernel."""
+    """An output of the cell that began the run. Its thread ends with `finish`, or with the kernel."""
 
     def __init__(self, pool: str) -> None:
         from IPython.display import HTML, display  # always available in a notebook
@@ -41,7 +41,7 @@ class LiveView:
         self._thread.start()
 
     def finish(self, account: Mapping[str, Any] | None) -> None:
-        """Shows the account in place of the pool. None: the run ended without an account."""
+        """Shows the account above the pool. None: the run ended without an account."""
         if self._over.is_set():
             return
         self._over.set()

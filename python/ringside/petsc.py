@@ -7,8 +7,8 @@
         ksp.setInitialGuessNonzero(run.kept is not None)
         ksp.solve(b, x)
 
-The method's own state is not kept: a resumed Krylov method begins again from the kept iterate. Then its iterates are
-not those of an undisturbed run, and it may need more iterations. A TS (`described(u, times=True)`) continues from the
+The method's own state is not kept: a resumed Krylov method restarts from the kept iterate. Its iterates then differ from
+those of an undisturbed run, and it may need more iterations. A TS (`described(u, times=True)`) continues from the
 kept time (`run.kept.scalars["time"]`). One process publishes; a vector on several processes is refused.
 """
 
@@ -34,8 +34,7 @@ def described(x: Any, name: str = "x", *, times: bool = False, **options: Any) -
 
 
 def monitor(run: Writer) -> Callable[..., None]:
-    """A function for setMonitor of a KSP, SNES or TS. The initial guess, which is PETSc's iteration 0, is not
-    published."""
+    """A function for setMonitor of a KSP, SNES or TS. It publishes each iterate except the initial guess, PETSc's iteration 0."""
     name = next(iter(run.variables))
     first = run.next_iteration - 1
     built: Any = None  # kept, because otherwise PETSc would make a new Vec at each call
@@ -69,6 +68,6 @@ def restore(run: Writer, x: Any) -> None:
 
 def _array(x: Any) -> Any:
     if x.getLocalSize() != x.getSize():
-        raise UsageError(f"a vector with {x.getLocalSize()} of {x.getSize()} entries in this process; expected all: "
-                         "one process publishes (PETSc.COMM_SELF)")
+        raise UsageError(f"a vector with {x.getLocalSize()} of {x.getSize()} entries in this process; expected all "
+                         "entries, because one process publishes (PETSc.COMM_SELF)")
     return np.asarray(x.getArray(readonly=True))

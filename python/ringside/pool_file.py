@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The file of a `Pool` (reading.py): its handle, its current steps and runs, and how the step of an iteration is
-found."""
+"""The file behind a `Pool` (reading.py): its handle, its present steps and runs, and the search for an iteration's step."""
 
 from __future__ import annotations
 
@@ -24,12 +23,12 @@ _ROLE_NAMES: dict[int, Role] = {number: name for name, number in ROLES.items()}
 
 
 class PoolFile:
-    """Each call reads the file again, because its content changes during a run."""
+    """Each call reads the file again, because the kept steps change during a run."""
 
     def __init__(self, path: str | os.PathLike[str], *, wait: float = 0) -> None:
         encoded = path_of("the pool", path)
         self.path: str = os.fspath(path)
-        """As it was given."""
+        """The path as it was given."""
         self._absolute = os.path.abspath(encoded)
         self._reader: _core.Reader | None = _core.Reader(encoded, wait)
         self._process = os.getpid()
@@ -46,8 +45,8 @@ class PoolFile:
         return self._reader is None
 
     def close(self) -> None:
-        """Closes the pool: every later call that needs the file raises UsageError. Held steps and arrays remain valid.
-        A second call has no effect."""
+        """Closes the file: every later call that needs the file raises UsageError. Held steps and arrays are not affected. A
+        second call does nothing."""
         self._reader = None
 
     def __reduce__(self) -> tuple[type[PoolFile], tuple[str]]:
@@ -102,7 +101,7 @@ class PoolFile:
         return list(self)
 
     def _watch(self, core: _core.HeldStep, arrays: Iterable[weakref.ref[npt.NDArray[Any]]]) -> None:
-        """For arrays in place that are kept after their block: makes the last check when such an array is freed."""
+        """For arrays in place that are kept after their block: the last check of an array is made when it is deleted."""
         for reference in arrays:
             array = reference()
             if array is not None:
@@ -111,7 +110,7 @@ class PoolFile:
                 self._outlived.append(finalizer)
 
     def _warn_of_stale_arrays(self) -> None:
-        """Checks these arrays before each hold."""
+        """Called before each hold: checks these arrays, and warns of those whose step was overwritten."""
         kept, self._outlived = self._outlived, []
         for finalizer in kept:
             alive = finalizer.peek()
@@ -141,8 +140,8 @@ class PoolFile:
         if iteration < 0:
             if -iteration <= len(steps):
                 return steps[iteration]
-            raise NotKeptError(f"{self.path}: {len(steps)} steps are kept; expected at most that many from the end, "
-                               f"found {iteration}")
+            raise NotKeptError(f"{self.path}: {len(steps)} steps are kept; a negative iteration counts from the end: "
+                               f"found {iteration}, expected at least {-len(steps)}")
         for step in reversed(steps):
             if step.iteration == iteration:
                 return step
@@ -161,8 +160,7 @@ class PoolFile:
 
 
 def is_stale(core: _core.HeldStep, path: str, stacklevel: int = 2) -> bool:
-    """Whether an array in place that was kept after its block may have another step's bytes. If it was overwritten, the
-    program gets a warning."""
+    """Whether an array in place that was kept after its block has the bytes of another step. If so, warns the program."""
     try:
         core.check()
     except OverwrittenError as error:

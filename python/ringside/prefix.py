@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The folders of the programs, headers and libraries of this installation: below ringside/_prefix for a wheel, below
-/usr for a Debian package. Builds of programs in C, C++ or Fortran use these functions like numpy.get_include() or
-pybind11.get_cmake_dir()."""
+"""Where the programs, headers and libraries of this installation are: below ringside/_prefix in a wheel, below /usr in a Debian
+package. Builds of programs in C, C++ or Fortran use these functions like numpy.get_include() or pybind11.get_cmake_dir()."""
 
 from __future__ import annotations
 

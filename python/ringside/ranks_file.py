@@ -21,17 +21,17 @@ Box = tuple[tuple[int, ...], tuple[int, ...]]  # offset, extent
 
 @dataclass(frozen=True)
 class NodeOfFile:
-    """A node, as described in the file."""
+    """A node, as the file describes it."""
 
     host: str
     pool: str
     ranks: tuple[int, ...]
     boxes: dict[str, list[Box]]
-    """Of each variable those of its ranks, in the order of the ring. A replicated variable has no key."""
+    """For each variable, the boxes of the node's ranks, in the order of the ring. A replicated variable has no key."""
 
     @property
     def name(self) -> str:
-        """The node's name, as in the messages of Ringside's programs."""
+        """The node's ranks, as in the messages of Ringside's programs."""
         first, last = self.ranks[0], self.ranks[-1]
         if len(self.ranks) == 1:
             return f"rank {first}"
@@ -40,18 +40,18 @@ class NodeOfFile:
 
 @dataclass(frozen=True)
 class RanksFile:
-    """The content of the file."""
+    """The content of a ranks file."""
 
     path: str
     run_id: str
     node: int
     variables: dict[str, Variable]
-    """With the shapes of the whole run."""
+    """The variables, with their shapes in the whole run."""
     nodes: list[NodeOfFile]
 
 
 def read_ranks(path: str) -> RanksFile:
-    """Raises NoFileError, ResourceError, or UsageError for an inconsistent file."""
+    """Reads a ranks file. Raises NoFileError, ResourceError, or UsageError for an inconsistent file."""
     try:
         if os.path.getsize(path) > _MOST_BYTES:
             raise UsageError(f"{path}: expected a ranks file of at most {_MOST_BYTES} bytes (docs/formats/files.md)")
@@ -74,7 +74,7 @@ def _parsed(path: str, whole: Any) -> RanksFile:
     variables = {}
     for one in whole["variables"]:
         if one["dtype"] not in DTYPES or one["role"] not in ROLES or one["name"] in variables:
-            raise ValueError(f"variable {one['name']!r}: expected a dtype, a role and a name of its own")
+            raise ValueError(f"variable {one['name']!r}: expected a known dtype and role, and a unique name")
         shape = _numbers(one["shape"])
         if 0 in shape or not isinstance(one["name"], str) or not isinstance(one["unit"], str):
             raise ValueError(f"variable {one['name']!r}: found shape {shape}, unit {one['unit']!r}; expected at least 1 in each "
@@ -83,7 +83,7 @@ def _parsed(path: str, whole: Any) -> RanksFile:
     nodes: list[NodeOfFile] = []
     for index, node in enumerate(whole["nodes"]):
         if node["node"] != index:
-            raise ValueError(f"nodes[{index}]: found node {node['node']}")
+            raise ValueError(f"nodes[{index}]: found node {node['node']}, expected node {index}")
         nodes.append(_node_of(node, variables))
     own = _numbers([whole["node"]])[0]
     ranks = sorted(rank for node in nodes for rank in node.ranks)
@@ -98,14 +98,15 @@ def _node_of(node: dict[str, Any], variables: dict[str, Variable]) -> NodeOfFile
     boxes: dict[str, list[Box]] = {}
     for rank in node["ranks"]:
         if len(rank["boxes"]) != len(variables):
-            raise ValueError(f"rank {rank['rank']}: found {len(rank['boxes'])} boxes")
+            raise ValueError(f"rank {rank['rank']}: found {len(rank['boxes'])} boxes, expected {len(variables)}")
         for (name, variable), box in zip(variables.items(), rank["boxes"]):
             if box is None:
                 continue
             offset, extent = _numbers(box["offset"]), _numbers(box["extent"])
             if not len(offset) == len(extent) == len(variable.shape) > 0 or any(
                     begin + count > most for begin, count, most in zip(offset, extent, variable.shape)):
-                raise ValueError(f"rank {rank['rank']}: variable {name!r}: found a box of offset {offset} extent {extent}")
+                raise ValueError(f"rank {rank['rank']}: variable {name!r}: found a box of offset {offset} extent {extent}; "
+                                 f"expected one within {list(variable.shape)}")
             boxes.setdefault(name, []).append((offset, extent))
     if any(len(of_ranks) != len(node["ranks"]) for of_ranks in boxes.values()) or not node["ranks"]:
         raise ValueError("a variable is replicated on some ranks only")
@@ -133,20 +134,20 @@ def check_cover(name: str, variable: Variable, nodes: list[NodeOfFile]) -> None:
         opened.append((offset, extent))
         covered += _product(extent)
     if covered != _product(variable.shape):
-        raise ValueError(f"variable {name!r}: the boxes of all ranks have {covered} of its {_product(variable.shape)} entries")
+        raise ValueError(f"variable {name!r}: the boxes of all ranks cover {covered} of its {_product(variable.shape)} entries")
 
 
 def kept_shape(boxes: list[Box], whole: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of a variable in a node's ring: the node's rows, if its ranks have consecutive whole rows; otherwise
-    the number of its entries."""
+    """The shape of a variable in a node's ring: rows, if the node's ranks have whole and consecutive rows; otherwise the number
+    of entries."""
     rows = _are_rows([box for box in boxes if 0 not in box[1]], whole)
     entries = sum(_product(extent) for _, extent in boxes)
     return (entries // _product(whole[1:]), *whole[1:]) if rows else (entries,)
 
 
 def regions_pattern(variables: dict[str, Variable], boxes: dict[str, list[Box]]) -> str:
-    """A pattern for the end of the parameters of a node's run, which says which entries of the whole arrays the node
-    keeps. If there are many boxes, the parameters contain a hash of them; this hash is not checked."""
+    """A pattern for the end of the parameters of a node's run, which says which entries of the variables the node keeps. If there
+    are many boxes, the parameters have a hash of them; the pattern accepts any hash."""
     regions = []
     for name, variable in variables.items():
         shape = "[" + ",".join(map(str, variable.shape)) + "]" if variable.shape else ""

@@ -28,14 +28,13 @@ __all__ = ["Pool"]
 
 
 class Pool(PoolFile):
-    """A pool that `open` has opened for reading. Each call reads the pool again, because its content changes during a
-    run.
+    """A pool opened for reading, made by `open`. Each call reads the file again, because its content changes during a run.
 
     pool[17] holds the newest committed step of iteration 17, pool[-1] the newest step, pool[-2] the step before it.
     `in`, len() and loops refer to the kept iterations.
 
-    A pool is a context manager that closes it. It can be pickled: the copy opens the same file. In a child of fork(),
-    the pool opens the file again; a held step belongs to the parent.
+    A pool is a context manager: leaving its block closes it. It can be pickled: the copy opens the same file. In a child of
+    fork() it opens the file again; a held step belongs to the parent.
 
     >>> list(pool), 12 in pool, 3 in pool
     ([5, 6, 7, 8, 9, 10, 11, 12], True, False)
@@ -57,10 +56,11 @@ class Pool(PoolFile):
     def __getitem__(self, iteration: slice) -> list[StepInfo]: ...
 
     def __getitem__(self, iteration: int | slice) -> HeldStep | list[StepInfo]:
-        """Raises NotKeptError (a LookupError); or ResourceError if the file system has no locks (use `read` then).
+        """Holds a step. Raises NotKeptError (a LookupError), or ResourceError if the file system lacks the locks that a hold
+        needs (use `read`).
 
         A slice holds nothing: pool[10:20] lists the kept steps of the iterations 10 to 19, pool[-3:] the newest three
-        steps, pool[::2] every second step. `array` and `hold` take the listed steps.
+        steps, pool[::2] every second step. `array` and `hold` accept the listed steps.
         """
         return self._select(iteration) if isinstance(iteration, slice) else self.hold(self._find(iteration))
 
@@ -93,18 +93,20 @@ class Pool(PoolFile):
               part: Any = ()) -> npt.NDArray[Any]:
         """A verified copy of a variable in several steps, as one array whose first axis is that of the steps.
 
-        steps: a slice as for pool[...], steps of the pool, or iterations. part: a NumPy index into each step's array,
-        such as numpy.s_[100:200, 0]; only this part is copied. Reads one step after another, and raises the same errors
-        as `read`.
+        steps: a slice as in pool[...], steps that a slice lists, or iterations. part: a NumPy index into each step's array,
+        such as numpy.s_[100:200, 0]; only this part is copied. Reads one step after the other, and raises the same
+        exceptions as `read`.
 
         >>> pool.array("x", pool[10:], part=slice(0, 3))
         array([[10., 11., 12.],
                [11., 12., 13.],
                [12., 13., 14.]])
         """
-        index = self._index(name, f". What is packed is read of one step: pool.read(ITERATION, {name!r})" if TABLE in self._names else "")
+        index = self._index(name, f". Packed arrays can be read from one step only: pool.read(ITERATION, {name!r})"
+                            if TABLE in self._names else "")
         if isinstance(steps, (int, np.integer, StepInfo)):
-            raise UsageError(f"{self.path}: array: found one step, {steps!r}; expected a slice or several: [{steps!r}], or pool.read")
+            raise UsageError(f"{self.path}: array: found one step, {steps!r}; expected a slice or a list: [{steps!r}], or "
+                             "pool.read")
         chosen = self._select(steps) if isinstance(steps, slice) else [
             step if isinstance(step, StepInfo) else self._find(step) for step in steps]
         variable = self.variables[name]
@@ -125,13 +127,12 @@ class Pool(PoolFile):
         """Holds one step after another: first the kept steps, from the oldest on, and then each step that the analyzer
         commits. Ends when the run has ended and there is no further step.
 
-        step["x"] is a verified copy, so it remains valid when its step is overwritten. Requesting the next step
-        releases the previous one; then step["x"] of the previous step is refused. Steps that were overwritten before
-        they could be held are left out. `async for` works, too: in asyncio, other tasks run during a wait, and the wait
-        can be cancelled.
+        step["x"] is a verified copy, so it remains valid when its step is overwritten. Requesting the next step releases
+        the one before; step["x"] of a released step is refused. Steps that were overwritten before their turn are left
+        out. `async for` works, too: in asyncio, other tasks run during a wait, and the wait can be cancelled.
 
         after: begins after this step of `steps` (or commit_seq); pool.steps[-1] gives new steps only.
-        timeout: seconds without a new step after which the loop ends, too; None waits until Ctrl-C.
+        timeout: the loop also ends after this many seconds without a new step; None waits until Ctrl-C.
         all_runs: continues with the runs that follow.
         copy: False gives arrays in place, as in a `with` block: requesting the next step raises OverwrittenError if the
             analyzer needed the slot. A loop that is left by `break` must call step.check() itself.
@@ -144,9 +145,9 @@ class Pool(PoolFile):
         return Following(self, last, timeout, all_runs, copy)
 
     def records(self, *, after: int = 0) -> Iterator[Record]:
-        """The records in the journal beside the pool whose seq is greater than `after`. They are of all runs and all
-        steps, including steps that the ring has overwritten. Ends after the last record that the journal has now.
-        Without a journal, there are no records."""
+        """The records with a seq greater than `after` in the journal beside the pool: of all runs and all steps, including
+        the steps that the ring has overwritten. Ends with the last record present now. Without a journal there are no
+        records."""
         after = whole("after", after, most=2**64 - 2)
         while (found := self._live.next_record(after + 1)) is not None:
             after, kind, unix_ns, run_id, fields, results = found
@@ -158,18 +159,18 @@ class Pool(PoolFile):
         """The recorded numbers of the steps: a contiguous array for each number, in the order of commit_seq.
 
         The steps are those of the journal beside the pool, including those that the ring has overwritten, and those that
-        the ring keeps. run: one of `runs`, or its run_id; None for all. kept: only the steps that the ring keeps. wait:
-        seconds to wait until the journal has a record of the newest step that is kept now. The record is written soon
-        after the commit. Without an analyzer, it may never be written, so a later call does not wait for it again.
+        the ring keeps. run: one of `runs`, or its run_id; None for all. kept: only the steps that the ring keeps. wait: how
+        many seconds to wait until the journal has the record of the newest kept step, which follows soon after the step's
+        commit. Without an analyzer, this record may never follow, so later calls do not wait for it again.
 
-        The first columns are commit_seq, iteration and step; run, which is 1 for the oldest run in the pool and its
-        journal; and run_id. The next ones are unix_ns, the time at which the record was written; generate_ns and
+        The first columns are commit_seq, iteration and step; run, which is 1 for the oldest run of the pool and its
+        journal; and run_id. Then follow unix_ns, the time at which the record was written; generate_ns and
         producer_idle_ns, the solver's work and its wait for a buffer; analyzer_idle_ns, hand_off_ns, transfer_ns,
-        commit_ns, analyze_ns and record_ns; bytes_transferred, skipped_before and published_at_ns: these are 0 for a
-        step that is not in the journal. The other columns are the results of count 1, by name, and the results of
-        analyses (docs/use/questions.md), which are NaN for steps that an analysis did not process. An absent f64 is
-        NaN. A column of another type is an array of objects (ints and None) if a value is absent or has more than 64
-        bits.
+        commit_ns, analyze_ns and record_ns; bytes_transferred, skipped_before and published_at_ns. The columns from
+        unix_ns to published_at_ns are 0 for a step that is not in the journal. The other columns are the results of
+        count 1, by name, and the results of analyses (docs/use/questions.md), which are NaN for steps that the analyses
+        did not process. An absent f64 is NaN. A column of another type becomes an array of objects (ints, and None) if a
+        value is absent or has more than 64 bits.
         """
         run_id = run.run_id if isinstance(run, RunInfo) else run
         steps = self.steps
@@ -217,12 +218,12 @@ class Pool(PoolFile):
         return arrow_table(self.columns(run=run, kept=kept, wait=wait))
 
     def to_xarray(self, *, run: RunInfo | str | None = None, dims: Mapping[str, Sequence[str]] | None = None) -> xarray.Dataset:
-        """The kept steps as an xarray.Dataset along `iteration`, with the coordinates `run` and `commit_seq`. The
-        dataset has the variables, which are read when they are used, and every recorded number. Needs xarray.
+        """The kept steps as an xarray.Dataset along `iteration`, with the coordinates `run` and `commit_seq`. It has the
+        variables, which are read when they are used, and every recorded number. Needs xarray.
 
-        run: only the steps of this run; with steps of several runs, an iteration may occur twice. dims: names of the
-        dimensions of variables, by name; x_0, x_1 ... otherwise. A step that is overwritten before it is read raises
-        NotKeptError.
+        run: only the steps of this run; with steps of several runs, an iteration may occur twice. dims: for the name of a
+        variable, the names of its dimensions; by default x_0, x_1 ... for the variable x. A step that is overwritten
+        before it is read raises NotKeptError.
         """
         from .xarray import dataset_of
 

@@ -22,7 +22,7 @@ class RunInfo(NamedTuple):
 
 
 class StepInfo(NamedTuple):
-    """A committed step. Its commit_seq is its key: a pool may keep one iteration of two runs."""
+    """A committed step. Its commit_seq is its key, because a pool may keep the same iteration of two runs."""
 
     commit_seq: int
     iteration: int
@@ -34,16 +34,16 @@ class Record(NamedTuple):
     """A record of the journal beside the pool."""
 
     seq: int
-    """1, 2, 3 ..."""
+    """The record's number in the journal: 1, 2, 3 ..."""
     kind: str
-    """step, run_started, run_ended, analyzer_started, steps_missing, run_described, mark, analysis_results."""
+    """One of step, run_started, run_ended, analyzer_started, steps_missing, run_described, mark, analysis_results."""
     written: datetime.datetime
     run_id: str
     fields: dict[str, Any]
-    """Of a step: iteration, commit_seq, generate_ns ... as the columns of Pool.table; of the beginning of a run: solver,
-    problem, parameters; of its end: how, text, exit_code, and the outcome that the solver gave ("finished", "stopped",
-    "diverged", "failed"), or None; of a mark: commit_seq, iteration, step, cause ("trigger", "non_finite" ...), name (of the
-    trigger or the plug-in), text, actions ("freeze, stop"; docs/use/questions.md)."""
+    """For a step: iteration, commit_seq, generate_ns ..., like the columns of Pool.table. For the beginning of a run: solver,
+    problem, parameters. For the end of a run: how, text, exit_code, and outcome ("finished", "stopped", "diverged" or
+    "failed", as the solver gave it; otherwise None). For a mark: commit_seq, iteration, step, cause ("trigger",
+    "non_finite" ...), name (of the trigger or the plug-in), text, actions ("freeze, stop"; docs/use/questions.md)."""
     results: dict[str, Any]
-    """Of a step: its recorded results, by name. Results that are arrays are in the ring only. Of analysis_results: what an
-    analysis computed from the step with these fields (docs/use/questions.md)."""
+    """For a step: its recorded results, by name. Results that are arrays are in the ring only. For analysis_results: what an
+    analysis computed from the step that `fields` identifies (docs/use/questions.md)."""

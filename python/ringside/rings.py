@@ -31,8 +31,8 @@ __all__ = ["GlobalStep", "NodeRing", "Rings", "open", "open_rings"]
 
 
 def open(path: str | os.PathLike[str], *, wait: float = 0) -> Pool:  # noqa: A001 (as gzip.open and others)
-    """Opens the pool at `path` for reading: a Pool. The owner of the pool, if there is one, continues; owner and reader
-    do not wait for each other.
+    """Opens the pool at `path` for reading, and returns a Pool. A process that writes the pool continues; neither of the two
+    waits for the other.
 
     A folder with the rings of all nodes of a run of several MPI ranks, or a ranks file (POOL.ranks), gives Rings, which
     are read as one. For type checkers, `open_rings` does the same with a single return type.
@@ -51,8 +51,7 @@ def open(path: str | os.PathLike[str], *, wait: float = 0) -> Pool:  # noqa: A00
 
 
 def open_rings(path: str | os.PathLike[str], *, wait: float = 0) -> Rings:
-    """Opens the rings of all nodes of a run of several MPI ranks: their folder, or one of their ranks files. Raises the
-    same errors as `open`."""
+    """Opens the rings of all nodes of a run of several MPI ranks: their folder, or a ranks file. Raises the same as `open`."""
     return Rings(path, wait=wait)
 
 
@@ -60,11 +59,11 @@ class NodeRing(NamedTuple):
     """The ring of a node."""
 
     name: str
-    """node 1 (ranks 2 to 3)"""
+    """For example, "node 1 (ranks 2 to 3)"."""
     host: str
     ranks: tuple[int, ...]
     pool: Pool
-    """With the steps, the results and the journal of this node."""
+    """The pool, with the steps, the results and the journal of this node."""
 
 
 class GlobalStep(StepMapping["npt.NDArray[Any]"]):
@@ -82,7 +81,7 @@ class GlobalStep(StepMapping["npt.NDArray[Any]"]):
 
     @property
     def held(self) -> bool:
-        """Whether the step is held: False after the release."""
+        """Whether the step is held: False after `release`."""
         return all(step.held for step in self.nodes)
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
@@ -100,7 +99,7 @@ class GlobalStep(StepMapping["npt.NDArray[Any]"]):
             _named(ring, step.check)
 
     def release(self) -> None:
-        """Makes the last check, and ends the hold whatever its result is. A second call has no effect."""
+        """Checks a last time, and ends the hold even if this check fails. A second call does nothing."""
         with contextlib.ExitStack() as all_of_them:
             for step in self.nodes:
                 all_of_them.callback(step.release)
@@ -122,7 +121,7 @@ class GlobalStep(StepMapping["npt.NDArray[Any]"]):
 
 
 class Rings:
-    """The rings of all nodes of one run, made by `open`. Each call reads the rings again.
+    """The rings of all nodes of one run. Made by `open`. Each call reads the files again.
 
     rings[17] holds the step of iteration 17 in every ring, rings[-1] the newest step that all rings have. `in`, len()
     and loops refer to the iterations that all rings have. The data of a single node are in `nodes`, for instance
@@ -134,7 +133,7 @@ class Rings:
     def __init__(self, path: str | os.PathLike[str], *, wait: float = 0) -> None:
         path_of("the rings", path)
         self.path: str = os.fspath(path)
-        """As it was given."""
+        """The path as it was given."""
         ranks, pools = _found(pathlib.Path(self.path))
         self._absolute = os.path.abspath(self.path)
         self.run_id: str = ranks.run_id
@@ -167,7 +166,7 @@ class Rings:
 
     @property
     def steps(self) -> dict[int, list[StepInfo]]:
-        """{iteration: the step of each node}, for each iteration that all rings hold, in ascending order."""
+        """For each iteration that all rings hold, in ascending order: the step of each node."""
         of_nodes = [{step.iteration: step for step in ring.pool.steps if step.run_id == self.run_id} for ring in self.nodes]
         common = sorted(set.intersection(*(set(steps) for steps in of_nodes)))
         return {iteration: [steps[iteration] for steps in of_nodes] for iteration in common}
@@ -191,7 +190,8 @@ class Rings:
     def __getitem__(self, iteration: slice) -> list[int]: ...
 
     def __getitem__(self, iteration: int | slice) -> GlobalStep | list[int]:
-        """Raises NotKeptError (a LookupError); or ResourceError if a file system has no locks (use `read` then).
+        """Holds a step. Raises NotKeptError (a LookupError), or ResourceError if a file system lacks the locks that a hold
+        needs (use `read`).
 
         A slice holds nothing: rings[10:20] lists the iterations 10 to 19 that all rings hold, rings[-3:] the newest three.
         """
@@ -220,8 +220,8 @@ class Rings:
     def array(self, name: str, steps: slice | Iterable[int] = slice(None), *, part: Any = ()) -> npt.NDArray[Any]:
         """A verified copy of a variable in several steps, as one array whose first axis is that of the steps.
 
-        steps: a slice as for rings[...], or iterations. part: a NumPy index into each step's array, such as
-        numpy.s_[100:200, 0]. One step after another is assembled as a whole, and then its part is copied.
+        steps: a slice as in rings[...], or iterations. part: a NumPy index into each step's array, such as
+        numpy.s_[100:200, 0]. Steps are assembled one after the other, each as a whole; then the part is copied.
         """
         chosen = self._in_slice(steps) if isinstance(steps, slice) else list(steps)
         variable = self._variable(name)
@@ -232,8 +232,8 @@ class Rings:
         return made
 
     def to_xarray(self, *, dims: Mapping[str, Sequence[str]] | None = None) -> xarray.Dataset:
-        """The steps that all rings hold, as an xarray.Dataset along `iteration`. Like Pool.to_xarray, but without the
-        recorded numbers."""
+        """The steps that all rings hold, as an xarray.Dataset along `iteration`: like Pool.to_xarray, but without the recorded
+        numbers."""
         from .xarray import dataset_of
 
         return dataset_of(self, dims=dims)
@@ -282,7 +282,7 @@ class Rings:
 
 
 def is_rings(path: str | os.PathLike[str]) -> bool:
-    """Whether `open(path)` gives Rings."""
+    """Whether `open(path)` returns Rings."""
     given = os.fsdecode(path)
     return given.endswith(ENDING) or os.path.isdir(given)
 
@@ -342,7 +342,7 @@ def _opened(ranks: RanksFile, node: int, path: str, wait: float) -> NodeRing:
 
 
 def _named(ring: NodeRing, read: Any) -> Any:
-    """Calls `read`, and adds the node's name to the errors that it raises."""
+    """Calls `read`, and adds the node's name to an exception that it raises."""
     try:
         return read()
     except Error as error:

@@ -2,8 +2,8 @@
 """SciPy's solvers as runs whose iterates are kept.
 
 `cg` and `solve_ivp` keep everything that they need to continue: after a kill, `ringside run --resume` resumes them with the
-same bits. `callback` publishes the iterates of any solver that passes them to a callback; such a run can begin again
-from the kept iterate, but the solver's own state is not kept.
+same bits. `callback` publishes the iterates of any solver that passes them to a callback; such a run can restart from the
+kept iterate, but its solver's own state is not kept.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def callback(run: Writer, name: str | None = None,
              scalars: Callable[[Array], dict[str, float]] | None = None) -> Callable[..., None]:
     """A callback for cg, gmres (with callback_type="x"), minimize and others: publishes the iterate as a variable.
 
-    name: the name of the variable; by default, the run's only variable. scalars: a function that computes the run's
-    scalars from an iterate. Iterations are counted from run.next_iteration.
+    name: the variable's name; by default that of the run's first variable. scalars: a function that computes the run's
+    scalars from an iterate. Iterations are numbered from run.next_iteration on.
 
         with ringside.publish(variables={"x": x0}, solver="bfgs") as run:
             minimize(f, x0, callback=ringside.scipy.callback(run))
@@ -51,21 +51,20 @@ def callback(run: Writer, name: str | None = None,
 def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None,
        M: Any = None, callback: Callable[[Array], object] | None = None, tol: float | None = None,
        solver: str = "scipy cg", problem: str | None = None, **options: Any) -> tuple[Array, int]:
-    """scipy.sparse.linalg.cg as a run whose iterates are kept: the recurrence is the same, and every iterate is
-    published.
+    """scipy.sparse.linalg.cg as a kept run: computes the same recurrence, and publishes every iterate.
 
     A, M: a matrix or LinearOperator, symmetric positive definite, real; M approximates the inverse of A. b: n doubles.
-    x0: n doubles, or "Mb" for M times b. Stops when the residual's norm is below max(rtol * norm(b), atol), or 0. tol: the name
-    that rtol had before SciPy 1.12.
-    callback: called with x after each iteration, when the iterate is published; a resumed run calls it only for new
-    iterations. options: of ringside.publish. Returns x and 0, or x and the number of iterations if maxiter (10 n) were
-    not enough. Raises UsageError for complex numbers. Raises ArithmeticError, with which the run has failed, if A or M
-    is not positive definite.
+    x0: n doubles, or "Mb" for M times b. Stops when the residual's norm is below max(rtol * norm(b), atol), or is 0. tol: the
+    name that rtol had before SciPy 1.12.
+    callback: called with x after each iteration is published; a resumed run calls it only for new iterations.
+    options: passed to ringside.publish. Returns x and 0, or x and the number of iterations if maxiter iterations (by default
+    10 n) were not enough. Raises UsageError for complex numbers. Raises ArithmeticError, and the run's outcome is "failed", if
+    A or M is not positive definite.
 
     A step has x, the states r and p, and the scalars rho and residual (the norm of r). A resumed run continues from all
     of them. The problem is the same only if A (a matrix: its entries), b, x0, rtol, atol and the name of the problem are
-    the same. A LinearOperator has no entries: it is identified by its code, but not by values that the code takes from
-    elsewhere; identify these with `problem`.
+    the same. A LinearOperator has no entries: it is identified by its code, but not by the values that the code takes from
+    elsewhere; identify these values with `problem`.
     """
     operator, precondition = scipy.sparse.linalg.aslinearoperator(A), _operator(M)
     for name, matrix in (("A", operator), ("M", M)):
@@ -129,27 +128,27 @@ def solve_ivp(fun: Callable[..., Any], t_span: tuple[float, float], y0: Any, met
     """scipy.integrate.solve_ivp as a run whose steps are kept, with the arguments and the result (an OdeResult) of
     solve_ivp.
 
-    method: RK23, RK45 or DOP853, or the method's class. These methods need only the last t and y and the size of the
-    next step, so a resumed run has the same bits if fun(t, y) depends only on t and y. The other methods need more and
-    are refused. Complex numbers are also refused, and events that are terminal at their second occurrence or later,
-    because occurrences are not kept.
+    method: the name or the class of RK23, RK45 or DOP853. These methods need only the last t and y and the size of the next
+    step, so a resumed run has the same bits if fun(t, y) depends only on t and y. The other methods need more and are refused.
+    Also refused are complex numbers, and an event that is terminal at its second occurrence or later, because the number of
+    occurrences is not kept.
 
-    A step has y, and the scalars t and h (the size of the next step); with events, also event: the number of the event
-    that ended the run, or -1. The result of a resumed run begins at the kept step: only the result of the earlier run
-    has t, y, sol and events of earlier steps. pool, run_options, and others in publishing: options of ringside.publish.
-    The problem is the same only if t_span, y0, the method, rtol, atol, max_step, first_step, args (numbers, texts and
-    arrays), the name of the problem and the code of fun are the same. Values that fun takes from elsewhere are not
-    compared: identify them with `problem`.
+    A step has y, and the scalars t and h (the size of the next step); with events, it also has the scalar event, the index of
+    the event that ended the run, or -1. The result of a resumed run begins at the kept step: t, y, sol and events of earlier
+    steps are only in the earlier run's result. pool, run_options: options of ringside.publish; `publishing` has its other
+    options. The problem is the same only if t_span, y0, the method, rtol, atol, max_step, first_step, args (numbers, texts and
+    arrays), the name of the problem and the code of fun are the same. Values that fun takes from elsewhere are not compared:
+    identify them with `problem`.
     """
     methods = {"RK23": scipy.integrate.RK23, "RK45": scipy.integrate.RK45, "DOP853": scipy.integrate.DOP853}
     name = method if isinstance(method, str) else getattr(method, "__name__", method)
     if name not in methods or method not in (name, methods[name]):
-        raise UsageError(f"method {name!r}; expected one of {', '.join(methods)} (others keep more than t, y and h)")
+        raise UsageError(f"method {name!r}; expected one of {', '.join(methods)} (other methods need more than t, y and h)")
     watched = [] if events is None else list(events) if isinstance(events, (list, tuple)) else [events]
     for place, event in enumerate(watched):
         if getattr(event, "terminal", None) not in (None, False, True):
-            raise UsageError(f"solve_ivp: events[{place}].terminal: found {event.terminal!r}; expected True or False: occurrences are "
-                             "not kept")
+            raise UsageError(f"solve_ivp: events[{place}].terminal: found {event.terminal!r}; expected True or False: the "
+                             "number of occurrences is not kept")
     start, end = map(float, t_span)
     y = _doubles("solve_ivp: y0", y0).copy()
     given: dict[str, Any] = {key: options[key] for key in ("atol", "first_step", "max_step", "rtol") if key in options}
@@ -190,8 +189,8 @@ def solve_ivp(fun: Callable[..., Any], t_span: tuple[float, float], y0: Any, met
 
 
 def _publishing(method: type[Any], run: Writer, waits: bool) -> Any:
-    """A class of the method that begins with the kept step size, and publishes its steps. waits: a step is published
-    only when the next one begins, because only then is it known that no event has ended the run within the step."""
+    """A subclass of the method that begins with the kept step's size, and publishes its steps. waits: whether a step is published
+    only when the next one begins, because only then is it known that no event ended the run within the step."""
 
     class Publishing(method):  # type: ignore[misc]
         made: list[Any] = []
@@ -260,13 +259,12 @@ def _tolerance(name: str, given: Any) -> float:
 
 
 def _shown(option: Any) -> str:
-    """The text of an option, the same with every NumPy. For an array, only the shape: its bytes distinguish it from
-    others."""
+    """An option, as every version of NumPy shows it. Arrays are shown by their shapes; problem_bytes has their entries."""
     return f"array{np.shape(option)}" if np.ndim(option) > 0 else repr(option.item() if isinstance(option, np.generic) else option)
 
 
 def _breakdown(what: str, value: float, operator: str) -> str:
-    """The text of a breakdown, as in the messages of Ringside's own cg."""
+    """The reason, in the words of Ringside's own cg."""
     found = f"found {what} = {value:g}, expected a "
     if not math.isfinite(value):
         return found + "finite number: the entries of the matrix or of the right-hand side are too large or too small"
@@ -282,8 +280,8 @@ def _operator(M: Any) -> Callable[[Array], Array]:
 
 
 def _code_of(function: Any) -> bytes:
-    """The bytes of a function that are hashed for the problem's id: its code, but not the values that it takes from
-    elsewhere. For another callable object, its type."""
+    """What the problem's id hashes for a function: its code, but not the values that the code takes from elsewhere. For a
+    callable object: its type."""
     code = getattr(function, "__code__", None)
     if code is None:
         return f"{type(function).__module__}.{type(function).__qualname__}".encode()
@@ -296,7 +294,7 @@ def _code_of(function: Any) -> bytes:
 
 
 def _text_of(const: Any) -> str:
-    """A text that is the same in every process, although the order of a set differs from process to process."""
+    """A constant as a text that is the same in every process. (The order of a set differs between processes.)"""
     if isinstance(const, (tuple, frozenset)):
         texts = [_text_of(entry) for entry in const]
         return f"{type(const).__name__}({', '.join(texts if isinstance(const, tuple) else sorted(texts))})"
@@ -304,8 +302,7 @@ def _text_of(const: Any) -> str:
 
 
 def _entries(A: Any) -> bytes:
-    """The bytes of a matrix that are hashed for the problem's id; for a LinearOperator, which has no entries, those of
-    its code."""
+    """What the problem's id hashes: the entries of a matrix, or the code of a LinearOperator, which has no entries."""
     if A is None:
         return b""
     if isinstance(A, scipy.sparse.linalg.LinearOperator):

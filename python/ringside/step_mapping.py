@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The common part of all steps that are read: each step is a mapping of the published names to arrays or to nested
-structures of arrays (trees.py)."""
+"""What all steps that are read have in common: each maps the published names to arrays, or to nested structures of arrays
+(trees.py)."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _Entry = TypeVar("_Entry", covariant=True)
 class StepMapping(Mapping[str, _Entry]):
     """`keys`, `items`, `values`, `get` and `in` work as in every mapping. Only requested arrays are read.
 
-    Nested structures have the names under which they were published. The variables in which they are packed
-    (`variables`) are not entries, but can be read, too: step["tree.f64"].
+    Nested structures have the names under which they were published. The variables in which they are packed (listed in
+    `variables`) are not entries of the mapping, but can be read, too, for instance by step["tree.f64"].
     """
 
     variables: Mapping[str, Variable]
@@ -53,12 +53,12 @@ class StepMapping(Mapping[str, _Entry]):
         return id(self)
 
     def tree(self) -> dict[str, Any]:
-        """Everything that was published, with the published structure (docs/publish/python.md#many-arrays). The result
-        is equal to dict(step); for type checkers, the entries of this result may be structures."""
+        """All published entries, with their structure (docs/publish/python.md#many-arrays). dict(step) has the same content, but
+        for type checkers, only the entries of `tree` may be structures."""
         return dict(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        """np.asarray(step), for a step that has only one variable."""
+        """Makes np.asarray(step) possible for a step that has one variable."""
         names = list(self)
         if len(names) != 1:
             raise UsageError(f"iteration {self.iteration} has {len(names)} variables; expected one of them: step[{names[0]!r}]")
@@ -69,19 +69,19 @@ class StepMapping(Mapping[str, _Entry]):
         if dtype is None or array.dtype == dtype:
             return array.copy() if copy else array
         if copy is False:
-            raise UsageError(f"iteration {self.iteration}: found {array.dtype}; expected a copy to be allowed, to make it "
-                             f"{np.dtype(dtype)}")
+            raise UsageError(f"iteration {self.iteration}: found {array.dtype} and copy=False; expected copy=None or True, "
+                             f"because {np.dtype(dtype)} needs a copy")
         return array.astype(dtype)
 
     def __reduce__(self) -> Any:
         raise UsageError(f"iteration {self.iteration}: a step cannot be pickled, because what it holds belongs to this process; "
-                         "expected the pool and the iteration, or copies: dict(step)")
+                         "expected instead the pool and the iteration, or copies of the arrays: dict(step)")
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
 
     def _packed(self) -> Tree | None:
-        """For a step with nested structures: how they are packed."""
+        """How the nested structures of the step are packed; None if it has none."""
         return None
 
     def _names(self) -> Collection[str]:

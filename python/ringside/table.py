@@ -19,8 +19,8 @@ TIMES = ("unix_ns", "generate_ns", "producer_idle_ns", "analyzer_idle_ns", "hand
 
 def columns_of(rows: Sequence[tuple[Any, Sequence[tuple[str, str, int, int, Any]]]],
                run_ids: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
-    """First the columns that identify the step and its run, and then a contiguous array for each result of count 1. See
-    Pool.columns. run_ids: the ids of all runs."""
+    """The columns that identify the step and its run, and then a contiguous array for each result of count 1. See Pool.columns.
+    run_ids: the ids of all runs."""
     columns: dict[str, npt.NDArray[Any]] = {
         key: np.array([getattr(step, key) for step, _ in rows], np.uint64)
         for key in KEYS}
@@ -41,8 +41,8 @@ def columns_of(rows: Sequence[tuple[Any, Sequence[tuple[str, str, int, int, Any]
 def recorded_columns(fields: Mapping[str, npt.NDArray[np.int64]],
                      results: Sequence[tuple[str, int, npt.NDArray[np.int64], npt.NDArray[np.bool_]]],
                      runs: npt.NDArray[np.int64], run_ids: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
-    """The same columns for the steps of a journal. results: name, type, the low and the high 64 bits, and whether each
-    value is present. runs: for each step, the index of its run in run_ids."""
+    """The same columns for the steps of a journal. results: name, type, values (low and high 64 bits), and which values are
+    present. runs: for each step, the index of its run in run_ids."""
     columns: dict[str, npt.NDArray[Any]] = {key: fields[key].view(np.uint64) for key in KEYS}
     columns.update(_run_columns(runs, run_ids))
     columns.update((name, column) for name, column in fields.items() if name not in KEYS)
@@ -63,8 +63,7 @@ def recorded_columns(fields: Mapping[str, npt.NDArray[np.int64]],
 
 
 def joined(recorded: Mapping[str, npt.NDArray[Any]], kept: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """The columns of the journal's steps, joined with those of the steps that are only in the ring, in the order of
-    commit_seq."""
+    """The columns of the journal's steps joined with those of steps that are only in the ring, in the order of commit_seq."""
     rows, more = (len(columns["commit_seq"]) for columns in (recorded, kept))
     if more == 0:
         return dict(recorded)

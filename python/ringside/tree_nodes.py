@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The nodes of a tree of arrays (trees.py). Each node takes what is published (`collect`), rebuilds what is kept
-(`rebuilt`), and describes itself for the variable tree.table (`described`)."""
+"""The nodes of a tree of arrays (trees.py). Each node takes what is published (`collect`), returns what is kept (`rebuilt`), and
+describes itself for the variable tree.table (`described`)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Fetch = Callable[[str], "npt.NDArray[Any]"]
 
 
 class Own:
-    """A separate variable, which is an entry at the top."""
+    """An entry at the top of the tree that is a variable of its own."""
 
     def __init__(self, name: str, restore: Callable[[npt.NDArray[Any]], Any] | None = None) -> None:
         self.name: str = name
@@ -74,11 +74,11 @@ class Leaf:
         self.dtype: np.dtype[Any] = dtype
         self.shape: tuple[int, ...] = shape
         self.form = form
-        """array, scalar (of NumPy), or bool, int, float, complex, bytes (of Python)."""
+        """What the leaf is: array, scalar (of NumPy), or bool, int, float, complex, bytes (of Python)."""
         self.foreign = foreign
-        """The name of a dtype that NumPy does not have; then `dtype` is that of its bits."""
+        """The name of a dtype that NumPy does not have; `dtype` is then the dtype of the bits."""
         self.restore = restore
-        """Makes what the program had of the array: a tensor."""
+        """Converts the array to the tensor that the program had."""
         self.is_bits: bool = bool(foreign or form == "bytes" or (form == "int" and shape)) or dtype not in PACKED
         self.variable: str = BITS if self.is_bits else PACKED[dtype]
         self.size: int = math.prod(shape)
@@ -185,7 +185,7 @@ class Branch:
                 raise
 
     def step_to(self, key: Any) -> str:
-        """An entry's part of the path in an error's line."""
+        """The part of a path that names an entry in an error's line."""
         return f": {key}" if self.is_top else f".{key}" if self.form == "namedtuple" else f"[{json.dumps(key)}]"
 
     def rebuilt(self, fetch: Fetch, as_declared: bool) -> Any:
@@ -220,12 +220,12 @@ class Branch:
         if not isinstance(given, kind) or (self.form == "namedtuple" and getattr(given, "_fields", None) != tuple(self.keys)):
             raise Unfit(shown(given), f"a {self.name or self.form}")
         if len(given) != len(self.nodes):
-            raise Unfit(f"a {self.form} of {len(given)}", f"one of {len(self.nodes)}")
+            raise Unfit(f"a {self.form} of length {len(given)}", f"length {len(self.nodes)}")
         return given
 
 
 def text_of(dtype: np.dtype[Any]) -> str:
-    """The text of a dtype in the table: as in the header of a .npy file; for a dtype of another library, its name."""
+    """The text of a dtype in tree.table: as in the header of a .npy file, or the name of another library's dtype."""
     if dtype.isbuiltin == 2:
         return str(dtype.name)
     described: Any = FORMAT.dtype_to_descr(dtype)
@@ -233,13 +233,12 @@ def text_of(dtype: np.dtype[Any]) -> str:
 
 
 def shown(given: Any) -> str:
-    """The text for a value in an error's line: for an array its dtype and shape; for anything else its repr, if that is
-    short."""
+    """A value in an error's line: an array by its dtype and shape, another value by its repr if this is short."""
     if given is None or isinstance(given, (str, bytes, bool, int, float, complex)):
         shown = repr(given)
         return shown if len(shown) <= 60 else f"a {type(given).__name__} of {len(shown)} characters"
     if isinstance(given, (list, tuple, Mapping)):
-        return f"a {type(given).__name__} of {len(given)}"
+        return f"a {type(given).__name__} of length {len(given)}"
     dtype, shape = getattr(given, "dtype", None), getattr(given, "shape", None)
     return f"a {type(given).__name__}" if dtype is None or shape is None else f"an array of {dtype}, shape {tuple(shape)}"
 

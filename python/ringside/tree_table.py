@@ -59,8 +59,7 @@ def node_of_table(node: Any, variables: Mapping[str, Variable]) -> Any:
 
 @functools.cache
 def _namedtuple(name: str, fields: tuple[str, ...]) -> Any:
-    """The class of named tuples that are read. They are pickled with the name and the fields, because no module
-    contains the class."""
+    """The class of the named tuples that are read. They are pickled by name and fields, because no module has the class."""
     def reduced(made: tuple[Any, ...]) -> tuple[Any, ...]:
         return _named, (name, fields, tuple(made))
 

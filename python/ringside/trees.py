@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Many arrays at once: converts nested dicts, lists and tuples of arrays to the variables of a run, and back.
 
-A pool has at most 256 variables, with twelve dtypes and restricted names. What cannot be a separate variable is packed:
-the leaves of one dtype are stored one after another in one variable (tree.f64), and the bytes of leaves with other
-dtypes in tree.bits. The variable tree.table contains JSON that says where each leaf is stored. It is in every step, so
-that a reader needs nothing from the program that wrote the step (docs/publish/python.md#many-arrays). Packed variables
-are states, because a norm over pressures and velocities has no meaning, and most integers of a state are counters,
-indices or random numbers.
+A pool has at most 256 variables, with one of twelve dtypes and a restricted name. An array that cannot be a variable of its own
+is packed: the leaves of one of these dtypes follow one another in one variable (tree.f64), and leaves of other dtypes in
+tree.bits, byte for byte. The variable tree.table describes in JSON where each leaf is. It is in every step, so a reader needs
+nothing from the program that wrote it (docs/publish/python.md#many-arrays). Packed variables have the role state, because a norm
+over pressures and velocities has no meaning, and most integers of a state are counters, indices or random numbers.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _EXPECTED = "an array, a number, a text, None, or a dict, list or tuple of these
 
 
 class Tree:
-    """The content of a step by the published names: separate variables, and trees of packed arrays."""
+    """The content of a step, by the published names: variables of their own, and trees of packed arrays."""
 
     def __init__(self, names: list[Any], nodes: list[Any]) -> None:
         self._root = Branch("dict", names, nodes, lambda entries: dict(zip(names, entries)))
@@ -50,8 +49,7 @@ class Tree:
 
     @staticmethod
     def of_table(table: bytes, variables: Mapping[str, Variable], where: str) -> Tree:
-        """The tree that the JSON in a pool describes. Raises UsageError if this version does not understand the
-        JSON."""
+        """The tree that the JSON in a pool describes. Raises UsageError if this version does not understand the JSON."""
         try:
             pairs = json.loads(table)["dict"]
             return Tree([key for key, _ in pairs], [node_of_table(node, variables) for _, node in pairs])
@@ -60,19 +58,18 @@ class Tree:
                              "expected one that ringside.publish wrote") from None
 
     def names(self) -> list[Any]:
-        """The names of the entries at the top, in the published order."""
+        """The names of the entries at the top, in the order published."""
         return list(self._nodes)
 
     def __contains__(self, name: object) -> bool:
         return name in self._nodes
 
     def entry(self, name: Any, fetch: Fetch, as_declared: bool = False) -> Any:
-        """What was published with this name. as_declared: tensors are rebuilt as tensors if the program declared
-        them."""
+        """The entry that was published by this name. as_declared: returns a tensor where the program declared a tensor."""
         return self._nodes[name].rebuilt(functools.cache(fetch), as_declared)
 
     def whole(self, fetch: Fetch) -> dict[Any, Any]:
-        """The whole tree."""
+        """All entries, by name."""
         made: dict[Any, Any] = self._root.rebuilt(functools.cache(fetch), False)
         return made
 
@@ -101,17 +98,17 @@ class Packing(Tree):
             leaf.place = len(counts)
             counts.append(leaf.count)
         self.table: bytes = b""
-        """What is in tree.table; nothing if each entry is a variable of its own."""
+        """The content of tree.table; empty if each entry is a variable of its own."""
         if len(own) < len(entries):
             self.table = json.dumps(self._root.described(), separators=(",", ":")).encode()
             sizes[TABLE] = len(self.table)
         dtypes = {name: dtype_name("u8" if name in (TABLE, BITS) else name.partition(".")[2]) for name in sizes}
         self.variables: dict[str, Variable] = {
             **own, **{name: Variable(dtypes[name], (size,), role="state") for name, size in sizes.items()}}
-        """To be declared."""
+        """The variables to be declared."""
 
     def pieces(self, what: str, given: Any) -> list[Any]:
-        """For each variable an array, or a list of buffers that fill it. what: the subject of an error's line."""
+        """For each variable an array, or a list of buffers that fill it. what: the beginning of an error's line."""
         out: dict[str, list[Any]] = {name: [None] * len(counts) for name, counts in self._counts.items()}
         out[TABLE] = [self.table]
         try:
@@ -121,8 +118,7 @@ class Packing(Tree):
         return [out[name] for name in self.variables]
 
     def views(self, name: Any, fetch: Fetch) -> Any:
-        """Like `entry`, but with arrays without dimensions in place of numbers, so that these can be written in a
-        step's block."""
+        """Like `entry`, but each number is an array without dimensions, so that it can be written in a step's block."""
         return self._nodes[name].views(functools.cache(fetch))
 
     def fill(self, what: str, name: Any, given: Any, fetch: Fetch) -> None:
@@ -145,8 +141,8 @@ class Packing(Tree):
 class PackedStep:
     """The ClaimedStep of a run with packed arrays. step["levels"] is the structure, with arrays in shared memory.
 
-    A number in the structure is an array without dimensions: step["state"]["n"][...] = 3. step["levels"] = [...] copies
-    a whole structure.
+    A number of the structure is an array without dimensions: step["state"]["n"][...] = 3. step["levels"] = [...] copies the
+    whole structure.
     """
 
     def __init__(self, core: ClaimedStep, packing: Packing, scalars: Sequence[str]) -> None:
@@ -156,7 +152,7 @@ class PackedStep:
 
     @property
     def iteration(self) -> int:
-        """The number of the step."""
+        """The step's iteration."""
         return self._core.iteration
 
     @property
@@ -193,7 +189,7 @@ class PackedStep:
             self._packing.fill(f"iteration {self.iteration}", name, value, self._core.__getitem__)
 
     def previous(self, name: str) -> Any:
-        """The same entry of the previous step, read-only (see ClaimedStep.previous)."""
+        """The same entry of the step before, read-only (see ClaimedStep.previous)."""
         if name not in self._packing:
             return self._core.previous(self._checked(name))
         return None if self._core.previous(TABLE) is None else self._packing.entry(name, self._before)
@@ -210,13 +206,13 @@ class PackedStep:
 
 
 def is_own(name: Any, variables: Mapping[str, Variable]) -> bool:
-    """Whether an entry with this name is a separate variable. An entry that has the name of a packed variable is
+    """Whether the entry `name` is a variable of its own. An entry with the name of a variable that holds packed data is itself
     packed."""
     return name in variables and name not in _RESERVED
 
 
 def tree_of(pool: Any, fetch: Fetch) -> Tree | None:
-    """The tree of a pool's step, whose variables `fetch` gives; None if nothing is packed."""
+    """The tree of a step of a pool; None if nothing is packed. fetch: gives the step's variables."""
     if TABLE not in pool.variables:
         return None
     table = fetch(TABLE).tobytes()
@@ -253,7 +249,7 @@ def packed(variables: Mapping[Any, Any]) -> tuple[dict[str, Variable], Packing |
     if len(packing.variables) > _MOST_VARIABLES:
         packing = Packing(described, variables)
     if set(packing.variables) == {TABLE}:
-        raise UsageError(f"variables: found no entry of an array in {shown(variables)}; expected at least one")
+        raise UsageError(f"variables: found no array with entries in {shown(variables)}; expected at least one")
     return packing.variables, packing
 
 
@@ -279,9 +275,9 @@ def _has_numbers_only(given: list[Any] | tuple[Any, ...]) -> bool:
 
 
 def _node_of(given: Any, leaves: list[Leaf], depth: int) -> Any:
-    """The node for what is given. Its leaves are appended to `leaves`."""
+    """The node for `given`; its leaves are appended to `leaves`."""
     if depth > _MOST_DEPTH:
-        raise Unfit("a structure in which something contains itself, or one more than 100 deep", "a tree")
+        raise Unfit("a structure that contains itself, or that is more than 100 deep", "a tree")
     if given is None or isinstance(given, str):  # includes subclasses of str, such as those of Enum and NumPy
         return Fixed(None if given is None else str.__str__(given))
     if isinstance(given, Mapping):
@@ -324,7 +320,7 @@ def _leaf_of(given: Any) -> Leaf:
         return Leaf(np.dtype(np.uint8), (len(given),), "bytes")
     if isinstance(given, Variable):
         if given.unit:
-            raise Unfit(f"the unit {given.unit!r}", "none: only a variable of its own, at the top, has one")
+            raise Unfit(f"the unit {given.unit!r}", "no unit: only a variable of its own, at the top, can have one")
         return Leaf(given.numpy_dtype, given.shape)
     array, foreign = _array_of(given)
     return Leaf(array.dtype, array.shape, "scalar" if isinstance(given, np.generic) else "array", foreign, _restorer_of(given))
@@ -349,7 +345,7 @@ def _long_int(given: int) -> Leaf:
 
 
 def _restorer_of(given: Any) -> Callable[[npt.NDArray[Any]], Any] | None:
-    """If the program's leaf is a tensor: a function that makes such a tensor from an array; otherwise None."""
+    """A function that converts an array to a tensor like `given`; None if `given` is no tensor."""
     torch: Any = sys.modules.get("torch")
     jax: Any = sys.modules.get("jax")
     if is_torch(given):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The description of a variable, and how `publish` takes one from a tuple or an array. This module also has the names
-of types for type checkers: the forms in which a dtype, a shape and a variable may be given."""
+"""The description of a variable, and how `publish` derives one from a tuple or an array. The names of types for type checkers are
+here, too: the accepted forms of a dtype, a scalar and a variable."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ DTypeName = Literal["f32", "f64", "c64", "c128", "i8", "i16", "i32", "i64", "u8"
 _LongName = Literal["float32", "float64", "complex64", "complex128", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
                     "uint64"]
 DTypeLike = Union[DTypeName, _LongName, "np.dtype[Any]", type[Any]]
-"""A dtype as Ringside or NumPy names it, or NumPy's own."""
+"""A dtype: its name in Ringside or in NumPy, or a dtype or a type of NumPy."""
 Role = Literal["field", "state"]
 ScalarLike = Union[Literal["f64", "i64"], tuple[Literal["f64", "i64"], str]]
-"""The type of a scalar, or a pair of it and a unit."""
+"""The type of a scalar, or a pair of a type and a unit."""
 ScalarValue = Union[SupportsFloat, SupportsIndex]
 """A number of Python or NumPy."""
 
 
 class SupportsArray(Protocol):
-    """An array of NumPy, or an object from which its library makes such an array."""
+    """An array of NumPy, or of a library whose arrays NumPy can convert."""
 
     def __array__(self) -> npt.NDArray[Any]: ...
 
@@ -41,7 +41,7 @@ class SupportsDLPack(Protocol):
 
 
 ArrayLike = Union[SupportsArray, SupportsDLPack, Mapping[Any, Any], Sequence[Any], complex]
-"""An array, what one is made of, or a structure of arrays."""
+"""An array, an object from which an array can be made, or a structure of arrays."""
 
 # For each name, the number in ringside.h and NumPy's dtype. The pool is little-endian.
 DTYPES: dict[DTypeName, tuple[int, str]] = {
@@ -56,10 +56,10 @@ ROLES: dict[Role, int] = {"field": 1, "state": 2}
 class Variable:
     """A named array of a run, row-major. Its name is its key in `publish(variables={...})` or `pool.variables`.
 
-    dtype: "f64" or another name of docs/publish/variables.md (its digits are bits), or a NumPy dtype, or "float64".
-    shape: () is one entry.
-    role: a "field" is kept and reduced; a "state" is only kept, because the solver needs it to continue. unit: at most
-    31 printable ASCII characters.
+    dtype: "f64" or another name of docs/publish/variables.md (the digits count bits), or a NumPy dtype, or "float64".
+    shape: () for one entry.
+    role: "field" is kept and reduced; "state", which the solver needs to continue, is only kept.
+    unit: at most 31 printable ASCII characters.
 
     >>> ringside.Variable("float32", 1000, unit="K")
     Variable(dtype='f32', shape=(1000,), role='field', unit='K')
@@ -97,8 +97,8 @@ VariableLike = Union[Variable, tuple[DTypeLike, Union[SupportsIndex, Iterable[Su
 
 
 def dtype_name(given: Any) -> DTypeName:
-    """The name of a dtype that is given by this name, or by anything that numpy.dtype accepts. Of NumPy's names, only
-    the long ones are accepted ("float64"), because its "i8" has 8 bytes, and Ringside's "i8" has 8 bits."""
+    """The name of a dtype: `given` itself if it is such a name, or the name for an argument of numpy.dtype. Of NumPy's names,
+    only the long ones ("float64") are accepted, because "i8" has 8 bytes in NumPy, and 8 bits in Ringside."""
     if isinstance(given, str) and given in DTYPES:
         return given
     try:
@@ -118,7 +118,7 @@ def is_description(given: Any) -> bool:
 
 
 def variable_of(name: str, given: Any) -> Variable:
-    """The Variable of a description."""
+    """The Variable for a description."""
     text_of("the name of a variable", name)
     if isinstance(given, Variable):
         return given
@@ -129,9 +129,9 @@ def variable_of(name: str, given: Any) -> Variable:
 
 
 def scalar_types(given: Mapping[str, Any] | Sequence[str]) -> dict[str, tuple[int, str]]:
-    """{name: (the type's number in ringside.h (1 f64, 2 i64), the unit)}."""
+    """For each name, the number of the type in ringside.h (1 f64, 2 i64) and the unit."""
     if isinstance(given, str):
-        raise UsageError(f"scalars: found the text {given!r}; expected a list of names, or names with f64 or i64")
+        raise UsageError(f"scalars: found the text {given!r}; expected a list of names, or a dict of names to f64 or i64")
     pairs: list[tuple[str, Any]] = list(given.items()) if isinstance(given, Mapping) else [(name, "f64") for name in given]
     types = {"f64": 1, "i64": 2}
     found: dict[str, tuple[int, str]] = {}
@@ -140,7 +140,7 @@ def scalar_types(given: Mapping[str, Any] | Sequence[str]) -> dict[str, tuple[in
         is_pair = isinstance(described, tuple) and len(described) == 2
         dtype, unit = described if is_pair else (described, "")
         if not isinstance(dtype, str) or dtype not in types:
-            raise UsageError(f"scalar {name!r}: dtype {dtype!r}; expected f64 or i64, or a pair of it and a unit")
+            raise UsageError(f"scalar {name!r}: dtype {dtype!r}; expected f64 or i64, or a pair of one of them and a unit")
         if name in found:
             raise UsageError(f"scalars: found {name!r} twice, expected each name once")
         found[name] = types[dtype], text_of(f"scalar {name!r}: unit", unit)

@@ -46,26 +46,26 @@ def publish(variables: Mapping[str, VariableLike], *, scalars: Mapping[str, Scal
     """Attaches to an analyzer, and waits until the analyzer accepts. The Writer is a context manager.
 
     pool: starts an analyzer for this run, which keeps its steps in this file; the run continues if the file holds steps
-        of the same problem (`kept`, `next_iteration`). Under `ringside run`: the analyzer's pool must be this one.
+        of the same problem (`kept`, `next_iteration`). Under `ringside run`, the analyzer must use this pool.
     run_options: options of `ringside run` for that analyzer: "--slots 16 --durability process", or a list of words.
-    Without either, the environment selects the analyzer: RINGSIDE_SOCKET, which `ringside run -- PROGRAM` sets;
-    otherwise RINGSIDE_POOL; otherwise the analyzer of the service.
+    Without `pool` and `socket`, the environment selects the analyzer: RINGSIDE_SOCKET, which `ringside run -- PROGRAM` sets; else
+    RINGSIDE_POOL; else the analyzer of the service.
 
     variables: by name, a Variable, a pair of dtype and shape ("f64", (1000,)), an array, whose dtype and shape it
         gets, or nested dicts, lists and tuples of arrays (docs/publish/python.md#many-arrays).
-    scalars: names of the numbers that each step has beside its variables, or by name
-        "f64", "i64", or a pair of it and a unit.
+    scalars: the numbers that each step has in addition to its variables: a list of names; or by name, the type "f64" or
+        "i64", or a pair of a type and a unit.
     solver, problem, parameters: at most 23, 399 and 511 bytes of text. Runs have the same problem if solver, problem,
         parameters, problem_bytes and variables are equal; only such a run is resumed. By default, solver is the script's
         name without .py ("python" where there is no script).
     problem_bytes: other data that the iterates depend on, for instance a matrix: bytes or an array, kept as a hash.
     work: nonzeros, cells or another number to which an iteration's work is proportional.
 
-    `ringside run -- PROGRAM` and run_options set the others. A given argument takes precedence: socket: the analyzer's.
-    buffers: 2 to 64. peer_timeout: seconds. pool_use: "fresh", "overwrite", "resume". on_analyzer_loss: "wait",
-    "continue", "stop". coordination: "locks", "messages".
+    `ringside run -- PROGRAM` and run_options set the following options, unless they are given as arguments here:
+    socket: the analyzer's socket. buffers: 2 to 64. peer_timeout: seconds. pool_use: "fresh", "overwrite", "resume".
+    on_analyzer_loss: "wait", "continue", "stop". coordination: "locks", "messages".
 
-    Raises UsageError for an argument, RefusedError if the analyzer refuses, PeerLostError if there is none.
+    Raises UsageError for a wrong argument, RefusedError if the analyzer refuses, PeerLostError if there is no analyzer.
     """
     if not isinstance(variables, Mapping):
         raise UsageError(f"variables: found a {type(variables).__name__}, expected descriptions by name: "
@@ -87,7 +87,7 @@ def publish(variables: Mapping[str, VariableLike], *, scalars: Mapping[str, Scal
         "coordination": _number_of("coordination", coordination, _COORDINATIONS)}, packing)
     if run.kept is not None and solver is problem is parameters is None and not content:
         warnings.warn(f"continues from iteration {run.kept.iteration} of a run with this program's name and variables: "
-                      "nothing else identifies the problem (give problem=, parameters= or problem_bytes=)",
+                      "only these identify the problem (give also problem=, parameters= or problem_bytes=)",
                       RuntimeWarning, stacklevel=2)
     if own_pool is not None:
         run._watch(own_pool)
@@ -153,9 +153,9 @@ class Writer:
     """A published run, made by `publish`. It is a context manager.
 
     Leaving the block detaches and returns when every step is committed. The outcome is "finished"; after an exception
-    it is "failed", after Ctrl-C or `ringside stop` it is "stopped". `detach` sets another outcome. A run with `pool`
-    that is not in a block ends with the script, by the same rules. In an interactive session, or if nothing refers to
-    the run any more, its outcome is "stopped".
+    "failed", after Ctrl-C or `ringside stop` "stopped". `detach` sets another outcome. A run with `pool` outside of a
+    block ends with the script, by the same rules; in an interactive session, or if nothing refers to the run any more, its
+    outcome is "stopped".
     """
 
     _owner: int | None = None  # the process id, if the run has its own analyzer
@@ -165,7 +165,7 @@ class Writer:
                  options: dict[str, Any], packing: Packing | None = None) -> None:
         self._packing = packing
         self.variables: Mapping[str, Variable] = Named("variable of this run", variables)
-        """By name, in the order declared."""
+        """The variables by name, in the order declared."""
         self.scalars: tuple[str, ...] = tuple(scalars)
         """The names of its scalars, in the order declared."""
         self._core = _core.Writer(
@@ -200,8 +200,7 @@ class Writer:
         return Counts(*self._core.counts())
 
     def step(self, iteration: int, *, wait: bool = True) -> ClaimedStep:
-        """The step of an iteration, which is written in a `with` block. Each iteration must be greater than the
-        previous one.
+        """The step of an iteration, to be written in a `with` block. Each iteration must be greater than the one before.
 
         wait=False: if no buffer is free, the step counts as skipped (`step.skipped`), and its arrays are not published.
         """
@@ -213,9 +212,9 @@ class Writer:
                 wait: bool = True) -> bool:
         """Publishes a step in one call: copies an array for each variable into a buffer, and publishes the buffer.
 
-        An array must have the dtype and the shape of its variable, with any layout; otherwise UsageError, a ValueError,
-        is raised. Returns False if the step was skipped, because there is no analyzer and on_analyzer_loss is
-        "continue", or with wait=False because no buffer was free.
+        An array has the dtype and the shape of its variable, in any layout; otherwise this raises UsageError, which is a
+        ValueError. Returns False if the step was skipped: because there is no analyzer and on_analyzer_loss is "continue", or
+        because no buffer was free and wait=False.
         """
         if not isinstance(arrays, Mapping):
             raise UsageError(f"iteration {iteration}: found a {type(arrays).__name__}, expected arrays by name: "
@@ -246,7 +245,7 @@ class Writer:
                 self._view.finish(self.account)
 
     def _watch(self, pool: str) -> None:
-        """For a run with its own analyzer: shows the run in a notebook, and ends it with the interpreter."""
+        """For a run with an analyzer of its own: shows it in a notebook, and ends it with the interpreter."""
         self._owner = os.getpid()
         _open_runs.add(self)
         if in_notebook():
@@ -254,8 +253,7 @@ class Writer:
 
     @property
     def _ends_here(self) -> bool:
-        """Whether the run has its own analyzer, has not ended, and belongs to this process, which then is not a child
-        of fork()."""
+        """Whether the run has an analyzer of its own, and continues in this process (not in the parent of a fork())."""
         return self._owner == os.getpid() and not self._core.detached
 
     def __del__(self) -> None:

@@ -32,8 +32,7 @@ _FIRST_WORD = b"PMEMOBJ\0"  # of a pool file (docs/formats/ring_format.md)
 
 
 class _Steps(BackendArray):
-    """A variable in several steps. Nothing is read until the variable is indexed, and then only the requested part is
-    read."""
+    """A variable of several steps. Nothing is read until the variable is indexed; then only the requested part is read."""
 
     def __init__(self, source: Pool | Rings, name: str, steps: Sequence[StepInfo] | Sequence[int]) -> None:
         variable = source.variables[name]
@@ -56,8 +55,9 @@ class _Steps(BackendArray):
         try:
             read = self._source.array(self._name, chosen, part=basic)
         except (NotKeptError, OverwrittenError) as error:
-            raise NotKeptError(f"{os.fsdecode(self._source.path)}: {self._name}: a step of this dataset was overwritten since it was "
-                               f"made ({error}); make it anew, load earlier (ds.load()), or give the pool more --slots") from error
+            raise NotKeptError(f"{os.fsdecode(self._source.path)}: {self._name}: a step was overwritten after this dataset was "
+                               f"made ({error}); make the dataset again, load it earlier (ds.load()), or give the pool more "
+                               "--slots") from error
         axis = 1
         for index in part:
             if isinstance(index, np.ndarray):
@@ -68,8 +68,7 @@ class _Steps(BackendArray):
 
 def dataset_of(source: Pool | Rings, *, run: RunInfo | str | None = None, drop_variables: str | Iterable[str] | None = None,
                dims: Mapping[str, Sequence[str]] | None = None) -> xarray.Dataset:
-    """The dataset that Pool.to_xarray and Rings.to_xarray return. drop_variables: names that the dataset must not
-    have."""
+    """The dataset that Pool.to_xarray and Rings.to_xarray return. drop_variables: names to leave out of it."""
     dropped = {drop_variables} if isinstance(drop_variables, str) else set(drop_variables or ())
     steps: Sequence[StepInfo] | Sequence[int]
     if isinstance(source, Rings):
@@ -146,8 +145,7 @@ def _lazy(source: Pool | Rings, name: str, variable: Variable, steps: Sequence[S
 
 
 def _floats(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A column of integers. If an integer is absent or has more than 64 bits, the result has floats, with NaN for
-    absent values."""
+    """A column as floats, with NaN for absent values, if an integer is absent or has more than 64 bits."""
     if column.dtype != object:
         return column
     return np.array([np.nan if value is None else float(value) for value in column], np.float64)
@@ -161,7 +159,7 @@ def _units(pool: Pool, steps: Sequence[StepInfo]) -> dict[str, str]:
 
 
 def _attributes(pool: Pool, run_ids: set[str]) -> dict[str, str]:
-    """Attributes that identify the run, if the dataset has only steps of one run."""
+    """The attributes that identify the run, if the dataset has the steps of only one run."""
     for run in pool.runs:
         if {run.run_id} == run_ids:
             return {key: getattr(run, key) for key in ("run_id", "solver", "problem", "parameters")}

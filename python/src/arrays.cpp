@@ -72,8 +72,9 @@ void destroy_memory(PyObject* self) {
   free_object(self);
 }
 
-PyMemberDef memory_members[] = {
-    {"owner", T_OBJECT, offsetof(Memory, owner), READONLY, "What keeps the memory: a Writer or a held step."}, {}};
+PyMemberDef memory_members[] = {{"owner", T_OBJECT, offsetof(Memory, owner), READONLY,
+                                 "The object that keeps the memory: a Writer or a held step."},
+                                {}};
 
 PyType_Slot memory_slots[] = {{Py_tp_new, reinterpret_cast<void*>(refuse_new)},
                               {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},

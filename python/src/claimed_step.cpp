@@ -33,7 +33,7 @@ Result guarded_step(PyObject* self, Result failed, const Call& call) {
 std::uint32_t index_of(const ClaimedStep& step, PyObject* name) {
   if (!step.open) {
     refuse("iteration " + std::to_string(step.iteration) +
-           ": not claimed; expected `with run.step(k) as step`, and its arrays inside");
+           ": not claimed; expected `with run.step(k) as step`, and access to its arrays in this block");
   }
   return step.writer().index(name);
 }
@@ -122,7 +122,7 @@ PyMethodDef step_methods[] = {
     {}};
 
 PyMemberDef step_members[] = {
-    {"iteration", T_ULONGLONG, offsetof(ClaimedStep, iteration), READONLY, "The number of the step."},
+    {"iteration", T_ULONGLONG, offsetof(ClaimedStep, iteration), READONLY, "The step's iteration."},
     {"scalars", T_OBJECT_EX, offsetof(ClaimedStep, scalars), 0,
      "Its scalars, by name. When the block ends, all declared scalars must be present."},
     {"skipped", T_BOOL, offsetof(ClaimedStep, skipped), READONLY,
@@ -134,7 +134,7 @@ PyMemberDef step_members[] = {
 constexpr char kStepDoc[] =
     "A step that is being written: step[\"x\"] is a NumPy array in shared memory, step.scalars[\"rho\"] a number.\n\n"
     "A context manager. Entering claims the buffer and waits while the analyzer copies from it. Leaving publishes the\n"
-    "step; leaving by an exception does not. The arrays are read-only from then on: the analyzer reads them.\n"
+    "step; leaving by an exception does not. From then on, the arrays are read-only, because the analyzer reads them.\n"
     "step[\"x\"] = ... copies an array of the variable's dtype and shape; step[\"x\"][:] = ... converts as NumPy does.";
 
 }  // namespace

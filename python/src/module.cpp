@@ -34,12 +34,18 @@ PyObject* catch_bus_errors(PyObject*, PyObject*) {
 PyMethodDef functions[] = {
     {"version", version, METH_NOARGS, "version()\n--\n\nThe release of libringside."},
     {"catch_bus_errors", catch_bus_errors, METH_NOARGS,
-     "catch_bus_errors()\n--\n\nA load through a view of a truncated pool ends the process with one line from now on."},
+     "catch_bus_errors()\n--\n\nFrom now on, a load from a view of a truncated pool ends the process with a message."},
     {}};
 
-PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_core", "The C interface of libringside (ringside.h). The package `ringside` is what to use.",
-    -1, functions, nullptr, nullptr, nullptr, nullptr};
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "_core",
+                          "The C interface of libringside (ringside.h). Programs use the package `ringside`.",
+                          -1,
+                          functions,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr};
 
 }  // namespace
 

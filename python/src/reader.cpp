@@ -278,12 +278,15 @@ Object view(HeldStep& step, PyObject* self, const std::array<PyObject*, 2>& give
 }
 
 PyMethodDef held_methods[] = {
-    {"info", method<HeldStep, &HeldStep::info>, METH_NOARGS, "info($self)\n--\n\n(commit_seq, iteration, step, run_id)."},
-    with_arguments("view", method<HeldStep, kView, view>, "view($self, index, verify)\n--\n\nA variable in place, read-only."),
+    {"info", method<HeldStep, &HeldStep::info>, METH_NOARGS,
+     "info($self)\n--\n\n(commit_seq, iteration, step, run_id)."},
+    with_arguments("view", method<HeldStep, kView, view>,
+                   "view($self, index, verify)\n--\n\nA variable in place, read-only."),
     {"verify", method<HeldStep, &HeldStep::verify>, METH_NOARGS, "verify($self)\n--\n\nHashes all variables in place."},
     {"check", method<HeldStep, &HeldStep::check>, METH_NOARGS,
      "check($self)\n--\n\nRaises OverwrittenError if the slot has taken another step."},
-    {"release", method<HeldStep, &HeldStep::release>, METH_NOARGS, "release($self)\n--\n\nThe last check, and the end of the hold."},
+    {"release", method<HeldStep, &HeldStep::release>, METH_NOARGS,
+     "release($self)\n--\n\nChecks a last time, and ends the hold."},
     {}};
 
 PyGetSetDef held_properties[] = {{"held", getter<HeldStep, &HeldStep::is_held>, nullptr, "False after release.", nullptr}, {}};
@@ -328,27 +331,32 @@ Object recorded(Reader& reader, PyObject*, const std::array<PyObject*, 4>& given
 }
 
 PyMethodDef reader_methods[] = {
-    {"variables", method<Reader, &Reader::variables>, METH_NOARGS, "variables($self)\n--\n\n[(name, dtype, role, shape, unit)]."},
+    {"variables", method<Reader, &Reader::variables>, METH_NOARGS,
+     "variables($self)\n--\n\n[(name, dtype, role, shape, unit)]."},
     {"runs", method<Reader, &Reader::runs>, METH_NOARGS,
      "runs($self)\n--\n\n[(run_id, problem_id, started_s, work, solver, problem, parameters)]."},
-    {"steps", method<Reader, &Reader::steps>, METH_NOARGS, "steps($self)\n--\n\n[(commit_seq, iteration, step, run_id)], ascending."},
+    {"steps", method<Reader, &Reader::steps>, METH_NOARGS,
+     "steps($self)\n--\n\n[(commit_seq, iteration, step, run_id)], ascending."},
     with_arguments("next", method<Reader, kNext, next>,
                    "next($self, after, timeout_s, all_runs)\n--\n\n"
-                   "The oldest step after that commit, waiting for one; None when the time is over or the run has ended."),
+                   "Waits for a step after the commit `after`. The oldest one; None if the time or the run has ended."),
     with_arguments("hold", method<Reader, kCommit, hold>,
                    "hold($self, commit_seq)\n--\n\nHolds a step. None: there is no such step."),
-    with_arguments("copy", method<Reader, kCopy, copy>, "copy($self, commit_seq, index)\n--\n\nA verified copy of a variable."),
+    with_arguments("copy", method<Reader, kCopy, copy>,
+                   "copy($self, commit_seq, index)\n--\n\nA verified copy of a variable."),
     with_arguments("results", method<Reader, kCommit, results>,
                    "results($self, commit_seq)\n--\n\n"
-                   "[(name, unit, type, count, value)]; none if the pool does not describe the run."),
+                   "[(name, unit, type, count, value)]; empty if the pool does not describe the run."),
     with_arguments("next_record", method<Reader, kFrom, next_record>,
                    "next_record($self, from_seq)\n--\n\n"
                    "(seq, kind, unix_ns, run_id, {field: value}, [(name, unit, type, count, value)]), or None."),
-    with_arguments("recorded", method<Reader, kRecorded, recorded>,
-                   "recorded($self, run_id, first, newest, wait_s)\n--\n\n"
-                   "The steps in the journal from the commit_seq `first` on as columns: ({name: array}, [(name, type, words,\n"
-                   "present)], there, runs, run_ids). Waits until the step `newest` is among them, which `there` says. runs: of each\n"
-                   "row the place of its run among run_ids, those of the whole journal."),
+    with_arguments(
+        "recorded", method<Reader, kRecorded, recorded>,
+        "recorded($self, run_id, first, newest, wait_s)\n--\n\n"
+        "The steps in the journal from the commit_seq `first` on, as columns: ({name: array}, [(name, type, words,\n"
+        "present)], there, runs, run_ids). Waits up to wait_s seconds for the step `newest`. there: whether the\n"
+        "journal has that step. runs: for each row, the index of its run in run_ids. run_ids: all runs with steps\n"
+        "in the journal."),
     {}};
 
 }  // namespace

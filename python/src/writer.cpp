@@ -134,7 +134,7 @@ Object Writer::kept_variable(std::uint32_t index) {
     if (found == RINGSIDE_OK) std::memcpy(to, from, std::min(bytes, room));
     return found;
   });
-  if (status != RINGSIDE_OK) refuse(variable.name + ": the kept step can be read until the first publish");
+  if (status != RINGSIDE_OK) refuse(variable.name + ": the kept step can be read only before the first publish");
   return copied;
 }
 
@@ -160,8 +160,10 @@ Writer::Turn::Turn(Writer& writer) : writer_(writer), lock_(writer.turn_, std::d
   constexpr std::chrono::milliseconds kBetweenSignals{50};
   if (writer.writer_.depth != fork_depth()) return;  // the parent may hold the lock; the library refuses the call
   if (writer.has_turn_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
-    refuse("this thread is publishing a step of the run, and a handler of a signal has interrupted it; expected the handler to note "
-           "that it was called, and the loop to publish");
+    refuse(
+        "this thread is publishing a step of the run, and a signal handler has interrupted it; expected the handler "
+        "only to "
+        "note the signal, and the loop to publish");
   }
   for (bool taken = lock_.try_lock(); !taken;) {
     {
@@ -199,11 +201,11 @@ bool Writer::claim(std::uint64_t iteration, bool wait) {
   }
   if (iteration <= last_) {
     refuse("iteration " + std::to_string(iteration) + ": expected more than " + std::to_string(last_) +
-           ", the one before");
+           ", the iteration of the step before");
   }
   if (in_block_ != 0) {
-    refuse("iteration " + std::to_string(iteration) + ": iteration " + std::to_string(in_block_) +
-           " is in its block, and has the buffer; expected one step after the other");
+    refuse("iteration " + std::to_string(iteration) + ": the block of iteration " + std::to_string(in_block_) +
+           " has not ended, and uses the buffer; expected one step after the other");
   }
   for (Object& array : written_) array = {};
   SignalWatch watch(stop_);
@@ -267,7 +269,7 @@ std::vector<ringside_value> Writer::values(std::uint64_t iteration, PyObject* sc
   const auto refused = [&](const std::string& line) { refuse("iteration " + std::to_string(iteration) + ": " + line); };
   const bool is_dict = PyDict_Check(scalars);
   if (!is_dict && PyObject_HasAttrString(scalars, "keys") == 0) {
-    refused("found " + shown(scalars) + " as scalars; expected values by name");
+    refused("found " + shown(scalars) + " as scalars; expected a dict of values by name");
   }
   std::vector<ringside_value> made(scalar_names_.size());
   std::string missing;

@@ -86,23 +86,25 @@ Object counts(Writer& writer) {
 }
 
 PyMethodDef writer_methods[] = {
-    {"kept", method<Writer, &Writer::kept>, METH_NOARGS, "kept($self)\n--\n\nThe iteration that the run continues from; None for a new run."},
+    {"kept", method<Writer, &Writer::kept>, METH_NOARGS,
+     "kept($self)\n--\n\nThe iteration that the run continues from; None for a new run."},
     with_arguments("kept_variable", method<Writer, kIndex, kept_variable>,
                    "kept_variable($self, index)\n--\n\nA copy of the kept step's variable."),
     with_arguments("kept_scalar", method<Writer, kIndex, kept_scalar>,
                    "kept_scalar($self, index)\n--\n\nThe kept step's scalar, or None."),
     with_arguments("index", method<Writer, kName, index>, "index($self, name)\n--\n\nThe number of a variable."),
     {"skip", method<Writer, &Writer::skip>, METH_NOARGS, "skip($self)\n--\n\nCounts a step as skipped."},
-    with_arguments("publish_packed", method<Writer, kStep, publish_packed>,
-                   "publish_packed($self, iteration, variables, scalars, wait)\n--\n\n"
-                   "Claims a step, fills each variable, and publishes it: from an array of any layout, or from a list of\n"
-                   "C-contiguous buffers whose bytes follow one another. False: it was skipped."),
+    with_arguments(
+        "publish_packed", method<Writer, kStep, publish_packed>,
+        "publish_packed($self, iteration, variables, scalars, wait)\n--\n\n"
+        "Claims a step, fills each variable (from an array of any layout, or from a list of C-contiguous buffers\n"
+        "whose bytes follow one another), and publishes the step. Returns False if the step was skipped."),
     with_arguments("detach", method<Writer, kOutcome, detach>,
                    "detach($self, outcome)\n--\n\nEnds the run: returns when every step is committed."),
     {"reply", method<Writer, reply>, METH_NOARGS,
      "reply($self)\n--\n\n(value, number) of the last reply of a trigger; None if there was none."},
     {"account", method<Writer, &Writer::account>, METH_NOARGS,
-     "account($self)\n--\n\nThe account of a run whose analyzer was started for it, once it has ended: JSON."},
+     "account($self)\n--\n\nThe account of a run with its own analyzer, after the end of the run: JSON."},
     {"counts", method<Writer, counts>, METH_NOARGS, "counts($self)\n--\n\n(published, skipped, idle_s)."},
     {}};
 

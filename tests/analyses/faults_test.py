@@ -65,7 +65,8 @@ class Faults(Place):
 
     def test_a_copy_of_its_process_ends_where_it_comes_back(self):
         one = self.run_faulty("child = os.fork()\nif child:\n    os.waitpid(child, 0)\nreturn 1",
-                              expected_said=r"\Amy.py: f: forked; a copy of the process that comes back from the function ends there\n\Z")
+                              expected_said=r"\Amy.py: f: called os.fork; a copy of the process in which the function returns "
+                                            r"ends at that point\n\Z")
         self.assertEqual(one["steps"], STEPS)
         self.assertEqual(self.recorded()[1], 2 * STEPS)
 

@@ -259,11 +259,12 @@ def main():
     parser.add_argument("bin", type=pathlib.Path, help="folder of the programs")
     parser.add_argument("--kills", type=int, default=100, help="SIGKILLs of each solver, at least, and a quarter as many "
                         "resumed runs that had iterates (default 100)")
-    parser.add_argument("--seed", type=int, default=1, help="of the random instants (default 1)")
-    parser.add_argument("--rows", type=int, default=2000, help="of the matrix (default 2000)")
-    parser.add_argument("--iterations", type=int, default=300, help="of a run (default 300)")
-    parser.add_argument("--most-wait", type=float, default=0.3, help="seconds before a kill, at most (default 0.3)")
-    parser.add_argument("--folder", default=tempfile.gettempdir(), help="where the pools lie (default: the temporary folder)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random instants (default 1)")
+    parser.add_argument("--rows", type=int, default=2000, help="rows of the matrix (default 2000)")
+    parser.add_argument("--iterations", type=int, default=300, help="iterations of a run (default 300)")
+    parser.add_argument("--most-wait", type=float, default=0.3, help="most seconds before a kill (default 0.3)")
+    parser.add_argument("--folder", default=tempfile.gettempdir(),
+                        help="folder of the pools (default: the temporary folder)")
     parser.add_argument("--json", help="file for the figures")
     options = parser.parse_args()
     document = {"benchmark": "cg_kills", "machine": machine_header(options.bin), "seed": options.seed,

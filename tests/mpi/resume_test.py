@@ -14,7 +14,7 @@ from jobs import PEER_LOST, SIDE, Heat, Jobs, blocks, run_tests
 
 ENDLESS = 1_000_000  # the number of iterations of a job that only a kill ends
 parser = argparse.ArgumentParser()
-parser.add_argument("--kills", type=int, default=25, help="by each of the last two tests")
+parser.add_argument("--kills", type=int, default=25, help="number of kills in each of the last two tests (default 25)")
 parser.add_argument("--seed", type=int, default=1)
 options, sys.argv[1:] = parser.parse_known_args()
 

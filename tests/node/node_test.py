@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ringside on a node, as its administrator has it: docs/use/operations.md, command by command, on a virtual machine with an NVDIMM
-whose power is cut in the middle of a job.
+"""Tests the commands of docs/use/operations.md on a virtual node with an NVDIMM, whose power is cut in the middle of a job.
 
 Prints one line for each statement that is true, and stops at the first one that is not. Exit codes: 0 all statements
 are true, 1 one is not true, 77 no such machine can run here, 2 wrong usage.
@@ -65,7 +64,7 @@ UNHURRIED = "systemctl set-property --runtime ringside-producer@grid.service CPU
 
 
 class Untrue(Exception):
-    """A promise of the page or of the design is not kept."""
+    """A promise of the page or of the design is broken."""
 
 
 class Story:
@@ -341,9 +340,10 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--package", metavar="DEB", help="the package to test (default: deploy/package.sh makes it)")
     parser.add_argument("--long", action="store_true", help="many power cuts, and every bad state (more than an hour)")
-    parser.add_argument("--kills", type=int, metavar="N", help="power cuts (default: 1, with --long 100)")
-    parser.add_argument("--seed", type=int, default=None, help="of the instants of the cuts (default: by chance, and said)")
-    parser.add_argument("--json", metavar="FILE", help="write the figures")
+    parser.add_argument("--kills", type=int, metavar="N", help="number of power cuts (default: 1; with --long 100)")
+    parser.add_argument("--seed", type=int, default=None,
+                        help="seed of the random instants of the cuts (default: chosen at random, and printed)")
+    parser.add_argument("--json", metavar="FILE", help="file for the figures")
     options = parser.parse_args()
     if options.kills is None:
         options.kills = 100 if options.long else 1

@@ -31,9 +31,9 @@ class Descriptions(pipelines.Pipelines):
         x = {"x": ("f64", (4,))}
         self.assertEqual(self.refusal({1: ("f64", (4,))}), "the name of a variable: found 1, expected a text")
         self.assertEqual(self.refusal(x, solver=3), "solver: found 3, expected a text")
-        self.assertIn("has no UTF-8 at character 1", self.refusal(x, problem="a\udc80"))
+        self.assertIn("cannot be encoded as UTF-8 at character 1", self.refusal(x, problem="a\udc80"))
         self.assertIn("expected descriptions by name", self.refusal([("x", "f64", 3)]))
-        self.assertIn("problem_bytes: found a dict of which NumPy makes an array of objects; expected", self.refusal(x, problem_bytes={"a": 1}))
+        self.assertIn("problem_bytes: found a dict that NumPy converts to an array of objects; expected", self.refusal(x, problem_bytes={"a": 1}))
         self.assertEqual(self.refusal(x, work=-1), "work: found -1, expected at least 0")
 
     def test_extents_are_whole_numbers(self):
@@ -142,7 +142,7 @@ class Steps(pipelines.Pipelines):
             f"iteration 1: scalar n: found {2**63}, expected a whole number of 64 bits",
             "iteration 1: no value for scalar n",
             "iteration 1: 's' is no scalar of this run; expected one of r, n",
-            "iteration 1: found [0.5, 2] as scalars; expected values by name",
+            "iteration 1: found [0.5, 2] as scalars; expected a dict of values by name",
             "iteration 1: no value for scalar r",
             "x: found an array of float64, shape (3,); expected f64, shape (4,)",
             "an iteration: found -1, expected a whole number, 1 to 2^64 - 1",
@@ -171,8 +171,8 @@ class Steps(pipelines.Pipelines):
                 with run.step(2) as step:
                     step["x"][:] = 2
             """)
-        line = "is in its block, and has the buffer; expected one step after the other"
-        self.assertEqual(output.splitlines(), [f"iteration 2: iteration 1 {line}"] * 2 + [f"iteration 1: iteration 1 {line}"])
+        line = "has not ended, and uses the buffer; expected one step after the other"
+        self.assertEqual(output.splitlines(), [f"iteration {k}: the block of iteration 1 {line}" for k in (2, 2, 1)])
         pool = ringside.open(self.path("run.pool"))
         self.assertEqual(pool.array("x").tolist(), [[1.0] * 4, [2.0] * 4])
 

@@ -260,7 +260,7 @@ class OwnAnalyzer(Pipelines):
                 ('pool=""', "UsageError", "pool: found an empty name"),
                 ('socket=""', "UsageError", "socket: found an empty name"),
                 ('socket="", pool="p"', "UsageError", "socket: found an empty name"),
-                ('pool=b"caf\\xe9"', "UsageError", "pool: .* has no UTF-8"),
+                ('pool=b"caf\\xe9"', "UsageError", "pool: .* cannot be encoded as UTF-8"),
                 ('pool=3', "UsageError", "pool: found 3, expected a path"),
                 ('pool="p", run_options="--slots x"', "UsageError", "--slots: found 'x', expected a number"),
                 ('pool="p", run_options="--slots \'3"', "UsageError", "an opening ' without a closing one"),

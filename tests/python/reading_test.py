@@ -40,7 +40,7 @@ class Steps(OfAPool):
 
     def test_iterations_from_the_newest_and_arrays_of_several_steps(self):
         self.assertEqual(list(reversed(self.pool)), list(self.pool)[::-1])
-        with self.assertRaisesRegex(ringside.UsageError, r"array: found one step, 7; expected a slice or several: \[7\]"):
+        with self.assertRaisesRegex(ringside.UsageError, r"array: found one step, 7; expected a slice or a list: \[7\]"):
             self.pool.array("x", 7)
 
     def test_a_step_that_is_not_kept_is_a_lookup_error_that_names_those_that_are(self):

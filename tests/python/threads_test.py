@@ -52,12 +52,14 @@ class Writing(pipelines.Pipelines):
             np.testing.assert_array_equal(pool.read(step.iteration, "x"), np.full(2_000, float(step.iteration)))
 
     def test_that_publish_arrays_take_turns(self):
-        self.check(self.publish('run.publish(k, {"x": np.full(2_000, float(k))})'), "expected more than [0-9]+, the one before")
+        self.check(self.publish('run.publish(k, {"x": np.full(2_000, float(k))})'),
+                   "expected more than [0-9]+, the iteration of the step before")
 
     def test_that_write_in_a_block_get_an_error_while_another_one_has_the_buffer(self):
         self.check(self.publish("""
                         with run.step(k) as step:
-                            step["x"][:] = k""".strip()), "expected more than [0-9]+, the one before|is in its block, and has the buffer")
+                            step["x"][:] = k""".strip()),
+                   "expected more than [0-9]+, the iteration of the step before|has not ended, and uses the buffer")
 
     def test_a_run_that_another_thread_ends_refuses_the_next_step(self):
         output = self.kept("""

@@ -117,8 +117,9 @@ print(run.next_iteration)
             with self.assertRaisesRegex(ringside.UnknownNameError, f"^'level' is no variable of {where}; did you mean 'levels'[?] "
                                                                    f"expected one of {', '.join(names)}$"):
                 call()
-        with self.assertRaisesRegex(ringside.UnknownNameError, r"'levels' is no variable of .*; expected one of u, tree.bits.*[.] What is "
-                                                               r"packed is read of one step: pool\.read\(ITERATION, 'levels'\)$"):
+        with self.assertRaisesRegex(ringside.UnknownNameError, r"'levels' is no variable of .*; expected one of u, tree.bits.*[.] "
+                                                               r"Packed arrays can be read from one step only: "
+                                                               r"pool\.read\(ITERATION, 'levels'\)$"):
             pool.array("levels")
 
     def test_what_a_loop_that_follows_has_collected_of_structures_stays_what_it_is(self):
@@ -382,12 +383,12 @@ with ringside.publish(state(1)) as run:
 """), [
             "iteration 1: levels[1]: found an array of float64, shape (3,); expected float64, shape (2,), as declared",
             "iteration 1: levels[0]: found an array of float32, shape (4,); expected float64, shape (4,), as declared",
-            "iteration 1: levels: found a list of 1; expected one of 3",
-            "iteration 1: levels: found a tuple of 3; expected a list",
+            "iteration 1: levels: found a list of length 1; expected length 3",
+            "iteration 1: levels: found a tuple of length 3; expected a list",
             "iteration 1: levels: found an array of float64, shape (3, 4); expected a list",
             "iteration 1: flow: found no 1; expected the keys 'v', 1, 'z'",
             "iteration 1: flow: found 'w', which was not declared; expected the keys 'v', 1, 'z'",
-            "iteration 1: flow[\"v\"]: found a list of 1; expected float32, shape (2, 3), as declared",
+            "iteration 1: flow[\"v\"]: found a list of length 1; expected float32, shape (2, 3), as declared",
             "iteration 1: points[0].y: found an array of float16, shape (3,); expected float16, shape (2,), as declared",
             "iteration 1: plain[\"lr\"]: found 1; expected a float",
             "iteration 1: plain[\"n\"]: found True; expected a whole number of 64 bits",
@@ -422,13 +423,13 @@ with ringside.publish(state(1)) as run:
         refused({"a": [x, np.array([None])]}, "variables: a[1]: found an array of objects; expected numbers of one dtype")
         refused({"a": {2.5: x}}, "variables: a: found the key 2.5; expected keys that are texts or whole numbers")
         refused({"a": {True: x}}, "variables: a: found the key True; expected keys that are texts or whole numbers")
-        for key, shown in ((2.5, "2.5"), (True, "True"), (None, "None"), ((1, 2), "a tuple of 2")):
+        for key, shown in ((2.5, "2.5"), (True, "True"), (None, "None"), ((1, 2), "a tuple of length 2")):
             refused({key: x}, f"variables: found the key {shown}; expected keys that are texts or whole numbers")
-        refused({"a": None}, "variables: found no entry of an array in a dict of 1; expected at least one")
+        refused({"a": None}, "variables: found no array with entries in a dict of length 1; expected at least one")
         refused({"a": "f64"}, "variable 'a': found the dtype 'f64' without a shape; expected a pair: ('f64', (1000,))")
         refused({"a": [x, ringside.Variable("f64", (3,), unit="K")]},
-                "variables: a[1]: found the unit 'K'; expected none: only a variable of its own, at the top, has one")
-        self.assertIn("something contains itself", self.refusal({"a": cycle}))
+                "variables: a[1]: found the unit 'K'; expected no unit: only a variable of its own, at the top, can have one")
+        self.assertIn("a structure that contains itself", self.refusal({"a": cycle}))
 
     def test_a_table_that_is_none_is_refused_in_one_line(self):
         for number, table in enumerate((b"nothing", b"{}", b'{"dict":[["a",{"in":"x","at":0,"shape":[9]}]]}', b"[" * 10000,

@@ -391,7 +391,7 @@ class Refusals(pipelines.Pipelines):
             "'y' is no variable of this run; expected one of x, n",
             "iteration 1: no value for scalar rho",
             "iteration 1: 'mu' is no scalar of this run; expected one of rho",
-            "iteration 0: expected more than 0, the one before",
+            "iteration 0: expected more than 0, the iteration of the step before",
             "x: found an array of float64, shape (200,); expected f64, shape (20, 10)",
             "'y' is no variable of this run; expected one of x, n",
             "iteration 2: this run has ended; publish another one",

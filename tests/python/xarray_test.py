@@ -133,8 +133,8 @@ class Datasets(OfAPool):
                         print(error)
             """)
         for line in output.splitlines():
-            self.assertRegex(line, r"^run.pool: x: a step of this dataset was overwritten since it was made \(.*\); make it anew, load "
-                                   r"earlier \(ds.load\(\)\), or give the pool more --slots$")
+            self.assertRegex(line, r"^run.pool: x: a step was overwritten after this dataset was made \(.*\); make the "
+                                   r"dataset again, load it earlier \(ds.load\(\)\), or give the pool more --slots$")
         self.assertEqual(len(output.splitlines()), 2)
 
     def test_a_variable_that_has_the_name_of_a_coordinate_is_refused_or_left_out(self):

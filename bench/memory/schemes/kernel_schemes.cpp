@@ -53,7 +53,7 @@ class MappedFiles : public Scheme {
 std::unique_ptr<Scheme> dram_scheme(const Words& words) {
   const std::string kind = words.empty() ? "" : words.back();
   if (words.size() > 1 || (!words.empty() && kind != "huge" && kind != "committed")) {
-    throw usage_error("--memory: found 'dram' with '{}', expected dram, dram:huge or dram:committed", kind);
+    throw usage_error("--memory: found dram with '{}', expected dram, dram:huge or dram:committed", kind);
   }
   return std::make_unique<Dram>(kind == "huge", kind == "committed");
 }

@@ -6,6 +6,6 @@ import zipfile
 
 with zipfile.ZipFile(sys.argv[1]) as archive:
     if archive.testzip() is not None:
-        sys.exit(f"{archive.testzip()}: its checksum does not hold")
+        sys.exit(f"{archive.testzip()}: its checksum is wrong")
     for entry in archive.infolist():
         print(entry.filename, entry.compress_type, archive.read(entry).hex())
