@@ -222,7 +222,7 @@ class Output {
       default: break;
     }
     const std::string text = name_of(iterate.verdict).name;
-    return iterate.change_left_out ? text + " except its change: the iterate before is gone" : text;
+    return iterate.change_left_out ? text + " except its change: the previous iterate is no longer kept" : text;
   }
 
   void print_head_of_run(const Id128& run_id) {
