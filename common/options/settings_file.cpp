@@ -75,7 +75,7 @@ class Line {
       setting.value = setting.quoted ? quoted_text() : bare_value(setting.key);
     }
     skip_blanks();
-    if (!is_over()) throw refuse("'" + shortened(rest_) + "' after the value", "nothing there but a comment");
+    if (!is_over()) throw refuse("'" + shortened(rest_) + "' after the value", "nothing after the value but a comment");
     return setting;
   }
 
@@ -258,9 +258,10 @@ namespace {
 
 void add_to_table(Setting& table, const Setting& entry, const std::string& name) {
   if (!entry.quoted || entry.is_array) {
-    throw usage_error("{}: line {}: found '{}' with a value that is no quoted text in the table [{}], expected NAME = "
-                      "\"TEXT\"; settings of other kinds come before the first table",
-                      name, entry.line, shortened(entry.key), shortened(table.key));
+    throw usage_error(
+        "{}: line {}: found '{}' with a value that is not a quoted text in the table [{}], expected NAME = \"TEXT\"; "
+        "write settings of other kinds before the first table",
+        name, entry.line, shortened(entry.key), shortened(table.key));
   }
   if (std::find(table.names.begin(), table.names.end(), entry.key) != table.names.end()) {
     throw usage_error("{}: line {}: found '{}' again in the table [{}], expected it once", name, entry.line,

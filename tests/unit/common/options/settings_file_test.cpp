@@ -74,7 +74,7 @@ TEST(SettingsFile, AnInvalidLineIsRefusedWithItsNumber) {
       {"[]\n", "line 1: found '[]', expected the name of a table in brackets, as in `[trigger]`"},
       {"[trigger\n", "line 1: found '[trigger', expected the name of a table in brackets"},
       {"[[trigger]]\n", "line 1: found '[[trigger]]', expected the name of a table in brackets"},
-      {"[trigger]\nslots = 4\n", "line 2: found 'slots' with a value that is no quoted text in the table [trigger]"},
+      {"[trigger]\nslots = 4\n", "line 2: found 'slots' with a value that is not a quoted text in the table [trigger]"},
       {"[trigger]\na = 'x'\na = 'y'\n", "line 3: found 'a' again in the table [trigger], expected it once"},
       {"[trigger]\na = 'x'\n[trigger]\nb = 'y'\n", "line 3: found 'trigger' again, expected it once"},
       {"slots\n", "line 1: found 'slots', expected KEY = VALUE"},
