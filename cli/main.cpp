@@ -38,11 +38,12 @@ struct Subcommand {
 SubcommandFunction help_command;
 
 constexpr std::array kSubcommands = {
-    Subcommand{{"run", "--matrix MATRIX | -- PROGRAM ARGS...", "solve; keep, reduce and account for every iterate"},
-               run_command},
+    Subcommand{
+        {"run", "--matrix MATRIX | -- PROGRAM ARGS...", "run a solver, and keep, reduce and account for every iterate"},
+        run_command},
     Subcommand{{"tail", "[--since S] [--json] [--once]", "follow a run step by step, with its past from the journal"},
                tail_command},
-    Subcommand{{"stop", "[--socket PATH]", "end the run that is being served"}, stop_command},
+    Subcommand{{"stop", "[--socket PATH]", "end the run that an analyzer serves"}, stop_command},
     Subcommand{{"serve", "[--socket PATH] [--listen HOST:PORT]", "serve a web page and Prometheus metrics of a run"},
                nullptr,
                "ringside-serve"},
@@ -53,9 +54,10 @@ constexpr std::array kSubcommands = {
                nullptr,
                "ringside-serve"},
     Subcommand{{"info", "POOL", "show what a pool holds: runs, iterations, slots, sizes, storage"}, info_command},
-    Subcommand{{"verify", "POOL", "check every hash; name the damaged slot and chunk"}, verify_command},
-    Subcommand{{"replay", "POOL", "reduce the kept iterates again, compare with what was recorded"}, replay_command},
-    Subcommand{{"analyze", "POOL FILE.py", "run your functions over kept steps, or beside a run"},
+    Subcommand{{"verify", "POOL", "check every hash, and name damaged slots and chunks"}, verify_command},
+    Subcommand{{"replay", "POOL", "reduce the kept iterates again, and compare with the recorded results"},
+               replay_command},
+    Subcommand{{"analyze", "POOL FILE.py", "run your functions over the steps that a pool keeps, or during a run"},
                nullptr,
                "ringside-analyses"},
     Subcommand{{"export", "POOL --output FILE",
@@ -66,7 +68,7 @@ constexpr std::array kSubcommands = {
                gather_command},
     Subcommand{{"thaw", "POOL", "let a run continue in a pool that a trigger has frozen"}, thaw_command},
     Subcommand{{"wipe", "POOL", "overwrite every byte of a pool, then delete it"}, wipe_command},
-    Subcommand{{"cache", "FILE|grid:SIDE|rmat:SCALE", "write a matrix's binary cache, mapped on the next start"},
+    Subcommand{{"cache", "FILE|grid:SIDE|rmat:SCALE", "write a matrix's binary cache, which later runs can map"},
                cache_command},
     Subcommand{{"calibrate", "[--matrix ...] [--memory DIR]", "measure this node, so that runs on it can be predicted"},
                nullptr,

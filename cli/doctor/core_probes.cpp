@@ -112,7 +112,7 @@ Finding probe_numa(const Machine& machine, const PoolDevice& device, const std::
   }
   finding.facts.emplace_back("near_cores", to_string(near));
   finding.advice =
-      fmt::format("stores into another node's memory are slow: `--analyzer-cores {}`{}", to_string(near), move);
+      fmt::format("stores into another node's memory are slow: use `--analyzer-cores {}`{}", to_string(near), move);
   return finding;
 }
 

@@ -100,10 +100,10 @@ Finding probe_limits(const std::string& root) {
                   {{"open_files", *files}, {"locked_memory_bytes", *locked}, {"file_size_bytes", *file_bytes}}};
   if (*files != kUnlimited && *files < kFewestFiles) {
     finding.verdict = Verdict::kProblem;
-    finding.advice = fmt::format("too few open files: `ulimit -n {}`", kFewestFiles * 4);
+    finding.advice = fmt::format("the limit of open files is too low: `ulimit -n {}`", kFewestFiles * 4);
   } else if (*file_bytes != kUnlimited) {
     finding.verdict = Verdict::kNote;
-    finding.advice = "a larger pool cannot be made: `ulimit -f unlimited`";
+    finding.advice = "larger pools cannot be made; to remove the limit: `ulimit -f unlimited`";
   }
   return finding;
 }

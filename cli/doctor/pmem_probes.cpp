@@ -96,7 +96,7 @@ Finding probe_pmem(const std::string& root) {
                                      : fmt::format("{}", fmt::join(described, ", "));
   for (const std::string& region : regions) {
     if (const auto domain = first_line(devices + "/" + region + "/persistence_domain"); domain && !domain->empty()) {
-      finding.found += fmt::format("; {} persists from {}", region, *domain);
+      finding.found += fmt::format("; persistence domain of {}: {}", region, *domain);
       finding.facts.emplace_back(region + "_persistence_domain", *domain);
     }
   }
@@ -197,7 +197,8 @@ Finding probe_dimms(const std::string& root) {
     if (!flags.empty()) broken.push_back(fmt::format("{}: {}", nmem, fmt::join(flags, ", ")));
     finding.facts.emplace_back(nmem + "_failures", flags);
   }
-  finding.found = described.empty() ? "n/a: the regions name no DIMM" : fmt::format("{}", fmt::join(described, "; "));
+  finding.found = described.empty() ? "n/a: the kernel lists no DIMM of the regions"
+                                    : fmt::format("{}", fmt::join(described, "; "));
   if (!broken.empty()) {
     finding.verdict = Verdict::kProblem;
     finding.found += fmt::format("; {}", fmt::join(broken, "; "));

@@ -349,7 +349,7 @@ int export_command(int argc, const char* const* argv) {
               "write a part of each variable: an index or start:stop[:step] for each dimension")
       .value_name("RANGES");
   line.option("--points", options.points,
-              "with vtk: a table (csv, npy) with the positions of the entries: x, y and optionally z")
+              "with --format vtk: a table (csv, npy) with the positions of the entries: x, y and optionally z")
       .value_name("FILE");
   line.flag("--records", options.records, "write the journal's records of the steps instead of variables");
   line.option("--format", options.format, "file format (default: by the ending of the output's name, or npy)")

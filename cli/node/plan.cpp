@@ -64,7 +64,8 @@ void declare_plan(CommandLine& line, PlanOptions& options) {
   declare(line, options.telemetry);
   declare(line, options.reduce);
   OptionSet node = line.options_of<PlanOptions>("Node");
-  node.option("--node", options.node_file, "node file (default: what `ringside calibrate` wrote for this machine)")
+  node.option("--node", options.node_file,
+              "node file (default: the file that `ringside calibrate` wrote for this machine)")
       .value_name("FILE");
   node.option("--memory", options.memory,
               "memory that holds the slots, by its name in the node file (default: the memory of --pool)")

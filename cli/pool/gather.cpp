@@ -166,8 +166,8 @@ void check(const RingSet& set) {
     }
     if (damage.empty()) continue;
     throw damage_error(
-        "{}: its copy is damaged ({}); gather it again if an analyzer was at work, else `ringside verify` the ring "
-        "where it is",
+        "{}: its copy is damaged ({}); gather it again if an analyzer was at work; otherwise check the original ring "
+        "with `ringside verify`",
         ring.name, damage);
   }
 }

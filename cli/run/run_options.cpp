@@ -22,7 +22,7 @@ void declare(CommandLine& line, RunOptions& options) {
   declare(line, options.cores);
   OptionSet plan = line.options_of<RunOptions>("Cores");
   plan.option("--node", options.node_file,
-              "with --cores auto: the node file (default: what `ringside calibrate` wrote for this machine)")
+              "with --cores auto: the node file (default: the file that `ringside calibrate` wrote for this machine)")
       .value_name("FILE");
   plan.flag(
       "--adapt", options.adapt,

@@ -305,8 +305,9 @@ int tail_command(int argc, const char* const* argv) {
       .value_name("POOL");
   line.option("--runs", options.runs, "list the runs below this folder, from their journals, and end; needs no analyzer")
       .value_name("DIR");
-  line.option("--since", options.since,
-              "begin with this record number, with iteration=K of each run, or this long ago: 30s, 10m, 2h, 1d")
+  line.option(
+          "--since", options.since,
+          "begin with this record number, with iteration K of each run, or at this time before now: 30s, 10m, 2h, 1d")
       .value_name("SEQ|iteration=K|AGO");
   line.flag("--json", options.json, "print one record per line, as JSON (docs/use/live.md)");
   line.flag("--once", options.once, "print the present state, and end");

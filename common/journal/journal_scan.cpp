@@ -121,7 +121,7 @@ void continue_scan(LogScan& scan, std::span<const std::byte> appended, std::uint
     const Place place = look_at(appended, at - begin, scan.header.hash);
     if (place.found == Found::kRecord && place.header.seq > last_seq && place.header.seq < kMaxRecordSeq) {
       if (in_damage && ++places == 1) {
-        scan.damage = formatted("byte {}: {}; {} bytes cannot be read, record {} follows them",
+        scan.damage = formatted("byte {}: {}; {} bytes cannot be read, and record {} follows them",
                                 file_offset + damage_begin, damage_text, at - damage_begin, place.header.seq);
       }
       in_damage = false;
