@@ -221,7 +221,7 @@ void refuse_options_of_others(const CommandLine& line, const Experiment& experim
   }
   for (const char* option : {"--program", "--dram", "--far", "--timing", "--programs"}) {
     if (line.is_given(option)) {
-      throw usage_error("{}: found with {}, expected with apps only", option, experiment.name);
+      throw usage_error("{}: found with {}, expected only with apps", option, experiment.name);
     }
   }
 }

@@ -238,14 +238,14 @@ ManyNodes simulate_many(const ManyNodesOptions& options, const NodeFigures& node
 std::string many_nodes_table(const ManyNodes& simulated) {
   const ScaleRequest& request = simulated.request;
   const NodeFigures& node = request.node;
-  std::string out =
-      fmt::format("ringside plan: many nodes, {} a node\n", counted(static_cast<std::uint64_t>(node.ranks), "rank"));
+  std::string out = fmt::format("ringside plan: many nodes, {} on each node\n",
+                                counted(static_cast<std::uint64_t>(node.ranks), "rank"));
   out += fmt::format(
       "  node       an iteration {}, transfer and commit {}, analyze {}; spread {:.3g} and {:.3g} %; {} of {}\n",
       short_text(node.generate_s), short_text(node.transfer_s), short_text(node.analyze_s), 100 * node.generate_spread,
       100 * node.analyzer_spread, counted(node.buffers, "buffer"),
       megabytes(static_cast<std::uint64_t>(node.step_bytes)));
-  out += fmt::format("  network    {} a message, {:.3g} GB/s; each iteration waits for {}\n",
+  out += fmt::format("  network    {} per message, {:.3g} GB/s; each iteration waits for {}\n",
                      short_text(request.network.alpha_s), request.network.bytes_s / 1e9,
                      request.coupling == Coupling::kNone  ? "no other node"
                      : request.coupling == Coupling::kAll ? "all nodes"

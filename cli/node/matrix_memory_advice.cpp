@@ -17,8 +17,7 @@ std::optional<std::string> matrix_memory_advice(const MatrixMemoryFacts& facts) 
     return fmt::format(
         "{}, but the node has {}: the times here are those of a matrix in DRAM; --matrix-memory far:DIR --dram-limit "
         "SIZE can run it, and was measured to be faster than a mapped --cache that does not fit "
-        "(docs/inside/memory_mode.md, "
-        "When far memory pays)",
+        "(docs/inside/memory_mode.md, When far memory pays)",
         size, megabytes(facts.memory_bytes));
   }
   if (bytes <= facts.dram_limit_bytes) {
@@ -27,9 +26,10 @@ std::optional<std::string> matrix_memory_advice(const MatrixMemoryFacts& facts) 
         megabytes(facts.dram_limit_bytes));
   }
   return fmt::format(
-      "{}, {:.1f} times --dram-limit: the times here are those of a matrix in DRAM, which far memory does not reach if "
-      "the matrix does not fit. If the kernel has enough DRAM for a mapped --cache of csr or bands, that cache is as "
-      "fast as DRAM; otherwise far memory was measured to be faster (docs/inside/memory_mode.md, When far memory pays)",
+      "{}, which is {:.1f} times --dram-limit: the times here are those of a matrix in DRAM, which far memory does not "
+      "reach if the matrix does not fit. If the kernel has enough DRAM for a mapped --cache of csr or bands, that cache "
+      "is as fast as DRAM; otherwise far memory was measured to be faster (docs/inside/memory_mode.md, When far memory "
+      "pays)",
       size, static_cast<double>(bytes) / static_cast<double>(facts.dram_limit_bytes));
 }
 

@@ -145,7 +145,7 @@ int verify_command(int argc, const char* const* argv) {
   std::string pool;
   bool json = false;
   CommandLine line(
-      "Checks every hash in a pool; names the damaged slot and chunk. Works while an analyzer uses the pool.",
+      "Checks every hash in a pool, and names damaged slots and chunks. Works while an analyzer uses the pool.",
       "ringside verify");
   line.option("POOL", pool, kPoolOrRings).required().value_name("FILE");
   line.flag("--json", json, "print one JSON object");

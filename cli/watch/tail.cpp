@@ -209,8 +209,8 @@ ExitCode show_status(const FoundService& found, bool json) {
     throw peer_error("nothing was heard at '{}'; is an analyzer alive there, with --telemetry on?", found.name);
   }
   throw peer_error(
-      "nothing was heard at '{}'; is an analyzer alive there, with this --telemetry-tcp, and is the key in '{}' in its "
-      "clients.allowed?",
+      "nothing was heard at '{}'; is an analyzer alive there with this --telemetry-tcp, and does its clients.allowed "
+      "have the key in '{}'?",
       found.name, options.keys);
 }
 

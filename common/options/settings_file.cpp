@@ -139,7 +139,7 @@ class Line {
   /// Parses a value without quotes: digits, words and paths need none.
   std::string bare_value(const std::string& key) {
     if (rest_.front() == '{') {
-      throw refuse(fmt::format("'{}' for '{}'", shortened(rest_), shortened(key)), "one value, no table");
+      throw refuse(fmt::format("'{}' for '{}'", shortened(rest_), shortened(key)), "one value, not a table");
     }
     const std::size_t end = std::min(rest_.find_first_of(" \t"), rest_.size());
     std::string value(rest_.substr(0, end));
@@ -150,7 +150,7 @@ class Line {
       value.resize(comment);
     }
     if (value.find_first_of("\"'`,=[]{}\\#") != std::string::npos) {
-      throw refuse(fmt::format("'{}' for '{}'", shortened(value), shortened(key)), "quotes around it");
+      throw refuse(fmt::format("'{}' for '{}'", shortened(value), shortened(key)), "quotes around the value");
     }
     rest_.remove_prefix(value.size());
     return value;

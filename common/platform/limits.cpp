@@ -37,8 +37,7 @@ std::size_t ensure_descriptors(std::size_t needed, const char* program) {
   if (limit.rlim_cur < needed) {
     throw system_error(
         "the limit of open descriptors is {}, but {} needs at least {}; raise the limit with `ulimit -n {}`, or "
-        "LimitNOFILE= of a "
-        "service",
+        "LimitNOFILE= of a service",
         limit.rlim_cur, program, needed, needed);
   }
   return static_cast<std::size_t>(std::min<rlim_t>(limit.rlim_cur, SIZE_MAX));

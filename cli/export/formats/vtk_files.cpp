@@ -86,8 +86,9 @@ void check_vtk(const ExportTarget& target) {
                       to_text(one.variable));
   }
   if (target.points.empty() && (first.shape.empty() || first.shape.size() > 3)) {
-    throw usage_error("--format: vtk holds variables of one to three dimensions, '{}' is {}; give --slice or --points",
-                      first.name, to_text(first));
+    throw usage_error(
+        "--format: vtk holds variables of one to three dimensions, but '{}' is {}; use --slice or --points", first.name,
+        to_text(first));
   }
   const std::string expected = target.series ? ".pvd" : kind_ending(target);
   for (const char* other : {".vti", ".vtu", ".pvd"}) {
