@@ -27,9 +27,9 @@ std::optional<std::string> matrix_memory_advice(const MatrixMemoryFacts& facts) 
   }
   return fmt::format(
       "{}, which is {:.1f} times --dram-limit: the times here are those of a matrix in DRAM, which far memory does not "
-      "reach if the matrix does not fit. If the kernel has enough DRAM for a mapped --cache of csr or bands, that cache "
-      "is as fast as DRAM; otherwise far memory was measured to be faster (docs/inside/memory_mode.md, When far memory "
-      "pays)",
+      "reach if the matrix does not fit. If the kernel has enough DRAM for a mapped --cache of csr or bands, that "
+      "cache is as fast as DRAM; otherwise far memory was measured to be faster (docs/inside/memory_mode.md, When far "
+      "memory pays)",
       size, static_cast<double>(bytes) / static_cast<double>(facts.dram_limit_bytes));
 }
 
