@@ -38,25 +38,26 @@ struct Subcommand {
 SubcommandFunction help_command;
 
 constexpr std::array kSubcommands = {
-    Subcommand{{"run", "--matrix MATRIX | -- PROGRAM ARGS...", "solve; keep, reduce and account for every iterate"},
-               run_command},
-    Subcommand{{"tail", "[--since S] [--json] [--once]", "follow the running service, with the past from the journal"},
-               tail_command},
-    Subcommand{{"stop", "[--socket PATH]", "end the run that is being served"}, stop_command},
     Subcommand{
-        {"serve", "[--socket PATH] [--listen HOST:PORT]", "a web page and Prometheus metrics of the run beside it"},
-        nullptr,
-        "ringside-serve"},
-    Subcommand{{"report", "[POOL|SUMMARY.json] -o FILE.html", "one page about a run: account, waiting, change"},
+        {"run", "--matrix MATRIX | -- PROGRAM ARGS...", "run a solver, and keep, reduce and account for every iterate"},
+        run_command},
+    Subcommand{{"tail", "[--since S] [--json] [--once]", "follow a run step by step, with its past from the journal"},
+               tail_command},
+    Subcommand{{"stop", "[--socket PATH]", "end the run that an analyzer serves"}, stop_command},
+    Subcommand{{"serve", "[--socket PATH] [--listen HOST:PORT]", "serve a web page and Prometheus metrics of a run"},
                nullptr,
                "ringside-serve"},
-    Subcommand{{"compare", "A B [C...] [--json] [-o FILE.html]", "runs side by side; where they begin to differ"},
+    Subcommand{{"report", "[POOL|SUMMARY.json] -o FILE.html", "write one page about a run: account, waiting, change"},
                nullptr,
                "ringside-serve"},
-    Subcommand{{"info", "POOL", "what a pool holds: runs, iterations, slots, sizes, storage"}, info_command},
-    Subcommand{{"verify", "POOL", "check every hash; name the damaged slot and chunk"}, verify_command},
-    Subcommand{{"replay", "POOL", "reduce the kept iterates again, compare with what was recorded"}, replay_command},
-    Subcommand{{"analyze", "POOL FILE.py", "run your functions over kept steps, or beside a run"},
+    Subcommand{{"compare", "A B [C...] [--json] [-o FILE.html]", "compare runs, and find where they begin to differ"},
+               nullptr,
+               "ringside-serve"},
+    Subcommand{{"info", "POOL", "show what a pool holds: runs, iterations, slots, sizes, storage"}, info_command},
+    Subcommand{{"verify", "POOL", "check every hash, and name damaged slots and chunks"}, verify_command},
+    Subcommand{{"replay", "POOL", "reduce the kept iterates again, and compare with the recorded results"},
+               replay_command},
+    Subcommand{{"analyze", "POOL FILE.py", "run your functions over the steps that a pool keeps, or during a run"},
                nullptr,
                "ringside-analyses"},
     Subcommand{{"export", "POOL --output FILE",
@@ -67,20 +68,20 @@ constexpr std::array kSubcommands = {
                gather_command},
     Subcommand{{"thaw", "POOL", "let a run continue in a pool that a trigger has frozen"}, thaw_command},
     Subcommand{{"wipe", "POOL", "overwrite every byte of a pool, then delete it"}, wipe_command},
-    Subcommand{{"cache", "FILE|grid:SIDE|rmat:SCALE", "write a matrix's binary cache, mapped on the next start"},
+    Subcommand{{"cache", "FILE|grid:SIDE|rmat:SCALE", "write a matrix's binary cache, which later runs can map"},
                cache_command},
     Subcommand{{"calibrate", "[--matrix ...] [--memory DIR]", "measure this node, so that runs on it can be predicted"},
                nullptr,
                "ringside-plan"},
-    Subcommand{
-        {"plan", "--matrix FILE|grid:SIDE|rmat:SCALE", "predict a run on every split of the cores, name the best"},
-        nullptr,
-        "ringside-plan"},
+    Subcommand{{"plan", "--matrix FILE|grid:SIDE|rmat:SCALE",
+                "predict a run on every split of the cores, and name the best split"},
+               nullptr,
+               "ringside-plan"},
     Subcommand{
         {"experiment", "NAME [--memory DIR]", "repeat a published measurement on this node"}, nullptr, "ringside-plan"},
     Subcommand{{"keygen", "FOLDER [--client NAME]", "make keys for following a run over the network"}, keygen_command},
-    Subcommand{{"doctor", "[POOL|DIR]", "what this node offers, and what to change"}, doctor_command},
-    Subcommand{{"help", "[SUBCOMMAND]", "list the subcommands, or the options of one"}, help_command},
+    Subcommand{{"doctor", "[POOL|DIR]", "report what this node offers, and what to change"}, doctor_command},
+    Subcommand{{"help", "[SUBCOMMAND]", "list the subcommands, or the options of one subcommand"}, help_command},
 };
 
 std::vector<CommandSummary> summaries() {
@@ -124,7 +125,7 @@ int help_command(int argc, const char* const* argv) {
   std::vector<std::string> names;
   for (const Subcommand& s : kSubcommands) names.emplace_back(s.summary.name);
   std::string name;
-  CommandLine line("Lists the subcommands, or the options of one.", "ringside help");
+  CommandLine line("Lists the subcommands, or the options of one subcommand.", "ringside help");
   line.option("SUBCOMMAND", name, "the subcommand whose options are listed")
       .check(one_of(names))
       .value_name(fmt::format("{}", fmt::join(names, "|")));

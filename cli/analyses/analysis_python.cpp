@@ -53,7 +53,7 @@ std::vector<std::pair<std::string, std::string>> interpreter_environment(std::si
 std::string no_package_text(const std::vector<std::string>& tried, const std::string& why) {
   return fmt::format(
       "{}: cannot run analyses: {}; expected a Python with the package ringside (Debian: python3-ringside; elsewhere "
-      "`pip install`, as in docs/publish/python.md), in PATH or named by --python or RINGSIDE_PYTHON",
+      "`pip install`, as docs/publish/python.md describes), in PATH or named by --python or RINGSIDE_PYTHON",
       fmt::join(tried, ", "), why);
 }
 

@@ -177,8 +177,8 @@ ExitCode analyze(const AnalyzeOptions& options) {
     const std::string socket = is_ours ? options.of_run : socket_of_pool(options.pool);
     if (socket.empty()) {
       write_standard_error(
-          fmt::format("ringside: no analyzer of {} accepts results (--telemetry off, or another user's): they are "
-                      "printed now, and recorded once the pool has no owner\n",
+          fmt::format("ringside: no analyzer of {} accepts results (it has --telemetry off, or belongs to another "
+                      "user): the results are printed now, and recorded once the pool has no owner\n",
                       printable(options.pool)));
     }
     const LiveRun run{
@@ -195,7 +195,7 @@ ExitCode analyze(const AnalyzeOptions& options) {
   // In a run of `ringside run`, the account reports the failed functions.
   const std::vector<std::string> failed = is_ours ? std::vector<std::string>() : workers.all_failed();
   for (const std::string& one : failed) {
-    write_standard_error(fmt::format("ringside: {}; there are no results of it\n", printable(one)));
+    write_standard_error(fmt::format("ringside: {}; this reduction has no results\n", printable(one)));
   }
   if (code != ExitCode::kDone) return code;
   return workers.any_stopped() || !failed.empty() ? ExitCode::kUsage : ExitCode::kDone;
@@ -211,17 +211,20 @@ int analyze_command(int argc, const char* const* argv) {
       "pool.",
       "ringside analyze");
   line.option("POOL", options.pool, "pool file, or its ranks file").required().value_name("FILE");
-  line.option("SCRIPT", options.files, "Python files with functions of a step; each gets a process of its own")
+  line.option("SCRIPT", options.files,
+              "Python files with functions that are called for each step; each file gets a process of its own")
       .required()
       .times(1, 16)
       .value_name("FILE.py");
-  line.option("--from", options.from, "of kept steps: first iteration (default: the oldest kept)").value_name("K");
-  line.option("--to", options.to, "of kept steps: last iteration (default: the newest kept)").value_name("K");
+  line.option("--from", options.from, "with kept steps: first iteration (default: the oldest kept)").value_name("K");
+  line.option("--to", options.to, "with kept steps: last iteration (default: the newest kept)").value_name("K");
   declare(line, options.analysis);
-  line.flag("--json", options.json, "print one line of JSON for each step and analysis, and one at the end");
+  line.flag("--json", options.json, "print one line of JSON for each step and analysis, and a last line for all");
   line.option("--of-run", options.of_run, "the socket of the run that started this command").value_name("PATH").group("");
   line.flag("--lowest-priority", options.lowest_priority, "run only on cores that are otherwise idle").group("");
-  line.option("--report-fd", options.report_fd, "where lines of JSON about this process go").value_name("FD").group("");
+  line.option("--report-fd", options.report_fd, "write lines of JSON about this process to this descriptor")
+      .value_name("FD")
+      .group("");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   if (options.of_run.empty()) options.pool = one_pool_of(options.pool);
   return static_cast<int>(analyze(options));

@@ -31,15 +31,16 @@ struct CompareOptions {
 
 void declare_compare(CommandLine& line, CompareOptions& options) {
   line.option("RUN", options.runs,
-              "pool, ranks file, journal or summary; of a pool or journal the newest run, or, with @DIGITS, the run "
-              "whose id begins with them")
+              "pool, ranks file, journal or summary; a pool or journal stands for its newest run, or, with @DIGITS, "
+              "for the run whose id begins with these digits")
       .required()
       .times(2, kMostRuns)
       .value_name("POOL|POOL@RUN_ID|SUMMARY.json");
-  line.option("--residuals", options.residuals, "show when each run reached these (default: powers of ten)")
+  line.option("--residuals", options.residuals, "show when each run reached these residuals (default: powers of ten)")
       .value_name("R,...")
       .comma_separated();
-  line.option("--result", options.result, "compare the course of this result (default: the residual, or the change)")
+  line.option("--result", options.result,
+              "compare this result from step to step (default: the residual, or the change)")
       .value_name("NAME");
   line.flag("--expect-equal", options.expect_equal,
             "end with exit code 5 unless all iterates and records in both runs were compared and are equal");
@@ -61,7 +62,7 @@ void check_result(const char* option, const std::string& result, const std::vect
     for (std::size_t i = 0; i < results.size(); ++i) names += (i == 0 ? "" : ", ") + results.name(i);
   }
   throw usage_error("{}: found '{}', expected a result of the runs{}{}", option, shortened(result),
-                    names.empty() ? "; they have none" : ": ", names);
+                    names.empty() ? ", which have none" : ": ", names);
 }
 
 std::vector<KeptFile> files_read(const std::vector<ComparedRun>& runs) {
@@ -108,8 +109,8 @@ int compare_runs(const CompareOptions& options) {
 int compare_command(int argc, const char* const* argv) {
   CompareOptions options;
   CommandLine line(
-      "Compares runs: what they were started with, residuals and times side by side, and where iterates or records "
-      "begin to differ. The first run is compared with each of the others. Works while analyzers use the pools.",
+      "Compares runs: their settings, residuals and times side by side, and where iterates or records begin to differ. "
+      "The first run is compared with each of the others. Works while analyzers use the pools.",
       "ringside compare");
   declare_compare(line, options);
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;

@@ -83,12 +83,13 @@ ComparedRun ComparedRun::read(const std::string& name, const std::string& result
   if (const std::string pool = pool_of_journal_file(run.path); !pool.empty()) run.path = pool;
   if (exists(run.path)) {
     if (const std::optional<std::string> text = read_json_object(run.path, kExpected)) {
-      if (!run_prefix.empty()) throw usage_error("{}: {} is a summary, of one run; expected no @RUN_ID", name, file);
+      if (!run_prefix.empty())
+        throw usage_error("{}: {} is a summary, which has only one run; expected no @RUN_ID", name, file);
       run.read_summary(*text);
       return run;
     }
   } else if (journal_files_there(run.path).empty()) {
-    throw usage_error("{}: no such file, and no journal of it; expected {}", printable(file), kExpected);
+    throw usage_error("{}: no such file, and no journal of such a pool; expected {}", printable(file), kExpected);
   }
   run.read_pool(run_prefix, result);
   return run;
@@ -112,7 +113,7 @@ void ComparedRun::read_summary(const std::string& text) {
   for (const RunTime& time : kRunTimes) times.*time.seconds = seconds_of(time.key);
   last_value = seconds_of("residual_l1");
   if (last_value) course = {.course = "solver.residual_l1", .course_linf = {}, .is_change = true};
-  notices.push_back("a summary has no steps: only its figures of the whole run are compared");
+  notices.push_back("a summary has no steps: only the figures of the whole run are compared");
 }
 
 /// The id (16 bytes) of the run to compare: the newest run, or the run whose id begins with `prefix`.
@@ -124,7 +125,7 @@ std::string ComparedRun::chosen_run(const std::string& prefix, const std::vector
   for (const RunReading& reading : reader_ ? reader_->ring().runs() : std::vector<RunReading>()) {
     candidates.emplace_back(reading.run.started_realtime_ns, to_string(reading.run.run_id));
   }
-  if (candidates.empty()) throw usage_error("{}: holds no run", printable(name));
+  if (candidates.empty()) throw usage_error("{}: it holds no run", printable(name));
   std::erase_if(candidates, [&prefix](const auto& candidate) { return !candidate.second.starts_with(prefix); });
   std::map<std::string, std::int64_t> ids;
   for (const auto& [began, id] : candidates) ids[id] = std::max(ids[id], began);
@@ -166,7 +167,7 @@ void ComparedRun::read_pool(const std::string& run_prefix, const std::string& re
       damaged = true;
       notices.push_back("the journal is damaged: " + journal_->damage());
     }
-    if (!journal_->torn().empty()) notices.push_back("the journal's last record is not whole: " + journal_->torn());
+    if (!journal_->torn().empty()) notices.push_back("the journal's last record is incomplete: " + journal_->torn());
   } else {
     notices.push_back("no journal beside it: only the iterates that the ring keeps, and their results, are compared");
   }
@@ -210,7 +211,8 @@ void ComparedRun::describe(const RecordedRun& run) {
   times = times_of(run.totals.sums);
   course = run.course;
   const StepSums& sums = run.totals.sums;
-  if (is_live) notices.push_back("the run continues: only the records made before this reading are compared");
+  if (is_live)
+    notices.push_back("the run has not ended: only the records that were made before this comparison are compared");
   if (run.totals.steps_before > 0) {
     notices.push_back(fmt::format("the first {} steps are no longer in the journal", run.totals.steps_before));
   }

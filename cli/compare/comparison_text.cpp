@@ -45,7 +45,8 @@ std::string head(const Comparison& comparison) {
   const std::optional<bool> same = comparison.same_problem();
   const std::size_t runs = comparison.runs.size();
   std::string text =
-      !same ? fmt::format("ringside compare: {} runs; their files do not show whether the problem is the same\n", runs)
+      !same   ? fmt::format("ringside compare: {} runs; their files do not show whether their problems are the same\n",
+                            runs)
       : *same ? fmt::format("ringside compare: {} runs of the same problem\n", runs)
               : fmt::format("ringside compare: {} runs of DIFFERENT PROBLEMS\n", runs);
   for (std::size_t i = 0; i < runs; ++i) {

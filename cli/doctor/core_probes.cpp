@@ -65,7 +65,7 @@ Finding probe_cores(const Machine& machine) {
   if (counts.allowed_threads < 2) {
     finding.verdict = Verdict::kNote;
     finding.advice =
-        "producer and analyzer will take turns on one core; allow a second (taskset, cgroup, machine size)";
+        "producer and analyzer will take turns on one core; allow a second core (taskset, cgroup, machine size)";
     return finding;
   }
   const CorePlan plan = plan_cores(machine, {}, {});
@@ -80,11 +80,11 @@ Finding probe_numa(const Machine& machine, const PoolDevice& device, const std::
   Finding finding{"numa", Verdict::kOk, "", "", {{"pool_device_node", device.numa_node}}};
   const MachineCounts counts = count(machine);
   if (counts.numa_nodes < 2) {
-    finding.found = "one node: every core is as near to the pool";
+    finding.found = "one NUMA node: every core is equally near to the pool";
     return finding;
   }
   if (device.numa_node < 0) {
-    finding.found = fmt::format("{} nodes; {} does not report its node", counts.numa_nodes, device.text());
+    finding.found = fmt::format("{} NUMA nodes; {} does not report its node", counts.numa_nodes, device.text());
     return finding;
   }
   if (counts.allowed_threads < 2) {
@@ -112,7 +112,7 @@ Finding probe_numa(const Machine& machine, const PoolDevice& device, const std::
   }
   finding.facts.emplace_back("near_cores", to_string(near));
   finding.advice =
-      fmt::format("stores into another node's memory are slow: `--analyzer-cores {}`{}", to_string(near), move);
+      fmt::format("stores into another node's memory are slow: use `--analyzer-cores {}`{}", to_string(near), move);
   return finding;
 }
 

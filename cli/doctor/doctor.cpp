@@ -102,7 +102,7 @@ int doctor_command(int argc, const char* const* argv) {
   CommandLine line("Reports what this node offers a run, what would prevent or slow it, and what to change.",
                    "ringside doctor");
   line.option("PLACE", place, "the pool, or the folder for it").value_name("POOL|DIR").show_default();
-  line.flag("--json", json, "one JSON object");
+  line.flag("--json", json, "print one JSON object");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const std::vector<Finding> findings = examine_node(place);

@@ -31,7 +31,7 @@ Finding memory_mode_finding(const MemoryModeFacts& facts) {
   finding.facts.emplace_back("moves_may_be_uncounted", miscounts);
   if (miscounts) {
     finding.found += fmt::format(
-        "; while pages migrate, Linux {} may fail to move them with 'File exists', without a count of those it moved "
+        "; while pages migrate, Linux {} may fail to move them with 'File exists', and not report how many it moved "
         "(seen with 6.18): Ringside checks where the pages are and continues",
         facts.release);
   }
@@ -45,9 +45,9 @@ Finding memory_mode_finding(const MemoryModeFacts& facts) {
         "mapped --cache is also read in place, and needs no limit";
   } else {
     finding.advice =
-        "it pays for a matrix that does not fit into DRAM (swap was slower for streams and random updates); while the "
-        "kernel has the DRAM to keep it, a mapped --cache is as fast as DRAM (docs/inside/memory_mode.md, When far "
-        "memory pays)";
+        "far memory pays for a matrix that does not fit into DRAM (swap was slower for streams and random updates); "
+        "while the kernel has enough DRAM for a whole mapped --cache, that cache is as fast as DRAM "
+        "(docs/inside/memory_mode.md, When far memory pays)";
   }
   return finding;
 }

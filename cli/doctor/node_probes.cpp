@@ -61,7 +61,7 @@ Finding probe_instructions() {
   Finding finding{"instructions", Verdict::kOk, fmt::format("kernels use {}", isa), "", {{"isa", isa}}};
   if (selected_isa() == Isa::kPlain) {
     finding.verdict = Verdict::kNote;
-    finding.advice = "no AVX2: kernels are slower (is it masked by the hypervisor, or RINGSIDE_ISA=plain set?)";
+    finding.advice = "no AVX2: kernels are slower (does the hypervisor mask it, or is RINGSIDE_ISA=plain set?)";
   }
   return finding;
 }
@@ -100,10 +100,10 @@ Finding probe_limits(const std::string& root) {
                   {{"open_files", *files}, {"locked_memory_bytes", *locked}, {"file_size_bytes", *file_bytes}}};
   if (*files != kUnlimited && *files < kFewestFiles) {
     finding.verdict = Verdict::kProblem;
-    finding.advice = fmt::format("too few open files: `ulimit -n {}`", kFewestFiles * 4);
+    finding.advice = fmt::format("the limit of open files is too low: `ulimit -n {}`", kFewestFiles * 4);
   } else if (*file_bytes != kUnlimited) {
     finding.verdict = Verdict::kNote;
-    finding.advice = "a larger pool cannot be made: `ulimit -f unlimited`";
+    finding.advice = "larger pools cannot be made; to remove the limit: `ulimit -f unlimited`";
   }
   return finding;
 }
@@ -127,18 +127,24 @@ Finding probe_clock(const std::string& root) {
       std::find_if(fast.begin(), fast.end(), [&](const auto& name) { return contains(available, name); });
   finding.advice =
       better != fast.end()
-          ? fmt::format("time stamps are slow; as root: `echo {} > {}/current_clocksource`", *better, folder)
+          ? fmt::format("time stamps are slow; for a faster clock, as root: `echo {} > {}/current_clocksource`",
+                        *better, folder)
           : "time stamps are slow, and this machine offers no faster clock: read short times with care";
   return finding;
 }
 
 Finding probe_frequency(const std::string& root) {
   const auto governor = first_line(root + "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-  if (!governor) return {"frequency", Verdict::kOk, "n/a: not governed here (virtual machine or firmware)", "", {}};
+  if (!governor)
+    return {"frequency",
+            Verdict::kOk,
+            "n/a: the kernel does not control the frequency here (virtual machine or firmware)",
+            "",
+            {}};
   Finding finding{"frequency", Verdict::kOk, fmt::format("governor {}", *governor), "", {{"governor", *governor}}};
   if (*governor != "performance") {
     finding.verdict = Verdict::kNote;
-    finding.advice = "steadier measurements with, as root: `cpupower frequency-set --governor performance`";
+    finding.advice = "for steadier measurements, as root: `cpupower frequency-set --governor performance`";
   }
   return finding;
 }

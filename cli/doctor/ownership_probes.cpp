@@ -88,7 +88,7 @@ Finding probe_ownership(const std::string& place) {
             : fmt::format("`chmod u+rwx '{}'`{}", folder, has_pool ? fmt::format("; `chmod 0600 '{}'`", place) : "");
   } else if (has_pool && (status->st_mode & kOthers) != 0) {
     finding.verdict = Verdict::kNote;
-    finding.advice = fmt::format("other users can read it until an analyzer opens it: `chmod 0600 '{}'`", place);
+    finding.advice = fmt::format("other users can read the pool until an analyzer opens it: `chmod 0600 '{}'`", place);
   } else if (lets_others_replace(*folder_status)) {
     finding.verdict = Verdict::kNote;
     finding.advice = fmt::format("others may replace the pool: `chmod go-w '{}'`", folder);
@@ -110,7 +110,8 @@ Finding probe_pool_owner(const std::string& place, const std::string& root) {
   return {"in_use",
           Verdict::kNote,
           fmt::format("{} is owned by {}", place, describe_holder(holder, root)),
-          "info, verify, replay, analyze, export and tail work beside it; another analyzer, wipe and --overwrite do not",
+          "info, verify, replay, analyze, export and tail can be used meanwhile; another analyzer, wipe and "
+          "--overwrite cannot",
           {{"in_use", true}, {"pid", std::int64_t{*holder}}}};
 }
 
@@ -118,7 +119,8 @@ Finding probe_service(const std::string& root) {
   const auto uid = uid_of_service(root);
   Finding finding{"service", Verdict::kOk, "", "", {{"user_exists", uid.has_value()}}};
   if (!uid) {
-    finding.found = fmt::format("no user {}: the services are not set up, `ringside run` needs none", kServiceUser);
+    finding.found =
+        fmt::format("no user {}: the services are not set up; `ringside run` does not need them", kServiceUser);
     return finding;
   }
   const auto state = look_at(root + kStateFolder);
@@ -141,7 +143,8 @@ Finding probe_service(const std::string& root) {
                                  kServiceUser, kStateFolder);
   } else if ((mode & kOthers) != 0) {
     finding.verdict = Verdict::kNote;
-    finding.advice = fmt::format("it is meant for the services alone; as root: `chmod 0700 {}`", kStateFolder);
+    finding.advice =
+        fmt::format("only the services should have access to this folder; as root: `chmod 0700 {}`", kStateFolder);
   }
   return finding;
 }

@@ -37,7 +37,7 @@ Finding probe_huge_pages(const std::string& root) {
     commands.push_back(fmt::format("`echo advise > {}/shmem_enabled`", folder));
   if (!commands.empty()) {
     finding.verdict = Verdict::kNote;
-    finding.advice = fmt::format("fewer TLB misses with, as root: {}", fmt::join(commands, "; "));
+    finding.advice = fmt::format("for fewer TLB misses, as root: {}", fmt::join(commands, "; "));
   }
   return finding;
 }
@@ -60,7 +60,7 @@ Finding probe_dax_pages(const PoolDevice& device) {
   }
   if (device.start_bytes % kHugePageBytes != 0) {
     wrong.push_back(fmt::format("/dev/{} begins at byte {}", device.name, device.start_bytes));
-    advice.push_back("a partition that begins at a multiple of 2 MiB, or none");
+    advice.push_back("use a partition that begins at a multiple of 2 MiB, or no partition");
   }
   if (device.mount->stripe_bytes == 0 || device.mount->stripe_bytes % kHugePageBytes != 0) {
     wrong.push_back(
@@ -77,7 +77,7 @@ Finding probe_dax_pages(const PoolDevice& device) {
   finding.verdict = Verdict::kNote;
   finding.found = fmt::format("partly 4 KiB at a time: {}", fmt::join(wrong, "; "));
   finding.advice =
-      fmt::format("fewer page faults and TLB misses with, as root, which erases it: {}", fmt::join(advice, "; "));
+      fmt::format("for fewer page faults and TLB misses, as root (this erases all data): {}", fmt::join(advice, "; "));
   return finding;
 }
 

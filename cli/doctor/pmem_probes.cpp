@@ -89,14 +89,14 @@ Finding probe_pmem(const std::string& root) {
   if (regions.empty() && namespaces.empty()) {
     finding.verdict = Verdict::kNote;
     finding.found = "no persistent memory: the ring is kept in files";
-    finding.advice = "nothing to do: files work, `--durability power` then waits for the disk (in the background)";
+    finding.advice = "nothing to do: files work; `--durability power` then waits for the disk (in the background)";
     return finding;
   }
   finding.found = namespaces.empty() ? fmt::format("{} without a namespace", fmt::join(regions, ", "))
                                      : fmt::format("{}", fmt::join(described, ", "));
   for (const std::string& region : regions) {
     if (const auto domain = first_line(devices + "/" + region + "/persistence_domain"); domain && !domain->empty()) {
-      finding.found += fmt::format("; {} persists from {}", region, *domain);
+      finding.found += fmt::format("; persistence domain of {}: {}", region, *domain);
       finding.facts.emplace_back(region + "_persistence_domain", *domain);
     }
   }
@@ -107,8 +107,9 @@ Finding probe_pmem(const std::string& root) {
       namespaces.empty()
           ? "ndctl create-namespace --mode=fsdax" + (regions.empty() ? std::string() : " --region=" + regions.front())
           : "ndctl create-namespace --force --reconfig=" + namespaces.front().name + " --mode=fsdax";
-  finding.advice = fmt::format("none can hold a DAX file system; {}, as root: `{}`",
-                               namespaces.empty() ? "on an empty region" : "erasing what it holds", command);
+  finding.advice =
+      fmt::format("no namespace can hold a DAX file system; make one {}, as root: `{}`",
+                  namespaces.empty() ? "in an empty region" : "from an existing one, which erases its data", command);
   return finding;
 }
 
@@ -121,8 +122,8 @@ Finding probe_persistence(const PoolDevice& device, const std::string& root) {
                   "",
                   {{"namespace", device.pmem->name}, {"region", region}, {"persistence_domain", domain}}};
   if (domain == "memory_controller") {
-    finding.found = fmt::format("{}: ADR ({}): what was flushed from the caches survives power loss; commits flush",
-                                region, domain);
+    finding.found = fmt::format(
+        "{}: ADR ({}): what was flushed from the caches survives power loss; commits flush the caches", region, domain);
     return finding;
   }
   if (domain == "cpu_cache") {
@@ -163,11 +164,11 @@ Finding probe_bad_blocks(const PoolDevice& device, const std::string& root) {
       "",
       {{"pool_device_bad_bytes", of_pool * kSectorBytes}, {"regions_bad_bytes", of_regions * kSectorBytes}}};
   const std::string everywhere =
-      affected.empty() ? "" : fmt::format("{} sectors of {} bytes", fmt::join(affected, ", "), kSectorBytes);
+      affected.empty() ? "" : fmt::format("{} (sectors of {} bytes)", fmt::join(affected, ", "), kSectorBytes);
   if (of_pool > 0) {
     finding.verdict = Verdict::kProblem;
     finding.found = fmt::format("{} sectors of {} bytes in /dev/{}, on which the pool lies{}", of_pool, kSectorBytes,
-                                device.name, everywhere.empty() ? "" : "; of all: " + everywhere);
+                                device.name, everywhere.empty() ? "" : "; in all regions: " + everywhere);
     finding.advice = fmt::format(
         "`ringside verify POOL` reports damaged iterates; `ringside wipe POOL` and a new pool rewrite the sectors; as "
         "root: `ndctl list --media-errors --namespace={0}`, and `ndctl clear-errors {0}` discards their content",
@@ -175,7 +176,7 @@ Finding probe_bad_blocks(const PoolDevice& device, const std::string& root) {
   } else if (of_regions > 0) {
     finding.verdict = Verdict::kNote;
     finding.found = everywhere + ", none in the pool's device";
-    finding.advice = "see `ndctl list --media-errors`; a region that gains more is wearing out";
+    finding.advice = "see `ndctl list --media-errors`; a region whose number of bad sectors grows is wearing out";
   }
   return finding;
 }
@@ -196,7 +197,8 @@ Finding probe_dimms(const std::string& root) {
     if (!flags.empty()) broken.push_back(fmt::format("{}: {}", nmem, fmt::join(flags, ", ")));
     finding.facts.emplace_back(nmem + "_failures", flags);
   }
-  finding.found = described.empty() ? "n/a: the regions name no DIMM" : fmt::format("{}", fmt::join(described, "; "));
+  finding.found = described.empty() ? "n/a: the kernel lists no DIMM of the regions"
+                                    : fmt::format("{}", fmt::join(described, "; "));
   if (!broken.empty()) {
     finding.verdict = Verdict::kProblem;
     finding.found += fmt::format("; {}", fmt::join(broken, "; "));

@@ -221,7 +221,7 @@ void refuse_options_of_others(const CommandLine& line, const Experiment& experim
   }
   for (const char* option : {"--program", "--dram", "--far", "--timing", "--programs"}) {
     if (line.is_given(option)) {
-      throw usage_error("{}: found with {}, expected with apps only", option, experiment.name);
+      throw usage_error("{}: found with {}, expected only with apps", option, experiment.name);
     }
   }
 }
@@ -238,9 +238,11 @@ int experiment_command(int argc, const char* const* argv) {
   line.option("NAME", name, "the experiment, or list")
       .required()
       .value_name("list|stream|compete|placement|streams|pipeline|apps");
-  line.option("--memory", options.memory, "a folder whose files are measured as memory beside DRAM; may be repeated")
+  line.option("--memory", options.memory,
+              "a folder whose files are measured as a memory, in addition to DRAM; may be repeated")
       .value_name("DIR");
-  line.option("--threads", options.threads, "numbers of threads, separated by commas (default: up to all processors)")
+  line.option("--threads", options.threads,
+              "numbers of threads to measure with, separated by commas (default: up to all processors)")
       .comma_separated()
       .check(whole_number_within(1, kMostThreads))
       .value_name("LIST");
@@ -250,13 +252,13 @@ int experiment_command(int argc, const char* const* argv) {
   line.option("--bytes", options.bytes, "size of one array, or of a program's data (default: the experiment's)")
       .check(size_within(std::uint64_t{4} << 10, std::uint64_t{1} << 40, "4K to 1024G"))
       .value_name("SIZE");
-  OptionSet apps = line.options_of<AppsOptions>("Of apps");
+  OptionSet apps = line.options_of<AppsOptions>("Options of apps");
   apps.option("--program", options.apps.programs, "programs, separated by commas (default: all that are found)")
       .comma_separated()
       .value_name("NAME,...");
-  apps.option(
-          "--dram", options.apps.dram,
-          "sizes of DRAM before far memory, separated by commas: 64M, or 25% of a program's memory (default: 25%,50%)")
+  apps.option("--dram", options.apps.dram,
+              "sizes of the DRAM that caches far memory, separated by commas: as 64M, or as 25% of a program's memory "
+              "(default: 25%,50%)")
       .comma_separated()
       .value_name("SIZES");
   apps.option("--far", options.apps.far, "the folder of far memory (default: /dev/shm)").value_name("DIR");
@@ -266,8 +268,8 @@ int experiment_command(int argc, const char* const* argv) {
   apps.option("--programs", options.apps.program_folders,
               "a folder with programs that are not in PATH; may be repeated")
       .value_name("DIR");
-  line.flag("--json", json, "one JSON object");
-  line.option("-o,--output", output, "a page with plots; -: standard output").value_name("FILE.html");
+  line.flag("--json", json, "print one JSON object");
+  line.option("-o,--output", output, "write a page with plots; -: standard output").value_name("FILE.html");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   if (name == "list") {
@@ -277,7 +279,7 @@ int experiment_command(int argc, const char* const* argv) {
   const Experiment& experiment = find_experiment(name);
   refuse_options_of_others(line, experiment);
   if (json && is_standard_output(output)) {
-    throw usage_error("--json: both it and --output - write to standard output; expected one of them");
+    throw usage_error("--json, --output -: found both, expected one of them: standard output holds one document");
   }
   std::sort(options.threads.begin(), options.threads.end());
   options.threads.erase(std::unique(options.threads.begin(), options.threads.end()), options.threads.end());

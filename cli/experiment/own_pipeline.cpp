@@ -56,8 +56,7 @@ OwnRun run_ringside(const std::vector<std::string>& arguments, const WorkFolder&
 
 ResultTable empty_own_table(int iterations) {
   return {"ringside",
-          fmt::format("Ringside's own run on the same matrix, seconds in {} iterations (its matrix has no values)",
-                      iterations),
+          fmt::format("Ringside's own run on the same matrix (without values): seconds in {} iterations", iterations),
           {{"memory", "ring in", "", 0},
            {"generation_threads", "generate", "threads", 0},
            {"analysis_threads", "analyze", "threads", 0},

@@ -64,7 +64,7 @@ std::vector<std::size_t> named_variables(std::span<const Variable> variables, co
     std::size_t v = 0;
     while (v < variables.size() && variables[v].name != name) ++v;
     if (v == variables.size()) {
-      throw usage_error("--variable: found '{}', {} has {}", name, pool, names_of(variables));
+      throw usage_error("--variable: found '{}', expected a variable of {}: {}", name, pool, names_of(variables));
     }
     if (std::find(chosen.begin(), chosen.end(), v) != chosen.end()) {
       throw usage_error("--variable: found '{}' twice, expected each name once", name);
@@ -179,7 +179,7 @@ std::optional<RingReader> archive_of(const RingReader& pool) {
   try {
     RingReader archive = RingReader::open(path, std::chrono::milliseconds(0));
     if (archive.ring().geometry().schema() == pool.ring().geometry().schema()) return archive;
-    why = fmt::format("{}: has other variables than the pool", path);
+    why = fmt::format("{}: it has other variables than the pool", path);
   } catch (const MissingPoolError&) {
     return std::nullopt;
   } catch (const Error& error) {
@@ -301,15 +301,15 @@ int export_steps(const ExportOptions& options) {
 void refuse_combinations(const ExportOptions& options, const CommandLine& line) {
   for (const char* name : {"--iteration", "--all", "--every", "--variable", "--slice", "--points"}) {
     if (options.records && line.is_given(name)) {
-      throw usage_error("{}: found beside --records, which exports the journal's records and no variables", name);
+      throw usage_error("{}: found with --records, which exports the journal's records and no variables", name);
     }
   }
   if (options.steps.all && line.is_given("--iteration")) {
-    throw usage_error("--iteration: found beside --all, expected one of them");
+    throw usage_error("--iteration: found with --all, expected one of them");
   }
   for (const char* name : {"--from", "--to", "--every"}) {
     if (!options.steps.all && !options.records && line.is_given(name)) {
-      throw usage_error("{}: expected only with --all or --records", name);
+      throw usage_error("{}: found without --all and --records, expected one of them", name);
     }
   }
   if (options.steps.every == 0) throw usage_error("--every: found 0, expected at least 1");
@@ -330,25 +330,28 @@ int export_command(int argc, const char* const* argv) {
       "whole run. Rows count from 0. docs/use/export.md describes the formats.",
       "ringside export");
   line.option("POOL", options.pool, kPoolOrRings).required().value_name("FILE");
-  line.option("--iteration", options.steps.iteration, "which iterate").value_name("K|last").show_default();
-  line.flag("--all", options.steps.all, "all kept and archived steps, to one output (hdf5, vtk, zarr, zarr3)");
+  line.option("--iteration", options.steps.iteration, "the iteration whose iterate is written")
+      .value_name("K|last")
+      .show_default();
+  line.flag("--all", options.steps.all, "write all kept and archived steps to one output (hdf5, vtk, zarr, zarr3)");
   line.option("--from", options.steps.from, "with --all or --records: first iteration (default: the oldest)")
       .value_name("K");
   line.option("--to", options.steps.to, "with --all or --records: last iteration (default: the newest)")
       .value_name("K");
-  line.option("--every", options.steps.every, "with --all: the first step and every N-th after it")
+  line.option("--every", options.steps.every, "with --all: write the first step, and every N-th after it")
       .value_name("N")
       .show_default();
   line.option("--variable", options.variables,
               "variables to write (default: all, or the first one if the format holds one)")
       .value_name("NAME,...")
       .comma_separated();
-  line.option("--slice", options.slice, "a part of each variable: an index or start:stop[:step] for each dimension")
+  line.option("--slice", options.slice,
+              "write a part of each variable: an index or start:stop[:step] for each dimension")
       .value_name("RANGES");
   line.option("--points", options.points,
-              "with vtk: the positions of the entries: a table (csv, npy) of x, y and optionally z")
+              "with --format vtk: a table (csv, npy) with the positions of the entries: x, y and optionally z")
       .value_name("FILE");
-  line.flag("--records", options.records, "the journal's records of the steps, instead of variables");
+  line.flag("--records", options.records, "write the journal's records of the steps instead of variables");
   line.option("--format", options.format, "file format (default: by the ending of the output's name, or npy)")
       .check(one_of(formats))
       .value_name(fmt::format("{}", fmt::join(formats, "|")));

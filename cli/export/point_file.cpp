@@ -49,9 +49,9 @@ std::vector<double> points_of_npy(std::string_view file, const std::string& path
   const auto byte = [&](std::size_t at) { return static_cast<std::size_t>(static_cast<unsigned char>(file[at])); };
   const bool wide = file.size() > 6 && file[6] >= 2;
   const std::size_t head = wide ? 12 : 10;
-  if (file.size() < head) throw refuse("a head that is cut off");
+  if (file.size() < head) throw refuse("a header that is cut off");
   const std::size_t length = byte(8) | byte(9) << 8 | (wide ? byte(10) << 16 | byte(11) << 24 : 0);
-  if (file.size() - head < length) throw refuse("a head that is cut off");
+  if (file.size() - head < length) throw refuse("a header that is cut off");
   const std::string_view header = file.substr(head, length);
   const std::string_view data = file.substr(head + length);
   const std::string_view dtype = between(header, "'descr': '", "'");
@@ -66,7 +66,8 @@ std::vector<double> points_of_npy(std::string_view file, const std::string& path
   }
   const std::size_t number = columns == ", 2" ? 2 : 3;
   const std::size_t row_bytes = number * (dtype == "<f8" ? 8 : 4);
-  if (data.size() % row_bytes != 0 || data.size() / row_bytes != rows) throw refuse("data of another length");
+  if (data.size() % row_bytes != 0 || data.size() / row_bytes != rows)
+    throw refuse("data whose length does not match the header");
   std::vector<double> points;
   points.reserve(3 * rows);
   if (dtype == "<f8") {

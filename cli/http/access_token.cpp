@@ -46,7 +46,7 @@ AccessToken AccessToken::read(const std::string& file) {
   }
   const struct stat& status = opened.status;
   if ((status.st_mode & 077) != 0) {
-    throw usage_error("--token-file: others may read '{}' (mode {:o}); expected 600: chmod 600 '{}'", file,
+    throw usage_error("--token-file: other users may read '{}' (mode {:o}); expected mode 600: chmod 600 '{}'", file,
                       status.st_mode & 0777, file);
   }
   std::string token(kLongest + 2, '\0');

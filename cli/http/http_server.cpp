@@ -115,7 +115,7 @@ UniqueFd listen_at(const ListenAddress& address) {
     if (listens) return fd;
     error = errno;
   }
-  throw system_error("--listen: cannot listen at {}:{}: {}; another port can be chosen", address.host, address.port,
+  throw system_error("--listen: cannot listen at {}:{}: {}; choose another port", address.host, address.port,
                      unknown == 0 ? errno_text(error) : gai_strerror(unknown));
 }
 
@@ -247,7 +247,7 @@ struct HttpServer::Implementation {
       if (may_pass(request, response)) answer(request, response);
     } catch (const std::exception&) {
       response = {};
-      refuse(response, 500, "this request could not be answered");
+      refuse(response, 500, "the server could not answer this request");
     }
     return bytes_of(std::move(response), request.method != "HEAD");
   }
@@ -323,8 +323,8 @@ HttpServer::HttpServer(const WatchedRun& run, ListenAddress address, std::option
 HttpServer::HttpServer(std::shared_ptr<const Site> site, ListenAddress address, std::optional<AccessToken> token,
                        const ConnectionLimits& limits) {
   if (!address.is_loopback() && !token) {
-    throw usage_error("--listen {}:{}: others can reach this address, so --token-file is needed", address.host,
-                      address.port);
+    throw usage_error("--listen {}:{}: other machines can reach this address; expected --token-file with it",
+                      address.host, address.port);
   }
   implementation_ = std::make_unique<Implementation>(std::move(site), std::move(address), std::move(token), limits);
 }

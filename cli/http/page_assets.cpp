@@ -59,7 +59,8 @@ std::string as_script_data(const Json& object) {
 std::string filled(std::string page, std::string_view path, const Json& data) {
   constexpr std::string_view kDataMark = "RINGSIDE_REPORT_DATA";
   const std::size_t mark = page.find(kDataMark);
-  if (mark == std::string::npos) throw system_error("this program's asset {} lacks the place for the figures", path);
+  if (mark == std::string::npos)
+    throw system_error("this program's asset {} has no place for the figures; build the program again", path);
   return page.replace(mark, kDataMark.size(), as_script_data(data));
 }
 

@@ -75,9 +75,9 @@ SiteAnswer RunSite::answer_image(const SiteRequest& request) const {
   if (std::optional<std::string> made = images_->answer({variable, *shows, large == "1"}, *known)) {
     return json_answer(std::move(*made));
   }
-  SiteAnswer refusal = refusal_answer(
-      503, fmt::format("images of {} other kinds (variable, cell, large) are being made, and no more are made at once",
-                       FieldImages::kMostQueries));
+  SiteAnswer refusal = refusal_answer(503, fmt::format("images of {} other kinds (variable, cell, large) are being "
+                                                       "made, and the server makes no more at once; try again later",
+                                                       FieldImages::kMostQueries));
   refusal.retry_after = FieldImages::kAskedWithin;
   return refusal;
 }

@@ -60,7 +60,8 @@ void declare_options(CommandLine& line, CalibrateOptions& options) {
       .value_name(fmt::format("{}", fmt::join(solvers, "|")))
       .show_default();
   line.option("--memory", options.folders,
-              "a folder for pools; may be given several times (default: the current one and /dev/shm)")
+              "measure the storage of this folder, as a place for pools; may be given several times (default: the "
+              "current folder and /dev/shm)")
       .value_name("DIR");
   line.option("--threads", options.threads, "thread counts, such as 1-4,8 (default: 1, 2, 3, 4, 6, 8, 12 ... and all)")
       .value_name("LIST");

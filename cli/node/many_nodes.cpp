@@ -141,12 +141,13 @@ void declare(CommandLine& line, ManyNodesOptions& options) {
                            .comma_separated()
                            .check(whole_number_within(1, kMostSimulatedNodes))
                            .value_name("N");
-  set.option("--ranks-per-node", options.ranks_per_node, "ranks of a node; each takes an iteration's time")
+  set.option("--ranks-per-node", options.ranks_per_node, "ranks on each node; each rank takes the time of an iteration")
       .check(whole_number_within(1, 4096))
       .needs(nodes)
       .show_default()
       .value_name("N");
-  set.option("--network", options.network, "microseconds of a message and GB/s, or one of: " + names_of_networks())
+  set.option("--network", options.network,
+             "latency of a message in microseconds and rate in GB/s, or one of: " + names_of_networks())
       .needs(nodes)
       .show_default()
       .value_name("ALPHA,RATE");
@@ -156,36 +157,39 @@ void declare(CommandLine& line, ManyNodesOptions& options) {
       .show_default()
       .value_name("WHICH");
   set.option("--progress", options.progress,
-             "when MPI works on the exchange of counters: in the solver's calls of MPI, or always: calls|always")
+             "when MPI makes progress with the exchange of counters: only in the solver's MPI calls (calls), or at any "
+             "time (always)")
       .check(one_of({"calls", "always"}))
       .needs(nodes)
       .show_default()
       .value_name("WHEN");
   set.option(
          "--spread", options.spread,
-         "standard deviation divided by the mean, of an iteration's time; a second value is for the analyzer's work")
+         "standard deviation of an iteration's time, divided by its mean; a second value is for the analyzer's work")
       .needs(nodes)
       .show_default()
       .value_name("SHARE[,SHARE]");
-  set.option("--slow-solver", options.slow_solver, "the last node's iterations take this many times as long")
+  set.option("--slow-solver", options.slow_solver,
+             "the last node's iterations take this many times as long as those of other nodes")
       .check(number_within(1, 1000))
       .needs(nodes)
       .show_default()
       .value_name("FACTOR");
-  set.option("--slow-analyzer", options.slow_analyzer, "the last node's reductions take this many times as long")
+  set.option("--slow-analyzer", options.slow_analyzer,
+             "the last node's reductions take this many times as long as those of other nodes")
       .check(number_within(1, 1000))
       .needs(nodes)
       .show_default()
       .value_name("FACTOR");
   set.option("--turn-cost", options.turn_cost_us,
-             "microseconds that a node needs to add its part to a step's state and send that to the next node")
+             "microseconds that a node needs to add its part to a step's state and to send the state to the next node")
       .check(number_within(0, 1e6))
       .needs(nodes)
       .show_default()
       .value_name("US");
   set.option("--step-figures", options.step_figures,
-             "a measured node in place of a planned one: ms of an iteration, of transfer and commit, of analyze; MB of "
-             "a step")
+             "measured figures in place of a planned node: ms of an iteration, ms of transfer and commit, ms of "
+             "analyze, and MB of a step")
       .needs(nodes)
       .value_name("MS,MS,MS,MB");
 }
@@ -234,21 +238,21 @@ ManyNodes simulate_many(const ManyNodesOptions& options, const NodeFigures& node
 std::string many_nodes_table(const ManyNodes& simulated) {
   const ScaleRequest& request = simulated.request;
   const NodeFigures& node = request.node;
-  std::string out =
-      fmt::format("ringside plan: many nodes, {} a node\n", counted(static_cast<std::uint64_t>(node.ranks), "rank"));
+  std::string out = fmt::format("ringside plan: many nodes, {} on each node\n",
+                                counted(static_cast<std::uint64_t>(node.ranks), "rank"));
   out += fmt::format(
       "  node       an iteration {}, transfer and commit {}, analyze {}; spread {:.3g} and {:.3g} %; {} of {}\n",
       short_text(node.generate_s), short_text(node.transfer_s), short_text(node.analyze_s), 100 * node.generate_spread,
       100 * node.analyzer_spread, counted(node.buffers, "buffer"),
       megabytes(static_cast<std::uint64_t>(node.step_bytes)));
-  out += fmt::format("  network    {} a message, {:.3g} GB/s; each iteration waits for {}\n",
+  out += fmt::format("  network    {} per message, {:.3g} GB/s; each iteration waits for {}\n",
                      short_text(request.network.alpha_s), request.network.bytes_s / 1e9,
                      request.coupling == Coupling::kNone  ? "no other node"
                      : request.coupling == Coupling::kAll ? "all nodes"
                                                           : "its neighbours");
-  out +=
-      fmt::format("  exchange   {}\n", request.progress == Progress::kAlways ? "MPI works on it always"
-                                                                             : "MPI works on it in the solver's calls");
+  out += fmt::format("  exchange   {}\n", request.progress == Progress::kAlways
+                                              ? "MPI makes progress at any time"
+                                              : "MPI makes progress only in the solver's calls");
   out += fmt::format("  simulated  {} of {}, every {}\n\n", counted(simulated.rows.front().steps, "step"),
                      counted(request.iterations, "iteration"), request.every);
   out +=

@@ -51,7 +51,7 @@ void declare_plan(CommandLine& line, PlanOptions& options) {
   Option rows = problem.option("--rows", options.rows, "rows of the matrix")
                     .check(whole_number_within(1, std::uint64_t{1} << 40))
                     .value_name("N");
-  const Option nonzeros = problem.option("--nonzeros", options.nonzeros, "its nonzeros")
+  const Option nonzeros = problem.option("--nonzeros", options.nonzeros, "nonzeros of the matrix")
                               .check(whole_number_within(0, std::uint64_t{1} << 44))
                               .needs(rows)
                               .value_name("N");
@@ -64,9 +64,11 @@ void declare_plan(CommandLine& line, PlanOptions& options) {
   declare(line, options.telemetry);
   declare(line, options.reduce);
   OptionSet node = line.options_of<PlanOptions>("Node");
-  node.option("--node", options.node_file, "node file (default: what `ringside calibrate` wrote for this machine)")
+  node.option("--node", options.node_file,
+              "node file (default: the file that `ringside calibrate` wrote for this machine)")
       .value_name("FILE");
-  node.option("--memory", options.memory, "memory of the slots, by its name in the node file (default: the pool's)")
+  node.option("--memory", options.memory,
+              "memory that holds the slots, by its name in the node file (default: the memory of --pool)")
       .value_name("NAME");
   declare(line, options.many);
   line.flag("--json", options.json, "print one JSON object");

@@ -60,8 +60,8 @@ const Tier& tier_for(const Node& node, const PlannedOptions& options) {
   if (const Tier* tier = tier_of_pool(node, options.ring.pool)) return *tier;
   if (const Tier* tier = only_tier(node)) return *tier;
   throw usage_error(
-      "--pool {}: the node file has no figures for the memory there, only for {}; measure with `ringside calibrate "
-      "--memory DIR` (`ringside plan` also takes one of them with --memory)",
+      "--pool {}: the node file has no figures for the memory there, only for {}; measure it with `ringside calibrate "
+      "--memory DIR` (or name one of these memories by --memory of `ringside plan`)",
       printable(options.ring.pool), names_of_tiers(node));
 }
 
@@ -107,8 +107,8 @@ ProblemSize problem_size(const Node& node, const PlannedOptions& options, std::v
   }
   if (before != nullptr) {
     remarks.push_back(
-        fmt::format("--matrix {}: the file was changed after it was measured: planned as another problem of the same "
-                    "size; `ringside calibrate --matrix {}` measures it again",
+        fmt::format("--matrix {}: the file was changed after it was measured, so it is planned as another problem of "
+                    "the same size; `ringside calibrate --matrix {}` measures it again",
                     printable(size.matrix), printable(size.matrix)));
     return as_asked(before->problem, size);
   }
@@ -119,14 +119,14 @@ ProblemSize problem_size(const Node& node, const PlannedOptions& options, std::v
     return size;
   }
   if (name.rmat) {  // if an edge occurs several times, it is kept only once
-    remarks.emplace_back("the name of the matrix gives its nonzeros only approximately");
+    remarks.emplace_back("the name of the matrix gives only an approximate number of nonzeros");
     size.rows = std::uint64_t{1} << name.rmat->scale;
     size.nonzeros = size.rows * name.rmat->edge_factor;
     return size;
   }
   throw usage_error(
-      "--matrix {}: the node file has no figures for it; measure them with `ringside calibrate --matrix {}` (`ringside "
-      "plan` also takes its size, with --rows and --nonzeros)",
+      "--matrix {}: the node file has no figures for it; measure them with `ringside calibrate --matrix {}` (or give "
+      "`ringside plan` its size, by --rows and --nonzeros)",
       printable(size.matrix), printable(size.matrix));
 }
 
@@ -147,10 +147,11 @@ PlanRequest plan_request(const Node& node, const PlannedOptions& options) {
   request.analyzer_threads = number_of_cores("--analyzer-cores", options.cores.analyzer_cores);
   if (options.solve.matrix_format != "auto") request.model.problem.format = options.solve.matrix_format;
   if (options.publish.coordination == CoordinationKind::kMessages) {
-    request.remarks.emplace_back("--coordination messages: predicted as locks, whose hand-off is shorter");
+    request.remarks.emplace_back(
+        "--coordination messages: the prediction is for locks, whose hand-off takes less time");
   }
   if (options.publish.when_full == WhenFull::kSkip) {
-    request.remarks.emplace_back("--when-full skip: predicted as wait, which skips no step");
+    request.remarks.emplace_back("--when-full skip: the prediction is for wait, which skips no step");
   }
   const ProblemSize& problem = request.model.problem;
   const std::optional<std::string> advice =

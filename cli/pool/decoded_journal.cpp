@@ -92,8 +92,9 @@ RestOfRun read_rest(StreamEnd end) {
       // before.
       if (has_last &&
           (found.empty() || found.front().seq() != end.next_seq - 1 || found.front().unix_ns() != end.last_unix_ns)) {
-        why = fmt::format("cannot be read: record {} is no longer in the journal of {}, or is another one",
-                          end.next_seq - 1, end.journal_pool);
+        why =
+            fmt::format("cannot be read: record {} is no longer in the journal of {}, or another record has its number",
+                        end.next_seq - 1, end.journal_pool);
       } else {
         const std::size_t told = has_last ? 1 : 0;
         found.resize(before_the_next_run(found, told, end.newest_known));

@@ -145,7 +145,8 @@ RanksFile gather_one(const Source& source, const Copier& copier, const std::stri
   RanksFile ranks = read_ranks(ranks_path(first));
   const std::string pool = folder + "/" + pool_name(ranks.node);
   if (fs::exists(pool)) {
-    throw usage_error("--from: {} is a second ring of node {}; expected one of each node", source.text(), ranks.node);
+    throw usage_error("--from: {} is a second ring of node {}; expected one ring of each node", source.text(),
+                      ranks.node);
   }
   copy_file(copier, source, "", pool);
   fs::remove(ranks_path(first));
@@ -165,8 +166,8 @@ void check(const RingSet& set) {
     }
     if (damage.empty()) continue;
     throw damage_error(
-        "{}: its copy is damaged ({}); gather it again if an analyzer was at work, else `ringside verify` the ring "
-        "where it is",
+        "{}: its copy is damaged ({}); gather it again if an analyzer was at work; otherwise check the original ring "
+        "with `ringside verify`",
         ring.name, damage);
   }
 }
@@ -236,12 +237,15 @@ int gather_command(int argc, const char* const* argv) {
       "read as one ring; for nodes without a shared file system. Each copy is verified. Gather after the run has\n"
       "ended: if an analyzer changes a step while it is copied, the copy is damaged and refused.",
       "ringside gather");
-  line.option("FOLDER", folder, "folder to make").required().value_name("DIR");
-  line.option("--from", from, "a ring and where it is, once for each node; without HOST: on this machine")
+  line.option("FOLDER", folder, "new folder for the copies").required().value_name("DIR");
+  line.option("--from", from,
+              "the ring of a node: its machine and its pool, given once for each node; without HOST: a pool on this "
+              "machine")
       .value_name("HOST:POOL");
   line.option("--ranks", ranks, "instead of --from: a ranks file (POOL.ranks), which names hosts and pools")
       .value_name("FILE");
-  line.option("--copy", command, "command that copies HOST:FILE to a local file; the two are appended to it")
+  line.option("--copy", command,
+              "command that copies HOST:FILE to a local file; these two names are appended to the command")
       .value_name("COMMAND")
       .show_default();
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;

@@ -277,7 +277,7 @@ int info_command(int argc, const char* const* argv) {
       "rings of several nodes: the iterations that each of them holds, and those that all hold.",
       "ringside info");
   line.option("POOL", pool, kPoolOrRings).required().value_name("FILE");
-  line.flag("--json", json, "one JSON object, with every recorded reduction");
+  line.flag("--json", json, "print one JSON object, with every recorded reduction");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   if (names_rings(pool)) return show_rings(pool, json);

@@ -48,12 +48,12 @@ JournalIdentity identify(const NamedByJournal& journal, const std::string& pool,
   if (is_older) {
     return {.foreign = {},
             .older = fmt::format("the journal beside {} has none of the pool's runs and is older than all of them (it "
-                                 "is this pool's earlier journal, or another pool's)",
+                                 "is an earlier journal of this pool, or the journal of another pool)",
                                  pool)};
   }
   return {.foreign = fmt::format(
-              "the journal beside {} is not this pool's: none of its {} runs (the newest is {}) is one of the "
-              "pool's{}; expected the journal that was written with the pool: move this one away",
+              "the journal beside {} does not belong to this pool: none of its {} runs (the newest is {}) is one of "
+              "the pool's runs{}; expected the journal that was written with the pool: move this journal away",
               pool, journal.runs.size(), to_string(*journal.newest_run),
               runs.empty() ? "" : fmt::format(" (the newest is {})", to_string(runs.back().run.run_id))),
           .older = {}};

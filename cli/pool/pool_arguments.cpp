@@ -86,8 +86,8 @@ std::string in_the_archive(const std::string& pool, const Recovery& recovery, co
     const std::string which = found.size() == 1 ? fmt::format("iteration {}", found.front().iteration)
                                                 : fmt::format("{} of them, iterations {} to {}", found.size(),
                                                               found.front().iteration, found.back().iteration);
-    return fmt::format("; its archive keeps {}{}: name {} as the pool", which, other_run ? " of another run" : "",
-                       path);
+    return fmt::format("; the pool's archive keeps {}{}: give {} as the pool", which,
+                       other_run ? " of another run" : "", path);
   } catch (const Error&) {  // there is no readable archive
     return {};
   }
@@ -125,7 +125,7 @@ std::optional<std::string> read_json_object(const std::string& path, std::string
 Json parse_summary(const std::string& text, const std::string& path) {
   Json summary = Json::try_parse(text);
   if (summary.is_discarded()) {
-    throw usage_error("{}: neither a pool nor a summary; expected what `ringside run` left, or its --summary", path);
+    throw usage_error("{}: found neither a pool nor a summary; expected a pool or a --summary of `ringside run`", path);
   }
   return summary;
 }

@@ -30,7 +30,7 @@ IterationRange parse_range(const std::string& from, const std::string& to);
 /// "kept are 3 to 10", for a message about an iteration that is not kept. Requires at least one kept iterate.
 std::string kept_iterations(const Recovery& recovery);
 
-/// The continuation of that message: "; its archive keeps iteration 14: name PATH as the pool", if the pool's archive,
+/// The continuation of that message: "; the pool's archive keeps iteration 14: give PATH as the pool", if the archive,
 /// to which triggers copied steps, has iterations of the range. Else "".
 std::string in_the_archive(const std::string& pool, const Recovery& recovery, const IterationRange& range);
 

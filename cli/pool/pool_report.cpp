@@ -55,7 +55,7 @@ std::string describe(const PayloadCheck& check, const RingGeometry& shape) {
   if (check.table_intact) return chunks;
   if (!chunks.empty()) return "its table of chunk hashes is damaged; " + chunks;
   // Every chunk matches the table of hashes, but the table and the step descriptor do not match the slot's header.
-  return "its step descriptor is damaged, or (after power loss on a plain file) the payload is another step's";
+  return "its step descriptor is damaged, or (after power loss on a plain file) the payload belongs to another step";
 }
 
 std::vector<std::string> describe(const TwinsCheck& check) {

@@ -85,8 +85,9 @@ RecordedPlugIns load_recorded(const std::string& pool, const RingView& ring, con
       });
     });
     if (of_same_name != given_names.end()) {
-      add_missing(fmt::format("'{}' of --reduce-with has another build or other settings than the recorded one",
-                              of_same_name->first));
+      add_missing(
+          fmt::format("the plug-in of '{}' in --reduce-with is another build, or has other settings, than in the run",
+                      of_same_name->first));
       continue;
     }
     const auto known = journal.find(id);
@@ -96,7 +97,7 @@ RecordedPlugIns load_recorded(const std::string& pool, const RingView& ring, con
     }
     const std::string& spec = known->second.spec();
     if (known->second.deaths() > 0) {
-      add_missing("its plug-in ended an analyzer of the run");
+      add_missing("its plug-in ended an analyzer during the run");
       continue;
     }
     try {
@@ -104,7 +105,7 @@ RecordedPlugIns load_recorded(const std::string& pool, const RingView& ring, con
       if (const std::string why = distrust(parsed.path); !why.empty()) {
         add_missing(fmt::format("{}: {}", parsed.path, why));
       } else if (PlugIn::load(parsed).id() != id) {
-        add_missing(fmt::format("{} has changed since then", parsed.path));
+        add_missing(fmt::format("{} has changed since the run", parsed.path));
       } else {
         specs.push_back(spec);
         loaded.push_back(id);

@@ -222,7 +222,7 @@ class Output {
       default: break;
     }
     const std::string text = name_of(iterate.verdict).name;
-    return iterate.change_left_out ? text + " except its change: the iterate before is gone" : text;
+    return iterate.change_left_out ? text + " except its change: the previous iterate is no longer kept" : text;
   }
 
   void print_head_of_run(const Id128& run_id) {
@@ -319,9 +319,9 @@ int replay_command(int argc, const char* const* argv) {
       "Works while an analyzer uses the pool.",
       "ringside replay");
   line.option("POOL", pool, kPoolOrRings).required().value_name("FILE");
-  line.option("--from", options.from, "first iteration (default: the oldest kept)").value_name("K");
-  line.option("--to", options.to, "last iteration (default: the newest kept)").value_name("K");
-  line.flag("--json", options.json, "one JSON object a line: the iterates, then the count");
+  line.option("--from", options.from, "first iteration to reduce (default: the oldest kept)").value_name("K");
+  line.option("--to", options.to, "last iteration to reduce (default: the newest kept)").value_name("K");
+  line.flag("--json", options.json, "print one JSON object per line: the iterates, and at the end their number");
   declare(line, options.plug_ins);
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 

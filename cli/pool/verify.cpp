@@ -145,10 +145,10 @@ int verify_command(int argc, const char* const* argv) {
   std::string pool;
   bool json = false;
   CommandLine line(
-      "Checks every hash in a pool; names the damaged slot and chunk. Works while an analyzer uses the pool.",
+      "Checks every hash in a pool, and names damaged slots and chunks. Works while an analyzer uses the pool.",
       "ringside verify");
   line.option("POOL", pool, kPoolOrRings).required().value_name("FILE");
-  line.flag("--json", json, "one JSON object");
+  line.flag("--json", json, "print one JSON object");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   if (names_rings(pool)) return static_cast<int>(verify_rings(pool, json));

@@ -43,7 +43,7 @@ std::string describe_content(const std::string& pool) {
 /// Asks for confirmation. Throws Error (exit code 2) if the user does not type yes.
 void ask(const std::string& pool, std::uint64_t bytes) {
   if (isatty(STDIN_FILENO) != 1) {
-    throw usage_error("{}: not wiped: cannot ask: standard input is not a terminal; give --yes", pool);
+    throw usage_error("{}: not wiped: standard input is not a terminal, so the command cannot ask; give --yes", pool);
   }
   fmt::print(stderr, "{}: {}, {}. Overwrite and delete it? Type yes: ", printable(pool),
              printable(describe_content(pool)), megabytes(bytes));
@@ -86,7 +86,7 @@ class WipedPool {
                  with_separators(global_journal.bytes), global_journal.files);
     }
     if (wipe_.other_names() > 0) {
-      fmt::print("note: the file has {} other names (hard links): they remain, and their content is zeros\n",
+      fmt::print("note: the file has {} other names (hard links): they remain, and their content is now zeros\n",
                  wipe_.other_names());
     }
   }
@@ -107,10 +107,10 @@ int wipe_command(int argc, const char* const* argv) {
   CommandLine line(
       "Overwrites every byte of a pool, its journal and its archive with zeros, syncs, and deletes them: persistent\n"
       "memory and disks keep what is not overwritten. Refuses while an analyzer uses the pool.\n"
-      "An interrupted wipe can be repeated.",
+      "If a wipe was interrupted, repeat it.",
       "ringside wipe");
   line.option("POOL", pool, "pool file; it may be damaged or unfinished").required().value_name("FILE");
-  line.flag("--yes", yes, "do not ask");
+  line.flag("--yes", yes, "wipe without asking");
   line.flag("--foreign-pool", foreign_pool,
             "wipe a pool and a journal that belong to another user, have several names (hard links), or are reached through "
             "another user's symbolic link");

@@ -97,7 +97,7 @@ FieldImageMaker::FieldImageMaker(const FieldGrid& grid)
       rows_(std::min(grid.rows, FieldImage::kMostSide)),
       columns_(std::min(grid.columns, FieldImage::kMostSide)),
       blocks_(rows_ * columns_) {
-  if (grid.entries() == 0) throw system_error("{}: found no entry, expected one at least", grid.name);
+  if (grid.entries() == 0) throw system_error("{}: found no entry, expected at least one", grid.name);
 }
 
 void FieldImageMaker::Block::add(double value, double share) noexcept {
@@ -222,7 +222,7 @@ DrawnField draw_newest(const RingReader& reader, const FieldGrid& grid, CellShow
         return {.image = {}, .why = "the newest iterate is damaged: its bytes are not those that were committed"};
     }
   }
-  return {.image = {}, .why = "the analyzer needs every slot; with more --slots, one can be read"};
+  return {.image = {}, .why = "the analyzer overwrote the iterates while they were read; give the run more --slots"};
 }
 
 std::vector<FieldGrid> grids_in(const RingReader& reader) {

@@ -63,8 +63,7 @@ std::string output_of_program(const std::string& program, std::vector<std::strin
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    throw system_error("{}: found a failure of `ringside {}`, expected its output", printable(path.string()),
-                       arguments.at(1));
+    throw system_error("{}: `ringside {}` failed; expected its output", printable(path.string()), arguments.at(1));
   }
   return text;
 }

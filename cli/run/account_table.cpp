@@ -184,9 +184,10 @@ void add_triggers(const Json& summary, const RunFacts& facts, const std::functio
   }
   if (const Json& archive = summary["archive"]; archive.is_object()) {
     const std::uint64_t lost = count(archive, "lost");
-    line(fmt::format("  archive    {} copied to {}.archive{}", counted(count(archive, "kept"), "step"),
-                     printable(facts.pool),
-                     lost == 0 ? "" : fmt::format(", {} not: the ring needed their slots, or was frozen", counted(lost, "step"))));
+    line(fmt::format(
+        "  archive    {} copied to {}.archive{}", counted(count(archive, "kept"), "step"), printable(facts.pool),
+        lost == 0 ? ""
+                  : fmt::format(", {} not copied: the ring needed their slots, or was frozen", counted(lost, "step"))));
   }
 }
 
@@ -263,7 +264,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
     line(fmt::format("  kept       {} committed, {}, {}; {} {}", counted(committed, "step"), persisted, skipped, where,
                      printable(facts.pool)));
     if (const std::uint64_t broken = count(summary, "leases_broken"); broken > 0) {
-      line(fmt::format("  readers    {} overwritten while held by a reader; more --slots, or fewer held steps",
+      line(fmt::format("  readers    {} overwritten while a reader held them; use more --slots, or hold fewer steps",
                        counted(broken, "step")));
     }
   }

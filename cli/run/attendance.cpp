@@ -90,7 +90,9 @@ Attendance::Attendance(const std::string& value) : program_(getppid()) {
   sockaddr_storage address{};
   socklen_t length = sizeof address;
   if (!fd || colon == std::string::npos || getsockname(static_cast<int>(*fd), reinterpret_cast<sockaddr*>(&address), &length) != 0) {
-    throw usage_error("--attend: found '{}', expected what libringside gives; it is not for the command line", shortened(value));
+    throw usage_error(
+        "--attend: found '{}', expected the value that libringside gives; this option is not for the command line",
+        shortened(value));
   }
   socket_.reset(static_cast<int>(*fd));
   fcntl(socket_.get(), F_SETFD, FD_CLOEXEC);

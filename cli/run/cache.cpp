@@ -41,9 +41,10 @@ int cache_command(int argc, const char* const* argv) {
       .required()
       .value_name("FILE|grid:SIDE|rmat:SCALE");
   line.option("--columns", matrix.columns,
-              "what each column of an edge list is: from, to, weight or skip (default: its head, or from,to[,weight])")
+              "what each column of an edge list is: from, to, weight or skip (default: as its header says, or "
+              "from,to[,weight])")
       .value_name("from,to,...");
-  line.option("--solver", solver, "whose orientation: " + orientations())
+  line.option("--solver", solver, "the solver for whose orientation of the matrix the cache is made: " + orientations())
       .check(one_of(names))
       .value_name(fmt::format("{}", fmt::join(names, "|")))
       .show_default();

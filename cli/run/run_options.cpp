@@ -22,7 +22,7 @@ void declare(CommandLine& line, RunOptions& options) {
   declare(line, options.cores);
   OptionSet plan = line.options_of<RunOptions>("Cores");
   plan.option("--node", options.node_file,
-              "with --cores auto: the node file (default: what `ringside calibrate` wrote for this machine)")
+              "with --cores auto: the node file (default: the file that `ringside calibrate` wrote for this machine)")
       .value_name("FILE");
   plan.flag(
       "--adapt", options.adapt,
@@ -38,8 +38,8 @@ void declare(CommandLine& line, RunOptions& options) {
   OptionSet analyses = line.options_of<RunOptions>("Analyses");
   analyses
       .option("--analyze", options.analyze,
-              "call a Python file's functions with @ringside.reduction for each step, in a separate process; may be "
-              "given up to 16 times")
+              "call the functions with @ringside.reduction of a Python file for each step, in a separate process; may "
+              "be given up to 16 times")
       .times(1, 16)
       .value_name("FILE.py");
   declare(line, options.analysis);
@@ -48,15 +48,16 @@ void declare(CommandLine& line, RunOptions& options) {
   line.flag("--quiet", options.quiet, "print neither progress nor the closing table");
   OptionSet mpi = line.options_of<RunOptions>("Several ranks");
   mpi.option("--ranks", options.ranks,
-             "start PROGRAM, or else a built-in solver, as this many MPI ranks, by mpirun (docs/publish/mpi.md)")
+             "start PROGRAM, or a built-in solver if there is no PROGRAM, as this many MPI ranks, by mpirun "
+             "(docs/publish/mpi.md)")
       .check(whole_number_within(1, 1'000'000))
       .value_name("N");
   mpi.option("--hosts", options.hosts,
              "with --ranks: the file of nodes for mpirun's --hostfile (default: this node only)")
       .value_name("FILE");
   mpi.flag("--per-node", options.per_node,
-           "mpirun or srun starts this command for each rank: the first rank of a node starts its analyzer; %h in "
-           "--pool becomes the node's name");
+           "mpirun or srun starts this command once for each rank; the first rank of a node starts the node's "
+           "analyzer; %h in --pool becomes the node's name");
   mpi.option(
          "--resume-from", options.resume_from,
          "with --ranks or --per-node: begin with the newest step in the rings of an earlier job (their folder or ranks "

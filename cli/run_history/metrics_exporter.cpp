@@ -82,10 +82,10 @@ class Families {
 };
 
 void add_analyzer(Families& out, const AnalyzerView& analyzer) {
-  out.gauge("ringside_build_info", "1; the version of this exporter is its label.", 1, {{"version", version()}});
+  out.gauge("ringside_build_info", "Always 1; the version of this exporter is a label.", 1, {{"version", version()}});
   out.gauge("ringside_analyzer_up", "1 while the analyzer sends messages, 0 otherwise.", analyzer.up ? 1 : 0);
-  out.counter("ringside_analyzer_changes_total", "Times that another analyzer took over since this exporter started.",
-              analyzer.changes);
+  out.counter("ringside_analyzer_changes_total",
+              "How many times another analyzer took over since this exporter started.", analyzer.changes);
   if (!analyzer.last) return;
   out.gauge("ringside_journal_failed", "1 once the analyzer has given up writing its journal.",
             analyzer.last->journal_error().empty() ? 0 : 1);
@@ -93,7 +93,7 @@ void add_analyzer(Families& out, const AnalyzerView& analyzer) {
 
 void add_run(Families& out, const RunView& run) {
   const wire::RunStarted started = run.started.value_or(wire::RunStarted());
-  out.gauge("ringside_run_info", "1; the labels describe the newest run.", 1,
+  out.gauge("ringside_run_info", "Always 1; the labels describe the newest run.", 1,
             {{"run_id", hex(run.run_id)},
              {"solver", started.solver()},
              {"matrix", started.matrix()},
@@ -106,7 +106,7 @@ void add_run(Families& out, const RunView& run) {
   out.gauge("ringside_run_start_time_seconds", "When the newest run started, in seconds since 1970.",
             seconds(started.started_unix_ns()));
   out.gauge("ringside_rows", "Entries of one iterate.", started.rows());
-  out.gauge("ringside_ring_slots", "Iterates the ring has room for.", started.slots());
+  out.gauge("ringside_ring_slots", "Iterates for which the ring has room.", started.slots());
 }
 
 void add_steps(Families& out, const RunView& run) {
@@ -170,8 +170,8 @@ void add_times(Families& out, const RunView& run) {
   out.counter("ringside_record_seconds_total",
               "Time the analyzer spent on counting and recording steps, and on choosing slots.",
               seconds(sums.record_ns));
-  out.histogram("ringside_hand_off_seconds", "From publishing a step to the analyzer's first copied byte.",
-                run.hand_off);
+  out.histogram("ringside_hand_off_seconds",
+                "Time from the publishing of a step to the first byte that the analyzer copied.", run.hand_off);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ std::string when(const AttachmentReport& attachment) {
 /// A clause that states how the user can continue; empty if there is no iteration from which to continue.
 const char* way_on(const ProgramRunEnd& run) noexcept {
   if (run.attachment.iteration == 0) return "";
-  return run.is_attended ? "; started again, it continues" : "; ringside run --resume continues";
+  return run.is_attended ? "; if it is started again, it continues" : "; ringside run --resume continues";
 }
 
 /// Judges a run whose publishing process ended, or closed its connection, without detaching.
@@ -82,7 +82,7 @@ ProgramVerdict judge_outcome(const ProgramRunEnd& run) {
     return {ExitCode::kInterrupted, line("stopped", after.c_str())};
   }
   if (attachment.outcome == "interrupted") {
-    return {ExitCode::kPeerLost, line("stopped", ", before its end, and ringside did not ask it to")};
+    return {ExitCode::kPeerLost, line("stopped", ", before it was finished, and ringside did not ask it to stop")};
   }
   if (attachment.outcome == "failed") return {ExitCode::kPeerLost, line("reported that it failed")};
   if (attachment.outcome == "diverged") return {ExitCode::kUsage, line("reported that it diverged")};

@@ -226,10 +226,10 @@ void ProgramSupervisor::tell(Child& program, const Child& analyzer) {
   ProcessEnd end;
   if (program.exit_code() >= 0) end.status = program.exit_code();
   end.signal = program.death_signal();
-  say(is_attached ? fmt::format("{} {} while process {} is attached; waiting for it", program_.name, end.in_words(),
-                                attachment_.pid)
-                  : fmt::format("{} {}; process {}, which it started, has not attached; waiting for it", program_.name,
-                                end.in_words(), orphans_.front()));
+  say(is_attached ? fmt::format("{} {} while process {} is attached; waiting for this process", program_.name,
+                                end.in_words(), attachment_.pid)
+                  : fmt::format("{} {}; process {}, which it started, has not attached; waiting for this process",
+                                program_.name, end.in_words(), orphans_.front()));
 }
 
 }  // namespace ringside

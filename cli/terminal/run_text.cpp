@@ -89,7 +89,7 @@ double share_of(std::int64_t part_ns, std::int64_t whole_ns) {
 }
 
 std::string planned_text(const wire::PlannedStep& planned) {
-  return fmt::format("{} a step ({} to {}), of it producer idle {:.1f} %, analyzer idle {:.1f} %",
+  return fmt::format("{} a step ({} to {}), of which producer idle {:.1f} %, analyzer idle {:.1f} %",
                      duration_text(planned.step_ns()), duration_text(planned.low_ns()),
                      duration_text(planned.high_ns()), 100 * share_of(planned.producer_idle_ns(), planned.step_ns()),
                      100 * share_of(planned.analyzer_idle_ns(), planned.step_ns()));
@@ -143,7 +143,7 @@ std::string status_text(const wire::Status& status) {
     if (has_failed(plug_in)) line("plug-in", plug_in_text(plug_in));
   }
   if (status.has_frozen_at_iteration()) {
-    line("ring", fmt::format("frozen at iteration {}: none of its steps is overwritten",
+    line("ring", fmt::format("frozen at iteration {}: no step in it is overwritten",
                              with_separators(status.frozen_at_iteration())));
   }
   if (status.has_last()) line("last", last_text(status));

@@ -35,7 +35,7 @@ std::string with_note(const std::string& line, const std::string& note);
 
 double share_of(std::int64_t part_ns, std::int64_t whole_ns);
 
-/// "5.61 ms a step (5.40 ms to 5.90 ms), of it producer idle 0.0 %, analyzer idle 18.1 %".
+/// "5.61 ms a step (5.40 ms to 5.90 ms), of which producer idle 0.0 %, analyzer idle 18.1 %".
 std::string planned_text(const wire::PlannedStep& planned);
 
 /// Whether the plug-in has ended an analyzer of this run, or is disabled.

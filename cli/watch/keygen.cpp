@@ -15,25 +15,25 @@ int keygen_command(int argc, const char* const* argv) {
   std::string folder;
   std::string client;
   CommandLine line(
-      "Makes the keys for following a run over the network: first the analyzer's; then, with --client, a pair for\n"
+      "Makes keys for following a run over the network: first the analyzer's keys; then, with --client, a pair for\n"
       "each client, which it adds to the list of admitted clients. Never overwrites a key.",
       "ringside keygen");
-  line.option("FOLDER", folder, "folder of the analyzer's keys, as --telemetry-keys names it")
+  line.option("FOLDER", folder, "folder of the analyzer's keys (the value of --telemetry-keys)")
       .required()
       .value_name("FOLDER");
-  line.option("--client", client, "make a client's keys, in FOLDER/NAME, and admit it").value_name("NAME");
+  line.option("--client", client, "make a client's keys, in FOLDER/NAME, and admit this client").value_name("NAME");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   if (client.empty()) {
     make_server_keys(folder);
-    fmt::print("{0}: the analyzer's keys; no client is admitted yet.\nnext: ringside keygen {0} --client NAME\n",
+    fmt::print("{0}: made the analyzer's keys; no client is admitted yet.\nnext: ringside keygen {0} --client NAME\n",
                printable(folder));
     return 0;
   }
   make_client_keys(folder, client);
   fmt::print(
-      "{0}/{1}: the keys of {1}, which is admitted. Any user with this folder counts as {1}: copy it over ssh.\n"
-      "next: start with --telemetry-tcp HOST:PORT --telemetry-keys {0}; "
+      "{0}/{1}: made the keys of {1}, which is now admitted. Whoever has this folder can follow as {1}: copy it over "
+      "ssh.\nnext: start with --telemetry-tcp HOST:PORT --telemetry-keys {0}; "
       "on the client: ringside tail --tcp HOST:PORT --keys {1}\n",
       printable(folder), printable(client));
   return 0;

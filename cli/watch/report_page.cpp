@@ -40,7 +40,7 @@ Json notices_of(const RunView& run) {
                                   with_separators(run.steps_before)));
   }
   if (run.sums.rebuilt > 0) {
-    notices.push_back(fmt::format("{} steps are known from the ring only: their durations count as 0.",
+    notices.push_back(fmt::format("{} steps are known only from the ring: their durations count as 0.",
                                   with_separators(run.sums.rebuilt)));
   }
   if (run.sums.records_missing > 0) {

@@ -88,7 +88,7 @@ Json report_of_pool(const std::string& pool, bool large) {
   if (!history.run()) throw usage_error("{}: its journal holds no run", pool);
   Json report = report_of(history);
   if (!journal.damage.empty()) report["notices"].push_back("The journal is damaged: " + journal.damage);
-  if (!journal.torn.empty()) report["notices"].push_back("The journal's last record is not whole: " + journal.torn);
+  if (!journal.torn.empty()) report["notices"].push_back("The journal's last record is incomplete: " + journal.torn);
   const JournalIdentity identity = identify(named, pool);
   for (const std::string& text : {identity.foreign, identity.older}) {
     if (!text.empty()) report["notices"].push_back(text);
@@ -97,7 +97,7 @@ Json report_of_pool(const std::string& pool, bool large) {
     add_kept(pool, large, report);
   } else {
     report["kept"] = Json::array();
-    report["kept_hint"] = "none: this journal is of a whole run; its iterates are in the rings of its nodes";
+    report["kept_hint"] = "none: this is the journal of a whole run, whose iterates are in the rings of its nodes";
   }
   return report;
 }

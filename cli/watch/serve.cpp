@@ -203,7 +203,7 @@ ConnectionLimits limits_here() {
 ExitCode serve_runs(const ServeOptions& options, const ListenAddress& address, std::optional<AccessToken> token) {
   if (!options.pool.empty() || options.service.any()) {
     throw usage_error(
-        "--runs: found with --pool, --socket, --tcp or --keys, expected without them: it reads only journals");
+        "--runs: found with --pool, --socket, --tcp or --keys, expected without them: --runs reads only journals");
   }
   RunFolder folder(options.runs);
   const auto site = std::make_shared<RunsSite>();
@@ -234,21 +234,23 @@ ExitCode serve_runs(const ServeOptions& options, const ListenAddress& address, s
 
 int serve_command(int argc, const char* const* argv) {
   ServeOptions options;
-  CommandLine line("Serves a web page, JSON and Prometheus metrics of the run beside it, until it is stopped.",
-                   "ringside serve");
+  CommandLine line("Serves a web page, JSON and Prometheus metrics of a run, until it is stopped.", "ringside serve");
   declare(line, options.service);
-  line.option("--listen", options.listen, "where to listen; beyond loopback only with --token-file")
+  line.option("--listen", options.listen,
+              "address to listen at; an address that other machines reach needs --token-file")
       .value_name("HOST:PORT")
       .show_default();
-  line.option("--token-file", options.token_file, "require from every client the token in this file, mode 600")
+  line.option("--token-file", options.token_file, "require the token in this file (of mode 600) from every client")
       .value_name("FILE");
   line.option("--allow-host", options.allowed_hosts,
-              "on loopback: also answer requests that a proxy passes on under this name; may be repeated")
+              "with --listen on loopback: also answer requests that a proxy passes on under this host name; may be "
+              "repeated")
       .value_name("NAME");
   line.option("--pool", options.pool,
-              "show the past from the journal beside this pool, and its analyzer if one is running")
+              "show the past from the journal beside this pool, and follow the pool's analyzer if one is running")
       .value_name("FILE");
-  line.option("--runs", options.runs, "show all runs below this folder, from their journals, instead of one analyzer's")
+  line.option("--runs", options.runs,
+              "show all runs below this folder, from their journals, instead of the run of one analyzer")
       .value_name("DIR");
   line.declare_config_file();
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;

@@ -87,11 +87,12 @@ FoundService over_tcp(const ServiceOptions& options) {
 
 void declare(CommandLine& line, ServiceOptions& options) {
   line.option("--socket", options.socket,
-              "the analyzer's socket (default: that of the only analyzer alive on this machine)")
+              "the analyzer's socket (default: the socket of the only analyzer alive on this machine)")
       .value_name("PATH");
-  line.option("--tcp", options.tcp, "an analyzer on another machine, started with --telemetry-tcp")
+  line.option("--tcp", options.tcp,
+              "the address of an analyzer on another machine, which was started with --telemetry-tcp")
       .value_name("HOST:PORT");
-  line.option("--keys", options.keys, "with --tcp: this client's keys, as `ringside keygen` made them")
+  line.option("--keys", options.keys, "with --tcp: the folder with this client's keys, as `ringside keygen` made it")
       .value_name("FOLDER");
 }
 

@@ -209,8 +209,8 @@ ExitCode show_status(const FoundService& found, bool json) {
     throw peer_error("nothing was heard at '{}'; is an analyzer alive there, with --telemetry on?", found.name);
   }
   throw peer_error(
-      "nothing was heard at '{}'; is an analyzer alive there, with this --telemetry-tcp, and is the key in '{}' in its "
-      "clients.allowed?",
+      "nothing was heard at '{}'; is an analyzer alive there with this --telemetry-tcp, and does its clients.allowed "
+      "have the key in '{}'?",
       found.name, options.keys);
 }
 
@@ -246,7 +246,7 @@ ExitCode follow(const TailOptions& options, const FoundService& found, const Sin
       RestOfRun rest = read_rest(stream.end());
       if (!output.show(std::move(rest.records))) return ExitCode::kDone;
       if (!rest.missing.empty()) output.say(rest.missing);
-      output.say("its run is over");
+      output.say("the run is over");
       return ExitCode::kDone;
     }
     if (!stream.has_heard() && now_ns() - begun_ns > kHeardWithinNs) throw_unheard(options.service, found);
@@ -301,19 +301,20 @@ int tail_command(int argc, const char* const* argv) {
   CommandLine line("Follows a run: first its past from the journal, then each step as it is committed. Ctrl-C ends it.",
                    "ringside tail");
   declare(line, options.service);
-  line.option("--pool", options.pool, "show the past alone, from this pool's journal; needs no analyzer")
+  line.option("--pool", options.pool, "show only the past, from this pool's journal; needs no analyzer")
       .value_name("POOL");
   line.option("--runs", options.runs, "list the runs below this folder, from their journals, and end; needs no analyzer")
       .value_name("DIR");
-  line.option("--since", options.since,
-              "begin with this record number, with iteration=K of each run, or this long ago: 30s, 10m, 2h, 1d")
+  line.option(
+          "--since", options.since,
+          "begin with this record number, with iteration K of each run, or at this time before now: 30s, 10m, 2h, 1d")
       .value_name("SEQ|iteration=K|AGO");
-  line.flag("--json", options.json, "one record a line, as JSON (docs/use/live.md)");
+  line.flag("--json", options.json, "print one record per line, as JSON (docs/use/live.md)");
   line.flag("--once", options.once, "print the present state, and end");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   if (!options.pool.empty() && (options.once || options.service.any())) {
     throw usage_error(
-        "--pool: found with --once, --socket, --tcp or --keys, expected alone: it is read without an analyzer "
+        "--pool: found with --once, --socket, --tcp or --keys, expected alone: the journal is read without an analyzer "
         "(ringside info shows the present state of a pool)");
   }
   if (options.once && !options.since.empty()) {
@@ -323,8 +324,8 @@ int tail_command(int argc, const char* const* argv) {
   if (!options.runs.empty() &&
       (!options.pool.empty() || options.once || !options.since.empty() || options.service.any())) {
     throw usage_error(
-        "--runs: found with --pool, --since, --once, --socket, --tcp or --keys, expected with --json alone: it lists runs "
-        "without an analyzer");
+        "--runs: found with --pool, --since, --once, --socket, --tcp or --keys, expected alone or with --json: --runs "
+        "lists runs without an analyzer");
   }
   if (!options.runs.empty()) return static_cast<int>(list_runs(options.runs, options.json));
 

@@ -116,7 +116,7 @@ bool replace_page(const Entry& entry, std::uintptr_t page) noexcept {
   } else {
     line.add(": the disk failed");
     if (offset >= 0) line.add(" at byte ").add(static_cast<std::uint64_t>(offset));
-    line.add(" (SIGBUS: a page could not be read, or had no space); what was persisted before is in it");
+    line.add(" (SIGBUS: a page could not be read, or had no space); what was persisted before is still in the file");
   }
   line.add(line_for_journal ? "\"\n" : "\n").write();
   _exit(static_cast<int>(code));
@@ -227,7 +227,7 @@ std::optional<Error> WatchedMapping::fault() const {
   if (const std::int64_t offset = entry_->failed_at.load(); offset >= 0) {
     return system_error(
         "{}: the disk failed at byte {} (SIGBUS: a page could not be read, or had no space); what was persisted before "
-        "is in it",
+        "is still in the file",
         entry_->name, offset);
   }
   return std::nullopt;

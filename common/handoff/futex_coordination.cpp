@@ -11,7 +11,8 @@ namespace {
 
 // A futex is a 32-bit word. The low half of the counter changes with every step, and no sleep lasts as long as 2^32
 // steps.
-static_assert(std::endian::native == std::endian::little, "the low half of a counter is taken to come first");
+static_assert(std::endian::native == std::endian::little,
+              "this code assumes that the low half of a counter comes first in memory");
 const std::uint32_t* futex_word(const std::atomic<std::uint64_t>& counter) noexcept {
   return reinterpret_cast<const std::uint32_t*>(&counter);
 }

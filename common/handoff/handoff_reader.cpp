@@ -112,7 +112,7 @@ void HandoffReader::accept(const Continuation& from, const std::vector<int>& cor
   }
   // Even if the producer has gone, the steps that it published before must still be taken.
   if (!peer_.send(std::as_bytes(std::span(&reply, 1)), fds) && !wanted()) {
-    throw peer_error("the producer (pid {}) hung up while attaching", peer_.pid());
+    throw peer_error("the producer (pid {}) closed the connection while it attached", peer_.pid());
   }
 }
 

@@ -94,7 +94,7 @@ struct JournalReader::Implementation {
 void JournalReader::Implementation::check_first_record(const Log& log) {
   if (newest == 0 || log.scan.records.empty() || log.scan.header.first_seq <= newest + 1) return;
   report(log.path,
-         formatted("begins with record {}, the log before it ends with record {}: the records between are lost",
+         formatted("begins with record {}, but the previous log ends with record {}: the records between them are lost",
                    log.scan.header.first_seq, newest));
 }
 
@@ -114,7 +114,7 @@ void JournalReader::Implementation::describe_torn() {
   torn.clear();
   for (const Log& log : logs) {
     if (!log.scan.torn_at) continue;
-    torn += formatted("{}{}: ends within a record at byte {}: its writer is at work, or was killed",
+    torn += formatted("{}{}: ends within a record at byte {}: its writer is still writing it, or was killed",
                       torn.empty() ? "" : "; ", log.path, *log.scan.torn_at);
   }
 }

@@ -46,7 +46,7 @@ Place look_at(std::span<const std::byte> bytes, std::uint64_t at, std::uint64_t 
 std::string why(const Place& place, std::uint64_t last_seq) {
   if (!place.has_mark) return "no record begins here";
   if (place.found == Found::kRecord) {
-    return formatted("a record numbered {} follows number {}", place.header.seq, last_seq);
+    return formatted("record {} follows record {}", place.header.seq, last_seq);
   }
   return "a record that does not verify";
 }
@@ -82,7 +82,7 @@ void read_header(std::span<const std::byte> bytes, std::uint32_t log, std::uint6
     return damaged(LogState::kDamaged, "the header is damaged; no record after it can be recognised");
   }
   if (header.log != log) {
-    return damaged(LogState::kDamaged, formatted("this is log {}, copied to the place of log {}", header.log, log));
+    return damaged(LogState::kDamaged, formatted("this is a copy of log {} in the place of log {}", header.log, log));
   }
   if (header.first_seq == 0 || header.first_seq >= kMaxRecordSeq || header.generation >= kMaxRecordSeq) {
     return damaged(LogState::kDamaged, "the header holds impossible numbers");
@@ -121,7 +121,7 @@ void continue_scan(LogScan& scan, std::span<const std::byte> appended, std::uint
     const Place place = look_at(appended, at - begin, scan.header.hash);
     if (place.found == Found::kRecord && place.header.seq > last_seq && place.header.seq < kMaxRecordSeq) {
       if (in_damage && ++places == 1) {
-        scan.damage = formatted("byte {}: {}; {} bytes cannot be read, record {} follows them",
+        scan.damage = formatted("byte {}: {}; {} bytes cannot be read, and record {} follows them",
                                 file_offset + damage_begin, damage_text, at - damage_begin, place.header.seq);
       }
       in_damage = false;

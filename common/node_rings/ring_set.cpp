@@ -157,13 +157,14 @@ void RingSet::open_ring(std::size_t node, const std::vector<std::string>& candid
   const std::string of_host = host.empty() ? "" : fmt::format(" (node {})", host);
   if (candidates.empty()) {
     ring.why = usage_error(
-        "the path of its pool is unknown{}; expected it, with its ranks file, in one folder with the others", of_host);
+        "the path of its pool is unknown{}; expected the pool and its ranks file in one folder with the others",
+        of_host);
     return;
   }
   ring.path = candidates.front();
   ring.why = usage_error(
-      "{}: there is no such pool{}; expected it there, or in one folder with the others (`ringside gather`)", ring.path,
-      of_host);
+      "{}: there is no such pool{}; expected the pool there, or in one folder with the others (`ringside gather`)",
+      ring.path, of_host);
 }
 
 /// Throws Error unless the pool is the ring of that node.

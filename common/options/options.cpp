@@ -107,7 +107,8 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
   if (matrix == MatrixOption::kRequired) matrix_option.required();
   if (matrix == MatrixOption::kRequiredWithoutProgram) matrix_option.required_without_program();
   set.option("--columns", options.columns,
-             "what each column of an edge list is: from, to, weight or skip (default: its head, or from,to[,weight])")
+             "what each column of an edge list is: from, to, weight or skip (default: as its header says, or "
+             "from,to[,weight])")
       .value_name("from,to,...");
   set.option("--solver", options.solver, "iterative method: " + methods)
       .check(one_of(names))
@@ -139,9 +140,10 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
       .check(one_of({kMatrixFormatNames.begin(), kMatrixFormatNames.end()}, {{"runs", "bands"}}))
       .value_name(fmt::format("{}", fmt::join(kMatrixFormatNames, "|")))
       .show_default();
-  Option cache = set.flag("--cache", options.cache, "map the matrix from a binary cache, written on first use");
+  Option cache =
+      set.flag("--cache", options.cache, "map the matrix from a binary cache, which is written on first use");
   set.option("--cache-dir", options.cache_dir,
-             "folder of that cache (default: beside the matrix file); with --cache only")
+             "folder of the binary cache (default: beside the matrix file); only with --cache")
       .needs(cache)
       .value_name("DIR");
   set.option("--matrix-memory", options.matrix_memory,
@@ -151,7 +153,7 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
       .value_name("dram|far:DIR")
       .show_default();
   set.option("--dram-limit", options.dram_limit_bytes,
-             "DRAM that the matrix may take, 1M to 16384G; with --matrix-memory far:DIR only")
+             "how much DRAM the matrix may take, 1M to 16384G; only with --matrix-memory far:DIR")
       .check(size_within(std::uint64_t{1} << 20, std::uint64_t{1} << 44, "1M to 16384G"))
       .value_name("SIZE");
 }
@@ -165,9 +167,10 @@ void declare(CommandLine& line, PublishOptions& options) {
       .value_name("B")
       .show_default();
   add_choice(set, "--when-full", options.when_full, kWhenFull,
-             "while no buffer is free: wait for one, or skip the step and count it");
+             "what the solver does while no buffer is free: wait for one, or skip the step and count it");
   add_choice(set, "--on-analyzer-loss", options.on_analyzer_loss, kOnAnalyzerLoss,
-             "wait for another analyzer, continue (skip steps until one is there), or stop");
+             "what the solver does after the loss of its analyzer: wait for another one, continue (skip steps until "
+             "there is one), or stop");
   add_choice(
       set, "--elastic", options.elastic, kOnOff,
       "let waiting cores compute rows, or copy and reduce, for the other process (default: off; without a value: on)",
@@ -185,7 +188,7 @@ PoolUse PublishOptions::pool_use() const {
 void declare(CommandLine& line, PeerOptions& options) {
   OptionSet set = line.options_of<PeerOptions>("Peers");
   set.option("--peer-timeout", options.timeout_s,
-             "seconds that the other process may be absent, stopped or without progress")
+             "how many seconds the other process may be absent, stopped or without progress")
       .check(number_within(0.1, 1e6))
       .value_name("S")
       .show_default();
@@ -196,7 +199,7 @@ void declare(CommandLine& line, RingOptions& options) {
   set.option("--pool", options.pool, "pool file of the ring, on NVDIMM or any file system")
       .value_name("FILE")
       .show_default();
-  set.option("--slots", options.slots, "iterates the ring keeps, 3 to 1024")
+  set.option("--slots", options.slots, "how many iterates the ring keeps, 3 to 1024")
       .records_given(options.slots_given)
       .check(whole_number_within(3, 1024))
       .value_name("K")
@@ -204,7 +207,7 @@ void declare(CommandLine& line, RingOptions& options) {
   add_choice(set, "--durability", options.durability, kDurabilities,
              "what a commit survives: power loss (power), or the death of processes only (process)");
   set.flag("--require-dax", options.require_dax,
-           "require a place where stores persist by themselves (DAX with MAP_SYNC on persistent memory)");
+           "require a pool on storage where stores persist by themselves (DAX with MAP_SYNC on persistent memory)");
   set.flag("--foreign-pool", options.foreign_pool,
            "write to a pool and a journal that belong to another user, have several names (hard links), or are "
            "reached through another user's symbolic link");
@@ -228,27 +231,29 @@ void declare(CommandLine& line, TelemetryOptions& options) {
   Option telemetry = add_choice(set, "--telemetry", options.on, kOnOff,
                                 "let this user's programs follow the run, as `ringside tail` does");
   Option tcp = set.option("--telemetry-tcp", options.tcp,
-                          "let others follow over the network as well, at PORT and PORT + 1, encrypted (with "
-                          "--telemetry-keys); a whole run of several nodes at PORT + 2")
+                          "also let others follow the run over the network, encrypted (with --telemetry-keys): at PORT "
+                          "and PORT + 1; they follow a whole run of several nodes at PORT + 2")
                    .needs(telemetry)
                    .value_name("HOST:PORT");
   set.option("--telemetry-keys", options.keys,
-             "the keys for that, and the list of admitted clients, as `ringside keygen` makes")
+             "folder with the keys for --telemetry-tcp and with the list of admitted clients, as `ringside keygen` "
+             "makes it")
       .needs(tcp)
       .value_name("FOLDER");
   set.option("--node-address", options.node_address,
-             "where the analyzers of other nodes reach this one (by IPv4), encrypted, for the results of a whole run "
-             "of MPI ranks on "
-             "several nodes; %h: this node's name")
+             "address at which the analyzers of other nodes reach this analyzer (by IPv4, encrypted), for the results "
+             "of a whole run of MPI ranks on several nodes; %h: this node's name")
       .value_name("HOST[:PORT]");
 }
 
 void declare(CommandLine& line, ReduceOptions& options) {
   OptionSet set = line.options_of<ReduceOptions>("Reductions");
   add_choice(set, "--reduce", options.at, kReduceAt,
-             "reduce each iterate in its slot, after its commit, or on its way there, in the pass that copies it");
+             "reduce each iterate in its slot after its commit (slot), or in the pass that copies it into its slot "
+             "(transfer)");
   set.option("--passes", options.passes,
-             "sweeps of the reductions over each iterate; with --reduce transfer all but the first over its slot")
+             "how many times the reductions read each iterate; with --reduce transfer, all passes but the first read "
+             "its slot")
       .check(whole_number_within(1, 1000))
       .value_name("P")
       .show_default();
@@ -262,7 +267,7 @@ void declare(CommandLine& line, PlugInOptions& options) {
                     .times(1, 16)
                     .value_name("FILE:NAME");
   set.option("--reduce-with-timeout", options.timeout_s,
-             "seconds that a call of a plug-in may take; after that, the analyzer ends and is replaced")
+             "how many seconds a call of a plug-in may take; after that, the analyzer ends and is replaced")
       .check(number_within(0.1, 3600))
       .needs(with)
       .value_name("S")
@@ -280,14 +285,14 @@ void declare(CommandLine& line, TriggerOptions& options) {
       .table(named_trigger)
       .value_name("CONDITION:ACTION");
   set.option("--on-non-finite", options.on_non_finite,
-             "actions when a field has NaN or infinite entries: mark, freeze, stop, keep, or several of them, "
-             "each of which protects the last finite step from being overwritten; or keep-going for none")
+             "actions when a field has NaN or infinite entries: mark, freeze, stop, keep, or several of them (each of "
+             "them also protects the last finite step from being overwritten); or keep-going for no action")
       .check(parsed_by([](const std::string& text) { parse_on_non_finite(text); }))
       .value_name("ACTIONS")
       .show_default();
   set.option("--global-trigger", options.global_triggers,
-             "as --trigger, but over the results of a whole run of several nodes, at the first node: mark[:NAME] or "
-             "stop; may be given up to 32 times")
+             "as --trigger, but with a condition over the results of a whole run of several nodes, which the first "
+             "node tests; the actions are mark[:NAME] and stop; may be given up to 32 times")
       .check(parsed_by([](const std::string& text) { parse_global_trigger(text); }))
       .times(1, static_cast<int>(kMostTriggers))
       .value_name("CONDITION:ACTION");
@@ -304,7 +309,7 @@ void declare(CommandLine& line, AnalysisOptions& options) {
              "cores of the analyses, as 0-3,8 (default: the analyzer's, while they are idle)")
       .value_name("LIST");
   set.option("--analyze-timeout", options.timeout_s,
-             "seconds that analyses may take after the end of a run for the steps still kept")
+             "how many seconds the analyses of steps that are still kept may take after the end of a run")
       .check(number_within(0, 1e6))
       .value_name("S")
       .show_default();
@@ -340,7 +345,7 @@ void declare(CommandLine& line, PlannedStepOptions& options) {
     if (begin <= text.size()) return fmt::format("found '{}', expected no more than five numbers", shortened(text));
     return {};
   };
-  set.option_function("--planned", store, "what a step was predicted to take, for followers")
+  set.option_function("--planned", store, "the predicted times of a step, for those who follow the run")
       .value_name("STEP,LOW,HIGH,PRODUCER_IDLE,ANALYZER_IDLE")
       .group("");
   set.flag("--adapt", options.adapt, "if steps take longer than planned, try the other --reduce mode").group("");
@@ -349,9 +354,9 @@ void declare(CommandLine& line, PlannedStepOptions& options) {
 void declare(CommandLine& line, CoreOptions& options) {
   OptionSet set = line.options_of<CoreOptions>("Cores");
   add_choice(set, "--cores", options.choice, kCoreChoices,
-             "how unnamed cores are chosen: by the machine's topology, or, together with --elastic and --reduce, as "
-             "predicted to be fastest (ringside calibrate); without --cores, cores by the topology, and modes by the "
-             "calibration if it has this problem");
+             "how cores that no option names are chosen: by the machine's topology (topology), or, together with "
+             "--elastic and --reduce, as predicted to be fastest (auto, after ringside calibrate); without --cores, "
+             "the topology chooses the cores, and the calibration chooses the modes if it has this problem");
   set.option("--producer-cores", options.producer_cores, "cores of the producer, as 0-3,8 (default: chosen)")
       .value_name("LIST");
   set.option("--analyzer-cores", options.analyzer_cores, "cores of the analyzer, as 0-3,8 (default: chosen)")
@@ -363,7 +368,7 @@ void declare(CommandLine& line, ProcessOptions& options) {
   set.option("--cores", options.cores, "cores to pin the threads to, as 0-3,8 (default: not pinned)")
       .value_name("LIST")
       .group("Cores");
-  set.flag("--shared-core", options.shared_core, "the peer runs on the same core: never spin").group("Cores");
+  set.flag("--shared-core", options.shared_core, "never spin, because the peer runs on the same core").group("Cores");
   set.option("--socket", options.socket, "the analyzer's socket").value_name("PATH").show_default();
   set.option("--report-fd", options.report_fd, "write progress and the account as JSON lines to this descriptor")
       .check(whole_number_within(0, std::numeric_limits<int>::max()))

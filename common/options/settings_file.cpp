@@ -75,7 +75,7 @@ class Line {
       setting.value = setting.quoted ? quoted_text() : bare_value(setting.key);
     }
     skip_blanks();
-    if (!is_over()) throw refuse("'" + shortened(rest_) + "' after the value", "nothing there but a comment");
+    if (!is_over()) throw refuse("'" + shortened(rest_) + "' after the value", "nothing after the value but a comment");
     return setting;
   }
 
@@ -139,7 +139,7 @@ class Line {
   /// Parses a value without quotes: digits, words and paths need none.
   std::string bare_value(const std::string& key) {
     if (rest_.front() == '{') {
-      throw refuse(fmt::format("'{}' for '{}'", shortened(rest_), shortened(key)), "one value, no table");
+      throw refuse(fmt::format("'{}' for '{}'", shortened(rest_), shortened(key)), "one value, not a table");
     }
     const std::size_t end = std::min(rest_.find_first_of(" \t"), rest_.size());
     std::string value(rest_.substr(0, end));
@@ -150,7 +150,7 @@ class Line {
       value.resize(comment);
     }
     if (value.find_first_of("\"'`,=[]{}\\#") != std::string::npos) {
-      throw refuse(fmt::format("'{}' for '{}'", shortened(value), shortened(key)), "quotes around it");
+      throw refuse(fmt::format("'{}' for '{}'", shortened(value), shortened(key)), "quotes around the value");
     }
     rest_.remove_prefix(value.size());
     return value;
@@ -258,9 +258,10 @@ namespace {
 
 void add_to_table(Setting& table, const Setting& entry, const std::string& name) {
   if (!entry.quoted || entry.is_array) {
-    throw usage_error("{}: line {}: found '{}' with a value that is no quoted text in the table [{}], expected NAME = "
-                      "\"TEXT\"; settings of other kinds come before the first table",
-                      name, entry.line, shortened(entry.key), shortened(table.key));
+    throw usage_error(
+        "{}: line {}: found '{}' with a value that is not a quoted text in the table [{}], expected NAME = \"TEXT\"; "
+        "write settings of other kinds before the first table",
+        name, entry.line, shortened(entry.key), shortened(table.key));
   }
   if (std::find(table.names.begin(), table.names.end(), entry.key) != table.names.end()) {
     throw usage_error("{}: line {}: found '{}' again in the table [{}], expected it once", name, entry.line,

@@ -36,8 +36,8 @@ std::size_t ensure_descriptors(std::size_t needed, const char* program) {
   if (raised.rlim_cur > limit.rlim_cur && setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
   if (limit.rlim_cur < needed) {
     throw system_error(
-        "the limit of open descriptors is {}, {} needs at least {}; raise it with `ulimit -n {}`, or LimitNOFILE= of a "
-        "service",
+        "the limit of open descriptors is {}, but {} needs at least {}; raise the limit with `ulimit -n {}`, or "
+        "LimitNOFILE= of a service",
         limit.rlim_cur, program, needed, needed);
   }
   return static_cast<std::size_t>(std::min<rlim_t>(limit.rlim_cur, SIZE_MAX));
@@ -56,8 +56,8 @@ void require_free_descriptors(std::size_t count, const char* what_for) {
   }
   // The probes have ended by now, because the message may itself need a descriptor.
   if (error != 0) {
-    throw system_error("{} needs {} descriptors, found {} that are free: {}; raise the limit with `ulimit -n`",
-                       what_for, count, free, errno_text(error));
+    throw system_error("{} needs {} descriptors, but only {} are free: {}; raise the limit with `ulimit -n`", what_for,
+                       count, free, errno_text(error));
   }
 }
 

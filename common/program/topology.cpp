@@ -107,7 +107,8 @@ std::vector<Core> cores_beside(const Machine& machine, const std::vector<Core>& 
   if (!untouched.empty()) return untouched;
   if (!siblings.empty()) return siblings;
   throw usage_error(
-      "--{}-cores: {} takes every core; leave the {} at least one, or name its own with --{}-cores; available: {}",
+      "--{}-cores: {} takes every core; leave at least one to the {}, or name that process's cores with --{}-cores; "
+      "available: {}",
       taker, to_string(CoreList{taken}), other, other, to_string(CoreList{available_cpus(machine)}));
 }
 
@@ -143,7 +144,7 @@ CorePlan plan_unasked(const std::vector<Core>& cores, std::optional<int> analyze
   if (cores.size() == 1) {
     const Cpus& cpus = cores.front().cpus;
     if (cpus.size() == 1) return share_one_cpu(cpus.front());
-    return {{cpus[0]}, {cpus[1]}, false, "one physical core: one of its hardware threads each"};
+    return {{cpus[0]}, {cpus[1]}, false, "one physical core: one of its hardware threads for each process"};
   }
   std::map<int, std::size_t> cores_on_node;
   for (const Core& core : cores) ++cores_on_node[core.numa_node];
@@ -168,7 +169,7 @@ CorePlan plan_analyzer_beside(const Machine& machine, const std::vector<Core>& c
   }
   const Cpus analyzer = analyzer_cores ? last_cores(left, producer_on_node, static_cast<std::size_t>(*analyzer_cores))
                                        : last_cores_of_best_node(left, producer_on_node, kMostAnalyzerCores);
-  return {producer, analyzer, false, "producer cores as given; the analyzer beside them"};
+  return {producer, analyzer, false, "producer cores as given; the analyzer on other cores, near to them"};
 }
 
 void refuse_overlap(const Machine& machine, const Cpus& producer, const Cpus& analyzer) {
@@ -305,7 +306,7 @@ CoreList parse_core_list(std::string_view text, std::string_view option) {
     const int first = number_in(piece.substr(0, dash), piece, option);
     const int last = dash == std::string_view::npos ? first : number_in(piece.substr(dash + 1), piece, option);
     if (last < first) {
-      throw usage_error("{}: '{}' runs backwards; write the lower number first: {}-{}", option, piece, last, first);
+      throw usage_error("{}: found the range '{}'; write the lower number first: {}-{}", option, piece, last, first);
     }
     for (int cpu = first; cpu <= last; ++cpu) cpus.insert(cpu);
     begin = end + 1;
@@ -356,7 +357,7 @@ MachineCounts count(const Machine& machine) {
 CorePlan plan_cores(const Machine& machine, const std::optional<CoreList>& producer,
                     const std::optional<CoreList>& analyzer, std::optional<int> analyzer_cores) {
   const std::vector<Core> cores = usable_cores(machine);
-  if (cores.empty()) throw system_error("no core is allowed to this process (taskset, cgroup)");
+  if (cores.empty()) throw system_error("this process may run on no core (taskset, cgroup); expected at least one");
   if (producer) require_usable(machine, *producer, "--producer-cores");
   if (analyzer) require_usable(machine, *analyzer, "--analyzer-cores");
 
@@ -380,7 +381,7 @@ CorePlan plan_cores(const std::optional<CoreList>& producer, const std::optional
 }
 
 void pin_openmp_threads(const std::vector<int>& cpus) {
-  if (cpus.empty()) throw system_error("no core given to run on");
+  if (cpus.empty()) throw system_error("found no core to run on; expected at least one");
   // Check this first, because OpenMP ends the process if it cannot start a thread.
   if (cpus.size() > 1) require_threads(cpus.size() - 1, "OpenMP");
   omp_set_dynamic(0);  // otherwise the runtime may start fewer threads than requested
@@ -394,8 +395,8 @@ void pin_openmp_threads(const std::vector<int>& cpus) {
     if (thread < cpus.size()) errors[thread] = bind_calling_thread(cpus[thread]);
   }
   if (started != cpus.size()) {
-    throw system_error("{} threads were requested and {} started; is OMP_THREAD_LIMIT set lower?", cpus.size(),
-                       started);
+    throw system_error("{} threads were requested, but {} started; is OMP_THREAD_LIMIT set to a lower number?",
+                       cpus.size(), started);
   }
   for (std::size_t i = 0; i < cpus.size(); ++i) {
     if (errors[i] != 0) {

@@ -33,12 +33,13 @@ std::optional<NodeAddress> read_node_address(const std::string& socket) {
   const std::string path = socket + kNodeAddressSuffix;
   const RegularFile file = open_regular(path, O_RDONLY | O_NOFOLLOW);
   if (!file.valid() && file.error == ENOENT) return std::nullopt;
-  constexpr const char* kExpected = "what ringside-analyzer writes there";
+  constexpr const char* kExpected = "the file that ringside-analyzer writes there";
   if (!file.valid()) throw system_error("{}: cannot be read: {}; expected {}", shortened(path), file.why(), kExpected);
   // Refuse a file of another user, because that user could know the keys in it.
   if (file.status.st_uid != geteuid() || (file.status.st_mode & 0077) != 0) {
-    throw system_error("{}: found permissions {:03o} of user {}, expected a file of this user alone", shortened(path),
-                       file.status.st_mode & 0777u, file.status.st_uid);
+    throw system_error(
+        "{}: found permissions {:03o} of user {}, expected a file of this user to which no other user has access",
+        shortened(path), file.status.st_mode & 0777u, file.status.st_uid);
   }
   std::istringstream lines(content_of(file));
   NodeAddress found;

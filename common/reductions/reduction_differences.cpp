@@ -37,7 +37,7 @@ class Comparison {
 }  // namespace
 
 std::vector<FieldDifference> differences(const Reductions& recorded, const Reductions& recomputed) {
-  static_assert(sizeof(Reductions) == 2416, "a field that is not compared below is one that may differ");
+  static_assert(sizeof(Reductions) == 2416, "each field is compared below, unless it may differ");
   Comparison comparison;
   const auto compare = [&](std::string_view field, auto Reductions::*value) {
     comparison.compare(field, recorded.*value, recomputed.*value);

@@ -49,8 +49,8 @@ Storage storage_of(int fd, std::string_view name) {
   if (!is_one("PMEM_IS_PMEM_FORCE")) return Storage::kFile;
   if (forced_dax_allowed()) return Storage::kDax;
   throw usage_error(
-      "{}: PMEM_IS_PMEM_FORCE=1 is set, but this is a plain file, which would not survive power loss: "
-      "unset it",
+      "{}: PMEM_IS_PMEM_FORCE=1 is set, but this is a plain file, which would not survive power loss: unset the "
+      "variable",
       name);
 }
 

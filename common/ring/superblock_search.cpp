@@ -313,7 +313,8 @@ FoundRing find_ring_in(std::span<const std::byte> file, std::string_view name) {
                          kLeastPoolBytes);
     }
     if (!was_formatted) throw unfinished(name);
-    throw damage_error("{}: damaged pool: both superblocks are damaged, and only they locate its iterates", name);
+    throw damage_error("{}: damaged pool: both superblocks are damaged, and its iterates cannot be found without them",
+                       name);
   }
   FoundRing ring{std::move(*found.geometry), {}};
   const auto is_formatted = [&](int copy) {

@@ -96,7 +96,7 @@ std::string read_file(const std::string& folder, const char* name, mode_t forbid
 }
 
 std::string secret_text(const KeyPair& pair) {
-  return fmt::format("# Ringside: a CURVE key pair. Keep it to yourself.\npublic {}\nsecret {}\n", pair.public_key,
+  return fmt::format("# Ringside: a CURVE key pair. Keep it secret.\npublic {}\nsecret {}\n", pair.public_key,
                      pair.secret_key);
 }
 
@@ -128,7 +128,7 @@ void make_server_keys(const std::string& folder) {
   const KeyPair pair = make_key_pair();
   write_new(folder + kServerSecret, secret_text(pair));
   write_new(folder + kServerPublic, fmt::format("public {}\n", pair.public_key));
-  write_new(folder + kAllowed, "# Ringside: the clients that are let in, a line each: KEY NAME\n");
+  write_new(folder + kAllowed, "# Ringside: the admitted clients, one per line: KEY NAME\n");
 }
 
 void make_client_keys(const std::string& folder, const std::string& name) {

@@ -60,7 +60,7 @@ class FormatText {
       if (text_[i] != '{') continue;
       if (++i == text_.size()) wrong("a lone {");
       if (text_[i] == '{') continue;
-      if (places == sizeof...(Arguments)) wrong("more places than values");
+      if (places == sizeof...(Arguments)) wrong("more placeholders than values");
       const std::size_t end = text_.find('}', i);
       if (end == std::string_view::npos) wrong("a lone {");
       const std::string_view spec = text_.substr(i, end - i);
@@ -68,7 +68,7 @@ class FormatText {
       ++places;
       i = end;
     }
-    if (places != sizeof...(Arguments)) wrong("fewer places than values");
+    if (places != sizeof...(Arguments)) wrong("fewer placeholders than values");
   }
 
   std::string_view view() const noexcept { return text_; }

@@ -65,7 +65,7 @@ std::optional<PoolFreeze> read_freeze(const std::string& pool) {
   }
   throw damage_error(
       "{}: cannot be understood; expected an object with \"{}\": {} (docs/use/questions.md); if the pool need not stay "
-      "frozen, `ringside thaw {}`",
+      "frozen, run `ringside thaw {}`",
       name, kVersionKey, kVersion, pool);
 }
 

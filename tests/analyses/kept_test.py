@@ -76,10 +76,10 @@ class Kept(Place):
                    "@ringside.reduction\ndef good(step):\n    return 1\n"
                    "@ringside.reduction\ndef once(step):\n    return 1 / (step.iteration - 10)\n")
         said = self.call("ringside", "analyze", "run.pool", "my.py", expected=2)
-        self.assertIn("ringside: my.py: bad: each of its 5 calls failed; there are no results of it\n", said.stderr)
-        self.assertEqual(said.stderr.count("there are no results"), 1)
+        self.assertIn("ringside: my.py: bad: each of its 5 calls failed; this reduction has no results\n", said.stderr)
+        self.assertEqual(said.stderr.count("has no results"), 1)
         said = self.call("ringside", "analyze", "run.pool", "my.py", "--from=10", "--to=10", expected=2)
-        self.assertIn("ringside: my.py: once: its only call failed; there are no results of it\n", said.stderr)
+        self.assertIn("ringside: my.py: once: its only call failed; this reduction has no results\n", said.stderr)
 
     def test_an_analysis_that_ends_early_is_exit_code_2(self):
         self.write("import os, ringside\n@ringside.reduction\ndef f(step):\n    if step.iteration == 10:\n        os._exit(0)\n    return 1\n"

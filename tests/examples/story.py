@@ -109,7 +109,7 @@ class Solver:
         self.wait_beyond_5(run, "own.pool")
         run.kill()
         said = run.communicate(timeout=120)[1]  # returns when the processes of its run have also ended
-        self.assertIn("; started again, it continues", said)
+        self.assertIn("; if it is started again, it continues", said)
         last = self.newest("own.pool") + 10
         self.call(*self.solver, last)
         self.assert_undisturbed("own.pool", last)

@@ -52,7 +52,7 @@ class Refusals(unittest.TestCase):
         self.refused(2, ["--iteration", "2 is not kept", f"{KEPT[0]} to {KEPT[-1]}"], "--iteration", 2)
         self.refused(2, ["no iteration from 1 to 2 is kept"], "--all", "--from", 1, "--to", 2)
         self.refused(2, ["--from 9 --to 8"], "--all", "--from", 9, "--to", 8)
-        self.refused(2, ["--from", "--all or --records"], "--from", 9)
+        self.refused(2, ["--from", "--all and --records"], "--from", 9)
         self.refused(2, ["--every", "at least 1"], "--all", "--every", 0)
         self.refused(2, ["--iteration", "--all"], "--all", "--iteration", 9)
         self.refused(2, ["--slice", "--records"], "--records", "--slice", "0", output="r.csv")
@@ -102,7 +102,7 @@ class Refusals(unittest.TestCase):
             numpy.save(self.folder / "points.npy", array)
             points((self.folder / "points.npy").read_bytes(), ["expected an npy"])
         numpy.save(self.folder / "points.npy", numpy.zeros((9, 2)))
-        points((self.folder / "points.npy").read_bytes()[:-1], ["another length"])
+        points((self.folder / "points.npy").read_bytes()[:-1], ["length does not match"])
         self.refused(3, ["--points", "No such file"], "--variable", "i16", "--points", "/nowhere", output="x.vtu")
         self.refused(2, ["--points", "expected vtk"], "--variable", "i16", "--points", self.folder / "points")
 

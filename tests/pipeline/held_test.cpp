@@ -76,7 +76,7 @@ TEST_F(HeldTest, WithTooFewSlotsTheRunOverwritesTheStepAndReportsIt) {
   EXPECT_EQ(step.release(), HeldStatus::kOverwritten);
   const Finished finished = expect_exit(130, running.stop(SIGINT));
   EXPECT_GE(summary()["leases_broken"], 1);
-  EXPECT_NE((finished.out + finished.err).find("overwritten while held by a reader"), std::string::npos)
+  EXPECT_NE((finished.out + finished.err).find("overwritten while a reader held them"), std::string::npos)
       << finished.out << finished.err;
   expect_intact();
 }

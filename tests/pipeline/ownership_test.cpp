@@ -92,7 +92,7 @@ TEST_F(OwnershipTest, AJournalOfAnotherPoolIsNamedByAllThatShowIt) {
   for (const char* log : {".journal-0", ".journal-1"}) {
     std::filesystem::copy(other + log, pool_ + log, std::filesystem::copy_options::overwrite_existing);
   }
-  const std::string said = "is not this pool's";
+  const std::string said = "does not belong to this pool";
   expect_has(expect_done({"info", pool_}).out, {said});
   expect_has(pool_info()["journal"]["foreign"].text(), {said});
   expect_refusal(5, run("ringside", {"tail", "--pool", pool_, "--json"}), {pool_, said});

@@ -36,7 +36,7 @@ TEST_F(ReplayTest, TheKeptIteratesEqualTheirRecords) {
   EXPECT_TRUE(objects[5]["intact"].get<bool>());
 
   const Finished table = expect_exit(0, replay());
-  expect_has(table.out, {"pagerank of grid:50", "except its change: the iterate before is gone"});
+  expect_has(table.out, {"pagerank of grid:50", "except its change: the previous iterate is no longer kept"});
   EXPECT_EQ(table.out.substr(table.out.rfind('\n', table.out.size() - 2) + 1),
             pool_ + ": 5 iterates: 5 equal to what was recorded\n");
 }

@@ -89,8 +89,8 @@ class OwnAnalyzer(Pipelines):
 
     def test_a_program_that_is_killed_has_its_steps_and_continues_with_the_same_bits(self):
         process = self.started(HEAT, 100, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
-        _, error = process.communicate()  # returns when the helper ends, which has the same standard error
-        self.assertIn("after iteration 40; 40 steps are committed; started again, it continues", error)
+        _, error = process.communicate()  # ends with the helper, which has the same standard error
+        self.assertIn("after iteration 40; 40 steps are committed; if it is started again, it continues", error)
         self.assertIn("failed; the account so far", error)
         self.heat(100)
         self.assertEqual(self.bits(), self.undisturbed())

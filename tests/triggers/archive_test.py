@@ -78,15 +78,15 @@ class Archive(Place):
         self.publish("--overwrite", steps=20)
         refused = self.call("ringside", "export", "x.pool", "--iteration", 56, "--output=x.npy", expected=2)
         self.assertIn("56 is not kept in x.pool", refused.stderr)
-        self.assertIn("its archive keeps iteration 56 of another run: name x.pool.archive as the pool", refused.stderr)
+        self.assertIn("the pool's archive keeps iteration 56 of another run: give x.pool.archive as the pool", refused.stderr)
         self.assertIn("8 steps, iterations 13 to 20", self.call("ringside", "export", "x.pool", "--all", "--output=x.h5").stdout)
 
     def test_an_error_about_a_step_that_only_the_archive_keeps_says_so(self):
         self.publish(EVERY_SEVENTH)
         refused = self.call("ringside", "replay", "x.pool", "--from=14", "--to=14", expected=2)
-        self.assertIn("its archive keeps iteration 14: name x.pool.archive as the pool", refused.stderr)
+        self.assertIn("the pool's archive keeps iteration 14: give x.pool.archive as the pool", refused.stderr)
         refused = self.call("ringside", "replay", "x.pool", "--to=30", expected=2)
-        self.assertIn("its archive keeps 4 of them, iterations 7 to 28: name x.pool.archive", refused.stderr)
+        self.assertIn("the pool's archive keeps 4 of them, iterations 7 to 28: give x.pool.archive", refused.stderr)
         refused = self.call("ringside", "replay", "x.pool", "--from=15", "--to=15", expected=2)
         self.assertNotIn("archive", refused.stderr)
 

@@ -151,7 +151,7 @@ class Live(OwnFolder):
         log = self.folder / "test.pool.journal-0"
         os.truncate(log, log.stat().st_size - 5)
         told = self.report(self.pool)
-        self.assertRegex("\n".join(told["notices"]), "not whole: .*journal-0: ends within a record at byte")
+        self.assertRegex("\n".join(told["notices"]), "incomplete: .*journal-0: ends within a record at byte")
         self.assertEqual(told["account"]["steps_committed"], 300)
 
     def test_serve_shows_the_past_while_no_analyzer_is_there(self):

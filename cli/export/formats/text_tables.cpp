@@ -27,8 +27,9 @@ void check_table(const ExportTarget& target) {
   const Variable& variable = target.variables.at(0).variable;
   const bool complex = class_of(variable.dtype) == DTypeClass::kComplex;
   if (!complex && variable.shape.size() <= 2) return;
-  throw usage_error("--format: csv and mtx hold real numbers and integers of at most two dimensions, '{}' is {}; give npy or npz",
-                    variable.name, to_text(variable));
+  throw usage_error(
+      "--format: csv and mtx hold real numbers and integers of at most two dimensions, but '{}' is {}; use npy or npz",
+      variable.name, to_text(variable));
 }
 
 void write_csv(OutputFile& file, const ExportTarget& target, const ExportedStep& step) {

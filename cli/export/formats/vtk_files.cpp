@@ -86,13 +86,15 @@ void check_vtk(const ExportTarget& target) {
                       to_text(one.variable));
   }
   if (target.points.empty() && (first.shape.empty() || first.shape.size() > 3)) {
-    throw usage_error("--format: vtk holds variables of one to three dimensions, '{}' is {}; give --slice or --points",
-                      first.name, to_text(first));
+    throw usage_error(
+        "--format: vtk holds variables of one to three dimensions, but '{}' is {}; use --slice or --points", first.name,
+        to_text(first));
   }
   const std::string expected = target.series ? ".pvd" : kind_ending(target);
   for (const char* other : {".vti", ".vtu", ".pvd"}) {
     if (expected == other || !target.output.ends_with(other)) continue;
-    throw usage_error("--output: found '{}', expected a name that ends with {}: this is {}", target.output, expected,
+    throw usage_error("--output: found '{}', expected a name that ends with {}, because the output is {}",
+                      target.output, expected,
                       target.series           ? "a series of steps (--all)"
                       : target.points.empty() ? "one step on a grid (no --points, no --all)"
                                               : "one step on points");

@@ -13,7 +13,7 @@ namespace ringside {
 
 class RecordsTable;
 
-inline constexpr const char* kFormatHint = "--format names the format, whatever the ending";
+inline constexpr const char* kFormatHint = "with --format, the name may have any ending";
 
 struct RecordsFormat {
   std::string_view name;

@@ -192,7 +192,7 @@ void settle(Source source, Lanes (&running)[kTerms][kRegisters], Block& block, d
     finite = finite && __builtin_isfinite(sums[t]);
   }
   // If the sum is finite, all terms are. An infinite sum may be an overflow, so the values are counted.
-  static_assert((shows_non_finite<Terms>() || ...), "the list needs a term that is finite only where the value is");
+  static_assert((shows_non_finite<Terms>() || ...), "the list needs a term that is finite only if the value is finite");
   block.non_finite = finite ? 0 : count_non_finite(source, block.rows);
 }
 

@@ -109,7 +109,7 @@ class Histogram {
 
   static std::uint64_t count_equal(const std::uint8_t* bins, std::size_t rows, std::uint8_t bin) noexcept {
     using Bytes = std::uint8_t __attribute__((vector_size(sizeof(Lanes))));
-    static_assert(kBlockRows / sizeof(Bytes) <= 255, "a byte counts the matches in one lane");
+    static_assert(kBlockRows / sizeof(Bytes) <= 255, "the matches in one lane must fit a byte");
     Bytes matches{};
     const std::size_t whole = rows / sizeof(Bytes) * sizeof(Bytes);
     for (std::size_t row = 0; row < whole; row += sizeof(Bytes)) {

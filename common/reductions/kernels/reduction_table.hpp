@@ -110,13 +110,13 @@ inline constexpr std::size_t kIntegerFieldWords = place_of("", RINGSIDE_CLASS_IN
 
 /// The number of words of the record `Reductions`: one for presence bits, then the values.
 inline constexpr std::size_t kXOnlyWords = 1 + place_of("", RINGSIDE_CLASS_REAL, reduction_table::kOfRecord).word;
-static_assert(kXOnlyWords == 300, "rings, journals and readers of other releases have these words");
+static_assert(kXOnlyWords == 300, "rings, journals and readers of other releases have this number of words");
 
 constexpr bool same_end(ValuePlace a, ValuePlace b) noexcept {
   return a.bit == b.bit && a.word == b.word;
 }
 static_assert(same_end(place_of("", RINGSIDE_CLASS_REAL), place_of("", RINGSIDE_CLASS_COMPLEX)),
-              "real and complex fields have the same results: their values have the same places");
+              "real and complex fields have the same results, with their values at the same places");
 static_assert(place_of("", RINGSIDE_CLASS_REAL).bit <= 64 && place_of("", RINGSIDE_CLASS_INTEGER).bit <= 64,
               "the presence bits of a field fit a word");
 

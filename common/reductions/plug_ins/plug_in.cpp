@@ -35,7 +35,7 @@ std::vector<std::byte> bytes_of_file(const std::string& path) {
   }
   std::vector<std::byte> bytes(static_cast<std::size_t>(file.status.st_size));
   if (read_whole(file.fd.get(), bytes, 0) < bytes.size()) {
-    throw system_error("{}: {}", path, errno != 0 ? errno_text(errno) : "it became shorter");
+    throw system_error("{}: {}", path, errno != 0 ? errno_text(errno) : "the file became shorter while it was read");
   }
   return bytes;
 }

@@ -13,7 +13,7 @@ constexpr std::uint64_t kHiddenBit = std::uint64_t{1} << kStoredBits;
 constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
 constexpr std::uint64_t kNoNumber = 2047;  // the exponent of infinities and NaN
 
-static_assert(kReductionBlockRows <= 2048, "the significands of a block, below 2^53 each, fit 64 bits");
+static_assert(kReductionBlockRows <= 2048, "the sum of a block's significands, each below 2^53, fits 64 bits");
 
 std::uint64_t exponent_of(std::uint64_t magnitude) noexcept {
   return magnitude >> kStoredBits;

@@ -100,7 +100,7 @@ TEST(ExperimentApps, WrongArgumentsAreRefusedInOneLine) {
   refused({"apps", "--far=" + folder.file("none")}, "--far: found '");
   refused({"apps", "--timing=fast"}, "--timing: found 'fast', expected optane");
   refused({"apps", "--memory=" + folder.path()}, "--memory: found with apps, expected --far DIR");
-  refused({"stream", "--dram=25%"}, "--dram: found with stream, expected with apps only");
+  refused({"stream", "--dram=25%"}, "--dram: found with stream, expected only with apps");
 }
 
 }  // namespace

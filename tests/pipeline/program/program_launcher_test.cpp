@@ -40,9 +40,9 @@ TEST_F(ProgramTest, ADescendantThatIsAttachedOutlivesItsLauncher) {
   const std::string go = fifo("go");
   Process ringside("ringside", shell("$P attach publish 1 write " + up + " read " + go +
                                      " publish 1 detach & read line <" + up + "; exit 0"));
-  ASSERT_TRUE(ringside.wait_for_err("waiting for it\n"));
+  ASSERT_TRUE(ringside.wait_for_err("waiting for this process\n"));
   std::ofstream(go) << '\n';
-  expect_end(ringside, 0, "ringside: sh ended with status 0 while process N is attached; waiting for it\n");
+  expect_end(ringside, 0, "ringside: sh ended with status 0 while process N is attached; waiting for this process\n");
   EXPECT_EQ(summary()["steps_committed"], 2);
 }
 
@@ -52,9 +52,10 @@ TEST_F(ProgramTest, CtrlCReachesADescendantWhoseLauncherHasEnded) {
     Process ringside("ringside", shell(group + "$P handle attach publish 1 write " + up +
                                            " await publish 1 detach & read line <" + up + "; exit 3",
                                        {"--overwrite"}));
-    ASSERT_TRUE(ringside.wait_for_err("waiting for it\n"));
+    ASSERT_TRUE(ringside.wait_for_err("waiting for this process\n"));
     ringside.signal(SIGINT);
-    expect_end(ringside, 130, "ringside: sh ended with status 3 while process N is attached; waiting for it\n");
+    expect_end(ringside, 130,
+               "ringside: sh ended with status 3 while process N is attached; waiting for this process\n");
     EXPECT_EQ(summary()["steps_committed"], 2);
   }
 }

@@ -246,7 +246,7 @@ TEST_F(CommandLineTest, ASettingsFileIsReadOrRefusedWithAReason) {
       analyzer(settings("slots = 8\nslot\x1b = 8\n"), 2, {"line 2", "control character 0x1b"}),
       analyzer(settings("slots = 8\nslot = 8\n"), 2, {"line 2", "unknown key 'slot'"}),
       analyzer(settings("slots = 8\nslots = 9\n"), 2, {"line 2", "'slots' again"}),
-      analyzer(settings("[analyzer]\nslots = 8\n"), 2, {"line 2", "no quoted text in the table [analyzer]"}),
+      analyzer(settings("[analyzer]\nslots = 8\n"), 2, {"line 2", "not a quoted text in the table [analyzer]"}),
       analyzer(settings("[slots]\na = \"8\"\n"), 2, {"--slots: found a table", "line 1"}),
       analyzer(settings("[trigger]\na = \"8\"\n"), 2, {"--trigger: '8': found no action", "line 1"}),
       analyzer(settings("\xef\xbb\xbfslots = 2\n"), 2, {"--slots: found '2'", "line 1"}),

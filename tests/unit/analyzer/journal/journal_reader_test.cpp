@@ -114,7 +114,7 @@ TEST_F(JournalReaderTest, ALogCopiedOverTheOtherIsNoticed) {
   write(log(1), bytes_of(log(0)));
   JournalReader read = reader();
   EXPECT_EQ(seqs(read), from_to(1, first_in_one - 1));
-  expect_damage(read, "this is log 0, copied to the place of log 1");
+  expect_damage(read, "this is a copy of log 0 in the place of log 1");
 }
 
 TEST_F(JournalReaderTest, SwappedLogsAreNoticed) {
@@ -144,7 +144,7 @@ TEST_F(JournalReaderTest, ALogThatLostItsEndToTheOtherIsNamed) {
   std::filesystem::resize_file(log(0), offset_of(first_in_one - 5));
   JournalReader read = reader();
   EXPECT_EQ(read.records(), read.newest_seq() - 5);
-  expect_damage(read, "the records between are lost");
+  expect_damage(read, "the records between them are lost");
 }
 
 TEST_F(JournalReaderTest, AFileThatIsNoJournalIsRefusedAndLeftAlone) {

@@ -133,7 +133,8 @@ TEST_F(ProbePmem, NamespacesAreListedWithModeSizeAndNode) {
   write(devices + "namespace0.1/size", "0\n");
   const Finding finding = probe_pmem(root_);
   EXPECT_EQ(finding.verdict, Verdict::kOk);
-  EXPECT_EQ(finding.found, "namespace0.0 (fsdax, 127.0 GB, NUMA node 1); region0 persists from memory_controller");
+  EXPECT_EQ(finding.found,
+            "namespace0.0 (fsdax, 127.0 GB, NUMA node 1); persistence domain of region0: memory_controller");
 }
 
 TEST_F(ProbePmem, ARegionWithoutAnFsdaxNamespaceNamesTheCommand) {

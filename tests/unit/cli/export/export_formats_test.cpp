@@ -218,11 +218,11 @@ TEST(ExportFormatsTest, TextFormatsRefuseComplexNumbersAndMoreThanTwoDimensions)
   };
   for (const char* name : {"csv", "mtx"}) {
     EXPECT_EQ(refusal(name, {.name = "z", .dtype = DType::kC128, .shape = {4}}),
-              "--format: csv and mtx hold real numbers and integers of at most two dimensions, 'z' is z c128[4]; give "
-              "npy or npz");
+              "--format: csv and mtx hold real numbers and integers of at most two dimensions, but 'z' is z c128[4]; "
+              "use npy or npz");
     EXPECT_EQ(refusal(name, {.name = "u", .dtype = DType::kF32, .shape = {2, 3, 4}}),
-              "--format: csv and mtx hold real numbers and integers of at most two dimensions, 'u' is u f32[2,3,4]; "
-              "give npy or npz");
+              "--format: csv and mtx hold real numbers and integers of at most two dimensions, but 'u' is u "
+              "f32[2,3,4]; use npy or npz");
     EXPECT_EQ(refusal(name, {.name = "n", .dtype = DType::kI64, .shape = {4}}), "");
     EXPECT_EQ(refusal(name, {.name = "u", .dtype = DType::kF32, .shape = {2, 3}}), "");
     EXPECT_EQ(refusal(name, {.name = "alpha"}), "");

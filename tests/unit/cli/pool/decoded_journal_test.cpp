@@ -132,7 +132,7 @@ TEST_F(DecodedJournalTest, AnotherJournalInItsPlaceIsNotTakenForIt) {
   const RestOfRun rest = read_rest(end);
   EXPECT_TRUE(rest.records.empty());
   EXPECT_EQ(rest.missing, "records 61 to 80 cannot be read: record 60 is no longer in the journal of " + pool_ +
-                              ", or is another one");
+                              ", or another record has its number");
 }
 
 TEST_F(DecodedJournalTest, WhatRotationTookIsNamed) {

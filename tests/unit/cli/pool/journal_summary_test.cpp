@@ -235,7 +235,7 @@ TEST_F(JournalSummaryTest, WhoseAJournalIsFollowsFromItsRunsItsPoolAndItsTime) {
   EXPECT_TRUE(has_no_scalars(identity_of(other, kBeganNs - 1, id)));
   for (const std::string& unknown : {std::string(), std::string(16, 'x')}) {
     const JournalIdentity later = identity_of(other, kBeganNs, unknown);
-    expect_has(later.foreign, {"is not this pool's"});
+    expect_has(later.foreign, {"does not belong to this pool"});
     EXPECT_EQ(later.older, "");
     const JournalIdentity earlier = identity_of(other, kBeganNs - 1, unknown);
     EXPECT_EQ(earlier.foreign, "");

@@ -78,7 +78,7 @@ TEST(AccountTableTest, BrokenLeasesAreShownIfThereAreAny) {
   EXPECT_EQ(none["leases_broken"], 0);
   expect_lacks(account_table(none, kPipeline), {"readers"});
   analyzer["leases_broken"] = 3;
-  expect_has(shown(producer_report(), analyzer), {"3 steps overwritten while held by a reader"});
+  expect_has(shown(producer_report(), analyzer), {"3 steps overwritten while a reader held them"});
 }
 
 TEST(AccountTableTest, TheSummaryNamesTheMatrixFormatUnderBothKeys) {

@@ -95,7 +95,8 @@ TEST(ProgramEndTest, AProgramThatHasNotReachedItsEndIsNotDoneThoughItEndedWithZe
   ProgramRunEnd run = attached("detached", {.status = 0});
   run.attachment.outcome = "interrupted";
   expect(run, ExitCode::kPeerLost,
-         "./solver stopped after iteration 17, before its end, and ringside did not ask it to; 17 steps are committed; "
+         "./solver stopped after iteration 17, before it was finished, and ringside did not ask it to stop; 17 steps "
+         "are committed; "
          "ringside run --resume continues");
   run.interrupted = true;
   expect(run, ExitCode::kInterrupted, "");
@@ -123,10 +124,12 @@ TEST(ProgramEndTest, HowAnAttendedProgramEndsIsItsOwnBusiness) {
   expect(run, ExitCode::kInterrupted, "");
   run.attachment.outcome = "failed";
   expect(run, ExitCode::kPeerLost,
-         "./solver reported that it failed after iteration 17; 17 steps are committed; started again, it continues");
+         "./solver reported that it failed after iteration 17; 17 steps are committed; if it is started again, it "
+         "continues");
   run.attachment.how = "producer_lost";
-  expect(run, ExitCode::kPeerLost,
-         "./solver: process 4711 ended after iteration 17; 17 steps are committed; started again, it continues");
+  expect(
+      run, ExitCode::kPeerLost,
+      "./solver: process 4711 ended after iteration 17; 17 steps are committed; if it is started again, it continues");
   run = unattached({});
   run.is_attended = true;
   run.attachment.refusal = Error(ExitCode::kUsage, "p.pool: holds another run");
