@@ -146,7 +146,8 @@ ringside_status library::gone(ringside_reader& reader, std::uint64_t commit_seq)
 
 void library::check_named(std::uint64_t commit_seq) {
   if (commit_seq != RINGSIDE_NEWEST) return;
-  throw usage_error("found RINGSIDE_NEWEST, expected the commit_seq of a step, or ringside_reader_hold");
+  throw usage_error(
+      "found RINGSIDE_NEWEST, expected the commit_seq of a step; only ringside_reader_hold accepts RINGSIDE_NEWEST");
 }
 
 ringside_reader::ringside_reader(RingReader opened, const ringside_reader_options& options)

@@ -21,7 +21,9 @@ constexpr std::uint64_t kDoubles = std::uint64_t{1} << 24;  // 128 MiB
 class Copy final : public Product {
  public:
   std::string version() const override { return ringside::version(); }
-  std::string what() const override { return "a copy of 2^24 doubles with non-temporal stores, 16 B each"; }
+  std::string what() const override {
+    return "a copy of 2^24 doubles with non-temporal stores; each double takes 16 B of traffic";
+  }
 
   void load(const CsrMatrix&) override {
 #pragma omp parallel for schedule(static)

@@ -138,7 +138,8 @@ int main(int argc, char** argv) {
   program.line.option("--megabytes", megabytes, "Size of each generated text, 10^6 bytes").show_default();
   program.line.option("--grid", side, "Side of the grid whose cache is mapped").show_default();
   program.line.option("--repeats", repeats, "Measurements of each case, after one for warming up").show_default();
-  program.line.option("--dir", folder, "Folder in which the cache is made; it is removed afterwards").show_default();
+  program.line.option("--dir", folder, "Folder in which the cache is made; the cache is removed afterwards")
+      .show_default();
   return program.run(argc, argv, [&](Json& report) {
     const int all = omp_get_num_procs();
     for (const std::string field : {"pattern", "real"}) {

@@ -193,7 +193,8 @@ std::string pair_text(const PairComparison& pair, const std::string& a, const st
   if (const std::string equal = equal_text(pair); !equal.empty()) lines.push_back("checked: " + equal);
   const bool other_iterate = pair.first_iterate && pair.first && pair.first->kind == Difference::Kind::kRecord;
   if (other_iterate) {
-    lines.push_back("the first iterate kept by both that differs: " + difference_text(*pair.first_iterate, a, b));
+    lines.push_back("the first difference between iterates that both keep: " +
+                    difference_text(*pair.first_iterate, a, b));
   }
   if (pair.first) {
     lines.push_back(fmt::format("in all {} differ{}", counted(pair.records_differing, "record"),

@@ -94,7 +94,7 @@ std::string value_text(DType dtype, const std::byte* entry) {
 std::string to_text(const ValueDistance& distance) {
   if (distance.equal) return "equal";
   const std::string where = distance.part.empty() ? "" : " in the " + distance.part;
-  if (!distance.amount) return fmt::format("not in ulps{}: a value is not finite", where);
+  if (!distance.amount) return fmt::format("no distance in ulps{}: a value is not finite", where);
   if (!distance.in_ulps) return fmt::format("{} apart", with_separators(*distance.amount));
   return fmt::format("{} ulp{}{}", with_separators(*distance.amount), *distance.amount == 1 ? "" : "s", where);
 }

@@ -31,7 +31,7 @@ ValueDistance distance(DType dtype, const std::byte* a, const std::byte* b);
 /// The entry as text: the shortest digits that read back as the same number; "1.5+2i"; a NaN with its bits.
 std::string value_text(DType dtype, const std::byte* entry);
 
-/// "1 ulp", "4,096 ulps", "1 ulp in the imaginary part", "3 apart", "not in ulps: a value is not finite"
+/// "1 ulp", "4,096 ulps", "1 ulp in the imaginary part", "3 apart", "no distance in ulps: a value is not finite"
 std::string to_text(const ValueDistance& distance);
 
 }  // namespace ringside

@@ -45,7 +45,7 @@ Finding memory_mode_finding(const MemoryModeFacts& facts) {
         "mapped --cache is also read in place, and needs no limit";
   } else {
     finding.advice =
-        "far memory pays for a matrix that does not fit into DRAM (swap was slower for streams and random updates); "
+        "far memory is worthwhile if a matrix does not fit into DRAM (swap was slower for streams and random updates); "
         "while the kernel has enough DRAM for a whole mapped --cache, that cache is as fast as DRAM "
         "(docs/inside/memory_mode.md, When far memory pays)";
   }

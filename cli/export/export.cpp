@@ -109,7 +109,8 @@ const ExportFormat& chosen_format(const ExportOptions& options) {
     }
   }
   if (!options.format.empty()) {
-    throw usage_error("--format: found '{}' without --records, expected a format of variables", options.format);
+    throw usage_error("--format: found '{}' without --records, expected a format for variables, not for records",
+                      options.format);
   }
   return export_formats()[0];
 }

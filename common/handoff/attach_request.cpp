@@ -47,8 +47,7 @@ void check_head(const AttachRequestHead& head, std::size_t descriptors) {
     throw usage_error("attach request for {} buffers, expected {} to {}", head.buffers, kMinBuffers, kMaxBuffers);
   }
   if (head.pool_use > PoolUse::kFreshAgain) {
-    throw usage_error("attach request for use {} of the pool, expected 0 to 3",
-                      static_cast<std::uint32_t>(head.pool_use));
+    throw usage_error("attach request with pool_use {}, expected 0 to 3", static_cast<std::uint32_t>(head.pool_use));
   }
   if (head.coordination > CoordinationKind::kMessages) {
     throw usage_error("attach request for coordination {}, expected 0 or 1",

@@ -29,7 +29,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.\-_]*")
 
 
 class Package(NamedTuple):
-    """What one stanza says: dependencies as a list of alternatives, and the virtual names it provides."""
+    """The content of one stanza: the dependencies, each as a list of alternatives, and the virtual names that the package provides."""
 
     name: str
     architecture: str
@@ -113,7 +113,7 @@ def write_graph(graph: Graph, folder: pathlib.Path) -> None:
     """packages.txt: an edge list whose comment counts the nodes, so that isolated ones are kept. packages.names."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "packages.txt", "w", encoding="ascii") as out:
-        out.write("# Package dependencies: u v says that u needs v; names in packages.names\n")
+        out.write("# Package dependencies: a line \"u v\" means that package u needs package v; their names are in packages.names\n")
         out.write(f"# Nodes: {len(graph.names)} Edges: {len(graph.edges)}\n")
         out.writelines(f"{u} {v}\n" for u, v in graph.edges)
     with open(folder / "packages.names", "w", encoding="utf-8") as out:

@@ -42,7 +42,7 @@ inline std::span<const PublishedApp> published_apps() noexcept {
                    "strong scaling: 2 to 16 % slower; weak scaling: no difference", kPatil},
       PublishedApp{"vpic", "VPIC", kFits, true, 0, 0, 0, kAsDram, kPatil},
       PublishedApp{"snap", "SNAP", "far only", false, 0, 0, 0,
-                   "strong scaling: about the same; weak scaling: 2 times at 8 processes", kPatil},
+                   "strong scaling: about the same time; weak scaling: 2 times as long at 8 processes", kPatil},
       PublishedApp{"snap", "SNAP", kFits, true, 0, 0, 0, kAsDram, kPatil},
   };
   return kPublished;

@@ -284,7 +284,7 @@ void add_scaling_plots(ExperimentResult& result, const RanApp& ran, const std::s
 
 /// A program's slowdown with less DRAM, with the most workers.
 void add_dram_plot(ExperimentResult& result, const std::vector<RanApp>& all, const std::string& timing) {
-  Plot plot{titled("Time over the share of DRAM, strong scaling, with the most workers", timing),
+  Plot plot{titled("Time versus the share of DRAM, strong scaling, with the most workers", timing),
             "DRAM, % of the memory taken",
             "ratio to all DRAM",
             {}};
@@ -354,8 +354,9 @@ ExperimentResult apps_experiment(const Surroundings& around) {
     }
     const std::vector<AppPoint> points = points_of(*app, workers, bytes);
     if (points.empty()) {
-      left_out.rows.push_back({app->name, std::string("a number of workers that the program accepts"),
-                               std::string("--threads with a cube for lulesh, with 1, 2, 4 or 8 for vpic")});
+      left_out.rows.push_back(
+          {app->name, std::string("a number of workers that the program accepts"),
+           std::string("--threads with a cube number (1, 8, 27 ...) for lulesh, and with 1, 2, 4 or 8 for vpic")});
       continue;
     }
     all.push_back({app, run_app(*app, points, configurations, around.repeats_or(kUsualAppRepeats), places,

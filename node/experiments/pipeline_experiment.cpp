@@ -111,7 +111,7 @@ void require_same_bits(const std::vector<double>& found, const std::vector<doubl
 }
 
 Plot plot_of_splits(const ResultTable& table, const Tier& tier) {
-  Plot plot{fmt::format("Time over the split, copy in {}", tier.name), "threads that analyze", "seconds", {}};
+  Plot plot{fmt::format("Time versus the split, copy in {}", tier.name), "threads that analyze", "seconds", {}};
   const std::pair<const char*, std::size_t> parts[] = {{"total", 8},    {"generation", 3}, {"generation idle", 4},
                                                        {"transfer", 5}, {"analysis", 6},   {"analysis idle", 7}};
   for (const auto& [name, column] : parts) {
@@ -174,9 +174,8 @@ ExperimentResult pipeline_experiment(const Surroundings& around) {
   if (const std::string reason = why_no_nvdimm(around); !reason.empty()) add_missing_splits(result, "NVDIMM", reason);
   if (threads > 1) result.plots.push_back(plot_of_splits(result.tables[0], tier));
   result.remarks.push_back(fmt::format(
-      "{} rows, {} entries; {} sums over each copy. The last iterate has the same bits in every row of the first "
-      "table: "
-      "the hash {}.",
+      "The matrix has {} rows and {} entries; each iterate is summed {} times. The last iterate has the same bits in "
+      "every row of the first table; its hash is {}.",
       matrix.rows, matrix.column.size(), kPublishedPasses,
       to_string(hash128_parallel(result.last_iterate.data(), result.last_iterate.size() * sizeof(double)))));
   return result;

@@ -304,7 +304,7 @@ def _found(path: pathlib.Path) -> tuple[RanksFile, list[str]]:
                 raise UsageError(f"{path}: found rings of several runs: {files[0]} (run {ranks.run_id}) and {file} "
                                  f"(run {other.run_id}); expected one run in a folder, or the name of a ranks file")
             if other.node in own:
-                raise UsageError(f"{path}: {own[other.node]} and {file} are both of node {other.node}; expected one of them")
+                raise UsageError(f"{path}: {own[other.node]} and {file} both belong to node {other.node}; expected only one of them")
             own[other.node] = str(file)[:-len(ENDING)]
     pools = []
     for node, described in enumerate(ranks.nodes):

@@ -34,7 +34,7 @@ TEST(ValueDistanceTest, CountsThroughZeroBetweenDifferentSigns) {
 TEST(ValueDistanceTest, HasNoneForNanAndInfinity) {
   EXPECT_FALSE(ulps_between(1.0, std::nan("")));
   EXPECT_FALSE(ulps_between(kInfinity, std::numeric_limits<double>::max()));
-  EXPECT_EQ(to_text(between(DType::kF64, 1.0, kInfinity)), "not in ulps: a value is not finite");
+  EXPECT_EQ(to_text(between(DType::kF64, 1.0, kInfinity)), "no distance in ulps: a value is not finite");
   EXPECT_TRUE(between(DType::kF64, std::nan(""), std::nan("")).equal);
 }
 

@@ -141,8 +141,7 @@ TEST(AttachRequestTest, AWrongHeadIsRefused) {
             "the producer uses hand-off version 4, this analyzer version " + std::to_string(kHandoffVersion) +
                 "; use the same release for both");
   EXPECT_EQ(refusal([](Parts) {}, 1), "attach request with 1 file descriptors, expected 2 or 3");
-  EXPECT_EQ(refusal([](Parts p) { p.head.pool_use = PoolUse{4}; }),
-            "attach request for use 4 of the pool, expected 0 to 3");
+  EXPECT_EQ(refusal([](Parts p) { p.head.pool_use = PoolUse{4}; }), "attach request with pool_use 4, expected 0 to 3");
   EXPECT_EQ(refusal([](Parts p) { p.head.coordination = CoordinationKind{2}; }),
             "attach request for coordination 2, expected 0 or 1");
   EXPECT_EQ(refusal([](Parts p) { p.head.elastic = 2; }), "attach request for elastic 2, expected 0 or 1");
