@@ -138,7 +138,7 @@ class Imported(Place):
 
     def test_the_process_of_analyses_is_not_for_people(self):
         said = self.call(sys.executable, "-m", "ringside.analyze", expected=1)
-        self.assertIn("`ringside analyze POOL FILE.py` starts it", said.stderr)
+        self.assertIn("`ringside analyze POOL FILE.py`, which starts this module", said.stderr)
 
 
 if __name__ == "__main__":

@@ -122,7 +122,7 @@ TEST(Experiment, WrongArgumentsAreRefusedInOneLine) {
   expect_refused({"stream", "--threads=two"}, 2, {"--threads: found 'two'"});
   expect_refused({"stream", "--repeats=0"}, 2, {"--repeats: found '0'"});
   expect_refused({"stream", "--bytes=1K"}, 2, {"--bytes: found '1K', expected bytes from 4K to 1024G"});
-  expect_refused({"stream", "--memory=" + folder.write("file", "")}, 2, {"--memory: found '", "no folder"});
+  expect_refused({"stream", "--memory=" + folder.write("file", "")}, 2, {"--memory: found '", "not a folder"});
   expect_refused({"stream", "--memory=" + folder.file("none")}, 2, {"--memory: found '", "No such file or directory"});
   expect_refused({"stream", "--memory", folder.path(), "--memory", folder.path()}, 2, {"--memory", "twice"});
   expect_refused(quick("stream", {"--json", "--output=-"}), 2, {"--json"});

@@ -124,8 +124,8 @@ TEST_F(JournalReaderTest, SwappedLogsAreNoticed) {
   write(log(1), zero);
   JournalReader read = reader();
   EXPECT_EQ(read.records(), 0u);
-  expect_damage(read, "this is log 1");
-  expect_damage(read, "this is log 0");
+  expect_damage(read, "this is a copy of log 1");
+  expect_damage(read, "this is a copy of log 0");
 }
 
 TEST_F(JournalReaderTest, RecordsOfAnOlderGenerationAreNotTakenForNewOnes) {

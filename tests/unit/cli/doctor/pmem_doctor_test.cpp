@@ -63,7 +63,7 @@ TEST_F(PmemDoctor, ADomainTheFirmwareDoesNotTellIsUnknown) {
 TEST_F(PmemDoctor, DevdaxAndRawNamespacesAreToBeMadeAnewBecauseThereMayBeNoRoomBesideThem) {
   node_.add_namespace(0, "dax");
   expect_finding(probe_pmem(root()), Verdict::kNote, {"namespace0.0 (devdax"},
-                 {"erasing", "`ndctl create-namespace --force --reconfig=namespace0.0 --mode=fsdax`"});
+                 {"erases its data", "`ndctl create-namespace --force --reconfig=namespace0.0 --mode=fsdax`"});
   node_.add_namespace(0, "raw");  // as in a new region without labels
   expect_finding(probe_pmem(root()), Verdict::kNote, {"namespace0.0 (raw"}, {"--reconfig=namespace0.0"});
 }

@@ -173,7 +173,7 @@ TEST_F(MatrixCache, AForgedHeaderIsRefused) {
   const std::string foreign = forge([](CacheHeader& h) { h.byte_order = 0x04030201; });
   expect_has(failure_line([&] { read_file(foreign); }), {"another byte order"});
   expect_has(failure_line([&] { read_file(folder_.file("a.rsm"), Orientation::kInLinks); }),
-             {"of rows, expected one of in-links"});
+             {"that stores rows, expected one that stores in-links"});
 }
 
 TEST_F(MatrixCache, AFolderThatCannotBeWrittenIsNamedWithTheWayOut) {
@@ -196,7 +196,7 @@ TEST_F(MatrixCache, WhenTheDiskIsFullWhatWasThereStaysAndNothingIsLeftBehind) {
   const std::string error = failure_line(write, ExitCode::kSystem);
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, signal_before);
-  expect_has(error, {"a.rsm: the matrix cache cannot be "});
+  expect_has(error, {"a.rsm: the matrix cache cannot "});
   testing::expect_same_matrix(read_file(folder_.file("a.rsm")), weighted());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1);
 }

@@ -252,7 +252,7 @@ TEST_F(Archive, AMemberIsNamedByItsPathOrTheLastPartsOfIt) {
     EXPECT_EQ(text_in(archive, "web", "web/web_b.mtx"), kOther);
     EXPECT_EQ(text_in(archive, "web", "web_b.mtx"), kOther);
     expect_has(text_in(archive, "web", "b.mtx"),
-               {"found no 'b.mtx' in the ", "expected the path of one of web/web_b.mtx, web/web.mtx"});
+               {"found no 'b.mtx' in the ", "expected the path of one of these files: web/web_b.mtx, web/web.mtx"});
   }
   const std::string two = tar_of({{.name = "./x/a", .content = "0 1\n"}, {.name = "y/a", .content = "1 0\n"}});
   EXPECT_EQ(text_in(two, "two", "x/a"), "0 1\n");
@@ -261,7 +261,7 @@ TEST_F(Archive, AMemberIsNamedByItsPathOrTheLastPartsOfIt) {
   EXPECT_EQ(text_in(deep, "deep", "x/a"), "0 1\n");
   EXPECT_EQ(text_in(deep, "deep", "y/a"), "1 0\n");
   expect_has(text_in(two, "two", "a"),
-             {"found more than one 'a' in the tar archive, expected the path of one of ./x/a"});
+             {"found more than one 'a' in the tar archive, expected the path of one of these files: ./x/a"});
   expect_has(text_in("0 1\n", "plain", "a"), {"found no archive of which 'a' could be a member"});
 }
 
