@@ -141,6 +141,8 @@ def start(story, node, guide):
     for section in ("Size the pool", "Choose cores", "Configure"):
         run_section(story, node, guide, section)
     set_end(node, ENDLESS)
+    # An emulated processor may take longer than the default of 30 s to restart the analyzer.
+    node.must("echo 'peer-timeout = 600' >>/etc/ringside/jobs/grid.toml")
     run_section(story, node, guide, "Start")
     node.must(f"until {AS_OWNER} ringside tail --once --json | grep -q '\"last\":{{'; do sleep 0.2; done")
     run_section(story, node, guide, "Watch")

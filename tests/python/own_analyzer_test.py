@@ -211,11 +211,12 @@ class OwnAnalyzer(Pipelines):
         go_on()
         self.assertEqual(process.stdout.readline(), "2\n")
         helper, analyzer = self.helper_of(process)
-        os.kill(analyzer, signal.SIGSTOP)
+        for pid in (helper, analyzer):  # the helper would start another analyzer
+            os.kill(pid, signal.SIGSTOP)
         process.stdin.write("\n")  # makes a step that no analyzer takes
         process.stdin.flush()
         process.stdout.readline()
-        for pid in (helper, analyzer):
+        for pid in (analyzer, helper):  # in this order: the kernel continues a stopped process whose parent has died
             os.kill(pid, signal.SIGKILL)
         _, error = process.communicate("\n")
         self.assertEqual(process.returncode, 4, error)
