@@ -141,7 +141,7 @@ TEST_F(OutputsTest, AnOutputNeverReplacesAMatrixCache) {
 
 TEST_F(OutputsTest, ACacheNeverReplacesAnotherFileOfItsName) {
   const std::string taken = folder_.write("edges.txt.in-links.rsm", "precious");
-  expect_refused({"cache", matrix_}, taken, {"found no matrix cache"});
+  expect_refused({"cache", matrix_}, taken, {"not a matrix cache"});
   expect_refused({"run", "--matrix=" + matrix_, "--cache", "--mode=dram"}, taken, {"found no matrix cache"});
 }
 
