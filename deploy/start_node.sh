@@ -205,6 +205,7 @@ start() {
 # ---- run
 
 stopping=no
+analyzer_lost=no
 producer_pid=
 
 forward() {
@@ -223,6 +224,7 @@ replace_analyzer() {  # STATUS
   else
     say "the analyzer ended (status $1); the run ends, too" >&2
     analyzer_pid=
+    [[ $stopping == yes ]] || analyzer_lost=yes
     kill -TERM "$producer_pid" 2>/dev/null || true
   fi
 }
@@ -261,6 +263,8 @@ run() {
   # A producer that is starting or loading is killed by SIGTERM. Because it was asked to end, its exit status counts as
   # 130.
   ((producer_status != 143)) || producer_status=130
+  # The run lost its analyzer, whether the producer noticed this first, or the signal.
+  [[ $analyzer_lost == no || $producer_status != 130 ]] || producer_status=4
   forget producer
   if [[ -n $analyzer_pid ]]; then
     end analyzer || fail 4 "the analyzer (pid $analyzer_pid) has not ended after $timeout s; '$name stop --force' kills it"

@@ -263,7 +263,8 @@ def upgrade(story, node, guide):
     after = node.must("systemctl show --property MainPID --value ringside-producer@grid ringside-analyzer").split()
     story.check("the upgraded package is installed", "+later" in node.must("dpkg-query -W -f '${Version}' ringside"))
     story.check("the analyzer is a new one", after[1] not in ("0", before[1]), (before, after))
-    story.equal("the producer is the same, and continues", after[0], before[0])
+    story.check("the producer is the same, and continues", after[0] == before[0],
+                node.must("journalctl --no-pager --boot --lines 40 --unit ringside-producer@grid --unit ringside-analyzer"))
     kept = node.must("cat /etc/ringside/analyzer.toml")
     story.check("the settings were kept", "require-dax" in kept, kept)
 
