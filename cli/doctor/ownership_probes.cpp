@@ -110,8 +110,8 @@ Finding probe_pool_owner(const std::string& place, const std::string& root) {
   return {"in_use",
           Verdict::kNote,
           fmt::format("{} is owned by {}", place, describe_holder(holder, root)),
-          "info, verify, replay, analyze, export and tail can be used meanwhile; another analyzer, wipe and "
-          "--overwrite cannot",
+          "meanwhile, info, verify, replay, analyze, export and tail work; another analyzer, wipe and --overwrite are "
+          "refused",
           {{"in_use", true}, {"pid", std::int64_t{*holder}}}};
 }
 

@@ -224,8 +224,9 @@ std::string allowed_host(const std::string& text, std::string_view option) {
   const bool bracketed = inner.starts_with('[') && inner.ends_with(']');
   if (bracketed) inner = inner.substr(1, inner.size() - 2);
   if (inner.empty() || inner.find_first_not_of(bracketed ? kOfAddresses : kOfNames) != std::string_view::npos) {
-    throw usage_error("{}: found '{}', expected the name or address alone, as monitor.example.org or [2001:db8::1]",
-                      option, shortened(text));
+    throw usage_error(
+        "{}: found '{}', expected only a name or an address, such as monitor.example.org or [2001:db8::1]", option,
+        shortened(text));
   }
   return name;
 }

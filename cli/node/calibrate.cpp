@@ -72,8 +72,7 @@ void declare_options(CommandLine& line, CalibrateOptions& options) {
   line.flag("--quick", options.quick, fmt::format("the same as --budget {:.0f}", kQuickCalibrationBudgetS));
   line.flag("--quiet", options.quiet, "print neither progress nor the closing table");
   line.option("-o,--output", options.output,
-              "file to write (default: node.json in the user's cache folder); -: to "
-              "standard output")
+              "file to write (default: node.json in the user's cache folder; -: standard output)")
       .value_name("FILE");
 }
 

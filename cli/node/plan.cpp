@@ -72,7 +72,8 @@ void declare_plan(CommandLine& line, PlanOptions& options) {
       .value_name("NAME");
   declare(line, options.many);
   line.flag("--json", options.json, "print one JSON object");
-  line.option("-o,--output", options.output, "write a page with charts; -: to standard output").value_name("FILE.html");
+  line.option("-o,--output", options.output, "write a page with charts (-: to standard output)")
+      .value_name("FILE.html");
   line.declare_config_file();
 }
 

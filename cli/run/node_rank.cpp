@@ -68,7 +68,7 @@ void check_rank_options(const RunOptions& options) {
     throw usage_error("--hosts: found without --ranks, expected the number of ranks beside it");
   }
   if (!options.hosts.empty() && (!options.summary.empty() || !options.analyze.empty())) {
-    throw usage_error("{}: found with --hosts, expected no such option: each node has an account of its own",
+    throw usage_error("{}: found with --hosts, expected no such option, because each node has its own account",
                       options.summary.empty() ? "--analyze" : "--summary");
   }
   if (!options.resume_from.empty() && options.ranks == 0 && !options.per_node) {
@@ -136,7 +136,7 @@ int rank_on_node() {
     }
     return static_cast<int>(*number);
   }
-  throw usage_error("--per-node: found none of {}, {}, {}, {}; expected to be started by mpirun or srun",
+  throw usage_error("--per-node: found none of {}, {}, {}, {}; expected a start by mpirun or srun",
                     kLocalRankVariables[0], kLocalRankVariables[1], kLocalRankVariables[2], kLocalRankVariables[3]);
 }
 

@@ -280,7 +280,7 @@ ExitCode run(const CommandLine& line, RunOptions options) {
 
 int run_command(int argc, const char* const* argv) {
   RunOptions options;
-  CommandLine line("Runs a solver, a built-in one or your program, and keeps, reduces and accounts for every iterate.",
+  CommandLine line("Runs a built-in solver or your program, and keeps, reduces and accounts for every iterate.",
                    "ringside run");
   declare(line, options);
   line.footer(

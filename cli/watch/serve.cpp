@@ -112,8 +112,9 @@ class PoolLook {
   void look() {
     if (now_ns() - looked_ns_ < kStatusEveryNs) return;
     looked_ns_ = now_ns();
-    images_.watch(path_, is_elsewhere_ ? "the pool is on another node: `ringside serve` draws images there"
-                                       : "the pool is not known yet");
+    images_.watch(path_, is_elsewhere_
+                             ? "the pool is on another node; images are drawn only by a `ringside serve` on that node"
+                             : "the pool is not known yet");
     const RingReader* const reader = path_.empty() ? nullptr : pool_.at(path_);
     watched_.take(reader != nullptr ? std::optional(slots_of(*reader)) : std::nullopt);
   }

@@ -288,8 +288,8 @@ Since parse_since(const std::string& text, std::int64_t now_unix_ns) {
                                                  : 0;
   if (!amount || unit == 0 || *amount > static_cast<std::uint64_t>(kLongestAgo / unit)) {
     throw usage_error(
-        "--since: found '{}', expected a record's number, iteration=K, or how long ago, at most 36500d: 30s, 10m, 2h, "
-        "1d (numbers are from 0 to {})",
+        "--since: found '{}', expected a record's number, iteration=K, or a time before now such as 30s, 10m, 2h or "
+        "1d, at most 36500d (numbers are from 0 to {})",
         shortened(text), std::numeric_limits<std::uint64_t>::max());
   }
   since.unix_ns = now_unix_ns - static_cast<std::int64_t>(*amount) * unit;
@@ -305,9 +305,9 @@ int tail_command(int argc, const char* const* argv) {
       .value_name("POOL");
   line.option("--runs", options.runs, "list the runs below this folder, from their journals, and end; needs no analyzer")
       .value_name("DIR");
-  line.option(
-          "--since", options.since,
-          "begin with this record number, with iteration K of each run, or at this time before now: 30s, 10m, 2h, 1d")
+  line.option("--since", options.since,
+              "begin with this record number, with iteration K of each run, or at a time before now such as 30s, 10m, "
+              "2h or 1d")
       .value_name("SEQ|iteration=K|AGO");
   line.flag("--json", options.json, "print one record per line, as JSON (docs/use/live.md)");
   line.flag("--once", options.once, "print the present state, and end");

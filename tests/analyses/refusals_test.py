@@ -81,7 +81,7 @@ class Refusals(Place):
         for python in (bare, "/bin/false", "/nowhere/python3"):
             with self.subTest(python=python):
                 self.environment["RINGSIDE_PYTHON"] = str(python)
-                self.refused(r": cannot run analyses: .*; expected a Python with the package ringside \(Debian: python3-ringside", code=3)
+                self.refused(r": cannot run analyses: .*; expected a Python with the package ringside, in PATH or .*python3-ringside on Debian", code=3)
         self.environment["RINGSIDE_PYTHON"] = "/bin/false"
         self.call(*self.run_words(f"--python={sys.executable}"))  # the option takes precedence
 
