@@ -327,8 +327,8 @@ int export_command(int argc, const char* const* argv) {
   }
   CommandLine line(
       "Verifies kept steps and writes their variables, or parts of them, to a file for other programs: one step or\n"
-      "all kept steps. With --records, it writes the journal's records as a table instead. Rings of several nodes give\n"
-      "arrays of the whole run. Rows count from 0. docs/use/export.md describes the formats.",
+      "all kept steps. With --records, it writes the journal's records as a table instead. Rings of several nodes\n"
+      "give arrays of the whole run. Rows count from 0. docs/use/export.md describes the formats.",
       "ringside export");
   line.option("POOL", options.pool, kPoolOrRings).required().value_name("FILE");
   line.option("--iteration", options.steps.iteration, "the iteration whose iterate is written")
