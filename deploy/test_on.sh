@@ -59,7 +59,7 @@ if ((EUID != 0)); then
   refuse "debootstrap and chroot need root: run sudo $0 ${arguments[*]} (the tests themselves run as an ordinary user)"
 fi
 if [[ -n $wheels ]] && ! compgen -G "$wheels/ringside_insitu-*.whl" >/dev/null; then
-  refuse "--wheels: found no ringside_insitu-*.whl in $wheels, expected what deploy/wheels.sh makes"
+  refuse "--wheels: found no ringside_insitu-*.whl in $wheels, expected the wheels that deploy/wheels.sh makes"
 fi
 system=$suite${wheels:+-wheels}  # the name of the chroot
 for tool in debootstrap unshare git; do

@@ -20,7 +20,7 @@ class Ringside(CMakePackage):
 
     variant("python", default=False, description="Build the Python package")
     variant("mpi", default=False, description="Build libringside_mpi, for solvers of several ranks")
-    variant("programs", default=True, description="Build the programs; without them, libringside only")
+    variant("programs", default=True, description="Build the programs; otherwise, build only libringside")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
