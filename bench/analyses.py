@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much an analysis in Python slows its run: the run's time and the producer's idle time without an analysis, with a
-cheap one (a sum) and with an expensive one (sorting ten times), in turn. Also the number of steps that each analysis
-followed. By default, analyses run on the analyzer's cores with the lowest priority; --analyze-cores selects other
-cores. Writes JSON (see docs/inside/benchmarking.md)."""
+"""Measures how much an analysis in Python slows its run. Makes runs without an analysis, with a cheap one (a sum) and
+with an expensive one (sorting ten times), in turn, and compares the run's time and the producer's idle time. Also
+counts the steps that each analysis followed. By default, analyses run on the analyzer's cores with the lowest priority;
+--analyze-cores selects other cores. Writes JSON (see docs/inside/benchmarking.md)."""
 
 from measuring import document_of, in_turn, parser_of, ratio, ringside_run, spread, work_folder
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Does an f32 field move half as many bytes as an f64 field, and which share of the time does this take?
+"""Checks that an f32 field moves half as many bytes as an f64 field, and measures which share of the time it takes.
 
 The same program publishes --entries numbers per step, as f32 and as f64 in turn, under `ringside run` with one core per
 side. A step's bytes and times come from the journal (`ringside tail --json`); the bytes must be 4 and 8 per entry in
@@ -31,7 +31,7 @@ def publish_steps(dtype, entries, steps):
 
 
 def one_run(options, work, dtype):
-    """Makes one run. Returns the milliseconds of a step."""
+    """Makes one run. Returns the milliseconds that a step takes."""
     pool = work / "bench.pool"
     run_program(options.bin, pool, [sys.executable, __file__, "--publish", dtype, options.entries, options.steps],
                 f"--slots={SLOTS}", f"--reduce={options.reduce}")

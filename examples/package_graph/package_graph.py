@@ -113,8 +113,7 @@ def build_graph(packages: Iterable[Package]) -> Graph:
 
 
 def write_graph(graph: Graph, folder: pathlib.Path) -> None:
-    """Writes packages.names and packages.txt, an edge list. Its comment gives the number of nodes, so that isolated nodes
-    are kept."""
+    """Writes packages.names, and the edge list packages.txt with the number of nodes, so that isolated nodes are kept."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "packages.txt", "w", encoding="ascii") as out:
         out.write("# Package dependencies: a line \"u v\" means that package u needs package v; their names are in packages.names\n")
@@ -125,7 +124,7 @@ def write_graph(graph: Graph, folder: pathlib.Path) -> None:
 
 
 def local_package_lists() -> Tuple[List[Package], str]:
-    """Returns the packages that apt can install or, without package lists, the installed ones. Also returns the source."""
+    """Returns the packages that apt can install (without package lists: the installed ones), and a name of their source."""
     try:
         apt = subprocess.run(["apt-cache", "dumpavail"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                              check=False, encoding="utf-8", errors="replace", env={**os.environ, "LC_ALL": "C"})

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints the highest entries of an exported iterate with their names, from a .npy file of doubles and a file of names."""
+"""Prints the highest entries of an exported iterate with their names. Reads a .npy file and a file of names."""
 
 import argparse
 import array
