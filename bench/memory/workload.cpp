@@ -54,7 +54,7 @@ int run_program(int argc, char** argv, const Program& program) {
               "memory cgroup")
       .value_name("FILE");
   line.option("--timing", memory.timing,
-              "Timing of far memory: none, or optane (emulates 305 ns, reads at 4 GB/s, writes at 2 GB/s)")
+              "Timing of far memory: none, or optane, which emulates 305 ns, reads at 4 GB/s, and writes at 2 GB/s")
       .check(one_of({"none", "optane"}));
   if (program.declare) program.declare(line);
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;

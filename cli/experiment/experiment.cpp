@@ -242,7 +242,7 @@ int experiment_command(int argc, const char* const* argv) {
               "a folder whose files are measured as a memory, in addition to DRAM; may be repeated")
       .value_name("DIR");
   line.option("--threads", options.threads,
-              "numbers of threads to measure with, separated by commas (default: up to all processors)")
+              "measure with these numbers of threads, separated by commas (default: up to all processors)")
       .comma_separated()
       .check(whole_number_within(1, kMostThreads))
       .value_name("LIST");

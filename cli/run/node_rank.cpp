@@ -65,7 +65,7 @@ CorePlan cores_of_rank(const RunOptions& options) {
 
 void check_rank_options(const RunOptions& options) {
   if (options.ranks == 0 && !options.hosts.empty()) {
-    throw usage_error("--hosts: found without --ranks, expected the number of ranks beside it");
+    throw usage_error("--hosts: found without --ranks, expected --ranks with the number of ranks");
   }
   if (!options.hosts.empty() && (!options.summary.empty() || !options.analyze.empty())) {
     throw usage_error("{}: found with --hosts, expected no such option, because each node has its own account",

@@ -244,8 +244,8 @@ int serve_command(int argc, const char* const* argv) {
   line.option("--token-file", options.token_file, "require the token in this file (of mode 600) from every client")
       .value_name("FILE");
   line.option("--allow-host", options.allowed_hosts,
-              "with --listen on loopback: also answer requests that a proxy passes on under this host name; may be "
-              "repeated")
+              "with --listen on a loopback address: also answer requests that a proxy forwards with this host name; "
+              "may be repeated")
       .value_name("NAME");
   line.option("--pool", options.pool,
               "show the past from the journal beside this pool, and follow the pool's analyzer if one is running")

@@ -33,7 +33,7 @@ class NodeRankTest : public ::testing::Test {
 TEST_F(NodeRankTest, OptionsWithoutAMeaningAreRefused) {
   options_.hosts = "hosts";
   EXPECT_EQ(failure_line([&] { check_rank_options(options_); }),
-            "--hosts: found without --ranks, expected the number of ranks beside it");
+            "--hosts: found without --ranks, expected --ranks with the number of ranks");
   options_.ranks = 2;
   EXPECT_NO_THROW(check_rank_options(options_)) << "a built-in solver";
   options_.program = {"./solver"};
