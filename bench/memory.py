@@ -359,7 +359,7 @@ def report(options):
 def size(text):
     unit = {"K": 1 << 10, "M": MIB, "G": 1 << 30}.get(text[-1:], 0)
     if not unit or not text[:-1].isdigit():
-        raise argparse.ArgumentTypeError(f"found '{text}', expected a size as 256M or 1G")
+        raise argparse.ArgumentTypeError(f"found '{text}', expected a size such as 256M or 1G")
     return text
 
 

@@ -78,7 +78,8 @@ std::vector<KeptFile> files_read(const std::vector<ComparedRun>& runs) {
 
 int compare_runs(const CompareOptions& options) {
   if (options.json && options.output == "-") {
-    throw usage_error("--json, --output -: found both, expected one of them: standard output holds one document");
+    throw usage_error(
+        "--json, --output -: found both, expected one of them, because standard output holds only one document");
   }
   std::vector<double> residuals = parse_residuals(options.residuals);
   std::vector<ComparedRun> runs;

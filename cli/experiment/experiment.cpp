@@ -257,8 +257,8 @@ int experiment_command(int argc, const char* const* argv) {
       .comma_separated()
       .value_name("NAME,...");
   apps.option("--dram", options.apps.dram,
-              "sizes of the DRAM that caches far memory, separated by commas: such as 64M, or a share of a program's "
-              "memory such as 25% (default: 25%,50%)")
+              "sizes of the DRAM that caches far memory, separated by commas: a size such as 64M, or a share of a "
+              "program's memory such as 25% (default: 25%,50%)")
       .comma_separated()
       .value_name("SIZES");
   apps.option("--far", options.apps.far, "the folder of far memory (default: /dev/shm)").value_name("DIR");
@@ -281,7 +281,8 @@ int experiment_command(int argc, const char* const* argv) {
   const Experiment& experiment = find_experiment(name);
   refuse_options_of_others(line, experiment);
   if (json && is_standard_output(output)) {
-    throw usage_error("--json, --output -: found both, expected one of them: standard output holds one document");
+    throw usage_error(
+        "--json, --output -: found both, expected one of them, because standard output holds only one document");
   }
   std::sort(options.threads.begin(), options.threads.end());
   options.threads.erase(std::unique(options.threads.begin(), options.threads.end()), options.threads.end());

@@ -208,8 +208,8 @@ ListenAddress parse_listen_address(const std::string& text) {
   const bool numeric = inet_pton(bracketed ? AF_INET6 : AF_INET, address.host.c_str(), &parsed) == 1;
   if (!port || *port > 65535 || !(numeric || (address.host == "localhost" && !bracketed))) {
     throw usage_error(
-        "--listen: found '{}', expected HOST:PORT with a numeric address and a port from 0 to 65535, as 127.0.0.1:9464 "
-        "or [::1]:9464",
+        "--listen: found '{}', expected HOST:PORT with a numeric address and a port from 0 to 65535, such as "
+        "127.0.0.1:9464 or [::1]:9464",
         shortened(text));
   }
   address.port = static_cast<int>(*port);

@@ -106,7 +106,7 @@ void print(const Json& object) {
 int plan_measured(const PlanOptions& options) {
   if (!options.solve.matrix.empty() || options.rows > 0 || !options.output.empty()) {
     throw usage_error(
-        "--step-figures: found with {}, expected only one of them: these figures replace the plan of a node",
+        "--step-figures: found with {}, expected only one of them, because these figures replace the plan of a node",
         !options.output.empty()         ? "--output"
         : !options.solve.matrix.empty() ? "--matrix"
                                         : "--rows");
@@ -129,7 +129,8 @@ int plan(const CommandLine& line, const PlanOptions& options) {
     refuse_other_endings(options.output, "--output", kPageEndings);
   }
   if (options.json && options.output == "-") {
-    throw usage_error("--json, --output -: found both, expected one of them: standard output holds one document");
+    throw usage_error(
+        "--json, --output -: found both, expected one of them, because standard output holds only one document");
   }
   if (options.solve.matrix.empty() == (options.rows == 0)) {
     throw usage_error("found {}, expected either --matrix, or --rows and --nonzeros",

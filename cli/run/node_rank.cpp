@@ -72,11 +72,13 @@ void check_rank_options(const RunOptions& options) {
                       options.summary.empty() ? "--analyze" : "--summary");
   }
   if (!options.resume_from.empty() && options.ranks == 0 && !options.per_node) {
-    throw usage_error("--resume-from: found without --ranks and --per-node, expected one of them: a run of one process "
-                      "continues from its own pool, by --resume");
+    throw usage_error(
+        "--resume-from: found without --ranks and --per-node, expected one of them; a run of one process continues "
+        "from its own pool with --resume");
   }
   if (options.ranks > 0 && options.per_node) {
-    throw usage_error("--ranks, --per-node: found both, expected one of them: --per-node is for what mpirun starts");
+    throw usage_error(
+        "--ranks, --per-node: found both, expected one of them; --per-node is for commands that mpirun starts");
   }
 }
 

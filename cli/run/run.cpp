@@ -69,7 +69,7 @@ std::optional<AutoPlan> plan_for(const CommandLine& line, const RunOptions& opti
         "--cores auto: found with --mode dram, whose only process has all cores; expected --mode pipeline");
   }
   if (options.adapt && line.is_given("--reduce")) {
-    throw usage_error("--adapt, --reduce: found both, expected one of them: --adapt chooses how to reduce");
+    throw usage_error("--adapt, --reduce: found both, expected one of them, because --adapt chooses how to reduce");
   }
   // Wrong core lists and wrong names must be reported as errors, not as reasons why no plan was made.
   cores_for(options);

@@ -204,7 +204,8 @@ ConnectionLimits limits_here() {
 ExitCode serve_runs(const ServeOptions& options, const ListenAddress& address, std::optional<AccessToken> token) {
   if (!options.pool.empty() || options.service.any()) {
     throw usage_error(
-        "--runs: found with --pool, --socket, --tcp or --keys, expected without them: --runs reads only journals");
+        "--runs: found with --pool, --socket, --tcp or --keys, expected without them, because --runs reads only "
+        "journals");
   }
   RunFolder folder(options.runs);
   const auto site = std::make_shared<RunsSite>();

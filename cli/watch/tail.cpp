@@ -314,18 +314,18 @@ int tail_command(int argc, const char* const* argv) {
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   if (!options.pool.empty() && (options.once || options.service.any())) {
     throw usage_error(
-        "--pool: found with --once, --socket, --tcp or --keys, expected alone: the journal is read without an analyzer "
-        "(ringside info shows the present state of a pool)");
+        "--pool: found with --once, --socket, --tcp or --keys, expected alone, because the journal is read without an "
+        "analyzer (ringside info shows the present state of a pool)");
   }
   if (options.once && !options.since.empty()) {
-    throw usage_error("--since: found with --once, expected without it: --once prints the present state only");
+    throw usage_error("--since: found with --once, expected without it, because --once prints only the present state");
   }
 
   if (!options.runs.empty() &&
       (!options.pool.empty() || options.once || !options.since.empty() || options.service.any())) {
     throw usage_error(
-        "--runs: found with --pool, --since, --once, --socket, --tcp or --keys, expected alone or with --json: --runs "
-        "lists runs without an analyzer");
+        "--runs: found with --pool, --since, --once, --socket, --tcp or --keys, expected alone or with --json, because "
+        "--runs lists runs without an analyzer");
   }
   if (!options.runs.empty()) return static_cast<int>(list_runs(options.runs, options.json));
 
