@@ -31,7 +31,7 @@ def main():
     parser = parser_of(__doc__, repeats=10)
     parser.add_argument("--side", type=int, default=1000)
     parser.add_argument("--iterations", type=int, default=100)
-    parser.add_argument("--analyze-cores", help="cores on which the analyses run (default: the analyzer's)")
+    parser.add_argument("--analyze-cores", help="cores on which the analyses run (default: the analyzer's cores)")
     options = parser.parse_args()
     workload = {"matrix": f"grid:{options.side}", "iterations": options.iterations, "analyze_cores": options.analyze_cores}
     with document_of(options, "analyses", workload=workload) as document, work_folder(options.pool_dir) as work:

@@ -182,7 +182,7 @@ def main():
     pipeline.declare_reference(parser)
     held.declare(parser)
     parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS, help="what to measure now (default: all)")
-    parser.add_argument("--repeats", type=int, help="measured rounds of each part (default: each part's own)")
+    parser.add_argument("--repeats", type=int, help="number of measured rounds of each part (default: each part's own number)")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench/results", help="folder of the JSON files")
     options = parser.parse_args()
     options.results.mkdir(parents=True, exist_ok=True)

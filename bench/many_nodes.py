@@ -5,7 +5,7 @@
 A node is an analyzer on this machine with its own socket and ring, as in tests/mpi. The ranks sleep for the time of an
 iteration (bench_paced_ranks), so that a machine with few cores can run the ranks and analyzers of several nodes. Each
 run is simulated with its own measured figures: seconds of an iteration, of `transfer` and of `analyze`, their
-deviations, and the time of a message. The compared results are not contained in these figures: the lag of the global
+deviations, and the time of a message. Compared are results that these figures do not contain: the lag of the global
 commit, which node waits, and for how long. The analyzers have no --node-address, so there are no rounds for results of
 the whole run; bench_rounds measures these. With --tables-only, only the tables of docs/inside/ranks.md are simulated
 again. Writes JSON (see docs/inside/ranks.md)."""

@@ -4,11 +4,11 @@
 as large as the DRAM.
 
 Each program (bench/memory/) runs in its own memory cgroup. Far memory is a tmpfs file or a file on a disk. The kernel's
-schemes need a block device or a file system with cached pages, so on tmpfs they get ext4 or swap on a loop device over
-a tmpfs file; the libraries get the tmpfs folder itself. First, mmap's read-ahead and umap's page size are selected with
-one run for each value; then all schemes run in turn. For a scheme that cannot run, the result is "n/a" with the reason.
-The checksum of a program's result must be the same everywhere. bench/memory/README.md describes the pitfalls. Needs
-root. Writes JSON (see docs/inside/benchmarking.md)."""
+schemes need a block device or a file system with cached pages. So on tmpfs they get ext4 or swap on a loop device over
+a tmpfs file, but the libraries get the tmpfs folder itself. First, mmap's read-ahead and umap's page size are selected
+with one run for each value. Then all schemes run in turn. The result of a scheme that cannot run is "n/a" with the
+reason. The checksum of a program's result must be the same everywhere. bench/memory/README.md describes the pitfalls.
+Needs root. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import argparse
 import contextlib
@@ -323,7 +323,7 @@ def measure_case(bench, case):
 def report(options):
     demand_cores(options.threads)
     if os.geteuid() != 0 or not (GROUPS / "memory.limit_in_bytes").exists():
-        sys.exit(f"memory.py: found no memory cgroup of version 1 in {GROUPS} or no root rights, expected both")
+        sys.exit(f"memory.py: found no root rights or no memory cgroup of version 1 in {GROUPS}, expected both")
     document = {"benchmark": "memory", "machine": machine_header(options.bin),
                 "workload": {"data": options.data, "dram": options.dram, "room_of_libraries_mib": options.room,
                              "far": options.far, "far_timing": options.timing, "threads": options.threads,

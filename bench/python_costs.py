@@ -13,9 +13,10 @@ the more a step costs in both languages. Ways:
   python_empty     the same statements as python, with a Python object that does not hand off anything: the cost of the
                    interpreter itself in the same state of the caches
   cpp              ringside.hpp
-Reading: a pool of 8 slots of --megabytes: opening the pool; holding the newest step and getting its array, unverified
-and verified; and, for comparison, one sum over the array. The pool's pages are in memory. Needs an interpreter with
-NumPy (Debian: /usr/bin/python3). Writes JSON (see docs/inside/benchmarking.md)."""
+Reading: from a pool of 8 slots of --megabytes, whose pages are in memory. The script measures how long it takes to open
+the pool, and to hold the newest step and get its array, unverified and verified. One sum over the array is measured for
+comparison. Needs an interpreter with NumPy (Debian: /usr/bin/python3). Writes JSON (see
+docs/inside/benchmarking.md)."""
 
 import functools
 import json

@@ -10,7 +10,7 @@ buffer is always free. The variables are always states, because packed ones are 
   many      ten times as many arrays, with the same total of entries
   small     --arrays arrays of 8 entries: the cost of the structure alone
   memcpy    numpy.copyto of the one array to other memory, without a hand-off
-Reading: step.tree() of `nested`, held and not verified, and one array of the same pool.
+Reading: the script times step.tree() of `nested`, held and not verified, and one array of the same pool.
 Needs the interpreter for which the package was built (Debian: /usr/bin/python3). Writes JSON (see
 docs/inside/benchmarking.md)."""
 

@@ -5,9 +5,9 @@ nodes.
 
 Weak scaling: bench_ranks runs with 1, 2 and 4 ranks of equal blocks that keep each step. It is compared in turn with
 the same ranks on the same cores that keep nothing. One process with libringside is compared in the same way. On a
-machine with two cores, the ranks share one core, and the analyzer has the other one. Network: two nodes (two analyzers
-on this machine) whose ranks communicate by TCP over the loopback device; counts the device's bytes per step with and
-without keeping. Writes JSON (see docs/inside/benchmarking.md)."""
+machine with two cores, the ranks share one core, and the analyzer has the other one. Network: the ranks of two nodes
+(two analyzers on this machine) communicate by TCP over the loopback device. The script counts the device's bytes per
+step with and without keeping. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import json
 import os

@@ -3,12 +3,12 @@
 """Measures how long a reader in Python waits while an analyzer runs, and checks whether the reader copies.
 
 A program publishes a step of --megabytes every --pace-ms under `ringside run`, with one core per side; the reader runs
-on the producer's core, which is idle between two steps. Measured: opening the pool; holding the newest step, getting
-its array and releasing it; the same with verification. The latter is compared with one read of the same bytes by a loop
-of loads (bench_read), with only the hashes of the chunks, and with NumPy's sum: from memory, from the caches, and in a
-mapping whose pages are touched for the first time. Copied bytes: the process's reads by system calls, and its private
-memory, while it views all steps; and each array's address, which must be in the mapping of the pool. Writes JSON (see
-docs/inside/benchmarking.md)."""
+on the producer's core, which is idle between two steps. The script measures how long it takes to open the pool, and to
+hold the newest step, get its array and release it, with and without verification. Verification is compared with one
+read of the same bytes by a loop of loads (bench_read), with only the hashes of the chunks, and with NumPy's sum. The
+bytes come from memory, from the caches, or from a mapping whose pages are touched for the first time. To find copies,
+the script records the reads by system calls and the private memory while the process views all steps. It also checks
+that each array's address is in the mapping of the pool. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import argparse
 import contextlib

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measures the time that triggers take, and checks that a run with a NaN keeps the steps before the NaN.
 
-Cost: bench_trigger_cost. NaN: --runs runs of a solver that puts one NaN into a random entry at a random step and
-continues, with --on-non-finite freeze,stop. Counts the runs in which the ring holds the NaN and the K - 1 finite
-iterates before it, bit for bit, and the steps that the solver published after the NaN. Needs the package ringside
-(PYTHONPATH=build/release/python) and NumPy. Writes JSON (see docs/inside/benchmarking.md)."""
+Cost: bench_trigger_cost. NaN: in each of --runs runs with --on-non-finite freeze,stop, a solver puts one NaN into a
+random entry at a random step and continues. The script counts the runs in which the ring holds the NaN and the K - 1
+finite iterates before it, bit for bit. It also counts the steps that the solver published after the NaN. Needs the
+package ringside (PYTHONPATH=build/release/python) and NumPy. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import json
 import os

@@ -32,7 +32,8 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.\-_]*")
 
 
 class Package(NamedTuple):
-    """The content of one stanza: the dependencies, each as a list of alternatives, and the virtual names that the package provides."""
+    """The content of one stanza: the dependencies, each as a list of alternatives, and the virtual names that the package
+    provides."""
 
     name: str
     architecture: str
@@ -59,7 +60,8 @@ def package_from(fields: Dict[str, str]) -> Package:
 
 
 def read_packages(lines: Iterable[str]) -> Iterator[Package]:
-    """The stanzas of a Packages file: "Field: value" lines, continued by lines that begin with a blank."""
+    """Yields the stanzas of a Packages file. They have "Field: value" lines; a line that begins with a blank
+    continues the line above it."""
     fields: Dict[str, str] = {}
     last: Optional[str] = None
     for line in lines:
