@@ -27,7 +27,7 @@ usage: $name start  [OPTION...] [-- PRODUCER-OPTION...]   starts the analyzer; w
   --per-node               run: PROGRAM links libringside_mpi; on each node, the first rank starts the node's analyzer (by
                            'ringside run --per-node'). Accepts only --pool (%h is the node's name), --analyzer and both lists
                            of cores
-  --restarts N             run: analyzers that may be started in place of killed ones (default 3; 0: none)
+  --restarts N             run: how many analyzers may be started in place of killed ones (default 3)
   --runtime DIR            folder of socket, locks and logs, which only this user may access (default: one folder per user
                            and Slurm job, in XDG_RUNTIME_DIR, TMPDIR or /tmp)
   --log-dir DIR            folder of analyzer.log and producer.log (default: the --runtime folder)

@@ -257,7 +257,7 @@ int calibrate_with(CalibrateOptions options) {
 int calibrate_command(int argc, const char* const* argv) {
   CalibrateOptions options;
   CommandLine line(
-      "Measures this node (memory, clock, kernels alone and side by side, coordination), so that runs on it can be "
+      "Measures the memory, the clock, the kernels and the coordination of this node, so that runs on it can be "
       "predicted.",
       "ringside calibrate");
   declare_options(line, options);

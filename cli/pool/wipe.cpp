@@ -105,8 +105,8 @@ int wipe_command(int argc, const char* const* argv) {
   bool yes = false;
   bool foreign_pool = false;
   CommandLine line(
-      "Overwrites every byte of a pool, its journal and its archive with zeros, syncs, and deletes them: persistent\n"
-      "memory and disks keep what is not overwritten. Refuses while an analyzer uses the pool.\n"
+      "Overwrites every byte of a pool, its journal and its archive with zeros, syncs, and deletes them. (The data of\n"
+      "files that are only deleted remain on persistent memory and disks.) Refuses while an analyzer uses the pool.\n"
       "If a wipe was interrupted, repeat it.",
       "ringside wipe");
   line.option("POOL", pool, "pool file; it may be damaged or unfinished").required().value_name("FILE");

@@ -284,8 +284,8 @@ int run_command(int argc, const char* const* argv) {
                    "ringside run");
   declare(line, options);
   line.footer(
-      "`-- PROGRAM [ARGS...]` runs your program instead of a built-in solver, on the producer's cores: one process\n"
-      "of it publishes its iterates through libringside. It finds its analyzer by RINGSIDE_SOCKET and its cores\n"
+      "`-- PROGRAM [ARGS...]` runs your program instead of a built-in solver, on the producer's cores. One of its\n"
+      "processes publishes the iterates through libringside. It finds its analyzer by RINGSIDE_SOCKET and its cores\n"
       "by RINGSIDE_CORES and OMP_NUM_THREADS; RINGSIDE_POOL, RINGSIDE_POOL_USE, RINGSIDE_BUFFERS, "
       "RINGSIDE_PEER_TIMEOUT,\n"
       "RINGSIDE_ON_ANALYZER_LOSS, RINGSIDE_COORDINATION and RINGSIDE_RESUME_FROM pass on options. --mode,\n"
