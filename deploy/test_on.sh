@@ -21,7 +21,7 @@ usage: test_on.sh SUITE [--wheels FOLDER] [--mirror URL] [--folder FOLDER]     (
   SUITE             bookworm, trixie, noble, or another release that debootstrap can make
   --wheels FOLDER   test the files that deploy/wheels.sh made there, in the chroot SUITE-wheels, instead of all other tests
   --mirror URL      mirror from which the chroot gets its packages (default: the mirror in this system's sources)
-  --folder FOLDER   folder in which the chroot SUITE is made once and kept (default: ringside/chroots in the user's cache folder)
+  --folder FOLDER   folder of the chroot SUITE, made once and kept (default: ringside/chroots in the user's cache folder)
 Tests on real matrices use the folder that RINGSIDE_TEST_DATA names, if there is one.
 TEXT
 }
