@@ -2,7 +2,7 @@
 """A reader in Python that prints each step as soon as the analyzer commits it. It reads a verified copy of the step;
 `follow(copy=False)` gives the arrays in place, in the pool, while it holds the step.
 
-    python3 follow.py heat.pool        # ends when no step has come for 10 s; follow.py POOL SECONDS for another time
+    python3 follow.py heat.pool        # ends after 10 s without a step; for another time: follow.py POOL SECONDS
 """
 
 import contextlib

@@ -40,7 +40,7 @@ std::pair<std::string, std::string> split(const std::string& name) {
   const bool is_file = exists(name) || !journal_files_there(name).empty();
   if (is_file || at == std::string::npos || at == 0) return {name, {}};
   if (!is_hexadecimal(name.substr(at + 1))) {
-    throw usage_error("{}: no such file; after @ expected the first digits of a run's id, 0 to 9 and a to f",
+    throw usage_error("{}: found no such file; expected after @ the first digits of a run's id (0 to 9 and a to f)",
                       shortened(name));
   }
   return {name.substr(0, at), name.substr(at + 1)};

@@ -91,7 +91,7 @@ Finding probe_ownership(const std::string& place) {
     finding.advice = fmt::format("other users can read the pool until an analyzer opens it: `chmod 0600 '{}'`", place);
   } else if (lets_others_replace(*folder_status)) {
     finding.verdict = Verdict::kNote;
-    finding.advice = fmt::format("others may replace the pool: `chmod go-w '{}'`", folder);
+    finding.advice = fmt::format("other users may replace the pool: `chmod go-w '{}'`", folder);
   } else if (has_pool && of_another) {
     finding.verdict = Verdict::kNote;
     finding.advice =

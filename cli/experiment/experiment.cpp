@@ -239,7 +239,7 @@ int experiment_command(int argc, const char* const* argv) {
       .required()
       .value_name("list|stream|compete|placement|streams|pipeline|apps");
   line.option("--memory", options.memory,
-              "a folder whose files are measured as a memory, in addition to DRAM; may be repeated")
+              "measure files in this folder as a memory, in addition to DRAM; may be repeated")
       .value_name("DIR");
   line.option("--threads", options.threads,
               "measure with these numbers of threads, separated by commas (default: up to all processors)")

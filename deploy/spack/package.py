@@ -63,8 +63,8 @@ class Ringside(CMakePackage):
 
     # Loops run on OpenMP's threads, and sources are C++20.
     conflicts("%gcc@:11", when="+programs")
-    conflicts("platform=darwin", msg="Ringside needs Linux: futexes, /proc and shared memory")
-    conflicts("platform=windows", msg="Ringside needs Linux: futexes, /proc and shared memory")
+    conflicts("platform=darwin", msg="Ringside needs Linux for futexes, /proc and shared memory")
+    conflicts("platform=windows", msg="Ringside needs Linux for futexes, /proc and shared memory")
 
     def cmake_args(self):
         args = [
