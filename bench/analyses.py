@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much an analysis in Python slows its run: the run's time and the producer's idle time without an analysis, with a
-cheap one (a sum) and with an expensive one (sorting ten times), in turn. Also the number of steps that each analysis
-followed. By default, analyses run on the analyzer's cores with the lowest priority; --analyze-cores selects other
-cores. Writes JSON (see docs/inside/benchmarking.md)."""
+"""Measures how much an analysis in Python slows its run. Makes runs without an analysis, with a cheap one (a sum) and
+with an expensive one (sorting ten times), in turn, and compares the run's time and the producer's idle time. Also
+counts the steps that each analysis followed. By default, analyses run on the analyzer's cores with the lowest priority;
+--analyze-cores selects other cores. Writes JSON (see docs/inside/benchmarking.md)."""
 
 from measuring import document_of, in_turn, parser_of, ratio, ringside_run, spread, work_folder
 
@@ -31,7 +31,7 @@ def main():
     parser = parser_of(__doc__, repeats=10)
     parser.add_argument("--side", type=int, default=1000)
     parser.add_argument("--iterations", type=int, default=100)
-    parser.add_argument("--analyze-cores", help="cores on which the analyses run (default: the analyzer's)")
+    parser.add_argument("--analyze-cores", help="cores on which the analyses run (default: the analyzer's cores)")
     options = parser.parse_args()
     workload = {"matrix": f"grid:{options.side}", "iterations": options.iterations, "analyze_cores": options.analyze_cores}
     with document_of(options, "analyses", workload=workload) as document, work_folder(options.pool_dir) as work:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long the compilation of the programs takes without a compiler cache: from scratch, and after a change of one
+"""Measures how long it takes to compile the programs without a compiler cache: from scratch, and after a change of one
 file.
 
 Builds the programs of a run in a fresh clone of each commit. No other program should use the machine. Writes JSON (see
@@ -20,7 +20,7 @@ SOURCES = ("proto", "include", "common", "library", "producer", "analyzer", "mem
 
 
 def source_lines(tree):
-    """The number of lines in the product's C++ sources and headers below the folder `tree`."""
+    """Returns the number of lines in the product's C++ sources and headers below the folder `tree`."""
     return sum(path.read_bytes().count(b"\n") for folder in SOURCES for path in sorted((tree / folder).rglob("*.[ch]pp")))
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The time of deploy/test.sh --all and of each stage: with an empty compiler cache, then with the cache that this run
-filled.
+"""Measures the time of deploy/test.sh --all and of each of its stages, first with an empty compiler cache, and then
+with the cache that the first run filled.
 
 Runs test.sh in a fresh clone of each commit. No other program should use the machine. Packages, the virtual node's
 image and the tests' downloads should exist from an earlier run, so that no download is measured. Writes JSON (see

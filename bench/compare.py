@@ -10,8 +10,8 @@ Runs each part with its own program, and keeps the output in the folder that --r
   first_iterate  the time until the first iterate                           bench/first_iterate.py
 --parts selects parts (without names: none). For the other parts, the table shows the folder's earlier results, and
 lists which results are missing. The tables are those of docs/inside/benchmarking.md. compare.json has the rows of the
-second table, each with the commit and the time of its measurements, and a warning if the measurements are from
-different builds."""
+second table. Each row has the commit and the time of its measurements. The file also has a warning if the measurements
+are from different builds."""
 
 import json
 import pathlib
@@ -44,7 +44,7 @@ def run_part(part, options):
 
 
 class Figures:
-    """The measurements by part, and the rows that are made from them: {what, at_most, measured or absent, limit,
+    """Holds the measurements by part, and the rows that are made from them: {what, at_most, measured or absent, limit,
     from}."""
 
     def __init__(self, folder):
@@ -56,13 +56,13 @@ class Figures:
                 self.parts[part] = found.get("newest", found)
 
     def origin(self, *parts):
-        """{part: {commit, started}} of the measured parts."""
+        """Returns {part: {commit, started}} for the measured parts."""
         def said(part, key):
             return self.parts[part].get("machine", {}).get(key, "n/a")
         return {part: {key: said(part, key) for key in ("commit", "started")} for part in parts if part in self.parts}
 
     def warning(self):
-        """One line if not all parts were measured with one unmodified commit; otherwise nothing."""
+        """Returns one line if not all parts were measured with one unmodified commit; otherwise nothing."""
         origin = self.origin(*PARTS)
         commits = [found["commit"] for found in origin.values()]
         if all(same_commit(commit, commits[0]) for commit in commits):
@@ -92,8 +92,8 @@ class Figures:
                    origin)
 
     def copy_bound(self):
-        """The time in which both cores copy one iterate, relative to an iteration of the baseline: the minimum cost of
-        keeping the iterate."""
+        """Returns the row of the minimum cost of keeping an iterate: the time in which both cores copy it, relative to
+        an iteration of the baseline."""
         product = self.product("grid:2000", 2)
         once = self.parts.get("pipeline", {}).get("ms_per_iteration", {}).get("dram_once")
         if product is None or once is None:
@@ -148,8 +148,8 @@ def row(what, at_most, measured, limit, origin):
 
 
 def same_commit(one, other):
-    """Whether two commits are the same. Names may be abbreviated to different lengths. A state with uncommitted changes
-    is equal to no other."""
+    """Returns whether two commits are the same. Names may be abbreviated to different lengths. A state with uncommitted
+    changes is never equal to another one."""
     if "-dirty" in one + other or "n/a" in (one, other):
         return False
     return one.startswith(other) or other.startswith(one)
@@ -182,7 +182,7 @@ def main():
     pipeline.declare_reference(parser)
     held.declare(parser)
     parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS, help="what to measure now (default: all)")
-    parser.add_argument("--repeats", type=int, help="measured rounds of each part (default: each part's own)")
+    parser.add_argument("--repeats", type=int, help="number of measured rounds of each part (default: each part's own number)")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench/results", help="folder of the JSON files")
     options = parser.parse_args()
     options.results.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long `ringside compare` takes for two journals of many steps, and whether it reports one flipped mantissa bit.
+"""Measures how long `ringside compare` takes for two journals of many steps, and checks that it reports one flipped bit
+of a mantissa.
 
 Makes the journals with two real runs of PageRank on grid:SIDE, and compares them several times. Then publishes --seeds
 pairs of runs that differ in one bit of one value of one iterate (tests/pipeline/compare/flipped_program), and checks

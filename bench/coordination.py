@@ -3,8 +3,9 @@
 """Compares locks and messages: the delay until the analyzer takes a published step, and the time of the whole run.
 
 Workload: PageRank on grid:SIDE, one sweep of the reductions, --durability process, one producer core and one analyzer
-core. Both kinds are measured in turn after one warm-up run of each; which one is first alternates from round to round.
-Ratios are taken within a round, because a shared machine drifts. Writes JSON (see docs/inside/benchmarking.md)."""
+core. Both kinds are measured in turn after one warm-up run of each. The one that is first alternates from round to
+round. Ratios are taken within a round, because a shared machine drifts. Writes JSON (see
+docs/inside/benchmarking.md)."""
 
 import functools
 import os

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Does an f32 field move half as many bytes as an f64 field, and which share of the time does this take?
+"""Checks that an f32 field moves half as many bytes as an f64 field, and measures which share of the time it takes.
 
 The same program publishes --entries numbers per step, as f32 and as f64 in turn, under `ringside run` with one core per
-side. A step's bytes and times come from the journal (`ringside tail --json`); the bytes must be 4 and 8 per entry in
-every step. Times are the medians of a run's steps after the first ring is full; ratios are taken within a round. Needs
-the interpreter for which the package was built. Writes JSON (see docs/inside/benchmarking.md)."""
+side. A step's bytes and times come from the journal (`ringside tail --json`). The bytes must be 4 and 8 per entry in
+every step. Times are medians over a run's steps, beginning when the ring is full for the first time. Ratios are taken
+within a round. Needs the interpreter for which the package was built. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import argparse
 import json
@@ -31,7 +31,7 @@ def publish_steps(dtype, entries, steps):
 
 
 def one_run(options, work, dtype):
-    """Makes one run. Returns the milliseconds of a step."""
+    """Makes one run. Returns the milliseconds that a step takes."""
     pool = work / "bench.pool"
     run_program(options.bin, pool, [sys.executable, __file__, "--publish", dtype, options.entries, options.steps],
                 f"--slots={SLOTS}", f"--reduce={options.reduce}")

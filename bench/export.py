@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How fast `ringside export` writes a step as HDF5 and Zarr, compared with `cp` of a file with the same bytes to the
-same disk.
+"""Measures how fast `ringside export` writes a step as HDF5 and Zarr, compared with `cp` of a file with the same bytes
+to the same disk.
 
-One run keeps an x of --megabytes; a file has the same bytes. These are measured in turn, each with a new output that is
-removed afterwards: cp of that file; cp with a sync of the copy; dd of the file directly to the disk, without the page
-cache; the export as npy, hdf5, vtk, zarr and zarr3. An export first verifies every byte, and ends when its output is on
-the disk. cp ends earlier; cp with a sync does the same work as an export. Source and pool are in the page cache.
-Everything is measured on --pool-dir, and then in /dev/shm, where the disk's time does not hide the other work. Writes
-JSON (see docs/inside/benchmarking.md)."""
+One run keeps an x of --megabytes, and a file has the same bytes. These ways are measured in turn: cp of that file; cp
+with a sync of the copy; dd of the file directly to the disk, without the page cache; the export as npy, hdf5, vtk, zarr
+and zarr3. Each way makes a new output, which is removed afterwards. An export first verifies every byte, and ends when
+its output is on the disk. cp ends earlier; cp with a sync does the same work as an export. Source and pool are in the
+page cache. Everything is measured on --pool-dir, and then in /dev/shm, where the disk's time does not hide the other
+work. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import os
 import shutil

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The time until the first iterate: from the start of `ringside run --matrix FILE --cache` to the iterate's
-publication.
+"""Measures the time until the first iterate: from the start of `ringside run --matrix FILE --cache` until the iterate
+is published.
 
 The matrix's binary cache exists and is in the page cache; the pool is new every time. Both clocks are CLOCK_MONOTONIC.
 The parts of the time:
   start     until the first iterate begins, without loading: three programs, the pool and its journal, the handshake
-  load      the matrix: mapping its cache, hashing and checking every byte, making the solver's own form of it
+  load      the matrix: mapping its cache, hashing and checking every byte, converting it to the solver's own form
   generate  the first iterate
-For comparison, the same run without --cache, which parses the text, is made in turn with it. Writes JSON (see
-docs/inside/benchmarking.md)."""
+For comparison, the same run is also made without --cache, so that it parses the text. Both runs are made in turn.
+Writes JSON (see docs/inside/benchmarking.md)."""
 
 import functools
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long a step holds its producer, compared with ADIOS2: from the completion of an iterate to the start of the next
-one.
+"""Measures how long a step holds its producer, from the completion of an iterate to the start of the next one, compared
+with ADIOS2.
 
 Workload: PageRank on grid:SIDE, one core for the writer and one for the reader, which copies every step and reduces it
 --passes times. Measured in turn:
@@ -29,7 +29,7 @@ ENGINES = ("SST", "BP5")
 
 
 def records_of(bin_dir, pool):
-    """The step records of the run whose journal is beside the pool."""
+    """Returns the step records of the run whose journal is beside the pool."""
     shown = subprocess.run([bin_dir / "ringside", "tail", f"--pool={pool}", "--json"], check=True, capture_output=True, text=True)
     return [record for record in map(json.loads, shown.stdout.splitlines()) if record["event"] == "step"]
 
@@ -46,13 +46,13 @@ def steps_of(bin_dir, work, *arguments):
 
 
 def held_ms(steps):
-    """The mean over the steps after the first one, because ADIOS2's figure is also a mean."""
+    """Returns the mean over the steps after the first one, because ADIOS2's figure is also a mean."""
     held = [after["published_at_ns"] - before["published_at_ns"] - after["generate_ns"] for before, after in zip(steps, steps[1:])]
     return sum(held) / len(held) * 1e-6
 
 
 def package_folder(python):
-    """The folder of the ADIOS2 package in this Python; None if there is no such package."""
+    """Returns the folder of the ADIOS2 package in this Python; None if there is no such package."""
     look = "import adios2, os; print(os.path.dirname(os.path.dirname(adios2.__file__)))"
     found = subprocess.run([python, "-c", look], capture_output=True, text=True)
     return pathlib.Path(found.stdout.strip()) if found.returncode == 0 else None
@@ -76,7 +76,7 @@ def build_peer(source, python, work):
 
 
 def adios(program, work, engine, options):
-    """Milliseconds per step for which the engine held its writer."""
+    """Returns for how many milliseconds per step the engine held its writer."""
     name = str(work / f"steps-{engine}")
     common = [options.side, options.iterations, options.passes, name]
     start = lambda core, role: subprocess.Popen(

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How well does the simulation of many nodes (`ringside plan --nodes`) agree with runs of several nodes?
+"""Compares the simulation of many nodes (`ringside plan --nodes`) with runs of several nodes.
 
 A node is an analyzer on this machine with its own socket and ring, as in tests/mpi. The ranks sleep for the time of an
 iteration (bench_paced_ranks), so that a machine with few cores can run the ranks and analyzers of several nodes. Each
 run is simulated with its own measured figures: seconds of an iteration, of `transfer` and of `analyze`, their
-deviations, and the time of a message. The compared results are not contained in these figures: the lag of the global
+deviations, and the time of a message. Compared are results that these figures do not contain: the lag of the global
 commit, which node waits, and for how long. The analyzers have no --node-address, so there are no rounds for results of
 the whole run; bench_rounds measures these. With --tables-only, only the tables of docs/inside/ranks.md are simulated
 again. Writes JSON (see docs/inside/ranks.md)."""
@@ -72,7 +72,7 @@ class Runs:
         return json.loads(printed), [self.records(pool) for pool, *_ in started]
 
     def passes_for(self, share):
-        """The number of sweeps that together take this share of an iteration."""
+        """Returns the number of sweeps that together take this share of an iteration."""
         if share == 0:
             return 1
         if self.sweep_s is None:
@@ -82,7 +82,7 @@ class Runs:
         return min(max(int(share * self.options.milliseconds * 1e-3 / self.sweep_s), 1), MOST_PASSES)
 
     def compared(self, nodes, ranks, coupling, share, messages):
-        """The figures of a run: measured and simulated."""
+        """Returns the measured and the simulated figures of a run."""
         printed, records = self.run(nodes, ranks, coupling, self.passes_for(share), messages)
         found = measured(printed, records)
         figures = inputs(printed, records, share > 0)
@@ -98,7 +98,7 @@ def mean(values):
 
 
 def relative_deviation(values):
-    """The relative standard deviation, limited to 1 as in the simulation."""
+    """Returns the relative standard deviation, limited to 1 as in the simulation."""
     return min(statistics.stdev(values) / mean(values), 1)
 
 
@@ -107,7 +107,7 @@ def seconds(record, *names):
 
 
 def measured(printed, records):
-    """The measured figures of the steps after the first UNSTEADY ones."""
+    """Returns the measured figures of the steps after the first UNSTEADY ones."""
     steps = range(len(records[0]))
     published = [max(seconds(of[s], "published_at_ns") for of in records) for s in steps]
     committed = [max(seconds(of[s], "published_at_ns", "hand_off_ns", "transfer_ns", "commit_ns") for of in records)
@@ -127,8 +127,8 @@ def measured(printed, records):
 
 
 def inputs(printed, records, is_slow):
-    """The inputs of the simulation. A publish counts as a part of the iteration, and a hand-off to a waiting analyzer
-    as a part of the transfer. The means of the analyzers are taken over the nodes without a slow analyzer."""
+    """Returns the inputs of the simulation. A publish counts as a part of the iteration, and a hand-off to a waiting
+    analyzer as a part of the transfer. The means of the analyzers are taken over the nodes without a slow analyzer."""
     iteration = mean([rank["iteration_s"] for rank in printed["ranks"]])
     usual = [r for of in (records[:-1] if is_slow else records) for r in of[UNSTEADY:]]
     analyze = mean([seconds(r, "analyze_ns") for r in usual])
@@ -153,7 +153,7 @@ def simulated(row):
 
 
 def summed(rounds, name):
-    """The medians over the rounds, for each measured and each simulated figure."""
+    """Returns the medians over the rounds, for each measured and each simulated figure."""
     found = [one[name] for one in rounds]
     both = {side: {figure: spread([one[side][figure] for one in found]) for figure in found[0][side]}
             for side in ("inputs", "measured", "simulated")}

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The time of an iteration whose matrix is larger than its DRAM limit (docs/inside/memory_mode.md, "The producer's
-matrix").
+"""Measures the time of an iteration whose matrix is larger than its DRAM limit (docs/inside/memory_mode.md, "The
+producer's matrix").
 
-Makes whole runs of ringside-producer --mode dram in turn, with the matrix in these places: in DRAM; in far memory in
-each folder of --far, with --dram-limit set to a quarter of the matrix; and (as root, with a memory cgroup of version 1)
-mapped from its cache (--cache), in a cgroup that leaves the same DRAM for the mapping. All runs must end with the same
-bits. Writes JSON (docs/inside/benchmarking.md)."""
+Makes whole runs of ringside-producer --mode dram in turn. The matrix is in DRAM; in far memory in each folder of --far,
+with --dram-limit set to a quarter of the matrix; or mapped from its cache (--cache), in a cgroup that leaves the same
+DRAM for the mapping. The last kind needs root and a memory cgroup of version 1. All runs must end with the same bits.
+Writes JSON (docs/inside/benchmarking.md)."""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ READ_FROM_THE_MATRIX = ("csr", "bands")  # the other formats are copies, so a ma
 
 
 def own_group():
-    """The folder of this process's memory cgroup of version 1, if it can create groups there."""
+    """Returns the folder of this process's memory cgroup of version 1, if this process can create groups there."""
     for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         folder = GROUPS / path.lstrip("/")
@@ -81,7 +81,7 @@ def forget(work):
 
 
 def private_peak(options, work):
-    """The peak of the private memory of a run with a cache, in bytes, read from the run's cgroup."""
+    """Returns the peak private memory of a run with a cache in bytes, as its cgroup reports it."""
     with group_of(None) as group:
         command = [options.bin / "ringside-producer", "--mode=dram", f"--matrix={options.matrix}", f"--solver={options.solver}",
                    "--iterations=3", f"--matrix-format={options.matrix_format}", "--cache", f"--cache-dir={work}"]
@@ -135,7 +135,7 @@ def main():
     parser = parser_of(__doc__, pools="the matrix's cache, on a disk", pool_dir="/var/tmp", repeats=5)
     parser.add_argument("--matrix", default="grid:2000")
     parser.add_argument("--solver", default="pagerank")
-    parser.add_argument("--matrix-format", default="csr", help="default: csr, with which each iterate reads the whole matrix")
+    parser.add_argument("--matrix-format", default="csr", help="format (default: csr, with which each iterate reads the whole matrix)")
     parser.add_argument("--iterations", type=int, default=10)
     parser.add_argument("--dram-limit", type=int, help="limit in bytes (default: a quarter of the matrix)")
     parser.add_argument("--far", nargs="+", default=["/dev/shm", "/var/tmp"],

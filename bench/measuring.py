@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Common parts of the benchmarks that are written in Python: options, the head of the JSON, measuring in turn, spread
-and confidence, and runs of ringside."""
+"""The common parts of the benchmarks in Python: options, the head of the JSON, measurements in turn, spread and
+confidence, and runs of ringside."""
 
 import argparse
 import contextlib
@@ -24,8 +24,8 @@ TEST_DATA = pathlib.Path(os.environ.get("RINGSIDE_TEST_DATA", ROOT / "../shared/
 
 
 def parser_of(description, pools="the pools", pool_dir=tempfile.gettempdir(), repeats=None):
-    """A parser with the options that most benchmarks have: --bin and --output, and also --pool-dir and --repeats if
-    these have a default."""
+    """Returns a parser with the options that most benchmarks have: --bin and --output, and also --pool-dir and
+    --repeats if these have a default."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=lambda text: pathlib.Path(text).resolve(), default=BIN, help="folder of the programs")
     if pool_dir:
@@ -38,8 +38,8 @@ def parser_of(description, pools="the pools", pool_dir=tempfile.gettempdir(), re
 
 @contextlib.contextmanager
 def document_of(options, name, cores=1, **head):
-    """Context manager for the benchmark's document: the body adds figures, and then the document is written to
-    --output. Requires at least `cores` cores."""
+    """Returns a context manager for the benchmark's document. The body adds figures, and then the document is written
+    to --output. Requires at least `cores` cores."""
     demand_cores(cores)
     document = {"benchmark": name, "machine": machine_header(options.bin), **head}
     with others_share(document):
@@ -65,7 +65,7 @@ def seconds_of(call, repeats):
 
 
 def interpreter_header(*modules):
-    """Versions of this interpreter and of modules."""
+    """Returns the versions of this interpreter and of modules."""
     return {"python": sys.version.split()[0], **{module.__name__: module.__version__ for module in modules}}
 
 
@@ -102,9 +102,10 @@ def demand_cores(count):
 
 
 def spread(values):
-    """The spread of the values. If there are enough values, also the 95 % confidence interval of the median, for any
-    distribution. Two of the values are its ends; they are chosen with the binomial distribution of the number of values
-    below the median (Conover, Practical Nonparametric Statistics, 3.2)."""
+    """Returns the spread of the values. If there are enough values, also returns the 95 % confidence interval of the
+    median, which is valid for any distribution. Two of the values are the ends of this interval. The binomial
+    distribution of the number of values below the median determines which ones (Conover, Practical Nonparametric
+    Statistics, 3.2)."""
     found = {"median": statistics.median(values), "min": min(values), "max": max(values), "repeats": len(values)}
     away = round(0.98 * math.sqrt(len(values)))
     if len(values) >= 10:
@@ -127,19 +128,19 @@ def in_turn(measured, repeats):
 
 
 def spreads(rounds, figure=lambda value: value):
-    """{name: the spread of the name's figure over the rounds}."""
+    """Returns {name: the spread of the name's figure over the rounds}."""
     return {name: spread([figure(one[name]) for one in rounds]) for name in rounds[0]}
 
 
 def ratio(rounds, above, below, figure=lambda value: value):
-    """The spread of above ÷ below. Each quotient is taken within a round, because the speed of a shared machine
+    """Returns the spread of above ÷ below. Each quotient is taken within a round, because the speed of a shared machine
     drifts."""
     return spread([figure(r[above]) / figure(r[below]) for r in rounds])
 
 
 def confidence(found, digits=3):
-    """'0.512 (0.49 to 0.53)': the median with its 95 % confidence interval, or with the range if there are few
-    values."""
+    """Returns a text such as '0.512 (0.49 to 0.53)': the median with its 95 % confidence interval, or with the range if
+    there are few values."""
     low, high = found.get("median_95", (found["min"], found["max"]))
     return f"{found['median']:.{digits}g} ({low:.{digits}g} to {high:.{digits}g})"
 
@@ -154,8 +155,8 @@ def print_spreads(found, *keys):
 
 
 def processor_times():
-    """Three times in seconds: the work of all processors since the machine started; the work of this process and of its
-    children that were waited for; the clock."""
+    """Returns three times in seconds: the work of all processors since the machine started; the work of this process
+    and of its children that were waited for; the clock."""
     ticks = [int(word) for word in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:4]]
     return sum(ticks) / os.sysconf("SC_CLK_TCK"), sum(os.times()[:4]), time.monotonic()
 
@@ -217,8 +218,8 @@ def called(command, **environment):
 
 @contextlib.contextmanager
 def analyzers_of(bin_dir, *nodes):
-    """Context manager: starts an analyzer for one run for each (pool, socket, more arguments). Waits until the
-    analyzers end; kills them if the body fails."""
+    """Returns a context manager that starts an analyzer for one run for each (pool, socket, more arguments). It waits
+    until the analyzers end, and kills them if the body fails."""
     analyzers = [subprocess.Popen([bin_dir / "ringside-analyzer", f"--socket={socket}", f"--pool={pool}", "--once",
                                    "--durability=process", "--telemetry=off", *more]) for pool, socket, *more in nodes]
     try:
@@ -237,8 +238,8 @@ UNCALIBRATED = {**os.environ, "XDG_CACHE_HOME": "/nonexistent"}
 
 
 def ringside_run(bin_dir, work, *arguments, peaks=None):
-    """Makes one quiet `ringside run` with a fresh pool in `work`, which is removed afterwards. Returns the summary.
-    peaks: a dictionary to which the peak memory of each process is added."""
+    """Makes one quiet `ringside run` with a fresh pool in `work`, and removes the pool afterwards. Returns the summary.
+    Adds the peak memory of each process to the dictionary `peaks`."""
     summary = work / "summary.json"
     pool = work / "bench.pool"
     remove_pool(pool)
@@ -261,7 +262,7 @@ def run_program(bin_dir, pool, program, *arguments, env=UNCALIBRATED):
 
 
 def children_of(pid):
-    """{name: process id} of a process's children. The kernel lists children by the thread that started them."""
+    """Returns {name: process id} of a process's children. The kernel lists children by the thread that started them."""
     found = {}
     for listed in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
         with contextlib.suppress(OSError):
@@ -271,8 +272,8 @@ def children_of(pid):
 
 
 def note_peaks(processes, peaks):
-    """Raises peaks[name] to the current values of each {name: process id}: bytes that are resident in total (the kernel
-    keeps this peak), private, shared, and mapped from files."""
+    """Raises peaks[name] to the current values of each {name: process id}. The values are the bytes that are resident
+    in total (the kernel keeps this peak), private, shared, and mapped from files."""
     for name, pid in processes.items():
         with contextlib.suppress(OSError):
             status = pathlib.Path(f"/proc/{pid}/status").read_text()
@@ -289,7 +290,7 @@ def remove_pool(pool):
 
 
 def path_of(matrix):
-    """The matrix as it was given, or the path of the test data's graph with this name."""
+    """Returns the matrix as it was given, or the path of the test data's graph with this name."""
     graph = TEST_DATA / "graphs" / matrix
     return str(graph) if not pathlib.Path(matrix).exists() and graph.exists() else matrix
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs whose data are four times as large as the DRAM: libringside_memory, compared with mmap, umap, swap, zram and
-Michel's scheme.
+"""Compares libringside_memory with mmap, umap, swap, zram and Michel's scheme, for programs whose data are four times
+as large as the DRAM.
 
 Each program (bench/memory/) runs in its own memory cgroup. Far memory is a tmpfs file or a file on a disk. The kernel's
-schemes need a block device or a file system with cached pages, so on tmpfs they get ext4 or swap on a loop device over
-a tmpfs file; the libraries get the tmpfs folder itself. First, mmap's read-ahead and umap's page size are selected with
-one run for each value; then all schemes run in turn. For a scheme that cannot run, the result is "n/a" with the reason.
-The checksum of a program's result must be the same everywhere. bench/memory/README.md describes the pitfalls. Needs
-root. Writes JSON (see docs/inside/benchmarking.md)."""
+schemes need a block device or a file system with cached pages. So on tmpfs they get ext4 or swap on a loop device over
+a tmpfs file, but the libraries get the tmpfs folder itself. First, mmap's read-ahead and umap's page size are selected
+with one run for each value. Then all schemes run in turn. The result of a scheme that cannot run is "n/a" with the
+reason. The checksum of a program's result must be the same everywhere. bench/memory/README.md describes the pitfalls.
+Needs root. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import argparse
 import contextlib
@@ -55,7 +55,7 @@ HEAP = ("itemset",)  # allocates with malloc: only DRAM, swap and preloaded libr
 
 
 class Unavailable(Exception):
-    """Raised with the reason why a scheme has no figure."""
+    """Raised if a scheme has no figure. Its text is the reason."""
 
 
 def shell(*command):
@@ -88,8 +88,8 @@ class Group:
 
 @contextlib.contextmanager
 def loop_device(image, size_bytes, direct):
-    """A block device over a file. The file is first written completely, so that the measured group is not charged for
-    the file's pages."""
+    """A block device over a file. The whole file is written first, so that the measured group is not charged for the
+    file's pages."""
     with open(image, "wb") as file:
         for _ in range(size_bytes // MIB):
             file.write(bytes(MIB))
@@ -250,7 +250,7 @@ def schemes(bench):
 
 
 def refusal(bench, name, case):
-    """The reason why this scheme cannot run this case; None if it can."""
+    """Returns the reason why this scheme cannot run this case; None if it can."""
     if case in HEAP and name not in ("all_dram", "zram", "swap"):
         return "the program allocates with malloc; of the libraries, only `ringside-memory run` supports this"
     if bench.options.timing != "none" and name in ("mmap_default", "mmap_best", "zram", "swap"):
@@ -323,7 +323,7 @@ def measure_case(bench, case):
 def report(options):
     demand_cores(options.threads)
     if os.geteuid() != 0 or not (GROUPS / "memory.limit_in_bytes").exists():
-        sys.exit(f"memory.py: found no memory cgroup of version 1 in {GROUPS} or no root rights, expected both")
+        sys.exit(f"memory.py: found no root rights or no memory cgroup of version 1 in {GROUPS}, expected both")
     document = {"benchmark": "memory", "machine": machine_header(options.bin),
                 "workload": {"data": options.data, "dram": options.dram, "room_of_libraries_mib": options.room,
                              "far": options.far, "far_timing": options.timing, "threads": options.threads,
@@ -359,7 +359,7 @@ def report(options):
 def size(text):
     unit = {"K": 1 << 10, "M": MIB, "G": 1 << 30}.get(text[-1:], 0)
     if not unit or not text[:-1].isdigit():
-        raise argparse.ArgumentTypeError(f"found '{text}', expected a size as 256M or 1G")
+        raise argparse.ArgumentTypeError(f"found '{text}', expected a size such as 256M or 1G")
     return text
 
 
@@ -372,13 +372,13 @@ def main():
     parser.add_argument("--data", type=size, default="1G")
     parser.add_argument("--dram", type=size, default="256M", help="limit of the cgroup (default 256M)")
     parser.add_argument("--room", type=int, default=24,
-                        help="MiB of --dram that a library leaves to the program and to its own data")
+                        help="MiB of --dram that a library leaves for the program and for the library's own data")
     parser.add_argument("--far", choices=("tmpfs", "disk"), default="tmpfs")
     parser.add_argument("--disk-folder", default=tempfile.gettempdir())
     parser.add_argument("--timing", choices=("none", "optane"), default="none", help="timing of the emulated far memory")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--limit-s", type=float, default=180, help="seconds after which a run is stopped, without a figure")
+    parser.add_argument("--limit-s", type=float, default=180, help="stop a run after this many seconds; it then has no figure")
     parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
     parser.add_argument("--umap", type=pathlib.Path, default=pathlib.Path("libumap.so"), help="path of LLNL's libumap.so")
     parser.add_argument("--library", type=pathlib.Path, help="path of libringside_memory.so")

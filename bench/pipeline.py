@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The whole run, compared with the published simulation: the time of an iteration, the waiting time of producer and
+"""Compares the whole run with the published simulation: the time of an iteration, the waiting times of producer and
 analyzer, and the memory.
 
 Workload: PageRank on grid:SIDE, --passes P. Measured in turn, A B C D, D C B A, ..., after one warm-up of each:
@@ -80,12 +80,12 @@ class Bench:
         return in_turn(measured, self.options.repeats)
 
     def compare_with_keeping_nothing(self):
-        """Compares times that are nearly equal, and therefore measures many pairs of two successive runs."""
+        """Compares times that are nearly equal. Therefore it measures many pairs of two successive runs."""
         return in_turn({"elastic": lambda: self.ringside("--passes=1", *SHARED),
                         "dram_once": lambda: self.ringside("--passes=1", "--mode=dram")}, self.options.pairs)
 
     def peak_memory(self):
-        """The peak memory of each process in bytes: resident in total, and private (RssAnon)."""
+        """Returns the peak memory of each process in bytes: resident in total, and private (RssAnon)."""
         peaks = {}
         ringside_run(self.bin, self.work, f"--matrix={self.matrix}", "--iterations=30", "--durability=process",
                      "--producer-cores=0", "--analyzer-cores=1", peaks=peaks)
@@ -144,9 +144,9 @@ def measure(options, bench, document):
 
 
 def predicted_peak(rows, nonzeros):
-    """The peak memory, in bytes, of a producer of a grid, without its programs. First it has the matrix and the
-    solver's three vectors (scales and both contributions); later, when the entries are in bands, the vectors and the
-    two shared buffers."""
+    """Predicts the peak memory of a grid's producer in bytes, without its programs. First the producer has the matrix
+    and the solver's three vectors (scales and both contributions). Later, when the entries are in bands, it has the
+    vectors and the two shared buffers."""
     vector = 8 * rows
     return 3 * vector + max(8 * (rows + 1) + 4 * nonzeros, 2 * vector)
 

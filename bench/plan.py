@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How accurate are the predictions? Rounds of calibrate, plan and run, in turn, and published results: the pipeline,
-the competitions, and the placement of a stencil. --published-only predicts only the published ones and keeps the file's
-rounds.
+"""Measures how accurate the predictions are. Makes rounds of calibrate, plan and run, and also predicts published
+results: the pipeline, the competitions, and the placement of a stencil. With --published-only, it predicts only the
+published results, and keeps the rounds in the file.
 
 For each matrix in turn, a round measures the node again, plans the run, and makes these runs with fresh pools: with
 --cores auto, in every mode of a run's default split, and as planned. An error compares a run's total time with the plan
@@ -45,13 +45,13 @@ def mode_of(row):
 
 
 def cpus_of(node):
-    """The processors of a calibration, one per physical core; the text "0-2,4" gives [0, 1, 2, 4]."""
+    """Returns the processors of a calibration, one per physical core; the text "0-2,4" gives [0, 1, 2, 4]."""
     ranges = [part.split("-") for part in node["fingerprint"]["cpus"].split(",")]
     return [cpu for ends in ranges for cpu in range(int(ends[0]), int(ends[-1]) + 1)]
 
 
 def rows_to_run(predicted, cores):
-    """First all modes of a run's default split, and then the planned choice."""
+    """Returns first all modes of a run's default split, and then the planned choice."""
     analyzer = min(max(cores // 4, 1), 4)
     rows = [row for row in predicted["rows"]
             if row["analyzer_cores"] == analyzer and row["producer_cores"] == cores - analyzer]
@@ -70,14 +70,15 @@ def options_of(row, cpus):
 
 
 def published(bin_dir):
-    """All predictions of published measurements. Nothing is measured here, so other load does not affect them."""
+    """Returns all predictions of published measurements. Nothing is measured here, so other load does not affect
+    them."""
     others = subprocess.run([bin_dir / "bench_published", f"--node={PUBLISHED_NODE}"], check=True, capture_output=True,
                             text=True)
     return {"commit": machine_header(bin_dir)["commit"], "pipeline": published_pipeline(bin_dir), **json.loads(others.stdout)}
 
 
 def published_pipeline(bin_dir):
-    """The published pipeline of n = 4,000,000, planned from the published node."""
+    """Predicts the published pipeline of n = 4,000,000 from the figures of the published node."""
     found, took_s = plan(bin_dir, f"--node={PUBLISHED_NODE}", "--matrix=grid:2000", "--iterations=5000", "--passes=5")
     errors = {row["producer_cores"]: row["total_s"] / PUBLISHED[row["producer_cores"]] - 1 for row in found["rows"]}
     sizes = [abs(error) for error in errors.values()]
@@ -122,7 +123,7 @@ def one_round(options, work, matrix, iterations):
 
 
 def summed(rounds, matrices):
-    """The figures of each matrix and each mode over all rounds."""
+    """Returns the figures of each matrix and each mode over all rounds."""
     document = {}
     for matrix in matrices:
         found = [one[matrix] for one in rounds]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cost of a plug-in compared with Ringside's own reductions, and the effect on a run of a plug-in that crashes or
-hangs.
+"""Measures the cost of a plug-in compared with Ringside's own reductions, and how a plug-in that crashes or hangs
+affects a run.
 
-Compiles examples/reduction/l3.c and tests/plug_ins/faulty.c with `cc -O3`. Cost: bench_plug_in_cost. Faults: for each
-kind, --runs short runs with a plug-in that crashes (or hangs) from its first step on. The script counts the lost
-iterates, and measures the producer's idle time. Writes JSON (see docs/inside/benchmarking.md)."""
+Compiles examples/reduction/l3.c and tests/plug_ins/faulty.c with `cc -O3`. bench_plug_in_cost measures the cost. For
+each kind of fault, the script makes --runs short runs with a plug-in that crashes (or hangs) from its first step on. It
+counts the lost iterates, and measures the producer's idle time. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ def compiled(work, name, source):
 
 
 def faulty_runs(options, work, library, what):
-    """The lost iterates and the producer's idle seconds, over all runs."""
+    """Returns the lost iterates and the producer's idle seconds over all runs."""
     lost, idle, named = 0, [], 0
     pool, summary = work / "run.pool", work / "run.json"
     for run in range(options.runs):

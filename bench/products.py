@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""One iterate of Ringside, compared with the sparse matrix-vector products of other libraries.
+"""Compares one iterate of Ringside with the sparse matrix-vector products of other libraries.
 
 Measured in turn, A B C D, D C B A, ..., on the same pinned cores, each in its own process (bench/products/):
   ringside    a whole PageRank iterate: product, dangling mass, the change in two norms, the next contributions
@@ -79,7 +79,7 @@ def installed(bin_dir):
 
 
 def path_of(matrix):
-    """The file of a graph with this name; None if it is missing."""
+    """Returns the file of a graph with this name; None if it is missing."""
     if matrix not in GRAPHS:
         return matrix
     path = TEST_DATA / "graphs" / GRAPHS[matrix]
@@ -87,7 +87,7 @@ def path_of(matrix):
 
 
 def cached(bin_dir, matrix, work):
-    """A binary cache of the matrix, so that not every program parses or generates it."""
+    """Returns a binary cache of the matrix, so that not every program needs to parse or generate the matrix."""
     folder = pathlib.Path(tempfile.mkdtemp(dir=work))
     subprocess.run([bin_dir / "ringside", "cache", matrix, f"--cache-dir={folder}"], check=True, stdout=subprocess.DEVNULL)
     return next(folder.glob("*.rsm"))

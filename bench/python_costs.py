@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The time that the Python package takes, compared with the C++ interface, and the delay until a reader in Python has a
-step.
+"""Measures the time that the Python package takes, compared with the C++ interface, and the delay until a reader in
+Python has a step.
 
 Publishing: the same loop in Python and in C++ (bench_publishing), in turn, under `ringside run` with one core per side.
 The cost of a step is the time of the claim, of getting the array, and of the publish; writing x does not count. Between
@@ -13,9 +13,10 @@ the more a step costs in both languages. Ways:
   python_empty     the same statements as python, with a Python object that does not hand off anything: the cost of the
                    interpreter itself in the same state of the caches
   cpp              ringside.hpp
-Reading: a pool of 8 slots of --megabytes: opening the pool; holding the newest step and getting its array, unverified
-and verified; and, for comparison, one sum over the array. The pool's pages are in memory. Needs an interpreter with
-NumPy (Debian: /usr/bin/python3). Writes JSON (see docs/inside/benchmarking.md)."""
+Reading: from a pool of 8 slots of --megabytes, whose pages are in memory. The script measures how long it takes to open
+the pool, and to hold the newest step and get its array, unverified and verified. One sum over the array is measured for
+comparison. Needs an interpreter with NumPy (Debian: /usr/bin/python3). Writes JSON (see
+docs/inside/benchmarking.md)."""
 
 import functools
 import json
@@ -50,7 +51,7 @@ class EmptyStep:
 
 
 def publish_in_python(way, file, rows, steps, pace_us, megabytes):
-    """The same loop as in bench_publishing."""
+    """Runs the same loop as bench_publishing."""
     import numpy
     import ringside
 
@@ -79,7 +80,7 @@ def publish_in_python(way, file, rows, steps, pace_us, megabytes):
 
 
 def publishing(options, work, rows, megabytes, way):
-    """The median cost of a step in microseconds, without the first tenth of the steps."""
+    """Returns the median cost of a step in microseconds, without the first tenth of the steps."""
     pool, file = work / "bench.pool", work / "costs.json"
     numbers = [file, rows, options.steps, rows * options.pace_ns // 1000, megabytes]
     program = [options.bin / "bench_publishing"] if way == "cpp" else [sys.executable, __file__, f"--loop={way}"]
@@ -143,7 +144,7 @@ def main():
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000],
                         help="rows of x (default 10000 100000 1000000: 80 kB to 8 MB)")
     parser.add_argument("--steps", type=int, default=200, help="steps of each run (default 200)")
-    parser.add_argument("--pace-ns", type=int, default=8, help="time of the computation between two steps, per row (default 8)")
+    parser.add_argument("--pace-ns", type=int, default=8, help="time to compute between two steps, per row (default 8)")
     parser.add_argument("--read-megabytes", type=int, default=64,
                         help="data to read between two steps, in one more run with the most rows (default 64)")
     parser.add_argument("--megabytes", type=int, default=32, help="size of a slot (default 32)")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The time of `run.publish`, the one line that keeps an array, compared with common alternatives; and what remains after
-kill -9.
+"""Compares `run.publish`, the one line that keeps an array, with common alternatives: the time that it takes, and what
+remains after kill -9.
 
 Cost: a script has a new array of --entries doubles in each step, and saves it with each method in turn, in a folder on
 --pool-dir. `copy` is np.copyto into the script's own memory, which is the minimum for every method. The alternatives
@@ -176,7 +176,7 @@ def has(way):
 
 
 def pause(x):
-    """The solver's work: reads x and overwrites all of it."""
+    """Does the work of a solver: reads x and overwrites all of it."""
     until = time.perf_counter() + PACE_S
     x += 1.0
     while time.perf_counter() < until:
@@ -184,7 +184,7 @@ def pause(x):
 
 
 def cost_ms(way, folder, entries, steps):
-    """The median cost of a step in milliseconds, without the first tenth of the steps."""
+    """Returns the median cost of a step in milliseconds, without the first tenth of the steps."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     x = np.zeros(entries)
@@ -200,7 +200,7 @@ def cost_ms(way, folder, entries, steps):
 
 
 def small_us(options, work, way):
-    """The median time, in microseconds, to copy and publish a step of 10 doubles."""
+    """Returns the median time in microseconds to copy and publish a step of 10 doubles."""
     pool, file = work / "small.pool", work / "costs.json"
     program = [options.bin / "bench_publishing"] if way == "cpp" else [sys.executable, __file__, "--loop=small"]
     run_program(options.bin, pool, [*program, file, 10, 2000, 100, 0])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The time to publish a nested structure of many arrays, compared with one array that has the same entries.
+"""Measures the time to publish a nested structure of many arrays, compared with one array that has the same entries.
 
 The same program runs under `ringside run` with each of these structures in turn. Each step times the call of
 run.publish (the claim, the copy and the publish). Between two steps, the program computes for --pace-ms, so that a
@@ -10,7 +10,7 @@ buffer is always free. The variables are always states, because packed ones are 
   many      ten times as many arrays, with the same total of entries
   small     --arrays arrays of 8 entries: the cost of the structure alone
   memcpy    numpy.copyto of the one array to other memory, without a hand-off
-Reading: step.tree() of `nested`, held and not verified, and one array of the same pool.
+Reading: the script times step.tree() of `nested`, held and not verified, and one array of the same pool.
 Needs the interpreter for which the package was built (Debian: /usr/bin/python3). Writes JSON (see
 docs/inside/benchmarking.md)."""
 
@@ -60,8 +60,8 @@ def publish(way, file, entries, arrays, steps, pace_ms):
 
 
 def publishing(options, work, way, read=None):
-    """The median time of a step in milliseconds. The first three steps do not count, because they touch their pages for
-    the first time."""
+    """Returns the median time of a step in milliseconds. The first three steps do not count, because they touch their
+    pages for the first time."""
     pool, file = work / "bench.pool", work / "costs.json"
     run_program(options.bin, pool, [sys.executable, __file__, f"--loop={way}", file, options.entries, options.arrays,
                                     options.steps, options.pace_ms], "--slots=4")
@@ -72,7 +72,7 @@ def publishing(options, work, way, read=None):
 
 
 def reading(found, repeats, pool):
-    """Adds to `found` the time of getting the structure of a held step."""
+    """Measures the time to get the structure of a held step, and adds it to `found`."""
     import ringside
 
     with ringside.open(str(pool))[-1] as step:
@@ -99,7 +99,7 @@ def main():
     parser.add_argument("--entries", type=int, default=10_000_000, help="entries of a state (default 10000000: 80 MB)")
     parser.add_argument("--arrays", type=int, default=1000, help="arrays of the nested state (default 1000)")
     parser.add_argument("--steps", type=int, default=15, help="steps of each run (default 15)")
-    parser.add_argument("--pace-ms", type=int, default=80, help="time of the computation between two steps (default 80)")
+    parser.add_argument("--pace-ms", type=int, default=80, help="time to compute between two steps (default 80)")
     add_loop(parser, WAYS)
     options = parser.parse_args()
     if options.loop:

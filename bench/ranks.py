@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The time that keeping each step of a solver of several MPI ranks takes, and the network traffic between nodes.
+"""Measures how much time it takes to keep each step of a solver with several MPI ranks, and the network traffic between
+nodes.
 
-Weak scaling: bench_ranks with 1, 2 and 4 ranks of equal blocks that keep each step, compared in turn with the same
-ranks on the same cores without keeping; and one process with libringside, compared in the same way. On a machine with
-two cores, the ranks share one core, and the analyzer has the other one. Network: two nodes (two analyzers on this
-machine) whose ranks communicate by TCP over the loopback device; counts the device's bytes per step with and without
-keeping. Writes JSON (see docs/inside/benchmarking.md)."""
+Weak scaling: bench_ranks runs with 1, 2 and 4 ranks of equal blocks that keep each step. It is compared in turn with
+the same ranks on the same cores that keep nothing. One process with libringside is compared in the same way. On a
+machine with two cores, the ranks share one core, and the analyzer has the other one. Network: the ranks of two nodes
+(two analyzers on this machine) communicate by TCP over the loopback device. The script counts the device's bytes per
+step with and without keeping. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import json
 import os
@@ -51,7 +52,7 @@ def loopback_bytes():
 
 
 def network(options, work):
-    """The bytes per step and node, for two ranks, each of which is a node with its own analyzer."""
+    """Returns the bytes per step and node for two ranks. Each rank is a node with its own analyzer."""
     tcp = {"OMPI_MCA_btl": "self,tcp", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl_tcp_if_include": "lo"}
     shape = (100, 50, 1, options.network_steps)
     program = options.bin / "bench_ranks"

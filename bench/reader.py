@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The waiting times of a reader in Python while an analyzer runs, and whether the reader copies.
+"""Measures how long a reader in Python waits while an analyzer runs, and checks whether the reader copies.
 
 A program publishes a step of --megabytes every --pace-ms under `ringside run`, with one core per side; the reader runs
-on the producer's core, which is idle between two steps. Measured: opening the pool; holding the newest step, getting
-its array and releasing it; the same with verification. The latter is compared with one read of the same bytes by a loop
-of loads (bench_read), with only the hashes of the chunks, and with NumPy's sum: from memory, from the caches, and in a
-mapping whose pages are touched for the first time. Copied bytes: the process's reads by system calls, and its private
-memory, while it views all steps; and each array's address, which must be in the mapping of the pool. Writes JSON (see
-docs/inside/benchmarking.md)."""
+on the producer's core, which is idle between two steps. The script measures how long it takes to open the pool, and to
+hold the newest step, get its array and release it, with and without verification. Verification is compared with one
+read of the same bytes by a loop of loads (bench_read), with only the hashes of the chunks, and with NumPy's sum. The
+bytes come from memory, from the caches, or from a mapping whose pages are touched for the first time. To find copies,
+the script records the reads by system calls and the private memory while the process views all steps. It also checks
+that each array's address is in the mapping of the pool. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import argparse
 import contextlib
@@ -40,7 +40,7 @@ def publish_steps(rows, pace_s):
 
 @contextlib.contextmanager
 def publisher(options, work):
-    """Context manager: starts a run, and gives the pool of this run."""
+    """Returns a context manager that starts a run and gives the pool of this run."""
     pool = work / "bench.pool"
     remove_pool(pool)
     command = [options.bin / "ringside", "run", "--quiet", "--durability=process", f"--pool={pool}", f"--slots={SLOTS}",
@@ -69,7 +69,7 @@ def rows_of(options):
 
 
 def mapping_of(address):
-    """The file that this process has mapped at the address."""
+    """Returns the file that this process has mapped at the address."""
     for line in pathlib.Path("/proc/self/maps").read_text().splitlines():
         begin, end = (int(word, 16) for word in line.split(" ", 1)[0].split("-"))
         if begin <= address < end:
@@ -82,7 +82,7 @@ def number_in(file, key):
 
 
 def used():
-    """The bytes that this process has read with system calls, and its private memory."""
+    """Returns the bytes that this process has read with system calls, and its private memory."""
     return {"read_by_system_calls": number_in("/proc/self/io", "rchar"),
             "private_memory": 1024 * number_in("/proc/self/status", "RssAnon")}
 
@@ -109,10 +109,10 @@ def look_for_copies(path):
 
 
 def verifying(path, library, repeats, newest_only):
-    """Milliseconds per step, in rounds. newest_only: the same step is read repeatedly, from the caches as far as it
-    fits into them. Otherwise all kept steps except the oldest are read in turn, which is 7 times as much memory, so
-    that each step comes from memory. The mapping's pages were touched before, except in the methods `untouched`, which
-    map the pool again."""
+    """Returns milliseconds per step, in rounds. With newest_only, the same step is read repeatedly, from the caches as
+    far as it fits into them. Otherwise all kept steps except the oldest are read in turn. This is 7 times as much
+    memory, so that each step comes from memory. The mapping's pages were touched before, except in the methods
+    `untouched`, which map the pool again."""
     import ringside
     pool = ringside.open(path)
     nbytes = pool.variables["x"].shape[0] * 8

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Is this build as fast as an earlier one? Makes whole runs of both in turn, with the same matrices.
+"""Compares the speed of this build with that of an earlier one. Makes whole runs of both in turn, with the same
+matrices.
 
 --before gives the folder of the other build's programs. Each pair is two runs with a fresh pool; ratios are taken
 within a pair. Both must end with the same change and the same reductions of the last iterate, bit for bit, unless
@@ -21,14 +22,15 @@ def version_of(bin_dir):
 
 
 def build_of(bin_dir):
-    """The build of the programs in the folder: their version, and the commit of the checkout that contains the
+    """Returns the build of the programs in the folder: their version, and the commit of the checkout that contains the
     folder."""
     commit = subprocess.run(["git", "-C", bin_dir, "describe", "--always", "--dirty"], capture_output=True, text=True)
     return {"version": version_of(bin_dir), "commit": commit.stdout.strip() or "unknown"}
 
 
 def last_of(summary):
-    """The values that identify a run's last iterate, without the results by name, which release 0.2 does not have."""
+    """Returns the values that identify a run's last iterate. It leaves out the results by name, because release 0.2
+    does not have them."""
     last = {key: value for key, value in summary["last"].items() if key != "results"}
     return {key: summary[key] for key in ("iterations", "residual_l1", "residual_linf")} | {"last": last}
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How large may a problem be: do a hundred million rows fit into a given memory, and is the time at most proportional
-to the rows?
+"""Checks how large a problem may be: whether a hundred million rows fit into a given memory, and whether the time is at
+most proportional to the rows.
 
   growth   one PageRank iterate of grid:1000, 2000, 4000, 10000, measured in turn in separate processes
            (bench/products/), in nanoseconds per row and per nonzero; ratios to the first and to the second size are taken
@@ -60,8 +60,8 @@ def run(bin_dir, work, matrix, mode, iterations):
 
 
 def peak_in_all(producer, analyzer):
-    """The peak of both processes together. A producer's shared memory consists of the buffers; an analyzer's also
-    includes its pool, if the pool is on a tmpfs."""
+    """Returns the peak of both processes together. A producer's shared memory consists of the buffers. An analyzer's
+    shared memory also includes its pool if the pool is on a tmpfs."""
     return producer["VmHWM"] + analyzer["VmHWM"] - min(producer["RssShmem"], analyzer["RssShmem"])
 
 

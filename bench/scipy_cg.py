@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The time that keeping every iterate of scipy.sparse.linalg.cg takes.
+"""Measures how much time it takes to keep every iterate of scipy.sparse.linalg.cg.
 
 The matrix has a million rows: the five-point Laplacian of a square, or the 7- or 27-point one of a cube. Each turn is a
 process under `ringside run`, with the solver on core 0 and the analyzer on core 1. In this process, bursts of cg
@@ -30,7 +30,7 @@ STREAMING = {"GLIBC_TUNABLES": "glibc.cpu.x86_non_temporal_threshold=0x100000"}
 
 
 def laplacian(stencil):
-    """A Laplacian with 1,000,000 rows, each with at most `stencil` nonzeros."""
+    """Returns a Laplacian with 1,000,000 rows, each with at most `stencil` nonzeros."""
     import scipy.sparse as sparse
     side = 1000 if stencil == 5 else 100
     line, one = sparse.diags([-1.0, 2.0, -1.0], [-1, 0, 1], shape=(side, side)), sparse.identity(side)
@@ -45,7 +45,7 @@ def laplacian(stencil):
 
 
 class TimedProducts:
-    """The matrix as an operator that records its multiplications."""
+    """The matrix as an operator that records the time of each multiplication."""
 
     def __init__(self, A):
         from scipy.sparse.linalg import LinearOperator
@@ -67,7 +67,7 @@ class TimedProducts:
 
 
 def loop(A, b, iterations, run=None):
-    """cg without a tolerance. x_k is computed directly in the array that keeps it."""
+    """Runs cg without a tolerance, and computes x_k directly in the array that keeps it."""
     import numpy as np
     x, other, r, rho = np.zeros_like(b), np.empty_like(b), b.copy(), 0.0
     for k in range(1, iterations + 1):

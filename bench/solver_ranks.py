@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""PageRank as several MPI ranks with one thread each, compared with one process that has the same number of threads on
-the same cores.
+"""Compares PageRank as several MPI ranks of one thread each with one process that has the same number of threads on the
+same cores.
 
-Runs of both kinds take turns. Each run reports the time of its iterations, without the times of the start and of
-loading. Only the last iterate is published, so that the analyzer, which shares the cores, sleeps until then. Writes
-JSON (see docs/inside/benchmarking.md)."""
+Runs of both kinds take turns. Each run reports the time of its iterations, without the time that it takes to start and
+to load the matrix. Only the last iterate is published, so that the analyzer, which shares the cores, sleeps until then.
+Writes JSON (see docs/inside/benchmarking.md)."""
 
 import functools
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Is `ringside experiment stream` as fast as a plain STREAM? Both are measured in turn, with the same arrays, threads
-and repeats.
+"""Compares the rates of `ringside experiment stream` with those of a plain STREAM. Both are measured in turn, with the
+same arrays, threads and repeats.
 
 tests/reference/plain_stream.cpp implements STREAM as its published definition describes it. The compared values are the
 best rates (of the shortest repeat except the first), with plain stores in DRAM; ratios are taken within a round. Writes
@@ -27,7 +27,7 @@ def plain(options, threads):
 
 
 def ours(options, threads):
-    """{loop: GB/s} of the experiment. Includes the rates with non-temporal stores."""
+    """Returns {loop: GB/s} of the experiment. Includes the rates with non-temporal stores."""
     done = subprocess.run([options.bin / "ringside", "experiment", "stream", "--json", f"--threads={threads}",
                            f"--bytes={BYTES}", f"--repeats={options.repeats}"], check=True, capture_output=True)
     rows = [row for row in json.loads(done.stdout)["tables"]["rates"]["rows"] if row["memory"] == "dram"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much followers slow a run, and the delay until a step is visible.
+"""Measures how much followers slow a run, and how long it takes until a step is visible.
 
   cost         whole runs in interleaved pairs: journal and telemetry on (the default), and both off. The ratio is of total_s,
                pair by pair, because a shared machine drifts.

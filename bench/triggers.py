@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The time that triggers take, and whether a run with a NaN keeps the steps before the NaN.
+"""Measures the time that triggers take, and checks that a run with a NaN keeps the steps before the NaN.
 
-Cost: bench_trigger_cost. NaN: --runs runs of a solver that puts one NaN into a random entry at a random step and
-continues, with --on-non-finite freeze,stop. Counts the runs in which the ring holds the NaN and the K - 1 finite
-iterates before it, bit for bit, and the steps that the solver published after the NaN. Needs the package ringside
-(PYTHONPATH=build/release/python) and NumPy. Writes JSON (see docs/inside/benchmarking.md)."""
+Cost: bench_trigger_cost. NaN: in each of --runs runs with --on-non-finite freeze,stop, a solver puts one NaN into a
+random entry at a random step and continues. The script counts the runs in which the ring holds the NaN and the K - 1
+finite iterates before it, bit for bit. It also counts the steps that the solver published after the NaN. Needs the
+package ringside (PYTHONPATH=build/release/python) and NumPy. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def entries_of(step, entries):
 
 
 def solve(entries, bad_step, bad_entry):
-    """The solver, below `ringside run`: publishes until it is stopped, and prints its last step."""
+    """Runs as the solver below `ringside run`: publishes until it is stopped, and prints its last step."""
     import numpy as np
     import ringside
     published = 0
@@ -43,7 +43,7 @@ def solve(entries, bad_step, bad_entry):
 
 
 def kept_and_finite(pool_file, bad_step, slots, entries):
-    """Whether the ring holds the step with the NaN, and the K - 1 steps before it with the published bits."""
+    """Returns whether the ring holds the step with the NaN, and the K - 1 steps before it with the published bits."""
     import numpy as np
     import ringside
     pool = ringside.open(pool_file)

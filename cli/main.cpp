@@ -58,7 +58,7 @@ constexpr std::array kSubcommands = {
     Subcommand{{"verify", "POOL", "check every hash, and name damaged slots and chunks"}, verify_command},
     Subcommand{{"replay", "POOL", "reduce the kept iterates again, and compare with the recorded results"},
                replay_command},
-    Subcommand{{"analyze", "POOL FILE.py", "run your functions over the steps that a pool keeps, or during a run"},
+    Subcommand{{"analyze", "POOL FILE.py", "run your functions on the steps that a pool keeps, or during a run"},
                nullptr,
                "ringside-analyses"},
     Subcommand{{"export", "POOL --output FILE",

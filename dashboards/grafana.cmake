@@ -77,12 +77,12 @@ set(words [=[
         ]]=])
 set(per_step "/ rate(@steps_committed_total)")
 
-panel(1 stat "Analyzer" "1 while it is heard." "0 0 4 4" short "${words}" ": @analyzer_up")
+panel(1 stat "Analyzer" "1 while the analyzer sends messages." "0 0 4 4" short "${words}" ": @analyzer_up")
 panel(2 stat "Iteration" "The solver's index of the newest committed iterate." "4 0 4 4" short "" ": @iteration")
 panel(3 stat "Change L1" "" "8 0 4 4" sci "" ": @residual_l1")
 panel(4 stat "Steps committed and persisted" "" "12 0 6 4" short ""
   "committed: @steps_committed_total" "persisted: @steps_persisted_total")
-panel(5 stat "Ring" "Slots, and how many committed steps are not persisted." "18 0 6 4" short "" "slots: @ring_slots"
+panel(5 stat "Ring" "The number of slots, and of committed steps that are not persisted." "18 0 6 4" short "" "slots: @ring_slots"
   "not persisted: @steps_committed_total - @steps_persisted_total and @run_persists == 1")
 panel(6 timeseries "Change" "Norms of the change, as the solver computed them." "0 4 12 8" sci "${logarithmic}"
   "L1: @residual_l1" "L∞: @residual_linf")
@@ -101,7 +101,7 @@ panel(10 timeseries "Hand-off" "From publishing a step to the analyzer's first c
   "p50: histogram_quantile(0.5, rate(@hand_off_seconds_bucket))"
   "p90: histogram_quantile(0.9, rate(@hand_off_seconds_bucket))"
   "p99: histogram_quantile(0.99, rate(@hand_off_seconds_bucket))")
-panel(11 timeseries "Transfer" "Bytes copied into the ring a second; while copying." "12 20 12 8" Bps "${from_0}"
+panel(11 timeseries "Transfer" "Bytes copied into the ring per second, over all time and while copying." "12 20 12 8" Bps "${from_0}"
   "over all: rate(@transferred_bytes_total)"
   "while copying: rate(@transferred_bytes_total) / rate(@transfer_seconds_total)")
 panel(13 timeseries "Results" "The chosen results of the newest step, by their full names." "0 28 24 8" sci "${linear}"

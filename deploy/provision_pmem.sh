@@ -29,7 +29,7 @@ again at any time. Exit status: 0 done, or already in place; 2 usage; 3 the syst
 data.
   --region REGION       region to use (default: the only one)
   --file-system TYPE    ext4 (default) or xfs
-  --mount-point DIR     where it is mounted (default $mount_point)
+  --mount-point DIR     folder where it is mounted (default $mount_point)
   --owner USER:GROUP    owner of the mounted folder (default $owner)
   --yes                 run the commands (without this option, they are only shown)
 TEXT
@@ -94,7 +94,7 @@ choose_region() {
   local each text=
   mapfile -t found < <(regions)
   ((${#found[@]} > 0)) || fail 3 "found no region of persistent memory in /sys/bus/nd/devices, expected one;" \
-    "'ndctl list --regions --idle' shows what the firmware offers (DRAM can stand in for a trial: memmap=SIZE!START)"
+    "'ndctl list --regions --idle' shows what the firmware offers (for a trial: DRAM, with memmap=SIZE!START)"
   for each in "${found[@]}"; do text+=" $each ($(mib "$(read_attribute "$nd/$each/size")"))"; done
   if [[ -z $region ]]; then
     ((${#found[@]} == 1)) || fail 2 "found ${#found[@]} regions, expected --region with one of:$text"
@@ -112,8 +112,8 @@ choose_namespace() {
   for path in "$nd/namespace${region#region}".*; do
     if [[ -e $path && $(read_attribute "$path/size") != 0 ]]; then found+=("${path##*/}"); fi
   done
-  ((${#found[@]} <= 1)) || fail 3 "$region holds ${#found[@]} namespaces (${found[*]}), expected at most one; nothing is" \
-    "changed while they are there, 'ndctl destroy-namespace --force NAMESPACE' destroys one and what it holds"
+  ((${#found[@]} <= 1)) || fail 3 "$region holds ${#found[@]} namespaces (${found[*]}), expected at most one, so" \
+    "nothing was changed; 'ndctl destroy-namespace --force NAMESPACE' destroys a namespace and its data"
   namespace=${found[0]:-}
   [[ -z $namespace ]] || return 0
   hidden=$(read_attribute "$nd/$region/available_size")
@@ -129,7 +129,7 @@ find_device() {
   path=$(compgen -G "$nd/${holder:-$namespace}/block/*") ||
     fail 3 "$namespace is disabled; 'ndctl enable-namespace $namespace' enables it"
   device=/dev/${path##*/}
-  [[ -e $root$device ]] || fail 3 "$device is missing, though $namespace is enabled; udev or devtmpfs makes it"
+  [[ -e $root$device ]] || fail 3 "$device is missing, though $namespace is enabled; udev or devtmpfs should make it"
   identity=$(read_attribute "$nd/${holder:-$namespace}/uuid")
   identity="$namespace ${identity:-$(read_attribute "$nd/$namespace/size")}"
 }
@@ -351,7 +351,7 @@ mount_it() {
 
 give_to_owner() {
   if [[ $is_mounted == yes && $(stat -c '%U:%G %a' "$root$mount_point") == "$owner 700" ]]; then
-    in_place "$mount_point is $owner's alone"
+    in_place "$mount_point belongs to $owner, and no other user has access"
   else
     act chown "$owner" "$mount_point"
     act chmod 0700 "$mount_point"
@@ -369,8 +369,8 @@ check_dax() {
   if [[ $found == *'"dax": true'* ]]; then
     echo "  ringside doctor: stores persist in place"
   else
-    fail 3 "'ringside doctor $mount_point' does not find that stores persist in place there, though it is mounted with" \
-      "dax=always; it prints the reason"
+    fail 3 "$mount_point is mounted with dax=always, but 'ringside doctor $mount_point' reports that stores do not" \
+      "persist in place there; run it to see the reason"
   fi
 }
 

@@ -37,7 +37,7 @@ stage "PageRank on a grid of 1,000,000 rows, every iterate kept in a persistent 
   --pool "$work/grid.pool" --overwrite --summary "$work/grid.json"
 "$root/build/release/bin/ringside" info "$work/grid.pool"
 
-stage "the packages everything rests on"
+stage "the packages that most others depend on"
 "$root/examples/package_graph/run.sh" "$work/package_graph"
 
 stage "done"

@@ -12,29 +12,29 @@ name=${0##*/}  # as installed: ringside-start-node
 
 usage() {
   cat <<TEXT
-usage: $name start  [OPTION...] [-- PRODUCER-OPTION...]   the analyzer, and with --job or PRODUCER-OPTION a producer
-       $name run    [OPTION...] [-- PRODUCER-OPTION...]   both until the producer ends: for batch jobs
-       $name run --per-node [OPTION...] -- PROGRAM        as one rank of an MPI job: mpirun or srun starts it for each rank
-       $name status [--runtime DIR]                       what runs, and whether it answers
+usage: $name start  [OPTION...] [-- PRODUCER-OPTION...]   starts the analyzer; with --job or PRODUCER-OPTION, also a producer
+       $name run    [OPTION...] [-- PRODUCER-OPTION...]   runs both until the producer ends (for batch jobs)
+       $name run --per-node [OPTION...] -- PROGRAM        runs one rank of an MPI job, under mpirun or srun
+       $name status [--runtime DIR]                       shows what runs, and whether it answers
        $name stop   [--runtime DIR] [--timeout S] [--force]   ends the producer, then the analyzer
   --job FILE.toml          the producer's options (keys: the options of ringside-producer)
   --config FILE.toml       the analyzer's options (keys: the options of ringside-analyzer)
   --pool FILE              the analyzer's --pool
-  --analyzer OPTION        another option of the analyzer, such as --analyzer --slots=16; may be repeated
+  --analyzer OPTION        another option for the analyzer, such as --analyzer --slots=16; may be repeated
   --analyzer-cores LIST    cores such as 0-3,8; give both lists or neither (default: chosen among the cores that this
                            process may use, as 'ringside doctor' shows)
-  --producer-cores LIST    cores of the producer; the same form
+  --producer-cores LIST    cores of the producer, in the same form
   --per-node               run: PROGRAM links libringside_mpi; on each node, the first rank starts the node's analyzer (by
                            'ringside run --per-node'). Accepts only --pool (%h is the node's name), --analyzer and both lists
                            of cores
-  --restarts N             run: analyzers that may be started in place of killed ones (default 3; 0: none)
+  --restarts N             run: how many analyzers may be started in place of killed ones (default 3)
   --runtime DIR            folder of socket, locks and logs, which only this user may access (default: one folder per user
                            and Slurm job, in XDG_RUNTIME_DIR, TMPDIR or /tmp)
   --log-dir DIR            folder of analyzer.log and producer.log (default: the --runtime folder)
   --timeout S              most seconds to wait for a start, an answer or an end (default 60)
   --force                  stop: kill processes that have not ended after --timeout
 A producer continues from the newest iterate in the pool (--resume), unless PRODUCER-OPTION has --overwrite. SIGTERM,
-SIGINT and SIGHUP end 'run' cleanly: run it again, and it continues from there. Exit status: 0 done; 2 usage; 3 the system
+SIGINT and SIGHUP end 'run' cleanly; the next 'run' continues from there. Exit status: 0 done; 2 usage; 3 the system
 lacks something, or nothing runs; 4 a process died or does not answer; otherwise the program's own; 130 stopped.
 TEXT
 }

@@ -20,8 +20,8 @@ usage() {
 usage: test_on.sh SUITE [--wheels FOLDER] [--mirror URL] [--folder FOLDER]     (as root)
   SUITE             bookworm, trixie, noble, or another release that debootstrap can make
   --wheels FOLDER   test the files that deploy/wheels.sh made there, in the chroot SUITE-wheels, instead of all other tests
-  --mirror URL      where its packages come from (default: the mirror of this system's own sources)
-  --folder FOLDER   where the chroot SUITE is made, once, and kept (default: ringside/chroots in the user's cache folder)
+  --mirror URL      mirror from which the chroot gets its packages (default: the mirror in this system's sources)
+  --folder FOLDER   folder of the chroot SUITE, made once and kept (default: ringside/chroots in the user's cache folder)
 Tests on real matrices use the folder that RINGSIDE_TEST_DATA names, if there is one.
 TEXT
 }
@@ -59,7 +59,7 @@ if ((EUID != 0)); then
   refuse "debootstrap and chroot need root: run sudo $0 ${arguments[*]} (the tests themselves run as an ordinary user)"
 fi
 if [[ -n $wheels ]] && ! compgen -G "$wheels/ringside_insitu-*.whl" >/dev/null; then
-  refuse "--wheels: found no ringside_insitu-*.whl in $wheels, expected what deploy/wheels.sh makes"
+  refuse "--wheels: found no ringside_insitu-*.whl in $wheels, expected the wheels that deploy/wheels.sh makes"
 fi
 system=$suite${wheels:+-wheels}  # the name of the chroot
 for tool in debootstrap unshare git; do

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A reader in Python: prints each step as the analyzer commits it. What it looks at is a verified copy;
+"""A reader in Python that prints each step as soon as the analyzer commits it. It reads a verified copy of the step;
 `follow(copy=False)` gives the arrays in place, in the pool, while it holds the step.
 
-    python3 follow.py heat.pool        # ends when no step has come for 10 s; follow.py POOL SECONDS for another time
+    python3 follow.py heat.pool        # ends after 10 s without a step; for another time: follow.py POOL SECONDS
 """
 
 import contextlib

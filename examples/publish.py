@@ -2,7 +2,8 @@
 """A solver in Python that keeps every step. With the package `ringside` installed, in any folder:
     RINGSIDE_POOL=heat.pool python3 publish.py 2000
     RINGSIDE_POOL=heat.pool python3 publish.py 3000       # continues
-The solver is explicit heat conduction on a rod. It has its own array x; the lines with "run" are what it adds.
+The solver is explicit heat conduction on a rod. It has its own array x. Only the lines with "run" are added to keep
+each step.
 """
 
 import sys

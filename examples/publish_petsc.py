@@ -2,9 +2,9 @@
 """A solver of PETSc that keeps every iterate, through petsc4py. With the package `ringside` installed, in any folder:
     ringside run --pool rod.pool -- python3 publish_petsc.py 2000
     ringside run --pool rod.pool --resume -- python3 publish_petsc.py 3000
-The solver is Richardson's iteration with Jacobi's preconditioner, for the temperatures of a rod at rest. It is stationary:
-an iterate depends on the one before only, so a resumed run has the bits of an undisturbed one. A Krylov method begins anew
-from the kept iterate. The lines with "run" are what the solver adds.
+The solver is Richardson's iteration with Jacobi's preconditioner, for the temperatures of a rod at rest. This method
+is stationary: each iterate depends only on the previous one, so a resumed run gives the same bits as an uninterrupted
+run. A Krylov method would start again from the kept iterate. Only the lines with "run" are added to keep each iterate.
 """
 
 import sys

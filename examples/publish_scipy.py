@@ -2,8 +2,9 @@
 """A solver of SciPy that keeps every step. With the package `ringside` installed, in any folder:
     RINGSIDE_POOL=diffusion.pool python3 publish_scipy.py 20
     RINGSIDE_POOL=diffusion.pool python3 publish_scipy.py 20       # continues
-The solver integrates the diffusion and decay of a substance in a tube until a time. ringside.scipy.solve_ivp takes the place of SciPy's,
-with the same arguments and the same result. Killed and resumed, it has the bits of a run that was not disturbed.
+The solver integrates the diffusion and decay of a substance in a tube up to a given time. ringside.scipy.solve_ivp replaces
+SciPy's function, and has the same arguments and the same result. A run that is killed and resumed gives the same bits as
+an uninterrupted run.
 """
 
 import sys

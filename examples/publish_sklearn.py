@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A model of scikit-learn that is fitted in parts and keeps every part. With the packages `ringside` and `scikit-learn` installed, in any folder:
+"""A model of scikit-learn that is fitted in parts and keeps every part. With the packages `ringside` and `scikit-learn`
+installed, in any folder:
     RINGSIDE_POOL=fit.pool python3 publish_sklearn.py 200
     RINGSIDE_POOL=fit.pool python3 publish_sklearn.py 300       # continues
-A step has what scikit-learn has fitted: the attributes whose names end with "_". Killed and resumed, the model has the bits of one that
-was not disturbed. The lines with "run" are what it adds.
+A step has what scikit-learn has fitted: the attributes whose names end with "_". A model whose fit is killed and resumed
+has the same bits as one whose fit was not interrupted. Only the lines with "run" are added to keep each part.
 """
 
 import sys

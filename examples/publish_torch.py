@@ -2,8 +2,9 @@
 """A training with PyTorch that keeps every step. With the packages `ringside` and `torch` installed, in any folder:
     RINGSIDE_POOL=net.pool python3 publish_torch.py 2000
     RINGSIDE_POOL=net.pool python3 publish_torch.py 3000       # continues
-The net learns a sine. A step has all that the next one depends on: the weights, Adam's moments, and the state of the random numbers. Killed
-and resumed, the training has the bits of one that was not disturbed. The lines with "run" are what it adds.
+The net learns a sine. A step has all that the next one depends on: the weights, Adam's moments, and the state of the
+random numbers. A training that is killed and resumed gives the same bits as an uninterrupted one. Only the lines with
+"run" are added to keep each step.
 """
 
 import sys

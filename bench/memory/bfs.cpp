@@ -70,6 +70,6 @@ Outcome measure(const Workload& workload) {
 
 int main(int argc, char** argv) {
   return run_program(argc, argv,
-                     {"bfs", "Breadth-first search of a graph that may be larger than DRAM",
+                     {"bfs", "Searches, breadth first, a graph that may be larger than DRAM",
                       count_option("--searches", searches, "Searches, each from a different vertex"), measure});
 }

@@ -73,6 +73,6 @@ Outcome measure(const Workload& workload) {
 
 int main(int argc, char** argv) {
   return run_program(argc, argv,
-                     {"blackscholes", "Prices of options, whose data may be larger than DRAM",
+                     {"blackscholes", "Computes the prices of options whose data may be larger than DRAM",
                       count_option("--passes", passes, "Measured passes"), measure});
 }

@@ -71,7 +71,7 @@ Outcome measure(const Workload& workload) {
 
 int main(int argc, char** argv) {
   return run_program(argc, argv,
-                     {"gups", "Random updates of a table that may be larger than DRAM",
+                     {"gups", "Updates random words of a table that may be larger than DRAM",
                       [](ringside::CommandLine& line) {
                         line.option("--distribution", distribution, "uniform, or zipf with exponent 0.99")
                             .check(ringside::one_of({"uniform", "zipf"}));

@@ -167,13 +167,13 @@ Outcome measure(const Workload& workload) {
 
 int main(int argc, char** argv) {
   return run_program(argc, argv,
-                     {"itemset", "Frequent itemsets in a tree that may be larger than DRAM; one thread",
+                     {"itemset", "Finds frequent itemsets with one thread in a tree that may be larger than DRAM",
                       [](ringside::CommandLine& line) {
                         line.option("--support", support_share,
                                     "A set is frequent if at least this share of the baskets contains it")
                             .check(ringside::number_within(1e-6, 1));
                         line.flag("--blocks", blocks, "Allocate the nodes in blocks of up to 1 MiB, not one by one");
-                        line.option("--most-items", most_items, "The most items of a set")
+                        line.option("--most-items", most_items, "The largest number of items of a set")
                             .check(ringside::whole_number_within(1, 100));
                       },
                       measure});

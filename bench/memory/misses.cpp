@@ -70,7 +70,7 @@ Outcome measure(const Workload& workload) {
 
 int main(int argc, char** argv) {
   return run_program(argc, argv,
-                     {"misses", "Misses per second for each number of threads",
+                     {"misses", "Measures the misses per second for each number of threads",
                       [](ringside::CommandLine& line) {
                         line.option("--granule", granule_bytes, "Bytes between two touched words")
                             .check(ringside::whole_number_within(4096, 1 << 21));

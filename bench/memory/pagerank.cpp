@@ -50,6 +50,6 @@ Outcome measure(const Workload& workload) {
 
 int main(int argc, char** argv) {
   return run_program(argc, argv,
-                     {"pagerank", "PageRank of a graph that may be larger than DRAM",
+                     {"pagerank", "Computes PageRank of a graph that may be larger than DRAM",
                       count_option("--iterations", iterations, "Measured iterations"), measure});
 }

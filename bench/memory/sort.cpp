@@ -58,5 +58,5 @@ Outcome measure(const Workload& workload) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_program(argc, argv, {"sort", "A merge sort of words that may be larger than DRAM", {}, measure});
+  return run_program(argc, argv, {"sort", "Sorts an array that may be larger than DRAM by a merge sort", {}, measure});
 }

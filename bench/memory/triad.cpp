@@ -41,6 +41,6 @@ Outcome measure(const Workload& workload) {
 
 int main(int argc, char** argv) {
   return run_program(argc, argv,
-                     {"triad", "STREAM's triad over arrays that may be larger than DRAM",
+                     {"triad", "Computes STREAM's triad of arrays that may be larger than DRAM",
                       count_option("--passes", passes, "Measured passes"), measure});
 }

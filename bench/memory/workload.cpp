@@ -50,11 +50,10 @@ int run_program(int argc, char** argv, const Program& program) {
   line.option("--seed", workload.seed, "Seed of the data").check(whole_number_within(0, 1'000'000'000));
   line.option("--memory", memory.scheme, kMemorySchemes).value_name("SCHEME");
   line.option("--enter", memory.enter,
-              "After the arrays are allocated, write the process id to this file: cgroup.procs of a "
-              "memory cgroup")
+              "Write the process id to this file (cgroup.procs of a memory cgroup) after the arrays are allocated")
       .value_name("FILE");
   line.option("--timing", memory.timing,
-              "Timing of far memory: none, or optane (emulates 305 ns, reads at 4 GB/s, writes at 2 GB/s)")
+              "Timing of far memory: none, or optane, which emulates 305 ns, reads at 4 GB/s, and writes at 2 GB/s")
       .check(one_of({"none", "optane"}));
   if (program.declare) program.declare(line);
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;

@@ -64,7 +64,7 @@ void run_commands(Product& product) {
 int run(int argc, char** argv) {
   std::string matrix_name;
   int threads = 1;
-  CommandLine line("Times one library's product of a sparse matrix with a vector; driven by bench/products.py",
+  CommandLine line("Times one library's product of a sparse matrix and a vector, for bench/products.py",
                    "bench_product");
   line.option("--matrix", matrix_name, "a graph: FILE, grid:SIDE or rmat:SCALE; each link has the value 1").required();
   line.option("--threads", threads, "threads (PETSc: processes)").check(whole_number_within(1, 1024));

@@ -143,9 +143,9 @@ Json measure(const std::string& folder, JournalKind kind, std::uint64_t journal_
 int main(int argc, char** argv) {
   using namespace ringside;
   using namespace ringside::bench;
-  BenchProgram program(
-      "journal",
-      "How many records per second are appended to the journal, in plain files and with libpmemlog; prints JSON");
+  BenchProgram program("journal",
+                       "Measures how many records per second can be appended to the journal, in plain files and with "
+                       "libpmemlog. Prints JSON.");
   std::uint64_t file_records = 400'000;
   std::uint64_t pmemlog_records = 5'000;
   std::uint64_t journal_bytes = std::uint64_t{64} << 20;
@@ -155,7 +155,7 @@ int main(int argc, char** argv) {
       .check(whole_number_within(1000, 1 << 30));
   program.line
       .option("--pmemlog-records", pmemlog_records,
-              "Records appended with libpmemlog without DAX, which syncs each append")
+              "Records appended with libpmemlog without DAX; each append is then synced")
       .check(whole_number_within(1000, 1 << 30));
   program.line.option("--journal-bytes", journal_bytes, "Size of the journal")
       .check(whole_number_within(4 << 20, 1 << 30));

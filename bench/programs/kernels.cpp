@@ -242,7 +242,7 @@ int main(int argc, char** argv) {
   using namespace ringside::bench;
   BenchProgram program(
       "kernels",
-      "Time of one PageRank iterate in each format of a matrix, compared with a copy in memory; prints JSON");
+      "Measures the time of one PageRank iterate in each matrix format, compared with a copy in memory. Prints JSON.");
   std::vector<std::string> matrices = {"grid:2000"};
   std::vector<std::string> names = {"csr", "bands", "packed", "ranked"};
   std::vector<int> threads = {1, 2};
@@ -250,7 +250,7 @@ int main(int argc, char** argv) {
   std::string cache_dir;
   program.line.option("--matrix", matrices, "matrices, as for ringside run --matrix; without values").comma_separated();
   program.line.option("--formats", names, "formats to time").comma_separated();
-  program.line.option("--threads", threads, "numbers of threads to measure with")
+  program.line.option("--threads", threads, "measure with these numbers of threads")
       .comma_separated()
       .check(whole_number_within(1, 1024));
   program.line.option("--repeats", repeats, "measurements of each kind").check(whole_number_within(5, 100000));

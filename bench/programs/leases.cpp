@@ -92,8 +92,8 @@ int main(int argc, char** argv) {
   using namespace ringside;
   using namespace ringside::bench;
   BenchProgram program("leases",
-                       "What the lock calls of a step cost, and whether a reader of many steps in place ever fails to "
-                       "notice that a step was overwritten (then exit code 5); prints JSON");
+                       "Measures what the lock calls of a step cost. Also checks that a reader of many steps in place "
+                       "always notices that a step was overwritten; if not, the exit code is 5. Prints JSON.");
   std::vector<int> slots = {3, 8};
   std::uint64_t views = 1'000'000;
   std::uint64_t words = 512;

@@ -130,7 +130,7 @@ Json measure_cache(std::uint32_t side, int threads, int repeats, const std::stri
 int main(int argc, char** argv) {
   using namespace ringside;
   using namespace ringside::bench;
-  BenchProgram program("loading", "How fast matrices are loaded into memory");
+  BenchProgram program("loading", "Measures how fast matrices are loaded into memory");
   std::size_t megabytes = 128;
   std::uint32_t side = 4000;
   int repeats = 5;

@@ -103,7 +103,7 @@ Json measure(int threads, std::uint32_t stride) {
 int main(int argc, char** argv) {
   using namespace ringside;
   using namespace ringside::bench;
-  BenchProgram program("many_nonzeros", "One PageRank iterate of more than 2^31 nonzeros, whose values are checked");
+  BenchProgram program("many_nonzeros", "Times one PageRank iterate of more than 2^31 nonzeros, and checks its values");
   int threads = 2;
   std::uint32_t stride = 499;
   program.line.option("--threads", threads, "threads").check(whole_number_within(1, 1024)).show_default();

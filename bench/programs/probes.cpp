@@ -110,10 +110,9 @@ Json this_machine(int runs) {
 int main(int argc, char** argv) {
   using namespace ringside;
   using namespace ringside::bench;
-  BenchProgram program(
-      "probes",
-      "How often the probes of caches are right about simulated caches, and what they report on this machine; prints "
-      "JSON");
+  BenchProgram program("probes",
+                       "Measures how often the cache probes are right for simulated caches, and shows what they report "
+                       "on this machine. Prints JSON.");
   int hierarchies = 100;
   int first_seed = 1;
   int machine_runs = 10;

@@ -217,9 +217,9 @@ void measure_all(std::uint64_t rows, std::uint32_t slots, const std::vector<int>
 int main(int argc, char** argv) {
   using namespace ringside;
   using namespace ringside::bench;
-  BenchProgram program(
-      "protocol_cost",
-      "What the hashes and the fences of a commit cost on DAX-like memory: commits with and without them; prints JSON");
+  BenchProgram program("protocol_cost",
+                       "Measures what the hashes and the fences of a commit cost on DAX-like memory: makes commits "
+                       "with and without them. Prints JSON.");
   std::uint64_t rows = 4'000'000;
   std::uint32_t slots = 8;
   std::vector<int> threads = {1, 2};
@@ -227,11 +227,12 @@ int main(int argc, char** argv) {
   std::string folder = "/dev/shm";
   program.line.option("--rows", rows, "Doubles in one iterate").check(whole_number_within(1000, 1 << 30));
   program.line.option("--slots", slots, "Slots of the ring").check(whole_number_within(3, 1024));
-  program.line.option("--threads", threads, "Numbers of threads to measure with")
+  program.line.option("--threads", threads, "Measure with these numbers of threads")
       .comma_separated()
       .check(whole_number_within(1, 1024));
   program.line.option("--rounds", rounds, "Measured rounds, each with one commit of every kind")
       .check(whole_number_within(5, 100'000));
-  program.line.option("--folder", folder, "Folder in which the pool is made: a tmpfs, best mounted with huge=always");
+  program.line.option("--folder", folder,
+                      "Folder in which the pool is made: a tmpfs, preferably mounted with huge=always");
   return program.run(argc, argv, [&](Json& report) { measure_all(rows, slots, threads, rounds, folder, report); });
 }

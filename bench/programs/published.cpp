@@ -98,7 +98,8 @@ int main(int argc, char** argv) {
   using namespace ringside;
   using namespace ringside::bench;
   BenchProgram program(
-      "published", "Compares predictions for published competitions and placements with the published measurements");
+      "published",
+      "Predicts published competitions and placements, and compares the predictions with the published measurements");
   std::string node_file;
   program.line.option("--node", node_file, "the published node").required().value_name("FILE");
   return program.run(argc, argv, [&](Json& report) {

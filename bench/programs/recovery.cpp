@@ -118,9 +118,9 @@ Json measure(const FullRing& ring, std::uint32_t slots, bool cold, int repeats) 
 int main(int argc, char** argv) {
   using namespace ringside;
   using namespace ringside::bench;
-  BenchProgram program(
-      "recovery",
-      "How long its owner and a reader take to open and recover a pool, without reading iterates; prints JSON");
+  BenchProgram program("recovery",
+                       "Measures how long the owner and a reader of a pool take to open and recover it, without "
+                       "reading iterates. Prints JSON.");
   std::uint64_t rows = 4'000'000;
   std::uint32_t slots = 8;
   int repeats = 31;

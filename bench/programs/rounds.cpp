@@ -289,15 +289,14 @@ Json measure_exact_sums(int repeats) {
 int main(int argc, char** argv) {
   using namespace ringside;
   using namespace ringside::bench;
-  BenchProgram program(
-      "rounds",
-      "How long a step's state takes to pass the analyzers of several nodes, and how long exact sums of "
-      "a field in boxes take; prints JSON");
+  BenchProgram program("rounds",
+                       "Measures how long a step's state takes to pass the analyzers of several nodes, and how long "
+                       "exact sums of a field in boxes take. Prints JSON.");
   std::vector<int> nodes = {2, 4, 8};
   std::vector<int> entries = {1024, 1 << 22};
   int repeats = 501;
   std::string folder = "/tmp";
-  program.line.option("--nodes", nodes, "Numbers of nodes to measure with")
+  program.line.option("--nodes", nodes, "Measure with these numbers of nodes")
       .comma_separated()
       .check(whole_number_within(2, 64));
   program.line.option("--entries", entries, "Doubles that a node keeps")

@@ -350,7 +350,8 @@ void measure(std::size_t rows, int repeats, int core, Json& result) {
 int main(int argc, char** argv) {
   using namespace ringside;
   using namespace ringside::bench;
-  BenchProgram program("transfer", "What copying, hashing and reducing one iterate costs, compared with a bare copy");
+  BenchProgram program("transfer",
+                       "Measures what it costs to copy, hash and reduce one iterate, compared with only a copy");
   std::size_t rows = 4'000'000;
   int repeats = 31;
   int core = -1;

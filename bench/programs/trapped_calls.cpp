@@ -70,7 +70,7 @@ Json measured(const std::string& folder) {
 int main(int argc, char** argv) {
   using namespace ringside;
   using namespace ringside::bench;
-  BenchProgram program("trapped_calls", "What the filter and the handler of system calls cost; prints JSON");
+  BenchProgram program("trapped_calls", "Measures what the filter and the handler of system calls cost. Prints JSON.");
   std::string folder = "/dev/shm";
   program.line.option("--calls", calls, "Calls that are timed together").check(whole_number_within(1, 100'000'000));
   program.line.option("--repeats", repeats, "Measured repeats").check(whole_number_within(1, 10'000));

@@ -52,8 +52,9 @@ std::vector<std::pair<std::string, std::string>> interpreter_environment(std::si
 
 std::string no_package_text(const std::vector<std::string>& tried, const std::string& why) {
   return fmt::format(
-      "{}: cannot run analyses: {}; expected a Python with the package ringside (Debian: python3-ringside; elsewhere "
-      "`pip install`, as docs/publish/python.md describes), in PATH or named by --python or RINGSIDE_PYTHON",
+      "{}: cannot run analyses: {}; expected a Python with the package ringside, in PATH or named by --python or "
+      "RINGSIDE_PYTHON (to install the package: python3-ringside on Debian, elsewhere `pip install`, see "
+      "docs/publish/python.md)",
       fmt::join(tried, ", "), why);
 }
 

@@ -76,7 +76,7 @@ bool AnalysisWorkers::load(const std::vector<std::string>& files, const std::str
       if (!worker.refusal().empty()) throw Error(ExitCode::kUsage, printable(worker.refusal()));
       if (worker.is_ready() || worker.running()) continue;
       if (worker.has_package()) {
-        throw usage_error("{}: ended while it was imported: {}", worker.file(), worker.child().how_it_ended());
+        throw usage_error("{}: its process {} during the import", worker.file(), worker.child().how_it_ended());
       }
       why_not = worker.last_words();
       return false;
@@ -85,8 +85,9 @@ bool AnalysisWorkers::load(const std::vector<std::string>& files, const std::str
     if (signals.take() != 0) throw Error(ExitCode::kInterrupted, "interrupted while analyses were imported");
     const std::int64_t waited_ns = now_ns() - begun_ns;
     if (waited_ns > kLoadNs) {
-      throw usage_error("{}: not imported after {} s; expected a file that defines functions and does not wait",
-                        importing->file(), kLoadNs / 1'000'000'000);
+      throw usage_error(
+          "{}: the import did not end within {} s; expected a file that only defines functions and does not wait",
+          importing->file(), kLoadNs / 1'000'000'000);
     }
     if (waited_ns > kTellNs && !std::exchange(told, true)) {
       write_standard_error(fmt::format(

@@ -176,10 +176,10 @@ ExitCode analyze(const AnalyzeOptions& options) {
   if (is_ours || has_owner(options.pool)) {
     const std::string socket = is_ours ? options.of_run : socket_of_pool(options.pool);
     if (socket.empty()) {
-      write_standard_error(
-          fmt::format("ringside: no analyzer of {} accepts results (it has --telemetry off, or belongs to another "
-                      "user): the results are printed now, and recorded once the pool has no owner\n",
-                      printable(options.pool)));
+      write_standard_error(fmt::format(
+          "ringside: no analyzer of {} accepts results (its --telemetry is off, or it belongs to another user). The "
+          "results are printed now, and are recorded when no analyzer uses the pool any longer.\n",
+          printable(options.pool)));
     }
     const LiveRun run{
         .pool = options.pool, .socket = socket, .is_ours = is_ours, .timeout_s = options.analysis.timeout_s};
@@ -206,9 +206,9 @@ ExitCode analyze(const AnalyzeOptions& options) {
 int analyze_command(int argc, const char* const* argv) {
   AnalyzeOptions options;
   CommandLine line(
-      "Runs your functions over the steps that a pool keeps, or beside the run that writes it, until that run ends.\n"
-      "FILE.py registers them with @ringside.reduction. Their results are printed and go to the journal beside the\n"
-      "pool.",
+      "Runs your functions on the steps that a pool keeps. While a run writes the pool, it also runs them on each new\n"
+      "step, until the run ends. FILE.py registers the functions with @ringside.reduction. The results are printed\n"
+      "and added to the journal beside the pool.",
       "ringside analyze");
   line.option("POOL", options.pool, "pool file, or its ranks file").required().value_name("FILE");
   line.option("SCRIPT", options.files,
@@ -216,10 +216,12 @@ int analyze_command(int argc, const char* const* argv) {
       .required()
       .times(1, 16)
       .value_name("FILE.py");
-  line.option("--from", options.from, "with kept steps: first iteration (default: the oldest kept)").value_name("K");
-  line.option("--to", options.to, "with kept steps: last iteration (default: the newest kept)").value_name("K");
+  line.option("--from", options.from, "if no run is active: first iteration (default: the oldest kept)")
+      .value_name("K");
+  line.option("--to", options.to, "if no run is active: last iteration (default: the newest kept)").value_name("K");
   declare(line, options.analysis);
-  line.flag("--json", options.json, "print one line of JSON for each step and analysis, and a last line for all");
+  line.flag("--json", options.json,
+            "print one line of JSON for each step and analysis, and a last line with the totals");
   line.option("--of-run", options.of_run, "the socket of the run that started this command").value_name("PATH").group("");
   line.flag("--lowest-priority", options.lowest_priority, "run only on cores that are otherwise idle").group("");
   line.option("--report-fd", options.report_fd, "write lines of JSON about this process to this descriptor")

@@ -168,7 +168,8 @@ void LiveAnalysis::finish() {
     if (!begun_) begin_at_kept();
     workers_.end();
   } else if (now > deadline_ns_) {
-    workers_.kill(fmt::format("did not end within {} s (--analyze-timeout) of the run, and was killed", run_.timeout_s));
+    workers_.kill(
+        fmt::format("did not end within {} s after the run (--analyze-timeout), and was killed", run_.timeout_s));
   }
 }
 

@@ -31,8 +31,8 @@ struct CompareOptions {
 
 void declare_compare(CommandLine& line, CompareOptions& options) {
   line.option("RUN", options.runs,
-              "pool, ranks file, journal or summary; a pool or journal stands for its newest run, or, with @DIGITS, "
-              "for the run whose id begins with these digits")
+              "pool, ranks file, journal or summary. A pool or a journal means its newest run; append @DIGITS to "
+              "choose the run whose id begins with these digits")
       .required()
       .times(2, kMostRuns)
       .value_name("POOL|POOL@RUN_ID|SUMMARY.json");
@@ -44,10 +44,12 @@ void declare_compare(CommandLine& line, CompareOptions& options) {
       .value_name("NAME");
   line.flag("--expect-equal", options.expect_equal,
             "end with exit code 5 unless all iterates and records in both runs were compared and are equal");
-  line.option("--ignore", options.ignored, "do not compare this result, for instance a time that the solver publishes; may be repeated")
+  line.option("--ignore", options.ignored,
+              "do not compare this result, such as a time that the solver publishes; may be repeated")
       .value_name("NAME");
   line.flag("--json", options.json, "print all findings as one JSON object");
-  line.option("-o,--output", options.output, "write a page with charts; -: to standard output").value_name("FILE.html");
+  line.option("-o,--output", options.output, "write a page with charts (-: to standard output)")
+      .value_name("FILE.html");
 }
 
 /// Refuses a result that no run has, because it must be a typing error. option: "--result".
@@ -76,7 +78,8 @@ std::vector<KeptFile> files_read(const std::vector<ComparedRun>& runs) {
 
 int compare_runs(const CompareOptions& options) {
   if (options.json && options.output == "-") {
-    throw usage_error("--json, --output -: found both, expected one of them: standard output holds one document");
+    throw usage_error(
+        "--json, --output -: found both, expected one of them, because standard output holds only one document");
   }
   std::vector<double> residuals = parse_residuals(options.residuals);
   std::vector<ComparedRun> runs;
@@ -109,8 +112,8 @@ int compare_runs(const CompareOptions& options) {
 int compare_command(int argc, const char* const* argv) {
   CompareOptions options;
   CommandLine line(
-      "Compares runs: their settings, residuals and times side by side, and where iterates or records begin to differ. "
-      "The first run is compared with each of the others. Works while analyzers use the pools.",
+      "Compares the first run with each of the others. Shows their settings, residuals and times side by side, and "
+      "where iterates or records begin to differ. Also works while analyzers use the pools.",
       "ringside compare");
   declare_compare(line, options);
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;

@@ -40,7 +40,7 @@ std::pair<std::string, std::string> split(const std::string& name) {
   const bool is_file = exists(name) || !journal_files_there(name).empty();
   if (is_file || at == std::string::npos || at == 0) return {name, {}};
   if (!is_hexadecimal(name.substr(at + 1))) {
-    throw usage_error("{}: no such file; after @ expected the first digits of a run's id, 0 to 9 and a to f",
+    throw usage_error("{}: found no such file; expected after @ the first digits of a run's id (0 to 9 and a to f)",
                       shortened(name));
   }
   return {name.substr(0, at), name.substr(at + 1)};
@@ -89,7 +89,8 @@ ComparedRun ComparedRun::read(const std::string& name, const std::string& result
       return run;
     }
   } else if (journal_files_there(run.path).empty()) {
-    throw usage_error("{}: no such file, and no journal of such a pool; expected {}", printable(file), kExpected);
+    throw usage_error("{}: found neither this file nor the journal of a pool with this name; expected {}",
+                      printable(file), kExpected);
   }
   run.read_pool(run_prefix, result);
   return run;
@@ -113,7 +114,7 @@ void ComparedRun::read_summary(const std::string& text) {
   for (const RunTime& time : kRunTimes) times.*time.seconds = seconds_of(time.key);
   last_value = seconds_of("residual_l1");
   if (last_value) course = {.course = "solver.residual_l1", .course_linf = {}, .is_change = true};
-  notices.push_back("a summary has no steps: only the figures of the whole run are compared");
+  notices.push_back("a summary has no steps, so only the figures of the whole run are compared");
 }
 
 /// The id (16 bytes) of the run to compare: the newest run, or the run whose id begins with `prefix`.
@@ -169,7 +170,7 @@ void ComparedRun::read_pool(const std::string& run_prefix, const std::string& re
     }
     if (!journal_->torn().empty()) notices.push_back("the journal's last record is incomplete: " + journal_->torn());
   } else {
-    notices.push_back("no journal beside it: only the iterates that the ring keeps, and their results, are compared");
+    notices.push_back("the pool has no journal, so only the iterates in the ring and their results are compared");
   }
   run_id = chosen_run(run_prefix, recorded.runs());
   names_ = recorded.names();
@@ -211,14 +212,13 @@ void ComparedRun::describe(const RecordedRun& run) {
   times = times_of(run.totals.sums);
   course = run.course;
   const StepSums& sums = run.totals.sums;
-  if (is_live)
-    notices.push_back("the run has not ended: only the records that were made before this comparison are compared");
+  if (is_live) notices.push_back("the run has not ended, so only the records made before this comparison are compared");
   if (run.totals.steps_before > 0) {
     notices.push_back(fmt::format("the first {} steps are no longer in the journal", run.totals.steps_before));
   }
   if (sums.records_missing > 0) notices.push_back(fmt::format("{} steps have no record", sums.records_missing));
   if (sums.rebuilt > 0) {
-    notices.push_back(fmt::format("{} records were made from the ring, without durations", sums.rebuilt));
+    notices.push_back(fmt::format("{} records were rebuilt from the ring and have no durations", sums.rebuilt));
   }
 }
 

@@ -144,7 +144,7 @@ std::vector<double> parse_residuals(const std::vector<std::string>& texts) {
     const bool is_number =
         !text.empty() && end == text.c_str() + text.size() && text.find_first_of(" \tx") == text.npos;
     if (!is_number || !std::isfinite(value) || value <= 0) {
-      throw usage_error("--residuals: found '{}', expected positive numbers, as 1e-3,1e-6", shortened(text));
+      throw usage_error("--residuals: found '{}', expected positive numbers such as 1e-3,1e-6", shortened(text));
     }
     residuals.push_back(value);
   }

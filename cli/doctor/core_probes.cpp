@@ -94,7 +94,7 @@ Finding probe_numa(const Machine& machine, const PoolDevice& device, const std::
   const CorePlan plan = plan_cores(machine, {}, {});
   const std::set<int> planned = nodes_of(machine, plan.analyzer);
   finding.facts.emplace_back("analyzer_cores", to_string(CoreList{plan.analyzer}));
-  finding.found = fmt::format("/dev/{} is on node {}, the analyzer's cores {} on node {}", device.name,
+  finding.found = fmt::format("/dev/{} is on node {}, and the analyzer's cores {} are on node {}", device.name,
                               device.numa_node, to_string(CoreList{plan.analyzer}), fmt::join(planned, " and "));
   const int node = static_cast<int>(device.numa_node);
   if (planned == std::set<int>{node}) return finding;

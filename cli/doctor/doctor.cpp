@@ -99,9 +99,11 @@ std::string doctor_json(const std::vector<Finding>& findings) {
 int doctor_command(int argc, const char* const* argv) {
   std::string place = "ringside.pool";
   bool json = false;
-  CommandLine line("Reports what this node offers a run, what would prevent or slow it, and what to change.",
+  CommandLine line("Reports what this node offers a run, what would prevent or slow a run, and what to change.",
                    "ringside doctor");
-  line.option("PLACE", place, "the pool, or the folder for it").value_name("POOL|DIR").show_default();
+  line.option("PLACE", place, "the pool file, or the folder in which it will be made")
+      .value_name("POOL|DIR")
+      .show_default();
   line.flag("--json", json, "print one JSON object");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 

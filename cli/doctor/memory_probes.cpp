@@ -31,22 +31,22 @@ Finding memory_mode_finding(const MemoryModeFacts& facts) {
   finding.facts.emplace_back("moves_may_be_uncounted", miscounts);
   if (miscounts) {
     finding.found += fmt::format(
-        "; while pages migrate, Linux {} may fail to move them with 'File exists', and not report how many it moved "
-        "(seen with 6.18): Ringside checks where the pages are and continues",
+        "; while pages migrate, Linux {} may fail to move them (error 'File exists') and may not report how many it "
+        "moved (seen with 6.18). Ringside then checks where the pages are, and continues",
         facts.release);
   }
   if (facts.tmpfs) {
-    finding.advice = "far memory in tmpfs takes DRAM or swap itself: to save DRAM, name a folder on NVDIMM or a disk";
+    finding.advice = "a tmpfs itself uses DRAM or swap; to save DRAM, name a folder on an NVDIMM or on a disk";
   } else if (!facts.moves) {
     finding.advice = "Linux 6.8 or later moves pages (UFFDIO_MOVE), which costs less than copying them";
   } else if (facts.mapped) {
     finding.advice =
-        "a matrix that does not fit into --dram-limit is used in place, and often-used parts are moved to DRAM; a "
-        "mapped --cache is also read in place, and needs no limit";
+        "a matrix larger than --dram-limit is used in place, and its often-used parts are moved to DRAM; a mapped "
+        "--cache is also read in place, but needs no limit";
   } else {
     finding.advice =
         "far memory is worthwhile if a matrix does not fit into DRAM (swap was slower for streams and random updates); "
-        "while the kernel has enough DRAM for a whole mapped --cache, that cache is as fast as DRAM "
+        "but if the kernel has enough DRAM for a whole mapped --cache, this cache is as fast as DRAM "
         "(docs/inside/memory_mode.md, When far memory pays)";
   }
   return finding;

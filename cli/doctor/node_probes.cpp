@@ -61,7 +61,7 @@ Finding probe_instructions() {
   Finding finding{"instructions", Verdict::kOk, fmt::format("kernels use {}", isa), "", {{"isa", isa}}};
   if (selected_isa() == Isa::kPlain) {
     finding.verdict = Verdict::kNote;
-    finding.advice = "no AVX2: kernels are slower (does the hypervisor mask it, or is RINGSIDE_ISA=plain set?)";
+    finding.advice = "kernels are slower without AVX2 (does the hypervisor mask it, or is RINGSIDE_ISA=plain set?)";
   }
   return finding;
 }
@@ -103,7 +103,7 @@ Finding probe_limits(const std::string& root) {
     finding.advice = fmt::format("the limit of open files is too low: `ulimit -n {}`", kFewestFiles * 4);
   } else if (*file_bytes != kUnlimited) {
     finding.verdict = Verdict::kNote;
-    finding.advice = "larger pools cannot be made; to remove the limit: `ulimit -f unlimited`";
+    finding.advice = "pools larger than this limit cannot be made; to remove it: `ulimit -f unlimited`";
   }
   return finding;
 }
@@ -155,7 +155,7 @@ Finding probe_kernel(const std::string& root) {
   Finding finding{"kernel", Verdict::kOk, fmt::format("Linux {}", *release), "", {{"release", *release}}};
   if (kernel_before(*release, 5, 3)) {
     finding.verdict = Verdict::kProblem;
-    finding.advice = "Linux 5.3 or newer is needed: pidfds report the death of processes";
+    finding.advice = "Linux 5.3 or newer is needed, because Ringside uses pidfds to notice the death of processes";
   }
   return finding;
 }

@@ -91,7 +91,7 @@ Finding probe_ownership(const std::string& place) {
     finding.advice = fmt::format("other users can read the pool until an analyzer opens it: `chmod 0600 '{}'`", place);
   } else if (lets_others_replace(*folder_status)) {
     finding.verdict = Verdict::kNote;
-    finding.advice = fmt::format("others may replace the pool: `chmod go-w '{}'`", folder);
+    finding.advice = fmt::format("other users may replace the pool: `chmod go-w '{}'`", folder);
   } else if (has_pool && of_another) {
     finding.verdict = Verdict::kNote;
     finding.advice =
@@ -110,8 +110,8 @@ Finding probe_pool_owner(const std::string& place, const std::string& root) {
   return {"in_use",
           Verdict::kNote,
           fmt::format("{} is owned by {}", place, describe_holder(holder, root)),
-          "info, verify, replay, analyze, export and tail can be used meanwhile; another analyzer, wipe and "
-          "--overwrite cannot",
+          "meanwhile, info, verify, replay, analyze, export and tail work; another analyzer, wipe and --overwrite are "
+          "refused",
           {{"in_use", true}, {"pid", std::int64_t{*holder}}}};
 }
 

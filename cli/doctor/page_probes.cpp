@@ -71,11 +71,11 @@ Finding probe_dax_pages(const PoolDevice& device) {
   }
   if (wrong.empty()) {
     finding.found =
-        fmt::format("2 MiB at a time: {}, /dev/{} and its {} are aligned", pmem.name, device.name, device.mount->type);
+        fmt::format("pages of 2 MiB: {}, /dev/{} and its {} are aligned", pmem.name, device.name, device.mount->type);
     return finding;
   }
   finding.verdict = Verdict::kNote;
-  finding.found = fmt::format("partly 4 KiB at a time: {}", fmt::join(wrong, "; "));
+  finding.found = fmt::format("partly pages of 4 KiB: {}", fmt::join(wrong, "; "));
   finding.advice =
       fmt::format("for fewer page faults and TLB misses, as root (this erases all data): {}", fmt::join(advice, "; "));
   return finding;

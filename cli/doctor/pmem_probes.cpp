@@ -89,7 +89,8 @@ Finding probe_pmem(const std::string& root) {
   if (regions.empty() && namespaces.empty()) {
     finding.verdict = Verdict::kNote;
     finding.found = "no persistent memory: the ring is kept in files";
-    finding.advice = "nothing to do: files work; `--durability power` then waits for the disk (in the background)";
+    finding.advice =
+        "nothing to do: files work; with them, `--durability power` waits for the disk (in the background)";
     return finding;
   }
   finding.found = namespaces.empty() ? fmt::format("{} without a namespace", fmt::join(regions, ", "))
@@ -123,12 +124,13 @@ Finding probe_persistence(const PoolDevice& device, const std::string& root) {
                   {{"namespace", device.pmem->name}, {"region", region}, {"persistence_domain", domain}}};
   if (domain == "memory_controller") {
     finding.found = fmt::format(
-        "{}: ADR ({}): what was flushed from the caches survives power loss; commits flush the caches", region, domain);
+        "{}: ADR ({}): data that was flushed from the caches survives power loss, so commits flush the caches", region,
+        domain);
     return finding;
   }
   if (domain == "cpu_cache") {
-    finding.found =
-        fmt::format("{}: eADR ({}): the caches survive power loss, too; commits need no flush", region, domain);
+    finding.found = fmt::format(
+        "{}: eADR ({}): the content of the caches also survives power loss, so commits need no flush", region, domain);
     return finding;
   }
   finding.verdict = Verdict::kNote;
@@ -171,7 +173,8 @@ Finding probe_bad_blocks(const PoolDevice& device, const std::string& root) {
                                 device.name, everywhere.empty() ? "" : "; in all regions: " + everywhere);
     finding.advice = fmt::format(
         "`ringside verify POOL` reports damaged iterates; `ringside wipe POOL` and a new pool rewrite the sectors; as "
-        "root: `ndctl list --media-errors --namespace={0}`, and `ndctl clear-errors {0}` discards their content",
+        "root, `ndctl list --media-errors --namespace={0}` lists the sectors, and `ndctl clear-errors {0}` discards "
+        "their content",
         device.pmem ? device.pmem->name : "all");
   } else if (of_regions > 0) {
     finding.verdict = Verdict::kNote;
@@ -202,12 +205,12 @@ Finding probe_dimms(const std::string& root) {
   if (!broken.empty()) {
     finding.verdict = Verdict::kProblem;
     finding.found += fmt::format("; {}", fmt::join(broken, "; "));
-    finding.advice = "such a DIMM may lose data: see `ndctl list --dimms --health`, and have it replaced";
+    finding.advice = "such a DIMM may lose data and should be replaced: see `ndctl list --dimms --health`";
   } else if (unsafe > 0) {
     finding.verdict = Verdict::kNote;
     finding.advice =
         "power was lost before all data was saved: run `ringside verify POOL`; if the count also grows with orderly "
-        "shutdowns, the platform is at fault: `ndctl list --dimms --health`";
+        "shutdowns, the platform is at fault (see `ndctl list --dimms --health`)";
   }
   return finding;
 }

@@ -216,12 +216,12 @@ ExperimentResult run_with_progress(const Experiment& experiment, Surroundings& a
 /// Refuses options that belong to other experiments and that this one would ignore.
 void refuse_options_of_others(const CommandLine& line, const Experiment& experiment) {
   if (experiment.name == "apps") {
-    if (line.is_given("--memory")) throw usage_error("--memory: found with apps, expected --far DIR");
+    if (line.is_given("--memory")) throw usage_error("--memory: found with the experiment apps, expected --far DIR");
     return;
   }
   for (const char* option : {"--program", "--dram", "--far", "--timing", "--programs"}) {
     if (line.is_given(option)) {
-      throw usage_error("{}: found with {}, expected only with apps", option, experiment.name);
+      throw usage_error("{}: found with the experiment {}, expected only with apps", option, experiment.name);
     }
   }
 }
@@ -239,17 +239,17 @@ int experiment_command(int argc, const char* const* argv) {
       .required()
       .value_name("list|stream|compete|placement|streams|pipeline|apps");
   line.option("--memory", options.memory,
-              "a folder whose files are measured as a memory, in addition to DRAM; may be repeated")
+              "measure files in this folder as a memory, in addition to DRAM; may be repeated")
       .value_name("DIR");
   line.option("--threads", options.threads,
-              "numbers of threads to measure with, separated by commas (default: up to all processors)")
+              "measure with these numbers of threads, separated by commas (default: up to all processors)")
       .comma_separated()
       .check(whole_number_within(1, kMostThreads))
       .value_name("LIST");
-  line.option("--repeats", options.repeats, "repeats, sweeps or iterations (default: the experiment's)")
+  line.option("--repeats", options.repeats, "number of repeats, sweeps or iterations (default: the experiment's own)")
       .check(whole_number_within(1, kMostRepeats))
       .value_name("N");
-  line.option("--bytes", options.bytes, "size of one array, or of a program's data (default: the experiment's)")
+  line.option("--bytes", options.bytes, "size of one array, or of a program's data (default: the experiment's own)")
       .check(size_within(std::uint64_t{4} << 10, std::uint64_t{1} << 40, "4K to 1024G"))
       .value_name("SIZE");
   OptionSet apps = line.options_of<AppsOptions>("Options of apps");
@@ -257,19 +257,21 @@ int experiment_command(int argc, const char* const* argv) {
       .comma_separated()
       .value_name("NAME,...");
   apps.option("--dram", options.apps.dram,
-              "sizes of the DRAM that caches far memory, separated by commas: as 64M, or as 25% of a program's memory "
-              "(default: 25%,50%)")
+              "sizes of the DRAM that caches far memory, separated by commas: a size such as 64M, or a share of a "
+              "program's memory such as 25% (default: 25%,50%)")
       .comma_separated()
       .value_name("SIZES");
   apps.option("--far", options.apps.far, "the folder of far memory (default: /dev/shm)").value_name("DIR");
-  apps.option("--timing", options.apps.timing, "far memory with emulated timing: 305 ns + 4 GB/s read, 2 GB/s write")
+  apps.option("--timing", options.apps.timing,
+              "emulate slower far memory: a transfer takes at least 305 ns plus the time of its bytes, at 4 GB/s for a "
+              "read and 2 GB/s for a write")
       .check(one_of({"optane"}))
       .value_name("optane");
   apps.option("--programs", options.apps.program_folders,
               "a folder with programs that are not in PATH; may be repeated")
       .value_name("DIR");
   line.flag("--json", json, "print one JSON object");
-  line.option("-o,--output", output, "write a page with plots; -: standard output").value_name("FILE.html");
+  line.option("-o,--output", output, "write a page with plots (-: to standard output)").value_name("FILE.html");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   if (name == "list") {
@@ -279,7 +281,8 @@ int experiment_command(int argc, const char* const* argv) {
   const Experiment& experiment = find_experiment(name);
   refuse_options_of_others(line, experiment);
   if (json && is_standard_output(output)) {
-    throw usage_error("--json, --output -: found both, expected one of them: standard output holds one document");
+    throw usage_error(
+        "--json, --output -: found both, expected one of them, because standard output holds only one document");
   }
   std::sort(options.threads.begin(), options.threads.end());
   options.threads.erase(std::unique(options.threads.begin(), options.threads.end()), options.threads.end());

@@ -94,7 +94,7 @@ double difference_from(const std::vector<double>& expected, const std::string& p
   const Difference largest = largest_difference(x, expected);
   if (largest.relative > kMostDifference) {
     throw damage_error(
-        "ringside run in {}: row {} of iteration {} is {}, and {} in the published loop; expected a relative "
+        "ringside run in {}: row {} of iteration {} is {}, but {} in the published loop; expected a relative "
         "difference of at most {}",
         parent, largest.row, iterations, x[largest.row], expected[largest.row], kMostDifference);
   }
@@ -141,10 +141,10 @@ void add_own_pipeline(const Surroundings& around, ExperimentResult& result) {
             : Cell(NotAvailable{run.reason}));
     table.rows.push_back(std::move(row));
   }
-  result.remarks.push_back(
-      fmt::format("difference: the largest relative difference between elements of the last iterates of Ringside and "
-                  "of the published loop; at most {} is accepted, because the two round at different places.",
-                  kMostDifference));
+  result.remarks.push_back(fmt::format(
+      "difference: the largest relative difference between an element of Ringside's last iterate and the same element "
+      "of the published loop. At most {} is accepted, because the two programs round at different places.",
+      kMostDifference));
   result.tables.push_back(std::move(table));
 }
 

@@ -84,8 +84,8 @@ std::vector<std::size_t> chosen_variables(const ExportOptions& options, const Ex
   if (format.variables == ExportFormat::Takes::kOne) {
     if (!named) chosen.resize(1);
     if (chosen.size() > 1) {
-      throw usage_error("--variable: found {} with --format {}, expected one (npz holds several)", chosen.size(),
-                        format.name);
+      throw usage_error("--variable: found {} variables with --format {}, expected one (npz holds several)",
+                        chosen.size(), format.name);
     }
   }
   if (format.variables == ExportFormat::Takes::kSeveralOfOneShape && !named) {
@@ -180,7 +180,7 @@ std::optional<RingReader> archive_of(const RingReader& pool) {
   try {
     RingReader archive = RingReader::open(path, std::chrono::milliseconds(0));
     if (archive.ring().geometry().schema() == pool.ring().geometry().schema()) return archive;
-    why = fmt::format("{}: it has other variables than the pool", path);
+    why = fmt::format("{}: its variables differ from the pool's", path);
   } catch (const MissingPoolError&) {
     return std::nullopt;
   } catch (const Error& error) {
@@ -246,7 +246,7 @@ int export_rings(const ExportOptions& options) {
   set.expect_all();
   const ExportFormat& format = checked_format(options);
   if (!format.chunks) {
-    throw usage_error("--format: found {}, which is not written row by row, for rings of several nodes; expected {}",
+    throw usage_error("--format: found {} for rings of several nodes, but it is not written row by row; expected {}",
                       format.name, "csv, hdf5, npy, npz, vtk, zarr or zarr3");
   }
   const std::span<const Variable> variables = set.ranks().variables;
@@ -264,8 +264,8 @@ int export_rings(const ExportOptions& options) {
   check_place(options, format, target.kept);
   if (is_standard_output(options.output) || (!is_folder && !is_made_anew(options.output))) {
     throw usage_error(
-        "--output: found '{}', expected the name of a new file or folder: for rings of several nodes, the output is "
-        "removed if a step is overwritten while it is read",
+        "--output: found '{}', expected the name of a new file or folder, because for rings of several nodes the "
+        "output is removed if a step is overwritten while it is read",
         output_name(options.output));
   }
   format.check(target);
@@ -283,7 +283,7 @@ int export_steps(const ExportOptions& options) {
   check_place(options, format, kept_files);
   const bool to_file = is_folder || is_made_anew(options.output);
   if (!format.streams && (is_standard_output(options.output) || !to_file)) {
-    throw usage_error("--output: '{}' cannot be {}, which is not written sequentially; expected {}",
+    throw usage_error("--output: '{}' cannot be {}, because this format is not written sequentially; expected {}",
                       output_name(options.output), format.name,
                       "the name of a new file or folder, or --format npy, npz, csv, mtx or vtk");
   }
@@ -326,9 +326,9 @@ int export_command(int argc, const char* const* argv) {
     if (std::find(formats.begin(), formats.end(), one.name) == formats.end()) formats.emplace_back(one.name);
   }
   CommandLine line(
-      "Verifies kept steps and writes them to a file for other programs: variables of one step or of all kept\n"
-      "steps, or parts of them; or the journal's records as a table. Rings of several nodes give arrays of the\n"
-      "whole run. Rows count from 0. docs/use/export.md describes the formats.",
+      "Verifies kept steps and writes their variables, or parts of them, to a file for other programs: one step or\n"
+      "all kept steps. With --records, it writes the journal's records as a table instead. Rings of several nodes\n"
+      "give arrays of the whole run. Rows count from 0. docs/use/export.md describes the formats.",
       "ringside export");
   line.option("POOL", options.pool, kPoolOrRings).required().value_name("FILE");
   line.option("--iteration", options.steps.iteration, "the iteration whose iterate is written")
@@ -343,20 +343,20 @@ int export_command(int argc, const char* const* argv) {
       .value_name("N")
       .show_default();
   line.option("--variable", options.variables,
-              "variables to write (default: all, or the first one if the format holds one)")
+              "variables to write (default: all, or the first one if the format holds only one)")
       .value_name("NAME,...")
       .comma_separated();
   line.option("--slice", options.slice,
               "write a part of each variable: an index or start:stop[:step] for each dimension")
       .value_name("RANGES");
   line.option("--points", options.points,
-              "with --format vtk: a table (csv, npy) with the positions of the entries: x, y and optionally z")
+              "with --format vtk: a table (csv or npy) with the position of each entry: x, y and optionally z")
       .value_name("FILE");
   line.flag("--records", options.records, "write the journal's records of the steps instead of variables");
   line.option("--format", options.format, "file format (default: by the ending of the output's name, or npy)")
       .check(one_of(formats))
       .value_name(fmt::format("{}", fmt::join(formats, "|")));
-  line.option("-o,--output", options.output, "file or folder to write; -: standard output")
+  line.option("-o,--output", options.output, "file or folder to write (-: standard output)")
       .required()
       .value_name("FILE");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;

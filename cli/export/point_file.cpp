@@ -43,8 +43,9 @@ void append_points(std::string_view data, std::uint64_t rows, std::size_t column
 
 std::vector<double> points_of_npy(std::string_view file, const std::string& path) {
   const auto refuse = [&](std::string_view found) {
-    return usage_error("--points: {}: found {}, expected an npy of <f4 or <f8 of shape (n, 2) or (n, 3), in C order",
-                       path, shortened(found));
+    return usage_error(
+        "--points: {}: found {}, expected an npy file of <f4 or <f8 with the shape (n, 2) or (n, 3), in C order", path,
+        shortened(found));
   };
   const auto byte = [&](std::size_t at) { return static_cast<std::size_t>(static_cast<unsigned char>(file[at])); };
   const bool wide = file.size() > 6 && file[6] >= 2;

@@ -96,7 +96,8 @@ std::string held_by_all(const std::vector<StepOfRings>& steps) {
 /// The steps that all rings keep. Throws Error (exit code 2) if there are none.
 std::vector<StepOfRings> steps_of(const RingSet& set) {
   std::vector<StepOfRings> steps = set.steps();
-  if (steps.empty()) throw usage_error("{}: no iteration is held by all rings: {}", set.path(), set.what_each_holds());
+  if (steps.empty())
+    throw usage_error("{}: found no iteration that all rings hold: {}", set.path(), set.what_each_holds());
   return steps;
 }
 
@@ -107,7 +108,7 @@ StepOfRings chosen_step(const StepOptions& options, const RingSet& set) {
   for (StepOfRings& step : steps) {
     if (step.iteration == wanted) return std::move(step);
   }
-  throw usage_error("--iteration: {} is not held by all rings of {}; held by all are {}; {}", wanted, set.path(),
+  throw usage_error("--iteration: {} is not in all rings of {}; all rings hold {}; {}", wanted, set.path(),
                     held_by_all(steps), set.what_each_holds());
 }
 
@@ -125,8 +126,8 @@ std::uint64_t export_one(const RingExport& what, const StepOptions& options) {
     return step.iteration;
   }
   throw system_error(
-      "{}: the last step was overwritten while it was read, {} times: analyzers overwrite steps faster than they can "
-      "be read",
+      "{}: the last step was overwritten {} times while it was read: analyzers overwrite steps faster than they can be "
+      "read",
       what.set.path(), kRingAttempts);
 }
 
@@ -139,8 +140,8 @@ ExportedSeries export_series(const RingExport& what, const StepOptions& options)
     if (range.contains(step.iteration) && seen++ % options.every == 0) chosen.push_back(step);
   }
   if (chosen.empty()) {
-    throw usage_error("--from, --to: no iteration from {} to {} is held by all rings of {}; held by all are {}",
-                      range.first, range.last, what.set.path(), held_by_all(steps));
+    throw usage_error("--from, --to: no iteration from {} to {} is in all rings of {}; all rings hold {}", range.first,
+                      range.last, what.set.path(), held_by_all(steps));
   }
   ExportedSeries series;
   const std::unique_ptr<ExportSink> sink = what.format.make(what.target);

@@ -194,7 +194,7 @@ std::uint64_t export_one(const StepExport& what, const StepOptions& options) {
     way = Way::kCopy;
   }
   throw system_error(
-      "{}: the last iterate was overwritten while it was read, {} times: an analyzer overwrites steps faster than they "
+      "{}: the last iterate was overwritten {} times while it was read: an analyzer overwrites steps faster than they "
       "can be read",
       pool, kExportAttempts);
 }

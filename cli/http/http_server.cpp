@@ -208,8 +208,8 @@ ListenAddress parse_listen_address(const std::string& text) {
   const bool numeric = inet_pton(bracketed ? AF_INET6 : AF_INET, address.host.c_str(), &parsed) == 1;
   if (!port || *port > 65535 || !(numeric || (address.host == "localhost" && !bracketed))) {
     throw usage_error(
-        "--listen: found '{}', expected HOST:PORT with a numeric address and a port from 0 to 65535, as 127.0.0.1:9464 "
-        "or [::1]:9464",
+        "--listen: found '{}', expected HOST:PORT with a numeric address and a port from 0 to 65535, such as "
+        "127.0.0.1:9464 or [::1]:9464",
         shortened(text));
   }
   address.port = static_cast<int>(*port);
@@ -224,8 +224,9 @@ std::string allowed_host(const std::string& text, std::string_view option) {
   const bool bracketed = inner.starts_with('[') && inner.ends_with(']');
   if (bracketed) inner = inner.substr(1, inner.size() - 2);
   if (inner.empty() || inner.find_first_not_of(bracketed ? kOfAddresses : kOfNames) != std::string_view::npos) {
-    throw usage_error("{}: found '{}', expected the name or address alone, as monitor.example.org or [2001:db8::1]",
-                      option, shortened(text));
+    throw usage_error(
+        "{}: found '{}', expected only a name or an address, such as monitor.example.org or [2001:db8::1]", option,
+        shortened(text));
   }
   return name;
 }

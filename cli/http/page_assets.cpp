@@ -12,7 +12,8 @@ namespace {
 
 const PageAsset& asset_at(std::string_view path) {
   const PageAsset* const asset = find_page_asset(path);
-  if (asset == nullptr) throw system_error("this program lacks its asset {}; build it again", path);
+  if (asset == nullptr)
+    throw system_error("this program was built without its asset {}; build the program again", path);
   return *asset;
 }
 

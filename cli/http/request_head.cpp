@@ -140,14 +140,14 @@ std::optional<HeadFault> fault_in(std::string_view head) noexcept {
     const auto fault = is_first ? fault_in_request_line(line, is_1_1) : fault_in_field(line, fields);
     if (fault) return fault;
   }
-  if (fields.hosts > 1) return HeadFault{400, "Host: found several, expected one"};
+  if (fields.hosts > 1) return HeadFault{400, "Host: found several of these headers, expected one"};
   if (fields.hosts == 0 && is_1_1) return HeadFault{400, "Host: found none, expected one"};
   if (fields.encodings > 0 && fields.lengths > 0) {
-    return HeadFault{400, "found Content-Length and Transfer-Encoding, expected neither: no body is accepted"};
+    return HeadFault{400, "found Content-Length and Transfer-Encoding, expected neither, because no body is accepted"};
   }
-  if (fields.encodings > 0) return HeadFault{400, "Transfer-Encoding: expected none: no body is accepted"};
-  if (fields.lengths > 1) return HeadFault{400, "Content-Length: found several, expected one at most"};
-  if (fields.has_body) return HeadFault{413, "Content-Length: expected 0: no body is accepted"};
+  if (fields.encodings > 0) return HeadFault{400, "Transfer-Encoding: expected none, because no body is accepted"};
+  if (fields.lengths > 1) return HeadFault{400, "Content-Length: found several of these headers, expected at most one"};
+  if (fields.has_body) return HeadFault{413, "Content-Length: expected 0, because no body is accepted"};
   return std::nullopt;
 }
 

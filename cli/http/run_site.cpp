@@ -53,11 +53,11 @@ SiteAnswer RunSite::answer_steps(const SiteRequest& request) const {
   const std::optional<std::uint64_t> from = number("from", 0);
   const std::optional<std::uint64_t> limit = number("limit", kDefaultSteps);
   if (!from || !limit || *limit < 1 || *limit > kMostSteps) {
-    return refusal_answer(400, fmt::format("expected from=SEQ, a number, and limit=N, 1 to {}", kMostSteps));
+    return refusal_answer(400, fmt::format("expected from=SEQ (a number) and limit=N (1 to {})", kMostSteps));
   }
   const std::vector<std::string> results = names_in(request.parameter("results").value_or(""));
   if (results.size() > kMostResults) {
-    return refusal_answer(400, fmt::format("expected results=NAME,NAME, at most {} of them", kMostResults));
+    return refusal_answer(400, fmt::format("expected results=NAME,NAME,... with at most {} names", kMostResults));
   }
   return json_answer(run_.steps_json(*from, *limit, results));
 }
@@ -75,8 +75,8 @@ SiteAnswer RunSite::answer_image(const SiteRequest& request) const {
   if (std::optional<std::string> made = images_->answer({variable, *shows, large == "1"}, *known)) {
     return json_answer(std::move(*made));
   }
-  SiteAnswer refusal = refusal_answer(503, fmt::format("images of {} other kinds (variable, cell, large) are being "
-                                                       "made, and the server makes no more at once; try again later",
+  SiteAnswer refusal = refusal_answer(503, fmt::format("the server is making images of {} other kinds (variable, cell, "
+                                                       "large), and can make no more at once; try again later",
                                                        FieldImages::kMostQueries));
   refusal.retry_after = FieldImages::kAskedWithin;
   return refusal;

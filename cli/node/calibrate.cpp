@@ -72,8 +72,7 @@ void declare_options(CommandLine& line, CalibrateOptions& options) {
   line.flag("--quick", options.quick, fmt::format("the same as --budget {:.0f}", kQuickCalibrationBudgetS));
   line.flag("--quiet", options.quiet, "print neither progress nor the closing table");
   line.option("-o,--output", options.output,
-              "file to write (default: node.json in the user's cache folder); -: to "
-              "standard output")
+              "file to write (default: node.json in the user's cache folder; -: standard output)")
       .value_name("FILE");
 }
 
@@ -258,7 +257,7 @@ int calibrate_with(CalibrateOptions options) {
 int calibrate_command(int argc, const char* const* argv) {
   CalibrateOptions options;
   CommandLine line(
-      "Measures this node (memory, clock, kernels alone and side by side, coordination), so that runs on it can be "
+      "Measures the memory, the clock, the kernels and the coordination of this node, so that runs on it can be "
       "predicted.",
       "ringside calibrate");
   declare_options(line, options);

@@ -136,12 +136,13 @@ Json json_row(const ScaleResult& row) {
 void declare(CommandLine& line, ManyNodesOptions& options) {
   OptionSet set = line.options_of<ManyNodesOptions>("Many nodes");
   const Option nodes = set.option("--nodes", options.nodes,
-                                  "simulate a run on this many nodes, and on 1, 4, 16, ...; or on each number in a "
-                                  "list (docs/inside/ranks.md)")
+                                  "simulate a run on this many nodes and on 1, 4, 16, ... nodes, or on each number in "
+                                  "a list (docs/inside/ranks.md)")
                            .comma_separated()
                            .check(whole_number_within(1, kMostSimulatedNodes))
                            .value_name("N");
-  set.option("--ranks-per-node", options.ranks_per_node, "ranks on each node; each rank takes the time of an iteration")
+  set.option("--ranks-per-node", options.ranks_per_node,
+             "ranks on each node; each of them takes the time of an iteration")
       .check(whole_number_within(1, 4096))
       .needs(nodes)
       .show_default()
@@ -157,15 +158,14 @@ void declare(CommandLine& line, ManyNodesOptions& options) {
       .show_default()
       .value_name("WHICH");
   set.option("--progress", options.progress,
-             "when MPI makes progress with the exchange of counters: only in the solver's MPI calls (calls), or at any "
-             "time (always)")
+             "when MPI exchanges counters: only during the solver's MPI calls (calls), or at any time (always)")
       .check(one_of({"calls", "always"}))
       .needs(nodes)
       .show_default()
       .value_name("WHEN");
-  set.option(
-         "--spread", options.spread,
-         "standard deviation of an iteration's time, divided by its mean; a second value is for the analyzer's work")
+  set.option("--spread", options.spread,
+             "standard deviation of the iterations' times, divided by their mean; a second value is for the analyzer's "
+             "work")
       .needs(nodes)
       .show_default()
       .value_name("SHARE[,SHARE]");
@@ -188,7 +188,7 @@ void declare(CommandLine& line, ManyNodesOptions& options) {
       .show_default()
       .value_name("US");
   set.option("--step-figures", options.step_figures,
-             "measured figures in place of a planned node: ms of an iteration, ms of transfer and commit, ms of "
+             "use measured figures instead of a planned node: ms of an iteration, ms of transfer and commit, ms of "
              "analyze, and MB of a step")
       .needs(nodes)
       .value_name("MS,MS,MS,MB");
@@ -198,9 +198,8 @@ NodeFigures figures_given(const ManyNodesOptions& options, const PublishOptions&
   const std::vector<double> numbers = numbers_of(options.step_figures, 4);
   if (numbers.empty() || numbers[0] <= 0) {
     throw usage_error(
-        "--step-figures: found '{}', expected four numbers: milliseconds of an iteration (above 0), of transfer and "
-        "commit, "
-        "and of analyze, and the megabytes of a step, for instance 10,0.8,1.2,32",
+        "--step-figures: found '{}', expected four numbers such as 10,0.8,1.2,32: the milliseconds of an iteration "
+        "(above 0), of transfer and commit, and of analyze, and the megabytes of a step",
         shortened(options.step_figures));
   }
   return {.generate_s = numbers[0] * 1e-3,

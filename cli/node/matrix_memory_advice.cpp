@@ -15,21 +15,21 @@ std::optional<std::string> matrix_memory_advice(const MatrixMemoryFacts& facts) 
   if (facts.far_folder.empty()) {
     if (facts.memory_bytes == 0 || bytes <= facts.memory_bytes) return std::nullopt;
     return fmt::format(
-        "{}, but the node has {}: the times here are those of a matrix in DRAM; --matrix-memory far:DIR --dram-limit "
-        "SIZE can run it, and was measured to be faster than a mapped --cache that does not fit "
+        "{}, but the node has {}. The times here assume a matrix in DRAM. --matrix-memory far:DIR --dram-limit SIZE "
+        "can run this matrix, and was measured to be faster than a mapped --cache that does not fit "
         "(docs/inside/memory_mode.md, When far memory pays)",
         size, megabytes(facts.memory_bytes));
   }
   if (bytes <= facts.dram_limit_bytes) {
     return fmt::format(
-        "{}; a matrix without values fits into --dram-limit {}, and its times are those of a matrix in DRAM", size,
+        "{}; a matrix without values fits into --dram-limit {}, so its times are those of a matrix in DRAM", size,
         megabytes(facts.dram_limit_bytes));
   }
   return fmt::format(
-      "{}, which is {:.1f} times --dram-limit: the times here are those of a matrix in DRAM, which far memory does not "
-      "reach if the matrix does not fit. If the kernel has enough DRAM for a mapped --cache of csr or bands, that "
-      "cache is as fast as DRAM; otherwise far memory was measured to be faster (docs/inside/memory_mode.md, When far "
-      "memory pays)",
+      "{}, which is {:.1f} times --dram-limit. The times here assume a matrix in DRAM; far memory is slower for a "
+      "matrix that does not fit. If the kernel has enough DRAM for a mapped --cache of csr or bands, this cache is as "
+      "fast as DRAM. Otherwise, far memory was measured to be faster than the cache (docs/inside/memory_mode.md, When "
+      "far memory pays)",
       size, static_cast<double>(bytes) / static_cast<double>(facts.dram_limit_bytes));
 }
 

@@ -72,7 +72,8 @@ void declare_plan(CommandLine& line, PlanOptions& options) {
       .value_name("NAME");
   declare(line, options.many);
   line.flag("--json", options.json, "print one JSON object");
-  line.option("-o,--output", options.output, "write a page with charts; -: to standard output").value_name("FILE.html");
+  line.option("-o,--output", options.output, "write a page with charts (-: to standard output)")
+      .value_name("FILE.html");
   line.declare_config_file();
 }
 
@@ -105,7 +106,7 @@ void print(const Json& object) {
 int plan_measured(const PlanOptions& options) {
   if (!options.solve.matrix.empty() || options.rows > 0 || !options.output.empty()) {
     throw usage_error(
-        "--step-figures: found with {}, expected only one of them: these figures replace the plan of a node",
+        "--step-figures: found with {}, expected only one of them, because these figures replace the plan of a node",
         !options.output.empty()         ? "--output"
         : !options.solve.matrix.empty() ? "--matrix"
                                         : "--rows");
@@ -128,7 +129,8 @@ int plan(const CommandLine& line, const PlanOptions& options) {
     refuse_other_endings(options.output, "--output", kPageEndings);
   }
   if (options.json && options.output == "-") {
-    throw usage_error("--json, --output -: found both, expected one of them: standard output holds one document");
+    throw usage_error(
+        "--json, --output -: found both, expected one of them, because standard output holds only one document");
   }
   if (options.solve.matrix.empty() == (options.rows == 0)) {
     throw usage_error("found {}, expected either --matrix, or --rows and --nonzeros",

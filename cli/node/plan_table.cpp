@@ -87,7 +87,7 @@ std::string plan_table(const Node& node, const PlanRequest& request, const Plan&
   const bool is_simplest = std::any_of(plan.rows.begin(), plan.rows.end(),
                                        [&](const PlanRow& row) { return row.expected_s < best.expected_s; });
   out += fmt::format("\n  * least expected time{}: {}, expected {}\n",
-                     is_simplest ? ", and the simplest of the choices within half a percent of it" : "",
+                     is_simplest ? " (the simplest choice within half a percent of it)" : "",
                      in_words(best.configuration), seconds_text(best.expected_s));
   for (const std::string& remark : plan.remarks) out += fmt::format("  note: {}\n", printable(remark));
   for (const std::string& remark : node.remarks) out += fmt::format("  note: {}\n", printable(remark));

@@ -60,8 +60,8 @@ const Tier& tier_for(const Node& node, const PlannedOptions& options) {
   if (const Tier* tier = tier_of_pool(node, options.ring.pool)) return *tier;
   if (const Tier* tier = only_tier(node)) return *tier;
   throw usage_error(
-      "--pool {}: the node file has no figures for the memory there, only for {}; measure it with `ringside calibrate "
-      "--memory DIR` (or name one of these memories by --memory of `ringside plan`)",
+      "--pool {}: the node file has no figures for the memory there, only for {}; measure that memory with `ringside "
+      "calibrate --memory DIR` (or choose one that has figures with --memory of `ringside plan`)",
       printable(options.ring.pool), names_of_tiers(node));
 }
 

@@ -220,7 +220,8 @@ int gather(const std::string& output, const std::vector<Source>& sources, const 
     for (const StepOfRings& step : set.steps()) iterations.push_back(step.iteration);
   }
   folder.publish();  // syncs the copies
-  fmt::print("{}: the rings of {}, verified; all hold {}\n", printable(output), counted(ranks->nodes.size(), "node"),
+  fmt::print("{}: copied and verified the rings of {}; all rings hold {}\n", printable(output),
+             counted(ranks->nodes.size(), "node"),
              iterations.empty() ? "no common iteration" : "iterations " + iterations_text(iterations));
   return 0;
 }
@@ -233,13 +234,13 @@ int gather_command(int argc, const char* const* argv) {
   std::string ranks;
   std::string command = "scp -q";
   CommandLine line(
-      "Copies the rings of all nodes of a run of several MPI ranks into one new folder, which the other commands\n"
-      "read as one ring; for nodes without a shared file system. Each copy is verified. Gather after the run has\n"
-      "ended: if an analyzer changes a step while it is copied, the copy is damaged and refused.",
+      "Copies the rings of a run on several nodes into one new folder, and verifies each copy. The other commands\n"
+      "read the folder as one ring. This is needed if the nodes share no file system. Gather after the run has ended:\n"
+      "if an analyzer changes a step while it is copied, the copy is damaged and refused.",
       "ringside gather");
   line.option("FOLDER", folder, "new folder for the copies").required().value_name("DIR");
   line.option("--from", from,
-              "the ring of a node: its machine and its pool, given once for each node; without HOST: a pool on this "
+              "a node's ring, named by its machine and its pool; give one for each node. Without HOST: a pool on this "
               "machine")
       .value_name("HOST:POOL");
   line.option("--ranks", ranks, "instead of --from: a ranks file (POOL.ranks), which names hosts and pools")

@@ -274,7 +274,7 @@ int info_command(int argc, const char* const* argv) {
   bool json = false;
   CommandLine line(
       "Shows what a pool holds: runs, iterations, slots, sizes, storage. Works while an analyzer uses it. For\n"
-      "rings of several nodes: the iterations that each of them holds, and those that all hold.",
+      "rings of several nodes, it shows which iterations each ring holds, and which all rings hold.",
       "ringside info");
   line.option("POOL", pool, kPoolOrRings).required().value_name("FILE");
   line.flag("--json", json, "print one JSON object, with every recorded reduction");

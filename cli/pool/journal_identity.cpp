@@ -53,7 +53,7 @@ JournalIdentity identify(const NamedByJournal& journal, const std::string& pool,
   }
   return {.foreign = fmt::format(
               "the journal beside {} does not belong to this pool: none of its {} runs (the newest is {}) is one of "
-              "the pool's runs{}; expected the journal that was written with the pool: move this journal away",
+              "the pool's runs{}; expected the journal that was written with the pool; move this journal away",
               pool, journal.runs.size(), to_string(*journal.newest_run),
               runs.empty() ? "" : fmt::format(" (the newest is {})", to_string(runs.back().run.run_id))),
           .older = {}};

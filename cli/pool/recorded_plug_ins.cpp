@@ -86,7 +86,7 @@ RecordedPlugIns load_recorded(const std::string& pool, const RingView& ring, con
     });
     if (of_same_name != given_names.end()) {
       add_missing(
-          fmt::format("the plug-in of '{}' in --reduce-with is another build, or has other settings, than in the run",
+          fmt::format("the plug-in of '{}' in --reduce-with has another build or other settings than in the run",
                       of_same_name->first));
       continue;
     }

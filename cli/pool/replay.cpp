@@ -321,7 +321,8 @@ int replay_command(int argc, const char* const* argv) {
   line.option("POOL", pool, kPoolOrRings).required().value_name("FILE");
   line.option("--from", options.from, "first iteration to reduce (default: the oldest kept)").value_name("K");
   line.option("--to", options.to, "last iteration to reduce (default: the newest kept)").value_name("K");
-  line.flag("--json", options.json, "print one JSON object per line: the iterates, and at the end their number");
+  line.flag("--json", options.json,
+            "print one JSON object per line: one for each iterate, and a last one with their number");
   declare(line, options.plug_ins);
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 

@@ -37,7 +37,7 @@ std::string since(const std::string& pool) {
 int thaw_command(int argc, const char* const* argv) {
   std::string pool;
   CommandLine line(
-      "Lets a run continue in a pool whose ring a trigger has frozen: its kept iterates may be overwritten again.\n"
+      "Lets a run continue in a pool whose ring a trigger has frozen. The run may then overwrite the kept iterates.\n"
       "Refuses while an analyzer uses the pool. Changes nothing in the pool itself.",
       "ringside thaw");
   line.option("POOL", pool, "pool file").required().value_name("FILE");

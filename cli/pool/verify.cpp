@@ -101,7 +101,7 @@ Verified verify_pool(const RingReader& reader, const std::string& pool, const st
   if (!pmdk_intact) {
     fmt::print(
         "{}libpmemobj's own data in the file is DAMAGED: the iterates can be read, but an analyzer refuses the pool; "
-        "export what is needed, then --overwrite\n",
+        "export what you need, then run with --overwrite\n",
         prefix);
   }
   const std::string unseen =

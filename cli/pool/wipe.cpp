@@ -78,11 +78,11 @@ class WipedPool {
     fmt::print("{}: {} bytes overwritten with zeros, synced, and deleted\n", printable(pool_),
                with_separators(wipe_.bytes()));
     if (journal.files > 0) {
-      fmt::print("{}: its journal too: {} bytes in {} files\n", printable(pool_), with_separators(journal.bytes),
-                 journal.files);
+      fmt::print("{}: its journal was wiped, too: {} bytes in {} files\n", printable(pool_),
+                 with_separators(journal.bytes), journal.files);
     }
     if (global_journal.files > 0) {
-      fmt::print("{}: the journal of the whole run, too: {} bytes in {} files\n", printable(pool_),
+      fmt::print("{}: the journal of the whole run was wiped, too: {} bytes in {} files\n", printable(pool_),
                  with_separators(global_journal.bytes), global_journal.files);
     }
     if (wipe_.other_names() > 0) {
@@ -105,8 +105,8 @@ int wipe_command(int argc, const char* const* argv) {
   bool yes = false;
   bool foreign_pool = false;
   CommandLine line(
-      "Overwrites every byte of a pool, its journal and its archive with zeros, syncs, and deletes them: persistent\n"
-      "memory and disks keep what is not overwritten. Refuses while an analyzer uses the pool.\n"
+      "Overwrites every byte of a pool, its journal and its archive with zeros, syncs, and deletes them. (The data of\n"
+      "files that are only deleted remain on persistent memory and disks.) Refuses while an analyzer uses the pool.\n"
       "If a wipe was interrupted, repeat it.",
       "ringside wipe");
   line.option("POOL", pool, "pool file; it may be damaged or unfinished").required().value_name("FILE");
@@ -122,7 +122,7 @@ int wipe_command(int argc, const char* const* argv) {
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   if (pool.ends_with(kRanksEnding)) {
-    throw usage_error("{}: found a ranks file, expected the pool beside it, {}; with the pool, both are deleted", pool,
+    throw usage_error("{}: found a ranks file, expected the pool beside it, {}; wiping the pool deletes both", pool,
                       pool.substr(0, pool.size() - kRanksEnding.size()));
   }
   const std::string archive = archive_path(pool);

@@ -149,7 +149,7 @@ FieldImages::Asked FieldImages::drawn(Asked asked, const std::string& path, cons
     const FieldGrid* const grid = chosen(grids, query.variable);
     if (grid == nullptr) {
       asked.is_of_nothing = !query.variable.empty();
-      return without_image(grids.empty() ? "no variable has a shape of two dimensions" : "no such variable");
+      return without_image(grids.empty() ? "no variable has two dimensions" : "no such variable");
     }
     if (grid->is_large() && !query.large) return without_image("");
     const std::optional<KeptSlot> newest = reader->find(kNewestCommit);

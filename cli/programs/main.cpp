@@ -38,7 +38,7 @@ std::string usages(const OwnCommands& own) {
 
 int run_command_of(const OwnCommands& own, const std::optional<std::string>& started_by, int argc,
                    const char* const* argv) {
-  if (!started_by) throw usage_error("{}: found no `ringside` that started it; expected {}", own.program, usages(own));
+  if (!started_by) throw usage_error("{}: was not started by `ringside`; expected {}", own.program, usages(own));
   if (*started_by != version()) {
     throw system_error("{}: found version {}, expected {}, the version of the `ringside` that started it; {}",
                        printable(command_program(own.program).string()), version(), shortened(*started_by),

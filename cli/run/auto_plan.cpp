@@ -71,7 +71,7 @@ std::optional<AutoPlan> make_auto_plan(const PlannedOptions& options, const std:
   try {
     return plan_with(options, default_node_file());
   } catch (const Error& error) {
-    why_not = fmt::format("--cores auto: chosen by the topology instead: {}", error.what());
+    why_not = fmt::format("--cores auto: the topology chose the cores instead: {}", error.what());
     return std::nullopt;
   }
 }

@@ -44,7 +44,8 @@ int cache_command(int argc, const char* const* argv) {
               "what each column of an edge list is: from, to, weight or skip (default: as its header says, or "
               "from,to[,weight])")
       .value_name("from,to,...");
-  line.option("--solver", solver, "the solver for whose orientation of the matrix the cache is made: " + orientations())
+  line.option("--solver", solver,
+              "make the cache for this solver, which determines the matrix's orientation: " + orientations())
       .check(one_of(names))
       .value_name(fmt::format("{}", fmt::join(names, "|")))
       .show_default();

@@ -65,18 +65,20 @@ CorePlan cores_of_rank(const RunOptions& options) {
 
 void check_rank_options(const RunOptions& options) {
   if (options.ranks == 0 && !options.hosts.empty()) {
-    throw usage_error("--hosts: found without --ranks, expected the number of ranks beside it");
+    throw usage_error("--hosts: found without --ranks, expected --ranks with the number of ranks");
   }
   if (!options.hosts.empty() && (!options.summary.empty() || !options.analyze.empty())) {
-    throw usage_error("{}: found with --hosts, expected no such option: each node has an account of its own",
+    throw usage_error("{}: found with --hosts, expected no such option, because each node has its own account",
                       options.summary.empty() ? "--analyze" : "--summary");
   }
   if (!options.resume_from.empty() && options.ranks == 0 && !options.per_node) {
-    throw usage_error("--resume-from: found without --ranks and --per-node, expected one of them: a run of one process "
-                      "continues from its own pool, by --resume");
+    throw usage_error(
+        "--resume-from: found without --ranks and --per-node, expected one of them; a run of one process continues "
+        "from its own pool with --resume");
   }
   if (options.ranks > 0 && options.per_node) {
-    throw usage_error("--ranks, --per-node: found both, expected one of them: --per-node is for what mpirun starts");
+    throw usage_error(
+        "--ranks, --per-node: found both, expected one of them; --per-node is for commands that mpirun starts");
   }
 }
 
@@ -136,7 +138,7 @@ int rank_on_node() {
     }
     return static_cast<int>(*number);
   }
-  throw usage_error("--per-node: found none of {}, {}, {}, {}; expected to be started by mpirun or srun",
+  throw usage_error("--per-node: found none of {}, {}, {}, {}; expected a start by mpirun or srun",
                     kLocalRankVariables[0], kLocalRankVariables[1], kLocalRankVariables[2], kLocalRankVariables[3]);
 }
 

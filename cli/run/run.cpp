@@ -69,7 +69,7 @@ std::optional<AutoPlan> plan_for(const CommandLine& line, const RunOptions& opti
         "--cores auto: found with --mode dram, whose only process has all cores; expected --mode pipeline");
   }
   if (options.adapt && line.is_given("--reduce")) {
-    throw usage_error("--adapt, --reduce: found both, expected one of them: --adapt chooses how to reduce");
+    throw usage_error("--adapt, --reduce: found both, expected one of them, because --adapt chooses how to reduce");
   }
   // Wrong core lists and wrong names must be reported as errors, not as reasons why no plan was made.
   cores_for(options);
@@ -280,12 +280,12 @@ ExitCode run(const CommandLine& line, RunOptions options) {
 
 int run_command(int argc, const char* const* argv) {
   RunOptions options;
-  CommandLine line("Runs a solver, a built-in one or your program, and keeps, reduces and accounts for every iterate.",
+  CommandLine line("Runs a built-in solver or your program, and keeps, reduces and accounts for every iterate.",
                    "ringside run");
   declare(line, options);
   line.footer(
-      "`-- PROGRAM [ARGS...]` runs your program instead of a built-in solver, on the producer's cores: one process\n"
-      "of it publishes its iterates through libringside. It finds its analyzer by RINGSIDE_SOCKET and its cores\n"
+      "`-- PROGRAM [ARGS...]` runs your program instead of a built-in solver, on the producer's cores. One of its\n"
+      "processes publishes the iterates through libringside. It finds its analyzer by RINGSIDE_SOCKET and its cores\n"
       "by RINGSIDE_CORES and OMP_NUM_THREADS; RINGSIDE_POOL, RINGSIDE_POOL_USE, RINGSIDE_BUFFERS, "
       "RINGSIDE_PEER_TIMEOUT,\n"
       "RINGSIDE_ON_ANALYZER_LOSS, RINGSIDE_COORDINATION and RINGSIDE_RESUME_FROM pass on options. --mode,\n"

@@ -34,7 +34,8 @@ void check_analyses(const RunOptions& options) {
   }
   if (!options.telemetry.on) {
     throw usage_error(
-        "--analyze: found with --telemetry off, expected on: results reach the analyzer through its control socket");
+        "--analyze: found with --telemetry off, expected on, because results reach the analyzer through its control "
+        "socket");
   }
 }
 

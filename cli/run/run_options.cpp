@@ -38,17 +38,17 @@ void declare(CommandLine& line, RunOptions& options) {
   OptionSet analyses = line.options_of<RunOptions>("Analyses");
   analyses
       .option("--analyze", options.analyze,
-              "call the functions with @ringside.reduction of a Python file for each step, in a separate process; may "
-              "be given up to 16 times")
+              "for each step, call the functions with @ringside.reduction of this Python file, in a separate process; "
+              "may be given up to 16 times")
       .times(1, 16)
       .value_name("FILE.py");
   declare(line, options.analysis);
-  line.option("--summary", options.summary, "write the account as one JSON object; -: to standard output")
+  line.option("--summary", options.summary, "write the account as one JSON object (-: to standard output)")
       .value_name("FILE.json");
   line.flag("--quiet", options.quiet, "print neither progress nor the closing table");
   OptionSet mpi = line.options_of<RunOptions>("Several ranks");
   mpi.option("--ranks", options.ranks,
-             "start PROGRAM, or a built-in solver if there is no PROGRAM, as this many MPI ranks, by mpirun "
+             "use mpirun to start this many MPI ranks of PROGRAM, or of a built-in solver if there is no PROGRAM "
              "(docs/publish/mpi.md)")
       .check(whole_number_within(1, 1'000'000))
       .value_name("N");
@@ -56,12 +56,12 @@ void declare(CommandLine& line, RunOptions& options) {
              "with --ranks: the file of nodes for mpirun's --hostfile (default: this node only)")
       .value_name("FILE");
   mpi.flag("--per-node", options.per_node,
-           "mpirun or srun starts this command once for each rank; the first rank of a node starts the node's "
-           "analyzer; %h in --pool becomes the node's name");
-  mpi.option(
-         "--resume-from", options.resume_from,
-         "with --ranks or --per-node: begin with the newest step in the rings of an earlier job (their folder or ranks "
-         "file), which may have had other ranks and nodes. With --resume, pools that hold steps take precedence")
+           "for a command that mpirun or srun starts once for each rank: the first rank of each node starts the node's "
+           "analyzer; %h in --pool is replaced by the node's name");
+  mpi.option("--resume-from", options.resume_from,
+             "with --ranks or --per-node: begin with the newest step in an earlier job's rings, given by their folder "
+             "or ranks file. That job may have had other ranks and nodes. With --resume, pools that hold steps take "
+             "precedence")
       .value_name("RINGS");
   line.declare_config_file();
   line.take_program(options.program);

@@ -130,7 +130,7 @@ void ProgramSupervisor::begin_attachment(const Json& line) {
   const CoreList cores{publisher_.cores()};
   if (!cores.cpus.empty() && cores.cpus != program_.cores) {
     say(fmt::format(
-        "process {} runs on cores {}, RINGSIDE_CORES has {}; expected the same cores (mpirun --bind-to none)",
+        "process {} runs on cores {}, but RINGSIDE_CORES has {}; expected the same cores (mpirun --bind-to none)",
         attachment_.pid, to_string(cores), to_string(CoreList{program_.cores})));
   }
 }

@@ -15,8 +15,8 @@ int keygen_command(int argc, const char* const* argv) {
   std::string folder;
   std::string client;
   CommandLine line(
-      "Makes keys for following a run over the network: first the analyzer's keys; then, with --client, a pair for\n"
-      "each client, which it adds to the list of admitted clients. Never overwrites a key.",
+      "Makes keys for following a run over the network. Without --client, it makes the analyzer's keys. After that,\n"
+      "with --client, it makes a pair of keys for a client, and admits this client. Never overwrites a key.",
       "ringside keygen");
   line.option("FOLDER", folder, "folder of the analyzer's keys (the value of --telemetry-keys)")
       .required()

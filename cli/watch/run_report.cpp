@@ -108,12 +108,13 @@ int report_command(int argc, const char* const* argv) {
   std::string input = RingOptions().pool;
   std::string output = "report.html";
   bool draw_large = false;
-  CommandLine line("Writes one HTML file about a run: the account, the waiting of each side, change and reductions.",
-                   "ringside report");
+  CommandLine line(
+      "Writes one HTML file about a run: its account, how long each side waited, its change and its reductions.",
+      "ringside report");
   line.option("INPUT", input, "pool with its journal, its ranks file, or a summary of `ringside run`")
       .value_name("POOL|SUMMARY.json")
       .show_default();
-  line.option("-o,--output", output, "the file to write; -: standard output").value_name("FILE.html").show_default();
+  line.option("-o,--output", output, "the file to write (-: standard output)").value_name("FILE.html").show_default();
   line.flag("--draw-large", draw_large, "draw fields of more than 4,000,000 entries as well");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 

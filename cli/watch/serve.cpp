@@ -112,8 +112,9 @@ class PoolLook {
   void look() {
     if (now_ns() - looked_ns_ < kStatusEveryNs) return;
     looked_ns_ = now_ns();
-    images_.watch(path_, is_elsewhere_ ? "the pool is on another node: `ringside serve` draws images there"
-                                       : "the pool is not known yet");
+    images_.watch(path_, is_elsewhere_
+                             ? "the pool is on another node; images are drawn only by a `ringside serve` on that node"
+                             : "the pool is not known yet");
     const RingReader* const reader = path_.empty() ? nullptr : pool_.at(path_);
     watched_.take(reader != nullptr ? std::optional(slots_of(*reader)) : std::nullopt);
   }
@@ -203,7 +204,8 @@ ConnectionLimits limits_here() {
 ExitCode serve_runs(const ServeOptions& options, const ListenAddress& address, std::optional<AccessToken> token) {
   if (!options.pool.empty() || options.service.any()) {
     throw usage_error(
-        "--runs: found with --pool, --socket, --tcp or --keys, expected without them: --runs reads only journals");
+        "--runs: found with --pool, --socket, --tcp or --keys, expected without them, because --runs reads only "
+        "journals");
   }
   RunFolder folder(options.runs);
   const auto site = std::make_shared<RunsSite>();
@@ -243,8 +245,8 @@ int serve_command(int argc, const char* const* argv) {
   line.option("--token-file", options.token_file, "require the token in this file (of mode 600) from every client")
       .value_name("FILE");
   line.option("--allow-host", options.allowed_hosts,
-              "with --listen on loopback: also answer requests that a proxy passes on under this host name; may be "
-              "repeated")
+              "with --listen on a loopback address: also answer requests that a proxy forwards with this host name; "
+              "may be repeated")
       .value_name("NAME");
   line.option("--pool", options.pool,
               "show the past from the journal beside this pool, and follow the pool's analyzer if one is running")

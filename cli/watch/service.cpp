@@ -101,7 +101,7 @@ FoundService find_service(const ServiceOptions& options, std::string_view otherw
     throw usage_error("--socket, --tcp: found both, expected at most one of them");
   }
   if (options.tcp.empty() && !options.keys.empty()) {
-    throw usage_error("--keys: found without --tcp, expected with it: followers on this machine need no key");
+    throw usage_error("--keys: found without --tcp, expected with it, because followers on this machine need no key");
   }
   if (!options.tcp.empty()) return over_tcp(options);
   if (!options.socket.empty()) return {telemetry_at(options.socket), options.socket, true};

@@ -288,8 +288,8 @@ Since parse_since(const std::string& text, std::int64_t now_unix_ns) {
                                                  : 0;
   if (!amount || unit == 0 || *amount > static_cast<std::uint64_t>(kLongestAgo / unit)) {
     throw usage_error(
-        "--since: found '{}', expected a record's number, iteration=K, or how long ago, at most 36500d: 30s, 10m, 2h, "
-        "1d (numbers are from 0 to {})",
+        "--since: found '{}', expected a record's number, iteration=K, or a time before now such as 30s, 10m, 2h or "
+        "1d, at most 36500d (numbers are from 0 to {})",
         shortened(text), std::numeric_limits<std::uint64_t>::max());
   }
   since.unix_ns = now_unix_ns - static_cast<std::int64_t>(*amount) * unit;
@@ -305,27 +305,27 @@ int tail_command(int argc, const char* const* argv) {
       .value_name("POOL");
   line.option("--runs", options.runs, "list the runs below this folder, from their journals, and end; needs no analyzer")
       .value_name("DIR");
-  line.option(
-          "--since", options.since,
-          "begin with this record number, with iteration K of each run, or at this time before now: 30s, 10m, 2h, 1d")
+  line.option("--since", options.since,
+              "begin with this record number, with iteration K of each run, or at a time before now such as 30s, 10m, "
+              "2h or 1d")
       .value_name("SEQ|iteration=K|AGO");
   line.flag("--json", options.json, "print one record per line, as JSON (docs/use/live.md)");
   line.flag("--once", options.once, "print the present state, and end");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   if (!options.pool.empty() && (options.once || options.service.any())) {
     throw usage_error(
-        "--pool: found with --once, --socket, --tcp or --keys, expected alone: the journal is read without an analyzer "
-        "(ringside info shows the present state of a pool)");
+        "--pool: found with --once, --socket, --tcp or --keys, expected alone, because the journal is read without an "
+        "analyzer (ringside info shows the present state of a pool)");
   }
   if (options.once && !options.since.empty()) {
-    throw usage_error("--since: found with --once, expected without it: --once prints the present state only");
+    throw usage_error("--since: found with --once, expected without it, because --once prints only the present state");
   }
 
   if (!options.runs.empty() &&
       (!options.pool.empty() || options.once || !options.since.empty() || options.service.any())) {
     throw usage_error(
-        "--runs: found with --pool, --since, --once, --socket, --tcp or --keys, expected alone or with --json: --runs "
-        "lists runs without an analyzer");
+        "--runs: found with --pool, --since, --once, --socket, --tcp or --keys, expected alone or with --json, because "
+        "--runs lists runs without an analyzer");
   }
   if (!options.runs.empty()) return static_cast<int>(list_runs(options.runs, options.json));
 

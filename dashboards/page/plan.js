@@ -74,7 +74,7 @@
       },
     };
     view.text("total-title", `Predicted time with ${splits[0]} cores`);
-    view.text("total-hint", "upper bar the producer, lower bar the analyzer; 90 % of the samples end within the thin line");
+    view.text("total-hint", "upper bar: producer, lower bar: analyzer; 90 % of the samples end within the thin line");
     const canvas = document.getElementById("total-chart");
     canvas.setAttribute("aria-label", "Predicted working and waiting times of both sides in each mode");
     canvas.parentElement.style.height = `${4 + 4 * rows.length}rem`;

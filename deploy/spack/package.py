@@ -20,7 +20,7 @@ class Ringside(CMakePackage):
 
     variant("python", default=False, description="Build the Python package")
     variant("mpi", default=False, description="Build libringside_mpi, for solvers of several ranks")
-    variant("programs", default=True, description="Build the programs; without them, libringside only")
+    variant("programs", default=True, description="Build the programs; otherwise, build only libringside")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -63,8 +63,8 @@ class Ringside(CMakePackage):
 
     # Loops run on OpenMP's threads, and sources are C++20.
     conflicts("%gcc@:11", when="+programs")
-    conflicts("platform=darwin", msg="Ringside needs Linux: futexes, /proc and shared memory")
-    conflicts("platform=windows", msg="Ringside needs Linux: futexes, /proc and shared memory")
+    conflicts("platform=darwin", msg="Ringside needs Linux for futexes, /proc and shared memory")
+    conflicts("platform=windows", msg="Ringside needs Linux for futexes, /proc and shared memory")
 
     def cmake_args(self):
         args = [

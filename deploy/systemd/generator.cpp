@@ -215,7 +215,9 @@ void generate_all(const Folders& folders) {
     if (is_instance(name)) {
       generate(folders, file, fmt::format("ringside-producer@{}.service", name), for_producer);
     } else {
-      say(fmt::format("{}: found the name '{}', expected letters, digits and any of :-_.; no service uses this file",
+      say(
+          fmt::format("{}: found the name '{}', expected a name of letters, digits, and the characters :-_. only; no "
+                      "service uses this file",
                       file.string(), name));
     }
   }

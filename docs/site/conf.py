@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The site (deploy/site.sh): Sphinx makes it from the pages as they stand. Doxygen reads the C and C++ headers and the Fortran module,
-and autodoc imports the Python package, so the references consist of the words that stand there."""
+"""Settings of the site, which deploy/site.sh makes. Sphinx makes the site from the unchanged pages. Doxygen reads the C
+and C++ headers and the Fortran module, and autodoc imports the Python package. So the references consist of the
+comments and docstrings in these files."""
 
 import pathlib
 import re
@@ -42,8 +43,8 @@ CONTENTS = "\n\n```{{toctree}}\n:hidden:\n{}\n```\n"
 
 
 def complete(_, page, source):
-    """Leads links of the README to the first page, which it is here, and adds the contents: of the first page the shelves, of each
-    shelf its pages. On the pages themselves, links say what is where."""
+    """Changes links to the README into links to the first page, because the README is the first page of the site. Also
+    adds the tables of contents: the first page lists the shelves, and each shelf lists its pages."""
     folder = re.sub("[^/]+/", "../", page[:page.rindex("/") + 1]) if "/" in page else ""
     text = source[0].replace(f"]({folder}README.md", f"]({folder}index.md")
     if page == "index":
@@ -54,7 +55,7 @@ def complete(_, page, source):
 
 
 def as_markup(_, what, name, thing, options, lines):
-    """Docstrings are plain text for help(): indented lines are code, and a star is a star."""
+    """Makes markup from docstrings, which are plain text for help(): indented lines become code, and stars stay stars."""
     made, code = [], False
     for line in lines:
         indented = line.startswith("    ")

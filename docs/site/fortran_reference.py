@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The directive `fortran-module`: the public types of a Fortran module, and their procedures with their arguments, from the
-declarations and the `!>` comments of its source. (Doxygen reads Fortran, but Breathe has no place for its type-bound procedures.)"""
+"""Defines the directive `fortran-module`. It documents the public types of a Fortran module, and their procedures with
+the arguments, from the declarations and the `!>` comments of the source. (Doxygen reads Fortran, but Breathe has no
+place for its type-bound procedures.)"""
 
 import dataclasses
 import pathlib
@@ -20,12 +21,12 @@ class Declaration:
 
 
 def without_continuations(text):
-    """Each statement in one line."""
+    """Returns the text with each statement in one line."""
     return re.sub(r" *&\n *", " ", text)
 
 
 def comment_before(lines, at):
-    """The `!>` lines directly above line `at`, as one paragraph."""
+    """Returns the `!>` lines directly above line `at` as one paragraph."""
     first = at
     while first > 0 and lines[first - 1].lstrip().startswith("!>"):
         first -= 1
@@ -33,7 +34,8 @@ def comment_before(lines, at):
 
 
 def read_procedures(lines):
-    """Each procedure by its name: its first statement and its dummy arguments. One without a comment shares that above it."""
+    """Returns each procedure by its name: its comment, its first statement and its dummy arguments. A procedure without a
+    comment gets the comment of the procedure above it."""
     procedures, words = {}, ""
     for at, line in enumerate(lines):
         named = PROCEDURE.match(line)
@@ -54,7 +56,7 @@ def read_procedures(lines):
 
 
 def bindings(body):
-    """(name that users call, the procedures behind it) of a type's `contains`."""
+    """Returns (the name that users call, the procedures behind this name) for each binding in a type's `contains`."""
     found = re.findall(r"^    procedure :: (\w+) => (\w+)", body, re.MULTILINE)
     return sorted(((name, re.findall(r"\w+", behind)) for name, behind in
                    found + re.findall(r"^    generic :: (\w+) => (.*)$", body, re.MULTILINE)), key=lambda pair: body.index(f":: {pair[0]} "))

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The dependency graph of the distribution's packages, from the local package lists.
+"""Makes the dependency graph of the distribution's packages from the local package lists.
 
-An edge "u v" says that package u needs package v (Depends and Pre-Depends). The rank of a package is then the chance
-of meeting it when following dependencies at random: what everything rests on comes out on top.
+An edge "u v" says that package u needs package v (Depends and Pre-Depends). The rank of a package is then the
+probability of reaching it if dependencies are followed at random. The packages that most others need get the highest
+ranks.
 
 Rules, so that equal lists give an equal graph:
-  - of alternatives "a | b" the first that can be resolved counts; versions and architecture qualifiers are ignored;
-  - a name that is no package is virtual: it stands for its providers' first in alphabetical order (Provides);
-  - a name that nothing provides, and a dependency of a package on itself, are left out and counted;
+  - of the alternatives "a | b", only the first one that can be resolved counts; versions and architecture qualifiers
+    are ignored;
+  - a name that is not a package is virtual: it stands for the package that provides it (Provides), and for the first
+    one in alphabetical order if there are several;
+  - dependencies on names that no package provides, and dependencies of a package on itself, are left out;
   - a package that occurs twice (security updates, several architectures) counts once, as in its first stanza;
   - nodes are numbered from 0 in alphabetical order.
 """
@@ -29,7 +32,8 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.\-_]*")
 
 
 class Package(NamedTuple):
-    """The content of one stanza: the dependencies, each as a list of alternatives, and the virtual names that the package provides."""
+    """The content of one stanza: the dependencies, each as a list of alternatives, and the virtual names that the package
+    provides."""
 
     name: str
     architecture: str
@@ -56,7 +60,8 @@ def package_from(fields: Dict[str, str]) -> Package:
 
 
 def read_packages(lines: Iterable[str]) -> Iterator[Package]:
-    """The stanzas of a Packages file: "Field: value" lines, continued by lines that begin with a blank."""
+    """Yields the stanzas of a Packages file. They have "Field: value" lines; a line that begins with a blank
+    continues the line above it."""
     fields: Dict[str, str] = {}
     last: Optional[str] = None
     for line in lines:
@@ -78,7 +83,7 @@ def read_packages(lines: Iterable[str]) -> Iterator[Package]:
 
 
 def one_architecture(packages: Iterable[Package]) -> List[Package]:
-    """The packages of the architecture that most stanzas name ("all" aside), and those for all."""
+    """Returns the packages of the most frequent architecture other than "all", and those for all architectures."""
     packages = list(packages)
     counts = Counter(package.architecture for package in packages if package.architecture != "all")
     main = min(counts, key=lambda name: (-counts[name], name)) if counts else "all"
@@ -110,7 +115,7 @@ def build_graph(packages: Iterable[Package]) -> Graph:
 
 
 def write_graph(graph: Graph, folder: pathlib.Path) -> None:
-    """packages.txt: an edge list whose comment counts the nodes, so that isolated ones are kept. packages.names."""
+    """Writes packages.names, and the edge list packages.txt with the number of nodes, so that isolated nodes are kept."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "packages.txt", "w", encoding="ascii") as out:
         out.write("# Package dependencies: a line \"u v\" means that package u needs package v; their names are in packages.names\n")
@@ -121,7 +126,7 @@ def write_graph(graph: Graph, folder: pathlib.Path) -> None:
 
 
 def local_package_lists() -> Tuple[List[Package], str]:
-    """What this machine knows: everything apt can install or, without package lists, what is installed."""
+    """Returns the packages that apt can install (without package lists: the installed ones), and a name of their source."""
     try:
         apt = subprocess.run(["apt-cache", "dumpavail"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                              check=False, encoding="utf-8", errors="replace", env={**os.environ, "LC_ALL": "C"})
@@ -155,13 +160,13 @@ def main() -> None:
         except OSError as error:
             sys.exit(f"package_graph.py: cannot read {source}: {error.strerror}")
         if not packages:
-            sys.exit(f"package_graph.py: {source} names no package; stanzas that begin with 'Package: NAME' are wanted")
+            sys.exit(f"package_graph.py: {source} names no package; expected stanzas that begin with 'Package: NAME'")
     else:
         packages, source = local_package_lists()
     graph = build_graph(packages)
     write_graph(graph, arguments.output)
     print(f"{len(graph.names)} packages, {len(graph.edges)} dependencies from {source}; "
-          f"{graph.unresolved} dependencies on names nothing provides are left out")
+          f"{graph.unresolved} dependencies on names that no package provides are left out")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ work=${1:-$root/build/package_graph}
 ringside=${RINGSIDE:-$root/build/release/bin/ringside}
 
 if ! command -v "$ringside" >/dev/null; then
-  echo "run.sh: $ringside is not there; build it (deploy/quickstart.sh does) or name another in RINGSIDE" >&2
+  echo "run.sh: $ringside does not exist; build it (deploy/quickstart.sh does), or set RINGSIDE to another one" >&2
   exit 3
 fi
 mkdir -p "$work"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The highest entries of an exported iterate, with their names: reads a .npy file of doubles and a file of names."""
+"""Prints the highest entries of an exported iterate with their names. Reads a .npy file and a file of names."""
 
 import argparse
 import array
@@ -13,14 +13,14 @@ from typing import List, Sequence, Tuple
 
 
 class NpyError(Exception):
-    """The file is not what `read_npy` can read; the text is one line."""
+    """Raised for a file that `read_npy` cannot read. Its text is one line."""
 
 
 def read_npy(path: pathlib.Path) -> Sequence[float]:
-    """A one-dimensional array of little-endian doubles (NumPy's format, versions 1 to 3), without NumPy."""
+    """Reads a one-dimensional array of little-endian doubles (NumPy's format, versions 1 to 3) without NumPy."""
     data = path.read_bytes()
     if data[:6] != b"\x93NUMPY" or len(data) < 12:
-        raise NpyError(f"{path} is no .npy file")
+        raise NpyError(f"{path} is not a .npy file")
     if data[6] == 1:
         (length,), begin = struct.unpack_from("<H", data, 8), 10
     else:
@@ -31,10 +31,10 @@ def read_npy(path: pathlib.Path) -> Sequence[float]:
     except (ValueError, SyntaxError, KeyError, TypeError):
         raise NpyError(f"{path}: its header cannot be read") from None
     if kind != "<f8" or len(shape) != 1:
-        raise NpyError(f"{path} holds {kind} of shape {shape}; one dimension of doubles (<f8) is wanted")
+        raise NpyError(f"{path} holds {kind} of shape {shape}; expected one dimension of doubles (<f8)")
     body = data[begin + length:]
     if len(body) != 8 * shape[0]:
-        raise NpyError(f"{path}: {shape[0]} doubles are announced, {len(body)} bytes follow")
+        raise NpyError(f"{path}: its header announces {shape[0]} doubles, but {len(body)} bytes follow")
     values = array.array("d")
     values.frombytes(body)
     if sys.byteorder == "big":
@@ -43,7 +43,7 @@ def read_npy(path: pathlib.Path) -> Sequence[float]:
 
 
 def top(ranks: Sequence[float], names: Sequence[str], count: int) -> List[Tuple[str, float]]:
-    """The `count` largest, largest first; equal ranks in the order of their rows."""
+    """The `count` largest ranks with their names, largest first. Equal ranks keep the order of their rows."""
     best = heapq.nsmallest(count, range(len(ranks)), key=lambda row: (-ranks[row], row))
     return [(names[row], ranks[row]) for row in best]
 
@@ -58,8 +58,8 @@ def table(entries: Sequence[Tuple[str, float]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Prints the highest-ranked names.")
     parser.add_argument("ranks", type=pathlib.Path, help="exported iterate (.npy)")
-    parser.add_argument("names", type=pathlib.Path, help="one name a line, in the order of the rows")
-    parser.add_argument("--count", type=int, default=10, help="how many (10)")
+    parser.add_argument("names", type=pathlib.Path, help="file with one name per line, in the order of the rows")
+    parser.add_argument("--count", type=int, default=10, help="number of names (default 10)")
     arguments = parser.parse_args()
     try:
         ranks = read_npy(arguments.ranks)

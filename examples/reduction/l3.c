@@ -131,7 +131,7 @@ static const ringside_reduction lp = {
     .abi = RINGSIDE_REDUCTION_ABI,
     .size = sizeof(ringside_reduction),
     .name = "lp",
-    .summary = "the p-norm of the finite entries, p given as p=NUMBER (3)",
+    .summary = "the p-norm of the finite entries; the setting p=NUMBER gives p (default 3)",
     .classes = RINGSIDE_CLASS_ANY,
     .result_size = sizeof(ringside_reduction_result),
     .result_count = 2,

@@ -98,7 +98,7 @@ class Faults(Place):
 
     def test_one_that_blocks_is_ended_after_the_run(self):
         one = self.run_faulty("signal.pause()", timeout=1,
-                              expected_said=r"my.py: did not end within 1 s \(--analyze-timeout\) of the run, and was killed; ")
+                              expected_said=r"my.py: did not end within 1 s after the run \(--analyze-timeout\), and was killed; ")
         self.assertEqual((one["steps"], one["skipped"]), (0, STEPS))
 
     def test_one_that_cannot_follow_skips_steps_and_the_solver_makes_the_same_bits(self):

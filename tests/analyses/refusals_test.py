@@ -30,7 +30,7 @@ class Refusals(Place):
                            ("x = 1\n", r"my\.py: found no function with @ringside\.reduction; expected at least one"),
                            ("import ringside\nimport no_such_module\n", r"my\.py, line 2: ModuleNotFoundError: No module named 'no_such_module'"),
                            ("import sys\n\nsys.exit(0)\n", r"my\.py, line 3: SystemExit: 0"),
-                           ("import os\nos._exit(0)\n", r"my\.py: ended while it was imported: ended with exit code 0"),
+                           ("import os\nos._exit(0)\n", r"my\.py: its process ended with exit code 0 during the import"),
                            ("import ringside\n@ringside.reduction('a b')\ndef f(step): pass\n",
                             r"my\.py, line 2: the name of a reduction: found 'a b', expected 1 to 63 letters"),
                            ("import ringside\n@ringside.reduction(every=0)\ndef f(step): pass\n", r"my\.py, line 2: every: found 0, expected at least 1"),
@@ -81,7 +81,7 @@ class Refusals(Place):
         for python in (bare, "/bin/false", "/nowhere/python3"):
             with self.subTest(python=python):
                 self.environment["RINGSIDE_PYTHON"] = str(python)
-                self.refused(r": cannot run analyses: .*; expected a Python with the package ringside \(Debian: python3-ringside", code=3)
+                self.refused(r": cannot run analyses: .*; expected a Python with the package ringside, in PATH or .*python3-ringside on Debian", code=3)
         self.environment["RINGSIDE_PYTHON"] = "/bin/false"
         self.call(*self.run_words(f"--python={sys.executable}"))  # the option takes precedence
 

@@ -52,7 +52,7 @@ class Signals(Place):
                     path.unlink()
 
     def test_ctrl_c_ends_the_run_and_what_was_found_is_recorded(self):
-        for then, ended in (("pass", None), ("signal.pause()", "did not end within 1 s (--analyze-timeout) of the run, and was killed")):
+        for then, ended in (("pass", None), ("signal.pause()", "did not end within 1 s after the run (--analyze-timeout), and was killed")):
             with self.subTest(then=then):
                 process, read_end = self.begun(then)
                 process.send_signal(signal.SIGINT)

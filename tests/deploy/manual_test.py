@@ -189,7 +189,7 @@ class Pages(Installed):
         synopsis = text.partition("\nSYNOPSIS\n")[2].partition("\nDESCRIPTION\n")[0]
         self.assertIn("ringside-start-node status [--runtime DIR]\n", synopsis)
         self.assertNotIn("what runs", synopsis)
-        self.assertRegex(text, r"(?m)^ {7}status what runs, and whether it answers$")
+        self.assertRegex(text, r"(?m)^ {7}status shows what runs, and whether it answers$")
         for page in (text, call("man", "-l", self.page("ringside-provision-pmem", 8)).stdout):
             self.assertRegex(page, r"(?m)^EXIT STATUS\n {7}0 +done")  # groff 1.23 justifies the lines
 

@@ -116,7 +116,7 @@ class Rings(Jobs):
         self.assertIn("expected csv, hdf5, npy", self.say("export", folder, "--variable", "basis", "-o", out / "s.mtx", expected=USAGE))
         self.assertIn("expected one of their pools", self.say("export", folder, "--records", "-o", out / "s2.csv", expected=USAGE))
         self.assertIn("a new file or folder", self.say("export", folder, "--variable", "basis", "-o", "-", expected=USAGE))
-        self.assertIn(f"held by all are {STEPS - SLOTS + 1} to {STEPS}",
+        self.assertIn(f"all rings hold {STEPS - SLOTS + 1} to {STEPS}",
                       self.say("export", folder, "--iteration", 1, "-o", out / "n.h5", expected=USAGE))
 
     def assert_series(self, path, chosen):
@@ -236,7 +236,7 @@ class Rings(Jobs):
         self.assertIn(f"iteration {STEPS} of", self.say("export", ranks_file, "-o", self.folder / "last.npy"))
         self.assertEqual(np.load(self.folder / "last.npy").tobytes(), Heat()[STEPS][0].tobytes())
         said = self.say("export", ranks_file, "--iteration", STEPS + 1, "-o", self.folder / "no.npy", expected=USAGE)
-        self.assertIn(f"held by all are {common[0]} to {common[-1]}; node 0 (ranks 0 to 1) holds", said)
+        self.assertIn(f"all rings hold {common[0]} to {common[-1]}; node 0 (ranks 0 to 1) holds", said)
         self.assertIn(f"node 1 (ranks 2 to 3) holds {STEPS - SLOTS + 1} to {STEPS}", said)
 
     def assert_replay_goes_on(self, ranks_file):
@@ -465,7 +465,7 @@ class Rings(Jobs):
         self.end_analyzers(nodes)
         ranks_file = nodes[0].pool.with_name("ring.pool.ranks")
         self.assertEqual(json.loads(self.say("info", "--json", ranks_file))["iterations"], [])
-        self.assertIn("no iteration is held by all rings: node 0 (rank 0) holds no step; node 1 (rank 1) holds no step",
+        self.assertIn("found no iteration that all rings hold: node 0 (rank 0) holds no step; node 1 (rank 1) holds no step",
                       self.say("export", ranks_file, "-o", self.folder / "e.h5", expected=USAGE))
 
     def test_the_file_is_the_owners_and_goes_with_the_pool(self):

@@ -128,7 +128,7 @@ class Replay(Place):
         with open(self.folder / "libl3.so", "ab") as library:
             library.write(b"\0")
         self.assertIn("has changed since the run", self.replayed("run.pool")["not_recomputed"][0])
-        self.assertIn("is another build", self.replayed("run.pool", "--reduce-with=./libl3.so:l3")["not_recomputed"][0])
+        self.assertIn("has another build", self.replayed("run.pool", "--reduce-with=./libl3.so:l3")["not_recomputed"][0])
 
     def test_does_not_run_a_library_that_others_may_write(self):
         self.run_with("./libl3.so:l3")

@@ -27,7 +27,7 @@ std::optional<std::uint64_t> number_of(const std::string& text, const std::strin
   const std::optional<std::uint64_t> number = whole_number(text);
   if (!number) {
     throw usage_error(
-        "--slice: found '{}', expected for each dimension an index or start:stop[:step], of whole numbers from 0",
+        "--slice: found '{}', expected an index or start:stop[:step] for each dimension, with whole numbers from 0",
         shortened(dimension));
   }
   return number;
@@ -95,7 +95,7 @@ Slice::Slice(const std::string& text) {
     if (numbers.size() > 2) dimension.step = number_of(numbers[2], one).value_or(1);
     if (numbers.size() > 3 || dimension.step == 0 || (dimension.is_index && !dimension.start)) {
       throw usage_error(
-          "--slice: found '{}', expected for each dimension an index or start:stop[:step], with a step of at least 1",
+          "--slice: found '{}', expected an index or start:stop[:step] for each dimension, with a step of at least 1",
           shortened(one));
     }
     dimensions_.push_back(std::move(dimension));

@@ -82,8 +82,8 @@ void check_vtk(const ExportTarget& target) {
   const Variable& first = target.variables.at(0).variable;
   for (const ExportedVariable& one : target.variables) {
     if (one.region == target.variables[0].region) continue;
-    throw usage_error("--variable: vtk holds variables of one shape, found {} and {}", to_text(first),
-                      to_text(one.variable));
+    throw usage_error("--variable: found {} and {}, expected variables of one shape, because vtk holds only one shape",
+                      to_text(first), to_text(one.variable));
   }
   if (target.points.empty() && (first.shape.empty() || first.shape.size() > 3)) {
     throw usage_error(

@@ -54,8 +54,8 @@ pid_t start_python(int in, int out, int err) {
   posix_spawn_file_actions_destroy(&streams);
   if (failed != 0) {
     throw system_error(
-        "--format: parquet needs a python3 with pyarrow in PATH, python3 cannot be started: {}; feather "
-        "and csv need none",
+        "--format: parquet needs a python3 with pyarrow in PATH, but python3 cannot be started: {}; feather and csv "
+        "need no Python",
         errno_text(failed));
   }
   return pid;
@@ -89,8 +89,7 @@ void write_parquet(const RecordsTable& table, OutputFile& file) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNoPyarrow) {
     throw system_error(
-        "--format: parquet needs a python3 with pyarrow in PATH (pip install pyarrow); feather and csv "
-        "need none");
+        "--format: parquet needs a python3 with pyarrow in PATH (pip install pyarrow); feather and csv need no Python");
   }
   if (status != 0 || broken) {
     throw system_error("--format: parquet: pyarrow failed: {}", said.empty() ? "it gives no reason" : shortened(said));

@@ -154,7 +154,7 @@ TEST_F(CompareTest, WhatCannotBeComparedIsRefusedInOneLine) {
   const std::string a = solve("a.pool", "grid:20");
   const std::string other = write_file("other.json", "{}");
   for (const auto& [words, fragment] :
-       std::vector<std::pair<Words, std::string>>{{{a, folder_.file("none")}, "no such file"},
+       std::vector<std::pair<Words, std::string>>{{{a, folder_.file("none")}, "found neither this file"},
                                                   {{a, other}, "not a summary"},
                                                   {{a, a + "@xyz"}, "first digits of a run's id"},
                                                   {{a, a + "@0000000000000"}, "none of its runs"},

@@ -99,8 +99,8 @@ TEST(ExperimentApps, WrongArgumentsAreRefusedInOneLine) {
   refused({"apps", "--dram=25%,1K"}, "--dram: found '1K', expected sizes from 4M to 65536G or percentages from 1% to");
   refused({"apps", "--far=" + folder.file("none")}, "--far: found '");
   refused({"apps", "--timing=fast"}, "--timing: found 'fast', expected optane");
-  refused({"apps", "--memory=" + folder.path()}, "--memory: found with apps, expected --far DIR");
-  refused({"stream", "--dram=25%"}, "--dram: found with stream, expected only with apps");
+  refused({"apps", "--memory=" + folder.path()}, "--memory: found with the experiment apps, expected --far DIR");
+  refused({"stream", "--dram=25%"}, "--dram: found with the experiment stream, expected only with apps");
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST_F(PlanCommandTest, AGeneratedMatrixIsPlannedByItsName) {
 
 TEST_F(PlanCommandTest, AMatrixThatIsLargerThanItsDramIsPlannedAsInDramWithARemark) {
   const Finished ran = expect_done(published({"--matrix=grid:2000", "--matrix-memory=far:/mnt", "--dram-limit=40M"}));
-  expect_has(ran.out, {"3.8 times --dram-limit: the times here are those of a matrix in DRAM"});
+  expect_has(ran.out, {"3.8 times --dram-limit. The times here assume a matrix in DRAM"});
   expect_refused(published({"--matrix=grid:2000", "--dram-limit=40M"}), 2, {"--dram-limit: found 41943040"});
 }
 

@@ -102,7 +102,7 @@ TEST_F(ProgramTest, ALauncherThatChangesTheBindingCausesANote) {
   expect_run(
       with(joined({"taskset", "-c", second}, kFiveSteps), {"--producer-cores=" + first, "--analyzer-cores=" + second}),
       0,
-      "ringside: process N runs on cores " + second + ", RINGSIDE_CORES has " + first +
+      "ringside: process N runs on cores " + second + ", but RINGSIDE_CORES has " + first +
           "; expected the same cores (mpirun --bind-to none)\n");
 }
 

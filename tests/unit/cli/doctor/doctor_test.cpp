@@ -216,7 +216,7 @@ TEST(MemoryMode, ARefusalIsANoteWithTheSettingAndTmpfsSaysThatItIsDram) {
   expect_has(refused.found, {"far:/f cannot be used: userfaultfd is not permitted"});
   EXPECT_FALSE(fact<bool>(refused, "works"));
   const Finding tmpfs = memory_mode_finding({.folder = "/f", .moves = true, .mapped = true, .tmpfs = true});
-  expect_finding(tmpfs, Verdict::kOk, {}, {"tmpfs takes DRAM"});
+  expect_finding(tmpfs, Verdict::kOk, {}, {"tmpfs itself uses DRAM"});
   const Finding dax = memory_mode_finding({.folder = "/f", .moves = true, .mapped = true});
   EXPECT_EQ(fact<std::string>(dax, "far_memory"), "DAX");
   expect_has(dax.advice, {"is used in place"});
@@ -225,7 +225,7 @@ TEST(MemoryMode, ARefusalIsANoteWithTheSettingAndTmpfsSaysThatItIsDram) {
   expect_has(disk.advice, {"swap was slower"});
   EXPECT_FALSE(fact<bool>(disk, "moves_may_be_uncounted"));
   const Finding miscounts = memory_mode_finding({.folder = "/f", .moves = true, .release = "6.18.44"});
-  expect_finding(miscounts, Verdict::kOk, {"Linux 6.18.44 may fail to move them with 'File exists'"});
+  expect_finding(miscounts, Verdict::kOk, {"Linux 6.18.44 may fail to move them (error 'File exists')"});
   expect_lacks(memory_mode_finding({.folder = "/f", .moves = true, .release = "6.17.1"}).found, {"File exists"});
   expect_has(memory_mode_finding({.folder = "/f"}).advice, {"Linux 6.8"});
 }

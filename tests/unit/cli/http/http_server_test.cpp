@@ -436,7 +436,7 @@ TEST_F(HttpServerTest, OneKindOfImageTooManyIsRefusedAndToldWhenToComeAgain) {
   EXPECT_EQ(refused.status, 503);
   expect_has(refused.head, {"\r\nRetry-After: 3\r\n"});
   EXPECT_EQ(refused.body,
-            "images of 16 other kinds (variable, cell, large) are being made, and the server makes no more at once; "
+            "the server is making images of 16 other kinds (variable, cell, large), and can make no more at once; "
             "try again later\n");
   EXPECT_EQ(get("/api/image?variable=u0").status, 200) << "who was there is still served";
   server_.reset();

@@ -34,7 +34,7 @@ TEST(MatrixMemoryAdvice, AMatrixLargerThanTheNodeNamesBothWays) {
 
 TEST(MatrixMemoryAdvice, BesideALimitItSaysThatTheTimesAreThoseOfDram) {
   expect_has(matrix_memory_advice(far_with(40'000'000)).value_or("nothing"),
-             {"4.0 times --dram-limit: the times here are those of a matrix in DRAM", "--cache"});
+             {"4.0 times --dram-limit. The times here assume a matrix in DRAM", "--cache"});
   expect_has(matrix_memory_advice(far_with(200'000'000)).value_or("nothing"),
              {"a matrix without values fits into --dram-limit"});
 }

@@ -247,7 +247,7 @@ TEST_F(JournalSummaryTest, WipeTakesTheJournalToo) {
   write_journal();
   const Shown shown = command(wipe_command, {"--yes"});
   EXPECT_EQ(shown.exit_code, 0);
-  expect_has(shown.out, {"its journal too"});
+  expect_has(shown.out, {"its journal was wiped, too"});
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 

@@ -33,7 +33,7 @@ class NodeRankTest : public ::testing::Test {
 TEST_F(NodeRankTest, OptionsWithoutAMeaningAreRefused) {
   options_.hosts = "hosts";
   EXPECT_EQ(failure_line([&] { check_rank_options(options_); }),
-            "--hosts: found without --ranks, expected the number of ranks beside it");
+            "--hosts: found without --ranks, expected --ranks with the number of ranks");
   options_.ranks = 2;
   EXPECT_NO_THROW(check_rank_options(options_)) << "a built-in solver";
   options_.program = {"./solver"};
@@ -56,7 +56,7 @@ TEST_F(NodeRankTest, EachLauncherTellsTheNumberOnTheNode) {
 TEST_F(NodeRankTest, WithoutALauncherItIsNotKnown) {
   EXPECT_EQ(failure_line([] { (void)rank_on_node(); }),
             "--per-node: found none of OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID, "
-            "MV2_COMM_WORLD_LOCAL_RANK, SLURM_LOCALID; expected to be started by mpirun or srun");
+            "MV2_COMM_WORLD_LOCAL_RANK, SLURM_LOCALID; expected a start by mpirun or srun");
   setenv("SLURM_LOCALID", "x", 1);
   EXPECT_EQ(failure_line([] { (void)rank_on_node(); }),
             "SLURM_LOCALID: found 'x', expected the number of this process on its node");
