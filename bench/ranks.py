@@ -76,7 +76,7 @@ def main():
     parser.add_argument("--steps", type=int, default=60, help="steps of a run (default 60)")
     parser.add_argument("--pairs", type=int, default=9, help="pairs of runs (default 9)")
     parser.add_argument("--network-steps", type=int, default=5000,
-                        help="steps of the run whose bytes are counted (default 5000)")
+                        help="number of steps in the run that counts bytes (default 5000)")
     options = parser.parse_args()
     head = {"columns": options.columns, "rows_of_rank": options.rows, "sweeps": options.sweeps, "steps": options.steps}
     with document_of(options, "ranks", **head) as document, work_folder(options.pool_dir) as work:

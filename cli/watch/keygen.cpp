@@ -32,8 +32,8 @@ int keygen_command(int argc, const char* const* argv) {
   }
   make_client_keys(folder, client);
   fmt::print(
-      "{0}/{1}: made the keys of {1}, which is now admitted. Whoever has this folder can follow as {1}: copy it over "
-      "ssh.\nnext: start with --telemetry-tcp HOST:PORT --telemetry-keys {0}; "
+      "{0}/{1}: made this folder with the keys of client {1}, and admitted the client. Copy the folder over ssh: everyone "
+      "who has it can follow runs as {1}.\nnext: start with --telemetry-tcp HOST:PORT --telemetry-keys {0}; "
       "on the client: ringside tail --tcp HOST:PORT --keys {1}\n",
       printable(folder), printable(client));
   return 0;

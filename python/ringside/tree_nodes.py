@@ -233,7 +233,7 @@ def text_of(dtype: np.dtype[Any]) -> str:
 
 
 def shown(given: Any) -> str:
-    """A value in an error's line: an array by its dtype and shape, another value by its repr if this is short."""
+    """The text for a value in an error message: dtype and shape of an array; for other values, repr() if it is short."""
     if given is None or isinstance(given, (str, bytes, bool, int, float, complex)):
         shown = repr(given)
         return shown if len(shown) <= 60 else f"a {type(given).__name__} of {len(shown)} characters"
