@@ -44,7 +44,7 @@ inline double to_figure(const std::optional<std::uint64_t>& estimate) noexcept {
 }
 
 /// The keys of `--summary` about the matrix's memory: its place and size, and the cost of faults since `begin`
-/// (producer/memory/matrix_memory.hpp). For a matrix in DRAM, there is only the place.
+/// (producer/memory/matrix_memory.hpp). For a matrix in DRAM, only the place is given.
 Json far_account(const SolveOptions& options, const std::optional<FarUse>& begin);
 
 /// The keys of `--summary` that the producer measures (seconds as doubles), and the instants begun_ns and ended_ns.

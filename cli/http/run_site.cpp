@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kDefaultSteps = 1000;
 constexpr std::size_t kMostSteps = 2000;  // the most steps in one answer, which then has about a megabyte
-constexpr std::size_t kMostResults = 8;   // the most results in one request; they make the answer half as large again
+constexpr std::size_t kMostResults = 8;   // the most results in one request; with them, an answer is 1.5 times as large
 
 /// "x.l2,y.l2" as two names; skips empty names.
 std::vector<std::string> names_in(const std::string& list) {

@@ -13,7 +13,7 @@ struct PublishedApp {
   std::string_view app;      // the name in our table
   std::string_view program;  // the published name
   std::string_view memory;   // "far only", "library, 1 GB of DRAM for 0.7 GB"
-  bool cached = false;       // whether DRAM is a cache; otherwise far memory only
+  bool cached = false;       // true: DRAM is a cache of far memory; false: no DRAM is used
   double dram_percent = 0;   // DRAM in percent of the program's memory; 0: not stated, or all of it fits
   double dram_s = 0, s = 0;  // seconds with all data in DRAM, and in this memory; 0: published only in words
   std::string_view finding;  // the finding about the time, in words

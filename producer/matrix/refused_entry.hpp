@@ -33,7 +33,7 @@ struct PlaceInText {
   std::string name = {};      // the text's name in messages, such as a member of an archive; empty: the file's name
 };
 
-/// True for a value that is refused even by itself, not only as part of a sum.
+/// True for a value that is refused alone. Other values may be refused only as parts of a sum.
 using IsRefused = bool (*)(double) noexcept;
 
 class RefusedEntry : public Error {

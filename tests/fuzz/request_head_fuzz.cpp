@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as the head of a request must be refused or read correctly. Correctly means: a head that is written again
-// from its parts is the same, except for blanks around the fields' values, and the functions that the server uses
-// accept it.
+// Any bytes as the head of a request must be refused or read correctly. A head is read correctly if it is the same
+// after it is written again from its parts (except for blanks around the fields' values). The functions that the server
+// uses must accept it.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which granules remain in DRAM, and which are known to be unchanged, if far memory is a file on a disk, for which an
-// unnecessary read or write takes the most time. The tests use the counts of faults and bytes, and no clock.
+// Which granules remain in DRAM, and which are known to be unchanged, if far memory is a file on a disk. On a disk,
+// unnecessary reads and writes take the most time. The tests use the counts of faults and bytes, and no clock.
 #include <gtest/gtest.h>
 
 #include <cstdint>

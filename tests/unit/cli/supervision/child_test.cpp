@@ -46,7 +46,7 @@ TEST(ChildTest, AUsersProgramThatCannotBeExecutedIsABadInput) {
 TEST(ChildTest, OneThatWritesWithoutEndDoesNotKeepItsReader) {
   Child flooding(Interpreter{.words = {"sh", "-c", "exec yes >&2"}, .environment = {}});
   std::size_t lines = 0;
-  while (lines == 0) flooding.read_stderr([&](const std::string&) { ++lines; });  // each call returns
+  while (lines == 0) flooding.read_stderr([&](const std::string&) { ++lines; });  // does not wait for its end
   flooding.signal(SIGKILL);
   wait_for_end(flooding);
   EXPECT_EQ(flooding.death_signal(), SIGKILL);

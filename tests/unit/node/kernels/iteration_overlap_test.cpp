@@ -49,7 +49,7 @@ std::vector<WorkSpan> iterations(int count, std::int64_t begun_ms, std::int64_t 
 }
 
 TEST(IterationOverlapTest, AKnownLossIsFoundFromIterationsAndSteps) {
-  // Iterations take 12 ms instead of 10 ms, of which 5 ms are beside a step: 0.4 of these 5 ms is lost.
+  // Iterations take 12 ms instead of 10 ms. 5 ms of each are beside a step, so the step costs 2 of these 5 ms: 0.4.
   std::vector<WorkSpan> steps;
   for (std::int64_t i = 0; i < 5; ++i) steps.push_back({i * 12 * kMs, (i * 12 + 5) * kMs});
   const std::optional<double> beside_s = median_beside(iterations(5, 100, 10), iterations(5, 0, 12), steps);
