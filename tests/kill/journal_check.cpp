@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <optional>
 
 #include "analyzer/ring/kept_results.hpp"
 #include "common/journal/journal_reader.hpp"

@@ -110,9 +110,8 @@ class Pipelines(unittest.TestCase):
         return str(raised.exception)
 
     def call(self, *command):
-        run = subprocess.run([str(word) for word in command], cwd=self.folder, env=self.environment,
-                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-                             timeout=60, check=False)
+        run = subprocess.run([str(word) for word in command], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                             capture_output=True, encoding="utf-8", timeout=60, check=False)
         return run.returncode, run.stdout, run.stderr
 
     def analyzer(self, *options):

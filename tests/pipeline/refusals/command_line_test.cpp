@@ -257,16 +257,6 @@ TEST_F(CommandLineTest, ASettingsFileIsReadOrRefusedWithAReason) {
   });
 }
 
-TEST_F(CommandLineTest, AFileThatMayNotBeReadLacksAPermission) {
-  const std::string config = settings("slots = 8\n");
-  ASSERT_EQ(chmod(config.substr(config.find('=') + 1).c_str(), 0), 0);
-  ASSERT_EQ(chmod(folder_.path().c_str(), 0755), 0);
-  const Finished ran = run_there({"ringside-analyzer", {config}}, [] {
-    if (geteuid() == 0 && setuid(65534) != 0) _exit(125);
-  });
-  expect_one_clean_line(ran, 3, {"--config", "Permission denied"});
-}
-
 TEST_F(CommandLineTest, AFolderForTheSocketsIsFoundWhereTheNamedOneAllowsNone) {
   const std::string too_long = folder_.path() + "/" + std::string(60, 't');
   ASSERT_EQ(mkdir(too_long.c_str(), 0700), 0);
