@@ -81,12 +81,7 @@ TEST_F(DiskTest, AFileThatMayNotGrowIsOneLineAndLeavesNothing) {
       {"keygen", outputs}};
   for (const Words& arguments : writers) {
     SCOPED_TRACE(arguments.front());
-    const Finished refused = run("ringside", arguments, [] {
-      const rlimit none{0, 0};
-      setrlimit(RLIMIT_FSIZE, &none);
-    });
-    EXPECT_EQ(refused.exit_code, 3) << refused.err;
-    expect_one_line(refused.err, {outputs, "File too large"});
+    expect_refusal(3, run("ringside", arguments, limiting(RLIMIT_FSIZE, 0)), {outputs, "File too large"});
     EXPECT_TRUE(std::filesystem::is_empty(outputs));
   }
 }
