@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "analyzer/pool/ring_replay.hpp"
-#include "common/platform/error.hpp"
 
 namespace ringside::testing {
 namespace {
