@@ -8,11 +8,10 @@ every step. Times are medians over a run's steps, beginning when the ring is ful
 within a round. Needs the interpreter for which the package was built. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import argparse
-import json
 import statistics
-import subprocess
 import sys
 
+from held import records_of
 from measuring import confidence, document_of, in_turn, parser_of, ratio, remove_pool, run_program, spread, work_folder
 
 BYTES = {"f32": 4, "f64": 8}
@@ -35,10 +34,8 @@ def one_run(options, work, dtype):
     pool = work / "bench.pool"
     run_program(options.bin, pool, [sys.executable, __file__, "--publish", dtype, options.entries, options.steps],
                 f"--slots={SLOTS}", f"--reduce={options.reduce}")
-    told = subprocess.run([options.bin / "ringside", "tail", "--json", "--pool", pool], check=True, capture_output=True,
-                          text=True).stdout
+    steps = records_of(options.bin, pool)
     remove_pool(pool)
-    steps = [record for record in map(json.loads, told.splitlines()) if record["event"] == "step"]
     moved = {step["bytes_transferred"] for step in steps}
     if len(steps) != options.steps or moved != {BYTES[dtype] * options.entries}:
         sys.exit(f"bench/dtypes.py: {dtype}: found {len(steps)} steps of {moved} bytes, expected {options.steps} of "

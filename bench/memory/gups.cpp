@@ -3,7 +3,6 @@
 // update reads a word, combines it with a random value by XOR and writes it. The places are uniform, or
 // Zipf-distributed with exponent 0.99 as in YCSB (Cooper et al., SoCC 2010), with the popular words scattered over the
 // table. The program computes the places outside the timed parts.
-#include <omp.h>
 
 #include <atomic>
 

@@ -3,7 +3,6 @@
 // is four times as large as a large last-level cache, and each double moves 16 B. The given matrix is loaded only for
 // its sizes.
 #include <emmintrin.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,6 @@
 
 #include <omp.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 

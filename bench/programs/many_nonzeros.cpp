@@ -4,7 +4,6 @@
 // loops have 2,149,580,800 entries. Every row of x_1 is the same sum, which is known in advance.
 //
 //   bench_many_nonzeros [--threads 2] [--stride 499] [--output FILE.json]
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -12,7 +11,6 @@
 #include <cerrno>
 #include <cmath>
 #include <memory>
-#include <string>
 
 #include "bench/programs/bench_program.hpp"
 #include "common/kernels/isa.hpp"

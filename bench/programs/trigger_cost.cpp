@@ -12,7 +12,6 @@
 #include "common/json/json.hpp"
 #include "common/platform/clock.hpp"
 #include "common/program/program.hpp"
-#include "common/reductions/reduction_catalogue.hpp"
 #include "common/reductions/step_reducer.hpp"
 #include "common/threads/openmp_team.hpp"
 #include "common/triggers/trigger_set.hpp"

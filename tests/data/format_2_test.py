@@ -1,7 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pools of ring format 2 and their journals, made by release 0.2.0 (make_format_2.py): today's programs must read them
-as that release did. Commands may print further keys, but no value may change. No command that reads, and no run that is
-refused, may change a byte of a pool or of its journal."""
+"""Pools of ring format 2 and their journals, made by release 0.2.0: today's programs must read them as that release did.
+Commands may print further keys, but no value may change. No command that reads, and no run that is refused, may change
+a byte of a pool or of its journal.
+
+The archive was made once; the script that made it is in the history of this folder. outputs.json has what release 0.2.0
+printed, and exported/ has what it exported. The pools:
+  wrapped     the ring has wrapped several times; the journal is in plain files
+  killed      the analyzer was killed at a sync in the middle of the run
+  resumed     a copy of `killed` that another run continued: five iterates of the first life and three of the second
+  jacobi      every seventh iterate and the last one, which leaves two slots empty; the journal uses libpmemlog
+  damaged     the second chunk of the newest iterate has a wrong byte; there is no journal
+  unfinished  the analyzer was killed before its first fdatasync: superblocks, but no formatted word"""
 
 import hashlib
 import json
@@ -12,13 +21,6 @@ import tempfile
 import unittest
 
 ARCHIVE = pathlib.Path(__file__).with_name("format_2.tar.xz")
-
-
-def run(programs, words, folder):
-    """Runs `ringside WORDS` in this folder. Returns the exit code, standard output and standard error."""
-    ended = subprocess.run([pathlib.Path(programs) / "ringside", *words], cwd=folder, check=False, encoding="utf-8",
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    return ended.returncode, ended.stdout, ended.stderr
 
 
 def values_of(printed):
@@ -67,7 +69,9 @@ class Format2(unittest.TestCase):
         (self.folder / "pages").mkdir()
 
     def ringside(self, *words):
-        return run(BIN, words, self.folder)
+        """Runs `ringside WORDS` in the folder. Returns the exit code, standard output and standard error."""
+        ended = subprocess.run([BIN / "ringside", *words], cwd=self.folder, check=False, encoding="utf-8", capture_output=True)
+        return ended.returncode, ended.stdout, ended.stderr
 
     def test_each_command_ends_and_prints_as_it_did(self):
         for command in self.commands:

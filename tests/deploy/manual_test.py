@@ -24,9 +24,8 @@ SAMPLES = {"FD": "1", "LIST": "0", "HOST:PORT": "127.0.0.1:7700", "FOLDER": "key
 
 
 def call(*command, expected=0, **options):
-    run = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                         stderr=subprocess.PIPE, encoding="utf-8", check=False, timeout=60,
-                         env={**ENVIRONMENT, **options.pop("environment", {})}, **options)
+    run = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+                         check=False, timeout=60, env={**ENVIRONMENT, **options.pop("environment", {})}, **options)
     if run.returncode != expected:
         raise AssertionError(f"{command}: status {run.returncode}, expected {expected}\n{run.stdout}{run.stderr}")
     return run

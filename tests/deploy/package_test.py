@@ -23,9 +23,8 @@ DEBIAN = ROOT / "deploy" / "debian"
 def call(*command, **options):
     environment = {**os.environ, "LC_ALL": "C.UTF-8", **options.pop("environment", {})}
     environment.pop("DESTDIR", None)
-    return subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, encoding="utf-8", timeout=900,
-                          check=options.pop("check", True), env=environment, **options)
+    return subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+                          timeout=900, check=options.pop("check", True), env=environment, **options)
 
 
 def setUpModule():

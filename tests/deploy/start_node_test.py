@@ -49,9 +49,8 @@ class StartNode(unittest.TestCase):
     def call(self, action, *arguments):
         """Calls the script, and returns the finished process. If a process that the script started kept the pipes open,
         this would time out."""
-        return subprocess.run(self.command(action, *arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, encoding="utf-8", check=False, timeout=PATIENCE_S,
-                              cwd=self.folder, env=self.environment)
+        return subprocess.run(self.command(action, *arguments), stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+                              check=False, timeout=PATIENCE_S, cwd=self.folder, env=self.environment)
 
     def assert_ends(self, code, action, *arguments):
         result = self.call(action, *arguments)

@@ -4,7 +4,6 @@
 // a solver access memory outside its arrays. Each cache must give a matrix that a solver can process, or one Error.
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "producer/matrix/matrix_cache.hpp"

@@ -9,11 +9,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <vector>
 
 #include "analyzer/pool/ring_pool.hpp"
 #include "tests/fuzz/fuzzing.hpp"

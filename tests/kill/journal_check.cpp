@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <optional>
 
 #include "analyzer/ring/kept_results.hpp"
 #include "common/journal/journal_reader.hpp"
-#include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/records/record_message.hpp"
 #include "common/records/result_names.hpp"

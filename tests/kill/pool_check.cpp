@@ -3,12 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <optional>
 
 #include "analyzer/pool/ring_replay.hpp"
-#include "common/platform/error.hpp"
 
 namespace ringside::testing {
 namespace {

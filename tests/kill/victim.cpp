@@ -12,7 +12,6 @@
 #include <csignal>
 #include <cstdint>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
 
 #include "common/platform/clock.hpp"

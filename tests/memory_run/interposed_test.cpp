@@ -7,7 +7,6 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include <csetjmp>

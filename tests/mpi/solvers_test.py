@@ -94,14 +94,14 @@ class Solvers(Jobs):
     def test_any_number_of_ranks_and_nodes_has_the_bits_of_one_process(self):
         self.has_the_bits_of_one_process(f"--matrix={self.matrices / 'laplacian.mtx'}", "--solver=cg", shares=MANY_SHARES)
 
-    def test_pagerank_of_a_grid(self):
-        self.has_the_bits_of_one_process("--matrix=grid:120")
-
-    def test_pagerank_of_a_random_graph_with_dangling_nodes(self):
-        self.has_the_bits_of_one_process("--matrix=rmat:13:4")
-
-    def test_pagerank_of_a_weighted_graph(self):
-        self.has_the_bits_of_one_process(f"--matrix={self.matrices / 'links.mtx'}", shares=((2, 1), (4, 2)))
+    def test_each_solver_and_kind_of_matrix(self):
+        laplacian, rhs = f"--matrix={self.matrices / 'laplacian.mtx'}", f"--rhs={self.matrices / 'b.mtx'}"
+        for arguments, shares in ((["--matrix=grid:120"], SOME_SHARES), (["--matrix=rmat:13:4"], SOME_SHARES),  # with dangling nodes
+                                  ([f"--matrix={self.matrices / 'links.mtx'}"], ((2, 1), (4, 2))),
+                                  ([laplacian, rhs, "--solver=jacobi"], SOME_SHARES),
+                                  ([laplacian, rhs, "--solver=cg", "--every=5"], ((4, 2),)),
+                                  (["--matrix=grid:2"], ((8, 1),))):  # fewer rows than ranks
+            self.has_the_bits_of_one_process(*arguments, shares=shares)
 
     def test_pagerank_of_an_edge_list_with_gaps_in_its_ids(self):
         draw = random.Random(4)
@@ -124,14 +124,6 @@ class Solvers(Jobs):
         path.write_text("\n".join(["%%MatrixMarket matrix array real general", f"{rows} {rows}", *values, ""]))
         self.has_the_bits_of_one_process(f"--matrix={path}", "--solver=jacobi", shares=((3, 1),))
 
-    def test_jacobi_with_a_right_hand_side(self):
-        self.has_the_bits_of_one_process(f"--matrix={self.matrices / 'laplacian.mtx'}", "--solver=jacobi",
-                                         f"--rhs={self.matrices / 'b.mtx'}")
-
-    def test_cg_with_a_right_hand_side_and_each_fifth_step(self):
-        self.has_the_bits_of_one_process(f"--matrix={self.matrices / 'laplacian.mtx'}", "--solver=cg",
-                                         f"--rhs={self.matrices / 'b.mtx'}", "--every=5", shares=((4, 2),))
-
     def test_each_storage_format(self):
         arguments = ["--matrix=rmat:13:4", f"--iterations={ITERATIONS}"]
         expected = self.alone(*arguments)  # the bits are the same for all formats
@@ -145,9 +137,6 @@ class Solvers(Jobs):
         self.run_job([node], PROGRAM, "--matrix=grid:120", f"--iterations={ITERATIONS}", placed=[0, 0], OMP_NUM_THREADS="3")
         node.end_analyzer()
         self.assert_steps([node.kept()], expected)
-
-    def test_a_matrix_may_have_fewer_rows_than_there_are_ranks(self):
-        self.has_the_bits_of_one_process("--matrix=grid:2", shares=((8, 1),))
 
     # If one rank finds an error, all ranks end with this error. One rank prints the message, as a single process would.
 
@@ -163,21 +152,12 @@ class Solvers(Jobs):
         write_mtx(path, rows, entries)
         return f"--matrix={path}"
 
-    def test_a_weight_of_the_last_rank_is_refused_with_its_line(self):
+    def test_a_matrix_that_only_one_rank_finds_wrong_is_refused_with_the_line(self):
         rows = 4000
-        links = {(row, (row + 1) % rows): 1.0 for row in range(rows)}
-        links[17, rows - 5] = -2.0
-        self.is_refused(self.refused_matrix(rows, links))
-
-    def test_the_first_of_several_refused_rows_is_told(self):
-        rows = 4000
-        entries = {(row, row): 1.0 for row in range(rows) if row not in (1500, 3999)}
-        self.is_refused(self.refused_matrix(rows, entries), "--solver=jacobi")
-
-    def test_an_entry_whose_mirror_another_rank_lacks_is_refused(self):
-        rows = 4000
-        entries = {(row, row): 2.0 for row in range(rows)} | {(3, 3000): 0.5}
-        self.is_refused(self.refused_matrix(rows, entries), "--solver=cg")
+        ring, diagonal = ({(row, (row + by) % rows): value for row in range(rows)} for by, value in ((1, 1.0), (0, 2.0)))
+        first = {(row, row): 1.0 for row in range(rows) if row not in (1500, 3999)}  # of several wrong rows, the first is told
+        for entries, *solver in ((ring | {(17, rows - 5): -2.0},), (first, "--solver=jacobi"), (diagonal | {(3, 3000): 0.5}, "--solver=cg")):
+            self.is_refused(self.refused_matrix(rows, entries), *solver)
 
     def test_a_matrix_that_is_not_definite_ends_all_ranks(self):
         rows = 3000
@@ -196,15 +176,11 @@ class Solvers(Jobs):
         path.write_text("\n".join(["%%MatrixMarket matrix array real general", f"{rows} 1", *values, ""]))
         return path
 
-    def test_a_right_hand_side_of_another_length_is_refused(self):
-        for solver in ("jacobi", "cg"):
-            self.is_refused("--matrix=grid:60", f"--solver={solver}", f"--rhs={self.right_side(3599)}")
-
-    def test_a_right_hand_side_that_is_not_finite_is_refused(self):
-        self.is_refused(f"--matrix={self.matrices / 'laplacian.mtx'}", "--solver=jacobi", f"--rhs={self.right_side(5000, 'nan')}")
-
-    def test_a_right_hand_side_too_large_for_cg_is_refused(self):
-        self.is_refused(f"--matrix={self.matrices / 'laplacian.mtx'}", "--solver=cg", f"--rhs={self.right_side(5000, '1e200')}")
+    def test_a_right_hand_side_that_no_solver_can_take_is_refused(self):
+        laplacian = self.matrices / "laplacian.mtx"
+        for matrix, solver, side in (("grid:60", "jacobi", (3599,)), ("grid:60", "cg", (3599,)),  # another length
+                                     (laplacian, "jacobi", (5000, "nan")), (laplacian, "cg", (5000, "1e200"))):
+            self.is_refused(f"--matrix={matrix}", f"--solver={solver}", f"--rhs={self.right_side(*side)}")
 
     # The nodes have no shared file system.
 

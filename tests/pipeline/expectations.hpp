@@ -48,6 +48,7 @@ using testing::expect_done;
 using testing::expect_exit;
 using testing::Finished;
 using testing::joined;
+using testing::limiting;
 using testing::Process;
 using testing::run;
 using testing::TemporaryFolder;

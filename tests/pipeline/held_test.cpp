@@ -41,8 +41,7 @@ TEST_F(HeldTest, ARunLeavesAHeldStepAloneAndEveryCommandAcceptsTheGap) {
   EXPECT_EQ(summary()["leases_broken"], 0);
 
   const Json info = pool_info();
-  EXPECT_EQ(info["kept"], kSlots);
-  EXPECT_EQ(info["contiguous"], kSlots - 1);
+  expect_values(info, {{"kept", kSlots}, {"contiguous", kSlots - 1}});
   EXPECT_EQ(info["iterates"][0]["iteration"], held);
   EXPECT_EQ(info["journal"]["records_missing"], 0);
   expect_intact();

@@ -79,10 +79,7 @@ TEST_F(HostileTest, TheDocumentedExitCodesArePassedOn) {
 }
 
 TEST_F(HostileTest, WithTooFewDescriptorsEveryProgramSaysSoBeforeItBegins) {
-  const auto few = [] {
-    const rlimit ten{10, 10};
-    setrlimit(RLIMIT_NOFILE, &ten);
-  };
+  const auto few = limiting(RLIMIT_NOFILE, 10);
   const std::vector<std::pair<std::string, Words>> programs = {
       {"ringside-analyzer", {"--socket=" + socket_, "--pool=" + pool_}},
       {"ringside-producer", {"--matrix=grid:10", "--socket=" + socket_}},

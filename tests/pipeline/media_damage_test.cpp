@@ -14,7 +14,6 @@
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/pool_reader/ring_reader.hpp"
-#include "common/reductions/reduction_catalogue.hpp"
 #include "common/ring/ring_check.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 

@@ -14,17 +14,11 @@ namespace {
 
 using namespace testing::names;
 
-class OwnershipTest : public PipelineTest {
- protected:
-  /// Makes a pool and a journal of a finished run.
-  void keep_something(const std::string& pool, const std::string& iterations = "--iterations=5") const {
-    expect_done({"run", "--matrix=grid:20", "--pool=" + pool, "--quiet", iterations});
-  }
-};
+using OwnershipTest = PipelineTest;
 
 TEST_F(OwnershipTest, APoolOfAnotherUserIsReadAndNotWritten) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give files to others";
-  keep_something(pool_);
+  keep_a_run();
   ASSERT_EQ(chown(pool_.c_str(), testing::kNobody, testing::kNobody), 0);
   for (const char* use : {"--overwrite", "--resume", "--quiet"}) {
     expect_refusal(3, run("ringside", run_arguments("grid:20", {use})),
@@ -38,7 +32,7 @@ TEST_F(OwnershipTest, APoolOfAnotherUserIsReadAndNotWritten) {
 }
 
 TEST_F(OwnershipTest, APoolWithASecondNameIsReadAndNotWritten) {
-  keep_something(pool_);
+  keep_a_run();
   std::filesystem::create_hard_link(pool_, folder_.file("other.pool"));
   const std::string before = content_of(pool_);
   for (const char* use : {"--overwrite", "--resume", "--quiet"}) {
@@ -50,7 +44,7 @@ TEST_F(OwnershipTest, APoolWithASecondNameIsReadAndNotWritten) {
 }
 
 TEST_F(OwnershipTest, WipeDestroysOnlyWhatIsThisUsersOwnAndReachedByItsOwnNames) {
-  keep_something(pool_);
+  keep_a_run();
   const std::string before = content_of(pool_);
   const auto expect_refused = [&](const std::string& name, const std::string& why) {
     expect_refusal(3, run("ringside", {"wipe", "--yes", name}), {name, why, "--foreign-pool"});
@@ -86,9 +80,9 @@ TEST_F(OwnershipTest, AJournalOfAnotherUserIsNotWritten) {
 
 TEST_F(OwnershipTest, AJournalOfAnotherPoolIsNamedByAllThatShowIt) {
   const std::string other = folder_.file("other.pool");
-  keep_something(pool_);
+  keep_a_run();
   // Made later, because a journal that is older than the pool's runs may be the pool's own.
-  keep_something(other, "--iterations=7");
+  expect_done({"run", "--matrix=grid:20", "--pool=" + other, "--quiet", "--iterations=7"});
   for (const char* log : {".journal-0", ".journal-1"}) {
     std::filesystem::copy(other + log, pool_ + log, std::filesystem::copy_options::overwrite_existing);
   }
@@ -104,7 +98,7 @@ TEST_F(OwnershipTest, AJournalOfAnotherPoolIsNamedByAllThatShowIt) {
 }
 
 TEST_F(OwnershipTest, AJournalThatIsOlderThanThePoolsRunsIsItsOwn) {
-  keep_something(pool_);
+  keep_a_run();
   // The kept run has no record. The previous run has records, and the pool lists that run.
   ASSERT_EQ(run_it("grid:20", {"--overwrite", "--journal=off", "--iterations=4"}).exit_code, 0);
   expect_done({"replay", pool_});
@@ -120,7 +114,7 @@ TEST_F(OwnershipTest, AJournalThatIsOlderThanThePoolsRunsIsItsOwn) {
 }
 
 TEST_F(OwnershipTest, AJournalFromBeforeThePoolWasMadeAnewIsCalledOlderAndNotDamaged) {
-  keep_something(pool_);
+  keep_a_run();
   ASSERT_EQ(run_it("grid:30", {"--overwrite", "--journal=off", "--iterations=4"}).exit_code, 0);
   const std::string said = "is older than all of them";
   for (const Finished& shown : {run("ringside", {"info", pool_}), run("ringside", {"replay", pool_})}) {
@@ -136,14 +130,13 @@ TEST_F(OwnershipTest, AJournalFromBeforeThePoolWasMadeAnewIsCalledOlderAndNotDam
 }
 
 TEST_F(OwnershipTest, AJournalIsThePoolsOwnHoweverManyRunsFollowWithoutOne) {
-  keep_something(pool_);
+  keep_a_run();
   for (int life = 0; life < 12; ++life) {  // more runs than the ring can name
     ASSERT_EQ(run_it("grid:20", {"--overwrite", "--journal=off", "--iterations=4"}).exit_code, 0);
   }
   expect_done({"replay", pool_});
   const Json journal = pool_info()["journal"];
-  EXPECT_EQ(journal["foreign"], "");
-  EXPECT_EQ(journal["older"], "");
+  expect_values(journal, {{"foreign", ""}, {"older", ""}});
 }
 
 TEST_F(OwnershipTest, APoolDeletedDuringTheRunIsReportedAsMissing) {

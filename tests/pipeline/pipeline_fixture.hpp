@@ -77,6 +77,14 @@ class PipelineTest : public ::testing::Test {
     return Json::parse(file);
   }
 
+  /// Expects that each of these keys has this value.
+  static void expect_values(const Json& found, const Json& expected, const char* file = __builtin_FILE(),
+                            int line = __builtin_LINE()) {
+    for (const auto& [key, value] : expected.items()) {
+      if (found[key] != value) ADD_FAILURE_AT(file, line) << key << ": " << found[key] << ", expected " << value;
+    }
+  }
+
   /// The output of `ringside info` for the pool.
   Json pool_info() const { return Json::parse(run("ringside", {"info", pool_, "--json"}).out); }
 
@@ -208,6 +216,18 @@ class PipelineTest : public ::testing::Test {
     const std::string file = folder_.file("exported.npy");
     expect_done(joined({"export", pool_, "--output", file}, more));
     return read_npy(file);
+  }
+
+  /// The file that an export of the newest iterate makes. name: "last.npy" for x, "last.npz" for all variables.
+  std::string export_last(const std::string& pool, const std::string& name = "last.npy") const {
+    const std::string output = folder_.file(name);
+    expect_done({"export", pool, "--output", output});
+    return content_of(output);
+  }
+
+  /// Makes a pool and a journal of a finished run.
+  void keep_a_run(const std::string& iterations = "--iterations=5") const {
+    expect_done({"run", "--matrix=grid:20", "--pool=" + pool_, "--quiet", iterations});
   }
 
   std::string write_file(const std::string& name, const std::string& text) const { return folder_.write(name, text); }

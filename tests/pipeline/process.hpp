@@ -2,6 +2,7 @@
 // Real processes for the tests: starts a program, returns what it printed, and kills it if the test ends first.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <functional>
@@ -16,6 +17,14 @@ using Words = std::vector<std::string>;
 inline Words joined(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
+}
+
+/// For `in_child`: sets both limits of a resource.
+inline std::function<void()> limiting(int resource, rlim_t value) {
+  return [resource, value] {
+    const rlimit limit{value, value};
+    setrlimit(resource, &limit);
+  };
 }
 
 struct Finished {

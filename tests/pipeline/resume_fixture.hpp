@@ -13,13 +13,6 @@ namespace ringside::testing {
 
 class ResumeTest : public PipelineTest {
  protected:
-  /// name: "last.npy" for x, "last.npz" for all variables.
-  std::string export_last(const std::string& pool, const std::string& name = "last.npy") const {
-    const std::string output = folder_.file(name);
-    expect_done({"export", pool, "--output", output});
-    return testing::content_of(output);
-  }
-
   /// The last iterate of an undisturbed run.
   std::string undisturbed(const std::string& matrix, const Words& more, const std::string& name = "last.npy") const {
     const std::string pool = folder_.file("undisturbed.pool");

@@ -22,9 +22,7 @@ TEST_P(EitherResumeTest, AResumedRunEndsBitEqual) {
   const Finished resumed = expect_exit(0, run_it("grid:60", {"--iterations=80", "--resume"}));
   const Json s = summary();
   EXPECT_EQ(s["run_id"], run_id) << "it is the same run";
-  EXPECT_EQ(s["resumed_from"], 30);
-  EXPECT_EQ(s["iterations"], 80);
-  EXPECT_EQ(s["steps_published"], 50);
+  expect_values(s, {{"resumed_from", 30}, {"iterations", 80}, {"steps_published", 50}});
   expect_has(resumed.out, {"from iteration 30"});
   EXPECT_EQ(export_last(pool_), undisturbed("grid:60", {"--iterations=80"}));
   expect_intact();
@@ -58,9 +56,8 @@ TEST_F(ResumeTest, ARunThatHadConvergedSaysSoAndDoesNothing) {
   expect_has(expect_exit(0, run_it("grid:60", {"--tolerance=1e-6", "--resume"})).out, {"nothing was left to do"});
   const Json s = summary();
   EXPECT_TRUE(s["converged"].get<bool>());
-  EXPECT_EQ(s["iterations"], before["iterations"]);
-  EXPECT_EQ(s["residual_l1"], before["residual_l1"]);
-  EXPECT_EQ(s["steps_published"], 0);
+  expect_values(s, {{"iterations", before["iterations"]}, {"residual_l1", before["residual_l1"]},
+                    {"steps_published", 0}});
   EXPECT_EQ(s["last"], before["last"]) << "as it was recorded";
   EXPECT_EQ(export_last(pool_), last);
 
@@ -70,8 +67,7 @@ TEST_F(ResumeTest, ARunThatHadConvergedSaysSoAndDoesNothing) {
 
 TEST_F(ResumeTest, WithoutAKeptIterateTheRunStartsFromTheBeginningAndReportsIt) {
   expect_has(expect_exit(0, run_it("grid:60", {"--iterations=10", "--resume"})).err, {"begins with iteration 1"});
-  EXPECT_EQ(summary()["resumed_from"], 0);
-  EXPECT_EQ(summary()["iterations"], 10);
+  expect_values(summary(), {{"resumed_from", 0}, {"iterations", 10}});
 }
 
 TEST_F(ResumeTest, AnotherProblemIsRefusedAndNamed) {

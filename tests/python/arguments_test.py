@@ -53,13 +53,10 @@ class Descriptions(pipelines.Pipelines):
         self.assertIn("scalar 'r': dtype 3; expected f64 or i64", self.refusal({"x": ("f64", (4,))}, scalars={"r": 3}))
 
     def test_a_scalar_may_have_a_unit(self):
-        self.kept("""
-            import ringside
-            with ringside.publish({"x": ("f64", (4,))}, scalars={"t": ("f64", "s"), "n": "i64"}) as run:
-                assert run.scalars == ("t", "n")
-                run.publish(1, {"x": [1.0] * 4}, {"t": 0.5, "n": 2})
-            """)
-        pool = ringside.open(self.path("run.pool"))
+        pool = self.pool_of(pipelines.publishing('{"x": ("f64", (4,))}, scalars={"t": ("f64", "s"), "n": "i64"}', """
+            assert run.scalars == ("t", "n")
+            run.publish(1, {"x": [1.0] * 4}, {"t": 0.5, "n": 2})
+            """))
         units = {name: unit for name, unit, *_ in pool._live.results(pool.steps[0].commit_seq)}
         self.assertEqual((units["solver.t"], units["solver.n"]), ("s", ""))
 
@@ -106,32 +103,29 @@ with ringside.publish({"x": ("f64", (4,))}) as run:
 
 class Steps(pipelines.Pipelines):
     def test_what_is_no_step_is_refused_in_one_line_and_the_run_continues(self):
-        output = self.kept("""
-            import numpy as np, ringside
-            from refusal import refused
-            with ringside.publish({"x": ("f64", (4,))}, scalars={"r": "f64", "n": "i64"}) as run:
-                x, scalars = {"x": np.zeros(4)}, {"r": 0.5, "n": 2}
-                refused(run.publish, -1, x, scalars)
-                refused(run.publish, 2.0, x, scalars)
-                refused(run.publish, 2**64, x, scalars)
-                refused(run.publish, 1, np.zeros(4), scalars)
-                refused(run.publish, 1, x, {"r": "a", "n": 2})
-                refused(run.publish, 1, x, {"r": 0.5, "n": 2.5})
-                refused(run.publish, 1, x, {"r": 0.5, "n": 2**63})
-                refused(run.publish, 1, x, {"r": 0.5})
-                refused(run.publish, 1, x, {"r": 0.5, "n": 1, "s": 2})
-                refused(run.publish, 1, x, [0.5, 2])
-                refused(run.publish, 1, x)
-                refused(run.publish, 1, {"x": np.zeros(3)})
-                refused(run.step, -1)
-                refused(run.step, "one")
-                with run.step(np.int32(1)) as step:
-                    refused(step.__getitem__, 0)
-                    refused(step.__getitem__, ["x"])
-                    step["x"][:] = 1
-                    step.scalars["r"] = np.float32(0.25)
-                    step.scalars["n"] = np.int16(3)
-            """)
+        output = self.kept(pipelines.publishing('{"x": ("f64", (4,))}, scalars={"r": "f64", "n": "i64"}', """
+            x, scalars = {"x": np.zeros(4)}, {"r": 0.5, "n": 2}
+            refused(run.publish, -1, x, scalars)
+            refused(run.publish, 2.0, x, scalars)
+            refused(run.publish, 2**64, x, scalars)
+            refused(run.publish, 1, np.zeros(4), scalars)
+            refused(run.publish, 1, x, {"r": "a", "n": 2})
+            refused(run.publish, 1, x, {"r": 0.5, "n": 2.5})
+            refused(run.publish, 1, x, {"r": 0.5, "n": 2**63})
+            refused(run.publish, 1, x, {"r": 0.5})
+            refused(run.publish, 1, x, {"r": 0.5, "n": 1, "s": 2})
+            refused(run.publish, 1, x, [0.5, 2])
+            refused(run.publish, 1, x)
+            refused(run.publish, 1, {"x": np.zeros(3)})
+            refused(run.step, -1)
+            refused(run.step, "one")
+            with run.step(np.int32(1)) as step:
+                refused(step.__getitem__, 0)
+                refused(step.__getitem__, ["x"])
+                step["x"][:] = 1
+                step.scalars["r"] = np.float32(0.25)
+                step.scalars["n"] = np.int16(3)
+            """))
         self.assertEqual(output.splitlines(), [
             "an iteration: found -1, expected a whole number, 1 to 2^64 - 1",
             "an iteration: found 2.0, expected a whole number, 1 to 2^64 - 1",
@@ -153,24 +147,21 @@ class Steps(pipelines.Pipelines):
             self.assertEqual((step["x"].tolist(), step.results["solver.r"], step.results["solver.n"]), ([1.0] * 4, 0.25, 3))
 
     def test_a_step_in_the_block_of_another_one_is_refused(self):
-        output = self.kept("""
-            import numpy as np, ringside
-            from refusal import refused
-            with ringside.publish({"x": ("f64", (4,))}) as run:
-                with run.step(1) as outer:
-                    outer["x"][:] = 1
-                    refused(run.step(2).__enter__)
-                    refused(run.publish, 2, {"x": np.zeros(4)})
-                    refused(outer.__enter__)
-                try:
-                    with run.step(2) as step:
-                        raise ZeroDivisionError
-                except ZeroDivisionError:
-                    pass
-                run.step(2).__enter__()   # by hand, and dropped
+        output = self.kept(pipelines.publishing('{"x": ("f64", (4,))}', """
+            with run.step(1) as outer:
+                outer["x"][:] = 1
+                refused(run.step(2).__enter__)
+                refused(run.publish, 2, {"x": np.zeros(4)})
+                refused(outer.__enter__)
+            try:
                 with run.step(2) as step:
-                    step["x"][:] = 2
-            """)
+                    raise ZeroDivisionError
+            except ZeroDivisionError:
+                pass
+            run.step(2).__enter__()   # by hand, and dropped
+            with run.step(2) as step:
+                step["x"][:] = 2
+            """))
         line = "has not ended, and uses the buffer; expected one step after the other"
         self.assertEqual(output.splitlines(), [f"iteration {k}: the block of iteration 1 {line}" for k in (2, 2, 1)])
         pool = ringside.open(self.path("run.pool"))

@@ -13,7 +13,7 @@ import numpy as np
 
 import pipelines
 import ringside
-from pipelines import Pipelines
+from pipelines import Pipelines, publishing
 
 HEAT = """
     import sys, numpy as np, ringside
@@ -224,19 +224,15 @@ class OwnAnalyzer(Pipelines):
 
     def test_options_may_say_what_becomes_of_the_pools_steps(self):
         self.heat(5)
-        self.assertEqual(self.printed("""
-            import ringside
-            with ringside.publish({"x": ("f64", (4,))}, pool="heat.pool", run_options="--overwrite --quiet") as run:
-                print(run.kept, run.next_iteration)
-            """), "None 1\n")
+        self.assertEqual(self.printed(publishing('{"x": ("f64", (4,))}, pool="heat.pool", run_options="--overwrite --quiet"', """
+            print(run.kept, run.next_iteration)
+            """)), "None 1\n")
 
     def test_the_environment_starts_one_for_an_unchanged_program(self):
         self.environment["RINGSIDE_POOL"] = "given.pool"
-        self.assertEqual(self.printed("""
-            import ringside
-            with ringside.publish({"x": ("f64", (4,))}) as run:
-                run.publish(1, {"x": [1.0] * 4})
-            """), "")
+        self.assertEqual(self.printed(publishing('{"x": ("f64", (4,))}', """
+            run.publish(1, {"x": [1.0] * 4})
+            """)), "")
         self.assertEqual(list(ringside.open(self.path("given.pool"))), [1])
 
     def test_below_ringside_run_its_pool_must_be_the_one_that_is_given(self):
@@ -282,11 +278,9 @@ class OwnAnalyzer(Pipelines):
 
     def test_an_iteration_that_is_kept_names_the_two_ways_out(self):
         self.heat(5)
-        _, _, error = self.python("""
-            import ringside
-            with ringside.publish({"x": ("f64", (1000,))}, scalars=["t"], solver="heat", parameters="a=0.25", pool="heat.pool") as run:
-                run.publish(1, {"x": [0.0] * 1000}, {"t": 1.0})
-            """)
+        _, _, error = self.python(publishing('{"x": ("f64", (1000,))}, scalars=["t"], solver="heat", parameters="a=0.25", pool="heat.pool"', """
+            run.publish(1, {"x": [0.0] * 1000}, {"t": 1.0})
+            """))
         self.assertRegex(error, r"iteration 1: the run continues from iteration 5, .* expected 6 or more .*overwrite")
 
     def test_a_pool_in_use_is_refused(self):

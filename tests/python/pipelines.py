@@ -33,6 +33,13 @@ def has_module(name):
     return True
 
 
+def publishing(arguments, body):
+    """A program whose `body` is the block of `with ringside.publish(ARGUMENTS) as run`. It has np, ringside, and refused
+    of refusal.py."""
+    return (f"import numpy as np, ringside\nfrom refusal import refused\nwith ringside.publish({arguments}) as run:\n"
+            + textwrap.indent(textwrap.dedent(body), "    "))
+
+
 class Pipelines(unittest.TestCase):
     """self.folder is a separate folder for each test; programs run in this folder."""
 
@@ -66,6 +73,12 @@ class Pipelines(unittest.TestCase):
         code, output, error = self.run_program(program, *options, pool=pool)
         self.assertEqual(code, 0, error)
         return output
+
+    def pool_of(self, program, *options, pool="run.pool"):
+        """The pool of a program that is run as by `kept`."""
+        import ringside
+        self.kept(program, *options, pool=pool)
+        return ringside.open(self.path(pool))
 
     def failing(self, expected, program, *options, pool="run.pool"):
         """Runs a program under `ringside run`, which must end with this exit code. Returns standard error."""
@@ -110,9 +123,8 @@ class Pipelines(unittest.TestCase):
         return str(raised.exception)
 
     def call(self, *command):
-        run = subprocess.run([str(word) for word in command], cwd=self.folder, env=self.environment,
-                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-                             timeout=60, check=False)
+        run = subprocess.run([str(word) for word in command], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                             capture_output=True, encoding="utf-8", timeout=60, check=False)
         return run.returncode, run.stdout, run.stderr
 
     def analyzer(self, *options):

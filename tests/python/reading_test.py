@@ -53,17 +53,16 @@ class Steps(OfAPool):
                 self.pool.hold(commit)
 
     def test_a_step_that_only_the_archive_keeps_is_named_there(self):
-        self.kept("""
-            import contextlib, ringside
-            with ringside.publish({"x": ("f64", (10,))}) as run:
-                run.publish(1, {"x": [1.0] * 10})
-                archived = []
-                while not archived:  # until then, a slot is kept for it
-                    with contextlib.suppress(ringside.Error):
-                        archived = list(ringside.open("kept.pool.archive"))
-                for k in range(2, 13):
-                    run.publish(k, {"x": [float(k)] * 10})
-            """, "--trigger=iteration == 1: keep", pool="kept.pool")
+        self.kept(pipelines.publishing('{"x": ("f64", (10,))}', """
+            import contextlib
+            run.publish(1, {"x": [1.0] * 10})
+            archived = []
+            while not archived:  # until then, a slot is kept for it
+                with contextlib.suppress(ringside.Error):
+                    archived = list(ringside.open("kept.pool.archive"))
+            for k in range(2, 13):
+                run.publish(k, {"x": [float(k)] * 10})
+            """), "--trigger=iteration == 1: keep", pool="kept.pool")
         path = self.path("kept.pool")
         archive = re.escape(repr(f"{path}.archive"))
         pool = ringside.open(path)
@@ -253,11 +252,9 @@ class Steps(OfAPool):
         other = self.path("other.pool")
         shutil.copy(self.pool_path, other)
         pool = ringside.open(other)
-        self.kept("""
-            import ringside
-            with ringside.publish({"y": ("f64", (4,))}) as run:
-                run.publish(1, {"y": [1.0] * 4})
-            """)
+        self.kept(pipelines.publishing('{"y": ("f64", (4,))}', """
+            run.publish(1, {"y": [1.0] * 4})
+            """))
         os.replace(self.path("run.pool"), other)
         self.assertRegex(in_child(lambda: pool.steps), "the parent of this child of fork.* opened another pool at this path")
 
@@ -282,37 +279,32 @@ PUBLISH_AND_COMMIT = """
 
 class Live(pipelines.Pipelines):
     def test_a_follower_gets_the_steps_as_they_are_committed_and_ends_when_none_comes(self):
-        output = self.kept("""
-            import numpy as np, ringside
-            with ringside.publish({"x": ("f64", (1000,))}) as run:
-                run.publish(1, {"x": np.full(1000, 1.0)})
-                followed = []
-                for step in (pool := ringside.open("run.pool")).follow(timeout=5):
-                    followed.append((step.iteration, step["x"].min(), step["x"].max()))
-                    if step.iteration == 20:
-                        break
-                    run.publish(step.iteration + 1, {"x": np.full(1000, step.iteration + 1.0)})
-                assert followed == [(k, k, k) for k in range(1, 21)], followed
-                print([step.iteration for step in pool.follow(after=pool.steps[-3], timeout=0)])
-            """)
+        output = self.kept(pipelines.publishing('{"x": ("f64", (1000,))}', """
+            run.publish(1, {"x": np.full(1000, 1.0)})
+            followed = []
+            for step in (pool := ringside.open("run.pool")).follow(timeout=5):
+                followed.append((step.iteration, step["x"].min(), step["x"].max()))
+                if step.iteration == 20:
+                    break
+                run.publish(step.iteration + 1, {"x": np.full(1000, step.iteration + 1.0)})
+            assert followed == [(k, k, k) for k in range(1, 21)], followed
+            print([step.iteration for step in pool.follow(after=pool.steps[-3], timeout=0)])
+            """))
         self.assertEqual(output, "[19, 20]\n")
 
     def test_what_a_loop_that_follows_has_collected_stays_what_it_is(self):
-        output = self.kept("""
-            import numpy as np, ringside
-            from refusal import refused
-            with ringside.publish({"x": ("f64", (1000,))}) as run:
-                run.publish(1, {"x": np.full(1000, 1.0)})
-                pool, xs, steps = ringside.open("run.pool"), [], []
-                for step in pool.follow(timeout=5):
-                    xs.append(step["x"])
-                    steps.append(step)
-                    if step.iteration == 100:
-                        break
-                    run.publish(step.iteration + 1, {"x": np.full(1000, step.iteration + 1.0)})
-                assert [x.tolist() for x in xs] == [[k] * 1000 for k in np.arange(1.0, 101.0)]
-                refused(lambda: steps[0]["x"])
-            """)
+        output = self.kept(pipelines.publishing('{"x": ("f64", (1000,))}', """
+            run.publish(1, {"x": np.full(1000, 1.0)})
+            pool, xs, steps = ringside.open("run.pool"), [], []
+            for step in pool.follow(timeout=5):
+                xs.append(step["x"])
+                steps.append(step)
+                if step.iteration == 100:
+                    break
+                run.publish(step.iteration + 1, {"x": np.full(1000, step.iteration + 1.0)})
+            assert [x.tolist() for x in xs] == [[k] * 1000 for k in np.arange(1.0, 101.0)]
+            refused(lambda: steps[0]["x"])
+            """))
         self.assertEqual(output, "iteration 1: the step was released; hold it again\n")
 
     def test_arrays_in_place_that_outlive_their_steps_are_an_error_or_a_warning(self):
@@ -419,8 +411,7 @@ class Live(pipelines.Pipelines):
         self.assertEqual(lines[4], "mine")
 
     def test_a_follower_ends_with_the_run_unless_it_follows_all_runs(self):
-        self.kept(PROGRAM)
-        pool = ringside.open(self.path("run.pool"))
+        pool = self.pool_of(PROGRAM)
         self.assertEqual([step.iteration for step in pool.follow()], list(pool))  # must not wait for the next run
         newest = pool.steps[-1]
         second = threading.Thread(target=self.kept, args=(PROGRAM, "--overwrite"))
@@ -503,20 +494,18 @@ class Refusals(pipelines.Pipelines):
             self.assertNotEqual(step.view("x").tobytes(), (7 + np.arange(1000.0)).tobytes())
 
     def test_a_pool_without_a_step_has_none(self):
-        self.kept("""
-            import ringside
-            with ringside.publish({"x": ("f64", (4,))}) as run:
-                pool = ringside.open("run.pool")
-                assert not pool.steps and len(pool) == 0 and list(pool.follow(timeout=0)) == []
-                assert len(pool.table()) == 0 and "<table>" in pool._repr_html_()
-                for call in (lambda: pool[-1], lambda: pool[1], lambda: pool.read(1, "x")):
-                    try:
-                        call()
-                        raise AssertionError("found a step")
-                    except ringside.NotKeptError as error:
-                        assert error.status == 2
-                run.publish(1, {"x": [1.0] * 4})
-            """)
+        self.kept(pipelines.publishing('{"x": ("f64", (4,))}', """
+            pool = ringside.open("run.pool")
+            assert not pool.steps and len(pool) == 0 and list(pool.follow(timeout=0)) == []
+            assert len(pool.table()) == 0 and "<table>" in pool._repr_html_()
+            for call in (lambda: pool[-1], lambda: pool[1], lambda: pool.read(1, "x")):
+                try:
+                    call()
+                    raise AssertionError("found a step")
+                except ringside.NotKeptError as error:
+                    assert error.status == 2
+            run.publish(1, {"x": [1.0] * 4})
+            """))
 
 
 if __name__ == "__main__":

@@ -70,8 +70,7 @@ class Tables(OfAPool):
                 run.publish(1, {"x": [1.0] * 4})
             """
         self.kept(program % "a")
-        self.kept(program % "b", "--overwrite")
-        pool = ringside.open(self.path("run.pool"))
+        pool = self.pool_of(program % "b", "--overwrite")
         run = pool.runs[-1]
         _, output, _ = self.call(pipelines.BIN / "ringside", "info", "run.pool", "--json")
         self.assertIn(f'"run_id": "{run.run_id}"', output)
@@ -95,26 +94,22 @@ class Tables(OfAPool):
         self.assertIn(f"run {run.run_id}: ", pool._repr_html_())
 
     def test_the_mark_of_a_trigger_is_a_record_with_its_texts(self):
-        self.kept("""
-            import ringside
-            with ringside.publish({"x": ("f64", (4,))}) as run:
-                run.publish(1, {"x": [1.0] * 4})
-                run.publish(2, {"x": [3.0] * 4})
-            """, "--trigger=x.max > 2: mark:large, reply:0.5")
-        pool = ringside.open(self.path("run.pool"))
+        pool = self.pool_of(pipelines.publishing('{"x": ("f64", (4,))}', """
+            run.publish(1, {"x": [1.0] * 4})
+            run.publish(2, {"x": [3.0] * 4})
+            """), "--trigger=x.max > 2: mark:large, reply:0.5")
         mark, = (record for record in pool.records() if record.kind == "mark")
         self.assertEqual(mark.fields, {"commit_seq": 2, "iteration": 2, "step": 1, "cause": "trigger", "name": "large",
                                        "text": "x.max > 2", "actions": "mark, reply:0.5"})
         self.assertEqual((mark.run_id, mark.results), (pool.runs[0].run_id, {}))
 
     def test_absent_values_are_nan_or_none(self):
-        self.kept("""
+        pool = self.pool_of("""
             import ringside
             variables = {"x": ("f64", (4,)), "n": ("i8", (2,)), "s": ringside.Variable("f64", (2,), role="state")}
             with ringside.publish(variables) as run:
                 run.publish(1, {"x": [1.0] * 4, "n": __import__("numpy").ones(2, "i1"), "s": [0.0] * 2})
             """)
-        pool = ringside.open(self.path("run.pool"))
         self.assertRegex(pool._repr_html_(), r"n i8\[2\], s f64\[2\] state<.*<p>[^<]*[^ <], begun ")
         table = pool.table()
         self.assertTrue(np.isnan(table["x.change_l2"][0]))
@@ -160,8 +155,7 @@ class Anew(pipelines.Pipelines):
             """
         self.kept(program.format(last=3, value=1.0))
         (self.folder / "run.pool").unlink()
-        self.kept(program.format(last=2, value=7.0))
-        pool = ringside.open(self.path("run.pool"))
+        pool = self.pool_of(program.format(last=2, value=7.0))
         columns = pool.columns(kept=True)
         self.assertEqual(columns["iteration"].tolist(), [1, 2])
         self.assertEqual(columns["x.max"].tolist(), [7.0, 7.0])

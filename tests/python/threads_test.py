@@ -99,12 +99,9 @@ class Writing(pipelines.Pipelines):
 
 class Reading(pipelines.Pipelines):
     def test_a_step_may_be_released_while_others_use_it(self):
-        self.kept("""
-            import numpy as np, ringside
-            with ringside.publish({"x": ("f64", (100_000,))}) as run:
-                run.publish(1, {"x": np.arange(100_000.0)})
-            """)
-        pool = ringside.open(self.path("run.pool"))
+        pool = self.pool_of(pipelines.publishing('{"x": ("f64", (100_000,))}', """
+            run.publish(1, {"x": np.arange(100_000.0)})
+            """))
         other_errors = []
 
         def use(call):

@@ -212,7 +212,7 @@ with ringside.publish(state, scalars=["r"], problem="spelt") as run:
                 "'level' is no variable of iteration 1; did you mean 'levels'? expected one of levels, u"])
 
     def test_an_entry_may_have_the_name_of_a_packed_variable_and_a_key_may_be_a_number(self):
-        self.kept("""
+        pool = self.pool_of("""
             import numpy as np, ringside
             state = lambda k: {"tree.f64": [np.full(2, k)], 7: np.full(3, k), "tree.table": k}
             with ringside.publish(state(1.0)) as run:
@@ -221,7 +221,6 @@ with ringside.publish(state, scalars=["r"], problem="spelt") as run:
                     for name, value in state(2.0).items():
                         step[name] = value
             """)
-        pool = ringside.open(self.path("run.pool"))
         for k in (1, 2):
             with pool[k] as step:
                 self.assertEqual((list(step), repr(dict(step))),
@@ -268,13 +267,12 @@ with ringside.publish(state, scalars=["r"], problem="spelt") as run:
             self.assertEqual(pool.read(-1, "x255").tolist(), [255.0, 255.0])
 
     def test_descriptions_and_arrays_at_the_top_stay_variables_beside_what_is_packed(self):
-        self.kept("""
+        pool = self.pool_of("""
             import numpy as np, ringside
             arrays = {f"x{n}": np.full(2, float(n)) for n in range(300)}
             with ringside.publish({**arrays, "y": ringside.Variable("f64", (2,), unit="K"), "name": "heat"}) as run:
                 run.publish(1, {**arrays, "y": np.ones(2), "name": "heat"})
             """)
-        pool = ringside.open(self.path("run.pool"))
         self.assertEqual(list(pool.variables), ["y", "tree.f64", "tree.table"])
         with pool[-1] as step:
             tree = step.tree()

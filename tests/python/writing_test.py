@@ -15,7 +15,7 @@ DTYPES = ("f32", "f64", "c64", "c128", "i8", "i16", "i32", "i64", "u8", "u16", "
 
 class Publishing(pipelines.Pipelines):
     def test_every_dtype_is_kept_with_shape_role_and_unit(self):
-        self.kept(f"""
+        pool = self.pool_of(f"""
             import numpy as np, ringside
             variables = {{f"v_{{dtype}}": ringside.Variable(dtype, (3, 5), unit="m") for dtype in {DTYPES}}}
             variables["state"] = ringside.Variable(np.complex128, (), role="state")
@@ -24,7 +24,6 @@ class Publishing(pipelines.Pipelines):
                     for name in run.variables:
                         step[name][...] = np.arange(step[name].size).reshape(step[name].shape)
             """)
-        pool = ringside.open(self.path("run.pool"))
         self.assertEqual(list(pool.variables), [f"v_{dtype}" for dtype in DTYPES] + ["state"])
         self.assertEqual(pool.variables["state"], ringside.Variable("c128", (), role="state"))
         with pool[1] as step:
@@ -52,13 +51,12 @@ class Publishing(pipelines.Pipelines):
             self.assertEqual(summary["bytes_transferred"], 4 * 30_000 * bytes_per_entry)
 
     def test_variables_can_be_given_as_arrays_and_scalars_by_type(self):
-        self.kept("""
+        pool = self.pool_of("""
             import numpy as np, ringside
             x, n = np.linspace(0, 1, 7), np.arange(4, dtype=np.int16).reshape(2, 2)
             with ringside.publish({"x": x, "n": n}, scalars={"rho": "f64", "steps": "i64"}) as run:
                 run.publish(5, {"n": n, "x": x}, {"steps": -2**62, "rho": 0.25})
             """)
-        pool = ringside.open(self.path("run.pool"))
         with pool[5] as step:
             np.testing.assert_array_equal(step["x"], np.linspace(0, 1, 7))
             np.testing.assert_array_equal(step["n"], [[0, 1], [2, 3]])
@@ -113,35 +111,29 @@ class Publishing(pipelines.Pipelines):
         self.assertEqual(ringside.open(self.path("run.pool")).read(10, "x").tolist(), [1023.0] * 4)
 
     def test_a_step_whose_block_raises_is_not_published(self):
-        self.kept("""
-            import ringside
-            with ringside.publish({"x": ("f64", (4,))}) as run:
-                for k in range(1, 4):
-                    try:
-                        with run.step(k) as step:
-                            step["x"][:] = k
-                            if k == 2:
-                                raise LookupError
-                    except LookupError:
-                        pass
-            """)
-        pool = ringside.open(self.path("run.pool"))
+        pool = self.pool_of(pipelines.publishing('{"x": ("f64", (4,))}', """
+            for k in range(1, 4):
+                try:
+                    with run.step(k) as step:
+                        step["x"][:] = k
+                        if k == 2:
+                            raise LookupError
+                except LookupError:
+                    pass
+            """))
         self.assertEqual(list(pool), [1, 3])
         np.testing.assert_array_equal(pool.read(3, "x"), [3, 3, 3, 3])
 
     def test_the_arrays_of_a_step_are_read_only_once_it_is_published(self):
-        output = self.kept("""
-            import numpy as np, ringside
-            from refusal import refused
-            with ringside.publish({"x": ("f64", (4,))}) as run:
-                with run.step(1) as step:
-                    x = step["x"]
-                    x[:] = 1
-                    assert not x.flags.owndata
-                    assert np.shares_memory(np.from_dlpack(x), x)
-                refused(x.__setitem__, 0, 2)
-                refused(step.__getitem__, "x")
-            """)
+        output = self.kept(pipelines.publishing('{"x": ("f64", (4,))}', """
+            with run.step(1) as step:
+                x = step["x"]
+                x[:] = 1
+                assert not x.flags.owndata
+                assert np.shares_memory(np.from_dlpack(x), x)
+            refused(x.__setitem__, 0, 2)
+            refused(step.__getitem__, "x")
+            """))
         self.assertIn("read-only", output)
         self.assertIn("iteration 1: not claimed; expected `with run.step(k) as step`", output)
 
@@ -154,40 +146,27 @@ class Endings(pipelines.Pipelines):
             {}
         """
 
-    def test_a_block_that_is_left_has_finished(self):
-        self.kept(self.PROGRAM.format("pass"))
-        self.assertEqual(self.outcome(), "finished")
-
-    def test_another_outcome_can_be_given(self):
-        error = self.failing(2, self.PROGRAM.format("run.detach('diverged')"))
-        self.assertIn("reported that it diverged after iteration 1", error)
-        self.assertEqual(self.outcome(), "diverged")
-
-    def test_an_exception_detaches_as_failed_and_is_raised(self):
-        error = self.failing(4, self.PROGRAM.format("raise LookupError('mine')"))
-        self.assertIn("LookupError: mine", error)
-        self.assertEqual(self.outcome(), "failed")
-
-    def test_an_exit_has_failed_if_its_status_says_so(self):
-        for status, outcome in (("0", "finished"), ("3", "failed")):
-            with self.subTest(status):
-                self.run_program(self.PROGRAM.format(f"sys.exit({status})"), "--overwrite")
+    def test_the_outcome_is_how_the_block_is_left(self):
+        for ending, codes, line, outcome in (
+                ("pass", {0}, "", "finished"), ("run.detach('diverged')", {2}, "reported that it diverged after iteration 1", "diverged"),
+                ("raise LookupError('mine')", {4}, "LookupError: mine", "failed"),  # which is also raised
+                ("sys.exit(0)", range(256), "", "finished"), ("sys.exit(3)", range(256), "", "failed"),
+                # "interrupted" is the journal's name for the outcome "stopped".
+                ("os.kill(os.getpid(), signal.SIGINT)", range(256), "KeyboardInterrupt", "interrupted")):
+            with self.subTest(ending):
+                code, _, error = self.run_program(self.PROGRAM.format(ending), "--overwrite")
+                self.assertIn(code, codes, error)
+                self.assertIn(line, error)
                 self.assertEqual(self.outcome(), outcome)
 
-    def test_a_keyboard_interrupt_detaches_as_stopped(self):
-        _, _, error = self.run_program(self.PROGRAM.format("os.kill(os.getpid(), signal.SIGINT)"))
-        self.assertIn("KeyboardInterrupt", error)
-        self.assertEqual(self.outcome(), "interrupted")  # the journal's name for the outcome "stopped"
-
     def test_ringside_stop_interrupts_as_ctrl_c_does(self):
-        error = self.failing(130, """
-            import itertools, os, subprocess, ringside
-            with ringside.publish({"x": ("f64", (4,))}) as run:
-                for k in itertools.count(1):
-                    if k == 3:
-                        subprocess.run(["ringside", "stop", "--socket", os.environ["RINGSIDE_SOCKET"]], check=True)
-                    run.publish(k, {"x": [1.0, 2.0, 3.0, 4.0]})
-            """)
+        error = self.failing(130, pipelines.publishing('{"x": ("f64", (4,))}', """
+            import itertools, os, subprocess
+            for k in itertools.count(1):
+                if k == 3:
+                    subprocess.run(["ringside", "stop", "--socket", os.environ["RINGSIDE_SOCKET"]], check=True)
+                run.publish(k, {"x": [1.0, 2.0, 3.0, 4.0]})
+            """))
         self.assertIn("ringside.errors.Interrupted: the run was asked to stop", error)
 
     def test_ctrl_c_ends_the_wait_for_a_buffer_while_other_threads_run(self):
@@ -348,14 +327,11 @@ class Refusals(pipelines.Pipelines):
             "'residual' is no variable of this run; expected one of velocity. It is a scalar: step.scalars['residual'], or in publish(k, "
             "arrays, scalars)",
             "'pressure' is no variable of this run; expected one of velocity"])
-        output = self.kept("""
-            import numpy as np, ringside
-            from refusal import refused
-            with ringside.publish({"velocity": ("f64", (2,))}, scalars=["residual", "t"]) as run:
-                refused(lambda: run.kept["velocty"])
-                refused(lambda: run.kept.scalars["T"])
-                print(dict(run.kept)["velocity"], np.asarray(run.kept))
-            """, "--resume")
+        output = self.kept(pipelines.publishing('{"velocity": ("f64", (2,))}, scalars=["residual", "t"]', """
+            refused(lambda: run.kept["velocty"])
+            refused(lambda: run.kept.scalars["T"])
+            print(dict(run.kept)["velocity"], np.asarray(run.kept))
+            """), "--resume")
         self.assertEqual(output.splitlines(), [
             "'velocty' is no variable of iteration 4; did you mean 'velocity'? expected one of velocity",
             "'T' is no scalar of the kept iteration 4; expected one of residual, t", "[0. 0.] [0. 0.]"])
@@ -398,7 +374,7 @@ class Refusals(pipelines.Pipelines):
             "1"])
 
     def test_an_array_of_any_layout_is_published_in_its_own_order(self):
-        self.kept("""
+        pool = self.pool_of("""
             import array, numpy as np, ringside
             a = np.arange(12.0).reshape(3, 4)
             wide = np.zeros((6, 8))
@@ -418,32 +394,29 @@ class Refusals(pipelines.Pipelines):
                 run.publish(k + 1, {"x": memoryview(a), "n": array.array("i", [5, 6]), "z": 1.5})
                 run.publish(k + 2, {"x": np.broadcast_to(2.0, (3, 4)), "n": np.array([5, 6], np.int32)[::-1], "z": 1.5})
             """, "--slots=16")
-        pool = ringside.open(self.path("run.pool"))
         expected = np.arange(12.0).reshape(3, 4).tolist()
         self.assertEqual([x.tolist() for x in pool.array("x")], [expected] * 13 + [[[2.0] * 4] * 3])
         self.assertEqual(pool.array("n").tolist(), [[k, 7] for k in range(1, 7)] + [[k, k] for k in range(7, 13)] + [[5, 6], [6, 5]])
 
     def test_a_name_that_is_wrong_is_named_and_not_what_therefore_is_missing(self):
-        output = self.kept("""
-            import types, numpy as np, ringside
-            from refusal import refused
-            with ringside.publish({"x": ("f64", (2,)), "y": ("f64", (2,))}, scalars=["rho", "mu"]) as run:
-                x = {"x": np.zeros(2), "y": np.zeros(2)}
-                refused(run.publish, 1, x, {"roh": 1.0, "mu": 2.0})
-                refused(run.publish, 1, x, types.MappingProxyType({"rho": 1.0, "x": 2.0}))
-                refused(run.publish, 1, x, {"mu": 2.0})
-                refused(run.publish, 1, {**x, "rho": 1.0})
-                def leave():
-                    with run.step(1) as step:
-                        step["x"] = step["y"] = 0.0 * x["x"]
-                        step.scalars["rho"] = step.scalars["nu"] = 1.0
-                refused(leave)
+        output = self.kept(pipelines.publishing('{"x": ("f64", (2,)), "y": ("f64", (2,))}, scalars=["rho", "mu"]', """
+            import types
+            x = {"x": np.zeros(2), "y": np.zeros(2)}
+            refused(run.publish, 1, x, {"roh": 1.0, "mu": 2.0})
+            refused(run.publish, 1, x, types.MappingProxyType({"rho": 1.0, "x": 2.0}))
+            refused(run.publish, 1, x, {"mu": 2.0})
+            refused(run.publish, 1, {**x, "rho": 1.0})
+            def leave():
                 with run.step(1) as step:
-                    refused(step.__setitem__, "rho", 1.0)
-                    refused(step.previous, "z")
-                    step["x"] = step["y"] = x["x"]
-                    step.scalars.update(rho=1.0, mu=2.0)
-            """)
+                    step["x"] = step["y"] = 0.0 * x["x"]
+                    step.scalars["rho"] = step.scalars["nu"] = 1.0
+            refused(leave)
+            with run.step(1) as step:
+                refused(step.__setitem__, "rho", 1.0)
+                refused(step.previous, "z")
+                step["x"] = step["y"] = x["x"]
+                step.scalars.update(rho=1.0, mu=2.0)
+            """))
         self.assertEqual(output.splitlines(), [
             "iteration 1: 'roh' is no scalar of this run; did you mean 'rho'? expected one of rho, mu",
             "iteration 1: 'x' is no scalar of this run; expected one of rho, mu. It is a variable: step[...], or in publish(k, arrays)",
@@ -456,21 +429,20 @@ class Refusals(pipelines.Pipelines):
             "'z' is no variable of this run; expected one of x, y"])
 
     def test_the_bytes_of_a_list_of_buffers_follow_one_another_in_a_variable(self):
-        output = self.kept("""
-            import array, numpy as np, ringside
-            with ringside.publish({"x": ("f64", (6,)), "n": ("i32", (3,))}, scalars=["rho"]) as run:
-                n = np.arange(3, dtype=np.int32)
-                def put(k, x, n=n):
-                    try:
-                        print(run._core.publish_packed(k, [x, n], {"rho": 1.0}, True))
-                    except ValueError as error:
-                        print(error)
-                put(1, [np.arange(4.0).reshape(2, 2), array.array("d", [4.0]), b"", np.float64(5.0)])
-                put(2, np.arange(6.0), [n[:1], n[1:].tobytes()])
-                put(3, [np.arange(4.0)])
-                put(3, [np.arange(12.0)[::2]])
-                print(run.counts.published)
-            """).splitlines()
+        output = self.kept(pipelines.publishing('{"x": ("f64", (6,)), "n": ("i32", (3,))}, scalars=["rho"]', """
+            import array
+            n = np.arange(3, dtype=np.int32)
+            def put(k, x, n=n):
+                try:
+                    print(run._core.publish_packed(k, [x, n], {"rho": 1.0}, True))
+                except ValueError as error:
+                    print(error)
+            put(1, [np.arange(4.0).reshape(2, 2), array.array("d", [4.0]), b"", np.float64(5.0)])
+            put(2, np.arange(6.0), [n[:1], n[1:].tobytes()])
+            put(3, [np.arange(4.0)])
+            put(3, [np.arange(12.0)[::2]])
+            print(run.counts.published)
+            """)).splitlines()
         self.assertEqual(output[:3], ["True", "True", "x: found buffers of 32 bytes in all; expected 48"])
         self.assertIn("not C-contiguous", output[3])
         self.assertEqual(output[-1], "2")
@@ -479,7 +451,7 @@ class Refusals(pipelines.Pipelines):
         self.assertEqual(pool.array("n").tolist(), [[0, 1, 2]] * 2)
 
     def test_so_do_those_of_much_memory_wherever_a_buffer_begins_and_ends(self):
-        self.kept("""
+        pool = self.pool_of("""
             import numpy as np, ringside
             x = np.random.default_rng(1).integers(0, 256, 5_000_003, np.uint8)
             with ringside.publish({"x": ("u8", x.shape)}) as run:
@@ -488,28 +460,26 @@ class Refusals(pipelines.Pipelines):
                     run._core.publish_packed(k, [np.split(x, cuts[cuts < len(x)])], {}, True)
                 run.publish(4, {"x": x})
             """)
-        pool = ringside.open(self.path("run.pool"))
         expected = np.random.default_rng(1).integers(0, 256, 5_000_003, np.uint8)
         for step in pool.steps:
             np.testing.assert_array_equal(pool.read(step.iteration, "x"), expected)
 
     def test_a_child_of_fork_cannot_use_the_handle_and_the_run_goes_on(self):
-        output = self.kept("""
-            import os, ringside
-            with ringside.publish({"x": ("f64", (4,))}) as run:
-                step = run.step(1)
-                with step:
-                    child = os.fork()
-                    if child == 0:
-                        for call in (lambda: step["x"], run.detach):
-                            try:
-                                call()
-                            except ringside.UsageError as error:
-                                print(error, flush=True)
-                        os._exit(0)
-                    os.waitpid(child, 0)
-                    step["x"][:] = 1
-            """)
+        output = self.kept(pipelines.publishing('{"x": ("f64", (4,))}', """
+            import os
+            step = run.step(1)
+            with step:
+                child = os.fork()
+                if child == 0:
+                    for call in (lambda: step["x"], run.detach):
+                        try:
+                            call()
+                        except ringside.UsageError as error:
+                            print(error, flush=True)
+                    os._exit(0)
+                os.waitpid(child, 0)
+                step["x"][:] = 1
+            """))
         lines = output.splitlines()
         self.assertEqual(len(lines), 2, output)
         for line in lines:
@@ -567,12 +537,10 @@ class Masked(pipelines.Pipelines):
     def test_missing_entries_and_objects_are_refused(self):
         self.refused("Missing(1.0, 2.0, None, 4.0)", "iteration 1: x: found missing entries (Float64)")
         self.refused("np.array([1.0, 2.0, None, 4.0])", "x: found an array of object")
-        self.kept("""
-            import numpy as np, ringside
+        self.kept(pipelines.publishing('{"x": ("f64", (4,))}', """
             from tests_of_masks import Missing
-            with ringside.publish({"x": ("f64", (4,))}) as run:
-                run.publish(1, {"x": Missing(1.0, 2.0, 3.0, 4.0)})
-            """, "--overwrite")
+            run.publish(1, {"x": Missing(1.0, 2.0, 3.0, 4.0)})
+            """), "--overwrite")
 
 
 class Lost(pipelines.Pipelines):

@@ -107,8 +107,7 @@ class Datasets(OfAPool):
                 for k in (1, 2):
                     run.publish(k, {"x": np.full((2, 3), k + %s), "m": np.full(2, k)})
             """
-        self.kept(program % ("a", 0.0))
-        pool = ringside.open(self.path("run.pool"))
+        pool = self.pool_of(program % ("a", 0.0))
         self.assertTrue(np.isnan(pool.to_xarray()["m.change_l1"][0]))  # an absent integer
         self.assertEqual(pool.to_xarray()["x"].dims, ("iteration", "x_0", "x_1"))
         with self.assertRaisesRegex(ringside.UsageError, "run: found '0+'; expected one of "):
@@ -116,33 +115,29 @@ class Datasets(OfAPool):
         self.assertEqual(len(pool.to_xarray(run=pool.runs[0])["iteration"]), 2)
 
     def test_a_step_that_was_overwritten_is_one_clear_error(self):
-        output = self.kept("""
-            import numpy as np, ringside
-            with ringside.publish({"x": ("f64", (4,))}) as run:
-                run.publish(1, {"x": np.ones(4)})
-                pool = ringside.open("run.pool")
-                made = pool.to_xarray()
-                for k in range(2, 20):
-                    run.publish(k, {"x": np.ones(4)})
-                while pool.steps[-1].iteration != 19:
-                    pass                             # until it is committed
-                for kind in (LookupError, ringside.NotKeptError):
-                    try:
-                        made["x"].load()
-                    except kind as error:
-                        print(error)
-            """)
+        output = self.kept(pipelines.publishing('{"x": ("f64", (4,))}', """
+            run.publish(1, {"x": np.ones(4)})
+            pool = ringside.open("run.pool")
+            made = pool.to_xarray()
+            for k in range(2, 20):
+                run.publish(k, {"x": np.ones(4)})
+            while pool.steps[-1].iteration != 19:
+                pass                             # until it is committed
+            for kind in (LookupError, ringside.NotKeptError):
+                try:
+                    made["x"].load()
+                except kind as error:
+                    print(error)
+            """))
         for line in output.splitlines():
             self.assertRegex(line, r"^run.pool: x: a step was overwritten after this dataset was made \(.*\); make the "
                                    r"dataset again, load it earlier \(ds.load\(\)\), or give the pool more --slots$")
         self.assertEqual(len(output.splitlines()), 2)
 
     def test_a_variable_that_has_the_name_of_a_coordinate_is_refused_or_left_out(self):
-        self.kept("""
-            import ringside
-            with ringside.publish({"run": ("f64", (4,)), "x": ("f64", ())}) as run:
-                run.publish(1, {"run": [1.0] * 4, "x": 1.0})
-            """)
+        self.kept(pipelines.publishing('{"run": ("f64", (4,)), "x": ("f64", ())}', """
+            run.publish(1, {"run": [1.0] * 4, "x": 1.0})
+            """))
         with self.assertRaisesRegex(ringside.UsageError, r"'run' has the name of a coordinate; .*drop_variables=\['run'\]"):
             ringside.open(self.path("run.pool")).to_xarray()
         with xr.open_dataset(self.path("run.pool"), engine="ringside", drop_variables="run") as found:

@@ -86,17 +86,6 @@ class Replies(Place):
 
 
 class Refusals(Place):
-    def refused(self, *options):
-        run = self.publish(*options, expected=2)
-        self.assertEqual(list(self.folder.glob("*.pool*")), [], "a refused run makes no pool")
-        return run.said.splitlines()[-1] if run.said else ""
-
-    def test_what_cannot_be_a_trigger_is_refused_before_there_is_a_pool(self):
-        self.assertIn("unknown action 'frieze'; expected freeze, stop, keep, mark[:NAME] or reply:VALUE",
-                      self.refused("--trigger=x.l2 > 1: frieze"))
-        self.assertIn("--on-non-finite: found 'halt', expected keep-going, or some of mark, freeze, stop, keep",
-                      self.refused("--on-non-finite=halt"))
-
     def test_a_name_that_the_run_lacks_lists_those_that_there_are(self):
         for text, why in (("x.l3 > 1: stop", "the run has nothing named 'x.l3'; expected one of x.sum, "),
                           ("x.histogram > 1: stop", "'x.histogram' has 256 numbers"),

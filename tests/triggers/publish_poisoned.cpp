@@ -9,14 +9,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <optional>
-#include <string>
 
 #include <ringside.hpp>
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernel's own schemes: anonymous memory (all in DRAM, or with the machine's swap device), and shared mappings of
 // files.
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "bench/memory/schemes/far_file.hpp"

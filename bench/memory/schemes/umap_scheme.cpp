@@ -2,7 +2,6 @@
 // LLNL's umap (Peng et al., "UMap: Enabling Application-driven Optimizations for Page Management", MCHPC 2019): a
 // userfaultfd handler with worker threads. Environment variables set umap's page size and buffer. This file implements
 // umap's store, so that transfers can have the timing of emulated memory.
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -66,50 +66,41 @@ class ModelledPool {
   CrashImages images_;
 };
 
-TEST(DaxModelTest, ALineHoldsAPrefixOfItsStores) {
-  EXPECT_EQ(ModelledPool(Model::kDax).store(0, 1).store(8, 2).store(0, 3).images({0, 8}),
-            (Images{{0, 0}, {1, 0}, {1, 2}, {3, 2}}));
-}
-
-TEST(DaxModelTest, LinesAreIndependentOfEachOther) {
-  EXPECT_EQ(ModelledPool(Model::kDax).store(0, 1).store(kLine, 2).images({0, kLine}),
-            (Images{{0, 0}, {1, 0}, {0, 2}, {1, 2}}));
-}
-
-TEST(DaxModelTest, AFlushAloneMakesNothingCertain) {
-  EXPECT_EQ(ModelledPool(Model::kDax).store(0, 1).flush(0).images({0}), (Images{{0}, {1}}));
-}
-
-TEST(DaxModelTest, AFlushAndADrainMakeStoresCertain) {
-  EXPECT_EQ(ModelledPool(Model::kDax).store(0, 1).flush(0).drain().images({0}), (Images{{1}}));
-}
-
-TEST(DaxModelTest, ADrainAloneMakesNothingCertain) {
-  EXPECT_EQ(ModelledPool(Model::kDax).store(0, 1).drain().images({0}), (Images{{0}, {1}}));
-}
-
-TEST(DaxModelTest, AFlushTakesOnlyTheStoresBeforeIt) {
-  EXPECT_EQ(ModelledPool(Model::kDax).store(0, 1).flush(0).store(0, 2).drain().images({0}), (Images{{1}, {2}}));
-}
-
-TEST(DaxModelTest, AFlushTakesTheWholeLineAndEveryLineOfItsRange) {
-  EXPECT_EQ(
-      ModelledPool(Model::kDax).store(0, 1).store(56, 2).store(kLine, 3).flush(8, kLine).drain().images({0, 56, kLine}),
-      (Images{{1, 2, 3}}));
-}
-
-TEST(DaxModelTest, AThreadsDrainWaitsForItsOwnFlushesOnly) {
-  EXPECT_EQ(ModelledPool(Model::kDax).store(0, 1).flush(0, 8, 1).drain(0).images({0}), (Images{{0}, {1}}));
-  EXPECT_EQ(ModelledPool(Model::kDax).store(0, 1).flush(0, 8, 1).drain(1).images({0}), (Images{{1}}));
-}
-
-TEST(DaxModelTest, WordsCopiedPastTheCacheArriveInAnyOrder) {
-  EXPECT_EQ(ModelledPool(Model::kDax).copy(0, {1, 2}).images({0, 8}), (Images{{0, 0}, {1, 0}, {0, 2}, {1, 2}}));
-}
-
-TEST(DaxModelTest, ACopyNeedsNoFlushButTheDrainOfItsThread) {
-  EXPECT_EQ(ModelledPool(Model::kDax).copy(0, {1}, 1).flush(0).drain(0).images({0}), (Images{{0}, {1}}));
-  EXPECT_EQ(ModelledPool(Model::kDax).copy(0, {1}, 1).drain(1).images({0}), (Images{{1}}));
+TEST(ModelsTest, TheImagesAreThoseThatWereWrittenByHand) {
+  const auto expect = [](const char* what, ModelledPool& pool, const std::vector<std::uint64_t>& offsets,
+                         const Images& images) { EXPECT_EQ(pool.images(offsets), images) << what; };
+  constexpr Model kDax = Model::kDax;
+  expect("a line holds a prefix of its stores", ModelledPool(kDax).store(0, 1).store(8, 2).store(0, 3), {0, 8},
+         {{0, 0}, {1, 0}, {1, 2}, {3, 2}});
+  expect("lines are independent of each other", ModelledPool(kDax).store(0, 1).store(kLine, 2), {0, kLine},
+         {{0, 0}, {1, 0}, {0, 2}, {1, 2}});
+  expect("a flush alone makes nothing certain", ModelledPool(kDax).store(0, 1).flush(0), {0}, {{0}, {1}});
+  expect("a drain alone makes nothing certain", ModelledPool(kDax).store(0, 1).drain(), {0}, {{0}, {1}});
+  expect("a flush and a drain make stores certain", ModelledPool(kDax).store(0, 1).flush(0).drain(), {0}, {{1}});
+  expect("a flush takes only the stores before it", ModelledPool(kDax).store(0, 1).flush(0).store(0, 2).drain(), {0},
+         {{1}, {2}});
+  expect("a flush takes the whole line and every line of its range",
+         ModelledPool(kDax).store(0, 1).store(56, 2).store(kLine, 3).flush(8, kLine).drain(), {0, 56, kLine},
+         {{1, 2, 3}});
+  expect("a thread's drain does not wait for others' flushes", ModelledPool(kDax).store(0, 1).flush(0, 8, 1).drain(0),
+         {0}, {{0}, {1}});
+  expect("a thread's drain waits for its own flushes", ModelledPool(kDax).store(0, 1).flush(0, 8, 1).drain(1), {0},
+         {{1}});
+  expect("words copied past the cache arrive in any order", ModelledPool(kDax).copy(0, {1, 2}), {0, 8},
+         {{0, 0}, {1, 0}, {0, 2}, {1, 2}});
+  expect("a copy needs the drain of its thread", ModelledPool(kDax).copy(0, {1}, 1).flush(0).drain(0), {0}, {{0}, {1}});
+  expect("a copy needs no flush", ModelledPool(kDax).copy(0, {1}, 1).drain(1), {0}, {{1}});
+  expect("a sync has no effect on DAX",
+         ModelledPool(kDax).store(0, 1).event(EventKind::kSyncBegin).event(EventKind::kSyncEnd), {0}, {{0}, {1}});
+  expect("a sector in the page cache holds any of its versions and is independent of others",
+         ModelledPool(Model::kPageCache).store(0, 1).store(8, 2).store(kSector, 3), {0, 8, kSector},
+         {{0, 0, 0}, {1, 0, 0}, {1, 2, 0}, {0, 0, 3}, {1, 0, 3}, {1, 2, 3}});
+  expect("flush and drain have no effect on the page cache",
+         ModelledPool(Model::kPageCache).store(0, 1).flush(0).drain(), {0}, {{0}, {1}});
+  expect("every word of a torn sector is on its own", ModelledPool(Model::kTornPageCache).store(0, 1).store(8, 2),
+         {0, 8}, {{0, 0}, {1, 0}, {0, 2}, {1, 2}});
+  expect("after the death of a process, all stores are there",
+         ModelledPool(Model::kProcessDeath).store(0, 1).copy(8, {2}), {0, 8}, {{1, 2}});
 }
 
 TEST(DaxModelTest, ADeadThreadWaitsForNothingAndItsStoresAreStillInTheCache) {
@@ -117,20 +108,6 @@ TEST(DaxModelTest, ADeadThreadWaitsForNothingAndItsStoresAreStillInTheCache) {
   pool.store(0, 1).flush(0).event(EventKind::kKilled).drain();
   EXPECT_EQ(pool.images({0}), (Images{{0}, {1}}));
   EXPECT_EQ(pool.flush(0).drain().images({0}), (Images{{1}})) << "another owner can flush them";
-}
-
-TEST(DaxModelTest, ASyncHasNoEffect) {
-  EXPECT_EQ(ModelledPool(Model::kDax).store(0, 1).event(EventKind::kSyncBegin).event(EventKind::kSyncEnd).images({0}),
-            (Images{{0}, {1}}));
-}
-
-TEST(PageCacheModelTest, ASectorHoldsAnyOfItsVersionsAndIsIndependentOfOthers) {
-  EXPECT_EQ(ModelledPool(Model::kPageCache).store(0, 1).store(8, 2).store(kSector, 3).images({0, 8, kSector}),
-            (Images{{0, 0, 0}, {1, 0, 0}, {1, 2, 0}, {0, 0, 3}, {1, 0, 3}, {1, 2, 3}}));
-}
-
-TEST(PageCacheModelTest, FlushAndDrainHaveNoEffect) {
-  EXPECT_EQ(ModelledPool(Model::kPageCache).store(0, 1).flush(0).drain().images({0}), (Images{{0}, {1}}));
 }
 
 TEST(PageCacheModelTest, ASyncTakesWhatWasStoredBeforeItBegan) {
@@ -144,15 +121,6 @@ TEST(PageCacheModelTest, ASyncThatWasCalledByADeadOwnerIsNothing) {
   ModelledPool pool(Model::kPageCache);
   pool.store(0, 1).event(EventKind::kSyncBegin).event(EventKind::kKilled).event(EventKind::kSyncEnd);
   EXPECT_EQ(pool.images({0}), (Images{{0}, {1}}));
-}
-
-TEST(TornPageCacheModelTest, EveryWordOfASectorIsOnItsOwn) {
-  EXPECT_EQ(ModelledPool(Model::kTornPageCache).store(0, 1).store(8, 2).images({0, 8}),
-            (Images{{0, 0}, {1, 0}, {0, 2}, {1, 2}}));
-}
-
-TEST(ProcessDeathModelTest, AllStoresAreThere) {
-  EXPECT_EQ(ModelledPool(Model::kProcessDeath).store(0, 1).copy(8, {2}).images({0, 8}), (Images{{1, 2}}));
 }
 
 TEST(CrashImagesTest, AfterAStoreOnlyImagesThatHoldItAreMade) {

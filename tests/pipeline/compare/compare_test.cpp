@@ -61,10 +61,8 @@ TEST_F(CompareTest, AFlippedMantissaBitIsNamedExactly) {
     std::uint64_t iteration = 0, entry = 0, bit = 0;
     words >> word >> iteration >> variable >> entry >> bit;
     const Json found = compared({a, b, "--expect-equal"}, 5)["pairs"][0]["first_difference"];
-    EXPECT_EQ(found["kind"], "iterate");
-    EXPECT_EQ(found["iteration"], iteration);
-    EXPECT_EQ(found["variable"], variable);
-    EXPECT_EQ(found["index"], variable == "v" ? Json{entry} : Json({entry / 70, entry % 70}));
+    expect_values(found, {{"kind", "iterate"}, {"iteration", iteration}, {"variable", variable},
+                          {"index", variable == "v" ? Json{entry} : Json({entry / 70, entry % 70})}});
     EXPECT_EQ(found["distance"], std::uint64_t{1} << bit);
     EXPECT_EQ(found["entries_differing"], 1);
   }

@@ -12,14 +12,7 @@ namespace {
 
 using namespace testing::names;
 
-class DiskTest : public PipelineTest {
- protected:
-  std::string newest_iterate() const {
-    const std::string output = folder_.file("last.npy");
-    expect_done({"export", pool_, "--output", output});
-    return content_of(output);
-  }
-};
+using DiskTest = PipelineTest;
 
 TEST_F(DiskTest, ASyncThatFailsStopsTheRunAndIsNotForgotten) {
   // The first syncs are left out: they belong to the creation of the pool and the beginning of the run.
@@ -35,9 +28,9 @@ TEST_F(DiskTest, ASyncThatFailsStopsTheRunAndIsNotForgotten) {
   const std::uint64_t newest = info["iterates"].empty() ? 0 : info["iterates"].back()["iteration"].get<std::uint64_t>();
   const std::string end = "--iterations=" + std::to_string(newest + 20);
   expect_exit(0, run_it("grid:60", {"--resume", end}));
-  const std::string last = newest_iterate();
+  const std::string last = export_last(pool_);
   ASSERT_EQ(run_it("grid:60", {"--overwrite", end}).exit_code, 0);
-  EXPECT_EQ(last, newest_iterate()) << "bit-equal to a run on a good disk";
+  EXPECT_EQ(last, export_last(pool_)) << "bit-equal to a run on a good disk";
 }
 
 TEST_F(DiskTest, AWriteThatFailsIsStoredThroughTheMapping) {
@@ -88,12 +81,7 @@ TEST_F(DiskTest, AFileThatMayNotGrowIsOneLineAndLeavesNothing) {
       {"keygen", outputs}};
   for (const Words& arguments : writers) {
     SCOPED_TRACE(arguments.front());
-    const Finished refused = run("ringside", arguments, [] {
-      const rlimit none{0, 0};
-      setrlimit(RLIMIT_FSIZE, &none);
-    });
-    EXPECT_EQ(refused.exit_code, 3) << refused.err;
-    expect_one_line(refused.err, {outputs, "File too large"});
+    expect_refusal(3, run("ringside", arguments, limiting(RLIMIT_FSIZE, 0)), {outputs, "File too large"});
     EXPECT_TRUE(std::filesystem::is_empty(outputs));
   }
 }

@@ -85,8 +85,7 @@ TEST_F(AutoCoresTest, TheSummaryHoldsWhatWasPlannedAndTheTableShowsIt) {
 TEST_F(AutoCoresTest, WhatTheUserNamesIsNotChosen) {
   calibrate();
   expect_exit(0, run_auto({"--node=" + node_file_, "--iterations=20", "--elastic=off", "--reduce=transfer"}));
-  EXPECT_EQ(summary()["reduce"], "transfer");
-  EXPECT_EQ(summary()["elastic"], false);
+  expect_values(summary(), {{"reduce", "transfer"}, {"elastic", false}});
 }
 
 TEST_F(AutoCoresTest, WithoutACalibrationTheTopologyChoosesAndOneLineSaysSo) {
@@ -120,8 +119,8 @@ TEST_F(AutoCoresTest, AMatrixThatWasNotMeasuredRunsByTheTopologyAndOneLineSaysSo
 
 class CalibratedModesTest : public AutoCoresTest {
  protected:
-  /// Stores, at the default place, a calibration in which reducing during the copy is much faster.
-  void calibrate_for_transfer() { calibrate_by_default(favour_transfer); }
+  /// At the default place, there is a calibration in which reducing during the copy is much faster.
+  void SetUp() override { calibrate_by_default(favour_transfer); }
 
   static void favour_transfer(Node& node) {
     constexpr Measured kSlow{.value = 0.01, .spread = 0.01};
@@ -151,37 +150,24 @@ class CalibratedModesTest : public AutoCoresTest {
 };
 
 TEST_F(CalibratedModesTest, WithoutCoresTheModesAreThoseOfTheCalibration) {
-  calibrate_for_transfer();
   const Finished ran = run_calibrated({});
   EXPECT_EQ(summary()["reduce"], "transfer");
   EXPECT_GT(summary()["planned_total_s"], 0);
   expect_one_line(ran.err, {"calibrated: ", "--reduce transfer", "node.json"});
 }
 
-TEST_F(CalibratedModesTest, WithCoresByTheTopologyNoCalibrationIsRead) {
-  calibrate_for_transfer();
-  run_calibrated({"--cores=topology"});
-  EXPECT_EQ(summary()["reduce"], "slot");
-  EXPECT_EQ(summary()["elastic"], false);
-  EXPECT_TRUE(summary()["planned_total_s"].is_null());
-}
-
-TEST_F(CalibratedModesTest, AModeThatTheUserNamesStays) {
-  calibrate_for_transfer();
-  run_calibrated({"--reduce=slot"});
-  EXPECT_EQ(summary()["reduce"], "slot");
-  EXPECT_GT(summary()["planned_total_s"], 0);
-}
-
-TEST_F(CalibratedModesTest, CoresThatTheUserNamesAreNotThoseThatWereMeasured) {
-  calibrate_for_transfer();
-  run_calibrated({"--analyzer-cores=0"});
-  EXPECT_EQ(summary()["reduce"], "slot");
-  EXPECT_TRUE(summary()["planned_total_s"].is_null());
+TEST_F(CalibratedModesTest, WhatTheUserNamesStaysAndOtherCoresThanTheMeasuredOnesAreNotPlanned) {
+  for (const auto& [option, is_planned] :
+       {std::pair{"--cores=topology", false}, {"--reduce=slot", true}, {"--analyzer-cores=0", false}}) {
+    SCOPED_TRACE(option);
+    run_calibrated({option, "--overwrite"});
+    EXPECT_EQ(summary()["reduce"], "slot");
+    EXPECT_EQ(!summary()["planned_total_s"].is_null(), is_planned);
+    EXPECT_TRUE(is_planned || summary()["elastic"] == false);
+  }
 }
 
 TEST_F(CalibratedModesTest, WhatWasNotMeasuredChangesNothing) {
-  calibrate_for_transfer();
   EXPECT_EQ(expect_exit(0, run_here("grid:51", {"--iterations=20", "--durability=process"})).err, "");
   EXPECT_EQ(summary()["reduce"], "slot");
 }

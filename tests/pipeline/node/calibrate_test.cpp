@@ -77,11 +77,6 @@ TEST_F(CalibrateTest, SeveralMatricesAreMeasuredAndStandardOutputHoldsTheFileAlo
                           [](const KernelFigures& kernel) { return kernel.problem.rows == 900; }));
 }
 
-TEST_F(CalibrateTest, MemoryThatIsNoFolderIsRefused) {
-  expect_refused({"--memory=" + folder_.file("missing"), "--output=" + output_}, 2, {"--memory", "missing"});
-  expect_refused({"--memory=" + write_file("plain", "x"), "--output=" + output_}, 2, {"--memory", "plain"});
-}
-
 TEST_F(CalibrateTest, AFolderWithoutRoomIsRefused) {
   const std::string small = folder_.file("small");
   std::filesystem::create_directory(small);
@@ -105,15 +100,17 @@ TEST_F(CalibrateTest, AnOutputThatCannotBeWrittenIsRefusedBeforeAnythingIsMeasur
                  {"--output", "--matrix"});
 }
 
-TEST_F(CalibrateTest, MatricesThatCannotBeReadAreRefused) {
-  for (const char* matrix : {"grid:0", "rmat:x", "missing.mtx"}) {
-    expect_refused({"--matrix=" + std::string(matrix), "--memory=" + memory_, "--output=" + output_}, 2, {matrix});
-  }
-}
-
-TEST_F(CalibrateTest, AMatrixThatIsGivenTwiceIsRefused) {
-  expect_refused({"--matrix=grid:20", "--memory=" + memory_, "--output=" + output_}, 2,
-                 {"--matrix", "grid:20", "twice"});
+TEST_F(CalibrateTest, WrongMemoriesMatricesAndThreadCountsAreRefused) {
+  const auto refused = [&](int code, const std::string& option, const Words& fragments) {
+    expect_refused({"--memory=" + memory_, "--output=" + output_, option}, code, fragments);
+  };
+  refused(2, "--memory=" + folder_.file("missing"), {"--memory", "missing"});
+  refused(2, "--memory=" + write_file("plain", "x"), {"--memory", "plain"});
+  for (const std::string matrix : {"grid:0", "rmat:x", "missing.mtx"}) refused(2, "--matrix=" + matrix, {matrix});
+  refused(2, "--matrix=grid:20", {"--matrix", "grid:20", "twice"});
+  refused(2, "--threads=100000", {"--threads"});
+  refused(3, "--threads=1000", {"--threads", "1000"});
+  refused(2, "--threads=0", {"--threads", "found 0"});
 }
 
 TEST_F(CalibrateTest, TheFiguresOfAMatrixFileNameTheFileAsItWas) {
@@ -125,12 +122,6 @@ TEST_F(CalibrateTest, TheFiguresOfAMatrixFileNameTheFileAsItWas) {
   EXPECT_EQ(node.kernels.front().problem.file, matrix_file(matrix));
   expect_refused({"--matrix=" + matrix, "--matrix=" + folder_.file("memory/../a.txt"), "--output=" + output_}, 2,
                  {"--matrix", "twice"});
-}
-
-TEST_F(CalibrateTest, ThreadCountsThatTheMachineLacksAreRefused) {
-  expect_refused({"--threads=100000", "--memory=" + memory_, "--output=" + output_}, 2, {"--threads"});
-  expect_refused({"--threads=1000", "--memory=" + memory_, "--output=" + output_}, 3, {"--threads", "1000"});
-  expect_refused({"--threads=0", "--memory=" + memory_, "--output=" + output_}, 2, {"--threads", "found 0"});
 }
 
 TEST_F(CalibrateTest, AnInterruptLeavesNothingBehind) {

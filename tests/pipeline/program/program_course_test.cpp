@@ -40,22 +40,16 @@ TEST_P(EitherProgramTest, EveryStepIsKeptAndAccountedFor) {
                                                                                << ran.out;
   expect_lacks(ran.out, {"loading"});
   const Json s = summary();
-  EXPECT_EQ(s["steps_published"], 30);
-  EXPECT_EQ(s["steps_committed"], 30);
-  EXPECT_EQ(s["steps_skipped"], 0);
-  EXPECT_EQ(s["iterations"], 30);
+  expect_values(s, {{"steps_published", 30}, {"steps_committed", 30}, {"steps_skipped", 0}, {"iterations", 30}});
   double columns_s = 0;
   for (const char* column : {"transfer_s", "commit_s", "analyze_s", "record_s", "analyzer_idle_s"}) {
     EXPECT_GT(s[column].get<double>(), 0) << column;
     columns_s += s[column].get<double>();
   }
   EXPECT_NEAR(columns_s, s["total_s"].get<double>(), 1e-8) << "each nanosecond of the analyzer is in one column";
-  EXPECT_EQ(s["resumed_from"], 0);
-  EXPECT_EQ(s["bytes_transferred"], 30 * 8000);
-  EXPECT_EQ(s["coordination"], coordination_);
-  EXPECT_EQ(s["buffers"], 3);
-  EXPECT_EQ(s["solver"], "scripted");
-  EXPECT_EQ(s["program"], testing::kScripted + " attach publish 30 detach");
+  expect_values(s, {{"resumed_from", 0}, {"bytes_transferred", 30 * 8000}, {"coordination", coordination_},
+                    {"buffers", 3}, {"solver", "scripted"},
+                    {"program", testing::kScripted + " attach publish 30 detach"}});
   EXPECT_TRUE(s["converged"].is_null());
   EXPECT_GT(s["total_s"].get<double>(), 0);
   EXPECT_LE(s["generate_s"].get<double>() + s["producer_idle_s"].get<double>(), s["total_s"].get<double>());
@@ -153,9 +147,7 @@ TEST_P(EitherProgramTest, AKilledProgramResumesToTheSameBits) {
                  ": process N died of signal 9 (Killed) after iteration 10; 10 steps are committed; ringside run "
                  "--resume continues\n");
   expect_run(scripted({"attach", "publish", "10", "detach"}, {"--resume"}), 0, "");
-  EXPECT_EQ(summary()["resumed_from"], 10);
-  EXPECT_EQ(summary()["iterations"], 20);
-  EXPECT_EQ(summary()["steps_committed"], 10);
+  expect_values(summary(), {{"resumed_from", 10}, {"iterations", 20}, {"steps_committed", 10}});
   for (const int k : {13, 20}) EXPECT_EQ(exported(static_cast<std::uint64_t>(k)), solve(k)) << k;
   expect_intact();
 }
@@ -189,9 +181,7 @@ TEST_P(EitherProgramTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMis
   std::ofstream(go) << '\n';
   expect_end(ringside, 0, "ringside: the analyzer was killed by signal 9 (Killed); another one takes over\n");
   const Json s = summary();
-  EXPECT_EQ(s["analyzer_restarts"], 1);
-  EXPECT_EQ(s["steps_committed"], 20);
-  EXPECT_EQ(s["iterations"], 20);
+  expect_values(s, {{"analyzer_restarts", 1}, {"steps_committed", 20}, {"iterations", 20}});
   EXPECT_EQ(pool_info()["iterates"].size(), 20u);
   EXPECT_EQ(exported(20), solve(20));
 }
@@ -212,8 +202,7 @@ TEST_F(ProgramTest, AnAnalyzerThatIsStoppedBeforeTheProgramComesBackIsReplaced) 
   std::ofstream(go) << '\n';
   const std::string stopped = "ringside: the analyzer ended with exit code 0; another one takes over\n";
   expect_end(ringside, 0, stopped + stopped);
-  EXPECT_EQ(summary()["analyzer_restarts"], 2);
-  EXPECT_EQ(summary()["steps_committed"], 20);
+  expect_values(summary(), {{"analyzer_restarts", 2}, {"steps_committed", 20}});
   EXPECT_EQ(exported(20), solve(20));
 }
 
@@ -278,8 +267,7 @@ TEST_F(ProgramTest, TheExampleProgramFindsItsAnalyzer) {
   const Finished ran = expect_done(with({std::string(RINGSIDE_BIN_DIR) + "/publish_from_your_solver"}));
   EXPECT_EQ(lines(ran), "");
   expect_has(ran.out, {"200 iterates published"});
-  EXPECT_EQ(summary()["steps_committed"], 200);
-  EXPECT_EQ(summary()["matrix"], "rod of 100,000 points");
+  expect_values(summary(), {{"steps_committed", 200}, {"matrix", "rod of 100,000 points"}});
   EXPECT_GT(summary()["residual_l1"].get<double>(), 0);
   EXPECT_GT(summary()["generate_s"].get<double>(), 0);
 }

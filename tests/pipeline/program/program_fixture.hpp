@@ -4,8 +4,6 @@
 
 #include <sys/stat.h>
 
-#include <csignal>
-#include <fstream>
 #include <regex>
 #include <string>
 #include <vector>

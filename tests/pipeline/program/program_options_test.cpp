@@ -20,12 +20,6 @@ TEST_F(ProgramTest, OptionsOfABuiltInSolverAreRefusedByTheirNames) {
   EXPECT_FALSE(std::filesystem::exists(pool_));
 }
 
-TEST_F(ProgramTest, TwoDashesNeedAProgram) {
-  expect_run(
-      {"run", "--"}, 2,
-      "ringside run: --: found no program after it, expected PROGRAM and its arguments (see ringside run --help)\n");
-}
-
 TEST_F(ProgramTest, TheProgramsArgumentsAreItsOwn) {
   const Finished ran = run("ringside", with({"echo", "--help", "--matrix", "--", "-x", "", "--help-as=man"}));
   EXPECT_EQ(ran.out, "--help --matrix -- -x  --help-as=man\n");

@@ -18,8 +18,7 @@
 #include <vector>
 
 #include "common/platform/version.hpp"
-#include "tests/pipeline/expectations.hpp"
-#include "tests/pipeline/process.hpp"
+#include "tests/pipeline/pipeline_fixture.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -216,14 +215,9 @@ TEST_F(CommandLineTest, EveryInvalidCommandLineIsRefusedInTheSameForm) {
 }
 
 TEST_F(CommandLineTest, AnOptionWithoutEffectIsNotIgnored) {
-  const auto run_with = [](const Words& more) { return joined({"run", "--matrix=grid:9"}, more); };
   expect_refused({
-      {"ringside", run_with({"--cache-dir=."}), {"--cache-dir: found without --cache"}},
-      {"ringside", run_with({settings("cache-dir = \".\"\n")}), {"--cache-dir: found without --cache"}},
-      {"ringside", run_with({"--journal=off", "--journal-size=8M"}), {"--journal-size: found with --journal off"}},
-      {"ringside", run_with({"--telemetry-keys=k"}), {"--telemetry-keys: found without --telemetry-tcp"}},
       {"ringside",
-       run_with({"--solver=jacobi", "--damping=.9", "--mode=dram"}),
+       {"run", "--matrix=grid:9", "--solver=jacobi", "--damping=.9", "--mode=dram"},
        {"--damping: found with --solver jacobi"}},
       {"ringside-producer", {"--matrix=grid:9", "--passes=3"}, {"--passes: found with --mode pipeline"}},
       {"ringside-producer", {"--matrix=grid:9", "--reduce=transfer"}, {"--reduce: found with --mode pipeline"}},
@@ -231,40 +225,25 @@ TEST_F(CommandLineTest, AnOptionWithoutEffectIsNotIgnored) {
 }
 
 TEST_F(CommandLineTest, ASettingsFileIsReadOrRefusedWithAReason) {
-  const std::string folder = folder_.file("folder");
-  std::filesystem::create_directory(folder);
-  const auto analyzer = [](const std::string& config, int exit_code, const Words& fragments) {
-    return Case{"ringside-analyzer", {config}, fragments, exit_code};
+  const auto analyzer = [](const std::string& config, const Words& fragments) {
+    return Case{"ringside-analyzer", {config}, fragments};
   };
   expect_refused({
-      analyzer("--config=" + folder, 2, {"--config", "folder"}),
-      analyzer("--config=/proc/self/mem", 3, {"--config", "/proc/self/mem", "Input/output error"}),
-      analyzer("--config=" + folder_.file("missing\x1b.toml"), 2, {"--config", R"(missing\x1b.toml)", "No such file"}),
-      analyzer("--config=" + kLong, 2, {"--config", "File name too long"}),
-      analyzer("--config=/dev/zero", 2, {"--config", "expected a file of settings"}),
-      analyzer(settings(std::string("socket = \"a\0b\"\n", 15)), 2, {"line 1", "control character 0x00"}),
-      analyzer(settings("slots = 8\nslot\x1b = 8\n"), 2, {"line 2", "control character 0x1b"}),
-      analyzer(settings("slots = 8\nslot = 8\n"), 2, {"line 2", "unknown key 'slot'"}),
-      analyzer(settings("slots = 8\nslots = 9\n"), 2, {"line 2", "'slots' again"}),
-      analyzer(settings("[analyzer]\nslots = 8\n"), 2, {"line 2", "not a quoted text in the table [analyzer]"}),
-      analyzer(settings("[slots]\na = \"8\"\n"), 2, {"--slots: found a table", "line 1"}),
-      analyzer(settings("[trigger]\na = \"8\"\n"), 2, {"--trigger: '8': found no action", "line 1"}),
-      analyzer(settings("\xef\xbb\xbfslots = 2\n"), 2, {"--slots: found '2'", "line 1"}),
-      analyzer(settings("pool = \"" + std::string(200'000, 'a') + "\"\n"), 2, {"--pool", "(200000 bytes)", "line 1"}),
+      analyzer("--config=" + folder_.file("missing\x1b.toml"), {"--config", R"(missing\x1b.toml)", "No such file"}),
+      analyzer("--config=" + kLong, {"--config", "File name too long"}),
+      analyzer(settings(std::string("socket = \"a\0b\"\n", 15)), {"line 1", "control character 0x00"}),
+      analyzer(settings("slots = 8\nslot\x1b = 8\n"), {"line 2", "control character 0x1b"}),
+      analyzer(settings("slots = 8\nslot = 8\n"), {"line 2", "unknown key 'slot'"}),
+      analyzer(settings("slots = 8\nslots = 9\n"), {"line 2", "'slots' again"}),
+      analyzer(settings("[analyzer]\nslots = 8\n"), {"line 2", "not a quoted text in the table [analyzer]"}),
+      analyzer(settings("[slots]\na = \"8\"\n"), {"--slots: found a table", "line 1"}),
+      analyzer(settings("[trigger]\na = \"8\"\n"), {"--trigger: '8': found no action", "line 1"}),
+      analyzer(settings("\xef\xbb\xbfslots = 2\n"), {"--slots: found '2'", "line 1"}),
+      analyzer(settings("pool = \"" + std::string(200'000, 'a') + "\"\n"), {"--pool", "(200000 bytes)", "line 1"}),
       {"ringside",
        {"run", settings("matrix = \"" + std::string(200'000, 'a') + "\"\n")},
        {"--matrix", "(200000 bytes)"}},
   });
-}
-
-TEST_F(CommandLineTest, AFileThatMayNotBeReadLacksAPermission) {
-  const std::string config = settings("slots = 8\n");
-  ASSERT_EQ(chmod(config.substr(config.find('=') + 1).c_str(), 0), 0);
-  ASSERT_EQ(chmod(folder_.path().c_str(), 0755), 0);
-  const Finished ran = run_there({"ringside-analyzer", {config}}, [] {
-    if (geteuid() == 0 && setuid(65534) != 0) _exit(125);
-  });
-  expect_one_clean_line(ran, 3, {"--config", "Permission denied"});
 }
 
 TEST_F(CommandLineTest, AFolderForTheSocketsIsFoundWhereTheNamedOneAllowsNone) {
@@ -374,28 +353,16 @@ TEST_F(CommandLineTest, ADeletedWorkingFolderIsReportedAsAnExpectedFailure) {
 TEST_F(CommandLineTest, ASmallLimitIsNamedBeforeALibraryDiesOfIt) {
   const Words solve = {"run", "--matrix=grid:300", "--quiet", "--iterations=2", "--durability=process"};
   for (const rlim_t kib : std::vector<rlim_t>{128, 255}) {
-    const Finished ran = run_there({"ringside", solve}, [kib] {
-      const rlimit limit{kib << 10, kib << 10};
-      setrlimit(RLIMIT_STACK, &limit);
-    });
-    expect_one_clean_line(ran, 3, {"ulimit -s"});
+    expect_one_clean_line(run_there({"ringside", solve}, limiting(RLIMIT_STACK, kib << 10)), 3, {"ulimit -s"});
   }
 # ifndef __SANITIZE_ADDRESS__  // AddressSanitizer needs more than any of these limits
   for (const rlim_t mib : std::vector<rlim_t>{5, 20, 30, 40}) {
-    const Finished ran = run_there({"ringside", solve}, [mib] {
-      const rlimit limit{mib << 20, mib << 20};
-      setrlimit(RLIMIT_DATA, &limit);
-    });
-    expect_one_clean_line(ran, 3, {});
+    expect_one_clean_line(run_there({"ringside", solve}, limiting(RLIMIT_DATA, mib << 20)), 3, {});
     std::filesystem::remove_all(work_);
     std::filesystem::create_directory(work_);
   }
 #endif
-  const Finished ran = run_there({"ringside", solve}, [] {
-    const rlimit limit{4096, 4096};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  });
-  expect_one_clean_line(ran, 3, {"ulimit -f"});
+  expect_one_clean_line(run_there({"ringside", solve}, limiting(RLIMIT_FSIZE, 4096)), 3, {"ulimit -f"});
 }
 
 TEST_F(CommandLineTest, AUsersLimitOfProcessesIsNamed) {
@@ -416,11 +383,9 @@ TEST_F(CommandLineTest, AUsersLimitOfProcessesIsNamed) {
 }
 
 TEST_F(CommandLineTest, ALimitOnTheSizeOfFilesIsSaidOnce) {
-  const Finished ran = run_there({"ringside", {"run", "--matrix=grid:1000", "--quiet"}}, [] {
-    const rlimit limit{2'048'000, 2'048'000};  // less than one iterate, but more than the libraries need
-    setrlimit(RLIMIT_FSIZE, &limit);
-  });
-  expect_one_clean_line(ran, 3, {"(ulimit -f)"});
+  constexpr rlim_t kBytes = 2'048'000;  // less than one iterate, but more than the libraries need
+  const Case tried{"ringside", {"run", "--matrix=grid:1000", "--quiet"}};
+  expect_one_clean_line(run_there(tried, limiting(RLIMIT_FSIZE, kBytes)), 3, {"(ulimit -f)"});
 }
 
 TEST_F(CommandLineTest, ArgumentsThatAreTooLongTogetherAreReportedAsTooLong) {
@@ -431,11 +396,8 @@ TEST_F(CommandLineTest, ArgumentsThatAreTooLongTogetherAreReportedAsTooLong) {
                                       "\"\ncache = true\ncache-dir = \"" + value + "\"\nmode = \"dram\"\n");
   const std::string filler(110'000, 'x');
   const Case tried{"ringside", {"run", config}, {}, 3, {{"FILLER_1", filler}, {"FILLER_2", filler}}};
-  const Finished ran = run_there(tried, [] {
-    const rlimit limit{1 << 20, 1 << 20};
-    setrlimit(RLIMIT_STACK, &limit);
-  });
-  expect_one_clean_line(ran, 3, {"ringside-producer", "Argument list too long"});
+  expect_one_clean_line(run_there(tried, limiting(RLIMIT_STACK, 1 << 20)), 3,
+                        {"ringside-producer", "Argument list too long"});
 }
 
 }  // namespace

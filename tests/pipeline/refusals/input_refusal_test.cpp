@@ -29,27 +29,6 @@ TEST_F(InputRefusalTest, ADamagedSecondMemberIsNamedAndNothingIsRanked) {
   EXPECT_FALSE(std::filesystem::exists(pool_));
 }
 
-TEST_F(InputRefusalTest, AWeightIsNamedByFileLineAndIds) {
-  expect_refused(run_arguments(write_file("a.txt", "0 1 1\n1 2 -2\n2 0 1\n")),
-                 {"a.txt: line 2: found the weight -2 on the edge 1 2, PageRank accepts finite weights of 0 or more"});
-  expect_refused(run_arguments(write_file("b.txt", "0 1 1e-310\n1 0 1\n")),
-                 {"b.txt: line 1: found weights that add up to 1e-310 at node 0, PageRank accepts sums from 1e-300"});
-  EXPECT_FALSE(std::filesystem::exists(pool_));
-}
-
-TEST_F(InputRefusalTest, AMatrixThatIsNotSquareIsNamedByItsShape) {
-  expect_refused(run_arguments(write_file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n")),
-                 {"a.mtx: found a matrix of 2 rows and 3 columns"});
-  EXPECT_FALSE(std::filesystem::exists(pool_));
-}
-
-TEST_F(InputRefusalTest, AZeroOnTheDiagonalIsRefusedByJacobi) {
-  const std::string matrix =
-      write_file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n1 2 1\n2 1 1\n");
-  expect_refused(run_arguments(matrix, {"--solver=jacobi"}), {"a.mtx: ", "diagonal"});
-  EXPECT_FALSE(std::filesystem::exists(pool_));
-}
-
 TEST_F(InputRefusalTest, JacobiThatLeavesADoublesRangeSaysThatAndNoMore) {
   const std::string matrix =
       write_file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 3\n2 1 2\n2 2 1\n");

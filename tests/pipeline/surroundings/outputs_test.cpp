@@ -24,8 +24,6 @@ class OutputsTest : public PipelineTest {
     EXPECT_TRUE(content_of(file) == before) << file << " was changed";
   }
 
-  void keep_a_run() const { expect_done({"run", "--matrix=grid:20", "--iterations=5", "--pool=" + pool_, "--quiet"}); }
-
   const std::string matrix_ = folder_.write("edges.txt", "0 1\n1 2\n2 0\n");
 };
 
@@ -169,18 +167,6 @@ TEST_F(OutputsTest, WipeRefusesAForeignFileUnderAJournalsNameAndTouchesNothing) 
   expect_refusal(2, run("ringside", {"wipe", pool_, "--yes"}), {log, "not a journal's log", "nothing was wiped"});
   EXPECT_EQ(content_of(log), "a text of the user's own");
   EXPECT_TRUE(content_of(pool_) == pool);
-}
-
-TEST_F(OutputsTest, WipeTakesAJournalWhoseFirstBytesAreDestroyed) {
-  keep_a_run();
-  const std::string log = pool_ + ".journal-0";
-  std::string damaged = content_of(log);
-  ASSERT_GT(damaged.size(), 1000u);
-  damaged.replace(0, 100, 100, 'x');
-  write_file("test.pool.journal-0", damaged);
-  expect_done({"wipe", pool_, "--yes"});
-  EXPECT_FALSE(fs::exists(log));
-  EXPECT_FALSE(fs::exists(pool_));
 }
 
 }  // namespace

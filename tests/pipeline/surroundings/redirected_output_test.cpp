@@ -19,17 +19,11 @@ using namespace testing::names;
 
 class RedirectedOutputTest : public PipelineTest {
  protected:
-  void SetUp() override { expect_done({"run", "--matrix=grid:20", "--iterations=5", "--pool=" + pool_, "--quiet"}); }
+  void SetUp() override { keep_a_run(); }
 
   /// Redirects the descriptor to the log, as the shell's `DESCRIPTOR> log` (O_TRUNC) and `DESCRIPTOR>> log` (O_APPEND).
   std::function<void()> redirect(int descriptor, int flags) const {
     return [log = log_, descriptor, flags] { dup2(open(log.c_str(), O_WRONLY | O_CREAT | flags, 0600), descriptor); };
-  }
-
-  std::string exported() const {
-    const std::string file = folder_.file("x.npy");
-    expect_done({"export", pool_, "--output", file});
-    return content_of(file);
   }
 
   Finished export_to(const std::string& output, const std::function<void()>& in_child = {}) const {
@@ -41,7 +35,7 @@ class RedirectedOutputTest : public PipelineTest {
 
 TEST_F(RedirectedOutputTest, AnExportToARedirectedStandardOutputHasItsExactBytes) {
   const Finished done = export_to("/dev/stdout", redirect(STDOUT_FILENO, O_TRUNC));
-  EXPECT_TRUE(content_of(log_) == exported());
+  EXPECT_TRUE(content_of(log_) == export_last(pool_));
   EXPECT_NE(done.err.find("iteration 5"), std::string::npos) << "the confirmation: " << done.err;
 }
 
@@ -52,7 +46,7 @@ TEST_F(RedirectedOutputTest, AnExportIsAppendedWhereItsDescriptorAppends) {
   for (const auto& [output, descriptor] : outputs) {
     write_file("log", "keep\n");
     const Finished done = export_to(output, redirect(descriptor, O_APPEND));
-    EXPECT_TRUE(content_of(log_) == "keep\n" + exported()) << output;
+    EXPECT_TRUE(content_of(log_) == "keep\n" + export_last(pool_)) << output;
     expect_has(descriptor == STDOUT_FILENO ? done.err : done.out, {"iteration 5"});
   }
 }
@@ -64,15 +58,15 @@ TEST_F(RedirectedOutputTest, AnExportContinuesWhereStandardOutputStands) {
     dup2(fd, STDOUT_FILENO);
   };
   export_to("/proc/self/fd/1", behind_the_text);
-  EXPECT_TRUE(content_of(log_) == "keep\n" + exported());
+  EXPECT_TRUE(content_of(log_) == "keep\n" + export_last(pool_));
 }
 
 TEST_F(RedirectedOutputTest, AnExportGoesThroughAPipe) {
   for (const char* name : {"/dev/stdout", "/dev/fd/1"}) {
-    EXPECT_TRUE(export_to(name).out == exported()) << name;
+    EXPECT_TRUE(export_to(name).out == export_last(pool_)) << name;
   }
   const Finished done = export_to("/dev/stderr");
-  EXPECT_TRUE(done.err == exported());
+  EXPECT_TRUE(done.err == export_last(pool_));
   expect_has(done.out, {"iteration 5"});
 }
 
@@ -84,7 +78,7 @@ TEST_F(RedirectedOutputTest, WhereBothStreamsAreOneFileItHoldsTheOutputAlone) {
   for (const char* name : {"/dev/stdout", "/dev/stderr"}) {
     write_file("log", "keep\n");
     export_to(name, both);
-    EXPECT_TRUE(content_of(log_) == "keep\n" + exported()) << name;
+    EXPECT_TRUE(content_of(log_) == "keep\n" + export_last(pool_)) << name;
   }
 }
 
@@ -117,7 +111,7 @@ TEST_F(RedirectedOutputTest, ADashIsStandardOutputAndNothingElseIsPrintedThere) 
     if (chdir(folder.c_str()) != 0) _exit(126);
   };
   const Finished exported_one = expect_done({"export", pool_, "-o", "-"}, there);
-  EXPECT_TRUE(exported_one.out == exported());
+  EXPECT_TRUE(exported_one.out == export_last(pool_));
   EXPECT_EQ(exported_one.err.rfind("standard output: iteration 5", 0), 0u) << exported_one.err;
 
   const Finished reported = expect_done({"report", pool_, "-o-"}, there);
