@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "analyzer/pool/pool_file.hpp"
-#include "common/files/output_file.hpp"
+#include "common/files/new_file.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/system_files.hpp"
 #include "common/platform/unique_fd.hpp"
@@ -29,21 +29,11 @@ using Cause = DaxAnswer::Cause;
 
 constexpr long kDaxBlockBytes = 4096;  // a page: the block size that DAX needs
 
-// Makes a file in `folder` that disappears when its descriptor is closed. If the file cannot be made, the descriptor is
-// invalid, and errno is set.
-UniqueFd nameless_file(const std::string& folder) {
-  UniqueFd file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kPrivateMode));
-  if (file.valid() || (errno != EOPNOTSUPP && errno != EISDIR)) return file;
-  std::string name = folder + "/.ringside-dax-XXXXXX";
-  file.reset(mkostemp(name.data(), O_CLOEXEC));
-  if (file.valid()) unlink(name.c_str());
-  return file;
-}
-
 UniqueFd file_to_map(const std::string& place) {
   struct stat status {};
   const bool is_file = stat(place.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-  return is_file ? UniqueFd(open(place.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) : nameless_file(pool_folder(place));
+  return is_file ? UniqueFd(open(place.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))
+                 : make_vanishing_file(pool_folder(place), ".ringside-dax");
 }
 
 /// The answer for a device such as /dev/dax0.0 or /dev/pmem0, which can hold no pool; empty for any other place.

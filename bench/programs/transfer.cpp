@@ -32,7 +32,9 @@
 #include "common/kernels/isa.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
+#include "common/reductions/field_reducer.hpp"
 #include "common/reductions/reduction.hpp"
+#include "common/reductions/reduction_scratch.hpp"
 #include "common/reductions/step_reducer.hpp"
 
 namespace ringside::bench {
@@ -213,15 +215,19 @@ Json measure_one_pass(const std::vector<Values>& iterates, std::size_t rows, int
   const auto copy_and_read = select(&plain::copy_and_read, &avx2::copy_and_read, &avx512::copy_and_read);
   Rotation rotation(iterates, rows);
   Reducer reducer(rows);
+  ReductionScratch scratch(1);
+  FieldReducer field(DType::kF64, rows, scratch);
   const auto in_one_pass = [&](double* slot, const double* x, const double* previous) {
-    reducer.begin(previous);
+    field.begin(previous);
     std::uint64_t hashes = 0;
-    for (std::size_t row = 0; row < rows; row += Reducer::kMostRows) {
-      hashes ^= reducer.copy_nontemporal(0, slot + row, x + row, row, std::min(Reducer::kMostRows, rows - row));
+    constexpr std::size_t kMostRows = kCopyChunkBytes / sizeof(double);
+    for (std::size_t row = 0; row < rows; row += kMostRows) {
+      hashes ^= field.copy_nontemporal(0, slot + row, x + row, row * sizeof(double),
+                                       std::min(kMostRows, rows - row) * sizeof(double));
     }
     _mm_sfence();
-    sink = sink ^ hashes;
-    reducer.finish(slot, 1);
+    std::uint64_t values[kRealFieldWords] = {};
+    sink = sink ^ hashes ^ field.finish(values);
   };
   const auto in_two = [&](double* slot, const double* x, const double* previous) {
     sink = sink ^ transfer(slot, x, rows);

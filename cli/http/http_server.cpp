@@ -18,7 +18,6 @@
 
 #include "cli/http/page_assets.hpp"
 #include "cli/http/request_head.hpp"
-#include "cli/http/run_site.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/text/decimal.hpp"
@@ -316,10 +315,6 @@ struct HttpServer::Implementation {
   const ConnectionLimits limits;
   std::optional<ConnectionLoop> connections;
 };
-
-HttpServer::HttpServer(const WatchedRun& run, ListenAddress address, std::optional<AccessToken> token,
-                       const ConnectionLimits& limits)
-    : HttpServer(std::make_shared<RunSite>(run), std::move(address), std::move(token), limits) {}
 
 HttpServer::HttpServer(std::shared_ptr<const Site> site, ListenAddress address, std::optional<AccessToken> token,
                        const ConnectionLimits& limits) {

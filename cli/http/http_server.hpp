@@ -16,7 +16,6 @@
 #include "cli/http/access_token.hpp"
 #include "cli/http/connection_loop.hpp"
 #include "cli/http/site.hpp"
-#include "cli/run_history/watched_run.hpp"
 
 namespace ringside {
 
@@ -38,10 +37,6 @@ class HttpServer {
  public:
   /// Serves the content of `site`. Throws Error (exit code 2) for an address beyond loopback without a token.
   HttpServer(std::shared_ptr<const Site> site, ListenAddress address, std::optional<AccessToken> token,
-             const ConnectionLimits& limits = {});
-  /// Serves one run (RunSite), which must outlive the server. Throws Error (exit code 2) for an address beyond loopback
-  /// without a token.
-  HttpServer(const WatchedRun& run, ListenAddress address, std::optional<AccessToken> token,
              const ConnectionLimits& limits = {});
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;

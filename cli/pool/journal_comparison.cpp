@@ -52,8 +52,8 @@ Json JournalComparison::last_as_json() const {
                  {"rebuilt", f.rebuilt}};
   object["agrees"] = row.compared ? Json(row.differences.empty()) : Json();
   object["differences"] = Json::array();
-  for (const FieldDifference& d : row.differences) {
-    object["differences"].push_back({{"field", d.field}, {"journal", d.recorded}, {"recomputed", d.recomputed}});
+  for (const ResultDifference& d : row.differences) {
+    object["differences"].push_back({{"field", d.name}, {"journal", d.recorded}, {"recomputed", d.recomputed}});
   }
   return object;
 }
@@ -95,8 +95,8 @@ void JournalComparison::print() const {
                : row.differences.empty() ? "equal"
                                          : "DIFFERS from the ring:",
                f.rebuilt ? ", rebuilt from the ring" : "");
-    for (const FieldDifference& d : row.differences) {
-      fmt::print("{:>11}   {}: journal {}, recomputed {}\n", "", d.field, d.recorded, d.recomputed);
+    for (const ResultDifference& d : row.differences) {
+      fmt::print("{:>11}   {}: journal {}, recomputed {}\n", "", d.name, d.recorded, d.recomputed);
     }
   }
   if (outside_.steps > 0) {

@@ -38,7 +38,7 @@ class JournalComparison {
     SlotHeader header;
     const RecordedStep* recorded = nullptr;  // null: the journal has no record of the iterate
     bool compared = false;                  // whether there were reductions to compare
-    std::vector<FieldDifference> differences;
+    std::vector<ResultDifference> differences;
   };
   std::uint64_t differing() const;
   std::uint64_t absent() const;

@@ -211,8 +211,8 @@ JournaledSteps::Outside JournaledSteps::outside(const std::vector<KeptSlot>& kep
   return outside;
 }
 
-std::vector<FieldDifference> differences(const RecordedStep& journaled, const StepResults& recomputed) {
-  std::vector<FieldDifference> found;
+std::vector<ResultDifference> differences(const RecordedStep& journaled, const StepResults& recomputed) {
+  std::vector<ResultDifference> found;
   const SharedLayout& layout = journaled.results.layout();
   if (!layout) return found;  // the names of the values are not known
   for (const RecordedResult& recorded : layout->results()) {

@@ -13,7 +13,7 @@
 #include "cli/pool/journal_identity.hpp"
 #include "common/json/json.hpp"
 #include "common/records/step_results.hpp"
-#include "common/reductions/reduction_differences.hpp"
+#include "common/results/result_values.hpp"
 #include "common/ring/ring_recovery.hpp"
 
 namespace ringside {
@@ -89,6 +89,6 @@ class JournaledSteps {
 /// The full names of the recorded reductions that are not bit-equal to the recomputed ones. A result that needs the
 /// previous iterate is compared only if it was both recorded and recomputed. If the record was rebuilt from the ring,
 /// only the reductions in the record are compared.
-std::vector<FieldDifference> differences(const RecordedStep& journaled, const StepResults& recomputed);
+std::vector<ResultDifference> differences(const RecordedStep& journaled, const StepResults& recomputed);
 
 }  // namespace ringside

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/run_history/metrics_exporter.hpp"
-
+// The run and its analyzer as Prometheus metrics; prometheus-cpp writes the text (format version 0.0.4). Names follow
+// Prometheus' conventions: base units, and _total for values that only grow during one run. A new run begins at zero,
+// which Prometheus treats as a restart. Only ringside_run_info has the run's id as a label. If every metric had this
+// label, each run would add a series to every metric.
 #include <fmt/format.h>
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "cli/run_history/history_json.hpp"
+#include "cli/run_history/watched_run.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/version.hpp"
 #include "common/records/shown_results.hpp"
@@ -176,21 +179,23 @@ void add_times(Families& out, const RunView& run) {
 
 }  // namespace
 
-std::string metrics_text(const RunHistory& history, const AnalyzerView& analyzer) {
+std::string WatchedRun::metrics_text() const {
+  const std::lock_guard lock(mutex_);
   Families out;
-  add_analyzer(out, analyzer);
-  if (history.run()) {
-    add_run(out, *history.run());
-    add_steps(out, *history.run());
-    add_times(out, *history.run());
-    add_results(out, history.run()->last_results, history.run()->analyses);
+  add_analyzer(out, analyzer_);
+  const auto& run = history_.run();
+  if (run) {
+    add_run(out, *run);
+    add_steps(out, *run);
+    add_times(out, *run);
+    add_results(out, run->last_results, run->analyses);
   }
-  if (history.run() && history.run()->started && history.run()->started->has_part()) {
-    const wire::PartOfRun& part = history.run()->started->part();
+  if (run && run->started && run->started->has_part()) {
+    const wire::PartOfRun& part = run->started->part();
     out.label_all({{"node", part.has_node() ? std::to_string(part.node()) : "all"}, {"ranks", part.ranks()}});
   }
   std::string text = out.text();
-  const std::size_t results = history.run() ? history.run()->last_results.size() : 0;
+  const std::size_t results = run ? run->last_results.size() : 0;
   if (results > kMostPlotted) text += fmt::format("# {} further results have no series\n", results - kMostPlotted);
   return text;
 }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "cli/run_history/history_json.hpp"
-#include "cli/run_history/metrics_exporter.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/version.hpp"
 
@@ -126,11 +125,6 @@ std::string WatchedRun::steps_json(std::uint64_t from, std::size_t limit, std::s
   answer["steps"] = to_json(points, results);
   answer["analyses"] = history_.run() ? to_json(history_.run()->analyses, results, from) : Json::array();
   return dump(answer);
-}
-
-std::string WatchedRun::metrics_text() const {
-  const std::lock_guard lock(mutex_);
-  return ringside::metrics_text(history_, analyzer_);
 }
 
 }  // namespace ringside

@@ -2,13 +2,16 @@
 #include "common/files/new_file.hpp"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <utility>
 
+#include "common/files/output_file.hpp"
 #include "common/kernels/hash.hpp"
+#include "common/platform/error.hpp"
 #include "common/text/formatted.hpp"
 
 namespace ringside {
@@ -49,6 +52,26 @@ int sync_folder_of(const std::string& path) {
   const UniqueFd folder(open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder.valid()) return errno == EACCES ? 0 : errno;
   return fsync(folder.get()) == 0 || errno == EINVAL ? 0 : errno;
+}
+
+bool remove_file(const std::string& path) {
+  if (unlink(path.c_str()) != 0) {
+    if (errno == ENOENT) return false;
+    throw system_error("{}: cannot be deleted ({})", path, errno_text(errno));
+  }
+  if (const int error = sync_folder_of(path)) {
+    throw system_error("{}: was deleted, but its folder cannot be synced ({})", path, errno_text(error));
+  }
+  return true;
+}
+
+UniqueFd make_vanishing_file(const std::string& folder, const std::string& name) {
+  UniqueFd file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kPrivateMode));
+  if (file.valid() || (errno != EOPNOTSUPP && errno != EISDIR)) return file;
+  std::string path = folder + "/" + name + "-XXXXXX";
+  file.reset(mkostemp(path.data(), O_CLOEXEC));
+  if (file.valid()) unlink(path.c_str());
+  return file;
 }
 
 NewFile::NewFile(std::string path, mode_t mode, Until until_published) : path_(std::move(path)) {

@@ -204,10 +204,6 @@ Json Json::parse(std::string_view text) {
   return reader.take();
 }
 
-Json Json::parse(std::istream& text) {
-  return parse(whole_text(text));
-}
-
 Json Json::try_parse(std::string_view text, JsonFlaws* flaws) {
   JsonReader reader(flaws);
   if (nlohmann::json::sax_parse(text.begin(), text.end(), &reader)) return reader.take();
@@ -323,12 +319,6 @@ void Json::erase(std::string_view key) {
   const auto place = found - std::as_const(*this).begin();
   object.keys.erase(object.keys.begin() + place);
   object.values.erase(object.values.begin() + place);
-}
-
-void Json::erase(std::size_t index) {
-  if (!is_array() || index >= size()) return;
-  auto& array = std::get<Array>(value_);
-  array.erase(array.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
 void Json::update(const Json& object) {

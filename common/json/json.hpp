@@ -83,7 +83,6 @@ class Json {
 
   /// Parses a text. The keys of objects are sorted and unique: of equal keys the last one is kept. Throws JsonError.
   static Json parse(std::string_view text);
-  static Json parse(std::istream& text);
   /// Like `parse`, but returns a discarded value if the text is not JSON.
   static Json try_parse(std::string_view text, JsonFlaws* flaws = nullptr);
   static Json try_parse(std::istream& text);
@@ -157,7 +156,6 @@ class Json {
   void push_back(Json value) { emplace_back(std::move(value)); }
   Json& emplace_back(Json value);  // a null becomes an array first
   void erase(std::string_view key);
-  void erase(std::size_t index);  // for an array; does nothing if the index is beyond its end
   /// Adds the members of another object, in its order, or replaces those with equal keys.
   void update(const Json& object);
 

@@ -341,14 +341,7 @@ void write_ranks(const std::string& pool, const RanksFile& file) {
 }
 
 void remove_ranks(const std::string& pool) {
-  const std::string name = ranks_path(pool);
-  if (unlink(name.c_str()) != 0) {
-    if (errno == ENOENT) return;
-    throw system_error("{}: cannot be deleted ({})", name, errno_text(errno));
-  }
-  if (const int error = sync_folder_of(name)) {
-    throw system_error("{}: was deleted, but its folder cannot be synced ({})", name, errno_text(error));
-  }
+  remove_file(ranks_path(pool));
 }
 
 }  // namespace ringside

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "common/schema/names.hpp"
 #include "common/text/formatted.hpp"
 #include "common/text/printable.hpp"
 
@@ -12,27 +13,19 @@ namespace {
 constexpr std::size_t kMostNameBytes = 63;
 constexpr std::size_t kRunIdBytes = 16;
 
-bool is_letter(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-bool is_name_char(char c) noexcept {
-  return is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
-}
-
 }  // namespace
 
 bool is_analysis_name(std::string_view name) noexcept {
-  return !name.empty() && name.size() <= kMostNameBytes && is_letter(name.front()) &&
-         std::all_of(name.begin(), name.end(), is_name_char);
+  return !name.empty() && name.size() <= kMostNameBytes && may_begin_name(name.front()) &&
+         std::all_of(name.begin(), name.end(), may_continue_name);
 }
 
 bool is_analysis_result(std::string_view name) noexcept {
   if (!name.starts_with(kAnalysisPrefix)) return false;
   name.remove_prefix(kAnalysisPrefix.size());
   // Both the name of the analysis and the name of its result may contain dots, so the whole name is checked at once.
-  return !name.empty() && name.size() <= 2 * kMostNameBytes + 1 && is_letter(name.front()) &&
-         std::all_of(name.begin(), name.end(), is_name_char);
+  return !name.empty() && name.size() <= 2 * kMostNameBytes + 1 && may_begin_name(name.front()) &&
+         std::all_of(name.begin(), name.end(), may_continue_name);
 }
 
 std::string problem_of(const wire::AnalysisResults& results) {

@@ -37,30 +37,9 @@ Reducer::Reducer(std::uint64_t rows)
 Reducer::Reducer(std::uint64_t rows, Team& team) : workspace_(std::make_unique<Workspace>(rows, team)) {}
 Reducer::~Reducer() = default;
 
-std::size_t Reducer::threads() const noexcept {
-  return workspace_->scratch.threads();
-}
-
-void Reducer::begin(const double* previous) noexcept {
+const Reductions& Reducer::reduce(const double* x, const double* previous, int passes) noexcept {
   workspace_->field.begin(previous);
-}
-
-std::uint64_t Reducer::copy_nontemporal(std::size_t thread, double* to, const double* from, std::uint64_t first_row,
-                                        std::size_t rows) noexcept {
-  return workspace_->field.copy_nontemporal(thread, to, from, first_row * sizeof(double), rows * sizeof(double));
-}
-
-StagedRows Reducer::stage(std::size_t thread, const double* from, std::uint64_t first_row, std::size_t rows) noexcept {
-  const StagedBytes staged = workspace_->field.stage(thread, from, first_row * sizeof(double), rows * sizeof(double));
-  return {static_cast<const double*>(staged.bytes), staged.hash};
-}
-
-void Reducer::sweep(std::size_t thread, const double* x, std::uint64_t first_row, std::uint64_t rows) noexcept {
-  workspace_->field.sweep(thread, x, first_row / kReductionBlockRows,
-                          (first_row + rows + kReductionBlockRows - 1) / kReductionBlockRows);
-}
-
-const Reductions& Reducer::finish(const double* x, int passes) noexcept {
+  workspace_->sweep_all(x);
   for (int pass = 1; pass < passes; ++pass) {
     workspace_->field.begin_again();
     workspace_->sweep_all(x);
@@ -68,12 +47,6 @@ const Reductions& Reducer::finish(const double* x, int passes) noexcept {
   workspace_->words[0] = workspace_->field.finish(&workspace_->words[1]);
   workspace_->result = to_reductions(workspace_->words, workspace_->field.entries());
   return workspace_->result;
-}
-
-const Reductions& Reducer::reduce(const double* x, const double* previous, int passes) noexcept {
-  begin(previous);
-  workspace_->sweep_all(x);
-  return finish(x, passes);
 }
 
 }  // namespace ringside

@@ -173,14 +173,6 @@ const Result* Catalogue::find(std::string_view full_name) const noexcept {
   return found == content_->by_name.end() ? nullptr : &content_->results[found->second];
 }
 
-const Result* Catalogue::find(std::size_t description, std::size_t variable) const noexcept {
-  const auto is_it = [&](const Result& result) {
-    return result.description == description && result.variable == variable;
-  };
-  const auto found = std::find_if(content_->results.begin(), content_->results.end(), is_it);
-  return found == content_->results.end() ? nullptr : &*found;
-}
-
 std::span<const Scalar> Catalogue::scalars() const noexcept {
   return content_->scalars;
 }

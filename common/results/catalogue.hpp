@@ -54,10 +54,6 @@ class Catalogue {
   std::span<const Result> results() const noexcept;
   const Result* find(std::string_view full_name) const noexcept;
 
-  /// The result of the description with index `description` for the variable with index `variable`; null if there is
-  /// none.
-  const Result* find(std::size_t description, std::size_t variable) const noexcept;
-
   std::span<const Scalar> scalars() const noexcept;
 
   /// The number of words of a step, and the number of words at the beginning that are presence bits. Scalars have no

@@ -12,14 +12,6 @@ namespace {
 
 constexpr const char* kExpectedName = "expected 1 to 63 of A-Z a-z 0-9 _ . -, the first a letter or _";
 
-bool may_begin(char c) noexcept {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-}
-
-bool may_continue(char c) noexcept {
-  return may_begin(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
-}
-
 }  // namespace
 
 void check_name(std::string_view name, std::string_view where, std::string_view what, std::size_t index) {
@@ -29,7 +21,8 @@ void check_name(std::string_view name, std::string_view where, std::string_view 
     throw usage_error("{}: {} {}: a name of {} bytes ('{}...'); {}", where, what, index, name.size(),
                       printable(name.substr(0, kShownBytes)), kExpectedName);
   }
-  const auto wrong = may_begin(name.front()) ? std::find_if_not(name.begin(), name.end(), may_continue) : name.begin();
+  const auto wrong =
+      may_begin_name(name.front()) ? std::find_if_not(name.begin(), name.end(), may_continue_name) : name.begin();
   if (wrong == name.end()) return;
   const std::size_t at = static_cast<std::size_t>(wrong - name.begin());
   throw usage_error("{}: {} {}: the name '{}' has '{}' at byte {}; {}", where, what, index, printable(name),

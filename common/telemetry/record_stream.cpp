@@ -301,8 +301,4 @@ StreamEnd RecordStream::end() {
   return end;
 }
 
-bool RecordStream::caught_up() const noexcept {
-  return !implementation_->behind() && implementation_->ready.empty();
-}
-
 }  // namespace ringside

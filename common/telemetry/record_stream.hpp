@@ -87,9 +87,6 @@ class RecordStream {
   /// The position after the records that the last call of `next` returned. Call it last.
   StreamEnd end();
 
-  /// Whether `next` has returned the newest known record.
-  bool caught_up() const noexcept;
-
  private:
   struct Implementation;
   std::unique_ptr<Implementation> implementation_;

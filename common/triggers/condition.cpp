@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "common/platform/error.hpp"
+#include "common/schema/names.hpp"
 #include "common/text/printable.hpp"
 
 namespace ringside {
@@ -20,12 +21,6 @@ namespace {
 
 using Value = ConditionInputs::Value;
 
-bool begins_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-bool continues_name(char c) {
-  return begins_name(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
-}
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -61,7 +56,7 @@ class Translation {
 
   void take_token() {
     const char c = rest_.front();
-    if (begins_name(c)) return take_name();
+    if (may_begin_name(c)) return take_name();
     if (is_digit(c) || c == '.') return take_number();
     for (const std::string_view comparison : {"==", "!=", "<=", ">=", "<", ">", "&&", "||"}) {
       if (!rest_.starts_with(comparison)) continue;
@@ -111,7 +106,7 @@ class Translation {
       if (end < rest_.size() && (rest_[end] == '+' || rest_[end] == '-')) ++end;
       skip_digits();
     }
-    if (end < rest_.size() && begins_name(rest_[end])) {
+    if (end < rest_.size() && may_begin_name(rest_[end])) {
       throw fail(fmt::format("has '{}', expected a number", shortened(rest_.substr(0, end + 1))));
     }
     const bool is_whole = digits.size() == end && digits.size() > 15 && digits.find('.') == digits.npos;
@@ -124,7 +119,7 @@ class Translation {
 
   void take_name() {
     std::size_t end = 1;
-    while (end < rest_.size() && continues_name(rest_[end])) ++end;
+    while (end < rest_.size() && may_continue_name(rest_[end])) ++end;
     const std::string_view longest = rest_.substr(0, end);
     // muParser's functions and constants stay unchanged.
     const std::string_view plain = longest.substr(0, longest.find_first_of(".-"));

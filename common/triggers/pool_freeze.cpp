@@ -99,15 +99,7 @@ int FreezeFile::write(const PoolFreeze& freeze) {
 }
 
 bool remove_freeze(const std::string& pool) {
-  const std::string name = freeze_path(pool);
-  if (unlink(name.c_str()) != 0) {
-    if (errno == ENOENT) return false;
-    throw system_error("{}: cannot be deleted ({})", name, errno_text(errno));
-  }
-  if (const int error = sync_folder_of(name)) {
-    throw system_error("{}: was deleted, but its folder cannot be synced ({})", name, errno_text(error));
-  }
-  return true;
+  return remove_file(freeze_path(pool));
 }
 
 }  // namespace ringside

@@ -282,10 +282,6 @@ constexpr std::array kApps = {
 
 }  // namespace
 
-std::span<const App> apps() noexcept {
-  return kApps;
-}
-
 std::vector<const App*> chosen_apps(const std::vector<std::string>& names) {
   std::string known;
   for (const App& app : kApps) known += fmt::format("{}{}", known.empty() ? "" : ", ", app.name);

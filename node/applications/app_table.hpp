@@ -59,8 +59,6 @@ struct App {
   AppCommand (*command)(const AppJob& job) = nullptr;
 };
 
-std::span<const App> apps() noexcept;
-
 /// The programs with these names, in the order of the table; without names, all programs. For an unknown name, throws
 /// Error (exit code 2) that lists the existing names.
 std::vector<const App*> chosen_apps(const std::vector<std::string>& names);

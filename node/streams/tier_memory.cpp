@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <linux/magic.h>
 #include <linux/mempolicy.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -21,7 +20,7 @@
 
 #include "analyzer/pool/dax.hpp"
 #include "analyzer/pool/pool_device.hpp"
-#include "common/files/output_file.hpp"
+#include "common/files/new_file.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/system_files.hpp"
 #include "common/platform/unique_fd.hpp"
@@ -35,16 +34,6 @@ constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
 
 std::uint64_t rounded_up(std::uint64_t bytes) noexcept {
   return (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
-}
-
-/// A file that disappears when its descriptor is closed; invalid, with errno set, if none can be made.
-UniqueFd file_without_name(const std::string& folder) {
-  UniqueFd file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kPrivateMode));
-  if (file.valid() || (errno != EOPNOTSUPP && errno != EISDIR)) return file;
-  std::string name = folder + "/.ringside-memory-XXXXXX";
-  file.reset(mkostemp(name.data(), O_CLOEXEC));
-  if (file.valid()) unlink(name.c_str());
-  return file;
 }
 
 std::string name_of(const Tier& tier) {
@@ -102,7 +91,7 @@ void* map_dram(const Tier& tier, std::uint64_t bytes, Pages pages) {
 }
 
 void* map_in_folder(const Tier& tier, std::uint64_t bytes) {
-  const UniqueFd file = file_without_name(tier.path);
+  const UniqueFd file = make_vanishing_file(tier.path, ".ringside-memory");
   if (!file.valid()) throw system_error("{}: cannot make a file: {}", name_of(tier), errno_text(errno));
   if (const int error = posix_fallocate(file.get(), 0, static_cast<off_t>(bytes))) {
     throw system_error("{}: cannot get {} bytes ({} available): {}", name_of(tier), bytes, available_bytes(tier),
@@ -135,7 +124,7 @@ Tier folder_tier(const std::string& folder, const std::string& option) {
   }
   if (!S_ISDIR(status.st_mode))
     throw usage_error("{}: found '{}', which is not a folder; expected a folder", option, shortened(folder));
-  const UniqueFd file = file_without_name(folder);
+  const UniqueFd file = make_vanishing_file(folder, ".ringside-memory");
   if (!file.valid()) {
     throw system_error("{}: {}: cannot make a file: {}; expected a folder that this user may write to", option,
                        printable(folder), errno_text(errno));

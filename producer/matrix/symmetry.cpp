@@ -41,10 +41,6 @@ std::uint64_t asymmetry(const CsrMatrix& matrix) {
   return sum;
 }
 
-bool is_symmetric(const CsrMatrix& matrix) {
-  return matrix.rows == matrix.columns && asymmetry(matrix) == 0;
-}
-
 MirroredEntry first_unmirrored(const CsrMatrix& matrix) {
   for (std::uint64_t row = 0; row < matrix.rows; ++row) {
     for (std::uint64_t e = matrix.row_begin[row]; e < matrix.row_begin[row + 1]; ++e) {

@@ -16,9 +16,6 @@ namespace ringside {
 /// probability of about 2^-64 the result is 0 for a matrix that is not symmetric. matrix: square.
 std::uint64_t asymmetry(const CsrMatrix& matrix);
 
-/// True if the matrix is square and its asymmetry is 0.
-bool is_symmetric(const CsrMatrix& matrix);
-
 /// An entry a_ij, and its mirror a_ji if that exists.
 struct MirroredEntry {
   std::uint64_t stored = 0;  // the entry's index in the matrix

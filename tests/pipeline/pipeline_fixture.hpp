@@ -74,7 +74,7 @@ class PipelineTest : public ::testing::Test {
 
   static Json read_json(const std::string& path) {
     std::ifstream file(path);
-    return Json::parse(file);
+    return Json::try_parse(file);
   }
 
   /// Expects that each of these keys has this value.

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "cli/http/http_server.hpp"
+#include "cli/http/run_site.hpp"
 #include "cli/run_history/watched_run.hpp"
 #include "tests/watch/made_run.hpp"
 
@@ -56,7 +57,7 @@ int main(int argc, char** argv) {
   std::optional<AccessToken> token;
   if (argc > 1) token = AccessToken::read(argv[1]);
   WatchedRun watched;
-  HttpServer server(watched, {"127.0.0.1", 0}, std::move(token));
+  HttpServer server(std::make_shared<RunSite>(watched), {"127.0.0.1", 0}, std::move(token));
   server.start();
   fmt::print("{}\n", server.url());
   std::fflush(stdout);

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "cli/http/http_server.hpp"
+#include "cli/http/run_site.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "tests/watch/made_run.hpp"
 
@@ -31,7 +32,7 @@ constexpr const char* kRequest = "GET /api/status HTTP/1.1\r\nHost: localhost\r\
 class HttpCrowdTest : public ::testing::Test {
  protected:
   void start(const ConnectionLimits& limits = kNoTimeOut) {
-    server_.emplace(watched_, ListenAddress{"127.0.0.1", 0}, std::nullopt, limits);
+    server_.emplace(std::make_shared<RunSite>(watched_), ListenAddress{"127.0.0.1", 0}, std::nullopt, limits);
     server_->start();
   }
 

@@ -45,11 +45,11 @@ class HttpServerTest : public ::testing::Test {
   }
 
   void start(std::optional<AccessToken> token = std::nullopt, const ConnectionLimits& limits = {}) {
-    server_.emplace(watched_, ListenAddress{"127.0.0.1", 0}, std::move(token), limits);
+    server_.emplace(std::make_shared<RunSite>(watched_), ListenAddress{"127.0.0.1", 0}, std::move(token), limits);
     server_->start();
   }
   void start_behind(const std::string& host) {
-    server_.emplace(watched_, ListenAddress{"127.0.0.1", 0, {host}}, std::nullopt);
+    server_.emplace(std::make_shared<RunSite>(watched_), ListenAddress{"127.0.0.1", 0, {host}}, std::nullopt);
     server_->start();
   }
 
@@ -359,7 +359,7 @@ TEST_F(HttpServerTest, ItEndsWhileClientsAreConnected) {
 }
 
 TEST_F(HttpServerTest, TheAddressThatIsListenedAtIsANameOfOurs) {
-  HttpServer other(watched_, {"127.0.0.2", 0}, std::nullopt);
+  HttpServer other(std::make_shared<RunSite>(watched_), {"127.0.0.2", 0}, std::nullopt);
   other.start();
   const UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in to{};
@@ -377,18 +377,18 @@ TEST_F(HttpServerTest, TheAddressThatIsListenedAtIsANameOfOurs) {
 }
 
 TEST_F(HttpServerTest, APortThatIsTakenIsSaid) {
-  HttpServer second(watched_, {"127.0.0.1", server_->port()}, std::nullopt);
+  HttpServer second(std::make_shared<RunSite>(watched_), {"127.0.0.1", server_->port()}, std::nullopt);
   expect_has(failure_line([&] { second.start(); }, ExitCode::kSystem),
              {"--listen: cannot listen at 127.0.0.1:" + std::to_string(server_->port())});
 }
 
 TEST_F(HttpServerTest, BeyondLoopbackATokenIsDemandedAtTheStart) {
   for (const char* host : {"0.0.0.0", "::", "192.0.2.1", "128.0.0.1"}) {
-    EXPECT_THROW(HttpServer(watched_, {host, 0}, std::nullopt), Error) << host;
+    EXPECT_THROW(HttpServer(std::make_shared<RunSite>(watched_), {host, 0}, std::nullopt), Error) << host;
   }
-  EXPECT_NO_THROW(HttpServer(watched_, {"0.0.0.0", 0}, AccessToken(kToken)));
+  EXPECT_NO_THROW(HttpServer(std::make_shared<RunSite>(watched_), {"0.0.0.0", 0}, AccessToken(kToken)));
   for (const char* host : {"127.0.0.1", "127.1.2.3", "::1", "localhost"}) {
-    EXPECT_NO_THROW(HttpServer(watched_, {host, 0}, std::nullopt)) << host;
+    EXPECT_NO_THROW(HttpServer(std::make_shared<RunSite>(watched_), {host, 0}, std::nullopt)) << host;
   }
 }
 

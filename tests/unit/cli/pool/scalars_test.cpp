@@ -73,7 +73,7 @@ TEST(ScalarsTest, EveryReductionThatDiffersFromTheJournalIsNamed) {
       continue;
     }
     ASSERT_EQ(found.size(), 1u) << recorded.result->full_name;
-    EXPECT_EQ(found[0].field, recorded.result->full_name);
+    EXPECT_EQ(found[0].name, recorded.result->full_name);
     EXPECT_NE(found[0].recorded, found[0].recomputed);
   }
 }
@@ -86,7 +86,7 @@ TEST(ScalarsTest, OnlyAChangeOrARebuiltRecordMayLackWhatIsRecomputed) {
   RecordedStep step{.figures = {}, .results = StepResults(layout, none)};
   const auto found = differences(step, recomputed);
   EXPECT_EQ(found.size(), 11u + 11u + 10u - 3 * 3);
-  for (const FieldDifference& one : found) EXPECT_EQ(one.recorded, "-");
+  for (const ResultDifference& one : found) EXPECT_EQ(one.recorded, "-");
   step.figures.rebuilt = true;
   EXPECT_TRUE(differences(step, recomputed).empty());
 }

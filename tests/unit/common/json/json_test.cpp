@@ -222,7 +222,7 @@ TEST(Json, ASummaryOfManyKeysIsReadInTheTimeOfItsLength) {
   std::string text = "{";
   for (int i = 0; i < 200'000; ++i) text += (i == 0 ? "\"k" : ",\"k") + std::to_string(i) + "\":1";
   std::istringstream stream(text + "}");
-  EXPECT_EQ(Json::parse(stream).size(), 200'000U);
+  EXPECT_EQ(Json::try_parse(stream).size(), 200'000U);
 }
 
 }  // namespace

@@ -130,9 +130,12 @@ TEST(RanksFile, HugeNumbersAreRefused) {
 }
 
 TEST(RanksFile, MissingNodesAndRanksAreRefused) {
-  EXPECT_EQ(file_refusal([](auto& file) { file["nodes"].erase(0); }),
+  EXPECT_EQ(file_refusal([](auto& file) { file["nodes"] = Json::array({file["nodes"][1]}); }),
             "r.ranks: nodes[0].node: found 1, expected 0: nodes in ascending order (docs/formats/files.md)");
-  EXPECT_EQ(file_refusal([](auto& file) { file["nodes"][0]["ranks"].erase(1); }),
+  EXPECT_EQ(file_refusal([](auto& file) {
+              Json& ranks = file["nodes"][0]["ranks"];
+              ranks = Json::array({ranks[0]});
+            }),
             "r.ranks: node 1: found rank 2, expected each rank from 0 to 1 once (docs/formats/files.md)");
   EXPECT_EQ(file_refusal([](auto& file) { file["nodes"][0]["ranks"][1]["rank"] = 0; }),
             "r.ranks: node 0: found rank 0 twice, expected each rank from 0 to 2 once (docs/formats/files.md)");
@@ -170,7 +173,11 @@ TEST(RanksFile, AnythingElseIsRefused) {
   }
   EXPECT_NE(file_refusal([](auto& file) { file["variables"][0]["name"] = "u v"; }), "");
   EXPECT_NE(file_refusal([](auto& file) { file["variables"][0]["dtype"] = "f128"; }), "");
-  EXPECT_NE(file_refusal([](auto& file) { file["nodes"][0]["ranks"][0]["boxes"].erase(1); }), "");
+  EXPECT_NE(file_refusal([](auto& file) {
+              Json& boxes = file["nodes"][0]["ranks"][0]["boxes"];
+              boxes = Json::array({boxes[0]});
+            }),
+            "");
   EXPECT_NE(file_refusal([](auto& file) { file["nodes"][0]["ranks"][0]["boxes"][0]["extent"] = {2}; }), "");
 }
 

@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "common/kernels/hash.hpp"
 #include "tests/reference/serial_reductions.hpp"
 #include "tests/unit/common/reductions/reduction_cases.hpp"
 
@@ -52,39 +51,6 @@ TEST(Reduction, AReducerForgetsTheIterateBefore) {
   reducer.reduce(first.x.data(), first.previous.data(), 1);
   const Reductions found = reducer.reduce(second.x.data(), nullptr, 2);
   EXPECT_TRUE(bit_equal(found, reduce_with(1, second)));
-}
-
-TEST(Reduction, AnIterateThatIsCopiedChunkByChunkHasTheBitsOfASweep) {
-  struct alignas(64) Line {
-    double rows[8];
-  };
-  const std::size_t rows = 6 * Reducer::kMostRows + 1029;
-  std::vector<Line> slot(rows / 8 + 1);
-  double* const to = slot[0].rows;
-  Reducer reducer(rows);
-  for (const Case& c : {Case{"", wide_vector(rows, true, 1), wide_vector(rows, true, 2)},
-                        Case{"without a previous one", random_vector(rows, 0, 1, 3), {}}}) {
-    reducer.begin(c.before());
-    for (std::size_t first = 0; first < rows; first += Reducer::kMostRows) {
-      const std::size_t some = std::min(Reducer::kMostRows, rows - first);
-      const std::size_t thread = first / Reducer::kMostRows % reducer.threads();
-      switch (first / Reducer::kMostRows % 3) {
-        case 0:
-          EXPECT_EQ(reducer.copy_nontemporal(thread, to + first, &c.x[first], first, some),
-                    hash64(&c.x[first], some * sizeof(double)));
-          break;
-        case 1: {
-          const StagedRows staged = reducer.stage(thread, &c.x[first], first, some);
-          EXPECT_EQ(staged.hash, hash64(&c.x[first], some * sizeof(double)));
-          std::copy_n(staged.rows, some, to + first);
-          break;
-        }
-        default: std::copy_n(&c.x[first], some, to + first); reducer.sweep(thread, to, first, some);
-      }
-    }
-    EXPECT_TRUE(bit_equal(reducer.finish(to, 1), reduce_with(1, c))) << c.name;
-    EXPECT_TRUE(bit_equal(reducer.finish(to, 4), reduce_with(1, c))) << c.name;
-  }
 }
 
 TEST(Reduction, CompensatesAcrossBlocks) {

@@ -49,8 +49,6 @@ TEST(CatalogueTest, EveryFieldHasTheReductionsOfItsClassAndAStateHasNone) {
   EXPECT_EQ(catalogue.find("p.sum"), nullptr);
   EXPECT_EQ(catalogue.find("solver.restarts")->word, 1u);
   EXPECT_EQ(catalogue.scalars().size(), 2u);
-  EXPECT_EQ(catalogue.find(2, 2), catalogue.find("n.bins"));
-  EXPECT_EQ(catalogue.find(0, 2), nullptr);
 }
 
 TEST(CatalogueTest, WordsFollowThePresenceBitsInOrder) {

@@ -121,13 +121,13 @@ TEST_F(JacobiConvergence, ASymmetricMatrixGrowsNoMoreThanItsLimit) {
 }
 
 TEST(Symmetry, IsSeenInPlacesAndInValues) {
-  EXPECT_TRUE(is_symmetric(build_rows(3, {{0, 0, 5}, {0, 1, 2}, {1, 0, 2}, {2, 1, -1}, {1, 2, -1}})));
-  EXPECT_FALSE(is_symmetric(build_rows(3, {{0, 1, 2}, {1, 0, 3}})));
-  EXPECT_FALSE(is_symmetric(build_rows(3, {{0, 1, 2}, {1, 2, 2}})));
-  EXPECT_FALSE(is_symmetric(build_rows(3, {{0, 1, 2}, {2, 0, 2}})));
-  EXPECT_FALSE(is_symmetric(build_rows(4, {{0, 1, 2}, {1, 0, 3}, {2, 3, 3}, {3, 2, 2}})));
-  EXPECT_TRUE(is_symmetric(build_matrix(100, grid_links(10), Orientation::kRows, false)));
-  EXPECT_FALSE(is_symmetric(build_matrix(100, thinned(grid_links(10), 0.01, 1), Orientation::kRows, false)));
+  EXPECT_EQ(asymmetry(build_rows(3, {{0, 0, 5}, {0, 1, 2}, {1, 0, 2}, {2, 1, -1}, {1, 2, -1}})), 0u);
+  EXPECT_NE(asymmetry(build_rows(3, {{0, 1, 2}, {1, 0, 3}})), 0u);
+  EXPECT_NE(asymmetry(build_rows(3, {{0, 1, 2}, {1, 2, 2}})), 0u);
+  EXPECT_NE(asymmetry(build_rows(3, {{0, 1, 2}, {2, 0, 2}})), 0u);
+  EXPECT_NE(asymmetry(build_rows(4, {{0, 1, 2}, {1, 0, 3}, {2, 3, 3}, {3, 2, 2}})), 0u);
+  EXPECT_EQ(asymmetry(build_matrix(100, grid_links(10), Orientation::kRows, false)), 0u);
+  EXPECT_NE(asymmetry(build_matrix(100, thinned(grid_links(10), 0.01, 1), Orientation::kRows, false)), 0u);
 }
 
 TEST(Symmetry, PromisesALimitOnlyWithADiagonalOfOneSign) {

@@ -42,7 +42,7 @@ std::filesystem::path data_folder() {
 const Json& expected() {
   static const Json values = [] {
     std::ifstream file(std::filesystem::path(RINGSIDE_SOURCE_DIR) / "tests" / "reference" / "expected.json");
-    return Json::parse(file);
+    return Json::try_parse(file);
   }();
   return values;
 }
