@@ -7,11 +7,7 @@ namespace ringside {
 namespace {
 
 PlannedStepOptions planned() {
-  PlannedStepOptions step;
-  step.step_ns = 1'000'000;
-  step.low_ns = 900'000;
-  step.high_ns = 1'100'000;
-  return step;
+  return {.step_ns = 1'000'000, .low_ns = 900'000, .high_ns = 1'100'000};
 }
 
 Json report(std::uint64_t steps, std::int64_t ended_ns) {

@@ -9,7 +9,6 @@
 #include <sys/un.h>
 
 #include <atomic>
-#include <filesystem>
 #include <thread>
 #include <vector>
 

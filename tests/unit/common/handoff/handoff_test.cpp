@@ -9,7 +9,6 @@
 
 #include <atomic>
 #include <csignal>
-#include <optional>
 #include <thread>
 #include <type_traits>
 

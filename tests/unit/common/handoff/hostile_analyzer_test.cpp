@@ -8,7 +8,6 @@
 
 #include <functional>
 #include <thread>
-#include <vector>
 
 #include "common/handoff/futex_coordination.hpp"
 #include "tests/unit/child_process.hpp"

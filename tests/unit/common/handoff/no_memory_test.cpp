@@ -8,7 +8,6 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <future>
 #include <new>
 #include <optional>
 #include <thread>
