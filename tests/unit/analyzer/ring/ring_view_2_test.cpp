@@ -5,7 +5,6 @@
 #include <cstring>
 #include <vector>
 
-#include "common/reductions/reduction_catalogue.hpp"
 #include "common/results/result_values.hpp"
 #include "common/ring/ring_check.hpp"
 #include "common/ring/ring_recovery.hpp"

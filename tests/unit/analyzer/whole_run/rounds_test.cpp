@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "common/journal/journal_reader.hpp"
-#include "common/platform/clock.hpp"
 #include "common/ranks/node_address.hpp"
 #include "common/records/record_message.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
