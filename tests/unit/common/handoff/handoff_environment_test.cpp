@@ -101,8 +101,8 @@ TEST_F(HandoffEnvironmentTest, AChoiceOfTheProgramPrecedesItsVariableWhichIsNotR
                                                                  .on_analyzer_loss = OnAnalyzerLoss::kStop,
                                                                  .coordination = CoordinationKind::kMessages});
   expect_options(options, {.socket = "s",
-                           .buffers = 3,
                            .coordination = CoordinationKind::kMessages,
+                           .buffers = 3,
                            .peer_timeout_s = 2,
                            .pool_use = PoolUse::kResume,
                            .on_analyzer_loss = OnAnalyzerLoss::kStop});

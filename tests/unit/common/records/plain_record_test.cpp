@@ -155,9 +155,7 @@ TEST(PlainRecordTest, TheBeginningAndTheEndOfARun) {
 }
 
 TEST(PlainRecordTest, FieldsOfALaterReleaseAreSkipped) {
-  const std::string later =
-      "\xf2\x06\x03"
-      "abc";  // field 110, with three bytes
+  const std::string later = std::string("\xf2\x06\x03") + "abc";  // field 110, with three bytes
   EXPECT_EQ(decode_record(step_record().SerializeAsString() + later).value().kind, RecordKind::kStep);
   EXPECT_EQ(decode_record(later).value().kind, RecordKind::kNone);
 }
