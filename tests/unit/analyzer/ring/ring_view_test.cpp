@@ -149,7 +149,9 @@ TEST(RingViewTest, ACopyOfASuperblockInAPayloadIsNotTheRings) {
 TEST(RingViewTest, AHugeSequenceNumberIsDamageNotHistory) {
   const RingInMemory memory(1000);
   const WritableRing ring = memory.ring();
-  SlotHeader header{.payload_bytes = 8000, .commit_seq = ~std::uint64_t{0}};
+  SlotHeader header;
+  header.payload_bytes = 8000;
+  header.commit_seq = ~std::uint64_t{0};
   header.header_hash = header_hash(header, ring.seed(0));
   *ring.header(0) = header;
   EXPECT_EQ(ring.slot(0).state, SlotState::kDamagedHeader);
