@@ -118,7 +118,7 @@ class SecondMember {
 class CohortHandoffTest : public HandoffFixture {
  protected:
   HandoffOptions shared_by(StepSharing& sharing) {
-    HandoffOptions chosen = options();
+    HandoffOptions chosen = options_;
     chosen.buffers = kBuffers;
     chosen.sharing = &sharing;
     return chosen;

@@ -201,15 +201,15 @@ TEST_F(MessageCoordinationTest, AWaitingSideSendsALostMessageAgain) {
 class SocketNameTest : public HandoffFixture {
  protected:
   SocketNameTest() {
-    coordination_ = CoordinationKind::kMessages;
+    options_.coordination = CoordinationKind::kMessages;
     // 103 characters: the name of the socket itself fits, but not with ".steps" appended.
     const std::string folder = folder_.path() + "/";
-    socket_path_ = folder + std::string(103 - folder.size(), 's');
+    options_.socket = socket_path_ = folder + std::string(103 - folder.size(), 's');
   }
 };
 
 TEST_F(SocketNameTest, ANameThatLeavesNoRoomForMessagesIsRefusedByTheProducer) {
-  expect_refused([&] { HandoffWriter(options(), description(), x_only(), residuals()); }, "109 characters, at most 107",
+  expect_refused([&] { HandoffWriter(options_, description(), x_only(), residuals()); }, "109 characters, at most 107",
                  ExitCode::kSystem);
 }
 

@@ -19,7 +19,14 @@ namespace ringside {
 namespace {
 
 AppJob job(std::uint64_t bytes, int workers, bool weak = false) {
-  return {.bytes = bytes, .workers = workers, .weak = weak, .folder = "/work", .input = "/in", .output = "/out"};
+  AppJob made;
+  made.bytes = bytes;
+  made.workers = workers;
+  made.weak = weak;
+  made.folder = "/work";
+  made.input = "/in";
+  made.output = "/out";
+  return made;
 }
 
 bool has(const AppCommand& command, const std::string& word) {

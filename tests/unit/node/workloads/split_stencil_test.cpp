@@ -12,8 +12,8 @@
 namespace ringside {
 namespace {
 
-StencilSetting setting_of(std::uint64_t rows, std::uint64_t columns, std::uint64_t lower_rows, int upper_cpus,
-                          int lower_cpus) {
+StencilSetting setting_of(std::uint64_t rows, std::uint64_t columns, std::uint64_t lower_rows, std::size_t upper_cpus,
+                          std::size_t lower_cpus) {
   StencilSetting setting;
   setting.rows = rows;
   setting.columns = columns;
