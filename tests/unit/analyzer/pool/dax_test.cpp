@@ -135,7 +135,7 @@ TEST_F(Dax, SectorAndRawModeAreNamedWithTheCommand) {
   EXPECT_EQ(ask(folder).cause, Cause::kSectorMode);
   expect_has(ask(folder).reason, {"/dev/pmem0s", "namespace0.0 is in sector mode"});
   expect_has(ask(folder).advice, {"ndctl create-namespace --force --reconfig=namespace0.0 --mode=fsdax", "erases",
-                                   "stripe_width=512 /dev/pmem0`", "mount -o dax=always /dev/pmem0 " + folder});
+                                  "stripe_width=512 /dev/pmem0`", "mount -o dax=always /dev/pmem0 " + folder});
 
   node_.add_namespace(1, "raw");
   node_.add_disk(1, node_.unclaimed(1, "pmem1"), false);
@@ -185,13 +185,13 @@ TEST_F(Dax, WhatIsNoFileSystemIsRefusedAsSuch) {
   expect_has(answer.reason, {"character device", "devdax"});
   EXPECT_EQ(ask(node_.root() + "/no/x.pool").cause, Cause::kUnreachable);
   expect_has(failure_line([&] { require_dax(node_.root() + "/no/x.pool"); }, ExitCode::kSystem),
-              {"/no/x.pool: --require-dax: No such file", "expected a file in a writable folder"});
+             {"/no/x.pool: --require-dax: No such file", "expected a file in a writable folder"});
 }
 
 TEST_F(Dax, RequiredWhereItIsNotItIsRefusedInOneLineThatNamesThePlace) {
   const std::string pool = node_.make_folder() + "/x.pool";
   expect_has(failure_line([&] { require_dax(pool); }, ExitCode::kSystem),
-              {pool, "--require-dax", "no persistent memory", "expected", "dax=always"});
+             {pool, "--require-dax", "no persistent memory", "expected", "dax=always"});
   EXPECT_TRUE(std::filesystem::is_empty(node_.make_folder())) << "asking leaves nothing";
 }
 
