@@ -25,4 +25,13 @@ inline void expect_lacks(const std::string& text, const std::vector<std::string>
   }
 }
 
+/// What `text` has between `before` and `after`. "" stays "". Any other text that lacks one of them is marked.
+inline std::string between(const std::string& before, const std::string& text, const std::string& after) {
+  if (text.empty()) return "";
+  if (text.size() < before.size() + after.size() || !text.starts_with(before) || !text.ends_with(after)) {
+    return "not between '" + before + "' and '" + after + "': " + text;
+  }
+  return text.substr(before.size(), text.size() - before.size() - after.size());
+}
+
 }  // namespace ringside

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <thread>
 
 #include "common/handoff/handoff_writer.hpp"
 #include "tests/unit/failure_line.hpp"
@@ -38,30 +37,23 @@ TEST(OneAttachmentTest, WhileOnePublishesNobodyElseMayAttach) {
   EXPECT_NE(line(attachment, 4711), "");
 }
 
-TEST(OneAttachmentTest, AfterADetachTheRunIsOver) {
+/// The line that `process` would receive after process 4711 ended its attachment in this way.
+std::string line_after(ServeEnd end, pid_t process) {
   OneAttachment attachment(kNone);
   attachment.began(4711);
-  attachment.ended(ServeEnd::kDetached, 100);
-  EXPECT_EQ(line(attachment, 4711),
-            "this run has ended at iteration 100; ringside run serves only one run; to serve several runs, start "
-            "ringside-analyzer as a service");
+  attachment.ended(end, 17);
+  return line(attachment, process);
 }
 
-TEST(OneAttachmentTest, AProcessThatLeftCannotComeBack) {
-  OneAttachment attachment(kNone);
-  attachment.began(4711);
-  attachment.ended(ServeEnd::kProducerLost, 17);
-  EXPECT_EQ(line(attachment, 4712),
+TEST(OneAttachmentTest, OnlyAProcessThatASignalHadStoppedMayComeBack) {
+  EXPECT_EQ(line_after(ServeEnd::kDetached, 4711),
+            "this run has ended at iteration 17; ringside run serves only one run; to serve several runs, start "
+            "ringside-analyzer as a service");
+  EXPECT_EQ(line_after(ServeEnd::kProducerLost, 4712),
             "this run has ended at iteration 17, because process 4711 left it without detaching; ringside run --resume "
             "continues it");
-}
-
-TEST(OneAttachmentTest, AProcessThatASignalHadStoppedMayComeBackAndNoOther) {
-  OneAttachment attachment(kNone);
-  attachment.began(4711);
-  attachment.ended(ServeEnd::kProducerStopped, 17);
-  EXPECT_EQ(line(attachment, 4711), "");
-  EXPECT_NE(line(attachment, 4712), "");
+  EXPECT_EQ(line_after(ServeEnd::kProducerStopped, 4711), "");
+  EXPECT_NE(line_after(ServeEnd::kProducerStopped, 4712), "");
 }
 
 TEST(OneAttachmentTest, ASuccessorWaitsForTheProcessOfItsPredecessor) {

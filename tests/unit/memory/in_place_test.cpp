@@ -3,7 +3,6 @@
 // promotion or demotion. tmpfs is used in place of DAX here, because both are mapped files.
 #include "memory/in_place/in_place.hpp"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>

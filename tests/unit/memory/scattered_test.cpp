@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Evictions of granules without neighbours, and disk reads ahead of a stream: neither of these optimisations may lose a
 // store.
-#include <cstring>
 #include <thread>
 #include <vector>
 

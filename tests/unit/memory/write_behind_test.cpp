@@ -15,7 +15,6 @@
 #include <cstring>
 #include <functional>
 #include <random>
-#include <string>
 #include <thread>
 #include <vector>
 

@@ -42,6 +42,13 @@ class CatchUpTest : public JournalFixture {
     for (int i = 0; i < steps; ++i) commit(recorded);
   }
 
+  /// Begins a run with `recorded` steps that have a record, followed by `lacking` steps that have none.
+  void begin(int recorded, int lacking) {
+    resume();
+    commit(recorded, true);
+    commit(lacking, false);
+  }
+
   /// Lets a new producer continue the run. written: the number of catch-up records that are written before the next
   /// kill.
   CatchUp resume(std::size_t written = 1000) {
@@ -130,9 +137,7 @@ class CatchUpTest : public JournalFixture {
 };
 
 TEST_F(CatchUpTest, ARunThatIsResumedNamesWhatTheRingHasOverwrittenSinceTheLastRecord) {
-  resume();
-  commit(10, true);
-  commit(20, false);
+  begin(10, 20);
   const CatchUp lacking = resume();
   const MissingSteps missing = expect_one_gap(lacking, 11, 16);
   EXPECT_EQ(missing.run_id, kRun);
@@ -145,17 +150,13 @@ TEST_F(CatchUpTest, ARunThatIsResumedNamesWhatTheRingHasOverwrittenSinceTheLastR
 }
 
 TEST_F(CatchUpTest, AnAnalyzerThatTakesOverNamesWhatTheRingHasOverwritten) {
-  resume();
-  commit(10, true);
-  commit(20, false);
+  begin(10, 20);
   EXPECT_EQ(expect_one_gap(take_in(), 11, 16).first_step, 10u);
   expect_each_recorded_once();
 }
 
 TEST_F(CatchUpTest, WhatTheRingStillKeepsIsRecordedAndNothingIsNamed) {
-  resume();
-  commit(10, true);
-  commit(4, false);
+  begin(10, 4);
   EXPECT_TRUE(missing_in(resume()).empty());
   expect_each_recorded_once();
 }
@@ -175,9 +176,7 @@ TEST_F(CatchUpTest, LivesThatEndedBeforeTheyRecordedAnythingAreNamedByTheNextOne
 
 TEST_F(CatchUpTest, ALifeThatEndsWithinItsCatchUpIsCompletedByTheNextOne) {
   for (std::size_t written = 0; written < 7; ++written) {
-    resume();
-    commit(3, true);
-    commit(9, false);
+    begin(3, 9);
     resume(written);
     commit(9, false);
   }
@@ -187,9 +186,7 @@ TEST_F(CatchUpTest, ALifeThatEndsWithinItsCatchUpIsCompletedByTheNextOne) {
 
 TEST_F(CatchUpTest, StepsAreCountedWhereNotEachIterationIsPublished) {
   every_ = 10;
-  resume();
-  commit(10, true);
-  commit(20, false);
+  begin(10, 20);
   const MissingSteps missing = expect_one_gap(resume(), 11, 16);
   EXPECT_EQ(missing.first_iteration, 101u);
   EXPECT_EQ(missing.last_iteration, 269u);
@@ -226,9 +223,7 @@ TEST_F(CatchUpTest, ARunAfterAnotherInOnePoolDoesNotCountTheOthersCommits) {
 }
 
 TEST_F(CatchUpTest, ASlotThatIsDamagedIsNamedWhereverItIsInTheWindow) {
-  resume();
-  commit(10, true);
-  commit(4, false);
+  begin(10, 4);
   window_.erase(window_.begin() + 1);
   window_.pop_back();
   const std::vector<MissingSteps> missing = missing_in(resume());
@@ -239,9 +234,7 @@ TEST_F(CatchUpTest, ASlotThatIsDamagedIsNamedWhereverItIsInTheWindow) {
 }
 
 TEST_F(CatchUpTest, ARunThatIsTakenOverWithoutItsRingNamesTheIterations) {
-  resume();
-  commit(10, true);
-  commit(14, false);
+  begin(10, 14);
   window_.clear();  // the journal of the whole run of several nodes has no ring
   const MissingSteps missing = expect_one_gap(take_in(0), 0, 14);
   EXPECT_EQ(missing.first_step, 10u);
@@ -250,18 +243,14 @@ TEST_F(CatchUpTest, ARunThatIsTakenOverWithoutItsRingNamesTheIterations) {
 }
 
 TEST_F(CatchUpTest, WithoutItsRingNoIterationIsNamedThatCannotBeRight) {
-  resume();
-  commit(10, true);
-  commit(14, false);
+  begin(10, 14);
   window_.clear();
   iteration_ = 12;  // the last iteration of a ring that was frozen
   EXPECT_EQ(expect_one_gap(take_in(0), 0, 14).first_iteration, 0u);
 }
 
 TEST_F(CatchUpTest, ARunThatIsLetGoIsRecordedBeforeTheNextOne) {
-  resume();
-  commit(10, true);
-  commit(20, false);
+  begin(10, 20);
   wire::RunStarted other;
   other.set_run_id(ringside::bytes_of(Id128{7, 8}));
   other.set_first_commit_seq(newest_ + 1);

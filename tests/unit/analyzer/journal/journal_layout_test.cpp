@@ -14,11 +14,7 @@ namespace ringside {
 namespace {
 
 JournalHeader golden_header() {
-  JournalHeader header;
-  header.log = 1;
-  header.generation = 7;
-  header.first_seq = 1001;
-  header.created_realtime_ns = 1'700'000'000'000'000'000;
+  JournalHeader header{.log = 1, .generation = 7, .first_seq = 1001, .created_realtime_ns = 1'700'000'000'000'000'000};
   header.hash = journal_header_hash(header);
   return header;
 }

@@ -14,6 +14,7 @@
 
 #include "analyzer/pool/pool_device.hpp"
 #include "common/platform/error.hpp"
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/failure_line.hpp"
 #include "tests/unit/fake_node.hpp"
 
@@ -31,10 +32,6 @@ class Dax : public ::testing::Test {
   }
   DaxAnswer ask(const std::string& place) const {
     return ask_for_dax(place, find_pool_device(place, node_.root()), node_.root());
-  }
-  static void expect_says(const std::string& text, const std::vector<std::string>& parts) {
-    for (const std::string& part : parts)
-      EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' in " << text;
   }
 
   testing::FakeNode node_;
@@ -116,8 +113,8 @@ TEST_F(Dax, AKernelBeforeMapSyncIsTheReasonWhateverTheMount) {
   node_.write("/proc/sys/kernel/osrelease", "4.14.0-3-amd64\n");
   const DaxAnswer answer = ask(folder);
   EXPECT_EQ(answer.cause, Cause::kKernel);
-  expect_says(answer.reason, {"4.14.0-3-amd64", "MAP_SYNC"});
-  expect_says(answer.advice, {"4.15"});
+  expect_has(answer.reason, {"4.14.0-3-amd64", "MAP_SYNC"});
+  expect_has(answer.advice, {"4.15"});
   node_.write("/proc/sys/kernel/osrelease", "4.15.0\n");
   EXPECT_NE(ask(folder).cause, Cause::kKernel);
 }
@@ -136,15 +133,15 @@ TEST_F(Dax, SectorAndRawModeAreNamedWithTheCommand) {
   node_.add_disk(0, node_.claim(0, "btt", "pmem0s"), false);
   node_.mount(0, folder, "ext4", "/dev/pmem0s", "data=ordered");
   EXPECT_EQ(ask(folder).cause, Cause::kSectorMode);
-  expect_says(ask(folder).reason, {"/dev/pmem0s", "namespace0.0 is in sector mode"});
-  expect_says(ask(folder).advice, {"ndctl create-namespace --force --reconfig=namespace0.0 --mode=fsdax", "erases",
-                                   "stripe_width=512 /dev/pmem0`", "mount -o dax=always /dev/pmem0 " + folder});
+  expect_has(ask(folder).reason, {"/dev/pmem0s", "namespace0.0 is in sector mode"});
+  expect_has(ask(folder).advice, {"ndctl create-namespace --force --reconfig=namespace0.0 --mode=fsdax", "erases",
+                                  "stripe_width=512 /dev/pmem0`", "mount -o dax=always /dev/pmem0 " + folder});
 
   node_.add_namespace(1, "raw");
   node_.add_disk(1, node_.unclaimed(1, "pmem1"), false);
   node_.mount(1, folder, "ext4", "/dev/pmem1", "data=ordered");
   EXPECT_EQ(ask(folder).cause, Cause::kRawMode);
-  expect_says(ask(folder).reason, {"/dev/pmem1", "namespace1.0 is in raw mode"});
+  expect_has(ask(folder).reason, {"/dev/pmem1", "namespace1.0 is in raw mode"});
 }
 
 TEST_F(Dax, AMountWithoutDaxIsNamedAsItIs) {
@@ -155,8 +152,8 @@ TEST_F(Dax, AMountWithoutDaxIsNamedAsItIs) {
     const std::string folder = node.make_fsdax("memory_controller", options);
     const DaxAnswer answer = ask_for_dax(folder, find_pool_device(folder, node.root()), node.root());
     EXPECT_EQ(answer.cause, Cause::kMountOption) << options;
-    expect_says(answer.reason, {"/dev/pmem0 (ext4 at", "is mounted", found});
-    expect_says(answer.advice, {"mount -o dax=always /dev/pmem0 " + folder});
+    expect_has(answer.reason, {"/dev/pmem0 (ext4 at", "is mounted", found});
+    expect_has(answer.advice, {"mount -o dax=always /dev/pmem0 " + folder});
     EXPECT_EQ(answer.reason.find("dax flag") == std::string::npos, std::string(options) == "dax=never");
   }
 }
@@ -165,7 +162,7 @@ TEST_F(Dax, AFileSystemOrADeviceWithoutItIsNamed) {
   const std::string folder = node_.make_fsdax();
   node_.mount(0, folder, "btrfs", "/dev/pmem0", "ssd");
   EXPECT_EQ(ask(folder).cause, Cause::kFileSystem);
-  expect_says(ask(folder).reason, {"btrfs has no DAX"});
+  expect_has(ask(folder).reason, {"btrfs has no DAX"});
   node_.mount(0, folder, "ext4", "/dev/pmem0", "dax=always");
   EXPECT_EQ(ask(folder).cause, Cause::kUnknown) << "all looks well, and the kernel refuses all the same";
   node_.write("/sys/class/block/pmem0/queue/dax", "0\n");
@@ -185,16 +182,16 @@ TEST_F(Dax, VirtioPmemIsFlushedByItsHost) {
 TEST_F(Dax, WhatIsNoFileSystemIsRefusedAsSuch) {
   const DaxAnswer answer = ask("/dev/null");
   EXPECT_EQ(answer.cause, Cause::kUnreachable);
-  expect_says(answer.reason, {"character device", "devdax"});
+  expect_has(answer.reason, {"character device", "devdax"});
   EXPECT_EQ(ask(node_.root() + "/no/x.pool").cause, Cause::kUnreachable);
-  expect_says(failure_line([&] { require_dax(node_.root() + "/no/x.pool"); }, ExitCode::kSystem),
-              {"/no/x.pool: --require-dax: No such file", "expected a file in a writable folder"});
+  expect_has(failure_line([&] { require_dax(node_.root() + "/no/x.pool"); }, ExitCode::kSystem),
+             {"/no/x.pool: --require-dax: No such file", "expected a file in a writable folder"});
 }
 
 TEST_F(Dax, RequiredWhereItIsNotItIsRefusedInOneLineThatNamesThePlace) {
   const std::string pool = node_.make_folder() + "/x.pool";
-  expect_says(failure_line([&] { require_dax(pool); }, ExitCode::kSystem),
-              {pool, "--require-dax", "no persistent memory", "expected", "dax=always"});
+  expect_has(failure_line([&] { require_dax(pool); }, ExitCode::kSystem),
+             {pool, "--require-dax", "no persistent memory", "expected", "dax=always"});
   EXPECT_TRUE(std::filesystem::is_empty(node_.make_folder())) << "asking leaves nothing";
 }
 

@@ -8,8 +8,6 @@
 #include <libpmemobj.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -18,7 +16,6 @@
 #include <functional>
 #include <future>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 

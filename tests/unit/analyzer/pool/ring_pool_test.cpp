@@ -18,7 +18,6 @@
 #include <fstream>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "analyzer/ring/ring_writer.hpp"
 #include "common/platform/error.hpp"

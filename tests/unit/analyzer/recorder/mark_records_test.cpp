@@ -8,6 +8,7 @@
 
 #include "analyzer/recorder/run_status.hpp"
 #include "common/records/record_message.hpp"
+#include "tests/unit/wire_text.hpp"
 
 namespace ringside {
 namespace {
@@ -16,27 +17,16 @@ const std::vector<TriggerSpec> kTriggers = {parse_on_non_finite("freeze"), parse
                                             parse_trigger("1 / x.l2 > 1: keep")};
 
 std::vector<wire::Record> records_of(const StepMarks& marks) {
-  StepFigures figures{};
-  figures.run_id = {1, 2};
-  figures.step.step = 119;
-  figures.step.iteration = 120;
-  figures.commit_seq = 420;
+  const StepFigures figures{.run_id = {1, 2}, .step = {.step = 119, .iteration = 120}, .commit_seq = 420};
   return mark_records(marks, figures, kTriggers);
 }
 
 TEST(MarkRecordsTest, EachTriggerThatFiredHasOneWithItsStepNameAndActions) {
   const auto records = records_of({.fired = 0b110});
   ASSERT_EQ(records.size(), 2u);
-  const wire::Mark& mark = records[0].mark();
-  EXPECT_EQ(mark.run_id(), bytes_of({1, 2}));
-  EXPECT_EQ(mark.step(), 119u);
-  EXPECT_EQ(mark.iteration(), 120u);
-  EXPECT_EQ(mark.commit_seq(), 420u);
-  EXPECT_EQ(mark.cause(), "trigger");
-  EXPECT_EQ(mark.name(), "large");
-  EXPECT_EQ(mark.text(), "x.l2 > 1");
-  EXPECT_EQ(std::vector<std::string>(mark.action().begin(), mark.action().end()),
-            (std::vector<std::string>{"stop", "mark"}));
+  EXPECT_EQ(records[0].mark().run_id(), bytes_of({1, 2}));
+  testing::expect_fields(records[0].mark(), R"(step: 119 iteration: 120 commit_seq: 420 cause: "trigger" name: "large"
+                                               text: "x.l2 > 1" action: "stop" action: "mark")");
   EXPECT_EQ(records[1].mark().name(), "1 / x.l2 > 1");
 }
 

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <map>
-#include <set>
 
 #include "analyzer/recorder/record_history.hpp"
 #include "common/journal/journal_layout.hpp"
@@ -70,12 +68,7 @@ class RecorderDescriptionsTest : public testing::RecorderTest {
   /// Makes a journal whose newer log has steps, but ends before the description that should follow them: the analyzer
   /// was killed between the two appends.
   void make_journal_killed_between_appends() {
-    {
-      Recorder recorder(small(), stop_run_);
-      begin(recorder);
-      push(recorder, 0, 800);
-      end(recorder);
-    }
+    record_run(small(), 800);
     const std::uint32_t number = newer();
     const std::vector<Placed> records = records_of(number);
     std::uint64_t end = 0;
@@ -107,12 +100,7 @@ class RecorderDescriptionsTest : public testing::RecorderTest {
 };
 
 TEST_F(RecorderDescriptionsTest, ARunIsDescribedOnceWhereItsLogBeginsWithIt) {
-  {
-    Recorder recorder(options(), stop_run_);
-    begin(recorder);
-    push(recorder, 0, 100);
-    end(recorder);
-  }
+  record_run(options(), 100);
   std::size_t descriptions = 0;
   for (const wire::Record& record : journal()) descriptions += record.has_run_described() ? 1u : 0u;
   EXPECT_EQ(descriptions, 0u) << "its RunStarted is in the log";
@@ -120,10 +108,7 @@ TEST_F(RecorderDescriptionsTest, ARunIsDescribedOnceWhereItsLogBeginsWithIt) {
 
 TEST_F(RecorderDescriptionsTest, EachLogDescribesTheRunsOfWhichItHasSteps) {
   for (int life = 0; life < 3; ++life) {
-    Recorder recorder(small(), stop_run_);
-    begin(recorder);
-    push(recorder, 0, 2000);
-    end(recorder);
+    record_run(small(), 2000);
     expect_log_describes_itself(newer());
     if (!records_of(1 - newer()).empty()) expect_log_describes_itself(1 - newer());
   }

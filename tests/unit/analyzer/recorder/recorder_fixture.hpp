@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,14 +38,10 @@ class RecorderTest : public ::testing::Test {
   }
 
   static StepFigures step(std::uint64_t number) {
-    StepFigures figures;
-    figures.run_id = {3, 4};
-    figures.step.step = number;
-    figures.step.iteration = number + 1;
-    figures.step.generate_ns = 1000;
-    figures.hand_off_ns = 500;
-    figures.steps_committed = number + 1;
-    return figures;
+    return {.run_id = {3, 4},
+            .step = {.step = number, .iteration = number + 1, .generate_ns = 1000},
+            .hand_off_ns = 500,
+            .steps_committed = number + 1};
   }
 
   static constexpr std::uint64_t kRows = 10;
@@ -96,6 +91,14 @@ class RecorderTest : public ::testing::Test {
   }
 
   static void end(Recorder& recorder) { recorder.end_run({}); }
+
+  /// Records one run with `steps` steps in a recorder that ends afterwards.
+  void record_run(const RecorderOptions& options, std::uint64_t steps) {
+    Recorder recorder(options, stop_run_);
+    begin(recorder);
+    push(recorder, 0, steps);
+    end(recorder);
+  }
 
   /// Records runs of 4000 steps each, and the beginning of one more run.
   static void record_runs(Recorder& recorder, std::uint64_t runs) {

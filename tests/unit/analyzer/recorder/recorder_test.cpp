@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "tests/unit/analyzer/recorder/recorder_fixture.hpp"
+#include "tests/unit/wire_text.hpp"
 
 namespace ringside {
 namespace {
@@ -47,12 +48,7 @@ TEST_F(RecorderTest, WithoutAJournalThePastIsWhatMemoryHolds) {
 }
 
 TEST_F(RecorderTest, AStreamContinuesBehindADamagedRecordAndSaysWhichOnesAreLost) {
-  {
-    Recorder recorder(options(), stop_run_);
-    begin(recorder);
-    push(recorder, 0, 300);
-    end(recorder);
-  }
+  record_run(options(), 300);
   const std::string log = journal_log_path(options().pool, 0);
   const auto middle = static_cast<std::streamoff>(std::filesystem::file_size(log) / 2);
   std::fstream(log, std::ios::binary | std::ios::in | std::ios::out).seekp(middle).write("damaged", 7);
@@ -171,8 +167,7 @@ TEST_F(RecorderTest, ATakeoverNamesTheStepsThatNobodyRecorded) {
   recorder.begin_run(run);
   const auto records = take(stream, 103 + 3);
   ASSERT_TRUE(records[104].has_records_missing());
-  EXPECT_EQ(records[104].records_missing().first_step(), 100u);
-  EXPECT_EQ(records[104].records_missing().steps(), 20u);
+  testing::expect_fields(records[104].records_missing(), "first_step: 100 steps: 20");
 }
 
 TEST_F(RecorderTest, ARunThatIsResumedNamesTheStepsThatWereNeverRecorded) {
@@ -196,10 +191,8 @@ TEST_F(RecorderTest, ARunThatIsResumedNamesTheStepsThatWereNeverRecorded) {
   const auto records = take(stream, 103 + 1 + 1 + 8 + 1);
   EXPECT_EQ(records[103].analyzer_started().rebuilt(), 8u);
   ASSERT_TRUE(records[104].has_records_missing());
-  EXPECT_EQ(records[104].records_missing().first_commit_seq(), 101u);
-  EXPECT_EQ(records[104].records_missing().steps(), 30u);
-  EXPECT_EQ(records[104].records_missing().first_iteration(), 101u);
-  EXPECT_EQ(records[104].records_missing().last_iteration(), 130u);
+  testing::expect_fields(records[104].records_missing(),
+                         "first_commit_seq: 101 steps: 30 first_iteration: 101 last_iteration: 130");
   EXPECT_EQ(stream.status(10000)->records_missing(), 30u);
 }
 
@@ -220,8 +213,7 @@ TEST_F(RecorderTest, ARunWhoseJournalWasGivenUpIsNamedOnceThereIsAJournalAgain) 
   ASSERT_GE(records.size(), 2u);
   EXPECT_TRUE(records[0].has_run_described()) << "the step that the ring still has needs it";
   ASSERT_TRUE(records[1].has_records_missing());
-  EXPECT_EQ(records[1].records_missing().first_commit_seq(), 1u);
-  EXPECT_EQ(records[1].records_missing().steps(), 99u);
+  testing::expect_fields(records[1].records_missing(), "first_commit_seq: 1 steps: 99");
 }
 
 TEST_F(RecorderTest, TheStatusSumsWhatWasRecorded) {
@@ -232,11 +224,8 @@ TEST_F(RecorderTest, TheStatusSumsWhatWasRecorded) {
   take(stream, 102);
   const auto status = stream.status(10000);
   ASSERT_TRUE(status);
-  EXPECT_TRUE(status->attached());
-  EXPECT_EQ(status->steps_committed(), 100u);
-  EXPECT_EQ(status->generate_ns(), 100 * 1000);
-  EXPECT_EQ(status->hand_off_max_ns(), 500);
-  EXPECT_EQ(status->journal(), "file");
+  testing::expect_fields(
+      *status, R"(attached: true steps_committed: 100 generate_ns: 100000 hand_off_max_ns: 500 journal: "file")");
   end(recorder);
   while (stream.status(10000)->attached()) {
   }

@@ -66,15 +66,7 @@ class TcpGateTest : public ::testing::Test {
 
   TcpGate::Door door() const { return {"--telemetry-tcp", "127.0.0.1", std::to_string(port_), name_}; }
 
-  UniqueFd connect() const {
-    UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    to.sin_port = htons(port_);
-    EXPECT_EQ(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to), 0) << errno;
-    return fd;
-  }
+  UniqueFd connect() const { return testing::connected(port_); }
 
   /// The gate's connection for a client; invalid if the gate makes none.
   UniqueFd accept_inside() const {

@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -174,12 +173,8 @@ TEST_F(TelemetryTest, AThousandStrangersOnTcpTakeABoundedNumberOfDescriptorsAndK
     const rlimit many{2048, 2048};
     setrlimit(RLIMIT_NOFILE, &many);
     for (int i = 0; i < 1000; ++i) {
-      sockaddr_in to{};
-      to.sin_family = AF_INET;
-      to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-      to.sin_port = htons(static_cast<std::uint16_t>(port + i % 2));
       const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-      if (::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) return false;
+      if (!testing::connect_to(fd, port + i % 2)) return false;
       if (i % 3 == 0) send(fd, "\xff\0\0\0\0\0\0\0\1\x7f", 10, MSG_NOSIGNAL);  // begins a handshake
     }
     return true;

@@ -12,6 +12,27 @@
 
 namespace ringside {
 
+/// The fixed part of the superblock, without its hash.
+inline Superblock2 superblock_2_of(const RingGeometry& geometry) {
+  Superblock2 fixed;
+  fixed.head = {kRingMagic, kRingVersion2, static_cast<std::uint32_t>(geometry.superblock_bytes()), 0};
+  fixed.file_bytes = geometry.file_bytes;
+  for (int copy : {0, 1}) {
+    fixed.superblock_offset[copy] = geometry.superblock_offset[copy];
+    fixed.run_table_offset[copy] = geometry.run_table_offset[copy];
+  }
+  fixed.slots = geometry.slot_count();
+  fixed.run_records = geometry.run_entries();
+  fixed.rows = geometry.entries();
+  fixed.payload_bytes = geometry.payload_bytes();
+  fixed.chunk_bytes = geometry.chunk_bytes;
+  fixed.meta_bytes = geometry.meta_bytes();
+  fixed.created_realtime_ns = geometry.created_realtime_ns;
+  fixed.pool_id = geometry.pool_id;
+  fixed.pmdk_hash = geometry.pmdk_hash;
+  return fixed;
+}
+
 class Ring2InMemory {
  public:
   /// An empty ring.
@@ -83,20 +104,7 @@ class Ring2InMemory {
   }
 
   void write_superblock(int copy) {
-    Superblock2 fixed;
-    fixed.head = {kRingMagic, kRingVersion2, static_cast<std::uint32_t>(geometry_.superblock_bytes()), 0};
-    fixed.file_bytes = geometry_.file_bytes;
-    for (int both : {0, 1}) {
-      fixed.superblock_offset[both] = geometry_.superblock_offset[both];
-      fixed.run_table_offset[both] = geometry_.run_table_offset[both];
-    }
-    fixed.slots = geometry_.slot_count();
-    fixed.run_records = geometry_.run_entries();
-    fixed.rows = geometry_.entries();
-    fixed.payload_bytes = geometry_.payload_bytes();
-    fixed.chunk_bytes = geometry_.chunk_bytes;
-    fixed.meta_bytes = geometry_.meta_bytes();
-    fixed.pool_id = geometry_.pool_id;
+    const Superblock2 fixed = superblock_2_of(geometry_);
     const std::uint64_t offset = geometry_.superblock_offset[copy];
     put(offset, fixed);
     for (std::uint32_t slot = 0; slot < fixed.slots; ++slot) {

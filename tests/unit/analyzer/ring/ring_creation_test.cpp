@@ -12,7 +12,6 @@
 #include <cstring>
 #include <functional>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "analyzer/ring/ring_writer.hpp"

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <mutex>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 

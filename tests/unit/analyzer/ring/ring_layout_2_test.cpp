@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/analyzer/golden_bytes.hpp"
+#include "tests/unit/analyzer/ring/ring_2_in_memory.hpp"
 
 namespace ringside {
 namespace {
@@ -27,21 +28,7 @@ TEST(RingLayout2Test, SuperblockHasItsGoldenBytes) {
     SlotPlace slots[3];
   } superblock;
   Superblock2& fixed = superblock.fixed;
-  fixed.head = {kRingMagic, kRingVersion2, sizeof(superblock), 0};
-  fixed.file_bytes = geometry.file_bytes;
-  for (int copy : {0, 1}) {
-    fixed.superblock_offset[copy] = geometry.superblock_offset[copy];
-    fixed.run_table_offset[copy] = geometry.run_table_offset[copy];
-  }
-  fixed.slots = 3;
-  fixed.run_records = 5;
-  fixed.rows = 1000;
-  fixed.payload_bytes = 8000;
-  fixed.chunk_bytes = geometry.chunk_bytes;
-  fixed.meta_bytes = geometry.meta_bytes();
-  fixed.created_realtime_ns = geometry.created_realtime_ns;
-  fixed.pool_id = geometry.pool_id;
-  fixed.pmdk_hash = geometry.pmdk_hash;
+  fixed = superblock_2_of(geometry);
   for (std::size_t slot = 0; slot < 3; ++slot) superblock.slots[slot] = geometry.slots[slot];
   fixed.head.hash = superblock_hash(reinterpret_cast<const std::byte*>(&superblock), sizeof(superblock));
   EXPECT_EQ(geometry.superblock_bytes(), sizeof(superblock));

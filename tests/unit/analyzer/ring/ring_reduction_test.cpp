@@ -5,11 +5,8 @@
 #include <omp.h>
 #include <sched.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <random>
-#include <string>
 #include <vector>
 
 #include "analyzer/pool/ring_pool.hpp"

@@ -308,41 +308,32 @@ TEST(RingVariablesTest, AForgedPlaceOfAVariableIsRefusedByItsNumber) {
 }
 
 TEST(RingVariablesTest, ReductionsOfXAreFoundWhateverScalarsTheRunHas) {
-  const Schema schema = Schema::x_only(100);
-  const std::vector<Scalar> none;
-  const Catalogue catalogue = catalogue_of(schema, none);
-  RingInMemory memory(RingShape::of(schema, catalogue), 3);
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.begin_run(run_of(100), catalogue);
-  commit_iterate(writer, 1, 100);
+  VariablesRing made(Schema::x_only(100), {});
+  commit_iterate(made.writer, 1, 100);
   Reductions written;
   written.rows = 100;
   written.l2 = 7;
   std::vector<std::uint64_t> words(kXOnlyWords);
   to_words(written, words);
-  writer.store_results(words);
-  const RingView ring = memory.ring();
-  const KeptSlot kept = recover(ring).kept.back();
+  made.writer.store_results(words);
+  const RingView ring = made.memory.ring();
+  const KeptSlot kept = made.newest();
   Reductions found;
   ASSERT_EQ(ring.reductions(kept.slot, kept.header, found), ResultsState::kRecorded);
   EXPECT_EQ(found.l2, 7);
 }
 
 TEST(RingVariablesTest, TheCatalogueOfAKeptStepOutlivesARunThatIsResumedWithOtherScalars) {
-  const Schema schema = Schema::x_only(100);
   std::vector<Scalar> scalars = {{.name = "a"}, {.name = "b"}};
-  const Catalogue first = catalogue_of(schema, scalars);
-  RingInMemory memory(RingShape::of(schema, first), 3);
-  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.begin_run(run_of(100), first);
-  commit_iterate(writer, 1, 100);
-  writer.store_results(std::vector<std::uint64_t>(first.words()));
+  VariablesRing made(Schema::x_only(100), scalars);
+  commit_iterate(made.writer, 1, 100);
+  made.writer.store_results(std::vector<std::uint64_t>(made.catalogue.words()));
   for (const char* unit : {"m", "s", "kg", "A", "K", "mol", "cd"}) {  // more units than the run table has entries
     scalars[1].unit = unit;
-    writer.begin_run(run_of(100), catalogue_of(schema, scalars));
+    made.writer.begin_run(run_with(made.schema), catalogue_of(made.schema, scalars));
   }
-  const RingView ring = memory.ring();
-  const KeptSlot kept = recover(ring).kept.back();
+  const RingView ring = made.memory.ring();
+  const KeptSlot kept = made.newest();
   SlotResults results;
   ASSERT_EQ(ring.results(kept.slot, kept.header, results), ResultsState::kRecorded);
   EXPECT_TRUE(ring.catalogue(kept.header.run_id, results.catalogue_hash).has_value());

@@ -3,10 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <string>
 #include <vector>
 
-#include "common/reductions/reduction_catalogue.hpp"
 #include "common/results/result_values.hpp"
 #include "common/ring/ring_check.hpp"
 #include "common/ring/ring_recovery.hpp"

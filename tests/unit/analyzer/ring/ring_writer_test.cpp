@@ -7,7 +7,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "common/ring/ring_recovery.hpp"

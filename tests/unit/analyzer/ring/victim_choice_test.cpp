@@ -20,6 +20,7 @@ namespace {
 using Slots = std::vector<std::uint32_t>;
 using Seqs = std::vector<std::uint64_t>;
 
+const Seqs kSeqs{14, 11, 12, 15, 13};
 constexpr std::uint64_t kAll = ~std::uint64_t{0};  // all commits are persisted, or none needs to be
 
 class VictimChoiceTest : public ::testing::Test {
@@ -39,14 +40,13 @@ class VictimChoiceTest : public ::testing::Test {
 };
 
 TEST_F(VictimChoiceTest, TheOldestSlotThatIsNotHeldGoes) {
-  const Seqs seqs{14, 11, 12, 15, 13};
-  EXPECT_EQ(choose(seqs), 1u);
+  EXPECT_EQ(choose(kSeqs), 1u);
   leases_.hold({1});
-  EXPECT_EQ(choose(seqs), 2u);
+  EXPECT_EQ(choose(kSeqs), 2u);
   leases_.hold({1, 2});
-  EXPECT_EQ(choose(seqs), 4u);
+  EXPECT_EQ(choose(kSeqs), 4u);
   leases_.hold({2});
-  EXPECT_EQ(choose(seqs), 1u);
+  EXPECT_EQ(choose(kSeqs), 1u);
   EXPECT_EQ(broken(), 0u);
 }
 
@@ -64,36 +64,34 @@ TEST_F(VictimChoiceTest, SlotsThatHoldNothingGoFirstInTheirOrder) {
 
 TEST_F(VictimChoiceTest, TheTwoNewestSlotsAreNeverTried) {
   leases_.hold({0, 1, 2, 3, 4});
-  choose({14, 11, 12, 15, 13});
+  choose(kSeqs);
   EXPECT_EQ(leases_.tried(), (Slots{1, 2, 4}));
 }
 
 TEST_F(VictimChoiceTest, IfAllThatCouldGoAreHeldTheOldestGoesAndItsLeaseIsBroken) {
   leases_.hold({1, 2, 4});
-  EXPECT_EQ(choose({14, 11, 12, 15, 13}), 1u);
+  EXPECT_EQ(choose(kSeqs), 1u);
   EXPECT_EQ(broken(), 1u);
   EXPECT_TRUE(leases_.taken().empty());
 }
 
 TEST_F(VictimChoiceTest, AGuardedSlotDoesNotGoEvenIfReadersHoldAllOthers) {
-  const Seqs seqs{14, 11, 12, 15, 13};
-  choose(seqs);
+  choose(kSeqs);
   choice_->guard(1);
-  EXPECT_EQ(choose(seqs), 2u);
-  EXPECT_EQ(choice_->oldest_that_may_go(seqs), 12u);
+  EXPECT_EQ(choose(kSeqs), 2u);
+  EXPECT_EQ(choice_->oldest_that_may_go(kSeqs), 12u);
   leases_.hold({0, 2, 3, 4});
-  EXPECT_EQ(choose(seqs), 2u);
+  EXPECT_EQ(choose(kSeqs), 2u);
   EXPECT_EQ(broken(), 1u);
   choice_->guard(std::nullopt);
-  EXPECT_EQ(choose(seqs), 1u);
+  EXPECT_EQ(choose(kSeqs), 1u);
 }
 
 TEST_F(VictimChoiceTest, GuardingTheSlotThatWasChosenAheadChoosesAgain) {
-  const Seqs seqs{14, 11, 12, 15, 13};
-  choose(seqs);
-  choice_->choose_ahead(seqs, kAll);
+  choose(kSeqs);
+  choice_->choose_ahead(kSeqs, kAll);
   choice_->guard(1);
-  EXPECT_EQ(choose(seqs), 2u);
+  EXPECT_EQ(choose(kSeqs), 2u);
 }
 
 TEST_F(VictimChoiceTest, BesideAGuardedSlotARingOfThreeWritesToTheOtherTwoInTurn) {
@@ -106,19 +104,18 @@ TEST_F(VictimChoiceTest, BesideAGuardedSlotARingOfThreeWritesToTheOtherTwoInTurn
 }
 
 TEST_F(VictimChoiceTest, ASlotThatIsCopiedOutGoesOnlyIfNoOtherMay) {
-  const Seqs seqs{14, 11, 12, 15, 13};
-  choose(seqs);
+  choose(kSeqs);
   choice_->hold(1);
-  EXPECT_EQ(choose(seqs), 2u);
+  EXPECT_EQ(choose(kSeqs), 2u);
   leases_.hold({2, 4});
-  EXPECT_EQ(choose(seqs), 1u);
+  EXPECT_EQ(choose(kSeqs), 1u);
   EXPECT_EQ(broken(), 0u) << "no reader had a lease of it";
   choice_->hold(1);  // the step that was written to the slot meanwhile
   choice_->let_go(1);
   leases_.hold({});
-  EXPECT_EQ(choose(seqs), 2u);
+  EXPECT_EQ(choose(kSeqs), 2u);
   choice_->let_go(1);
-  EXPECT_EQ(choose(seqs), 1u);
+  EXPECT_EQ(choose(kSeqs), 1u);
 }
 
 TEST_F(VictimChoiceTest, ARingOfThreeSlotsRespectsNoLease) {
@@ -191,69 +188,67 @@ TEST_F(VictimChoiceTest, WhatWasTakenIsGivenBackOnce) {
 }
 
 TEST_F(VictimChoiceTest, WhatIsDecidedAheadIsLockedAndStays) {
-  const Seqs seqs{14, 11, 12, 15, 13};
-  choose(seqs);
+  choose(kSeqs);
   leases_.hold({1});
-  choice_->choose_ahead(seqs, kAll);
+  choice_->choose_ahead(kSeqs, kAll);
   EXPECT_EQ(leases_.taken(), (std::set<std::uint32_t>{2}));
   leases_.hold({});
   leases_.tried();
-  EXPECT_EQ(choose(seqs), 2u);
+  EXPECT_EQ(choose(kSeqs), 2u);
   EXPECT_TRUE(leases_.tried().empty()) << "no call when the step comes";
-  EXPECT_EQ(choose(seqs), 1u) << "it was decided for one step";
+  EXPECT_EQ(choose(kSeqs), 1u) << "it was decided for one step";
 }
 
 TEST_F(VictimChoiceTest, NoLeaseIsBrokenAhead) {
-  const Seqs seqs{14, 11, 12, 15, 13};
-  choose(seqs);
+  choose(kSeqs);
   leases_.hold({1, 2, 4});
-  choice_->choose_ahead(seqs, kAll);
+  choice_->choose_ahead(kSeqs, kAll);
   EXPECT_EQ(broken(), 0u);
   leases_.hold({1, 4});
-  EXPECT_EQ(choose(seqs), 2u) << "its reader was done in time";
-  choice_->choose_ahead(seqs, 11);
+  EXPECT_EQ(choose(kSeqs), 2u) << "its reader was done in time";
+  choice_->choose_ahead(kSeqs, 11);
   EXPECT_TRUE(leases_.taken().empty()) << "nothing may go before the disk has a newer step";
 }
 
 TEST_F(VictimChoiceTest, GivingBackForgetsWhatWasDecidedAhead) {
-  const Seqs seqs{14, 11, 12, 15, 13};
-  choose(seqs);
-  choice_->choose_ahead(seqs, kAll);
+  choose(kSeqs);
+  choice_->choose_ahead(kSeqs, kAll);
   choice_->give_back();
   EXPECT_TRUE(leases_.taken().empty());
   leases_.hold({1});
-  EXPECT_EQ(choose(seqs), 2u);
+  EXPECT_EQ(choose(kSeqs), 2u);
 }
 
-TEST(RingLeasesTest, AStepMakesTwoLockCallsAndNoneBetweenItsArrivalAndItsCommit) {
+struct LeasedRing : XOnlyRing {
+  explicit LeasedRing(std::uint32_t slots) : XOnlyRing(100, slots) { writer.respect(leases); }
   HeldSlots leases;
-  XOnlyRing ring(100, 5);
-  ring.writer.respect(leases);
+};
+
+TEST(RingLeasesTest, AStepMakesTwoLockCallsAndNoneBetweenItsArrivalAndItsCommit) {
+  LeasedRing ring(5);
   for (std::uint64_t k = 1; k <= 12; ++k) {
     const auto victim = static_cast<std::uint32_t>((k - 1) % 5);
     ASSERT_EQ(ring.writer.begin(), CommitStatus::kOk);
-    EXPECT_EQ(leases.taken(), std::set<std::uint32_t>{victim});
-    EXPECT_EQ(leases.tried(), k == 1 ? Slots{victim} : Slots{}) << "only the first step was not chosen ahead";
+    EXPECT_EQ(ring.leases.taken(), std::set<std::uint32_t>{victim});
+    EXPECT_EQ(ring.leases.tried(), k == 1 ? Slots{victim} : Slots{}) << "only the first step was not chosen ahead";
     ring.writer.copy(iterate(k, 100).data(), step_of(k));
     ASSERT_EQ(ring.writer.commit(), CommitStatus::kOk);
-    EXPECT_EQ(leases.given_back(), 0u);
+    EXPECT_EQ(ring.leases.given_back(), 0u);
     ring.writer.end_lease();
-    EXPECT_EQ(leases.given_back(), 1u);
-    EXPECT_TRUE(leases.taken().empty());
+    EXPECT_EQ(ring.leases.given_back(), 1u);
+    EXPECT_TRUE(ring.leases.taken().empty());
     store_reductions(ring.writer, Reductions{});
-    EXPECT_TRUE(leases.tried().empty());
+    EXPECT_TRUE(ring.leases.tried().empty());
     ring.writer.choose_next();
-    EXPECT_EQ(leases.tried(), Slots{static_cast<std::uint32_t>(k % 5)});
+    EXPECT_EQ(ring.leases.tried(), Slots{static_cast<std::uint32_t>(k % 5)});
   }
   EXPECT_EQ(ring.writer.leases_broken(), 0u);
 }
 
 TEST(RingLeasesTest, AHeldSlotStaysAndTheOthersTakeTurns) {
-  HeldSlots leases;
-  XOnlyRing ring(100, 5);
-  ring.writer.respect(leases);
+  LeasedRing ring(5);
   ring.commit_to(5);
-  leases.hold({1, 2});  // iterations 2 and 3
+  ring.leases.hold({1, 2});  // iterations 2 and 3
   for (std::uint64_t k = 6; k <= 30; ++k) {
     commit_iterate(ring.writer, k, 100);
     EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{2, 3, k - 2, k - 1, k}));
@@ -263,11 +258,11 @@ TEST(RingLeasesTest, AHeldSlotStaysAndTheOthersTakeTurns) {
 
   // The next owner continues after the gap, and finds the same newest step.
   RingWriter next = ring.next_writer();
-  next.respect(leases);
+  next.respect(ring.leases);
   EXPECT_EQ(begin_x_only(next, run_of(100))->header.iteration, 30u);
   commit_iterate(next, 31, 100);
   EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{2, 3, 29, 30, 31}));
-  leases.hold({});
+  ring.leases.hold({});
   commit_iterate(next, 32, 100);
   commit_iterate(next, 33, 100);
   EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{29, 30, 31, 32, 33}));
@@ -275,24 +270,20 @@ TEST(RingLeasesTest, AHeldSlotStaysAndTheOthersTakeTurns) {
 }
 
 TEST(RingLeasesTest, AnotherRunDoesNotBeginInASlotThatWasChosenForTheOneBefore) {
-  HeldSlots leases;
-  XOnlyRing ring(100, 4);
-  ring.writer.respect(leases);
+  LeasedRing ring(4);
   ring.commit_to(3);
   ring.writer.choose_next();  // slot 3, which is empty
   ring.writer.clear();
-  EXPECT_TRUE(leases.taken().empty());
+  EXPECT_TRUE(ring.leases.taken().empty());
   begin_x_only(ring.writer, run_of(100, 50));
   commit_iterate(ring.writer, 1, 100);
   EXPECT_EQ(recover(ring.memory.ring()).kept.at(0).slot, 0u);
 }
 
 TEST(RingLeasesTest, ClearingDoesNotRespectLeases) {
-  HeldSlots leases;
-  XOnlyRing ring(100, 4);
-  ring.writer.respect(leases);
+  LeasedRing ring(4);
   ring.commit_to(4);
-  leases.hold({0, 1, 2, 3});
+  ring.leases.hold({0, 1, 2, 3});
   ring.writer.clear();
   EXPECT_TRUE(recover(ring.memory.ring()).kept.empty());
   begin_x_only(ring.writer, run_of(100, 50));
@@ -302,13 +293,11 @@ TEST(RingLeasesTest, ClearingDoesNotRespectLeases) {
 }
 
 TEST(RingLeasesTest, AnUnfinishedStepGivesItsLeaseBackWhenTheRunEnds) {
-  HeldSlots leases;
-  XOnlyRing ring(100, 4);
-  ring.writer.respect(leases);
+  LeasedRing ring(4);
   ASSERT_EQ(ring.writer.begin(), CommitStatus::kOk);
-  EXPECT_EQ(leases.taken().size(), 1u);
+  EXPECT_EQ(ring.leases.taken().size(), 1u);
   EXPECT_EQ(ring.writer.finish(), 0);
-  EXPECT_TRUE(leases.taken().empty());
+  EXPECT_TRUE(ring.leases.taken().empty());
 }
 
 }  // namespace

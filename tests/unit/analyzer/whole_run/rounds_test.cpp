@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,7 +12,6 @@
 #include <vector>
 
 #include "common/journal/journal_reader.hpp"
-#include "common/platform/clock.hpp"
 #include "common/ranks/node_address.hpp"
 #include "common/records/record_message.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
@@ -248,6 +246,7 @@ class RoundsTest : public ::testing::Test {
   struct Found {
     std::uint64_t steps = 0;
     std::uint64_t missing = 0;
+    bool operator==(const Found&) const = default;
   };
   /// Checks that each of `end_step` steps was recorded once, or recorded once as missing.
   Found expect_all_accounted_for(std::uint64_t end_step) {
@@ -283,9 +282,7 @@ TEST_F(RoundsTest, TheResultsOfTheWholeAreThoseOfOneProcess) {
   make({0, 1500, 1600, 5000});
   add_on_all(0, 20);
   finish();
-  const Found found = expect_all_accounted_for(20);
-  EXPECT_EQ(found.steps, 20u);
-  EXPECT_EQ(found.missing, 0u);
+  EXPECT_EQ(expect_all_accounted_for(20), (Found{20, 0}));
 }
 
 TEST_F(RoundsTest, PartsThatAreBoxesHaveTheExactSumsOfAllEntries) {
@@ -319,9 +316,7 @@ TEST_F(RoundsTest, ASuccessorThatAddsItsStepsAgainLosesNone) {
   begin(1, 0);
   for (std::uint64_t step = 0; step < 7; ++step) nodes_[1]->add(step);
   finish();
-  const Found found = expect_all_accounted_for(7);
-  EXPECT_EQ(found.steps, 7u);
-  EXPECT_EQ(found.missing, 0u);
+  EXPECT_EQ(expect_all_accounted_for(7), (Found{7, 0}));
 }
 
 TEST_F(RoundsTest, ASuccessorOfTheCollectorRecordsWhatIsNotInTheJournal) {
@@ -341,9 +336,7 @@ TEST_F(RoundsTest, ASuccessorOfTheCollectorRecordsWhatIsNotInTheJournal) {
   for (std::uint64_t step = next; step < 6; ++step) nodes_[0]->add(step);
   for (std::uint64_t step = 3; step < 6; ++step) nodes_[1]->add(step);
   finish();
-  const Found found = expect_all_accounted_for(6);
-  EXPECT_EQ(found.steps, 6u);
-  EXPECT_EQ(found.missing, 0u);
+  EXPECT_EQ(expect_all_accounted_for(6), (Found{6, 0}));
 }
 
 TEST_F(RoundsTest, NobodyWaitsForANodeThatIsGone) {
@@ -352,8 +345,7 @@ TEST_F(RoundsTest, NobodyWaitsForANodeThatIsGone) {
   for (std::uint64_t step = 0; step < 2 * PartStore::kMost; ++step) nodes_[0]->add(step);
   nodes_.pop_back();
   finish(50'000'000);
-  const Found found = expect_all_accounted_for(2 * PartStore::kMost);
-  EXPECT_EQ(found.steps, 0u);
+  EXPECT_EQ(expect_all_accounted_for(2 * PartStore::kMost).steps, 0u);
 }
 
 TEST_F(RoundsTest, WhoHasAnotherKeyIsNotLetIn) {

@@ -10,15 +10,14 @@
 #include "common/platform/error.hpp"
 #include "tests/unit/failure_line.hpp"
 #include "tests/unit/temporary_folder.hpp"
+#include "tests/unit/wire_text.hpp"
 
 namespace ringside {
 namespace {
 
 std::vector<wire::AnalysisResults> some_results(double value) {
-  wire::AnalysisResults results;
-  results.set_run_id("0123456789abcdef");
-  results.set_commit_seq(1);
-  results.add_name("analysis.energy");
+  auto results = testing::wire_message<wire::AnalysisResults>(
+      R"(run_id: "0123456789abcdef" commit_seq: 1 name: "analysis.energy")");
   results.add_value(value);
   return {results};
 }

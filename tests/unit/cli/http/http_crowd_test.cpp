@@ -20,6 +20,7 @@
 #include "cli/http/http_server.hpp"
 #include "cli/http/run_site.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "tests/unit/free_ports.hpp"
 #include "tests/watch/made_run.hpp"
 
 namespace ringside {
@@ -36,15 +37,7 @@ class HttpCrowdTest : public ::testing::Test {
     server_->start();
   }
 
-  UniqueFd connect() const {
-    UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    to.sin_port = htons(static_cast<std::uint16_t>(server_->port()));
-    EXPECT_EQ(::connect(fd.get(), reinterpret_cast<sockaddr*>(&to), sizeof to), 0) << errno;
-    return fd;
-  }
+  UniqueFd connect() const { return testing::connected(server_->port()); }
 
   UniqueFd connect_and_send(const std::string& bytes) const {
     UniqueFd fd = connect();
@@ -153,11 +146,7 @@ TEST_F(HttpCrowdTest, WithoutADescriptorAnIdleConnectionGivesUpItsOwn) {
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
   std::vector<UniqueFd> taken;
   for (UniqueFd fd(dup(0)); fd.valid(); fd.reset(dup(0))) taken.push_back(std::move(fd));
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  to.sin_port = htons(static_cast<std::uint16_t>(server_->port()));
-  EXPECT_EQ(::connect(asking.get(), reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+  EXPECT_TRUE(testing::connect_to(asking.get(), server_->port()));
   const std::string request = kRequest;
   EXPECT_EQ(send(asking.get(), request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
   EXPECT_EQ(first_line(asking), "HTTP/1.1 200 OK");

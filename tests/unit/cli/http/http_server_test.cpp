@@ -19,6 +19,7 @@
 #include "common/platform/unique_fd.hpp"
 #include "tests/unit/expect_text.hpp"
 #include "tests/unit/failure_line.hpp"
+#include "tests/unit/free_ports.hpp"
 #include "tests/unit/temporary_folder.hpp"
 #include "tests/watch/made_run.hpp"
 
@@ -53,15 +54,7 @@ class HttpServerTest : public ::testing::Test {
     server_->start();
   }
 
-  UniqueFd connect() const {
-    UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    to.sin_port = htons(static_cast<std::uint16_t>(server_->port()));
-    EXPECT_EQ(::connect(fd.get(), reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
-    return fd;
-  }
+  UniqueFd connect() const { return testing::connected(server_->port()); }
 
   /// Sends these bytes, and returns what is received until the connection ends.
   Answer send_raw(const std::string& bytes) const {
@@ -362,11 +355,7 @@ TEST_F(HttpServerTest, TheAddressThatIsListenedAtIsANameOfOurs) {
   HttpServer other(std::make_shared<RunSite>(watched_), {"127.0.0.2", 0}, std::nullopt);
   other.start();
   const UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
-  to.sin_port = htons(static_cast<std::uint16_t>(other.port()));
-  ASSERT_EQ(::connect(fd.get(), reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+  ASSERT_TRUE(testing::connect_to(fd.get(), other.port(), INADDR_LOOPBACK + 1));
   const std::string request =
       "GET /api/status HTTP/1.1\r\nHost: 127.0.0.2:" + std::to_string(other.port()) + "\r\n\r\n";
   ASSERT_EQ(send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));

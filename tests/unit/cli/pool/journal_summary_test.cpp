@@ -60,12 +60,6 @@ class JournalSummaryTest : public JournalFixture {
     return values;
   }
 
-  static void append(Journal& journal, wire::Record& record) {
-    record.set_seq(journal.newest_seq() + 1);
-    const std::string bytes = record.SerializeAsString();
-    ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
-  }
-
   /// Writes the journal. The description of the run comes last, as in a log whose beginning is lost.
   void write_journal() const {
     Journal journal = open();

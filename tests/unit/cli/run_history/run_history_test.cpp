@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "cli/run_history/history_json.hpp"
+#include "tests/unit/wire_text.hpp"
 #include "tests/watch/made_run.hpp"
 
 namespace ringside {
@@ -23,6 +24,13 @@ RunHistory history_of(const std::vector<wire::Record>& records) {
   RunHistory history;
   for (const wire::Record& record : records) history.add(record);
   return history;
+}
+
+/// The status of an analyzer that serves the run which this record begins.
+wire::Status status_of(const wire::Record& started) {
+  wire::Status status;
+  *status.mutable_run() = started.run_started();
+  return status;
 }
 
 class RunHistoryTest : public ::testing::Test {
@@ -206,19 +214,16 @@ TEST_F(RunHistoryTest, ARunWhoseBeginningIsNoLongerKeptSaysSo) {
   RunHistory history = history_of({made_.step()});
   EXPECT_EQ(history.run()->steps_before, 20u);
   EXPECT_FALSE(history.run()->started);
-  wire::Status status;
-  *status.mutable_run() = MadeRun().started().run_started();
-  history.add(status);
+  history.add(status_of(MadeRun().started()));
   EXPECT_EQ(history.run()->started->solver(), "pagerank");
 }
 
 TEST_F(RunHistoryTest, WhatIsPersistedBetweenStepsIsTakenFromTheStatus) {
   RunHistory history = history_of({made_.started(), made_.step(), made_.step(), made_.step()});
   EXPECT_EQ(history.run()->steps_persisted, 1u);
-  wire::Status status;
+  wire::Status status = status_of(MadeRun().started());
   status.set_attached(true);
   status.set_steps_persisted(3);
-  *status.mutable_run() = MadeRun().started().run_started();
   history.add(status);
   EXPECT_EQ(history.run()->steps_persisted, 3u);
 }
@@ -253,9 +258,7 @@ TEST_F(RunHistoryTest, WithoutADescriptionValuesHaveNumbersUntilTheStatusNamesTh
   EXPECT_EQ(history.run()->last_results.name(1), "#1");
   EXPECT_TRUE(describe(history)["last"]["residual_l1"].is_null());
   EXPECT_EQ(value_of(history.run()->series.newest(1).front(), "#1"), 1001);
-  wire::Status status;
-  *status.mutable_run() = made_.started().run_started();
-  history.add(status);
+  history.add(status_of(made_.started()));
   history.add(made_.step());
   EXPECT_EQ(history.run()->last_results.name(1), "u.mean");
 }
@@ -363,10 +366,8 @@ TEST_F(HistoryJsonTest, ResultsOfAnAnalysisComeFromTheRecordAskedForOn) {
 
 TEST_F(HistoryJsonTest, MarksAndFailedPlugInsAreDescribed) {
   wire::Record started = made_.started();
-  wire::PlugIn& plug_in = *started.mutable_run_started()->add_plug_ins();
-  plug_in.set_name("l3");
-  plug_in.set_deaths(2);
-  plug_in.set_left_out(true);
+  *started.mutable_run_started()->add_plug_ins() =
+      testing::wire_message<wire::PlugIn>("name: 'l3' deaths: 2 left_out: true");
   const RunHistory history = history_of({started, made_.step(), made_.mark("trigger", "hot", "x.max > 3", {"freeze"})});
   const auto described = describe(history);
   EXPECT_EQ(described["marks"]["count"], 1);

@@ -25,6 +25,8 @@ void expect(const ProgramRunEnd& run, ExitCode code, const std::string& line) {
   EXPECT_EQ(verdict.line, line);
 }
 
+const std::string kResumable = "; 17 steps are committed; ringside run --resume continues";
+
 TEST(ProgramEndTest, ARunThatDetachedAndEndedWithZeroIsDone) {
   ProgramRunEnd run = attached("detached", {.status = 0});
   run.attachment.outcome = "finished";
@@ -59,24 +61,19 @@ TEST(ProgramEndTest, ANumberOfStepsThatCannotBeReadIsCalledUnknown) {
 
 TEST(ProgramEndTest, TheDeathOfTheProcessThatPublishesNamesItsSignalWhereItIsKnown) {
   expect(attached("producer_lost", {.signal = 11}), ExitCode::kPeerLost,
-         "./solver: process 4711 died of signal 11 (Segmentation fault) after iteration 17; 17 steps are committed; "
-         "ringside run --resume continues");
+         "./solver: process 4711 died of signal 11 (Segmentation fault) after iteration 17" + kResumable);
   ProgramRunEnd below = attached("producer_lost", {.status = 139});  // the status of a launcher
   below.publisher_end = {};
-  expect(below, ExitCode::kPeerLost,
-         "./solver: process 4711 ended after iteration 17; 17 steps are committed; ringside run --resume continues");
+  expect(below, ExitCode::kPeerLost, "./solver: process 4711 ended after iteration 17" + kResumable);
   below.publisher_lives = true;
-  expect(below, ExitCode::kPeerLost,
-         "./solver: process 4711 left after iteration 17 without detaching; 17 steps are committed; ringside run "
-         "--resume continues");
+  expect(below, ExitCode::kPeerLost, "./solver: process 4711 left after iteration 17 without detaching" + kResumable);
 }
 
 TEST(ProgramEndTest, AProgramThatDiedWhileTheAnalyzerStoppedWasLost) {
   // The analyzer was asked to stop because PROGRAM had ended. The analyzer noticed this request before it noticed the
   // end of PROGRAM.
   expect(attached("stopped", {.status = 1}), ExitCode::kPeerLost,
-         "./solver: process 4711 ended with status 1 after iteration 17 without detaching; 17 steps are committed; "
-         "ringside run --resume continues");
+         "./solver: process 4711 ended with status 1 after iteration 17 without detaching" + kResumable);
 }
 
 TEST(ProgramEndTest, ResumingIsOnlyRecommendedIfThereIsSomethingToContinueFrom) {
@@ -94,25 +91,19 @@ TEST(ProgramEndTest, AFailureAfterTheDetachIsAFailureThoughEverythingIsCommitted
 TEST(ProgramEndTest, AProgramThatHasNotReachedItsEndIsNotDoneThoughItEndedWithZero) {
   ProgramRunEnd run = attached("detached", {.status = 0});
   run.attachment.outcome = "interrupted";
-  expect(run, ExitCode::kPeerLost,
-         "./solver stopped after iteration 17, before it was finished, and ringside did not ask it to stop; 17 steps "
-         "are committed; "
-         "ringside run --resume continues");
+  expect(
+      run, ExitCode::kPeerLost,
+      "./solver stopped after iteration 17, before it was finished, and ringside did not ask it to stop" + kResumable);
   run.interrupted = true;
   expect(run, ExitCode::kInterrupted, "");
   run.interrupted = false;
   run.announced = 10;
   expect(run, ExitCode::kInterrupted,
-         "./solver stopped after iteration 17, after signal 10 (User defined signal 1); 17 steps are committed; ringside run "
-         "--resume continues");
+         "./solver stopped after iteration 17, after signal 10 (User defined signal 1)" + kResumable);
   run.attachment.outcome = "failed";
-  expect(
-      run, ExitCode::kPeerLost,
-      "./solver reported that it failed after iteration 17; 17 steps are committed; ringside run --resume continues");
+  expect(run, ExitCode::kPeerLost, "./solver reported that it failed after iteration 17" + kResumable);
   run.attachment.outcome = "diverged";
-  expect(
-      run, ExitCode::kUsage,
-      "./solver reported that it diverged after iteration 17; 17 steps are committed; ringside run --resume continues");
+  expect(run, ExitCode::kUsage, "./solver reported that it diverged after iteration 17" + kResumable);
 }
 
 TEST(ProgramEndTest, HowAnAttendedProgramEndsIsItsOwnBusiness) {
@@ -143,8 +134,7 @@ TEST(ProgramEndTest, AnInterruptionIsNoFailureOfAProgramThatDetached) {
   run = attached("producer_lost", {.signal = 2});
   run.interrupted = true;
   expect(run, ExitCode::kInterrupted,
-         "./solver: process 4711 died of signal 2 (Interrupt) after iteration 17; 17 steps are committed; ringside run "
-         "--resume continues");
+         "./solver: process 4711 died of signal 2 (Interrupt) after iteration 17" + kResumable);
 }
 
 TEST(ProgramEndTest, ALostPoolTakesPrecedenceOverEverything) {
@@ -184,8 +174,7 @@ TEST(ProgramEndTest, TheReminderComesOnceAfterAMinute) {
   EXPECT_EQ(reminder.due(65 * kSecond - 1, "./solver", 4711, "/s"), std::nullopt);
   EXPECT_EQ(reminder.due(65 * kSecond, "./solver", 4711, "/s"),
             "./solver (process 4711) has not attached for 60 s; expected ringside_writer_attach with "
-            "RINGSIDE_SOCKET=/s; still "
-            "waiting");
+            "RINGSIDE_SOCKET=/s; still waiting");
   EXPECT_EQ(reminder.due(66 * kSecond, "./solver", 4711, "/s"), std::nullopt);
 }
 

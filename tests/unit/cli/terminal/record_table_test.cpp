@@ -10,6 +10,7 @@
 
 #include "common/telemetry/wire_json.hpp"
 #include "tests/unit/expect_text.hpp"
+#include "tests/unit/wire_text.hpp"
 #include "tests/watch/made_run.hpp"
 
 namespace ringside {
@@ -206,14 +207,9 @@ TEST(RecordTable, APlugInThatFailedIsNamed) {
   testing::MadeRun made;
   wire::Record record = made.started();
   wire::RunStarted& run = *record.mutable_run_started();
-  run.add_plug_ins()->set_name("good");
-  wire::PlugIn& once = *run.add_plug_ins();
-  once.set_name("l3");
-  once.set_deaths(1);
-  wire::PlugIn& out = *run.add_plug_ins();
-  out.set_name("l4");
-  out.set_deaths(2);
-  out.set_left_out(true);
+  for (const char* plug_in : {"name: 'good'", "name: 'l3' deaths: 1", "name: 'l4' deaths: 2 left_out: true"}) {
+    *run.add_plug_ins() = testing::wire_message<wire::PlugIn>(plug_in);
+  }
   const std::string text = RecordTable({}).lines({&record, 1});
   EXPECT_EQ(lines_in(text), 3u) << text;
   expect_has(text, {"plug-in l3 has ended the analyzer once\n",

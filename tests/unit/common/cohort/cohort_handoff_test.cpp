@@ -118,7 +118,7 @@ class SecondMember {
 class CohortHandoffTest : public HandoffFixture {
  protected:
   HandoffOptions shared_by(StepSharing& sharing) {
-    HandoffOptions chosen = options();
+    HandoffOptions chosen = options_;
     chosen.buffers = kBuffers;
     chosen.sharing = &sharing;
     return chosen;
@@ -161,13 +161,6 @@ class CohortHandoffTest : public HandoffFixture {
     });
   }
 
-  static void take_leave(HandoffReader& reader) {
-    PublishedStep step;
-    EXPECT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kDetached);
-    EXPECT_EQ(reader.outcome(), Outcome::kFinished);
-    reader.farewell(ExitCode::kDone, "");
-  }
-
   std::optional<Cohort> cohort_;
   int payload_fd_ = -1;
 };
@@ -179,7 +172,7 @@ TEST_F(CohortHandoffTest, EachStepArrivesWhole) {
   Attached ends = attach_team(listener, second);
   std::thread first = first_member(*ends.writer, second, kSteps);
   for (std::uint64_t step = 0; step < kSteps; ++step) take_whole(*ends.reader, step);
-  take_leave(*ends.reader);
+  answer_goodbye(*ends.reader);
   first.join();
   EXPECT_FALSE(cohort_->has_failed());
 }
@@ -199,7 +192,7 @@ TEST_F(CohortHandoffTest, ASuccessorOfAnAnalyzerThatDiedContinuesWithAllMembers)
     ends.reader->accept();
   }
   while (step < kSteps) take_whole(*ends.reader, step++);
-  take_leave(*ends.reader);
+  answer_goodbye(*ends.reader);
   first.join();
   EXPECT_FALSE(cohort_->has_failed());
 }

@@ -11,8 +11,6 @@
 #include <cstdint>
 #include <memory>
 #include <new>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "common/cohort/cohort.hpp"

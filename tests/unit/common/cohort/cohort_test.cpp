@@ -3,7 +3,6 @@
 // the end of one member affects the others (docs/publish/mpi.md, "Ranks of a node share the buffers").
 #include "common/cohort/cohort.hpp"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>

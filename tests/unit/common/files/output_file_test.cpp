@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <iterator>
 
 #include "tests/unit/as_nobody.hpp"

@@ -115,8 +115,7 @@ TEST_F(OutputGuardTest, TheNameOfAPoolsJournalIsRefusedBeforeThereIsOneAndWhereI
 }
 
 TEST_F(OutputGuardTest, ANameThatOnlyEndsAsAJournalsIsAllowed) {
-  const std::string output = folder_.file("notes.journal-0");
-  EXPECT_NO_THROW(OutputFile(output, "--output").finish());
+  expect_allowed(folder_.file("notes.journal-0"));
 }
 
 TEST_F(OutputGuardTest, WhatTheCommandReadsIsNeverReplaced) {

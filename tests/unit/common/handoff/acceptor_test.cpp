@@ -9,7 +9,6 @@
 #include <sys/un.h>
 
 #include <atomic>
-#include <filesystem>
 #include <thread>
 #include <vector>
 
@@ -85,7 +84,7 @@ TEST_F(AcceptorTest, AProducerAttachesWhile200HalfOpenConnectionsAreHeld) {
   std::vector<UniqueFd> half_open;
   for (int i = 0; i < 200; ++i) half_open.push_back(connect_silently());
   {
-    const HandoffWriter writer(options(), description(), x_only(), residuals());
+    const HandoffWriter writer(options_, description(), x_only(), residuals());
     attached.store(true);
   }
   analyzer.join();

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/failure_line.hpp"
 
 namespace ringside {
@@ -129,6 +130,11 @@ std::string refusal(const std::function<void(Parts)>& change, std::size_t descri
   return failure_line([&] { AttachRequest::decode(message, descriptors); });
 }
 
+/// What the line says after "attach request: ".
+std::string fault(const std::function<void(Parts)>& change) {
+  return between("attach request: ", refusal(change), "");
+}
+
 TEST(AttachRequestTest, AnUnchangedRequestIsAccepted) {
   EXPECT_EQ(refusal([](Parts) {}), "");
 }
@@ -172,12 +178,10 @@ TEST(AttachRequestTest, TheIterationToContinueFromComesBackAndBelongsToAResumedR
 }
 
 TEST(AttachRequestTest, NumbersOfVariablesAndScalarsAreLimited) {
-  EXPECT_EQ(refusal([](Parts p) { p.head.variables = 0; }), "attach request: found 0 variables, expected 1 to 256");
-  EXPECT_EQ(refusal([](Parts p) { p.head.variables = 10'000; }),
-            "attach request: found 10000 variables, expected 1 to 256");
-  EXPECT_EQ(refusal([](Parts p) { p.head.variables = ~0u; }),
-            "attach request: found 4294967295 variables, expected 1 to 256");
-  EXPECT_EQ(refusal([](Parts p) { p.head.scalars = 70; }), "attach request: found 70 scalars, expected at most 64");
+  EXPECT_EQ(fault([](Parts p) { p.head.variables = 0; }), "found 0 variables, expected 1 to 256");
+  EXPECT_EQ(fault([](Parts p) { p.head.variables = 10'000; }), "found 10000 variables, expected 1 to 256");
+  EXPECT_EQ(fault([](Parts p) { p.head.variables = ~0u; }), "found 4294967295 variables, expected 1 to 256");
+  EXPECT_EQ(fault([](Parts p) { p.head.scalars = 70; }), "found 70 scalars, expected at most 64");
   EXPECT_EQ(refusal([](Parts p) { p.head.variables = 256; }),
             "attach request of 2688 bytes with 256 variables and 2 scalars, expected 45360");
 }
@@ -198,34 +202,29 @@ TEST(AttachRequestTest, EveryOtherLengthIsRefused) {
 
 TEST(AttachRequestTest, WrongVariablesAndPaddingThatIsNotZeroAreRefused) {
   // SchemaTest and SchemaLayoutTest test all other faults of a variable.
-  EXPECT_EQ(refusal([](Parts p) { p.variables[1].name[0] = 0; }),
-            std::string("attach request: variable 1 has no name; ") + kNameRule);
-  EXPECT_EQ(refusal([](Parts p) { p.variables[0].dims = 9; }),
-            "attach request: variable 0: 9 dimensions; expected 0 to 8");
-  EXPECT_EQ(refusal([](Parts p) { p.variables[1].name[5] = 'a'; }),
-            "attach request: variable 1: bytes after its name are not 0");
-  EXPECT_EQ(refusal([](Parts p) { p.scalars[0].name[10] = 'a'; }),
-            "attach request: scalar 'rho': bytes after its texts are not 0");
+  EXPECT_EQ(fault([](Parts p) { p.variables[1].name[0] = 0; }), std::string("variable 1 has no name; ") + kNameRule);
+  EXPECT_EQ(fault([](Parts p) { p.variables[0].dims = 9; }), "variable 0: 9 dimensions; expected 0 to 8");
+  EXPECT_EQ(fault([](Parts p) { p.variables[1].name[5] = 'a'; }), "variable 1: bytes after its name are not 0");
+  EXPECT_EQ(fault([](Parts p) { p.scalars[0].name[10] = 'a'; }), "scalar 'rho': bytes after its texts are not 0");
   EXPECT_NE(refusal([](Parts p) { p.scalars[1].reserved[3] = 1; }), "");
 }
 
 TEST(AttachRequestTest, WrongScalarsAreRefused) {
-  EXPECT_EQ(refusal([](Parts p) { p.scalars[1].name[0] = 0; }),
-            std::string("attach request: scalar 1 has no name; ") + kNameRule);
-  EXPECT_EQ(refusal([](Parts p) { p.scalars[0].name[2] = '\n'; }),
-            std::string("attach request: scalar 0: the name 'rh\\n' has '\\n' at byte 2; ") + kNameRule);
-  EXPECT_EQ(refusal([](Parts p) { assign(p.scalars[1].name, "rho"); }),
-            "attach request: two results are named 'solver.rho'; expected each name once");
-  EXPECT_EQ(refusal([](Parts p) { p.scalars[0].type = ValueType::kI128; }),
-            "attach request: scalar 'rho': type 3; expected 1 (f64) or 2 (i64)");
+  EXPECT_EQ(fault([](Parts p) { p.scalars[1].name[0] = 0; }), std::string("scalar 1 has no name; ") + kNameRule);
+  EXPECT_EQ(fault([](Parts p) { p.scalars[0].name[2] = '\n'; }),
+            std::string("scalar 0: the name 'rh\\n' has '\\n' at byte 2; ") + kNameRule);
+  EXPECT_EQ(fault([](Parts p) { assign(p.scalars[1].name, "rho"); }),
+            "two results are named 'solver.rho'; expected each name once");
+  EXPECT_EQ(fault([](Parts p) { p.scalars[0].type = ValueType::kI128; }),
+            "scalar 'rho': type 3; expected 1 (f64) or 2 (i64)");
   EXPECT_EQ(refusal([](Parts p) { p.scalars[0].type = ValueType{9}; }),
             "attach request: scalar 'rho': type 9; expected 1 (f64) or 2 (i64)");
-  EXPECT_EQ(refusal([](Parts p) { p.scalars[0].count = 2; }), "attach request: scalar 'rho': count 2; expected 1");
-  EXPECT_EQ(refusal([](Parts p) {
+  EXPECT_EQ(fault([](Parts p) { p.scalars[0].count = 2; }), "scalar 'rho': count 2; expected 1");
+  EXPECT_EQ(fault([](Parts p) {
               p.scalars[0].name[1] = '\n';
               p.scalars[0].source = ResultSource::kReduction;
             }),
-            "attach request: 'r\\no' has source 1, expected 2 (scalar)");
+            "'r\\no' has source 1, expected 2 (scalar)");
 }
 
 TEST(AttachRequestTest, ARunDescriptionOfOtherVariablesIsRefused) {
@@ -233,8 +232,8 @@ TEST(AttachRequestTest, ARunDescriptionOfOtherVariablesIsRefused) {
       "attach request: the run's description has other variables than x f64[100], p f64[100] state";
   EXPECT_EQ(refusal([](Parts p) { p.head.run.schema_id.low ^= 1; }), line);
   EXPECT_EQ(refusal([](Parts p) { p.head.run.entries = 99; }), line);
-  EXPECT_EQ(refusal([](Parts p) { assign(p.variables[0].unit, "m"); }),
-            "attach request: the run's description has other variables than x f64[100] m, p f64[100] state");
+  EXPECT_EQ(fault([](Parts p) { assign(p.variables[0].unit, "m"); }),
+            "the run's description has other variables than x f64[100] m, p f64[100] state");
 }
 
 TEST(AttachRequestTest, TextsOfTheRunEndWithinTheirFields) {

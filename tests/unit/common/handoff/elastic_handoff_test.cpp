@@ -16,12 +16,11 @@ using namespace testing;
 class ElasticHandoffTest : public HandoffTest {
  protected:
   Attached attach_elastic() {
-    HandoffOptions elastic = options();
-    elastic.elastic = true;
-    elastic.cores = {1, 5};
+    options_.elastic = true;
+    options_.cores = {1, 5};
     Attached ends;
     ends.listener = std::make_unique<Listener>(socket_path_);
-    std::thread producer([&] { ends.writer.emplace(elastic, description(), x_only(), residuals()); });
+    std::thread producer([&] { ends.writer.emplace(options_, description(), x_only(), residuals()); });
     ends.reader.emplace(accept_reader(*ends.listener));
     EXPECT_TRUE(ends.reader->elastic());
     EXPECT_EQ(ends.reader->producer_cores().cpus(), (std::vector<int>{1, 5})) << "known before it is accepted";
@@ -108,7 +107,7 @@ TEST_P(ElasticHandoffTest, AnotherAnalyzerLendsItsOwnCoresAndForgetsGuestsOfTheO
 }
 
 TEST_P(ElasticHandoffTest, WithoutElasticNothingIsEverLent) {
-  Attached ends = attach(options());
+  Attached ends = attach(options_);
   EXPECT_FALSE(ends.reader->elastic());
   EXPECT_TRUE(ends.reader->producer_cores().cpus().empty());
   const std::uint32_t bell = analyzer_cores(*ends.writer).bell();

@@ -33,6 +33,15 @@ std::string place(const HandoffChoices& chosen = {}) {
   return found.socket + "|" + found.pool + (found.is_service ? "|service" : "");
 }
 
+void expect_options(const HandoffOptions& found, const HandoffOptions& expected) {
+  EXPECT_EQ(found.socket, expected.socket);
+  EXPECT_EQ(found.buffers, expected.buffers);
+  EXPECT_EQ(found.peer_timeout_s, expected.peer_timeout_s);
+  EXPECT_EQ(found.pool_use, expected.pool_use);
+  EXPECT_EQ(found.on_analyzer_loss, expected.on_analyzer_loss);
+  EXPECT_EQ(found.coordination, expected.coordination);
+}
+
 TEST_F(HandoffEnvironmentTest, OneOrderDecidesWhichAnalyzerAProgramAttachesTo) {
   EXPECT_EQ(place(), "/run/ringside/analyzer.socket||service");
   EXPECT_EQ(place({.pool = "/a/p"}), "|/a/p");
@@ -58,13 +67,10 @@ TEST_F(HandoffEnvironmentTest, TheOwnAnalyzersVariablesGiveTheValuesOfUnsetOnes)
 }
 
 TEST_F(HandoffEnvironmentTest, WithoutVariablesTheOptionsAreTheDefaultsAndTheSocketIsTheServices) {
-  const HandoffOptions options = handoff_options_of_environment();
-  EXPECT_EQ(options.socket, "/run/ringside/analyzer.socket");
-  EXPECT_EQ(options.buffers, HandoffOptions{}.buffers);
-  EXPECT_EQ(options.peer_timeout_s, HandoffOptions{}.peer_timeout_s);
-  EXPECT_EQ(options.pool_use, PoolUse::kFresh);
-  EXPECT_EQ(options.on_analyzer_loss, OnAnalyzerLoss::kWait);
-  EXPECT_EQ(options.coordination, CoordinationKind::kLocks);
+  expect_options(handoff_options_of_environment(), {.socket = "/run/ringside/analyzer.socket",
+                                                    .coordination = CoordinationKind::kLocks,
+                                                    .pool_use = PoolUse::kFresh,
+                                                    .on_analyzer_loss = OnAnalyzerLoss::kWait});
 }
 
 TEST_F(HandoffEnvironmentTest, WhatOneSideSetsTheOtherReads) {
@@ -77,13 +83,7 @@ TEST_F(HandoffEnvironmentTest, WhatOneSideSetsTheOtherReads) {
         .on_analyzer_loss = OnAnalyzerLoss::kContinue},
         HandoffOptions{.socket = "s", .peer_timeout_s = 0.3, .on_analyzer_loss = OnAnalyzerLoss::kStop}}) {
     for (const auto& [name, value] : environment_of(set)) setenv(name.c_str(), value.c_str(), 1);
-    const HandoffOptions read = handoff_options_of_environment();
-    EXPECT_EQ(read.socket, set.socket);
-    EXPECT_EQ(read.buffers, set.buffers);
-    EXPECT_EQ(read.peer_timeout_s, set.peer_timeout_s);
-    EXPECT_EQ(read.pool_use, set.pool_use);
-    EXPECT_EQ(read.on_analyzer_loss, set.on_analyzer_loss);
-    EXPECT_EQ(read.coordination, set.coordination);
+    expect_options(handoff_options_of_environment(), set);
   }
 }
 
@@ -100,12 +100,12 @@ TEST_F(HandoffEnvironmentTest, AChoiceOfTheProgramPrecedesItsVariableWhichIsNotR
                                                                  .peer_timeout_s = 2,
                                                                  .on_analyzer_loss = OnAnalyzerLoss::kStop,
                                                                  .coordination = CoordinationKind::kMessages});
-  EXPECT_EQ(options.socket, "s");
-  EXPECT_EQ(options.pool_use, PoolUse::kResume);
-  EXPECT_EQ(options.buffers, 3u);
-  EXPECT_EQ(options.peer_timeout_s, 2);
-  EXPECT_EQ(options.on_analyzer_loss, OnAnalyzerLoss::kStop);
-  EXPECT_EQ(options.coordination, CoordinationKind::kMessages);
+  expect_options(options, {.socket = "s",
+                           .coordination = CoordinationKind::kMessages,
+                           .buffers = 3,
+                           .peer_timeout_s = 2,
+                           .pool_use = PoolUse::kResume,
+                           .on_analyzer_loss = OnAnalyzerLoss::kStop});
 }
 
 TEST_F(HandoffEnvironmentTest, AWrongValueIsRefusedByTheNameOfItsVariable) {

@@ -6,10 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstring>
 #include <memory>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -88,13 +86,10 @@ inline Memory valid_memory() {
 
 class HandoffFixture : public ::testing::Test {
  protected:
-  HandoffOptions options() {
-    HandoffOptions o;
-    o.socket = socket_path_;
-    o.spin_ns = kSpinNs;
-    o.coordination = coordination_;
-    o.messages = make_messages;
-    return o;
+  HandoffFixture() {
+    options_.socket = socket_path_;
+    options_.spin_ns = kSpinNs;
+    options_.messages = make_messages;
   }
 
   /// Accepts the next producer and reads its request.
@@ -138,7 +133,7 @@ class HandoffFixture : public ::testing::Test {
   void publish_one(HandoffWriter& writer) const {
     Claim claim = writer.claim();
     // With messages, a release is reported a moment later, so a claim that does not wait may come too early.
-    while (coordination_ == CoordinationKind::kMessages && claim.status == ClaimStatus::kFull) {
+    while (options_.coordination == CoordinationKind::kMessages && claim.status == ClaimStatus::kFull) {
       std::this_thread::yield();
       claim = writer.claim();
     }
@@ -171,13 +166,13 @@ class HandoffFixture : public ::testing::Test {
 
   TemporaryFolder folder_;
   std::string socket_path_ = folder_.file("analyzer.socket");
-  CoordinationKind coordination_ = CoordinationKind::kLocks;
+  HandoffOptions options_;
 };
 
 /// The tests that must pass with both kinds of coordination.
 class HandoffTest : public HandoffFixture, public ::testing::WithParamInterface<CoordinationKind> {
  protected:
-  HandoffTest() { coordination_ = GetParam(); }
+  HandoffTest() { options_.coordination = GetParam(); }
 };
 
 inline const auto kBothCoordinations = ::testing::Values(CoordinationKind::kLocks, CoordinationKind::kMessages);

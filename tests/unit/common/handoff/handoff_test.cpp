@@ -9,7 +9,6 @@
 
 #include <atomic>
 #include <csignal>
-#include <optional>
 #include <thread>
 #include <type_traits>
 
@@ -28,7 +27,7 @@ TEST_P(HandoffTest, EveryStepArrivesInOrderAndBitEqual) {
   constexpr std::uint64_t kSteps = 500;
   Listener listener(socket_path_);
   std::thread producer([&] {
-    HandoffWriter writer(options(), description(), x_only(), residuals());
+    HandoffWriter writer(options_, description(), x_only(), residuals());
     for (std::uint64_t s = 0; s < kSteps; ++s) {
       const Claim claim = writer.claim();
       ASSERT_EQ(claim.status, ClaimStatus::kOk);
@@ -58,7 +57,7 @@ TEST_P(HandoffTest, EveryStepArrivesInOrderAndBitEqual) {
 }
 
 TEST_P(HandoffTest, ABufferIsNotLentAgainBeforeItsRelease) {
-  Attached ends = attach(options());
+  Attached ends = attach(options_);
 
   for (std::uint64_t s = 0; s < 2; ++s) {
     ASSERT_EQ(ends.writer->try_claim().status, ClaimStatus::kOk);
@@ -82,7 +81,7 @@ TEST_P(HandoffTest, ABufferIsNotLentAgainBeforeItsRelease) {
 }
 
 TEST_P(HandoffTest, TheAnalyzersMappingOfThePayloadIsReadOnly) {
-  Attached ends = attach(options());
+  Attached ends = attach(options_);
   publish_one(*ends.writer);
   PublishedStep step;
   ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
@@ -96,22 +95,22 @@ TEST_P(HandoffTest, ARefusalReachesTheProducerWithItsLineAndCode) {
     HandoffReader reader = accept_reader(listener);
     reader.refuse(usage_error("the pool holds another run; use --overwrite"));
   });
-  EXPECT_EQ(failure_line([&] { HandoffWriter(options(), description(), x_only(), residuals()); }),
+  EXPECT_EQ(failure_line([&] { HandoffWriter(options_, description(), x_only(), residuals()); }),
             "the pool holds another run; use --overwrite");
   analyzer.join();
 }
 
 TEST_P(HandoffTest, WithoutAnAnalyzerAttachingEndsWithPeerLost) {
-  HandoffOptions o = options();
-  o.peer_timeout_s = 0.05;
-  expect_refused([&] { HandoffWriter(o, description(), x_only(), residuals()); }, socket_path_, ExitCode::kPeerLost);
+  options_.peer_timeout_s = 0.05;
+  expect_refused([&] { HandoffWriter(options_, description(), x_only(), residuals()); }, socket_path_,
+                 ExitCode::kPeerLost);
 }
 
 TEST_P(HandoffTest, AStepPublishedBeforeTheProducerDiedIsStillTaken) {
   Listener listener(socket_path_);
   const pid_t child = fork();
   if (child == 0) {
-    HandoffWriter writer(options(), description(), x_only(), residuals());
+    HandoffWriter writer(options_, description(), x_only(), residuals());
     publish_one(writer);
     const Claim half_written = writer.claim();
     half_written.x()[0] = -1;  // never published
@@ -141,9 +140,8 @@ TEST_P(HandoffTest, AClaimEndsWhenTheAnalyzerDies) {
   close(ready[1]);  // so that the test does not hang if the analyzer has failed
   char byte = 0;
   ASSERT_EQ(read(ready[0], &byte, 1), 1) << "the analyzer does not listen";
-  HandoffOptions o = options();
-  o.on_analyzer_loss = OnAnalyzerLoss::kStop;
-  HandoffWriter writer(o, description(), x_only(), residuals());
+  options_.on_analyzer_loss = OnAnalyzerLoss::kStop;
+  HandoffWriter writer(options_, description(), x_only(), residuals());
   for (int s = 0; s < 2; ++s) publish_one(writer);
   EXPECT_EQ(writer.claim().status, ClaimStatus::kAnalyzerLost);
   EXPECT_GT(writer.idle_ns(), 0);
@@ -153,9 +151,8 @@ TEST_P(HandoffTest, AClaimEndsWhenTheAnalyzerDies) {
 
 TEST_P(HandoffTest, AClaimWithoutABufferIsFalseAndNothingCanBePublishedIntoIt) {
   static_assert(!std::is_convertible_v<Claim, bool>, "a claim is no number");
-  HandoffOptions o = options();
-  o.peer_timeout_s = 0.05;
-  Attached ends = attach(o);
+  options_.peer_timeout_s = 0.05;
+  Attached ends = attach(options_);
   ends.reader.reset();
   ends.listener.reset();
   for (int i = 0; i < 2; ++i) {  // even without an analyzer, two buffers are free
@@ -172,15 +169,14 @@ TEST_P(HandoffTest, AClaimWithoutABufferIsFalseAndNothingCanBePublishedIntoIt) {
 }
 
 TEST_P(HandoffTest, AClaimEndsWhenTheAnalyzerMakesNoProgress) {
-  HandoffOptions o = options();
-  o.peer_timeout_s = 0.1;
-  Attached ends = attach_full(o);
+  options_.peer_timeout_s = 0.1;
+  Attached ends = attach_full(options_);
   EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerStalled);
   EXPECT_THROW(ends.writer->detach(Outcome::kFinished), Error) << "nor does the goodbye wait for ever";
 }
 
 TEST_P(HandoffTest, AnAnalyzerThatLeavesBeforeItHasCommittedAllStepsIsAFailure) {
-  Attached ends = attach_full(options());
+  Attached ends = attach_full(options_);
   take_one(*ends.reader, 0);
   ends.reader->farewell(ExitCode::kDone, "");
   ends.reader.reset();
@@ -188,7 +184,7 @@ TEST_P(HandoffTest, AnAnalyzerThatLeavesBeforeItHasCommittedAllStepsIsAFailure) 
 }
 
 TEST_P(HandoffTest, AFailedAnalyzersReasonReachesTheProducer) {
-  Attached ends = attach_full(options());
+  Attached ends = attach_full(options_);
   std::thread claim([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerFailed); });
   ends.reader->farewell(ExitCode::kSystem, "the disk is broken");
   claim.join();
@@ -198,7 +194,7 @@ TEST_P(HandoffTest, AFailedAnalyzersReasonReachesTheProducer) {
 }
 
 TEST_P(HandoffTest, AFarewellArrivesEvenIfTheGoodbyeBeforeItWasNotRead) {
-  Attached ends = attach(options());
+  Attached ends = attach(options_);
   std::thread detach([&] { EXPECT_NO_THROW(ends.writer->detach(Outcome::kFinished)); });
   answer_goodbye(*ends.reader);
   ends.reader.reset();  // closes the connection without reading the goodbye
@@ -207,7 +203,7 @@ TEST_P(HandoffTest, AFarewellArrivesEvenIfTheGoodbyeBeforeItWasNotRead) {
 
 TEST_P(HandoffTest, AStopRequestEndsTheWaitOnceEveryPublishedStepIsTaken) {
   std::atomic<bool> stop{false};
-  Attached ends = attach(options());
+  Attached ends = attach(options_);
   publish_one(*ends.writer);
   stop = true;
   PublishedStep step;
@@ -234,9 +230,8 @@ TEST_P(HandoffTest, TheSocketOfADeadAnalyzerIsReplaced) {
 
 TEST_P(HandoffTest, TooFewOrTooManyBuffersAreRefused) {
   for (const std::uint32_t buffers : {0u, 1u, 65u}) {
-    HandoffOptions o = options();
-    o.buffers = buffers;
-    EXPECT_THROW(HandoffWriter(o, description(), x_only()), Error) << buffers;
+    options_.buffers = buffers;
+    EXPECT_THROW(HandoffWriter(options_, description(), x_only()), Error) << buffers;
   }
 }
 
@@ -261,7 +256,7 @@ std::string use_in_child(HandoffWriter& writer, pid_t parent) {
 }
 
 TEST_P(HandoffTest, AChildCannotUseTheAttachmentAndItsEndLeavesItAlone) {
-  Attached ends = attach(options());
+  Attached ends = attach(options_);
   publish_one(*ends.writer);
   ASSERT_TRUE(ends.writer->claim());
   const int status = status_of_child([&ends, parent = getpid()] {

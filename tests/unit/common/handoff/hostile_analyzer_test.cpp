@@ -8,7 +8,6 @@
 
 #include <functional>
 #include <thread>
-#include <vector>
 
 #include "common/handoff/futex_coordination.hpp"
 #include "tests/unit/child_process.hpp"
@@ -38,10 +37,9 @@ class HostileAnalyzerTest : public HandoffFixture {
       peer->receive(request, 10'000);  // waits until the producer closes the connection
     });
     std::string line = "accepted";
-    HandoffOptions o = options();
-    o.pool_use = PoolUse::kResume;
+    options_.pool_use = PoolUse::kResume;
     try {
-      HandoffWriter writer(o, description(), x_only(), residuals());
+      HandoffWriter writer(options_, description(), x_only(), residuals());
     } catch (const Error& error) {
       line = error.what();
       if (code != nullptr) *code = error.code();
@@ -115,7 +113,7 @@ TEST_F(HostileAnalyzerTest, AnUndocumentedExitCodeCountsAsALostPeer) {
 }
 
 TEST_F(HostileAnalyzerTest, AFarewellWithAnUndocumentedExitCodeCountsAsALostPeer) {
-  Attached ends = attach(options());
+  Attached ends = attach(options_);
   ends.reader->farewell(static_cast<ExitCode>(77), "no exit code of ours");
   const Error error = ends.writer->failure(ClaimStatus::kAnalyzerFailed);
   EXPECT_EQ(error.code(), ExitCode::kPeerLost);
@@ -150,9 +148,8 @@ TEST_F(HostileAnalyzerTest, AnAnalyzerOfAnotherUserIsNotTalkedTo) {
     return chmod(socket.c_str(), 0777) == 0;
   });
   ASSERT_TRUE(stranger.worked()) << "it does not listen";
-  HandoffOptions o = options();
-  o.socket = socket;
-  expect_refused([&] { HandoffWriter(o, description(), x_only(), residuals()); }, "belongs to user 65534",
+  options_.socket = socket;
+  expect_refused([&] { HandoffWriter(options_, description(), x_only(), residuals()); }, "belongs to user 65534",
                  ExitCode::kSystem);
 }
 

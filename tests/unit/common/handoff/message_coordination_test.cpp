@@ -9,7 +9,6 @@
 
 #include <array>
 #include <atomic>
-#include <optional>
 #include <thread>
 #include <vector>
 
@@ -82,86 +81,77 @@ TEST_F(MessageCoordinationTest, EachSideSeesWhatTheOtherAnnounced) {
   EXPECT_TRUE(comes_to(p, 2));
 }
 
-TEST_F(MessageCoordinationTest, WhatWasNotAnnouncedIsNotSeen) {
-  MessageCoordination a = analyzer();
-  Channel p = dealer(kName);
-  published_ = 5;
-  p.send(published(2));
-  EXPECT_TRUE(comes_to(a, 2)) << "a side that waits for messages waits for messages only";
+/// An analyzer whose producer is a channel, on which the test may send anything. Five steps are published.
+class AnalyzersMessagesTest : public MessageCoordinationTest {
+ protected:
+  AnalyzersMessagesTest() { published_ = 5; }
+
+  MessageCoordination a_ = analyzer();
+  Channel p_ = dealer(kName);
+};
+
+TEST_F(AnalyzersMessagesTest, WhatWasNotAnnouncedIsNotSeen) {
+  p_.send(published(2));
+  EXPECT_TRUE(comes_to(a_, 2)) << "a side that waits for messages waits for messages only";
 }
 
-TEST_F(MessageCoordinationTest, StaleMalformedAndUnconfirmedMessagesAreIgnored) {
-  MessageCoordination a = analyzer();
-  Channel p = dealer(kName);
-  published_ = 5;
+TEST_F(AnalyzersMessagesTest, StaleMalformedAndUnconfirmedMessagesAreIgnored) {
   const std::string good = published(5);
   for (const std::string& bad :
        {published(5, kEpoch - 1), published(5, kEpoch + 1), std::string(), std::string("\xff\xff\xff", 3),
         std::string(200, '\x08'), good.substr(0, 3), published(6), published(~std::uint64_t{0})}) {
-    p.send(bad);
+    p_.send(bad);
   }
-  for (const std::size_t frames : {2u, 100u}) p.send(std::vector<std::string_view>(frames, good));
-  p.send(published(1));
-  EXPECT_TRUE(comes_to(a, 1));
+  for (const std::size_t frames : {2u, 100u}) p_.send(std::vector<std::string_view>(frames, good));
+  p_.send(published(1));
+  EXPECT_TRUE(comes_to(a_, 1));
 }
 
-TEST_F(MessageCoordinationTest, ACountThatDoesNotGrowChangesNothing) {
-  MessageCoordination a = analyzer();
-  Channel p = dealer(kName);
-  published_ = 3;
-  for (const std::uint64_t count : {2u, 1u, 2u, 3u}) p.send(published(count));
+TEST_F(AnalyzersMessagesTest, ACountThatDoesNotGrowChangesNothing) {
+  for (const std::uint64_t count : {2u, 1u, 2u, 3u}) p_.send(published(count));
   std::uint64_t last = 0;
   while (last < 3) {
-    const std::uint64_t seen = a.seen();
+    const std::uint64_t seen = a_.seen();
     EXPECT_GE(seen, last);
     last = seen;
   }
 }
 
-TEST_F(MessageCoordinationTest, MessagesOfAnUnknownSenderAreIgnoredAndNotAnswered) {
-  MessageCoordination a = analyzer();
+TEST_F(AnalyzersMessagesTest, MessagesOfAnUnknownSenderAreIgnoredAndNotAnswered) {
   Channel stranger = dealer({7, 9});
   Channel nameless(context_, ChannelKind::kDealer);
   nameless.connect(steps_endpoint(socket_));
-  Channel p = dealer(kName);
-  published_ = 5;
   for (int i = 0; i < 100; ++i) {
     stranger.send(published(5));
     nameless.send(published(5));
   }
-  p.send(published(1));
-  EXPECT_TRUE(comes_to(a, 1));
+  p_.send(published(1));
+  EXPECT_TRUE(comes_to(a_, 1));
   std::vector<std::string> frames;
-  while (!p.receive(frames)) std::this_thread::yield();
+  while (!p_.receive(frames)) std::this_thread::yield();
   EXPECT_FALSE(stranger.receive(frames));
   EXPECT_FALSE(nameless.receive(frames));
 }
 
-TEST_F(MessageCoordinationTest, AFloodDoesNotHideAValidMessage) {
-  MessageCoordination a = analyzer();
-  Channel p = dealer(kName);
-  published_ = 5;
+TEST_F(AnalyzersMessagesTest, AFloodDoesNotHideAValidMessage) {
   std::atomic<bool> done{false};
   std::thread flood([&] {
     Channel stranger = dealer({7, 9});
     while (!done) stranger.send(published(5));
   });
-  p.send(published(1));
-  EXPECT_TRUE(comes_to(a, 1));
+  p_.send(published(1));
+  EXPECT_TRUE(comes_to(a_, 1));
   done = true;
   flood.join();
 }
 
-TEST_F(MessageCoordinationTest, AnOversizedMessageEndsItsSendersConnectionOnly) {
-  MessageCoordination a = analyzer();
-  Channel p = dealer(kName);
+TEST_F(AnalyzersMessagesTest, AnOversizedMessageEndsItsSendersConnectionOnly) {
   Channel stranger = dealer({7, 9});
-  published_ = 2;
-  p.send(published(1));
-  EXPECT_TRUE(comes_to(a, 1));
+  p_.send(published(1));
+  EXPECT_TRUE(comes_to(a_, 1));
   stranger.send(std::string(1 << 20, 'x'));
-  p.send(published(2));
-  EXPECT_TRUE(comes_to(a, 2));
+  p_.send(published(2));
+  EXPECT_TRUE(comes_to(a_, 2));
 }
 
 TEST_F(MessageCoordinationTest, FalseCountsOfAnAnalyzerAreIgnored) {
@@ -211,15 +201,15 @@ TEST_F(MessageCoordinationTest, AWaitingSideSendsALostMessageAgain) {
 class SocketNameTest : public HandoffFixture {
  protected:
   SocketNameTest() {
-    coordination_ = CoordinationKind::kMessages;
+    options_.coordination = CoordinationKind::kMessages;
     // 103 characters: the name of the socket itself fits, but not with ".steps" appended.
     const std::string folder = folder_.path() + "/";
-    socket_path_ = folder + std::string(103 - folder.size(), 's');
+    options_.socket = socket_path_ = folder + std::string(103 - folder.size(), 's');
   }
 };
 
 TEST_F(SocketNameTest, ANameThatLeavesNoRoomForMessagesIsRefusedByTheProducer) {
-  expect_refused([&] { HandoffWriter(options(), description(), x_only(), residuals()); }, "109 characters, at most 107",
+  expect_refused([&] { HandoffWriter(options_, description(), x_only(), residuals()); }, "109 characters, at most 107",
                  ExitCode::kSystem);
 }
 

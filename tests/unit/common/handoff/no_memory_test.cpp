@@ -8,7 +8,6 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <future>
 #include <new>
 #include <optional>
 #include <thread>
@@ -69,9 +68,8 @@ class NoMemoryTest : public HandoffFixture {
 TEST_F(NoMemoryTest, AClaimThatCannotAttachToASuccessorFailsAndALaterOneSucceeds) {
   for (int from = 0;; ++from) {
     ASSERT_LT(from, 1000) << "the allocations have no end";
-    HandoffOptions o = options();
-    o.peer_timeout_s = 30;
-    HandoffWriter& writer = stranded(o);
+    options_.peer_timeout_s = 30;
+    HandoffWriter& writer = stranded(options_);
     // Serves every producer, and takes its two steps, so that a buffer becomes free.
     std::atomic<bool> done{false};
     std::thread successor([&] {
@@ -111,15 +109,14 @@ TEST_F(NoMemoryTest, AClaimThatCannotAttachToASuccessorFailsAndALaterOneSucceeds
 }
 
 TEST_F(NoMemoryTest, ASolverThatContinuesWithoutItsAnalyzerIsNotEndedEither) {
-  HandoffOptions o = options();
-  o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
-  HandoffWriter& writer = stranded(o);
+  options_.on_analyzer_loss = OnAnalyzerLoss::kContinue;
+  HandoffWriter& writer = stranded(options_);
   const NoMemory none(0);
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(writer.claim());
 }
 
 TEST_F(NoMemoryTest, AFarewellIsTakenInWithoutMemory) {
-  ends_ = attach_full(options());
+  ends_ = attach_full(options_);
   ends_.reader->farewell(ExitCode::kSystem, "the disk failed");
   {
     const NoMemory none(0);

@@ -30,42 +30,42 @@ class TakeoverTest : public HandoffTest {
     return ends;
   }
 
-  /// Runs `producer` in a thread while a successor is accepted here. from: the step from which the successor lets the
+  /// Runs `producer` in producer_ while a successor is accepted here. from: the step from which the successor lets the
   /// run continue.
-  HandoffReader succeed(Listener& listener, const std::function<void()>& producer, std::thread& thread,
-                        const Continuation& from = {}) {
-    thread = std::thread(producer);
+  HandoffReader succeed(Listener& listener, const std::function<void()>& producer, const Continuation& from = {}) {
+    producer_ = std::thread(producer);
     HandoffReader reader = accept_reader(listener);
     reader.accept(from);
     return reader;
   }
 
   /// As above, with a `writer` that publishes a step as the producer.
-  HandoffReader succeed(Listener& listener, HandoffWriter& writer, std::thread& thread, const Continuation& from = {}) {
+  HandoffReader succeed(Listener& listener, HandoffWriter& writer, const Continuation& from = {}) {
     return succeed(
-        listener, [&] { publish_one(writer); }, thread, from);
+        listener, [&] { publish_one(writer); }, from);
   }
 
   static StepWithScalars kept_step(std::uint64_t iteration) {
     return {.descriptor = {.step = iteration - 1, .iteration = iteration, .residual_l1 = 0.5}};
   }
+
+  std::thread producer_;  // that of `succeed`, which the test joins
 };
 
 INSTANTIATE_TEST_SUITE_P(Either, TakeoverTest, kBothCoordinations, name_of_coordination);
 
 TEST_P(TakeoverTest, ASuccessorContinuesWithTheFirstStepThatIsNotCommitted) {
-  Attached ends = attach(options());
+  Attached ends = attach(options_);
   publish_one(*ends.writer);
   take_one(*ends.reader, 0);
   publish_one(*ends.writer);
   publish_one(*ends.writer);
   lose(ends);
 
-  std::thread producer;
-  HandoffReader successor = succeed(*ends.listener, *ends.writer, producer);
+  HandoffReader successor = succeed(*ends.listener, *ends.writer);
   EXPECT_EQ(successor.steps_released(), 1u);
   for (std::uint64_t step = 1; step < 4; ++step) take_one(successor, step);
-  producer.join();
+  producer_.join();
   EXPECT_GT(ends.writer->idle_ns(), 0) << "the wait for a successor is idleness";
   EXPECT_EQ(ends.writer->skipped(), 0u);
 
@@ -75,22 +75,21 @@ TEST_P(TakeoverTest, ASuccessorContinuesWithTheFirstStepThatIsNotCommitted) {
 }
 
 TEST_P(TakeoverTest, AStepThatWasCommittedButNotReleasedIsNotTakenTwice) {
-  Attached ends = attach_full(options());
+  Attached ends = attach_full(options_);
   PublishedStep step;
   ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
   const Continuation from{.last = step.step, .resumed = {}, .kept = {}, .note = {}};
   lose(ends);
 
-  std::thread producer;
-  HandoffReader successor = succeed(*ends.listener, *ends.writer, producer, from);
+  HandoffReader successor = succeed(*ends.listener, *ends.writer, from);
   EXPECT_EQ(successor.steps_released(), 1u);
   take_one(successor, 1);
   take_one(successor, 2);
-  producer.join();
+  producer_.join();
 }
 
 TEST_P(TakeoverTest, AnAnalyzerThatWasAskedToStopIsSucceededLikeOneThatDied) {
-  Attached ends = attach_full(options());
+  Attached ends = attach_full(options_);
   take_one(*ends.reader, 0);
   take_one(*ends.reader, 1);
   ends.reader->farewell(ExitCode::kPeerLost, "asked to stop", true);
@@ -98,16 +97,14 @@ TEST_P(TakeoverTest, AnAnalyzerThatWasAskedToStopIsSucceededLikeOneThatDied) {
   publish_one(*ends.writer);
   publish_one(*ends.writer);
 
-  std::thread producer;
-  HandoffReader successor = succeed(*ends.listener, *ends.writer, producer);
+  HandoffReader successor = succeed(*ends.listener, *ends.writer);
   for (std::uint64_t s = 2; s < 5; ++s) take_one(successor, s);
-  producer.join();
+  producer_.join();
 }
 
 TEST_P(TakeoverTest, WithoutASuccessorWaitingEndsWithThePeersTimeout) {
-  HandoffOptions o = options();
-  o.peer_timeout_s = 0.1;
-  Attached ends = strand(o);
+  options_.peer_timeout_s = 0.1;
+  Attached ends = strand(options_);
   EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerLost);
   const Error failure = ends.writer->failure(ClaimStatus::kAnalyzerLost);
   EXPECT_EQ(failure.code(), ExitCode::kPeerLost);
@@ -115,9 +112,8 @@ TEST_P(TakeoverTest, WithoutASuccessorWaitingEndsWithThePeersTimeout) {
 }
 
 TEST_P(TakeoverTest, ContinuingSkipsStepsUntilASuccessorIsThere) {
-  HandoffOptions o = options();
-  o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
-  Attached ends = strand(o);
+  options_.on_analyzer_loss = OnAnalyzerLoss::kContinue;
+  Attached ends = strand(options_);
   ends.listener.reset();
   for (int s = 0; s < 3; ++s) {
     EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
@@ -126,35 +122,30 @@ TEST_P(TakeoverTest, ContinuingSkipsStepsUntilASuccessorIsThere) {
 
   ends.listener = std::make_unique<Listener>(socket_path_);
   std::promise<std::uint64_t> skipped;
-  std::thread producer;
-  HandoffReader successor = succeed(
-      *ends.listener,
-      [&] {
-        Claim claim;
-        while ((claim = ends.writer->claim()).status == ClaimStatus::kFull) {
-          ends.writer->count_skip();
-          std::this_thread::yield();
-        }
-        ASSERT_EQ(claim.status, ClaimStatus::kOk);
-        fill(claim.x(), 2);
-        skipped.set_value(ends.writer->skipped());
-        ends.writer->publish({.iteration = 100});
-      },
-      producer);
+  HandoffReader successor = succeed(*ends.listener, [&] {
+    Claim claim;
+    while ((claim = ends.writer->claim()).status == ClaimStatus::kFull) {
+      ends.writer->count_skip();
+      std::this_thread::yield();
+    }
+    ASSERT_EQ(claim.status, ClaimStatus::kOk);
+    fill(claim.x(), 2);
+    skipped.set_value(ends.writer->skipped());
+    ends.writer->publish({.iteration = 100});
+  });
   take_one(successor, 0);
   take_one(successor, 1);
   PublishedStep step;
   ASSERT_EQ(successor.next(step, kMaySpin, nullptr), NextStatus::kStep);
   EXPECT_EQ(step.step.descriptor.iteration, 100u);
   EXPECT_EQ(step.step.descriptor.skipped_before, skipped.get_future().get());
-  producer.join();
+  producer_.join();
 }
 
 TEST_P(TakeoverTest, ContinuingWaitsOnceForAnAnalyzerThatDoesNotMoveAndThenSkipsUntilItDoes) {
-  HandoffOptions o = options();
-  o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
-  o.peer_timeout_s = 0.1;
-  Attached ends = attach_full(o);
+  options_.on_analyzer_loss = OnAnalyzerLoss::kContinue;
+  options_.peer_timeout_s = 0.1;
+  Attached ends = attach_full(options_);
   EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
   const std::int64_t waited_ns = ends.writer->idle_ns();
   EXPECT_GT(waited_ns, 0);
@@ -173,7 +164,7 @@ TEST_P(TakeoverTest, ARequestReportsThatAnAnalyzerDiedDuringIt) {
     _exit(static_cast<int>(accept_reader(listener).pool_use()));
   }
   std::optional<HandoffWriter> writer;
-  std::thread producer([&] { writer.emplace(options(), description(), x_only(), residuals()); });
+  std::thread producer([&] { writer.emplace(options_, description(), x_only(), residuals()); });
   int status = 0;
   waitpid(first, &status, 0);
   EXPECT_EQ(status, W_EXITCODE(static_cast<int>(PoolUse::kFresh), 0));
@@ -186,35 +177,31 @@ TEST_P(TakeoverTest, ARequestReportsThatAnAnalyzerDiedDuringIt) {
 
 TEST_P(TakeoverTest, OnceAStepIsCommittedASuccessorIsNotAskedToDiscardOrResume) {
   for (const PoolUse use : {PoolUse::kOverwrite, PoolUse::kResume}) {
-    HandoffOptions o = options();
-    o.pool_use = use;
-    Attached ends = strand(o);
-    std::thread producer;
-    std::optional<HandoffReader> successor(std::in_place, succeed(*ends.listener, *ends.writer, producer));
+    options_.pool_use = use;
+    Attached ends = strand(options_);
+    std::optional<HandoffReader> successor(std::in_place, succeed(*ends.listener, *ends.writer));
     EXPECT_EQ(successor->pool_use(), use) << "nothing of ours is in the pool yet";
     take_one(*successor, 0);
-    producer.join();
+    producer_.join();
     successor.reset();
-    HandoffReader last = succeed(*ends.listener, *ends.writer, producer);
+    HandoffReader last = succeed(*ends.listener, *ends.writer);
     EXPECT_EQ(last.pool_use(), PoolUse::kFresh);
     take_one(last, 1);
-    producer.join();
+    producer_.join();
   }
 }
 
 TEST_P(TakeoverTest, TheLastIterateWaitsForASuccessorEvenIfStepsAreSkipped) {
-  HandoffOptions o = options();
-  o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
-  Attached ends = strand(o);
-  std::thread producer;
-  HandoffReader successor = succeed(
-      *ends.listener, [&] { EXPECT_EQ(ends.writer->claim_last().status, ClaimStatus::kOk); }, producer);
+  options_.on_analyzer_loss = OnAnalyzerLoss::kContinue;
+  Attached ends = strand(options_);
+  HandoffReader successor =
+      succeed(*ends.listener, [&] { EXPECT_EQ(ends.writer->claim_last().status, ClaimStatus::kOk); });
   take_one(successor, 0);
-  producer.join();
+  producer_.join();
 }
 
 TEST_P(TakeoverTest, ASuccessorTakesOverFromAnAnalyzerThatIsLostDuringTheGoodbye) {
-  Attached ends = attach_full(options());
+  Attached ends = attach_full(options_);
   std::thread producer([&] { EXPECT_NO_THROW(ends.writer->detach(Outcome::kFinished)); });
   take_one(*ends.reader, 0);
   lose(ends);
@@ -226,7 +213,7 @@ TEST_P(TakeoverTest, ASuccessorTakesOverFromAnAnalyzerThatIsLostDuringTheGoodbye
 }
 
 TEST_P(TakeoverTest, ASuccessorThatRefusesEndsTheRunWithItsMessage) {
-  Attached ends = strand(options());
+  Attached ends = strand(options_);
   std::thread producer([&] {
     EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerFailed);
     EXPECT_STREQ(ends.writer->failure(ClaimStatus::kAnalyzerFailed).what(), "the pool is another one's");
@@ -236,22 +223,22 @@ TEST_P(TakeoverTest, ASuccessorThatRefusesEndsTheRunWithItsMessage) {
 }
 
 TEST_P(TakeoverTest, OnceAnotherSuccessorHasTakenOverARefusalNoLongerExplainsAFailure) {
-  Attached ends = strand(options());
-  std::thread producer([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerFailed); });
+  Attached ends = strand(options_);
+  producer_ = std::thread([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerFailed); });
   accept_reader(*ends.listener).refuse(system_error("no descriptor is left"));
-  producer.join();
+  producer_.join();
   EXPECT_STREQ(ends.writer->failure(ClaimStatus::kAnalyzerFailed).what(), "no descriptor is left");
 
-  HandoffReader second = succeed(*ends.listener, *ends.writer, producer);
+  HandoffReader second = succeed(*ends.listener, *ends.writer);
   take_one(second, 0);
-  producer.join();
+  producer_.join();
   const Error failure = ends.writer->failure(ClaimStatus::kAnalyzerStalled);
   EXPECT_EQ(failure.code(), ExitCode::kPeerLost) << failure.what();
   EXPECT_NE(std::string(failure.what()).find("made no progress"), std::string::npos) << failure.what();
 }
 
 TEST_P(TakeoverTest, ASuccessorWhoseAnswerCannotBeTakenInSeesTheProducerHangUp) {
-  Attached ends = strand(options());
+  Attached ends = strand(options_);
   std::thread producer([&] { EXPECT_FALSE(ends.writer->claim()); });
   std::optional<Peer> successor = ends.listener->accept(10'000);
   ASSERT_TRUE(successor.has_value());
@@ -266,9 +253,8 @@ TEST_P(TakeoverTest, ASuccessorWhoseAnswerCannotBeTakenInSeesTheProducerHangUp) 
 
 TEST_P(TakeoverTest, AProducerThatMustStopDoesNotWaitForASuccessor) {
   std::atomic<bool> stop{false};
-  HandoffOptions o = options();
-  o.stop = &stop;
-  Attached ends = strand(o);
+  options_.stop = &stop;
+  Attached ends = strand(options_);
   stop = true;
   EXPECT_EQ(ends.writer->claim_last().status, ClaimStatus::kAnalyzerLost);
   EXPECT_THROW(ends.writer->detach(Outcome::kInterrupted), Error);
@@ -276,10 +262,9 @@ TEST_P(TakeoverTest, AProducerThatMustStopDoesNotWaitForASuccessor) {
 
 TEST_P(TakeoverTest, ARunThatContinuesGetsTheKeptStepItsStepAndItsName) {
   Listener listener(socket_path_);
-  HandoffOptions o = options();
-  o.pool_use = PoolUse::kResume;
+  options_.pool_use = PoolUse::kResume;
   std::thread producer([&] {
-    HandoffWriter writer(o, description(), x_only(), residuals());
+    HandoffWriter writer(options_, description(), x_only(), residuals());
     EXPECT_EQ(writer.note(), "mind the gap");
     const std::optional<KeptStep> kept = writer.take_kept();
     ASSERT_TRUE(kept.has_value());
@@ -310,21 +295,20 @@ TEST_P(TakeoverTest, ARunThatContinuesGetsTheKeptStepItsStepAndItsName) {
 }
 
 TEST_P(TakeoverTest, AnIterationThatIsKeptAlreadyIsNotTakenAgain) {
-  Attached ends = strand(options());
+  Attached ends = strand(options_);
   const Continuation from{.last = kept_step(50), .resumed = {}, .kept = {}, .note = {}};
-  std::thread producer;
   HandoffReader successor = succeed(
-      *ends.listener, [&] { EXPECT_NE(ends.writer->claim().status, ClaimStatus::kOk); }, producer, from);
+      *ends.listener, [&] { EXPECT_NE(ends.writer->claim().status, ClaimStatus::kOk); }, from);
   EXPECT_EQ(next(successor), NextStatus::kViolation) << "iteration 1 after iteration 50";
   successor.farewell(ExitCode::kPeerLost, "no");
-  producer.join();
+  producer_.join();
 }
 
 TEST_P(TakeoverTest, AStoppedProducerIsNoticedWithinThePeersTimeout) {
   Listener listener(socket_path_);
   const pid_t child = fork();
   if (child == 0) {
-    HandoffWriter writer(options(), description(), x_only(), residuals());
+    HandoffWriter writer(options_, description(), x_only(), residuals());
     publish_one(writer);
     raise(SIGSTOP);
     _exit(0);

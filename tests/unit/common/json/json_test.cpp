@@ -8,7 +8,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <random>
 #include <sstream>

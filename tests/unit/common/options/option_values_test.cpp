@@ -15,6 +15,7 @@
 #include "common/options/options.hpp"
 #include "tests/unit/as_nobody.hpp"
 #include "tests/unit/common/options/options_testing.hpp"
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -48,9 +49,7 @@ class OptionValuesTest : public testing::ParsingTest {
   void expect_refused(std::optional<int> code, const Words& fragments) {
     EXPECT_EQ(code, 2);
     EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1) << err_;
-    for (const std::string& fragment : fragments) {
-      EXPECT_NE(err_.find(fragment), std::string::npos) << "'" << fragment << "' in: " << err_;
-    }
+    expect_has(err_, fragments);
   }
 
   testing::TemporaryFolder folder_;

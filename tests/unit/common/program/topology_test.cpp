@@ -39,12 +39,6 @@ Cpus range(int first, int last) {
   return cpus;
 }
 
-template <class Function>
-void expect_error(ExitCode code, const std::string& part, Function function) {
-  const std::string line = failure_line(function, code);
-  EXPECT_NE(line.find(part), std::string::npos) << part << " in: " << line;
-}
-
 TEST(CoreList, ReadsNumbersAndRangesInAnyOrderEachOnce) {
   EXPECT_EQ(parse_core_list("0-3,8,10-11", "--x").cpus, (Cpus{0, 1, 2, 3, 8, 10, 11}));
   EXPECT_EQ(parse_core_list("5,1,1-2,5", "--x").cpus, (Cpus{1, 2, 5}));
@@ -61,11 +55,11 @@ TEST(CoreList, TextReadsBackAsTheSameList) {
 TEST(CoreList, RefusesWhatItCannotReadNamingOptionAndPiece) {
   for (const char* text : {"", ",", "1,", "a", "1-", "-1", "1-2-3", "1 2", "0x1", "99999999999", "65536", "1;2"}) {
     const auto parse = [&] { parse_core_list(text, "--producer-cores"); };
-    expect_error(ExitCode::kUsage, "--producer-cores: found '", parse);
-    expect_error(ExitCode::kUsage, "expected a list of core numbers from 0 to 65535", parse);
+    expect_refused(parse, "--producer-cores: found '");
+    expect_refused(parse, "expected a list of core numbers from 0 to 65535");
   }
-  expect_error(ExitCode::kUsage, "'b-2'", [] { parse_core_list("0,b-2", "--x"); });
-  expect_error(ExitCode::kUsage, "found the range '4-2'", [] { parse_core_list("4-2", "--x"); });
+  expect_refused([] { parse_core_list("0,b-2", "--x"); }, "'b-2'");
+  expect_refused([] { parse_core_list("4-2", "--x"); }, "found the range '4-2'");
 }
 
 TEST(CorePlan, OneCoreIsSharedWhicheverListNamesIt) {
@@ -137,24 +131,20 @@ TEST(CorePlan, TheAnalyzerGetsAsManyCoresAsAskedForOnSeveralNodesIfItMust) {
 }
 
 TEST(CorePlan, ListsThatCannotBeUsedAreRefusedWithTheirCores) {
-  expect_error(ExitCode::kSystem, "--analyzer-cores: core 7 does not exist here; available: 0-1", [] {
-    plan_cores(machine_of(1, 2, 1), {}, CoreList{{1, 7}});
-  });
-  expect_error(ExitCode::kUsage, "both name core 1-2", [] {
-    plan_cores(machine_of(1, 4, 1), CoreList{{0, 1, 2}}, CoreList{{1, 2, 3}});
-  });
-  expect_error(ExitCode::kUsage, "--producer-cores: 0-1 takes every core", [] {
-    plan_cores(machine_of(1, 2, 1), CoreList{{0, 1}}, {});
-  });
-  expect_error(ExitCode::kUsage, "--analyzer-cores: 0-1 takes every core", [] {
-    plan_cores(machine_of(1, 2, 1), {}, CoreList{{0, 1}});
-  });
+  const auto refuses = [](const Machine& machine, const std::optional<CoreList>& producer,
+                          const std::optional<CoreList>& analyzer, const std::string& part, ExitCode code) {
+    expect_refused([&] { plan_cores(machine, producer, analyzer); }, part, code);
+  };
+  refuses(machine_of(1, 2, 1), {}, CoreList{{1, 7}}, "--analyzer-cores: core 7 does not exist here; available: 0-1",
+          ExitCode::kSystem);
+  refuses(machine_of(1, 4, 1), CoreList{{0, 1, 2}}, CoreList{{1, 2, 3}}, "both name core 1-2", ExitCode::kUsage);
+  refuses(machine_of(1, 2, 1), CoreList{{0, 1}}, {}, "--producer-cores: 0-1 takes every core", ExitCode::kUsage);
+  refuses(machine_of(1, 2, 1), {}, CoreList{{0, 1}}, "--analyzer-cores: 0-1 takes every core", ExitCode::kUsage);
   Machine machine = machine_of(1, 4, 1);
   machine.threads[2].allowed = false;
-  expect_error(ExitCode::kSystem, "--producer-cores: core 2 is not allowed to this process",
-               [&] { plan_cores(machine, CoreList{{2}}, {}); });
+  refuses(machine, CoreList{{2}}, {}, "--producer-cores: core 2 is not allowed to this process", ExitCode::kSystem);
   for (HardwareThread& thread : machine.threads) thread.allowed = false;
-  expect_error(ExitCode::kSystem, "may run on no core", [&] { plan_cores(machine, {}, {}); });
+  refuses(machine, {}, {}, "may run on no core", ExitCode::kSystem);
 }
 
 TEST(SyntheticMachine, HasItsSocketsNodesCoresAndSiblings) {
@@ -218,8 +208,8 @@ TEST(Pinning, EveryOpenMpThreadRunsOnItsOwnCpu) {
 #pragma omp parallel
     seen[static_cast<std::size_t>(omp_get_thread_num())] = sched_getcpu();
     EXPECT_EQ(seen, cpus);
-    expect_error(ExitCode::kSystem, "cannot run on core 60000", [&] { pin_openmp_threads({cpus[0], 60000}); });
-    expect_error(ExitCode::kSystem, "cannot run on core -1", [] { pin_openmp_threads({-1}); });
+    expect_refused([&] { pin_openmp_threads({cpus[0], 60000}); }, "cannot run on core 60000", ExitCode::kSystem);
+    expect_refused([] { pin_openmp_threads({-1}); }, "cannot run on core -1", ExitCode::kSystem);
   }).join();
 }
 

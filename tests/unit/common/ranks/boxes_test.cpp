@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/failure_line.hpp"
 
 namespace ringside {
@@ -37,13 +38,14 @@ Box replicated() {
   return {.distribution = Distribution::kReplicated};
 }
 
+/// The line after the name of the variable.
 std::string refusal_of(const Numbers& shape, const Box& box) {
-  return failure_line([&] { check_within(variable_of(shape), box); });
+  return between("variable 'u': ", failure_line([&] { check_within(variable_of(shape), box); }), "");
 }
 
 std::string refusal_of_all(const Numbers& shape, const std::vector<Box>& boxes) {
   for (const Box& box : boxes) check_within(variable_of(shape), box);
-  return failure_line([&] { check_cover(variable_of(shape), boxes); });
+  return between("variable 'u': ", failure_line([&] { check_cover(variable_of(shape), boxes); }), "");
 }
 
 constexpr std::uint64_t kHuge = std::uint64_t{1} << 63;
@@ -53,31 +55,25 @@ TEST(BoxesTest, ABoxLiesWithinItsVariable) {
   EXPECT_EQ(refusal_of({10}, rows_of(9, 1)), "");
   EXPECT_EQ(refusal_of({10}, rows_of(10, 0)), "") << "a rank without rows, at the end";
   EXPECT_EQ(refusal_of({4, 6}, box_of({2, 3}, {2, 3})), "");
-  EXPECT_EQ(refusal_of({10}, rows_of(3, 8)),
-            "variable 'u': found a box of offset [3] extent [8]; expected one within [10]");
-  EXPECT_EQ(refusal_of({10}, rows_of(11, 0)),
-            "variable 'u': found a box of offset [11] extent [0]; expected one within [10]");
+  EXPECT_EQ(refusal_of({10}, rows_of(3, 8)), "found a box of offset [3] extent [8]; expected one within [10]");
+  EXPECT_EQ(refusal_of({10}, rows_of(11, 0)), "found a box of offset [11] extent [0]; expected one within [10]");
   EXPECT_EQ(refusal_of({4, 6}, box_of({0, 4}, {4, 3})),
-            "variable 'u': found a box of offset [0,4] extent [4,3]; expected one within [4,6]");
+            "found a box of offset [0,4] extent [4,3]; expected one within [4,6]");
 }
 
 TEST(BoxesTest, SumsThatOverflowAreNotWithin) {
   EXPECT_EQ(refusal_of({10}, rows_of(kHuge + 5, kHuge)),
-            "variable 'u': found a box of offset [9223372036854775813] extent [9223372036854775808]; expected one within "
-            "[10]");
+            "found a box of offset [9223372036854775813] extent [9223372036854775808]; expected one within [10]");
   EXPECT_EQ(refusal_of({10}, rows_of(5, ~std::uint64_t{0} - 2)),
-            "variable 'u': found a box of offset [5] extent [18446744073709551613]; expected one within [10]");
+            "found a box of offset [5] extent [18446744073709551613]; expected one within [10]");
   EXPECT_EQ(refusal_of({kHuge, 2}, box_of({0, 0}, {1, 1})),
-            "variable 'u': [9223372036854775808,2] has more entries than a 64-bit number");
-  EXPECT_EQ(refusal_of({kHuge, 2}, replicated()),
-            "variable 'u': [9223372036854775808,2] has more entries than a 64-bit number");
+            "[9223372036854775808,2] has more entries than a 64-bit number");
+  EXPECT_EQ(refusal_of({kHuge, 2}, replicated()), "[9223372036854775808,2] has more entries than a 64-bit number");
 }
 
 TEST(BoxesTest, AVariableHasEntries) {
-  EXPECT_EQ(refusal_of({4, 0}, box_of({0, 0}, {4, 0})),
-            "variable 'u': found shape [4,0]; expected at least 1 in each dimension");
-  EXPECT_EQ(refusal_of({}, Box{}),
-            "variable 'u': it has no dimension that could be distributed; expected RINGSIDE_MPI_REPLICATED");
+  EXPECT_EQ(refusal_of({4, 0}, box_of({0, 0}, {4, 0})), "found shape [4,0]; expected at least 1 in each dimension");
+  EXPECT_EQ(refusal_of({}, Box{}), "it has no dimension that could be distributed; expected RINGSIDE_MPI_REPLICATED");
   EXPECT_EQ(refusal_of({}, replicated()), "");
   EXPECT_EQ(refusal_of({4, 6}, replicated()), "");
 }
@@ -92,27 +88,27 @@ TEST(BoxesTest, RowsThatFollowEachOtherCover) {
 
 TEST(BoxesTest, RowsThatNoRankHasAreFound) {
   EXPECT_EQ(refusal_of_all({10}, {rows_of(0, 4), rows_of(5, 5)}),
-            "variable 'u': the boxes of all ranks have 9 of its 10 entries; no rank has row 4");
+            "the boxes of all ranks have 9 of its 10 entries; no rank has row 4");
   EXPECT_EQ(refusal_of_all({10}, {rows_of(4, 6)}),
-            "variable 'u': the boxes of all ranks have 6 of its 10 entries; no rank has row 0");
+            "the boxes of all ranks have 6 of its 10 entries; no rank has row 0");
   EXPECT_EQ(refusal_of_all({10}, {rows_of(4, 4), rows_of(0, 4)}),
-            "variable 'u': the boxes of all ranks have 8 of its 10 entries; no rank has row 8");
+            "the boxes of all ranks have 8 of its 10 entries; no rank has row 8");
   EXPECT_EQ(refusal_of_all({10}, {rows_of(0, 0), rows_of(10, 0)}),
-            "variable 'u': the boxes of all ranks have 0 of its 10 entries; no rank has row 0");
+            "the boxes of all ranks have 0 of its 10 entries; no rank has row 0");
   EXPECT_EQ(refusal_of_all({4, 6}, {box_of({0, 0}, {4, 3}), box_of({0, 3}, {3, 3})}),
-            "variable 'u': the boxes of all ranks have 21 of its 24 entries")
+            "the boxes of all ranks have 21 of its 24 entries")
       << "each row has a rank, if not all of it";
 }
 
 TEST(BoxesTest, RanksThatHaveTheSameEntriesAreNamed) {
   EXPECT_EQ(refusal_of_all({10}, {rows_of(0, 6), rows_of(5, 5)}),
-            "variable 'u': the boxes of ranks 0 (offset [0] extent [6]) and 1 (offset [5] extent [5]) overlap");
+            "the boxes of ranks 0 (offset [0] extent [6]) and 1 (offset [5] extent [5]) overlap");
   EXPECT_EQ(refusal_of_all({10}, {rows_of(8, 2), rows_of(0, 0), rows_of(0, 9)}),
-            "variable 'u': the boxes of ranks 0 (offset [8] extent [2]) and 2 (offset [0] extent [9]) overlap");
+            "the boxes of ranks 0 (offset [8] extent [2]) and 2 (offset [0] extent [9]) overlap");
   EXPECT_EQ(refusal_of_all({10}, {rows_of(0, 10), rows_of(0, 10)}),
-            "variable 'u': the boxes of ranks 0 (offset [0] extent [10]) and 1 (offset [0] extent [10]) overlap");
+            "the boxes of ranks 0 (offset [0] extent [10]) and 1 (offset [0] extent [10]) overlap");
   EXPECT_EQ(refusal_of_all({4, 6}, {box_of({0, 0}, {2, 6}), box_of({2, 0}, {2, 4}), box_of({1, 4}, {3, 2})}),
-            "variable 'u': the boxes of ranks 0 (offset [0,0] extent [2,6]) and 2 (offset [1,4] extent [3,2]) overlap");
+            "the boxes of ranks 0 (offset [0,0] extent [2,6]) and 2 (offset [1,4] extent [3,2]) overlap");
 }
 
 std::vector<Box> cubes() {
@@ -133,11 +129,10 @@ TEST(BoxesTest, BoxesOfThreeDimensionsCover) {
   std::vector<Box> boxes = cubes();
   boxes[5] = boxes[6];
   EXPECT_EQ(refusal_of_all(shape, boxes),
-            "variable 'u': the boxes of ranks 5 (offset [1,4,0] extent [3,2,3]) and 6 (offset [1,4,0] extent [3,2,3]) "
-            "overlap");
+            "the boxes of ranks 5 (offset [1,4,0] extent [3,2,3]) and 6 (offset [1,4,0] extent [3,2,3]) overlap");
   boxes = cubes();
   boxes[3].extent[2] = 6;
-  EXPECT_EQ(refusal_of_all(shape, boxes), "variable 'u': the boxes of all ranks have 238 of its 240 entries");
+  EXPECT_EQ(refusal_of_all(shape, boxes), "the boxes of all ranks have 238 of its 240 entries");
 }
 
 TEST(BoxesTest, ManyColumnsThatShareTheirRowsAreComparedWithTheirNeighboursOnly) {
@@ -148,18 +143,17 @@ TEST(BoxesTest, ManyColumnsThatShareTheirRowsAreComparedWithTheirNeighboursOnly)
   EXPECT_EQ(refusal_of_all(shape, boxes), "");
   boxes[7].extent[1] = 2;
   EXPECT_EQ(refusal_of_all(shape, boxes),
-            "variable 'u': the boxes of ranks 6 (offset [0,299993] extent [3,1]) and 7 (offset [0,299992] extent [3,2]) "
-            "overlap");
+            "the boxes of ranks 6 (offset [0,299993] extent [3,1]) and 7 (offset [0,299992] extent [3,2]) overlap");
   boxes[7].extent = {2, 1};
-  EXPECT_EQ(refusal_of_all(shape, boxes), "variable 'u': the boxes of all ranks have 899999 of its 900000 entries");
+  EXPECT_EQ(refusal_of_all(shape, boxes), "the boxes of all ranks have 899999 of its 900000 entries");
 }
 
 TEST(BoxesTest, AVariableIsReplicatedOnAllRanksOrNone) {
   EXPECT_EQ(refusal_of_all({10}, {replicated(), replicated(), replicated()}), "");
   EXPECT_EQ(refusal_of_all({10}, {replicated(), rows_of(0, 10)}),
-            "variable 'u': it is distributed on rank 1 and replicated on rank 0; expected the same on all ranks");
+            "it is distributed on rank 1 and replicated on rank 0; expected the same on all ranks");
   EXPECT_EQ(refusal_of_all({10}, {rows_of(0, 5), rows_of(5, 5), replicated()}),
-            "variable 'u': it is replicated on rank 2 and distributed on rank 0; expected the same on all ranks");
+            "it is replicated on rank 2 and distributed on rank 0; expected the same on all ranks");
 }
 
 // --- the part that a node keeps ----------------------------------------------------------------------------------

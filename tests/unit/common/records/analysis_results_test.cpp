@@ -5,16 +5,14 @@
 
 #include <string>
 
+#include "tests/unit/wire_text.hpp"
+
 namespace ringside {
 namespace {
 
 wire::AnalysisResults some_results() {
-  wire::AnalysisResults results;
-  results.set_run_id("0123456789abcdef");
-  results.set_commit_seq(1);
-  results.add_name("analysis.energy");
-  results.add_value(1);
-  return results;
+  return testing::wire_message<wire::AnalysisResults>(
+      R"(run_id: "0123456789abcdef" commit_seq: 1 name: "analysis.energy" value: 1)");
 }
 
 TEST(AnalysisResultsTest, NamesBeginWithALetterAndHaveNothingThatATerminalWouldObey) {

@@ -13,39 +13,26 @@
 #include "common/records/record_message.hpp"
 #include "common/records/result_names.hpp"
 #include "tests/unit/common/records/some_runs.hpp"
+#include "tests/unit/wire_text.hpp"
 
 namespace ringside {
 namespace {
 
 using testing::mixed_layout;
 using testing::mixed_words;
+using testing::wire_message;
 
 const std::string kRunId = "0123456789abcdef";
 
 wire::Record step_record() {
-  wire::Record record;
-  record.set_seq(7);
-  record.set_unix_ns(-5);
-  wire::StepRecord& step = *record.mutable_step();
-  step.set_run_id(kRunId);
-  step.set_step(1);
-  step.set_iteration(300);
-  step.set_commit_seq(std::uint64_t{1} << 63);
-  step.set_published_at_ns(11);
-  step.set_generate_ns(12);
-  step.set_producer_idle_ns(-13);
-  step.set_analyzer_idle_ns(14);
-  step.set_hand_off_ns(15);
-  step.set_transfer_ns(16);
-  step.set_commit_ns(17);
-  step.set_analyze_ns(18);
-  step.set_record_ns(21);
-  step.set_bytes_transferred(19);
-  step.set_skipped_before(20);
-  step.set_rebuilt(true);
-  step.set_broke_lease(true);
+  auto record = wire_message<wire::Record>(R"(
+      seq: 7 unix_ns: -5 step {
+        run_id: "0123456789abcdef" step: 1 iteration: 300 commit_seq: 9223372036854775808 published_at_ns: 11
+        generate_ns: 12 producer_idle_ns: -13 analyzer_idle_ns: 14 hand_off_ns: 15 transfer_ns: 16 commit_ns: 17
+        analyze_ns: 18 record_ns: 21 bytes_transferred: 19 skipped_before: 20 rebuilt: true broke_lease: true
+      })");
   const SharedLayout layout = mixed_layout();
-  fill(*step.mutable_results(), *layout, mixed_words(*layout));
+  fill(*record.mutable_step()->mutable_results(), *layout, mixed_words(*layout));
   return record;
 }
 
@@ -56,24 +43,13 @@ wire::Record described_record() {
 }
 
 wire::Record older_record() {
-  wire::Record record;
-  wire::StepRecord& step = *record.mutable_step();
-  step.set_residual_l1(0.5);
-  step.set_residual_linf(0.25);
-  wire::Reductions& r = *step.mutable_reductions();
-  r.set_sum(1);
-  r.set_mean(2);
-  r.set_min(3);
-  r.set_max(4);
-  r.set_l1(5);
-  r.set_l2(6);
-  r.set_linf(7);
-  r.set_has_change(true);
-  r.set_change_l1(8);
-  r.set_change_l2(9);
-  r.set_change_linf(10);
-  r.set_non_finite(11);
-  return record;
+  return wire_message<wire::Record>(R"(
+      step {
+        residual_l1: 0.5 residual_linf: 0.25 reductions {
+          sum: 1 mean: 2 min: 3 max: 4 l1: 5 l2: 6 linf: 7 non_finite: 11
+          has_change: true change_l1: 8 change_l2: 9 change_linf: 10
+        }
+      })");
 }
 
 std::vector<std::string> names_and_texts(const StepResults& results) {
@@ -123,14 +99,11 @@ TEST(PlainRecordTest, ResultsHaveTheNamesAndValuesThatTheOtherDecoderGives) {
 }
 
 TEST(PlainRecordTest, TheResultsOfAnAnalysisHaveTheirBits) {
-  wire::Record message;
+  auto message = wire_message<wire::Record>(R"(
+      analysis_results {
+        run_id: "0123456789abcdef" step: 1 iteration: 2 commit_seq: 3 skipped: 4 name: "analysis.a" name: "analysis.b"
+      })");
   wire::AnalysisResults& results = *message.mutable_analysis_results();
-  results.set_run_id(kRunId);
-  results.set_step(1);
-  results.set_iteration(2);
-  results.set_commit_seq(3);
-  results.set_skipped(4);
-  for (const char* name : {"analysis.a", "analysis.b"}) results.add_name(name);
   for (const std::uint64_t bits : {0x7ff8000000abcdefu, 0x8000000000000000u}) results.add_value(std::bit_cast<double>(bits));
   const auto record = decode_record(message.SerializeAsString());
   ASSERT_TRUE(record);
@@ -146,16 +119,11 @@ TEST(PlainRecordTest, TheResultsOfAnAnalysisHaveTheirBits) {
 }
 
 TEST(PlainRecordTest, AMarkHasItsStepAndItsTexts) {
-  wire::Record message;
-  wire::Mark& mark = *message.mutable_mark();
-  mark.set_run_id(kRunId);
-  mark.set_step(1);
-  mark.set_iteration(2);
-  mark.set_commit_seq(3);
-  mark.set_cause("trigger");
-  mark.set_name("large");
-  mark.set_text("x.max > 1");
-  for (const char* action : {"freeze", "reply:0.5"}) mark.add_action(action);
+  const auto message = wire_message<wire::Record>(R"(
+      mark {
+        run_id: "0123456789abcdef" step: 1 iteration: 2 commit_seq: 3 cause: "trigger" name: "large" text: "x.max > 1"
+        action: "freeze" action: "reply:0.5"
+      })");
   const auto record = decode_record(message.SerializeAsString());
   ASSERT_TRUE(record);
   EXPECT_EQ(record->kind, RecordKind::kMark);
@@ -168,11 +136,8 @@ TEST(PlainRecordTest, AMarkHasItsStepAndItsTexts) {
 }
 
 TEST(PlainRecordTest, TheBeginningAndTheEndOfARun) {
-  wire::Record started;
-  started.mutable_run_started()->set_run_id(kRunId);
-  started.mutable_run_started()->set_solver("heat");
-  started.mutable_run_started()->set_matrix("rod");
-  started.mutable_run_started()->set_parameters("c=1");
+  auto started = wire_message<wire::Record>(
+      R"(run_started { run_id: "0123456789abcdef" solver: "heat" matrix: "rod" parameters: "c=1" })");
   describe(*started.mutable_run_started(), *mixed_layout());
   const auto begin = decode_record(started.SerializeAsString());
   ASSERT_TRUE(begin);
@@ -180,11 +145,8 @@ TEST(PlainRecordTest, TheBeginningAndTheEndOfARun) {
   EXPECT_EQ(begin->solver + begin->problem + begin->parameters, "heatrodc=1");
   ASSERT_TRUE(begin->layout);
   EXPECT_EQ(begin->layout->hash(), mixed_layout()->hash());
-  wire::Record ended;
-  ended.mutable_run_ended()->set_run_id(kRunId);
-  ended.mutable_run_ended()->set_how("producer_lost");
-  ended.mutable_run_ended()->set_exit_code(4);
-  ended.mutable_run_ended()->set_text("gone");
+  const auto ended = wire_message<wire::Record>(
+      R"(run_ended { run_id: "0123456789abcdef" how: "producer_lost" exit_code: 4 text: "gone" })");
   const auto end = decode_record(ended.SerializeAsString());
   ASSERT_TRUE(end);
   EXPECT_EQ(end->kind, RecordKind::kRunEnded);
@@ -193,9 +155,7 @@ TEST(PlainRecordTest, TheBeginningAndTheEndOfARun) {
 }
 
 TEST(PlainRecordTest, FieldsOfALaterReleaseAreSkipped) {
-  const std::string later =
-      "\xf2\x06\x03"
-      "abc";  // field 110, with three bytes
+  const std::string later = std::string("\xf2\x06\x03") + "abc";  // field 110, with three bytes
   EXPECT_EQ(decode_record(step_record().SerializeAsString() + later).value().kind, RecordKind::kStep);
   EXPECT_EQ(decode_record(later).value().kind, RecordKind::kNone);
 }

@@ -7,6 +7,7 @@
 #include "common/records/record_message.hpp"
 #include "common/records/shown_results.hpp"
 #include "tests/unit/common/records/some_runs.hpp"
+#include "tests/unit/wire_text.hpp"
 
 namespace ringside {
 namespace {
@@ -55,13 +56,8 @@ TEST(ResultNamesTest, ColumnsThatAreNotThoseOfTheirCatalogueGetNoNames) {
 }
 
 TEST(ResultNamesTest, AStepFromBeforeThereWereNamesHasThoseOfToday) {
-  wire::StepRecord step;
-  step.set_residual_l1(0.5);
-  step.set_residual_linf(0.25);
-  wire::Reductions& r = *step.mutable_reductions();
-  r.set_sum(1);
-  r.set_l2(3);
-  r.set_non_finite(2);
+  auto step = testing::wire_message<wire::StepRecord>(
+      "residual_l1: 0.5 residual_linf: 0.25 reductions { sum: 1 l2: 3 non_finite: 2 }");
   StepResults results = ResultNames().results(step);
   EXPECT_EQ(results.size(), 13u);
   EXPECT_EQ(results.find("x.sum").f64(), 1);
@@ -71,8 +67,8 @@ TEST(ResultNamesTest, AStepFromBeforeThereWereNamesHasThoseOfToday) {
   EXPECT_EQ(results.find("solver.residual_linf").f64(), 0.25);
   EXPECT_TRUE(results.find("x.mean").present);
   EXPECT_FALSE(results.find("x.change_l1").present) << "the first step of a run";
-  r.set_has_change(true);
-  r.set_change_l1(7);
+  step.mutable_reductions()->set_has_change(true);
+  step.mutable_reductions()->set_change_l1(7);
   results = ResultNames().results(step);
   EXPECT_EQ(results.find("x.change_l1").f64(), 7);
 }

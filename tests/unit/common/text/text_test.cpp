@@ -29,14 +29,8 @@ TEST(Printable, WhatSteersATerminalIsShownAsAnEscape) {
   EXPECT_EQ(printable("a\x1b[31mb"), "a\\x1b[31mb");
   EXPECT_EQ(printable("a\nb\r\tc\x7f"), "a\\nb\\r\\tc\\x7f");
   EXPECT_EQ(printable(std::string("a\0b", 3)), "a\\x00b");
-  EXPECT_EQ(printable("\xc2\x9b"
-                      "31m"),
-            "\\xc2\\x9b31m")
-      << "C1 of a terminal that reads UTF-8";
-  EXPECT_EQ(printable("\x9b"
-                      "31m"),
-            "\\x9b31m")
-      << "C1 of one that does not";
+  EXPECT_EQ(printable(std::string("\xc2\x9b") + "31m"), "\\xc2\\x9b31m") << "C1 of a terminal that reads UTF-8";
+  EXPECT_EQ(printable(std::string("\x9b") + "31m"), "\\x9b31m") << "C1 of one that does not";
 }
 
 TEST(Printable, WhatReordersOrHidesTheTextAroundItIsShownAsAnEscape) {
@@ -59,9 +53,7 @@ TEST(Printable, WithoutAllocationAsMuchIsWrittenAsFits) {
 
 TEST(Printable, BytesThatAreNoUtf8AreShownOneByOne) {
   EXPECT_EQ(printable("\xc3"), "\\xc3");
-  EXPECT_EQ(printable("\xe2\x82"
-                      "a"),
-            "\\xe2\\x82a");
+  EXPECT_EQ(printable(std::string("\xe2\x82") + "a"), "\\xe2\\x82a");
   EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf") << "an overlong slash";
   EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "half of a surrogate pair";
   EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond Unicode";
@@ -178,9 +170,7 @@ TEST(FormattedTest, JoinsARange) {
 
 TEST(Utf8TextTest, TextThatIsNotUtf8IsMadeSo) {
   EXPECT_EQ(utf8_text("Gitter \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"), "Gitter \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
-  EXPECT_EQ(utf8_text("a\xff"
-                      "b\xc3"),
-            "a?b?");
+  EXPECT_EQ(utf8_text(std::string("a\xff") + "b\xc3"), "a?b?");
   EXPECT_EQ(utf8_text("\xed\xa0\x80"), "???");  // a surrogate
   EXPECT_EQ(utf8_text("\xc0\x80"), "??");       // an overlong form
 }

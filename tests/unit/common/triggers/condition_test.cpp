@@ -4,16 +4,14 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
 
-#include "tests/unit/common/records/some_runs.hpp"
+#include "common/records/record_layout.hpp"
+#include "common/reductions/reduction_catalogue.hpp"
 #include "tests/unit/failure_line.hpp"
 
 namespace ringside {
 namespace {
-
-using testing::mixed_layout;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/expect_text.hpp"
 #include "tests/unit/failure_line.hpp"
 
 namespace ringside {
@@ -31,26 +32,23 @@ TEST(TriggerSpecTest, AConditionMayHaveColonsOfItsOwn) {
 }
 
 TEST(TriggerSpecTest, WhatIsNoTriggerIsRefusedWithWhatWasFoundAndWhatIsExpected) {
-  const auto refusal = [](const char* text) { return failure_line([&] { parse_trigger(text); }); };
+  const auto refusal = [](const std::string& text) {
+    return between("--trigger '" + text + "': ", failure_line([&] { parse_trigger(text); }), "");
+  };
   const std::string actions = "expected freeze, stop, keep, mark[:NAME] or reply:VALUE";
-  EXPECT_EQ(refusal("x > 1: frieze"), "--trigger 'x > 1: frieze': unknown action 'frieze'; " + actions);
-  EXPECT_EQ(refusal("x > 1: stop, frieze"), "--trigger 'x > 1: stop, frieze': unknown action 'frieze'; " + actions);
-  EXPECT_EQ(refusal("x > 1: stop,"), "--trigger 'x > 1: stop,': unknown action ''; " + actions);
-  EXPECT_EQ(refusal("x > 1:"), "--trigger 'x > 1:': unknown action ''; " + actions);
+  EXPECT_EQ(refusal("x > 1: frieze"), "unknown action 'frieze'; " + actions);
+  EXPECT_EQ(refusal("x > 1: stop, frieze"), "unknown action 'frieze'; " + actions);
+  EXPECT_EQ(refusal("x > 1: stop,"), "unknown action ''; " + actions);
+  EXPECT_EQ(refusal("x > 1:"), "unknown action ''; " + actions);
   EXPECT_EQ(refusal("x > 1"),
-            "--trigger 'x > 1': found no action; expected 'CONDITION: ACTION[, ACTION]', as in 'non_finite > 0: "
-            "freeze, stop'");
+            "found no action; expected 'CONDITION: ACTION[, ACTION]', as in 'non_finite > 0: freeze, stop'");
   EXPECT_EQ(refusal(": stop"),
-            "--trigger ': stop': found no condition; expected 'CONDITION: ACTION[, ACTION]', as in 'non_finite > 0: "
-            "freeze, stop'");
-  EXPECT_EQ(refusal("x > 1: stop, stop"),
-            "--trigger 'x > 1: stop, stop': found the action stop twice, expected it once");
-  EXPECT_EQ(refusal("x > 1: stop:3"), "--trigger 'x > 1: stop:3': found 'stop:3', but stop has no value; " + actions);
-  EXPECT_EQ(refusal("x > 1: reply"), "--trigger 'x > 1: reply': found 'reply', expected reply:VALUE with a number");
-  EXPECT_EQ(refusal("x > 1: reply:much"),
-            "--trigger 'x > 1: reply:much': found 'reply:much', expected reply:VALUE with a number");
-  EXPECT_EQ(refusal("x > 1: mark:"),
-            "--trigger 'x > 1: mark:': found the name '', expected mark:NAME with 1 to 63 bytes");
+            "found no condition; expected 'CONDITION: ACTION[, ACTION]', as in 'non_finite > 0: freeze, stop'");
+  EXPECT_EQ(refusal("x > 1: stop, stop"), "found the action stop twice, expected it once");
+  EXPECT_EQ(refusal("x > 1: stop:3"), "found 'stop:3', but stop has no value; " + actions);
+  EXPECT_EQ(refusal("x > 1: reply"), "found 'reply', expected reply:VALUE with a number");
+  EXPECT_EQ(refusal("x > 1: reply:much"), "found 'reply:much', expected reply:VALUE with a number");
+  EXPECT_EQ(refusal("x > 1: mark:"), "found the name '', expected mark:NAME with 1 to 63 bytes");
   EXPECT_NE(refusal((std::string(501, 'x') + "> 1: stop").c_str()).find("504 bytes, expected 500 at most"),
             std::string::npos);
 }

@@ -21,19 +21,16 @@ namespace {
 
 class CalibrationTest : public ::testing::Test {
  protected:
-  CalibrationOptions options() {
-    CalibrationOptions options;
-    options.problems.emplace_back();
-    options.problems.back().matrix = "grid:20";
-    options.folders = {folder_.path()};
-    options.budget_s = 0.1;
-    options.stream_elements = 4096;
-    return options;
+  CalibrationTest() {
+    options_.problems.emplace_back().matrix = "grid:20";
+    options_.folders = {folder_.path()};
+    options_.budget_s = 0.1;
+    options_.stream_elements = 4096;
   }
 
-  /// The line with which a calibration is refused.
-  static std::string refusal_of(const CalibrationOptions& options, ExitCode code = ExitCode::kInterrupted) {
-    return failure_line([&] { (void)calibrate(options); }, code);
+  /// The line with which the calibration is refused.
+  std::string refusal(ExitCode code = ExitCode::kInterrupted) const {
+    return failure_line([&] { (void)calibrate(options_); }, code);
   }
 
   static bool has_remark(const Node& node, const std::string& part) {
@@ -42,10 +39,11 @@ class CalibrationTest : public ::testing::Test {
   }
 
   testing::TemporaryFolder folder_;
+  CalibrationOptions options_;
 };
 
 TEST_F(CalibrationTest, ANodeHasItsTiersAndItsFingerprint) {
-  const Node node = calibrate(options());
+  const Node node = calibrate(options_);
   ASSERT_GE(node.tiers.size(), 2u);
   EXPECT_EQ(node.tiers.front().kind, TierKind::kDram);
   EXPECT_EQ(node.tiers.back().path, std::filesystem::canonical(folder_.path()).string());
@@ -56,7 +54,7 @@ TEST_F(CalibrationTest, ANodeHasItsTiersAndItsFingerprint) {
 }
 
 TEST_F(CalibrationTest, WithTooLittleTimeTheMostImportantFiguresAreThereAndARemarkNamesTheRest) {
-  const Node node = calibrate(options());
+  const Node node = calibrate(options_);
   const auto measured = [&](KernelKind kind) {
     return std::any_of(node.kernels.begin(), node.kernels.end(), [&](const auto& k) { return k.kernel == kind; });
   };
@@ -66,25 +64,23 @@ TEST_F(CalibrationTest, WithTooLittleTimeTheMostImportantFiguresAreThereAndARema
 }
 
 TEST_F(CalibrationTest, ARemarkNamesKernelsThatHaveOneThreadCountAlone) {
-  CalibrationOptions two = options();
-  two.threads = {1, 2};
+  options_.threads = {1, 2};
   if (usable_cores(read_machine()).size() < 2) GTEST_SKIP() << "needs two cores";
-  two.budget_s = 1e-6;  // enough for the first measurement only
-  EXPECT_TRUE(has_remark(calibrate(two), "was measured only with 1 thread"));
+  options_.budget_s = 1e-6;  // enough for the first measurement only
+  EXPECT_TRUE(has_remark(calibrate(options_), "was measured only with 1 thread"));
 }
 
 TEST_F(CalibrationTest, SyncedKernelsAloneComeBeforeAnyPair) {
   if (allowed_cpus().size() < 2) GTEST_SKIP() << "needs two cores";
   std::atomic<bool> stop{false};
   std::vector<std::string> order;
-  CalibrationOptions watched = options();
-  watched.budget_s = 10;
-  watched.stop = &stop;
-  watched.announce = [&](const CalibrationProgress& progress) {
+  options_.budget_s = 10;
+  options_.stop = &stop;
+  options_.announce = [&](const CalibrationProgress& progress) {
     order.push_back(progress.what);
     if (progress.what.find("generate beside") != std::string::npos) stop = true;
   };
-  EXPECT_NE(refusal_of(watched), "");
+  EXPECT_NE(refusal(), "");
   ASSERT_FALSE(order.empty());
   expect_has(order.back(), {"generate beside"});
   const auto is_synced = [](const std::string& what) { return what.find(", synced, with ") != std::string::npos; };
@@ -94,22 +90,20 @@ TEST_F(CalibrationTest, SyncedKernelsAloneComeBeforeAnyPair) {
 TEST_F(CalibrationTest, EachTierHasItsFirstLoopBeforeAnyHasItsSecond) {
   std::atomic<bool> stop{false};
   std::set<std::string> reads;  // the loop `read` of each tier that was measured
-  CalibrationOptions watched = options();
-  watched.stop = &stop;
-  watched.budget_s = 10;
-  watched.announce = [&](const CalibrationProgress& progress) {
+  options_.stop = &stop;
+  options_.budget_s = 10;
+  options_.announce = [&](const CalibrationProgress& progress) {
     if (progress.what.starts_with("read of ")) reads.insert(progress.what.substr(0, progress.what.find(" with ")));
     if (progress.what.starts_with("copy of ")) stop = true;
   };
-  EXPECT_NE(refusal_of(watched), "");
+  EXPECT_NE(refusal(), "");
   EXPECT_TRUE(reads.contains("read of " + std::filesystem::canonical(folder_.path()).string()));
   EXPECT_GE(reads.size(), 2u);
 }
 
 TEST_F(CalibrationTest, ARemarkNamesEachTierWithoutStream) {
-  CalibrationOptions brief = options();
-  brief.budget_s = 1e-6;  // enough for the first measurement only, that of DRAM
-  const Node node = calibrate(brief);
+  options_.budget_s = 1e-6;  // enough for the first measurement only, that of DRAM
+  const Node node = calibrate(options_);
   EXPECT_TRUE(has_remark(node, node.tiers.back().name + ": STREAM was not measured: the time was too short"));
 }
 
@@ -118,11 +112,10 @@ TEST_F(CalibrationTest, AMemoryThatIsSmallerThanTheCachesHasNoStreamAndARemark) 
   machine.l3_bytes = std::uint64_t{1} << 50;
   machine.l3_caches = 1;
   Node node;
-  Tier tier;
+  Tier& tier = node.tiers.emplace_back();
   tier.name = "folder";
   tier.kind = TierKind::kPageCache;
   tier.path = folder_.path();
-  node.tiers = {tier};
   MachinePhase(machine, usable_cores(machine), {1}, node.tiers, 0).collect(node);
   EXPECT_TRUE(node.streams.empty());
   ASSERT_EQ(node.remarks.size(), 1u);
@@ -136,51 +129,46 @@ TEST_F(CalibrationTest, DramIsMeasuredWithTheArraysThatItHasRoomFor) {
 }
 
 TEST_F(CalibrationTest, NothingStaysInTheFolder) {
-  (void)calibrate(options());
+  (void)calibrate(options_);
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
 TEST_F(CalibrationTest, AFolderThatIsNamedTwiceIsMeasuredOnce) {
-  CalibrationOptions twice = options();
-  twice.folders.push_back(folder_.path() + "/.");
-  const Node node = calibrate(twice);
+  options_.folders.push_back(folder_.path() + "/.");
+  const Node node = calibrate(options_);
   EXPECT_EQ(std::count_if(node.tiers.begin(), node.tiers.end(), [](const Tier& tier) { return !tier.path.empty(); }),
             1);
 }
 
 TEST_F(CalibrationTest, ProgressGrows) {
-  CalibrationOptions watched = options();
   int announced = 0;
   double before = 0;
-  watched.announce = [&](const CalibrationProgress& progress) {
+  options_.announce = [&](const CalibrationProgress& progress) {
     EXPECT_GE(progress.done, before);
     before = progress.done;
     EXPECT_LE(progress.done, 1);
     EXPECT_FALSE(progress.what.empty());
     ++announced;
   };
-  (void)calibrate(watched);
+  (void)calibrate(options_);
   EXPECT_GT(announced, 3);
 }
 
 TEST_F(CalibrationTest, AStopIsObeyed) {
   const std::atomic<bool> stop{true};
-  CalibrationOptions stopped = options();
-  stopped.stop = &stop;
-  EXPECT_NE(refusal_of(stopped), "");
+  options_.stop = &stop;
+  EXPECT_NE(refusal(), "");
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
 TEST_F(CalibrationTest, MoreThreadsThanCoresAreRefused) {
-  CalibrationOptions many = options();
-  many.threads = {100'000};
-  expect_has(refusal_of(many, ExitCode::kSystem), {"100000"});
+  options_.threads = {100'000};
+  expect_has(refusal(ExitCode::kSystem), {"100000"});
 }
 
 TEST_F(CalibrationTest, AMatrixThatCannotBeReadIsRefused) {
-  CalibrationOptions bad = options();
-  bad.problems.back().matrix = folder_.file("missing.mtx");
-  EXPECT_NE(refusal_of(bad, ExitCode::kUsage), "");
+  options_.problems.back().matrix = folder_.file("missing.mtx");
+  EXPECT_NE(refusal(ExitCode::kUsage), "");
 }
 
 }  // namespace

@@ -28,32 +28,22 @@ TEST(SecondsAtTest, InterpolatesByAPowerLawAndExtrapolatesNoGain) {
   EXPECT_DOUBLE_EQ(seconds_at(seconds, 16), 2);
 }
 
-TEST(SharedSecondsTest, AreTheSecondsAloneWhereTheShareIsAllThereIs) {
-  const KernelTime kernel{.threads = 2, .alone_s = 1, .bytes = {60}};
-  const std::array capacity = {100.0};
-  const std::array share = {50.0};
-  EXPECT_DOUBLE_EQ(shared_seconds(kernel, share, capacity, 3), 1);
+constexpr std::array kCapacity = {100.0};
+
+TEST(SharedSecondsTest, GrowFromTheSecondsAloneToTheBytesOverTheShare) {
+  const KernelTime some_bytes{.threads = 2, .alone_s = 1, .bytes = {60}};
+  EXPECT_DOUBLE_EQ(shared_seconds(some_bytes, std::array{50.0}, kCapacity, 3), 1) << "the share is all there is";
+  const KernelTime only_bytes{.threads = 1, .alone_s = 1, .bytes = {100}};
+  EXPECT_NEAR(shared_seconds(only_bytes, std::array{25.0}, kCapacity, 3), 4, 1e-9);
 }
 
-TEST(SharedSecondsTest, GrowToTheBytesOverTheShareForAKernelThatOnlyMovesBytes) {
-  const KernelTime kernel{.threads = 1, .alone_s = 1, .bytes = {100}};
-  const std::array capacity = {100.0};
-  const std::array share = {25.0};
-  EXPECT_NEAR(shared_seconds(kernel, share, capacity, 3), 4, 1e-9);
-}
-
-TEST(TogetherTest, KernelsThatMoveNothingDoNotSlowEachOther) {
-  const KernelTime kernel{.threads = 1, .alone_s = 2, .bytes = {0}};
-  const std::array capacity = {100.0};
-  const Together both = together(kernel, kernel, capacity, 3);
+TEST(TogetherTest, KernelsSlowEachOtherByTheBytesThatTheyMove) {
+  const KernelTime nothing{.threads = 1, .alone_s = 2, .bytes = {0}};
+  const Together both = together(nothing, nothing, kCapacity, 3);
   EXPECT_DOUBLE_EQ(both.first_s, 2);
   EXPECT_DOUBLE_EQ(both.second_s, 2);
-}
-
-TEST(TogetherTest, TwoKernelsThatEachSaturateTheChannelsTakeTwiceAsLong) {
-  const KernelTime kernel{.threads = 1, .alone_s = 1, .bytes = {100}};
-  const std::array capacity = {100.0};
-  EXPECT_NEAR(together(kernel, kernel, capacity, 3).first_s, 2, 1e-9);
+  const KernelTime saturating{.threads = 1, .alone_s = 1, .bytes = {100}};
+  EXPECT_NEAR(together(saturating, saturating, kCapacity, 3).first_s, 2, 1e-9);
 }
 
 TEST(FitExponentTest, FindsTheExponentThatMadeTheSeries) {

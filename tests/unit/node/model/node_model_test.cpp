@@ -26,6 +26,10 @@ class NodeModelTest : public ::testing::Test {
     return failure_line([&] { model_of(node_, request_); });
   }
 
+  void without(KernelKind kind) {
+    std::erase_if(node_.kernels, [kind](const KernelFigures& figures) { return figures.kernel == kind; });
+  }
+
   static std::string only_remark(const NodeModel& model) {
     EXPECT_EQ(model.remarks.size(), 1u);
     return model.remarks.empty() ? "" : model.remarks[0];
@@ -162,9 +166,6 @@ TEST_F(NodeModelTest, OnlyDramAndTheMemoryOfTheSlotsNeedARate) {
 }
 
 TEST_F(NodeModelTest, WithoutSweepsHalfOfAnalyzeIsTakenWithARemark) {
-  const auto without = [this](KernelKind kind) {
-    std::erase_if(node_.kernels, [kind](const KernelFigures& figures) { return figures.kernel == kind; });
-  };
   without(KernelKind::kSweep);
   const NodeModel model = model_of(node_, request_);
   EXPECT_DOUBLE_EQ(kernel_time(model, KernelKind::kSweep, 1).alone_s, 6e-6);
@@ -175,7 +176,7 @@ TEST_F(NodeModelTest, WithoutSweepsHalfOfAnalyzeIsTakenWithARemark) {
 }
 
 TEST_F(NodeModelTest, WithoutAnalyzeASweepIsTakenWithARemark) {
-  std::erase_if(node_.kernels, [](const KernelFigures& figures) { return figures.kernel == KernelKind::kAnalyze; });
+  without(KernelKind::kAnalyze);
   const NodeModel model = model_of(node_, request_);
   EXPECT_DOUBLE_EQ(kernel_time(model, KernelKind::kAnalyze, 1).alone_s, 6e-6);
   EXPECT_EQ(only_remark(model), "analyze was not measured in /dev/shm: a sweep's time is used, which is shorter");

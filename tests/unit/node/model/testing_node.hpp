@@ -15,11 +15,7 @@ inline Series series_of(double one_thread, int cores, double spread) {
 }
 
 inline ProblemSize grid_of_100() {
-  ProblemSize size;
-  size.matrix = "grid:100";
-  size.rows = 10'000;
-  size.nonzeros = 78'804;
-  return size;
+  return {.matrix = "grid:100", .format = {}, .rows = 10'000, .nonzeros = 78'804, .file = {}};
 }
 
 /// A pair of kernels of the problem, in /dev/shm.

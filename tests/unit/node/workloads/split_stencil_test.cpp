@@ -12,6 +12,18 @@
 namespace ringside {
 namespace {
 
+StencilSetting setting_of(std::uint64_t rows, std::uint64_t columns, std::uint64_t lower_rows, std::size_t upper_cpus,
+                          std::size_t lower_cpus) {
+  StencilSetting setting;
+  setting.rows = rows;
+  setting.columns = columns;
+  setting.lower_rows = lower_rows;
+  setting.upper_cpus = some_cpus(upper_cpus);
+  setting.lower_cpus = some_cpus(lower_cpus);
+  setting.lower_tier = dram_tier();
+  return setting;
+}
+
 std::vector<double> serial_result(const StencilSetting& setting) {
   std::vector<double> start;
   for (std::uint64_t i = 0; i < setting.rows; ++i) {
@@ -22,11 +34,7 @@ std::vector<double> serial_result(const StencilSetting& setting) {
 
 TEST(SplitStencil, BothVersionsEqualTheSerialLoopForEveryBorder) {
   const testing::TemporaryFolder folder;
-  StencilSetting setting;
-  setting.rows = 11;
-  setting.columns = 37;
-  setting.upper_cpus = some_cpus(2);
-  setting.lower_cpus = some_cpus(1);
+  StencilSetting setting = setting_of(11, 37, 1, 2, 1);
   setting.lower_tier = folder_tier(folder.path(), "--memory");
   setting.sweeps = 5;
   const std::vector<double> expected = serial_result(setting);
@@ -40,13 +48,7 @@ TEST(SplitStencil, BothVersionsEqualTheSerialLoopForEveryBorder) {
 }
 
 TEST(SplitStencil, MoreThreadsThanRowsGiveTheSameBits) {
-  StencilSetting setting;
-  setting.rows = 6;
-  setting.columns = 9;
-  setting.lower_rows = 3;
-  setting.upper_cpus = some_cpus(3);
-  setting.lower_cpus = some_cpus(4);
-  setting.lower_tier = dram_tier();
+  StencilSetting setting = setting_of(6, 9, 3, 3, 4);
   setting.sweeps = 3;
   for (const StencilVersion version : {StencilVersion::kAcrossBorder, StencilVersion::kGhostRows}) {
     setting.version = version;
@@ -55,14 +57,7 @@ TEST(SplitStencil, MoreThreadsThanRowsGiveTheSameBits) {
 }
 
 TEST(SplitStencil, ASweepTakesAtLeastAsLongAsItsSlowestThread) {
-  StencilSetting setting;
-  setting.rows = 64;
-  setting.columns = 64;
-  setting.lower_rows = 20;
-  setting.upper_cpus = some_cpus(1);
-  setting.lower_cpus = some_cpus(1);
-  setting.lower_tier = dram_tier();
-  const StencilResult result = run_stencil(setting);
+  const StencilResult result = run_stencil(setting_of(64, 64, 20, 1, 1));
   ASSERT_EQ(result.sweeps.size(), 10U);
   ASSERT_EQ(result.thread_s.size(), 2U);
   for (std::size_t s = 0; s < result.sweeps.size(); ++s) {

@@ -26,18 +26,9 @@ using namespace reference;
 
 /// Three rows for each of two processes; row 1 reads the columns 0, 1, 4, 5, and so on.
 CsrMatrix six_rows() {
-  return build_rows(6, {{0, 0, 1},
-                        {0, 5, 2},
-                        {1, 0, 3},
-                        {1, 1, 4},
-                        {1, 4, 5},
-                        {1, 5, 6},
-                        {2, 2, 7},
-                        {3, 3, 8},
-                        {4, 0, 9},
-                        {4, 4, 10},
-                        {5, 1, 11},
-                        {5, 3, 12}});
+  const std::vector<Entry> entries = {{0, 0, 1}, {0, 5, 2}, {1, 0, 3}, {1, 1, 4},  {1, 4, 5},  {1, 5, 6},
+                                      {2, 2, 7}, {3, 3, 8}, {4, 0, 9}, {4, 4, 10}, {5, 1, 11}, {5, 3, 12}};
+  return build_rows(6, entries);
 }
 
 std::vector<std::uint32_t> columns_of(const CsrMatrix& matrix, std::uint64_t row) {

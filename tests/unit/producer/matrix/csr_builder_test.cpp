@@ -22,9 +22,6 @@
 namespace ringside {
 namespace {
 
-using testing::Entries;
-using testing::entries_of;
-
 std::uint64_t status_bytes(const std::string& wanted) {
   std::ifstream status("/proc/self/status");
   std::string key;

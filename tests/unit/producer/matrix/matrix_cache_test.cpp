@@ -346,10 +346,7 @@ TEST_F(MatrixSource, WhatCannotBeAMatrixIsRefused) {
       {folder_.write("empty.mtx", ""), "line 1: found the end of the file"},
       {folder_.write("empty.txt", ""), "found no edge"},
       {folder_.write("a.graph", "3 2\n2\n1 3\n2\n"), "METIS"},
-      {folder_.write("a.bin", std::string("\x7f"
-                                          "ELF\0\0\0",
-                                          7)),
-       "found a binary file"},
+      {folder_.write("a.bin", std::string("\177ELF\0\0\0", 7)), "found a binary file"},
       {folder_.write("noheader.mtx", "3 3 1\n1 1 1\n"), "line 1: found '3 3 1', expected '%%MatrixMarket"}};
   for (const auto& [matrix, message] : wrong) {
     SCOPED_TRACE(matrix);

@@ -16,6 +16,8 @@
 namespace ringside {
 namespace {
 
+constexpr const char* kWeights = ", PageRank accepts finite weights of 0 or more";
+
 class RefusedProblem : public ::testing::Test {
  protected:
   /// The message of `load_problem` for a file with this content.
@@ -31,6 +33,11 @@ class RefusedProblem : public ::testing::Test {
     return error.substr(std::min(error.size(), options.matrix.size() + 2));
   }
 
+  /// What `refusal` returns before the rule of PageRank for weights.
+  std::string weight(const std::string& name, std::string_view content) const {
+    return between("", refusal(name, content), kWeights);
+  }
+
   static std::string real(const std::string& body, const std::string& symmetry = "general") {
     return "%%MatrixMarket matrix coordinate real " + symmetry + "\n% comment\n" + body;
   }
@@ -38,35 +45,30 @@ class RefusedProblem : public ::testing::Test {
   testing::TemporaryFolder folder_;
 };
 
-constexpr const char* kWeights = ", PageRank accepts finite weights of 0 or more";
-
 TEST_F(RefusedProblem, AWeightOfAnEdgeListIsNamedByItsLineAndTheIdsThatStandThere) {
-  EXPECT_EQ(refusal("a.txt", "# comment\n0 1 1\n1 2 -2\n2 0 1\n"),
-            std::string("line 3: found the weight -2 on the edge 1 2") + kWeights);
-  EXPECT_EQ(refusal("a.txt", "1 2 1\n2 3 inf\n3 1 1\n"),
-            std::string("line 2: found the weight inf on the edge 2 3") + kWeights);
-  EXPECT_EQ(refusal("a.txt", "4 3\n0 1 1\n1 2 nan\n2 0 1\n"),
-            std::string("line 3: found the weight nan on the edge 1 2") + kWeights);
-  EXPECT_EQ(refusal("a.txt", "5000000000 7 1\r\n7 18446744073709551615 -1\r\n"),
-            std::string("line 2: found the weight -1 on the edge 7 18446744073709551615") + kWeights);
+  EXPECT_EQ(weight("a.txt", "# comment\n0 1 1\n1 2 -2\n2 0 1\n"), "line 3: found the weight -2 on the edge 1 2");
+  EXPECT_EQ(weight("a.txt", "1 2 1\n2 3 inf\n3 1 1\n"), "line 2: found the weight inf on the edge 2 3");
+  EXPECT_EQ(weight("a.txt", "4 3\n0 1 1\n1 2 nan\n2 0 1\n"), "line 3: found the weight nan on the edge 1 2");
+  EXPECT_EQ(weight("a.txt", "5000000000 7 1\r\n7 18446744073709551615 -1\r\n"),
+            "line 2: found the weight -1 on the edge 7 18446744073709551615");
 }
 
 TEST_F(RefusedProblem, AWeightThatIsASumIsNamedByTheLineThatSpoilsIt) {
-  EXPECT_EQ(refusal("a.txt", "0 1 1\n1 2 1\n0 1 -3\n0 1 1\n"),
-            std::string("line 3: found the weight -1 on the edge 0 1 (the sum of 3 lines)") + kWeights);
-  EXPECT_EQ(refusal("a.txt", "1 0 1\n0 1 1e308\n0 1 1e308\n"),
-            std::string("line 2: found the weight inf on the edge 0 1 (the sum of 2 lines)") + kWeights);
+  EXPECT_EQ(weight("a.txt", "0 1 1\n1 2 1\n0 1 -3\n0 1 1\n"),
+            "line 3: found the weight -1 on the edge 0 1 (the sum of 3 lines)");
+  EXPECT_EQ(weight("a.txt", "1 0 1\n0 1 1e308\n0 1 1e308\n"),
+            "line 2: found the weight inf on the edge 0 1 (the sum of 2 lines)");
 }
 
 TEST_F(RefusedProblem, AnEntryOfAMatrixMarketFileIsNamedByItsLineRowAndColumn) {
-  EXPECT_EQ(refusal("a.mtx", real("3 3 3\n1 2 1\n\n2 3 -4\n3 1 1\n")),
-            std::string("line 6: found the weight -4 in row 2, column 3 (counted from 1)") + kWeights);
-  EXPECT_EQ(refusal("a.mtx", real("2 2 2\n1 1 1\n2 1 -4\n", "symmetric")),
-            std::string("line 5: found the weight -4 in row 2, column 1 (counted from 1)") + kWeights);
-  EXPECT_EQ(refusal("a.mtx", real("2 2 1\n2 1 4\n", "skew-symmetric")),
-            std::string("line 4: found the weight -4 in row 1, column 2 (counted from 1)") + kWeights);
-  EXPECT_EQ(refusal("a.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n-3\n4\n"),
-            std::string("line 5: found the weight -3 in row 1, column 2 (counted from 1)") + kWeights);
+  EXPECT_EQ(weight("a.mtx", real("3 3 3\n1 2 1\n\n2 3 -4\n3 1 1\n")),
+            "line 6: found the weight -4 in row 2, column 3 (counted from 1)");
+  EXPECT_EQ(weight("a.mtx", real("2 2 2\n1 1 1\n2 1 -4\n", "symmetric")),
+            "line 5: found the weight -4 in row 2, column 1 (counted from 1)");
+  EXPECT_EQ(weight("a.mtx", real("2 2 1\n2 1 4\n", "skew-symmetric")),
+            "line 4: found the weight -4 in row 1, column 2 (counted from 1)");
+  EXPECT_EQ(weight("a.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n-3\n4\n"),
+            "line 5: found the weight -3 in row 1, column 2 (counted from 1)");
 }
 
 TEST_F(RefusedProblem, APackedTextAndACachedOneAreNamedLikeThePlainOne) {

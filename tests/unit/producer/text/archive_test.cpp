@@ -267,16 +267,13 @@ TEST_F(Archive, AMemberIsNamedByItsPathOrTheLastPartsOfIt) {
 
 TEST_F(Archive, AColonNamesAMemberUnlessThereIsAFileOfTheWholeName) {
   const std::string archive = folder_.write("a:b.tar", tar_of(suite_sparse()));
-  const auto rows = [](const std::string& matrix) { return load_matrix({.matrix = matrix}, Orientation::kRows).rows; };
-  const auto columns = [](const std::string& matrix) {
-    return load_matrix({.matrix = matrix}, Orientation::kRows).columns;
-  };
-  EXPECT_EQ(columns(archive), 2u);
-  EXPECT_EQ(columns(archive + ":web_b.mtx"), 1u);
+  const auto loaded = [](const std::string& matrix) { return load_matrix({.matrix = matrix}, Orientation::kRows); };
+  EXPECT_EQ(loaded(archive).columns, 2u);
+  EXPECT_EQ(loaded(archive + ":web_b.mtx").columns, 1u);
   EXPECT_EQ(named_input(archive + ":x:y").member, "x:y");
   folder_.write("a:b.tar:edges", "0 1\n1 2\n");
-  EXPECT_EQ(rows(archive + ":edges"), 3u);
-  expect_has(failure_line([&] { rows(folder_.file("none.tar:a")); }), {"none.tar:a: cannot be opened"});
+  EXPECT_EQ(loaded(archive + ":edges").rows, 3u);
+  expect_has(failure_line([&] { loaded(folder_.file("none.tar:a")); }), {"none.tar:a: cannot be opened"});
 }
 
 TEST_F(Archive, EachMemberHasACacheOfItsOwn) {

@@ -108,18 +108,8 @@ TEST(PackedTextDamage, EveryCutGivesTheSameTextOrAnErrorExceptBetweenMembers) {
 }
 
 TEST(PackedTextDamage, WhatFollowsTheLastMemberIsRefused) {
-  const std::vector<std::string> tails = {"x",
-                                          "\n",
-                                          "garbage",
-                                          std::string("\0\0\0\1", 4),
-                                          std::string("\0x", 2),
-                                          "\x1f",
-                                          "\x1f\x8b",
-                                          "BZh9",
-                                          "\x28\xb5\x2f\xfd",
-                                          "\xfd"
-                                          "7zXZ",
-                                          kText};
+  std::vector<std::string> tails = {"x", "\n", "garbage", "\x1f", "\x1f\x8b", "BZh9", "\x28\xb5\x2f\xfd", kText};
+  tails.insert(tails.end(), {std::string("\0\0\0\1", 4), std::string("\0x", 2), std::string("\xfd") + "7zXZ"});
   for (const std::string& tail : tails) {
     for (const std::string& packed : {gzip_of(kText), xz_of(kText), bzip2_of(kText), zstd_of_second_lines()}) {
       const auto [text, error] = unpacked(packed + tail, "a");
