@@ -93,7 +93,8 @@ void refuse_foreign_links(const fs::path& path, const struct stat& opened) {
   const std::optional<struct stat> found = follow(path);
   if (found && found->st_dev == opened.st_dev && found->st_ino == opened.st_ino) return;
   throw system_error(
-      "{}: leads to another file than a moment ago; expected a path that does not change, or --foreign-pool",
+      "{}: the path now leads to another file than a moment ago; expected a path that does not change, or "
+      "--foreign-pool",
       path.string());
 }
 

@@ -125,8 +125,9 @@ std::uint64_t RingPool::file_bytes(const RingShape& shape, std::uint32_t slots) 
   RingGeometry geometry(shape);
   geometry.slots.resize(slots);
   if (slot_object_bytes(geometry) > kMaxObjectBytes) {
-    throw usage_error("a step of {} bytes cannot be kept: a slot is one object of at most {} bytes, this one has {}",
-                      geometry.payload_bytes(), kMaxObjectBytes, slot_object_bytes(geometry));
+    throw usage_error(
+        "a step of {} bytes cannot be kept: a slot is one object of at most {} bytes, but this step needs a slot of {}",
+        geometry.payload_bytes(), kMaxObjectBytes, slot_object_bytes(geometry));
   }
   const std::uint64_t first_chunks = heap_chunks(root_object_bytes(geometry)) + kSpareChunks;
   const std::uint64_t slot_chunks = heap_chunks(slot_object_bytes(geometry));
