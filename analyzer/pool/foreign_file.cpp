@@ -73,8 +73,8 @@ std::optional<struct stat> follow(const fs::path& path) {
 void refuse_foreign_file(const struct stat& file, const std::string& name) {
   if (file.st_uid != geteuid()) {
     throw system_error(
-        "{}: belongs to {}, who can read what is written to it; this process runs as {}; expected a file of this user, "
-        "or --foreign-pool",
+        "{}: the file belongs to {}, who can read what is written to it; this process runs as {}; expected a file of "
+        "this user, or --foreign-pool",
         name, user_name(file.st_uid), user_name(geteuid()));
   }
   if (file.st_nlink > 1) {

@@ -48,7 +48,7 @@ std::optional<LogCopy> copy_log(const std::string& path, std::uint64_t from, std
   LogCopy file;
   file.file_bytes = static_cast<std::uint64_t>(opened.status.st_size);
   if (file.file_bytes > kMostFileBytes) {
-    throw usage_error("{}: {} bytes; a journal's log has at most {}", path, file.file_bytes, kMostFileBytes);
+    throw usage_error("{}: found {} bytes, but a journal's log has at most {}", path, file.file_bytes, kMostFileBytes);
   }
   std::array<std::byte, kPmemlogHeadBytes> head{};
   const std::size_t head_bytes =

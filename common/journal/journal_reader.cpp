@@ -123,7 +123,7 @@ void JournalReader::Implementation::describe_torn() {
 void JournalReader::Implementation::read() {
   Logs read = read_logs(pool);
   if (!read[0] && !read[1]) {
-    throw usage_error("{}: no journal beside it; expected {} and {}", pool, journal_log_path(pool, 0),
+    throw usage_error("{}: the pool has no journal beside it; expected {} and {}", pool, journal_log_path(pool, 0),
                       journal_log_path(pool, 1));
   }
   bool any_is_ours = false;

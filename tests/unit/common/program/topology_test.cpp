@@ -151,7 +151,7 @@ TEST(CorePlan, ListsThatCannotBeUsedAreRefusedWithTheirCores) {
   });
   Machine machine = machine_of(1, 4, 1);
   machine.threads[2].allowed = false;
-  expect_error(ExitCode::kSystem, "--producer-cores: core 2 is not allowed to this process",
+  expect_error(ExitCode::kSystem, "--producer-cores: this process may not use core 2",
                [&] { plan_cores(machine, CoreList{{2}}, {}); });
   for (HardwareThread& thread : machine.threads) thread.allowed = false;
   expect_error(ExitCode::kSystem, "may run on no core", [&] { plan_cores(machine, {}, {}); });
