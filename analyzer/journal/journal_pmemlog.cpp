@@ -92,7 +92,7 @@ Error cannot_open(const std::string& path, int error) {
     return system_error("{}: the journal is in use by another process; only one at a time can write it", path);
   }
   const std::string text = one_line(pmemlog_errormsg());
-  if (error == EINVAL) return usage_error("{}: libpmemlog does not accept it as a log: {}", path, text);
+  if (error == EINVAL) return usage_error("{}: libpmemlog does not accept this file as a log: {}", path, text);
   return system_error("{}: the journal cannot be opened for writing: {}", path, text);
 }
 

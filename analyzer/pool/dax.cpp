@@ -56,7 +56,7 @@ std::optional<DaxAnswer> device_instead(const std::string& place) {
                      "--force --reconfig=NAMESPACE --mode=fsdax`, which erases the namespace"};
   }
   if (S_ISBLK(status.st_mode)) {
-    return DaxAnswer{Cause::kUnreachable, "is a block device; a pool is a file in a file system on it",
+    return DaxAnswer{Cause::kUnreachable, "is a block device, but a pool is a file in a file system on such a device",
                      fmt::format("`findmnt {}` shows where it is mounted", place)};
   }
   return std::nullopt;
@@ -114,7 +114,7 @@ DaxAnswer why_not_mapped(const PoolDevice& device, long block_bytes) {
     const std::string found = !dax ? "without dax" : "with dax=" + *dax;
     const std::string flag = dax && *dax == "never" ? "" : ", and the file does not carry the dax flag";
     return {Cause::kMountOption, fmt::format("{} is mounted {}{}", device.text(), found, flag),
-            fmt::format("as root: `umount {}`; `mount -o dax=always {} {}`, and the same option in the mount unit or "
+            fmt::format("as root: `umount {}`; `mount -o dax=always {} {}`; set the same option in the mount unit or "
                         "/etc/fstab (a remount does not change it)",
                         mount.point, mount.source, mount.point)};
   }

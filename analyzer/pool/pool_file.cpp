@@ -35,8 +35,8 @@ std::uint64_t available_bytes(int fd) {
 }
 
 Error no_room(const std::string& name, std::uint64_t needed, std::uint64_t available, int error) {
-  return system_error("{}: no room for the pool: {} bytes are needed, {} are available ({})", name, needed, available,
-                      errno_text(error));
+  return system_error("{}: no room for the pool: {} bytes are needed, but {} are available ({})", name, needed,
+                      available, errno_text(error));
 }
 
 void check_file_size_limit(std::uint64_t bytes, const std::string& name) {
@@ -56,8 +56,8 @@ std::uint64_t bytes_of_holes(const struct stat& status) noexcept {
 
 Error no_room_for_holes(int fd, std::uint64_t bytes, int error, const std::string& name) {
   return system_error(
-      "{}: the pool is a sparse copy, and the disk has no room for its {} missing bytes: {} are available ({})", name,
-      bytes, available_bytes(fd), errno_text(error));
+      "{}: the pool is a sparse copy, and the disk has no room for its {} missing bytes: only {} are available ({})",
+      name, bytes, available_bytes(fd), errno_text(error));
 }
 
 /// A nameless file in the folder of `path`, marked and locked; invalid if it cannot be made.

@@ -194,13 +194,14 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, const Rin
   geometry.created_realtime_ns = realtime_ns();
   geometry.pool_id = random_id();
   const PMEMoid root = pmemobj_root(pool.pool_.get(), root_object_bytes(geometry));
-  if (OID_IS_NULL(root)) throw system_error("{}: libpmemobj cannot place the root: {}", name, pmdk_message());
+  if (OID_IS_NULL(root))
+    throw system_error("{}: libpmemobj cannot allocate the pool's root object: {}", name, pmdk_message());
   place_root(root.off, geometry);
   const std::uint32_t each = slots_in_object(geometry);
   PMEMoid object;
   for (std::uint32_t slot = 0; slot < slots; ++slot) {
     if (slot % each == 0 && pmemobj_alloc(pool.pool_.get(), &object, slot_object_bytes(geometry), 0, nullptr, nullptr) != 0) {
-      throw system_error("{}: libpmemobj cannot place slot {} of {} in {} bytes: {}", name, slot, slots, bytes,
+      throw system_error("{}: libpmemobj cannot allocate slot {} of {} in {} bytes: {}", name, slot, slots, bytes,
                          pmdk_message());
     }
     geometry.slots[slot] = place_slot(object.off + slot % each * slot_bytes(geometry), geometry);

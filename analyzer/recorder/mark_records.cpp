@@ -53,9 +53,9 @@ std::vector<wire::Record> mark_records(const StepMarks& marks, const StepFigures
     }
     if ((marks.undefined >> t & 1) != 0) {
       add("undefined", trigger.name,
-          fmt::format(
-              "{} divides by zero, or takes a root or a logarithm that does not exist: the condition counts as false",
-              trigger.condition));
+          fmt::format("{} divides by zero, or takes a root or a logarithm that does not exist; therefore the condition "
+                      "counts as false",
+                      trigger.condition));
     }
   }
   if (marks.not_archived > 0) {

@@ -41,7 +41,7 @@ LogPlace place_of_log(std::span<const std::byte> head, std::uint64_t file_bytes)
 
 std::optional<LogCopy> copy_log(const std::string& path, std::uint64_t from, std::uint64_t at_most) {
   const RegularFile opened = open_regular(path, O_RDONLY);
-  if (!opened.kind.empty()) throw usage_error("{}: {}; a journal's log is a regular file", path, opened.why());
+  if (!opened.kind.empty()) throw usage_error("{}: {}; expected a regular file as a journal's log", path, opened.why());
   if (!opened.valid() && opened.error == ENOENT) return std::nullopt;
   if (!opened.valid()) throw system_error("{}: cannot be read: {}", path, opened.why());
   const UniqueFd& fd = opened.fd;

@@ -115,7 +115,7 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
       .value_name(fmt::format("{}", fmt::join(names, "|")))
       .show_default();
   set.option("--rhs", options.rhs,
-             fmt::format("right-hand side b of {}: an n-by-1 .mtx file, also in an archive (default: all ones)",
+             fmt::format("right-hand side b of {}: an n-by-1 .mtx file, which may be in an archive (default: all ones)",
                          fmt::join(takers(&SolverChoice::rhs), " and ")))
       .value_name("FILE|ARCHIVE:MEMBER");
   set.option("--damping", options.damping,

@@ -75,7 +75,7 @@ Cpus first_threads(const std::vector<Core>& cores) {
 }
 
 void require_usable(const Machine& machine, const CoreList& list, std::string_view option) {
-  if (list.cpus.empty()) throw usage_error("{}: names no core; one or more are needed, as in 0-3,8", option);
+  if (list.cpus.empty()) throw usage_error("{}: the list names no core; expected one or more, as in 0-3,8", option);
   const std::string available = to_string(CoreList{available_cpus(machine)});
   for (int cpu : list.cpus) {
     const auto found = std::ranges::find(machine.threads, cpu, &HardwareThread::cpu);
@@ -357,7 +357,8 @@ MachineCounts count(const Machine& machine) {
 CorePlan plan_cores(const Machine& machine, const std::optional<CoreList>& producer,
                     const std::optional<CoreList>& analyzer, std::optional<int> analyzer_cores) {
   const std::vector<Core> cores = usable_cores(machine);
-  if (cores.empty()) throw system_error("this process may run on no core (taskset, cgroup); expected at least one");
+  if (cores.empty())
+    throw system_error("this process may not run on any core (taskset, cgroup); expected at least one");
   if (producer) require_usable(machine, *producer, "--producer-cores");
   if (analyzer) require_usable(machine, *analyzer, "--analyzer-cores");
 

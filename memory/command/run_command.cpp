@@ -226,9 +226,10 @@ void declare(CommandLine& line, MemoryRunOptions& options) {
   line.option("--min-size", options.min_size, "allocations of at least this size go to far memory (default: 1M)")
       .value_name("SIZE")
       .check(size_within(4096, std::uint64_t{1} << 40, "4K to 1024G"));
-  line.option("--faults", options.faults,
-              "which thread brings a page into DRAM: the thread that touched it (signal), or a thread of the library "
-              "(thread), which is slower and needs permission to serve system calls, but no seccomp filter")
+  line.option(
+          "--faults", options.faults,
+          "which thread brings a page into DRAM: the thread that touched it (signal), or the library's own thread "
+          "(thread); the library's thread is slower and needs permission to serve system calls, but no seccomp filter")
       .value_name("WHO")
       .check(one_of({"signal", "thread"}))
       .show_default();

@@ -159,8 +159,8 @@ void answer_size(Walks& walks, Level& level, int number, std::uint64_t coarse) {
                                   size_text(coarse / 4), size_text(coarse));
   } else if (const double share = share_beyond(walks, level); share < 0.4) {
     answer.evidence += fmt::format(
-        "; but only {:.0f} % of a walk 1.3 times as long miss this level: scattered pages collide before the level is "
-        "full",
+        "; but only {:.0f} % of the accesses in a walk 1.3 times as long miss this level: scattered pages collide "
+        "before the level is full",
         100 * share);
   } else if (answer.confidence >= kLeastConfidence) {
     answer.answer = size_text(middle);

@@ -208,7 +208,7 @@ void PlugIn::take_declaration(const ringside_reduction* found) {
     refuse("result_size", declared_.result_size, fmt::format("sizeof(ringside_reduction_result), {}", kFirstResultSize));
   }
   if (declared_.create == nullptr && !spec_.settings.empty()) {
-    throw usage_error("{}: reduction '{}' has no settings; found {}={}", spec_.path, declared_.name,
+    throw usage_error("{}: reduction '{}' accepts no settings; found {}={}", spec_.path, declared_.name,
                       spec_.settings.front().first, spec_.settings.front().second);
   }
   const auto* const first = reinterpret_cast<const std::byte*>(declared_.results);

@@ -154,7 +154,7 @@ TEST(CorePlan, ListsThatCannotBeUsedAreRefusedWithTheirCores) {
   expect_error(ExitCode::kSystem, "--producer-cores: this process may not use core 2",
                [&] { plan_cores(machine, CoreList{{2}}, {}); });
   for (HardwareThread& thread : machine.threads) thread.allowed = false;
-  expect_error(ExitCode::kSystem, "may run on no core", [&] { plan_cores(machine, {}, {}); });
+  expect_error(ExitCode::kSystem, "may not run on any core", [&] { plan_cores(machine, {}, {}); });
 }
 
 TEST(SyntheticMachine, HasItsSocketsNodesCoresAndSiblings) {

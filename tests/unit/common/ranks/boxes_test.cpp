@@ -92,15 +92,15 @@ TEST(BoxesTest, RowsThatFollowEachOtherCover) {
 
 TEST(BoxesTest, RowsThatNoRankHasAreFound) {
   EXPECT_EQ(refusal_of_all({10}, {rows_of(0, 4), rows_of(5, 5)}),
-            "variable 'u': the boxes of all ranks have 9 of its 10 entries; no rank has row 4");
+            "variable 'u': the boxes of all ranks cover 9 of its 10 entries; no rank has row 4");
   EXPECT_EQ(refusal_of_all({10}, {rows_of(4, 6)}),
-            "variable 'u': the boxes of all ranks have 6 of its 10 entries; no rank has row 0");
+            "variable 'u': the boxes of all ranks cover 6 of its 10 entries; no rank has row 0");
   EXPECT_EQ(refusal_of_all({10}, {rows_of(4, 4), rows_of(0, 4)}),
-            "variable 'u': the boxes of all ranks have 8 of its 10 entries; no rank has row 8");
+            "variable 'u': the boxes of all ranks cover 8 of its 10 entries; no rank has row 8");
   EXPECT_EQ(refusal_of_all({10}, {rows_of(0, 0), rows_of(10, 0)}),
-            "variable 'u': the boxes of all ranks have 0 of its 10 entries; no rank has row 0");
+            "variable 'u': the boxes of all ranks cover 0 of its 10 entries; no rank has row 0");
   EXPECT_EQ(refusal_of_all({4, 6}, {box_of({0, 0}, {4, 3}), box_of({0, 3}, {3, 3})}),
-            "variable 'u': the boxes of all ranks have 21 of its 24 entries")
+            "variable 'u': the boxes of all ranks cover 21 of its 24 entries")
       << "each row has a rank, if not all of it";
 }
 
@@ -137,7 +137,7 @@ TEST(BoxesTest, BoxesOfThreeDimensionsCover) {
             "overlap");
   boxes = cubes();
   boxes[3].extent[2] = 6;
-  EXPECT_EQ(refusal_of_all(shape, boxes), "variable 'u': the boxes of all ranks have 238 of its 240 entries");
+  EXPECT_EQ(refusal_of_all(shape, boxes), "variable 'u': the boxes of all ranks cover 238 of its 240 entries");
 }
 
 TEST(BoxesTest, ManyColumnsThatShareTheirRowsAreComparedWithTheirNeighboursOnly) {
@@ -151,7 +151,7 @@ TEST(BoxesTest, ManyColumnsThatShareTheirRowsAreComparedWithTheirNeighboursOnly)
             "variable 'u': the boxes of ranks 6 (offset [0,299993] extent [3,1]) and 7 (offset [0,299992] extent [3,2]) "
             "overlap");
   boxes[7].extent = {2, 1};
-  EXPECT_EQ(refusal_of_all(shape, boxes), "variable 'u': the boxes of all ranks have 899999 of its 900000 entries");
+  EXPECT_EQ(refusal_of_all(shape, boxes), "variable 'u': the boxes of all ranks cover 899999 of its 900000 entries");
 }
 
 TEST(BoxesTest, AVariableIsReplicatedOnAllRanksOrNone) {

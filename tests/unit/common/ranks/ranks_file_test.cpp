@@ -103,7 +103,7 @@ TEST(RanksFile, BoxesThatOverlapOrLeaveAGapAreRefused) {
             "overlap "
             "(docs/formats/files.md)");
   EXPECT_EQ(file_refusal([](auto& file) { file["nodes"][1]["ranks"][0]["boxes"][0]["extent"][0] = 1; }),
-            "r.ranks: variable 'u': the boxes of all ranks have 12 of its 15 entries; no rank has row 4 "
+            "r.ranks: variable 'u': the boxes of all ranks cover 12 of its 15 entries; no rank has row 4 "
             "(docs/formats/files.md)");
   EXPECT_EQ(
       file_refusal([](auto& file) { file["nodes"][1]["ranks"][0]["boxes"][0] = nullptr; }),
