@@ -70,7 +70,7 @@ ResultTable empty_drops_table() {
 
 ResultTable empty_windows_table() {
   return {"windows",
-          "Rates in windows of repeats, of which the first begins with the first repeat (published: repeat 1, 1 to 20, "
+          "Rates in windows of repeats, starting with the first repeat (published: repeat 1, 1 to 20, "
           "... 81 to 100)",
           {{"benchmark", "benchmark", "", 0},
            {"memory", "memory", "", 0},
