@@ -108,7 +108,7 @@ void Attachment::keep_ranks() {
     if (begins) remove_ranks(options_.ring.pool);
     return;
   }
-  ranks_ = parse_ranks(handoff_.ranks(), "attach request: its ranks file");
+  ranks_ = parse_ranks(handoff_.ranks(), "the ranks file of the attach request");
   ranks_->run_id = run().run_id;  // a resumed run keeps its run_id; its ranks attached with a new run_id
   ranks_->nodes[ranks_->node].pool = absolute_path(options_.ring.pool);
   RanksFile file = *ranks_;
@@ -419,8 +419,9 @@ Error Attachment::finish(ServeEnd end, const std::string& what_stopped) {
                           committed, options_.ring.pool);
       case ServeEnd::kProducerLost: return peer_error("the producer was lost after {} committed steps", committed);
       case ServeEnd::kProducerStopped:
-        return peer_error("the producer was stopped by a signal for {} s (--peer-timeout), after {} committed steps",
-                          options_.peer.timeout_s, committed);
+        return peer_error(
+            "a signal stopped the producer for {} s (--peer-timeout); before that, {} steps were committed",
+            options_.peer.timeout_s, committed);
       case ServeEnd::kDetached:
       case ServeEnd::kSyncFailed: break;
     }

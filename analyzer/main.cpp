@@ -351,8 +351,8 @@ class TurnedAway {
     peers_ += peers;
     if (peers_ == 0 || (said_ns_ != 0 && now_ns() - said_ns_ < kLogIntervalNs)) return;
     log_warning(
-        "event=turned_away peers={} text=\"processes of other users, or processes that sent no attach request in "
-        "time\"",
+        "event=turned_away peers={} text=\"refused processes of other users, or processes that sent no attach request "
+        "in time\"",
         peers_);
     peers_ = 0;
     said_ns_ = now_ns();

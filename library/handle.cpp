@@ -59,8 +59,9 @@ void take_bytes(void* to, std::size_t own, const void* from, std::uint32_t bytes
   const auto* rest = static_cast<const unsigned char*>(from);
   for (std::size_t at = own; at < bytes; ++at) {
     if (rest[at] == 0) continue;
-    throw usage_error("{}: byte {} of {} is set, which belongs to a newer interface than libringside {} has", type, at,
-                      bytes, version());
+    throw usage_error(
+        "{}: byte {} of {} is set, but libringside {} does not know it: the program uses a newer interface", type, at,
+        bytes, version());
   }
   std::memcpy(to, from, std::min<std::size_t>(own, bytes));
 }

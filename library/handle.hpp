@@ -137,7 +137,7 @@ std::vector<Struct> taken(const Struct* from, std::size_t count, const char* typ
   for (std::size_t i = 0; i < count; ++i, at += stride) {
     std::uint32_t size = 0;
     std::memcpy(&size, at, sizeof(size));
-    if (size != stride) throw usage_error("{}: element {} has size {}, the first has {}", type, i, size, stride);
+    if (size != stride) throw usage_error("{}: element {} has size {}, but the first has {}", type, i, size, stride);
     Struct& element = made.emplace_back();
     take_bytes(&element, sizeof(element), at, size, type);
     element.size = sizeof(element);

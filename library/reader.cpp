@@ -274,8 +274,8 @@ ringside_status ringside_reader_hold(ringside_reader* reader, uint64_t commit_se
                                  formatted("{}: the analyzer is overwriting commit {}", pool, commit_seq));
       case HoldOutcome::kNoLeases:
         throw system_error(
-            "{}: its file system has no locks of byte ranges (F_OFD_SETLK), or NFS has locked the whole file; expected "
-            "a local file system, or a copy of the step",
+            "{}: its file system has no byte-range locks (F_OFD_SETLK), or NFS has locked the whole file; expected a "
+            "local file system, or a copy of the step",
             pool);
     }
     const auto info = info_of(reader->reader.ring(), step->held.slot(), step->held.header());

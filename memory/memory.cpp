@@ -289,7 +289,8 @@ int ringside_memory_stats(struct ringside_memory_stats* stats) {
 
 int ringside_memory_emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s) {
   if (core.ready())
-    return fail(EALREADY, "ringside_memory_emulate: the arena has been started; choose emulation before that");
+    return fail(EALREADY,
+                "ringside_memory_emulate: the arena has been started already; choose emulation before the start");
   far.emulate(latency_ns, read_bytes_per_s, write_bytes_per_s);
   return 0;
 }

@@ -49,19 +49,19 @@ void check_same_problem(const RingSet& set, const RankOptions& options) {
   const RanksFile& ranks = set.ranks();
   const std::vector<Variable>& own = options.variables;
   if (ranks.variables.size() != own.size()) {
-    throw usage_error("{}: its steps have {} variables, those of this run {}; expected the same", set.path(),
+    throw usage_error("{}: its steps have {} variables, but those of this run have {}; expected the same", set.path(),
                       ranks.variables.size(), own.size());
   }
   for (std::size_t v = 0; v < own.size(); ++v) {
     if (ranks.variables[v] == own[v]) continue;
-    throw usage_error("{}: its steps have '{}' as variable {}, those of this run '{}'; expected the same", set.path(),
-                      to_text(ranks.variables[v]), v, to_text(own[v]));
+    throw usage_error("{}: its steps have '{}' as variable {}, but those of this run have '{}'; expected the same",
+                      set.path(), to_text(ranks.variables[v]), v, to_text(own[v]));
   }
   if (ranks.problem_id == options.run.problem_id) return;
   const std::optional<RunDescription> kept = set.nodes()[0].reader->ring().run(ranks.run_id);
   throw usage_error(
-      "{}: it is of another problem: found '{}' with parameters '{}', expected '{}' with '{}' (if these are equal, the "
-      "content of a file or of problem_bytes differs)",
+      "{}: its run has another problem: found '{}' with parameters '{}', expected '{}' with '{}' (if these are equal, "
+      "the content of a file or of problem_bytes differs)",
       set.path(), text_of(kept->matrix), text_of(kept->parameters), text_of(options.run.matrix),
       text_of(options.run.parameters));
 }
@@ -172,7 +172,7 @@ void EarlierRings::take_scalars(const Job& job, const std::vector<Scalar>& scala
       const auto found = std::ranges::find_if(
           known, [&](const ResultDescription& one) { return text_of(one.name) == scalars[s].name; });
       if (found == known.end() || found->type != scalars[s].type) {
-        throw usage_error("{}: its steps have {} named '{}', those of this run a scalar {}; expected the same",
+        throw usage_error("{}: its steps have {} named '{}', but those of this run have a scalar {}; expected the same",
                           places_[0].pool,
                           found == known.end() ? "no scalar" : "a scalar " + std::string(to_string(found->type)),
                           scalars[s].name, to_string(scalars[s].type));

@@ -57,7 +57,7 @@ class FileLog final : public JournalStorage {
 
 RegularFile open_log_for_writing(const std::string& path, bool create, Foreign foreign) {
   RegularFile file = open_regular(path, O_RDWR | O_NOFOLLOW | (create ? O_CREAT : 0), kPrivateMode);
-  if (!file.kind.empty()) throw usage_error("{}: {}; a journal's log is a regular file", path, file.why());
+  if (!file.kind.empty()) throw usage_error("{}: {}; expected a regular file as a journal's log", path, file.why());
   if (!file.valid()) {
     throw system_error("{}: the journal cannot be opened for writing: {}{}", path, file.why(), owner_and_mode(path));
   }

@@ -92,7 +92,7 @@ Error cannot_open(const std::string& path, int error) {
     return system_error("{}: the journal is in use by another process; only one at a time can write it", path);
   }
   const std::string text = one_line(pmemlog_errormsg());
-  if (error == EINVAL) return usage_error("{}: libpmemlog does not accept it as a log: {}", path, text);
+  if (error == EINVAL) return usage_error("{}: libpmemlog does not accept this file as a log: {}", path, text);
   return system_error("{}: the journal cannot be opened for writing: {}", path, text);
 }
 
@@ -105,7 +105,8 @@ void remove_leftover(const std::string& made) {
   const std::string_view begin(head.data(), got < 0 ? 0 : static_cast<std::size_t>(got));
   const bool is_ours = begin.starts_with(kPmemlogSignature) || begin.find_first_not_of('\0') == std::string_view::npos;
   if (got < 0 || !is_ours) {
-    throw usage_error("{}: this file is in the way: the new log is first made under this name; move it away", made);
+    throw usage_error("{}: this file exists already, but a new log is first made under its name; move the file away",
+                      made);
   }
   if (unlink(made.c_str()) != 0) throw system_error("{}: {}", made, errno_text(errno));
 }

@@ -159,7 +159,7 @@ bool is_a_log(int fd, std::uint64_t bytes) {
 
 JournalWipe::JournalWipe(const std::string& pool, Foreign foreign) : pool_(pool) {
   constexpr std::string_view kExpected =
-      "expected a log of the pool's journal, or no file: move it away or delete it; nothing was wiped";
+      "expected a log of the pool's journal, or no file; move this file away or delete it; nothing was wiped";
   for (const std::string& path : journal_files_there(pool)) {
     RegularFile file = open_regular(path, O_RDWR | O_NOFOLLOW);
     if (!file.kind.empty()) throw usage_error("{}: {}, {}", path, file.why(), kExpected);

@@ -42,11 +42,11 @@ std::optional<DaxAnswer> device_instead(const std::string& place) {
   if (stat(place.c_str(), &status) != 0) return std::nullopt;
   if (S_ISCHR(status.st_mode)) {
     return DaxAnswer{Cause::kUnreachable, "is a character device, which has no files (a devdax namespace?)",
-                     "a namespace with a file system, as root: `ndctl list --namespaces`; `ndctl create-namespace "
+                     "make a file system on a namespace, as root: `ndctl list --namespaces`; `ndctl create-namespace "
                      "--force --reconfig=NAMESPACE --mode=fsdax`, which erases the namespace"};
   }
   if (S_ISBLK(status.st_mode)) {
-    return DaxAnswer{Cause::kUnreachable, "is a block device; a pool is a file in a file system on it",
+    return DaxAnswer{Cause::kUnreachable, "is a block device, but a pool is a file in a file system on such a device",
                      fmt::format("`findmnt {}` shows where it is mounted", place)};
   }
   return std::nullopt;
@@ -72,7 +72,7 @@ std::string anew(const PoolDevice& device) {
 }
 
 DaxAnswer no_pmem(const PoolDevice& device) {
-  return {Cause::kNotPmem, device.text() + " is no persistent memory",
+  return {Cause::kNotPmem, device.text() + " is not persistent memory",
           fmt::format("for persistent memory, as root: `{} /dev/pmemN`; `mount -o dax=always /dev/pmemN FOLDER`",
                       kMakeExt4)};
 }
@@ -88,7 +88,8 @@ DaxAnswer why_not_mapped(const PoolDevice& device, long block_bytes) {
   }
   if (block_bytes != kDaxBlockBytes) {
     return {Cause::kBlockSize,
-            fmt::format("{} has blocks of {} bytes, DAX needs {}", device.text(), block_bytes, kDaxBlockBytes),
+            fmt::format("{} has blocks of {} bytes, but DAX needs blocks of {}", device.text(), block_bytes,
+                        kDaxBlockBytes),
             anew(device)};
   }
   if (!device.passes_dax) {
@@ -103,7 +104,7 @@ DaxAnswer why_not_mapped(const PoolDevice& device, long block_bytes) {
     const std::string found = !dax ? "without dax" : "with dax=" + *dax;
     const std::string flag = dax && *dax == "never" ? "" : ", and the file does not carry the dax flag";
     return {Cause::kMountOption, fmt::format("{} is mounted {}{}", device.text(), found, flag),
-            fmt::format("as root: `umount {}`; `mount -o dax=always {} {}`, and the same option in the mount unit or "
+            fmt::format("as root: `umount {}`; `mount -o dax=always {} {}`; set the same option in the mount unit or "
                         "/etc/fstab (a remount does not change it)",
                         mount.point, mount.source, mount.point)};
   }

@@ -73,8 +73,8 @@ std::optional<struct stat> follow(const fs::path& path) {
 void refuse_foreign_file(const struct stat& file, const std::string& name) {
   if (file.st_uid != geteuid()) {
     throw system_error(
-        "{}: belongs to {}, who can read what is written to it; this process runs as {}; expected a file of this user, "
-        "or --foreign-pool",
+        "{}: the file belongs to {}, who can read what is written to it; this process runs as {}; expected a file of "
+        "this user, or --foreign-pool",
         name, user_name(file.st_uid), user_name(geteuid()));
   }
   if (file.st_nlink > 1) {
@@ -93,7 +93,8 @@ void refuse_foreign_links(const fs::path& path, const struct stat& opened) {
   const std::optional<struct stat> found = follow(path);
   if (found && found->st_dev == opened.st_dev && found->st_ino == opened.st_ino) return;
   throw system_error(
-      "{}: leads to another file than a moment ago; expected a path that does not change, or --foreign-pool",
+      "{}: the path now leads to another file than a moment ago; expected a path that does not change, or "
+      "--foreign-pool",
       path.string());
 }
 

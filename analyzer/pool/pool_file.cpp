@@ -35,15 +35,15 @@ std::uint64_t available_bytes(int fd) {
 }
 
 Error no_room(const std::string& name, std::uint64_t needed, std::uint64_t available, int error) {
-  return system_error("{}: no room for the pool: {} bytes are needed, {} are available ({})", name, needed, available,
-                      errno_text(error));
+  return system_error("{}: no room for the pool: {} bytes are needed, but {} are available ({})", name, needed,
+                      available, errno_text(error));
 }
 
 void check_file_size_limit(std::uint64_t bytes, const std::string& name) {
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur) {
-    throw system_error("{}: the pool needs {} bytes, the limit on a file's size (ulimit -f) is {} bytes", name, bytes,
-                       limit.rlim_cur);
+    throw system_error("{}: the pool needs {} bytes, but the limit on a file's size (ulimit -f) is {} bytes", name,
+                       bytes, limit.rlim_cur);
   }
 }
 
@@ -55,8 +55,9 @@ std::uint64_t bytes_of_holes(const struct stat& status) noexcept {
 }
 
 Error no_room_for_holes(int fd, std::uint64_t bytes, int error, const std::string& name) {
-  return system_error("{}: the pool is a sparse copy without room for its {} missing bytes: {} are available ({})",
-                      name, bytes, available_bytes(fd), errno_text(error));
+  return system_error(
+      "{}: the pool is a sparse copy, and the disk has no room for its {} missing bytes: only {} are available ({})",
+      name, bytes, available_bytes(fd), errno_text(error));
 }
 
 /// A nameless file in the folder of `path`, marked and locked; invalid if it cannot be made.
@@ -141,7 +142,7 @@ void check_content(int fd, const std::string& name) {
   if (ring.geometry().version != kRingVersion) throw older_pool(ring.geometry().version, name);
   fetch_headers(look.file(), ring.geometry());  // the headers are read next, through libpmemobj's mapping
   if (ring.pmdk_metadata_intact()) return;
-  throw unownable(name, "libpmemobj's own data in it has changed");
+  throw unownable(name, "libpmemobj's own data in the pool have changed");
 }
 
 void check_content_at_rest(int fd, const fs::path& path, const std::string& name) {
@@ -162,7 +163,7 @@ void check_is_ring(int fd, const std::string& name) {
 
 UnownablePoolError unownable(const std::string& name, const std::string& why) {
   return UnownablePoolError(
-      fmt::format("{}: damaged pool: {}; its iterates can be read (ringside verify, export), `ringside run "
+      fmt::format("{}: damaged pool: {}; its iterates can still be read (ringside verify, export); `ringside run "
                   "--overwrite` makes a new pool",
                   name, why));
 }
@@ -233,7 +234,7 @@ void remove_leftover(const fs::path& made) {
   const UniqueFd fd = open_pool_file(made.string(), O_RDWR | O_NOFOLLOW);
   lock_or_throw(fd.get(), made.string());
   if (!holds_nothing(fd.get(), made.string())) {
-    throw usage_error("{}: this file is in the way: the new pool is first made under this name; move it away",
+    throw usage_error("{}: this file exists already, but a new pool is first made under its name; move the file away",
                       made.string());
   }
   if (unlink(made.c_str()) != 0) throw system_error("{}: cannot be removed: {}", made.string(), errno_text(errno));

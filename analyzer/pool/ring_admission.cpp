@@ -67,12 +67,10 @@ std::string differences(const RunDescription& kept, const RunDescription& here) 
   if (found.empty()) compare_texts("problem", text_of(kept.matrix), text_of(here.matrix));
   if (found.empty()) {
     const std::string_view problem = text_of(here.matrix);
-    found.push_back(
-        problem.empty()
-            ? std::string("other content of the problem (problem_bytes)")
-            : fmt::format(
-                  "other content of {} (of its file, or of problem_bytes), or a release that adds in another order",
-                  problem));
+    found.push_back(problem.empty() ? std::string("different content of the problem (problem_bytes)")
+                                    : fmt::format("different content of {} (its file or problem_bytes differs), or a "
+                                                  "release that adds the numbers in another order",
+                                                  problem));
   }
   return fmt::format("{}", fmt::join(found, ", "));
 }
@@ -98,13 +96,13 @@ void check_scalars(const std::vector<Scalar>& kept, const std::vector<Scalar>& h
     if (kept[s].name == here[s].name && kept[s].type == here[s].type) continue;
     throw usage_error(
         "{}: --resume: this run has {} instead of {} as scalar {}; keep the order of the scalars and add further ones "
-        "at "
-        "the end, or --overwrite to begin anew",
+        "at the end, or give --overwrite to begin anew",
         pool, describe(here[s]), describe(kept[s]), s);
   }
   if (here.size() > geometry.shape.scalar_words) {
     throw usage_error(
-        "{}: --resume: this run has {} scalars, the pool has room for {}; publish fewer, or --overwrite to begin anew",
+        "{}: --resume: this run has {} scalars, but the pool has room for {}; publish fewer, or give --overwrite to "
+        "begin anew",
         pool, here.size(), geometry.shape.scalar_words);
   }
 }
@@ -127,15 +125,14 @@ RunReading resumable(const RingView& ring, const SlotHeader& newest, const Offer
   const Schema& schema = ring.geometry().schema();
   if (kept->run.schema_id != run.schema_id && !(schema.is_x_only() && offered.schema.is_x_only())) {
     throw usage_error(
-        "{}: --resume: the pool's steps have other variables: this run has {}; give the options of the pool's run, "
-        "--overwrite (pool_use in a program) to begin anew, or another --pool",
+        "{}: --resume: the steps in the pool have different variables: this run has {}; give the options of the pool's "
+        "run, --overwrite (pool_use in a program) to begin anew, or another --pool",
         options.pool, difference(schema, offered.schema));
   }
   if (kept->run.problem_id != run.problem_id || kept->run.schema_id != run.schema_id) {
     throw usage_error(
-        "{}: --resume: the pool's iterates are of another problem: this run has {}; give the options of the pool's "
-        "run, "
-        "--overwrite (pool_use in a program) to begin anew, or another --pool",
+        "{}: --resume: the iterates in the pool belong to another problem: this run has {}; give the options of the "
+        "pool's run, --overwrite (pool_use in a program) to begin anew, or another --pool",
         options.pool, differences(kept->run, run));
   }
   check_scalars(scalars_of(*kept, schema, options.pool), offered.scalars, ring.geometry(), options.pool);
@@ -149,8 +146,8 @@ RunReading resumable(const RingView& ring, const SlotHeader& newest, const Offer
 Error cannot_resume_older(const std::string& pool) {
   const std::uint32_t version = RingReader::open(pool).ring().geometry().version;
   return usage_error(
-      "{}: --resume: the pool has format {}, this release writes format {}; it can be read (ringside info, verify, "
-      "replay, export); continue it with release 0.2, or give another --pool",
+      "{}: --resume: the pool has format {}, but this release writes format {}; the pool can be read (ringside info, "
+      "verify, replay, export); continue its run with release 0.2, or give another --pool",
       pool, version, kRingVersion);
 }
 

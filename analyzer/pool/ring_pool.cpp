@@ -125,8 +125,9 @@ std::uint64_t RingPool::file_bytes(const RingShape& shape, std::uint32_t slots) 
   RingGeometry geometry(shape);
   geometry.slots.resize(slots);
   if (slot_object_bytes(geometry) > kMaxObjectBytes) {
-    throw usage_error("a step of {} bytes cannot be kept: a slot is one object of at most {} bytes, this one has {}",
-                      geometry.payload_bytes(), kMaxObjectBytes, slot_object_bytes(geometry));
+    throw usage_error(
+        "a step of {} bytes cannot be kept: a slot is one object of at most {} bytes, but this step needs a slot of {}",
+        geometry.payload_bytes(), kMaxObjectBytes, slot_object_bytes(geometry));
   }
   const std::uint64_t first_chunks = heap_chunks(root_object_bytes(geometry)) + kSpareChunks;
   const std::uint64_t slot_chunks = heap_chunks(slot_object_bytes(geometry));
@@ -193,13 +194,14 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, const Rin
   geometry.created_realtime_ns = realtime_ns();
   geometry.pool_id = random_id();
   const PMEMoid root = pmemobj_root(pool.pool_.get(), root_object_bytes(geometry));
-  if (OID_IS_NULL(root)) throw system_error("{}: libpmemobj cannot place the root: {}", name, pmdk_message());
+  if (OID_IS_NULL(root))
+    throw system_error("{}: libpmemobj cannot allocate the pool's root object: {}", name, pmdk_message());
   place_root(root.off, geometry);
   const std::uint32_t each = slots_in_object(geometry);
   PMEMoid object;
   for (std::uint32_t slot = 0; slot < slots; ++slot) {
     if (slot % each == 0 && pmemobj_alloc(pool.pool_.get(), &object, slot_object_bytes(geometry), 0, nullptr, nullptr) != 0) {
-      throw system_error("{}: libpmemobj cannot place slot {} of {} in {} bytes: {}", name, slot, slots, bytes,
+      throw system_error("{}: libpmemobj cannot allocate slot {} of {} in {} bytes: {}", name, slot, slots, bytes,
                          pmdk_message());
     }
     geometry.slots[slot] = place_slot(object.off + slot % each * slot_bytes(geometry), geometry);

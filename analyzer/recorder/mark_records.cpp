@@ -53,15 +53,15 @@ std::vector<wire::Record> mark_records(const StepMarks& marks, const StepFigures
     }
     if ((marks.undefined >> t & 1) != 0) {
       add("undefined", trigger.name,
-          fmt::format(
-              "{} divides by zero, or takes a root or a logarithm that does not exist: the condition counts as false",
-              trigger.condition));
+          fmt::format("{} divides by zero, or takes a root or a logarithm that does not exist; therefore the condition "
+                      "counts as false",
+                      trigger.condition));
     }
   }
   if (marks.not_archived > 0) {
     add("not_archived", "archive",
-        fmt::format("{} steps up to here could not be copied to the archive: the ring needed their slots, is frozen, or "
-                    "the archive failed",
+        fmt::format("{} steps up to this one could not be copied to the archive: the ring needed their slots or was "
+                    "frozen, or the archive failed",
                     marks.not_archived));
   }
   return records;

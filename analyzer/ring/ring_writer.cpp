@@ -35,7 +35,7 @@ std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, const C
                                               void* newest_payload, std::uint64_t resume_from) {
   const RingGeometry& geometry = ring_.geometry();
   if (run.schema_id != geometry.schema().id()) {
-    throw usage_error("the pool holds steps of {}, this run has other variables; --overwrite makes a new pool",
+    throw usage_error("the pool holds steps of {}, but this run has other variables; --overwrite makes a new pool",
                       to_text(geometry.schema()));
   }
   if (const std::string lacks = geometry.lacks_room_for(catalogue); !lacks.empty()) {
@@ -90,12 +90,14 @@ void RingWriter::discard_newer(const Recovery& recovery, const RunDescription& r
     return kept.header.run_id == run.run_id && kept.header.iteration == iteration;
   });
   if (wanted == recovery.kept.rend()) {
-    throw damage_error("--resume: the other nodes continue from iteration {}, which is not kept here; found {} to {}",
-                       iteration, recovery.kept.empty() ? 0 : recovery.kept.front().header.iteration,
-                       recovery.newest_iteration());
+    throw damage_error(
+        "--resume: the other nodes continue from iteration {}, which this node does not keep; it keeps iterations {} "
+        "to {}",
+        iteration, recovery.kept.empty() ? 0 : recovery.kept.front().header.iteration, recovery.newest_iteration());
   }
   if (!check_payload(ring_, wanted->slot, wanted->header).intact()) {
-    throw damage_error("--resume: the other nodes continue from iteration {}, which is damaged here", iteration);
+    throw damage_error("--resume: the other nodes continue from iteration {}, which is damaged on this node",
+                       iteration);
   }
   // The newest step is discarded first, so that the remaining steps are still contiguous if this is interrupted.
   for (auto newer = recovery.kept.rbegin(); newer != wanted; ++newer) discard(newer->slot);

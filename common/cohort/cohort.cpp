@@ -113,7 +113,8 @@ bool Cohort::complete(std::uint64_t step) noexcept {
 
 void Cohort::fail_for_iterations(std::uint64_t step, std::size_t other) noexcept {
   char text[256];
-  std::snprintf(text, sizeof text, "step %llu: %s published iteration %llu, %s iteration %llu; expected the same",
+  std::snprintf(text, sizeof text,
+                "step %llu: %s published iteration %llu, but %s published iteration %llu; expected the same iteration",
                 static_cast<unsigned long long>(step), members_[other].name.c_str(),
                 static_cast<unsigned long long>(line(step, other).iteration), members_[0].name.c_str(),
                 static_cast<unsigned long long>(line(step, 0).iteration));

@@ -79,7 +79,8 @@ void check_output_folder(const std::string& path, const std::string& option, con
     if (S_ISREG(status.st_mode)) refuse_output(name, option, kept);
     std::error_code error;
     if (!S_ISDIR(status.st_mode) || !fs::is_empty(name, error) || error) {
-      throw usage_error("{}: '{}' exists; {} replaces nothing: remove it, or give another name", option, name, what);
+      throw usage_error("{}: '{}' exists already, and {} does not replace it; remove it, or give another name", option,
+                        name, what);
     }
   }
   if (faccessat(AT_FDCWD, folder_of(name).c_str(), W_OK | X_OK, AT_EACCESS) != 0) {

@@ -95,7 +95,7 @@ void refuse_foreign_link_or_pipe(const std::string& path, const std::string& opt
   if (stat(folder_of(path).c_str(), &folder) != 0 || (folder.st_mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH))
     return;
   if (found.st_uid == geteuid() || found.st_uid == folder.st_uid) return;
-  throw system_error("{}: '{}' is a {} that {} made in a folder that everybody can write to; expected another name",
+  throw system_error("{}: '{}' is a {} made by {} in a folder that everybody can write to; expected another name",
                      option, path, kind_of(found.st_mode), user_name(found.st_uid));
 }
 

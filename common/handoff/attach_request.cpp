@@ -34,31 +34,32 @@ void check_header(const MessageHeader& header) {
     throw usage_error("the first message is not an attach request");
   }
   if (header.version != kHandoffVersion) {
-    throw usage_error("the producer uses hand-off version {}, this analyzer version {}; use the same release for both",
-                      header.version, kHandoffVersion);
+    throw usage_error(
+        "the producer uses hand-off version {}, but this analyzer uses version {}; use the same release for both",
+        header.version, kHandoffVersion);
   }
 }
 
 void check_head(const AttachRequestHead& head, std::size_t descriptors) {
   if (descriptors != 2 && descriptors != 3) {
-    throw usage_error("attach request with {} file descriptors, expected 2 or 3", descriptors);
+    throw usage_error("attach request: found {} file descriptors, expected 2 or 3", descriptors);
   }
   if (head.buffers < kMinBuffers || head.buffers > kMaxBuffers) {
-    throw usage_error("attach request for {} buffers, expected {} to {}", head.buffers, kMinBuffers, kMaxBuffers);
+    throw usage_error("attach request: found {} buffers, expected {} to {}", head.buffers, kMinBuffers, kMaxBuffers);
   }
   if (head.pool_use > PoolUse::kFreshAgain) {
-    throw usage_error("attach request with pool_use {}, expected 0 to 3", static_cast<std::uint32_t>(head.pool_use));
+    throw usage_error("attach request: found pool_use {}, expected 0 to 3", static_cast<std::uint32_t>(head.pool_use));
   }
   if (head.coordination > CoordinationKind::kMessages) {
-    throw usage_error("attach request for coordination {}, expected 0 or 1",
+    throw usage_error("attach request: found coordination {}, expected 0 or 1",
                       static_cast<std::uint32_t>(head.coordination));
   }
   if (head.resume_from != 0 && head.pool_use != PoolUse::kResume) {
-    throw usage_error("attach request to continue from iteration {} with use {} of the pool, expected {}",
+    throw usage_error("attach request: it continues from iteration {}, but pool_use is {}; expected {}",
                       head.resume_from, static_cast<std::uint32_t>(head.pool_use),
                       static_cast<std::uint32_t>(PoolUse::kResume));
   }
-  if (head.elastic > 1) throw usage_error("attach request for elastic {}, expected 0 or 1", head.elastic);
+  if (head.elastic > 1) throw usage_error("attach request: found elastic {}, expected 0 or 1", head.elastic);
   if (head.variables == 0 || head.variables > kMostVariables) {
     throw usage_error("{}: found {} variables, expected 1 to {}", kWhere, head.variables, kMostVariables);
   }
@@ -107,25 +108,25 @@ AttachRequest AttachRequest::decode(std::span<const std::byte> message, std::siz
   AttachRequestHead head;
   // Check the version first, because a request of another version has another length.
   if (message.size() < sizeof(MessageHeader)) {
-    throw usage_error("attach request of {} bytes, expected at least {}", message.size(), sizeof(head));
+    throw usage_error("attach request: found {} bytes, expected at least {}", message.size(), sizeof(head));
   }
   std::memcpy(&head, message.data(), std::min(message.size(), sizeof(head)));
   check_header(head.header);
   if (message.size() < sizeof(head)) {
-    throw usage_error("attach request of {} bytes, expected at least {}", message.size(), sizeof(head));
+    throw usage_error("attach request: found {} bytes, expected at least {}", message.size(), sizeof(head));
   }
   check_head(head, descriptors);
   const std::size_t expected =
       sizeof(head) + head.variables * sizeof(VariableDescription) + head.scalars * sizeof(ResultDescription);
   if (message.size() != expected) {
-    throw usage_error("attach request of {} bytes with {} variables and {} scalars, expected {}", message.size(),
-                      head.variables, head.scalars, expected);
+    throw usage_error("attach request: found {} bytes with {} variables and {} scalars, expected {} bytes",
+                      message.size(), head.variables, head.scalars, expected);
   }
   std::span<const std::byte> rest = message.subspan(sizeof(head));
   const Schema schema = Schema::decode(take<VariableDescription>(rest, head.variables), kWhere);
   std::vector<Scalar> scalars = checked_scalars(schema, take<ResultDescription>(rest, head.scalars), kWhere);
   if (head.run.schema_id != schema.id() || head.run.entries != schema.place(0).entries) {
-    throw usage_error("{}: the run's description has other variables than {}", kWhere, to_text(schema));
+    throw usage_error("{}: the description of the run does not match its variables, {}", kWhere, to_text(schema));
   }
   // Text fields come from another process: terminate them, so that they end within their field.
   head.run.solver[sizeof head.run.solver - 1] = '\0';

@@ -54,14 +54,15 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
   control_ = reinterpret_cast<HandoffControl*>(control_mapping_.data());
   if (control_->magic != kHandoffMagic || control_->version != kHandoffVersion ||
       control_->buffers != geometry_.buffers || control_->payload_bytes != geometry_.payload_bytes) {
-    throw usage_error("the control memory of the peer (pid {}) does not match its attach request", peer_.pid());
+    throw usage_error("the peer (pid {}) passed control memory that does not match its attach request", peer_.pid());
   }
   // Start where an earlier analyzer stopped; both values are 0 if there was none.
   next_step_ = control_->released.load(std::memory_order_acquire);
   const std::uint64_t published = control_->published.load(std::memory_order_acquire);
   if (next_step_ > published || published - next_step_ > geometry_.buffers) {
-    throw usage_error("the peer (pid {}) reports that {} of {} published steps are committed, with {} buffers",
-                      peer_.pid(), next_step_, published, geometry_.buffers);
+    throw usage_error(
+        "the peer (pid {}) reports that {} of {} published steps are committed, which is impossible with {} buffers",
+        peer_.pid(), next_step_, published, geometry_.buffers);
   }
   ends_ = control_->run_ends.load(std::memory_order_acquire) != 0;
   epoch_ = control_->epoch.load(std::memory_order_relaxed) + 1;

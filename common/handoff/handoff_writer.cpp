@@ -126,7 +126,8 @@ void HandoffWriter::take_in(const AttachReply& reply, Peer::Received& received) 
   if (reply.resumed != 0) {
     if (received.fds.size() != 1 || next_step_ != 0) {
       throw peer_error(
-          "the analyzer at '{}' reports that the run continues, with {} iterates to continue from after {} steps",
+          "the analyzer at '{}' reports that the run continues: found {} iterates to continue from, and {} published "
+          "steps; expected one iterate and no step",
           options_.socket, received.fds.size(), next_step_);
     }
     const std::size_t scalars = kept_scalars_offset(geometry_.payload_bytes);

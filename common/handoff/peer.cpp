@@ -34,7 +34,7 @@ sockaddr_un address_of(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path) {
-    throw system_error("socket path '{}' has {} characters, at most {} are possible; choose a shorter --socket", path,
+    throw system_error("the socket path '{}' has {} characters, expected at most {}; choose a shorter --socket", path,
                        path.size(), sizeof address.sun_path - 1);
   }
   std::copy(path.begin(), path.end(), address.sun_path);
@@ -233,7 +233,7 @@ Listener::Listener(const std::string& path) : path_(path) {
   // The socket of a dead listener is removed, but never a user's file.
   struct stat found {};
   if (lstat(path.c_str(), &found) == 0 && !S_ISSOCK(found.st_mode)) {
-    throw system_error("cannot listen at '{}': there is a file that is not a socket; choose another --socket", path);
+    throw system_error("cannot listen at '{}': the file there is not a socket; choose another --socket", path);
   }
   unlink(path.c_str());
   remove_sockets_beside(path);

@@ -49,11 +49,11 @@ SharedMapping SharedMapping::create_for_cohort(const std::string& name, std::siz
   // Beyond this limit ftruncate sends SIGXFSZ, which would kill a user's program.
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur) {
-    throw system_error("shared memory '{}' needs {} bytes, the limit on a file's size (ulimit -f) is {} bytes", name,
-                       bytes, limit.rlim_cur);
+    throw system_error("shared memory '{}' needs {} bytes, but the limit on a file's size (ulimit -f) is {} bytes",
+                       name, bytes, limit.rlim_cur);
   }
   if (ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
-    throw system_error("cannot size shared memory '{}' to {} bytes: {}", name, bytes, errno_text(errno));
+    throw system_error("cannot set the size of shared memory '{}' to {} bytes: {}", name, bytes, errno_text(errno));
   }
   // Map first, seal second: F_SEAL_FUTURE_WRITE keeps this writable mapping and makes every later one read-only.
   std::byte* data = map(fd.get(), bytes, PROT_READ | PROT_WRITE);

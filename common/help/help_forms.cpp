@@ -303,12 +303,11 @@ std::string line_of(const OptionDescription& option) {
 /// by --config) appears with its value; any other key appears in a comment, with its default.
 std::string config_template(const CommandDescription& command) {
   const std::string page = replaced(command.name, " ", "-");
-  std::string text = wrapped(
-      fmt::format(
-          "Settings of `{}`, which reads them if it is started with --config and this file. The keys are its options "
-          "({}(1)). A key after a # is not set: it shows its default, or the kind of its value if it has none.",
-          command.name, page),
-      kColumns, "# ");
+  std::string text = wrapped(fmt::format("Settings of `{}`, which reads this file if it is started with `--config "
+                                         "FILE`. Each key is one of its options ({}(1)). A key after a # is not set; "
+                                         "the line shows its default or, if it has none, the kind of its value.",
+                                         command.name, page),
+                             kColumns, "# ");
   text += "\n";
   if (const std::string_view path = service_settings(command.name); !path.empty()) {
     text += fmt::format("# The service reads {}.\n", path);

@@ -145,11 +145,12 @@ std::string files(const CommandDescription& command) {
     text += entry(italic(settings), "the settings that the service reads by --config: a key for each option");
   }
   if (command.has("--socket")) {
-    text += entry(italic("/run/ringside/"), "the socket of the service's analyzer; only its user may connect");
+    text +=
+        entry(italic("/run/ringside/"), "the socket of the service's analyzer; only the service's user may connect");
   }
   if (command.has("--pool")) {
     text += entry(italic("/var/lib/ringside/"),
-                  "the service's pools, each with its journal beside it; only its user may enter");
+                  "the service's pools, each with its journal beside it; only the service's user may enter");
   }
   return text.empty() ? text : ".SH FILES\n" + text;
 }

@@ -41,14 +41,14 @@ LogPlace place_of_log(std::span<const std::byte> head, std::uint64_t file_bytes)
 
 std::optional<LogCopy> copy_log(const std::string& path, std::uint64_t from, std::uint64_t at_most) {
   const RegularFile opened = open_regular(path, O_RDONLY);
-  if (!opened.kind.empty()) throw usage_error("{}: {}; a journal's log is a regular file", path, opened.why());
+  if (!opened.kind.empty()) throw usage_error("{}: {}; expected a regular file as a journal's log", path, opened.why());
   if (!opened.valid() && opened.error == ENOENT) return std::nullopt;
   if (!opened.valid()) throw system_error("{}: cannot be read: {}", path, opened.why());
   const UniqueFd& fd = opened.fd;
   LogCopy file;
   file.file_bytes = static_cast<std::uint64_t>(opened.status.st_size);
   if (file.file_bytes > kMostFileBytes) {
-    throw usage_error("{}: {} bytes; a journal's log has at most {}", path, file.file_bytes, kMostFileBytes);
+    throw usage_error("{}: found {} bytes, but a journal's log has at most {}", path, file.file_bytes, kMostFileBytes);
   }
   std::array<std::byte, kPmemlogHeadBytes> head{};
   const std::size_t head_bytes =

@@ -123,7 +123,7 @@ void JournalReader::Implementation::describe_torn() {
 void JournalReader::Implementation::read() {
   Logs read = read_logs(pool);
   if (!read[0] && !read[1]) {
-    throw usage_error("{}: no journal beside it; expected {} and {}", pool, journal_log_path(pool, 0),
+    throw usage_error("{}: the pool has no journal beside it; expected {} and {}", pool, journal_log_path(pool, 0),
                       journal_log_path(pool, 1));
   }
   bool any_is_ours = false;
@@ -135,7 +135,7 @@ void JournalReader::Implementation::read() {
     const LogCopy& copy = *read[number];
     log.scan = scan_log(copy.bytes(), number, copy.place.begin);
     if (copy.place.kind == JournalKind::kPmemlog && copy.place.end == 0) {
-      log.scan.damage = "byte 4096: offsets that no log can have";
+      log.scan.damage = "byte 4096: found offsets that no log can have";
     }
     any_is_ours = any_is_ours || log.scan.state == LogState::kValid || log.scan.state == LogState::kDamaged;
     kind = copy.place.kind;

@@ -48,7 +48,7 @@ std::string why(const Place& place, std::uint64_t last_seq) {
   if (place.found == Found::kRecord) {
     return formatted("record {} follows record {}", place.header.seq, last_seq);
   }
-  return "a record that does not verify";
+  return "this record fails its check";
 }
 
 bool is_zero(std::span<const std::byte> bytes) {
@@ -67,12 +67,13 @@ void read_header(std::span<const std::byte> bytes, std::uint32_t log, std::uint6
   constexpr std::size_t kVersionEnd = offsetof(JournalHeader, log);
   if (std::memcmp(&header.magic, &kJournalMagic, std::min(there, sizeof(kJournalMagic))) != 0) {
     // If the bytes are zeros, the power failed after the file had grown but before its bytes were written.
-    if (is_zero(bytes.first(there))) return damaged(LogState::kDamaged, "zeros where a journal's header was");
+    if (is_zero(bytes.first(there)))
+      return damaged(LogState::kDamaged, "found zeros in the place of a journal's header");
     return damaged(LogState::kForeign, "not a Ringside journal");
   }
   if (there >= kVersionEnd && header.version != kJournalVersion) {
-    return damaged(LogState::kNewer,
-                   formatted("a journal of format {}; this program reads format {}", header.version, kJournalVersion));
+    return damaged(LogState::kNewer, formatted("found a journal of format {}, but this program reads format {}",
+                                               header.version, kJournalVersion));
   }
   if (there < sizeof(header)) {  // a torn header: the state stays kEmpty
     scan.torn_at = file_offset;

@@ -56,7 +56,7 @@ zmq::socket_type type_of(ChannelKind kind) {
 void refuse_to_replace_file(const std::string& path) {
   struct stat found {};
   if (lstat(path.c_str(), &found) == 0 && !S_ISSOCK(found.st_mode)) {
-    throw system_error("cannot listen at '{}': there is a file that is not a socket; choose another --socket", path);
+    throw system_error("cannot listen at '{}': the file there is not a socket; choose another --socket", path);
   }
 }
 
@@ -99,7 +99,7 @@ void notice_vanished_peers(zmq::socket_t& socket) {
 std::string ipc_endpoint(const std::string& path) {
   constexpr std::size_t kMostCharacters = sizeof(sockaddr_un::sun_path) - 1;
   if (path.size() > kMostCharacters) {
-    throw system_error("socket path '{}' has {} characters, at most {} are possible; choose a shorter --socket", path,
+    throw system_error("the socket path '{}' has {} characters, expected at most {}; choose a shorter --socket", path,
                        path.size(), kMostCharacters);
   }
   return std::string(kIpc) + path;

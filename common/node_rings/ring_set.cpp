@@ -40,8 +40,7 @@ std::vector<std::string> ranks_files_in(const std::string& folder) {
   if (error) throw system_error("{}: the folder cannot be read ({})", folder, errno_text(error.value()));
   if (found.empty()) {
     throw usage_error(
-        "{}: found a folder without a file that ends with {}; expected a pool, or a folder with the rings of a run of "
-        "several MPI ranks",
+        "{}: found no file in this folder that ends with {}; expected a pool, or a folder with all rings of an MPI run",
         folder, kRanksEnding);
   }
   std::ranges::sort(found);
@@ -69,15 +68,15 @@ OneRun one_run_of(const std::string& folder) {
       } else if (ranks.run_id != run->ranks.run_id || ranks.problem_id != run->ranks.problem_id ||
                  ranks.nodes.size() != run->ranks.nodes.size()) {
         throw usage_error(
-            "{}: found rings of several runs: {} (run {}) and {} (run {}); expected one run in a folder, or the name "
+            "{}: found rings of several runs: {} (run {}) and {} (run {}); expected the rings of one run, or the name "
             "of a ranks file",
             folder, run->files.begin()->second, to_string(run->ranks.run_id), name, to_string(ranks.run_id));
       }
     }
     const auto [place, is_new] = run->files.emplace(*node, name);
     if (!is_new) {
-      throw usage_error("{}: {} and {} are both of node {} of run {}; expected one of them", folder, place->second,
-                        name, *node, to_string(run->ranks.run_id));
+      throw usage_error("{}: {} and {} both belong to node {} of run {}; expected only one of them", folder,
+                        place->second, name, *node, to_string(run->ranks.run_id));
     }
   }
   return std::move(*run);
@@ -157,13 +156,13 @@ void RingSet::open_ring(std::size_t node, const std::vector<std::string>& candid
   const std::string of_host = host.empty() ? "" : fmt::format(" (node {})", host);
   if (candidates.empty()) {
     ring.why = usage_error(
-        "the path of its pool is unknown{}; expected the pool and its ranks file in one folder with the others",
+        "the path of its pool is unknown{}; expected the pool and its ranks file in the same folder as the others",
         of_host);
     return;
   }
   ring.path = candidates.front();
   ring.why = usage_error(
-      "{}: there is no such pool{}; expected the pool there, or in one folder with the others (`ringside gather`)",
+      "{}: there is no such pool{}; expected the pool there, or in the same folder as the others (`ringside gather`)",
       ring.path, of_host);
 }
 

@@ -20,7 +20,7 @@ namespace ringside {
 
 /// The help of the argument POOL of commands that read rings of several nodes.
 inline constexpr const char* kPoolOrRings =
-    "pool file; or a folder with the rings of several nodes, or their ranks file";
+    "pool file, or a folder with the rings of several nodes, or the ranks file of these rings";
 
 /// Whether the POOL of a command means rings of several nodes: a folder, or a name that ends with .ranks.
 bool names_rings(const std::string& pool);

@@ -209,7 +209,7 @@ std::vector<Option> Option::needed() const {
 std::optional<std::string> Option::store(const std::vector<std::string>& values) {
   CLI::Option& option = *declared_->option;
   if (const auto least = static_cast<std::size_t>(option.get_items_expected_min()); values.size() < least) {
-    return fmt::format("{}: found {} only, expected at least {} ({})", name_of(option), shortened(values.back()), least,
+    return fmt::format("{}: found only {}, expected at least {} ({})", name_of(option), shortened(values.back()), least,
                        accepted_by(described(*declared_)));
   }
   option.clear();
@@ -281,7 +281,7 @@ CommandLine::~CommandLine() = default;
 
 void CommandLine::declare_config_file() {
   CLI::Option* config = declarations_->app.set_config(
-      "--config", "", "options from a TOML file, whose keys are option names without dashes");
+      "--config", "", "read options from a TOML file; its keys are the option names without dashes");
   declarations_->add(config->type_name("FILE.toml"), typeid(void));
 }
 

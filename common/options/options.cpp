@@ -115,7 +115,7 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
       .value_name(fmt::format("{}", fmt::join(names, "|")))
       .show_default();
   set.option("--rhs", options.rhs,
-             fmt::format("right-hand side b of {}: an n-by-1 .mtx file, also in an archive (default: all ones)",
+             fmt::format("right-hand side b of {}: an n-by-1 .mtx file, which may be in an archive (default: all ones)",
                          fmt::join(takers(&SolverChoice::rhs), " and ")))
       .value_name("FILE|ARCHIVE:MEMBER");
   set.option("--damping", options.damping,
@@ -147,8 +147,8 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
       .needs(cache)
       .value_name("DIR");
   set.option("--matrix-memory", options.matrix_memory,
-             "where the matrix is kept: in DRAM, or in a file in DIR (NVDIMM, tmpfs, a disk) cached in --dram-limit of "
-             "DRAM; affects the time, but no bit of the iterates")
+             "where the matrix is kept: in DRAM, or in a file in DIR (NVDIMM, tmpfs, a disk), of which --dram-limit is "
+             "cached in DRAM; affects the time, but no bit of the iterates")
       .check(word_or_folder("dram", "far:"))
       .value_name("dram|far:DIR")
       .show_default();
@@ -162,7 +162,7 @@ void declare(CommandLine& line, PublishOptions& options) {
   OptionSet set = line.options_of<PublishOptions>("Hand-off");
   add_choice(set, "--coordination", options.coordination, kCoordinations,
              "how the processes notify each other of a step: by futexes on shared counters, or by ZeroMQ messages");
-  set.option("--buffers", options.buffers, "shared buffers of one iterate each, 2 to 64")
+  set.option("--buffers", options.buffers, "number of shared buffers, 2 to 64; each holds one iterate")
       .check(whole_number_within(2, 64))
       .value_name("B")
       .show_default();
@@ -171,10 +171,10 @@ void declare(CommandLine& line, PublishOptions& options) {
   add_choice(set, "--on-analyzer-loss", options.on_analyzer_loss, kOnAnalyzerLoss,
              "what the solver does after the loss of its analyzer: wait for another one, continue (skip steps until "
              "there is one), or stop");
-  add_choice(
-      set, "--elastic", options.elastic, kOnOff,
-      "let waiting cores compute rows, or copy and reduce, for the other process (default: off; without a value: on)",
-      "on");
+  add_choice(set, "--elastic", options.elastic, kOnOff,
+             "let waiting cores help the other process: they compute rows, or copy and reduce (default: off; without a "
+             "value: on)",
+             "on");
   set.flag("--resume", options.resume,
            "continue from the newest iterate in the pool, or from the start if it holds none");
   set.flag("--overwrite", options.overwrite, "discard the iterates of another run in the pool");
@@ -241,16 +241,16 @@ void declare(CommandLine& line, TelemetryOptions& options) {
       .needs(tcp)
       .value_name("FOLDER");
   set.option("--node-address", options.node_address,
-             "address at which the analyzers of other nodes reach this analyzer (by IPv4, encrypted), for the results "
-             "of a whole run of MPI ranks on several nodes; %h: this node's name")
+             "address at which the analyzers of other nodes reach this one (IPv4, encrypted); needed for the results "
+             "of a whole run on several nodes; %h stands for this node's name")
       .value_name("HOST[:PORT]");
 }
 
 void declare(CommandLine& line, ReduceOptions& options) {
   OptionSet set = line.options_of<ReduceOptions>("Reductions");
-  add_choice(set, "--reduce", options.at, kReduceAt,
-             "reduce each iterate in its slot after its commit (slot), or in the pass that copies it into its slot "
-             "(transfer)");
+  add_choice(
+      set, "--reduce", options.at, kReduceAt,
+      "when to reduce each iterate: in its slot after its commit (slot), or during the copy into its slot (transfer)");
   set.option("--passes", options.passes,
              "how many times the reductions read each iterate; with --reduce transfer, all passes but the first read "
              "its slot")
@@ -291,8 +291,8 @@ void declare(CommandLine& line, TriggerOptions& options) {
       .value_name("ACTIONS")
       .show_default();
   set.option("--global-trigger", options.global_triggers,
-             "as --trigger, but with a condition over the results of a whole run of several nodes, which the first "
-             "node tests; the actions are mark[:NAME] and stop; may be given up to 32 times")
+             "like --trigger, but the condition is about the results of a whole run on several nodes; the first node "
+             "tests it; the actions are mark[:NAME] and stop; may be given up to 32 times")
       .check(parsed_by([](const std::string& text) { parse_global_trigger(text); }))
       .times(1, static_cast<int>(kMostTriggers))
       .value_name("CONDITION:ACTION");
@@ -354,9 +354,9 @@ void declare(CommandLine& line, PlannedStepOptions& options) {
 void declare(CommandLine& line, CoreOptions& options) {
   OptionSet set = line.options_of<CoreOptions>("Cores");
   add_choice(set, "--cores", options.choice, kCoreChoices,
-             "how cores that no option names are chosen: by the machine's topology (topology), or, together with "
-             "--elastic and --reduce, as predicted to be fastest (auto, after ringside calibrate); without --cores, "
-             "the topology chooses the cores, and the calibration chooses the modes if it has this problem");
+             "how to choose the cores that no option names: by the machine's topology (topology), or by the predicted "
+             "time of a run (auto, after ringside calibrate), which also chooses --elastic and --reduce; without "
+             "--cores, the topology chooses the cores, and the calibration chooses the modes if it has this problem");
   set.option("--producer-cores", options.producer_cores, "cores of the producer, as 0-3,8 (default: chosen)")
       .value_name("LIST");
   set.option("--analyzer-cores", options.analyzer_cores, "cores of the analyzer, as 0-3,8 (default: chosen)")
@@ -384,7 +384,7 @@ void declare(CommandLine& line, ProcessOptions& options) {
 void declare(CommandLine& line, Mode& mode) {
   OptionSet set = line.options_of<Mode>();
   add_choice(set, "--mode", mode, kModes,
-             "pipeline: keep every iterate; dram: the baseline, one process, all cores, nothing kept");
+             "pipeline: keep every iterate; dram: the baseline, in which one process uses all cores and keeps nothing");
 }
 
 std::string to_string(CoordinationKind coordination) {

@@ -87,11 +87,12 @@ void require_threads(std::size_t count, const char* what_for) {
   for (std::thread& probe : probes) probe.join();
   if (memory_error != 0) {
     throw system_error(
-        "{} needs {} thread{} and {} MiB of memory, found less memory ({}); raise `ulimit -d` or `ulimit -v`", what_for,
-        count, count == 1 ? "" : "s", kMemoryBytes >> 20, errno_text(memory_error));
+        "{} needs {} thread{} and {} MiB of memory, but less memory is available ({}); raise `ulimit -d` or `ulimit "
+        "-v`",
+        what_for, count, count == 1 ? "" : "s", kMemoryBytes >> 20, errno_text(memory_error));
   }
   if (error == 0) return;
-  throw system_error("{} needs {} thread{}, found that {} can be started ({}); {}", what_for, count,
+  throw system_error("{} needs {} thread{}, but only {} can be started ({}); {}", what_for, count,
                      count == 1 ? "" : "s", probes.size(), errno_text(error), kNoMoreThreads);
 }
 

@@ -100,7 +100,7 @@ void HeldStep::end() noexcept {
 std::string HeldStep::why_lost() const {
   return formatted(
       "iteration {} is no longer held: the analyzer needed its slot ({} slots, {} held); what was read since the last "
-      "check may be of another step; hold fewer steps, copy them, or give the pool more --slots",
+      "check may belong to another step; hold fewer steps, copy them, or give the pool more --slots",
       header_.iteration, ring_->geometry().slot_count(), held_when_lost_);
 }
 

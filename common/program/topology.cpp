@@ -75,7 +75,7 @@ Cpus first_threads(const std::vector<Core>& cores) {
 }
 
 void require_usable(const Machine& machine, const CoreList& list, std::string_view option) {
-  if (list.cpus.empty()) throw usage_error("{}: names no core; one or more are needed, as in 0-3,8", option);
+  if (list.cpus.empty()) throw usage_error("{}: the list names no core; expected one or more, as in 0-3,8", option);
   const std::string available = to_string(CoreList{available_cpus(machine)});
   for (int cpu : list.cpus) {
     const auto found = std::ranges::find(machine.threads, cpu, &HardwareThread::cpu);
@@ -83,7 +83,7 @@ void require_usable(const Machine& machine, const CoreList& list, std::string_vi
       throw system_error("{}: core {} does not exist here; available: {}", option, cpu, available);
     }
     if (!found->allowed) {
-      throw system_error("{}: core {} is not allowed to this process (taskset, cgroup); available: {}", option, cpu,
+      throw system_error("{}: this process may not use core {} (taskset, cgroup); available: {}", option, cpu,
                          available);
     }
   }
@@ -169,7 +169,7 @@ CorePlan plan_analyzer_beside(const Machine& machine, const std::vector<Core>& c
   }
   const Cpus analyzer = analyzer_cores ? last_cores(left, producer_on_node, static_cast<std::size_t>(*analyzer_cores))
                                        : last_cores_of_best_node(left, producer_on_node, kMostAnalyzerCores);
-  return {producer, analyzer, false, "producer cores as given; the analyzer on other cores, near to them"};
+  return {producer, analyzer, false, "the producer uses the given cores; the analyzer uses other cores near them"};
 }
 
 void refuse_overlap(const Machine& machine, const Cpus& producer, const Cpus& analyzer) {
@@ -219,7 +219,7 @@ Topology load_topology(const char* synthetic) {
   if (hwloc_topology_init(&raw) != 0) throw system_error("hwloc cannot be initialised ({})", errno_text(errno));
   Topology topology(raw);
   if (synthetic != nullptr && hwloc_topology_set_synthetic(raw, synthetic) != 0) {
-    throw usage_error("found the machine '{}', expected one as hwloc describes it", shortened(synthetic));
+    throw usage_error("found the machine '{}', expected a machine in a form that hwloc can read", shortened(synthetic));
   }
   // Cores outside the cpuset are also read, to distinguish "not allowed" from "does not exist".
   if (hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0 || hwloc_topology_load(raw) != 0) {
@@ -357,7 +357,8 @@ MachineCounts count(const Machine& machine) {
 CorePlan plan_cores(const Machine& machine, const std::optional<CoreList>& producer,
                     const std::optional<CoreList>& analyzer, std::optional<int> analyzer_cores) {
   const std::vector<Core> cores = usable_cores(machine);
-  if (cores.empty()) throw system_error("this process may run on no core (taskset, cgroup); expected at least one");
+  if (cores.empty())
+    throw system_error("this process may not run on any core (taskset, cgroup); expected at least one");
   if (producer) require_usable(machine, *producer, "--producer-cores");
   if (analyzer) require_usable(machine, *analyzer, "--analyzer-cores");
 
@@ -370,7 +371,7 @@ CorePlan plan_cores(const Machine& machine, const std::optional<CoreList>& produ
   if (producer) return plan_analyzer_beside(machine, cores, producer->cpus, analyzer_cores);
   if (analyzer) {
     return {first_threads(cores_beside(machine, cores, analyzer->cpus, "analyzer", "producer")), analyzer->cpus, false,
-            "analyzer cores as given; all others for the producer"};
+            "the analyzer uses the given cores; the producer uses all others"};
   }
   return plan_unasked(cores, analyzer_cores);
 }

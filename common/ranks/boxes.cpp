@@ -144,7 +144,7 @@ void check_cover(const Variable& variable, std::span<const Box> of_rank) {
     end = std::max(end, of_rank[r].offset[0] + of_rank[r].extent[0]);
   }
   const std::string gap = end < variable.shape[0] ? formatted("; no rank has row {}", end) : std::string();
-  throw usage_error("variable '{}': the boxes of all ranks have {} of its {} entries{}", variable.name, covered,
+  throw usage_error("variable '{}': the boxes of all ranks cover {} of its {} entries{}", variable.name, covered,
                     entries, gap);
 }
 

@@ -269,7 +269,7 @@ std::string to_text(const RanksFile& file) {
   std::string text = whole.dump() + "\n";
   if (text.size() > kMostRanksBytes) {
     throw usage_error(
-        "{} ranks with {} variables: a ranks file of {} bytes, expected at most {} (docs/formats/files.md)",
+        "{} ranks with {} variables need a ranks file of {} bytes; expected at most {} (docs/formats/files.md)",
         file.ranks(), file.variables.size(), text.size(), kMostRanksBytes);
   }
   return text;

@@ -32,11 +32,11 @@ std::string problem_of(const wire::AnalysisResults& results) {
   if (results.run_id().size() != kRunIdBytes) return "the results name no run";
   if (results.commit_seq() == 0) return "the results name no step";
   if (results.name_size() != results.value_size()) {
-    return formatted("{} names of results and {} values; expected equal numbers", results.name_size(),
+    return formatted("found {} names of results and {} values; expected equal numbers", results.name_size(),
                      results.value_size());
   }
   if (results.name_size() == 0 || results.name_size() > static_cast<int>(kMostAnalysisResults)) {
-    return formatted("{} results of one step; expected 1 to {}", results.name_size(), kMostAnalysisResults);
+    return formatted("found {} results of one step; expected 1 to {}", results.name_size(), kMostAnalysisResults);
   }
   for (const std::string& name : results.name()) {
     if (!is_analysis_result(name)) {

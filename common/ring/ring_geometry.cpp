@@ -56,7 +56,7 @@ std::uint64_t RingGeometry::run_entry_bytes() const noexcept {
 
 std::string RingGeometry::lacks_room_for(const Catalogue& catalogue) const {
   const auto lacks = [](std::uint64_t room, const char* what, std::uint64_t wanted) {
-    return formatted("room for {} {}, this run has {}", room, what, wanted);
+    return formatted("room for {} {}, but this run has {}", room, what, wanted);
   };
   if (catalogue.scalars().size() > shape.scalar_words) {
     return lacks(shape.scalar_words, "scalars", catalogue.scalars().size());

@@ -68,10 +68,10 @@ constexpr int kAttempts = 2;  // a second reading with an unchanged header confi
 }  // namespace
 
 OlderPoolError older_pool(std::uint32_t version, std::string_view name) {
-  return OlderPoolError(
-      formatted("{}: the pool has format {}, this release writes format {}; it can be read (ringside info, verify, "
-                "replay, export); ringside run --overwrite makes a new pool in its place, or give another --pool",
-                name, version, kRingVersion));
+  return OlderPoolError(formatted(
+      "{}: the pool has format {}, but this release writes format {}; the pool can be read (ringside info, verify, "
+      "replay, export); ringside run --overwrite makes a new pool in its place, or give another --pool",
+      name, version, kRingVersion));
 }
 
 RingView::RingView(const std::byte* base, FoundRing found) : base_(base), geometry_(std::move(found.geometry)) {

@@ -55,7 +55,7 @@ UnfinishedPoolError unfinished(std::string_view name) {
 
 Error other_version(std::uint32_t version, std::string_view name) {
   return usage_error(
-      "{}: the pool has format version {}, Ringside {} reads versions {} to {}; {}, or give another --pool", name,
+      "{}: the pool has format version {}, but Ringside {} reads versions {} to {}; {}, or give another --pool", name,
       version, ringside::version(), kOldestRingVersion, kRingVersion,
       version > kRingVersion ? "install the release that made it, or a newer one"
                              : "read it with the release that made it");
@@ -161,7 +161,7 @@ class SuperblockCheck {
     if (fixed.payload_bytes != geometry.payload_bytes()) throw damaged("payload bytes", fixed.payload_bytes);
     if (fixed.meta_bytes != geometry.meta_bytes()) throw damaged("meta bytes", fixed.meta_bytes);
     if (fixed.file_bytes > file_.size()) {
-      throw damage_error("{}: damaged pool: the file has {} bytes, it was created with {}: it was truncated", name_,
+      throw damage_error("{}: damaged pool: the file has {} bytes, but it was created with {}: it was truncated", name_,
                          file_.size(), fixed.file_bytes);
     }
     geometry.file_bytes = fixed.file_bytes;

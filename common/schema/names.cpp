@@ -18,7 +18,7 @@ void check_name(std::string_view name, std::string_view where, std::string_view 
   constexpr std::size_t kShownBytes = 16;
   if (name.empty()) throw usage_error("{}: {} {} has no name; {}", where, what, index, kExpectedName);
   if (name.size() >= kNameBytes) {
-    throw usage_error("{}: {} {}: a name of {} bytes ('{}...'); {}", where, what, index, name.size(),
+    throw usage_error("{}: {} {}: found a name of {} bytes ('{}...'); {}", where, what, index, name.size(),
                       printable(name.substr(0, kShownBytes)), kExpectedName);
   }
   const auto wrong =
@@ -33,11 +33,11 @@ void check_unit(std::string_view unit, std::string_view where, std::string_view 
   const auto is_printable_ascii = [](char c) { return c >= ' ' && c <= '~'; };
   if (unit.size() < kUnitBytes && std::all_of(unit.begin(), unit.end(), is_printable_ascii)) return;
   if (unit.size() >= kUnitBytes) {
-    throw usage_error("{}: {} '{}': a unit of {} bytes; expected at most 31 printable ASCII characters", where, what,
-                      name, unit.size());
+    throw usage_error("{}: {} '{}': found a unit of {} bytes; expected at most 31 printable ASCII characters", where,
+                      what, name, unit.size());
   }
-  throw usage_error("{}: {} '{}': the unit '{}'; expected at most 31 printable ASCII characters", where, what, name,
-                    printable(unit));
+  throw usage_error("{}: {} '{}': found the unit '{}'; expected at most 31 printable ASCII characters", where, what,
+                    name, printable(unit));
 }
 
 }  // namespace ringside

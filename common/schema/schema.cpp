@@ -49,7 +49,7 @@ std::string shape_text(const std::vector<std::uint64_t>& shape, std::string_view
 void check_shape(const Variable& variable, std::string_view where) {
   const std::vector<std::uint64_t>& shape = variable.shape;
   if (shape.size() > kMostDimensions) {
-    throw usage_error("{}: variable '{}': {} dimensions; expected 0 to {}", where, variable.name, shape.size(),
+    throw usage_error("{}: variable '{}': found {} dimensions; expected 0 to {}", where, variable.name, shape.size(),
                       kMostDimensions);
   }
   if (const auto zero = std::find(shape.begin(), shape.end(), 0u); zero != shape.end()) {
@@ -82,9 +82,10 @@ void check_total(const std::vector<Variable>& variables, const std::vector<Varia
   if (total <= most_bytes) return;
   const auto less = [](const VariablePlace& a, const VariablePlace& b) { return a.bytes < b.bytes; };
   const auto largest = std::max_element(places.begin(), places.end(), less);
-  throw usage_error("{}: the {} variables have {} bytes, the largest is '{}' with {}; expected at most {} bytes a step",
-                    where, variables.size(), total, variables[static_cast<std::size_t>(largest - places.begin())].name,
-                    largest->bytes, most_bytes);
+  throw usage_error(
+      "{}: the {} variables have {} bytes together (the largest is '{}' with {}); expected at most {} bytes for a step",
+      where, variables.size(), total, variables[static_cast<std::size_t>(largest - places.begin())].name,
+      largest->bytes, most_bytes);
 }
 
 void check_names(const std::vector<Variable>& variables, std::string_view where) {

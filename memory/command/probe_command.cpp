@@ -68,7 +68,7 @@ int probe_command(int argc, const char* const* argv) {
   std::uint64_t granule_bytes = 0;
   bool no_read_ahead = false;
   CommandLine line(
-      "Finds size, line, ways, prefetch, write policy and replacement of the caches in front of the memory.",
+      "Finds the size, line, ways, prefetch, write policy and replacement of the caches in front of the memory.",
       "ringside-memory probe");
   line.option("--what", what, "answer only these questions: size, line, ways, prefetch, write, replacement")
       .value_name("QUESTION,...")

@@ -122,7 +122,7 @@ void refuse_unless_preloadable(const std::string& file) {
     const int error = exec_error(now);
     if (error != 0) throw cannot_start(now, error);
   }
-  throw not_preloadable(file, "found a script whose interpreter is a script, too, and so on, too many times");
+  throw not_preloadable(file, "found too many scripts, each of which is the interpreter of the one before");
 }
 
 void refuse_sanitizers(const std::string& libraries) {

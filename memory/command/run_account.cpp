@@ -221,8 +221,8 @@ std::string account_metrics(const MemoryRun& run) {
   metric("run_seconds", "Wall time of the run.", run.wall_s);
   metric("run_processes", "Processes with an arena.", number(run.processes.size() + run.not_listed));
   metric("dram_limit_bytes", "DRAM limit of a process.", number(run.dram_limit_bytes));
-  metric("dram_peak_bytes", "Most DRAM that a process used for its arena.", number(s.dram_peak_bytes));
-  metric("far_peak_bytes", "Most far memory in use, sum of the processes.", number(s.far_peak_bytes));
+  metric("dram_peak_bytes", "Peak of the DRAM that one process used for its arena.", number(s.dram_peak_bytes));
+  metric("far_peak_bytes", "Peak of the far memory in use, summed over the processes.", number(s.far_peak_bytes));
   metric("faults", "Faults in the arena.", number(s.faults));
   metric("faults_probation", "Faults served by a page still in DRAM.", number(s.faults_probation));
   metric("faults_far", "Faults served from far memory.", number(s.faults_far));
@@ -232,7 +232,7 @@ std::string account_metrics(const MemoryRun& run) {
   metric("written_bytes", "Bytes written to far memory.", number(s.written_bytes));
   metric("read_ahead_pages", "Pages brought into DRAM before they were touched.", number(s.read_ahead));
   metric("read_ahead_used_pages", "Pages brought into DRAM early that were touched later.", number(s.read_ahead_used));
-  metric("small_peak_bytes", "Most bytes of small allocations, which stay in DRAM, in a process.",
+  metric("small_peak_bytes", "Peak bytes of one process's small allocations, which stay in DRAM.",
          number(total.small_peak_bytes));
   metric("refused_allocations", "Allocations for which far memory had no room.", number(total.refused));
   return text;

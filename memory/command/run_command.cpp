@@ -212,22 +212,24 @@ void run_to_end(const std::string& file, std::vector<std::string> environment, M
 
 void declare(CommandLine& line, MemoryRunOptions& options) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 43;
-  line.option("--dram", options.dram_bytes, "DRAM of each process for its large allocations")
+  line.option("--dram", options.dram_bytes, "limit of the DRAM that each process uses for its large allocations")
       .required()
       .value_name("SIZE")
       .check(size_within(std::uint64_t{1} << 20, kMost, "1M to 8192G"));
   line.option("--far", options.far_folder, "folder of far memory, on NVDIMM, tmpfs or a disk")
       .required()
       .value_name("DIR");
-  line.option("--far-limit", options.far_bytes, "far memory of each process (default: what the folder has free)")
+  line.option("--far-limit", options.far_bytes,
+              "limit of the far memory of each process (default: the folder's free space)")
       .value_name("SIZE")
       .check(size_within(std::uint64_t{1} << 20, kMost, "1M to 8192G"));
   line.option("--min-size", options.min_size, "allocations of at least this size go to far memory (default: 1M)")
       .value_name("SIZE")
       .check(size_within(4096, std::uint64_t{1} << 40, "4K to 1024G"));
-  line.option("--faults", options.faults,
-              "which thread brings a page into DRAM: the thread that touched it (signal), or a thread of the library "
-              "(thread), which is slower and needs permission to serve system calls, but no seccomp filter")
+  line.option(
+          "--faults", options.faults,
+          "which thread brings a page into DRAM: the thread that touched it (signal), or the library's own thread "
+          "(thread); the library's thread is slower and needs permission to serve system calls, but no seccomp filter")
       .value_name("WHO")
       .check(one_of({"signal", "thread"}))
       .show_default();
@@ -247,10 +249,10 @@ void declare(CommandLine& line, MemoryRunOptions& options) {
   line.flag("--quiet", options.quiet, "print no account on standard error");
   line.take_program(options.program);
   line.footer(
-      "PROGRAM's allocations (malloc, new, anonymous mmap) of --min-size or more are in far memory; --dram of them are "
-      "in DRAM at a time. Smaller ones stay in DRAM and are counted. Each process has its own limit, also those that "
-      "PROGRAM starts. The exit code is PROGRAM's, or 128 plus the signal that ended it; 2 and 3 are from this command "
-      "if PROGRAM was not started.");
+      "PROGRAM's allocations (malloc, new, anonymous mmap) of --min-size or more are in far memory; at most --dram of "
+      "them is in DRAM at a time. Smaller ones stay in DRAM and are counted. Each process, including those that "
+      "PROGRAM starts, has its own limit. The exit code is PROGRAM's, or 128 plus the signal that ended it; if PROGRAM "
+      "was not started, this command ends with 2 or 3.");
 }
 
 void write_file(const std::string& path, const char* option, std::string_view text) {

@@ -63,9 +63,9 @@ Answer line_answer(const PairCosts& pairs, double limit_ns, int level) {
   };
   const std::uint64_t farthest = pairs.rbegin()->first;
   if (fast_share(0) < 0.8 || fast_share(farthest) > 0.2) {
-    answer.evidence =
-        fmt::format("controls failed: a second access to an address is fast in {:.0f} %, an access {} away in {:.0f} %",
-                    100 * fast_share(0), size_text(farthest), 100 * fast_share(farthest));
+    answer.evidence = fmt::format(
+        "controls failed: a second access to an address is fast in {:.0f} %, and an access {} away is fast in {:.0f} %",
+        100 * fast_share(0), size_text(farthest), 100 * fast_share(farthest));
     return answer;
   }
   std::uint64_t line = 16;
@@ -76,9 +76,9 @@ Answer line_answer(const PairCosts& pairs, double limit_ns, int level) {
     for (const double cost : pairs.at(x < 16 ? 0 : x)) ++trials, agreeing += (cost < limit_ns) == (x < line) ? 1U : 0U;
   }
   answer.confidence = static_cast<double>(agreeing + 1) / static_cast<double>(trials + 2);
-  answer.evidence =
-      fmt::format("pairs {} apart are fast in {:.0f} %, pairs {} apart in {:.0f} %", size_text(line / 2),
-                  100 * fast_share(line / 2 < 16 ? 0 : line / 2), size_text(line), 100 * fast_share(line));
+  answer.evidence = fmt::format("accesses {} apart are fast in {:.0f} %, and accesses {} apart are fast in {:.0f} %",
+                                size_text(line / 2), 100 * fast_share(line / 2 < 16 ? 0 : line / 2), size_text(line),
+                                100 * fast_share(line));
   if (answer.confidence < kLeastConfidence) return answer;
   answer.answer = size_text(line);
   answer.value = line;
@@ -151,16 +151,16 @@ void answer_size(Walks& walks, Level& level, int number, std::uint64_t coarse) {
   level.above_bytes = middle + std::max(level.line_bytes, middle / 48);
   answer.confidence = static_cast<double>(agreeing + 1) / static_cast<double>(sizes.size() + 2);
   answer.value = middle;
-  answer.evidence = fmt::format("{} of {} searches within 5 %: {} to {} fit; a hit takes {:.1f} ns, a miss {:.1f} ns",
-                                agreeing, sizes.size(), size_text(sizes.front()), size_text(sizes.back()),
-                                level.costs.hit_ns, level.costs.past_ns);
+  answer.evidence = fmt::format(
+      "{} of {} searches agree within 5 %: {} to {} fit; a hit takes {:.1f} ns, a miss takes {:.1f} ns", agreeing,
+      sizes.size(), size_text(sizes.front()), size_text(sizes.back()), level.costs.hit_ns, level.costs.past_ns);
   if (middle == 0) {
     answer.evidence = fmt::format("even a walk over {} does not fit, although {} was the first size with a slower walk",
                                   size_text(coarse / 4), size_text(coarse));
   } else if (const double share = share_beyond(walks, level); share < 0.4) {
     answer.evidence += fmt::format(
-        "; but only {:.0f} % of a walk 1.3 times as long miss this level: scattered pages collide before the level is "
-        "full",
+        "; but only {:.0f} % of the accesses in a walk 1.3 times as long miss this level: scattered pages collide "
+        "before the level is full",
         100 * share);
   } else if (answer.confidence >= kLeastConfidence) {
     answer.answer = size_text(middle);
@@ -186,8 +186,8 @@ Levels find_levels(Walks& walks) {
   const double again_ns = median(pairs.at(0));
   if (found.memory_ns < 1.5 * again_ns + walks.memory().resolution_ns()) {
     found.remark = fmt::format(
-        "controls failed: an access to untouched memory takes {:.1f} ns, a second access {:.1f} ns; hits and misses "
-        "cannot be distinguished",
+        "controls failed: an access to untouched memory takes {:.1f} ns, and a second access takes {:.1f} ns; hits and "
+        "misses cannot be distinguished",
         found.memory_ns, again_ns);
     return found;
   }

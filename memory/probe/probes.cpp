@@ -59,7 +59,8 @@ Answer probe_write(Walks& walks, const std::vector<Level>& levels, double memory
   const std::uint64_t nearer = levels.size() > 1 ? levels[levels.size() - 2].above_bytes : 0;
   const std::uint64_t within = last.size_bytes / 2;
   if (!last.size.determined() || !walks.single_touches_tell({last.costs.hit_ns, memory_ns}) || within < 2 * nearer) {
-    answer.evidence = "needs a size well above that of the nearer level, and distinguishable hits and misses";
+    answer.evidence =
+        "this probe needs a size well above that of the nearer level, and distinguishable hits and misses";
     return answer;
   }
   // Each line is read, and then read again or written. Only the second access differs, so allocation on a write has no
@@ -102,11 +103,11 @@ Answer probe_write(Walks& walks, const std::vector<Level>& levels, double memory
   }
   answer.confidence = std::min(policy.confidence(), allocation.confidence());
   answer.evidence = fmt::format(
-      "a write adds {:.2f} of a memory access where lines stay, {:.2f} where they are displaced; a read after a write "
-      "{} in {} of {}",
+      "in memory accesses, a write costs {:.2f} more than a read where lines stay, and {:.2f} more where they are "
+      "displaced; a read after a write {} in {} of {}",
       fit_extra, over_extra, allocation.winner() == 1 ? "hits" : "misses", allocation.agreeing(), allocation.trials());
   if (policy.winner() == 0) {
-    answer.evidence += "; either write-back, or writes for which nothing waits";
+    answer.evidence += "; the policy is write-back, or nothing waits for a write";
   } else if (answer.confidence >= kLeastConfidence) {
     answer.answer = fmt::format("{}, {}", policy.winner() == 1 ? "write-back" : "write-through",
                                 allocation.winner() == 1 ? "write-allocate" : "no write-allocate");

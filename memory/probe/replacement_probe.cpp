@@ -72,12 +72,12 @@ Answer probe_replacement(Walks& walks, const std::vector<Level>& levels, int num
   if (level.ways == 1) {
     answer.answer = "none";
     answer.confidence = 0.9;
-    answer.evidence = "direct-mapped: there is no choice";
+    answer.evidence = "the level is direct-mapped, so there is no choice";
     return answer;
   }
   if (level.ways == 0 || level.ways > 64 || !walks.single_touches_tell(level.costs)) {
-    answer.evidence = level.ways == 0   ? "needs the number of ways of the level"
-                      : level.ways > 64 ? "more than 64 ways: not tried"
+    answer.evidence = level.ways == 0   ? "this probe needs the level's number of ways"
+                      : level.ways > 64 ? "the level has more than 64 ways, which this probe does not test"
                                         : "single accesses do not distinguish a hit from a miss";
     return answer;
   }
@@ -126,8 +126,8 @@ Answer probe_replacement(Walks& walks, const std::vector<Level>& levels, int num
   const auto count = static_cast<double>(accesses);
   answer.confidence = std::min(1 / (1 + std::exp(second - best)), (count + 1) / (count + 2));
   answer.evidence = fmt::format(
-      "{} accesses to {} lines: probability per access {:.3f}, expected {:.3f} if the policy is {}; with the "
-      "second-best policy {:.3f}",
+      "{} accesses to {} lines have the probability {:.3f} per access; expected {:.3f} if the policy is {}; the "
+      "second-best policy gives {:.3f}",
       accesses, conflict.size(), std::exp(best / count), std::exp(expected / count), to_string(winner),
       std::exp(second / count));
   if (best < expected - 0.12 * count || answer.confidence < kLeastConfidence) {

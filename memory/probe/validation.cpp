@@ -107,7 +107,7 @@ Validation validate(std::uint64_t first_seed, int hierarchies) {
       validation.failures.push_back(fmt::format("seed {}: {} [{}]", seed, what, to_string(spec)));
     };
     if (static_cast<std::size_t>(report.levels) != spec.levels.size()) {
-      fail(fmt::format("found {} levels, there are {}", report.levels, spec.levels.size()));
+      fail(fmt::format("found {} levels, but there are {}", report.levels, spec.levels.size()));
     }
     for (const Answer& answer : report.answers) {
       Tally& tally = validation.questions[answer.question];
@@ -116,7 +116,7 @@ Validation validate(std::uint64_t first_seed, int hierarchies) {
       } else {
         ++(answer.determined() ? tally.wrong : tally.undetermined);
         wrong = wrong || answer.determined();
-        fail(fmt::format("{}: found {}, it is {} ({:.2f}; {})", answer.question, answer.answer,
+        fail(fmt::format("{}: found {}, but it is {} ({:.2f}; {})", answer.question, answer.answer,
                          truth_of(spec, answer.question), answer.confidence, answer.evidence));
       }
     }

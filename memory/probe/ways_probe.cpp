@@ -122,7 +122,7 @@ Answer probe_ways(Walks& walks, std::vector<Level>& levels, int number, std::vec
   Level& level = levels[static_cast<std::size_t>(number - 1)];
   Answer answer{"ways", number, kUndetermined, 0, 0, {}};
   if (!level.size.determined() || !level.line.determined()) {
-    answer.evidence = "needs the size and the line of the level";
+    answer.evidence = "this probe needs the level's size and line";
     return answer;
   }
   const std::uint64_t lines = level.size_bytes / level.line_bytes;
@@ -188,7 +188,7 @@ Answer probe_ways(Walks& walks, std::vector<Level>& levels, int number, std::vec
       fmt::format("{} of {} trials: {} lines of one set do not fit together, but fit without any one of them{}",
                   votes.agreeing(), votes.trials(), votes.winner() + 1, scrubbed ? "; nearer levels were emptied" : "");
   if (answer.value == 0) {
-    answer.evidence = share_sets ? "a prefetcher brings in neighbours, and these lines seem to share a set"
+    answer.evidence = share_sets ? "a prefetcher fetches neighbouring lines, and these seem to share a set"
                                  : fmt::format("{} lines that are far apart fit: no conflict was found", most);
   }
   if (answer.value == 0 || answer.confidence < kLeastConfidence) return answer;

@@ -77,17 +77,18 @@ std::optional<double> ratio_of(const RanApp& ran, const AppSetting& setting) {
 }
 
 ResultTable times_table(const std::vector<RanApp>& all, const std::string& timing) {
-  ResultTable table{
-      "times",
-      titled("Times, the median of all runs (ratio: to the time with all DRAM; taken: memory with all DRAM)", timing),
-      columns_with({{"dram_mib", "DRAM", "MiB", 0},
-                    {"taken_mib", "taken", "MiB", 0},
-                    {"time_s", "time", "s", 4},
-                    {"spread", "spread", "%", 1},
-                    {"ratio", "ratio", "", 2},
-                    {"whole_s", "whole run", "s", 3},
-                    {"cpu_s", "processors", "s", 3}}),
-      {}};
+  ResultTable table{"times",
+                    titled("Times: the median of all runs (ratio: to the time with all data in DRAM; taken: the memory "
+                           "used with all data in DRAM)",
+                           timing),
+                    columns_with({{"dram_mib", "DRAM", "MiB", 0},
+                                  {"taken_mib", "taken", "MiB", 0},
+                                  {"time_s", "time", "s", 4},
+                                  {"spread", "spread", "%", 1},
+                                  {"ratio", "ratio", "", 2},
+                                  {"whole_s", "whole run", "s", 3},
+                                  {"cpu_s", "processors", "s", 3}}),
+                    {}};
   add_rows(table, all, [](const RanApp& ran, const AppSetting& setting) -> std::vector<Cell> {
     if (setting.runs.empty()) return std::vector<Cell>(7, NotAvailable{setting.reason});
     const NotAvailable one_run{"one run has no spread; use --repeats"};

@@ -31,7 +31,8 @@ int plotted_split(int threads) {
 
 ResultTable empty_groups_table() {
   return {"groups",
-          "Both groups at the same time, and each alone (16 bytes counted per element; a plain store moves 24)",
+          "Rates of both groups at the same time, and of each group alone (16 bytes are counted per element; a plain "
+          "store moves 24)",
           {{"benchmark", "benchmark", "", 0},
            {"memory", "memory", "", 0},
            {"dram_threads", "DRAM threads", "", 0},
@@ -51,7 +52,8 @@ ResultTable empty_groups_table() {
 ResultTable empty_drops_table() {
   return {
       "drops",
-      fmt::format("Drops of speed: repeats below {} of the thread's median rate, while all threads run", kDropLimit),
+      fmt::format("Drops of speed: repeats whose rate is below {} of the thread's median rate while all threads run",
+                  kDropLimit),
       {{"benchmark", "benchmark", "", 0},
        {"memory", "memory", "", 0},
        {"other_threads", "other threads", "", 0},
@@ -68,7 +70,8 @@ ResultTable empty_drops_table() {
 
 ResultTable empty_windows_table() {
   return {"windows",
-          "Rates in windows of the repeats, from the first one on (published: repeat 1, 1 to 20, ... 81 to 100)",
+          "Rates in windows of repeats, starting with the first repeat (published: repeat 1, 1 to 20, "
+          "... 81 to 100)",
           {{"benchmark", "benchmark", "", 0},
            {"memory", "memory", "", 0},
            {"dram_threads", "DRAM threads", "", 0},

@@ -35,7 +35,7 @@ struct Trial {
 
 ResultTable empty_formula_table() {
   return {"formula",
-          "The formula: x = D S_n / (S_n + S_d), with rates of the competition NVM-NVM",
+          "The formula x = D S_n / (S_n + S_d), with the rates of the competition NVM-NVM",
           {{"dram_threads", "DRAM threads", "", 0},
            {"other_threads", "other threads", "", 0},
            {"dram_gb_s", "S_d", "GB/s", 2},
@@ -48,21 +48,22 @@ ResultTable empty_formula_table() {
 }
 
 ResultTable empty_stencil_table() {
-  return {"stencil",
-          "The stencil, seconds per sweep (mean over the sweeps; DRAM, other: the slowest thread of each group)",
-          {{"version", "version", "", 0},
-           {"dram_threads", "DRAM threads", "", 0},
-           {"other_threads", "other threads", "", 0},
-           {"other_rows", "other rows", "", 0},
-           {"distribution", "distribution", "", 0},
-           {"predicted_s", "predicted", "s", 5},
-           {"dram_s", "DRAM", "s", 5},
-           {"other_s", "other", "s", 5},
-           {"total_s", "total", "s", 5},
-           {"spread", "spread", "%", 1},
-           {"counted_gb_s", "counted", "GB/s", 2},
-           {"moved_gb_s", "moved", "GB/s", 2}},
-          {}};
+  return {
+      "stencil",
+      "Seconds per sweep of the stencil (the mean over the sweeps; DRAM and other: the slowest thread of each group)",
+      {{"version", "version", "", 0},
+       {"dram_threads", "DRAM threads", "", 0},
+       {"other_threads", "other threads", "", 0},
+       {"other_rows", "other rows", "", 0},
+       {"distribution", "distribution", "", 0},
+       {"predicted_s", "predicted", "s", 5},
+       {"dram_s", "DRAM", "s", 5},
+       {"other_s", "other", "s", 5},
+       {"total_s", "total", "s", 5},
+       {"spread", "spread", "%", 1},
+       {"counted_gb_s", "counted", "GB/s", 2},
+       {"moved_gb_s", "moved", "GB/s", 2}},
+      {}};
 }
 
 double mean_of(const std::vector<SweepTimes>& sweeps, double SweepTimes::*part) {

@@ -107,7 +107,7 @@ ExperimentResult stream_experiment(const Surroundings& around) {
   if (const std::string reason = why_no_nvdimm(around); !reason.empty()) add_nvdimm_row(result, reason);
   result.tables.push_back(std::move(counters));
   add_lines(result);
-  result.remarks.push_back(fmt::format("Arrays of {} bytes; {} repeats, the first one not counted.",
+  result.remarks.push_back(fmt::format("Each array has {} bytes; of {} repeats, the first one is not counted.",
                                        elements * sizeof(double), around.repeats_or(kUsualRounds)));
   return result;
 }

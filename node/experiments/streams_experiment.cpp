@@ -99,7 +99,7 @@ ExperimentResult streams_experiment(const Surroundings& around) {
     for (const int threads : around.options.threads.empty() ? usual_thread_counts(most) : around.options.threads) {
       if (threads > most) {
         add_missing(table, placement.tier.name, placement.distance,
-                    fmt::format("its NUMA node has {} processors, {} threads were requested", most, threads));
+                    fmt::format("its NUMA node has {} processors, but {} threads were requested", most, threads));
         continue;
       }
       around.report(fmt::format("streams: {} {}, {} thread(s)", placement.tier.name, placement.distance, threads));
@@ -130,9 +130,10 @@ ExperimentResult streams_experiment(const Surroundings& around) {
   if (const std::string reason = why_no_nvdimm(around); !reason.empty()) add_missing(table, "NVDIMM", "local", reason);
   add_plots(result);
   result.tables.push_back(std::move(counters));
-  result.remarks.push_back(fmt::format(
-      "Arrays of {} bytes; {} repeats after one that is not counted; where the paper gives no code, the loop is ours.",
-      elements * sizeof(double), around.repeats_or(kUsualPatilRounds)));
+  result.remarks.push_back(
+      fmt::format("Each array has {} bytes; {} repeats are counted, after one that is not; where the paper gives no "
+                  "code, the loop is ours.",
+                  elements * sizeof(double), around.repeats_or(kUsualPatilRounds)));
   return result;
 }
 

@@ -89,7 +89,8 @@ class Simulation {
     while (analyzed_ < steps) {
       start_what_can_start(iterations);
       const double next_s = std::min({producer_ends_in(), analyzer_ends_in(), disk_ends_in(), help_begins_in()});
-      if (!std::isfinite(next_s)) throw usage_error("the node file's figures contradict each other: no run would end");
+      if (!std::isfinite(next_s))
+        throw usage_error("the node file's figures contradict each other: by them, no run would end");
       advance(next_s);
     }
   }

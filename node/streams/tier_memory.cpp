@@ -160,7 +160,7 @@ std::uint64_t available_bytes(const Tier& tier) {
 void require_room(const Tier& tier, std::uint64_t bytes) {
   const std::uint64_t available = available_bytes(tier);
   if (bytes <= available) return;
-  throw system_error("{}: {} bytes are needed, {} are available; free some, or measure less", name_of(tier), bytes,
+  throw system_error("{}: {} bytes are needed, but {} are available; free some, or measure less", name_of(tier), bytes,
                      available);
 }
 

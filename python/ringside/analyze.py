@@ -60,7 +60,7 @@ class _MarkedLines(io.RawIOBase):
         return len(text)
 
     def end_line(self) -> None:
-        """Writes the last line if the function has not ended it with a newline."""
+        """Writes the last line, if it does not end with a newline."""
         if self._partial:
             self._put(self._partial)
             self._partial = b""
@@ -97,7 +97,7 @@ class _Marked(io.TextIOBase):
 
 
 class _Copies:
-    """Copies of this process that os.fork has made. A copy in which the user's function returns ends at that point."""
+    """Handles copies of this process that os.fork makes. If the user's function returns in a copy, the copy ends there."""
 
     def __init__(self, descriptors: list[int]) -> None:
         self.is_copy = False
@@ -272,7 +272,7 @@ class Worker:
         return {"kind": "result", "names": names, "values": values} if names else {"kind": "nothing"}
 
     def _end_copy(self) -> NoReturn:
-        """Ends a process that os.fork has made and in which the user's function has returned."""
+        """Ends a copy of this process (made by os.fork) in which the user's function has returned."""
         if self._copies.is_first:
             print("called os.fork; a copy of the process in which the function returns ends at that point", file=self._said)
         os._exit(0)
@@ -282,7 +282,7 @@ class Worker:
         os._exit(0)
 
     def _count_gap(self, info: StepInfo) -> None:
-        """Counts the steps between the last one and this one, which were overwritten before their turn, as skipped."""
+        """Counts as skipped the steps between the last one and this one: they were overwritten before their turn."""
         before, iteration = self._last
         missed = info.commit_seq - before - 1
         if missed <= 0:
@@ -302,7 +302,7 @@ class Worker:
             data = data[os.write(self._results, data):]
 
     def _command(self, *, wait: bool) -> dict[str, Any] | None:
-        """The next command: {"end": 1} if the process that gives commands has ended, None if there is none yet."""
+        """Returns the next command, or None if there is none yet; {"end": 1} if the process that gives commands has ended."""
         while b"\n" not in self._unread:
             if not select.select([self._commands], [], [], None if wait else 0)[0]:
                 return None

@@ -22,7 +22,7 @@ _IN_MAIN_MEMORY = (1, 3, 11, 13)  # DLDeviceType of dlpack.h: kDLCPU, kDLCUDAHos
 
 
 def text_of(what: str, given: Any) -> str:
-    """`given`, if it is a text without a NUL, at which a text in C would end. what: the beginning of an error's line."""
+    """Returns `given` if it is a text without a NUL (a text in C ends at a NUL). what: the beginning of an error's line."""
     if not isinstance(given, str):
         raise UsageError(f"{what}: found {_shown(given)}, expected a text")
     if "\0" in given:
@@ -47,7 +47,7 @@ def path_of(what: str, given: Any) -> bytes:
 
 
 def whole(what: str, given: Any, least: int = 0, most: int = 2**64 - 1) -> int:
-    """`given` as an int, if it is a whole number of Python or of NumPy. 3.0 is refused."""
+    """Returns `given` as an int, if it is a whole number of Python or of NumPy. 3.0 is refused."""
     try:
         number = operator.index(given)
     except TypeError:
@@ -60,7 +60,7 @@ def whole(what: str, given: Any, least: int = 0, most: int = 2**64 - 1) -> int:
 
 
 def in_slice(chosen: slice, entries: Sequence[_Entry], iterations: Sequence[int]) -> list[_Entry]:
-    """The entries that a slice of iterations selects, as in pool[10:20] and pool[-3:]. A negative bound counts from the end."""
+    """Returns the entries that a slice of iterations selects, as in pool[10:20]. A negative bound counts from the end."""
     begin, end = (None if bound is None else whole("a slice of iterations", bound, -2**63) for bound in (chosen.start, chosen.stop))
     stride = whole("the stride of a slice of iterations", 1 if chosen.step is None else chosen.step, 1)
     count = len(entries)

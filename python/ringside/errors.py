@@ -135,7 +135,7 @@ _uncaught: BaseException | None = None
 
 
 def last_uncaught() -> BaseException | None:
-    """The exception that ends this script, also if a hook of the script has handled it. None if there is no such exception."""
+    """The exception that ends this script, even if a hook of the script has handled it. None if no exception ends it."""
     return None if hasattr(sys, "ps1") else _uncaught or getattr(sys, "last_value", None)
 
 

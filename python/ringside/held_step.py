@@ -163,7 +163,7 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         return array
 
     def _leave(self) -> None:
-        """Ends a block: makes the last check, and ends the hold, unless arrays in place still exist, which keep the step held."""
+        """Ends a block: makes the last check, and ends the hold. If arrays in place still exist, they keep the step held."""
         given = [weakref.ref(array) for array, _ in self._given.values()]
         self._given = {}
         outlived = [array for array in given if array() is not None]

@@ -49,7 +49,7 @@ def residual_of(columns: dict[str, npt.NDArray[Any]]) -> str | None:
 
 
 def plot_of(name: str, iterations: npt.NDArray[Any], values: npt.NDArray[Any]) -> str:
-    """An SVG of the values above 0, on a logarithmic axis. Empty if fewer than two are above 0. If there are many, shows some."""
+    """An SVG of the values above 0, on a logarithmic axis; empty if fewer than two are above 0. Of many, it shows some."""
     shown = np.unique(np.linspace(0, max(len(values) - 1, 0), min(len(values), _POINTS)).astype(int))
     iterations, values = iterations[shown], values[shown]
     points = [(float(k), math.log10(v)) for k, v in zip(iterations, values) if v > 0 and math.isfinite(v)]

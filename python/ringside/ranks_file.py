@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the ranks file beside a pool of a run with several MPI ranks (docs/formats/files.md); refuses an inconsistent one."""
+"""Reads the ranks file beside a pool of an MPI run (docs/formats/files.md); refuses an inconsistent file."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reading the rings of all nodes of a run of several MPI ranks as one (docs/publish/mpi.md): `ringside.open` of their folder, or of a
-ranks file, gives `Rings`, and `rings[17]` a `GlobalStep`."""
+"""Reads the rings of an MPI run on all nodes as one ring (docs/publish/mpi.md). `ringside.open` returns `Rings` for the
+folder of the rings, or for a ranks file; `rings[17]` returns a `GlobalStep`."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def open(path: str | os.PathLike[str], *, wait: float = 0) -> Pool:  # noqa: A00
     """Opens the pool at `path` for reading, and returns a Pool. A process that writes the pool continues; neither of the two
     waits for the other.
 
-    A folder with the rings of all nodes of a run of several MPI ranks, or a ranks file (POOL.ranks), gives Rings, which
-    are read as one. For type checkers, `open_rings` does the same with a single return type.
+    For a folder with all rings of an MPI run, or a ranks file (POOL.ranks), it returns Rings, which are read as one
+    ring. For type checkers, `open_rings` does the same with a single return type.
 
     wait: seconds to wait for a pool that does not exist yet.
 
@@ -51,7 +51,7 @@ def open(path: str | os.PathLike[str], *, wait: float = 0) -> Pool:  # noqa: A00
 
 
 def open_rings(path: str | os.PathLike[str], *, wait: float = 0) -> Rings:
-    """Opens the rings of all nodes of a run of several MPI ranks: their folder, or a ranks file. Raises the same as `open`."""
+    """Opens all rings of an MPI run: `path` is their folder, or a ranks file. Raises the same as `open`."""
     return Rings(path, wait=wait)
 
 
@@ -166,7 +166,7 @@ class Rings:
 
     @property
     def steps(self) -> dict[int, list[StepInfo]]:
-        """For each iteration that all rings hold, in ascending order: the step of each node."""
+        """Returns the iterations that all rings hold, in ascending order, each with the step of each node."""
         of_nodes = [{step.iteration: step for step in ring.pool.steps if step.run_id == self.run_id} for ring in self.nodes]
         common = sorted(set.intersection(*(set(steps) for steps in of_nodes)))
         return {iteration: [steps[iteration] for steps in of_nodes] for iteration in common}
@@ -295,14 +295,14 @@ def _found(path: pathlib.Path) -> tuple[RanksFile, list[str]]:
     else:
         folder, own, files = path, {}, sorted(path.glob("*" + ENDING))
         if not files:
-            raise UsageError(f"{path}: found a folder without a file that ends with {ENDING}; expected a pool, or a folder with "
-                             "the rings of a run of several MPI ranks")
+            raise UsageError(f"{path}: found no file in this folder that ends with {ENDING}; expected a pool, or a folder with "
+                             "all rings of an MPI run")
         ranks = read_ranks(str(files[0]))
         for file in files:
             other = read_ranks(str(file))
             if other.run_id != ranks.run_id or len(other.nodes) != len(ranks.nodes):
                 raise UsageError(f"{path}: found rings of several runs: {files[0]} (run {ranks.run_id}) and {file} "
-                                 f"(run {other.run_id}); expected one run in a folder, or the name of a ranks file")
+                                 f"(run {other.run_id}); expected the rings of one run, or the name of a ranks file")
             if other.node in own:
                 raise UsageError(f"{path}: {own[other.node]} and {file} both belong to node {other.node}; expected only one of them")
             own[other.node] = str(file)[:-len(ENDING)]

@@ -63,7 +63,7 @@ def recorded_columns(fields: Mapping[str, npt.NDArray[np.int64]],
 
 
 def joined(recorded: Mapping[str, npt.NDArray[Any]], kept: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """The columns of the journal's steps joined with those of steps that are only in the ring, in the order of commit_seq."""
+    """Joins the columns of the journal's steps with those of steps that only the ring has, in the order of commit_seq."""
     rows, more = (len(columns["commit_seq"]) for columns in (recorded, kept))
     if more == 0:
         return dict(recorded)

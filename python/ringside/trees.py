@@ -108,7 +108,7 @@ class Packing(Tree):
         """The variables to be declared."""
 
     def pieces(self, what: str, given: Any) -> list[Any]:
-        """For each variable an array, or a list of buffers that fill it. what: the beginning of an error's line."""
+        """For each variable: an array, or a list of buffers that fill the variable. what: the beginning of an error's line."""
         out: dict[str, list[Any]] = {name: [None] * len(counts) for name, counts in self._counts.items()}
         out[TABLE] = [self.table]
         try:
@@ -118,7 +118,7 @@ class Packing(Tree):
         return [out[name] for name in self.variables]
 
     def views(self, name: Any, fetch: Fetch) -> Any:
-        """Like `entry`, but each number is an array without dimensions, so that it can be written in a step's block."""
+        """Like `entry`, but each number is an array without dimensions, so that a program can write it in a step's block."""
         return self._nodes[name].views(functools.cache(fetch))
 
     def fill(self, what: str, name: Any, given: Any, fetch: Fetch) -> None:
@@ -206,8 +206,8 @@ class PackedStep:
 
 
 def is_own(name: Any, variables: Mapping[str, Variable]) -> bool:
-    """Whether the entry `name` is a variable of its own. An entry with the name of a variable that holds packed data is itself
-    packed."""
+    """Whether the entry `name` is a variable of its own. If a variable of packed data already has that name, the entry is
+    packed, too."""
     return name in variables and name not in _RESERVED
 
 

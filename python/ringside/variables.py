@@ -93,7 +93,7 @@ class Variable:
 _Structure = Union[Mapping[Any, Any], list[Any]]
 VariableLike = Union[Variable, tuple[DTypeLike, Union[SupportsIndex, Iterable[SupportsIndex]]], SupportsArray, SupportsDLPack, _Structure,
                      tuple[Union[SupportsArray, SupportsDLPack, _Structure, tuple[Any, ...]], ...], complex]
-"""How a variable is described: a Variable, a pair of dtype and shape, an array that has both, or a structure of arrays."""
+"""The description of a variable: a Variable, a pair of dtype and shape, an array (which has both), or a structure of arrays."""
 
 
 def dtype_name(given: Any) -> DTypeName:

@@ -339,7 +339,8 @@ PyMethodDef reader_methods[] = {
      "steps($self)\n--\n\n[(commit_seq, iteration, step, run_id)], ascending."},
     with_arguments("next", method<Reader, kNext, next>,
                    "next($self, after, timeout_s, all_runs)\n--\n\n"
-                   "Waits for a step after the commit `after`. The oldest one; None if the time or the run has ended."),
+                   "Waits for a step after the commit `after`. Returns the oldest such step, or None if the time or "
+                   "the run has ended."),
     with_arguments("hold", method<Reader, kCommit, hold>,
                    "hold($self, commit_seq)\n--\n\nHolds a step. None: there is no such step."),
     with_arguments("copy", method<Reader, kCopy, copy>,

@@ -74,7 +74,8 @@ class Refusals(Beside):
 
     def test_an_error_within_the_library_is_one_line_with_its_exit_code(self):
         line = self.refused(3, RINGSIDE_SOCKET="/" + "s" * 101)
-        self.assertRegex(line, rf"socket path '/{'s' * 101}\.steps' has 108 characters, at most \d+ are possible; choose a shorter --socket\n$")
+        expected = rf"socket path '/{'s' * 101}\.steps' has 108 characters, expected at most \d+; choose a shorter --socket\n$"
+        self.assertRegex(line, expected)
 
 
 class Library(unittest.TestCase):

@@ -128,10 +128,10 @@ class OtherRanks(Jobs):
 
     def test_rings_that_cannot_be_used_are_named(self):
         rings, earlier = self.earlier()
-        self.refused(rings, r"--resume-from: .*its steps have 'u f64\[37,37\] K' as variable 0, those of this run 'u f64\[38,38\] K'",
-                     "publish_mpi", SIDE + 1, 40)
-        self.refused(rings, "--resume-from: .*its steps have 1 variables, those of this run 3", "publish_boxes", 20, "rows",
-                     expected=1)
+        self.refused(rings, r"--resume-from: .*its steps have 'u f64\[37,37\] K' as variable 0, "
+                     r"but those of this run have 'u f64\[38,38\] K'", "publish_mpi", SIDE + 1, 40)
+        self.refused(rings, "--resume-from: .*its steps have 1 variables, but those of this run have 3",
+                     "publish_boxes", 20, "rows", expected=1)
         self.refused(earlier[0].pool, r"--resume-from: .*ring\.pool", expected=USAGE)
         self.refused(self.folder / "nowhere", r"--resume-from: .*nowhere")
         with open(earlier[1].pool, "rb") as owned:

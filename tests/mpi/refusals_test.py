@@ -87,7 +87,7 @@ class Mistakes(Jobs):
 
     def test_ranks_that_publish_other_iterations_end_the_run(self):
         _, said = self.refusals("other_iteration", expected=USAGE, where="(?:claim|publish|detach)")
-        self.assertRegex(said, r"node 0 .*: step 1: rank 1 published iteration 9, rank 0 iteration 2")
+        self.assertRegex(said, r"node 0 .*: step 1: rank 1 published iteration 9, but rank 0 published iteration 2")
         for node in self.two:
             node.end_analyzer()
             self.assertTrue(set(node.kept()) <= {1, 2, 3})

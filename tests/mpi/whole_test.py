@@ -121,7 +121,7 @@ class Whole(Jobs):
         with socket.create_server(("127.0.0.1", port + 2)):
             causes = {rf"127\.0\.0\.1:{port + 2}: .*in use": [f"--telemetry-tcp=127.0.0.1:{port}", f"--telemetry-keys={keys}"],
                       "--global-trigger 'u.unknown > 1': .*nothing named 'u.unknown'": ["--global-trigger=u.unknown > 1: mark"],
-                      r"socket path '\S+\.global\.telemetry' has 114 characters, at most 107": []}
+                      r"socket path '\S+\.global\.telemetry' has 114 characters, expected at most 107": []}
             for pattern, options in causes.items():
                 with self.subTest(pattern=pattern):
                     made = self.nodes(1, *options) + self.nodes(1)

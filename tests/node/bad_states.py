@@ -42,7 +42,7 @@ def check_before_provisioning(story, node):
 def check_beside_the_service(story, node):
     """Requires that the services run and that a job uses the pool."""
     _refused(story, node, "--require-dax on a disk", f"{SMALL_RUN} --pool /var/lib/ringside/x.pool --require-dax", 3,
-             "/var/lib/ringside/x.pool: --require-dax", "/dev/vda", "is no persistent memory")
+             "/var/lib/ringside/x.pool: --require-dax", "/dev/vda", "is not persistent memory")
     story.equal("and nothing is left there", node.run("ls /var/lib/ringside/x.pool*").status, 2)
     # 1024 slots of 1.28 MB need more than the 1 GiB of the device.
     _refused(story, node, "a device without room",

@@ -89,7 +89,7 @@ TEST_F(ResumeTest, AMatrixWithAnotherContentUnderTheSameNameIsAnotherProblem) {
   const std::string edges = write_file("g.txt", "0 1\n1 2\n2 0\n0 2\n");
   ASSERT_EQ(run_it(edges, {"--iterations=5"}).exit_code, 0);
   write_file("g.txt", "0 1\n1 2\n2 0\n1 0\n");
-  expect_refusal(2, run_it(edges, {"--resume"}), {"other content of " + edges});
+  expect_refusal(2, run_it(edges, {"--resume"}), {"different content of " + edges});
 }
 
 TEST_F(ResumeTest, TheContradictionOfResumeAndOverwriteIsNamed) {
@@ -145,7 +145,7 @@ TEST_F(ResumeTest, OtherVariablesAreRefusedAndNamed) {
   const std::string matrix = write_file("a.txt", "0 0 4\n0 1 1\n1 0 1\n1 1 3\n");
   ASSERT_EQ(run_it(matrix, {"--solver=cg", "--iterations=1"}).exit_code, 0);
   expect_refusal(2, run_it(matrix, {"--solver=jacobi", "--resume"}),
-                 {"--resume: the pool's steps have other variables", "no r f64[2] state"});
+                 {"--resume: the steps in the pool have different variables", "no r f64[2] state"});
 }
 
 TEST_F(ResumeTest, ADamagedNewestIterateCostsOneIteration) {

@@ -269,7 +269,7 @@ class Refusals(Place):
         for wrong, line in ((".classes = 9", "reduction 'faulty': classes 9; expected 0 to 7"),
                             (".flags = 1 << 20", "reduction 'faulty': flags 1048576; expected flags that this version supports"),
                             (".state_bytes = 0", "reduction 'faulty': state_bytes 0; expected 1 to "),
-                            (".merge = NULL", "reduction 'faulty': expected init, block, merge and finish"),
+                            (".merge = NULL", "reduction 'faulty' lacks a function; expected init, block, merge and finish"),
                             (".result_count = 0", "reduction 'faulty': result_count 0; expected 1 to 64"),
                             (".size = 8", "declares a reduction of 8 bytes; expected .size = sizeof(ringside_reduction)")):
             self.call("cc", "-shared", "-fPIC", f"-I{ROOT / 'include'}", f"-DWRONG={wrong}", ROOT / "tests/plug_ins/faulty.c", "-o", "wrong.so")

@@ -59,7 +59,7 @@ void check_elf(const std::string& path, const std::vector<std::byte>& bytes) {
   }
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {
-    throw usage_error("{}: a library for {}{}; expected one for x86-64", path, machine_name(header.e_machine),
+    throw usage_error("{}: found a library for {}{}; expected one for x86-64", path, machine_name(header.e_machine),
                       header.e_ident[EI_CLASS] == ELFCLASS64 ? "" : " (32 bits)");
   }
   if (header.e_type != ET_DYN) throw usage_error("{}: not a shared library; expected one (cc -shared -fPIC)", path);
@@ -159,8 +159,9 @@ PlugIn PlugIn::load(const PlugInSpec& spec) {
   const ringside_reduction* chosen = nullptr;
   for (const ringside_reduction* one : found) {
     if (one->abi != RINGSIDE_REDUCTION_ABI) {
-      throw usage_error("{}: a plug-in for version {} of the interface; expected version {} (ringside_reduction.h)",
-                        spec.path, one->abi, RINGSIDE_REDUCTION_ABI);
+      throw usage_error(
+          "{}: found a plug-in for version {} of the interface; expected version {} (ringside_reduction.h)", spec.path,
+          one->abi, RINGSIDE_REDUCTION_ABI);
     }
     if (one->size < kFirstSize) {
       throw usage_error("{}: declares a reduction of {} bytes; expected .size = sizeof(ringside_reduction), {}",
@@ -197,7 +198,8 @@ void PlugIn::take_declaration(const ringside_reduction* found) {
   }
   if (declared_.init == nullptr || declared_.block == nullptr || declared_.merge == nullptr ||
       declared_.finish == nullptr) {
-    throw usage_error("{}: reduction '{}': expected init, block, merge and finish", spec_.path, declared_.name);
+    throw usage_error("{}: reduction '{}' lacks a function; expected init, block, merge and finish", spec_.path,
+                      declared_.name);
   }
   if (declared_.result_count == 0 || declared_.result_count > 64 || declared_.results == nullptr) {
     refuse("result_count", declared_.result_count, "1 to 64");
@@ -206,7 +208,7 @@ void PlugIn::take_declaration(const ringside_reduction* found) {
     refuse("result_size", declared_.result_size, fmt::format("sizeof(ringside_reduction_result), {}", kFirstResultSize));
   }
   if (declared_.create == nullptr && !spec_.settings.empty()) {
-    throw usage_error("{}: reduction '{}' has no settings; found {}={}", spec_.path, declared_.name,
+    throw usage_error("{}: reduction '{}' accepts no settings; found {}={}", spec_.path, declared_.name,
                       spec_.settings.front().first, spec_.settings.front().second);
   }
   const auto* const first = reinterpret_cast<const std::byte*>(declared_.results);

@@ -98,7 +98,7 @@ std::vector<std::string> PlugInSet::without_a_field(const Schema& schema) const 
     const std::uint32_t classes = classes_of(plug_in.declared());
     if ((classes & there) != 0) continue;
     lines.push_back(fmt::format(
-        "the {} has no results in this run: it accepts {}, and {}", label_of(plug_in.spec()), fields_taken_by(classes),
+        "the {} has no results in this run: it accepts {}, but {}", label_of(plug_in.spec()), fields_taken_by(classes),
         fields.empty() ? "there is no field"
                        : fmt::format("the fields are {} (ringside_reduction.classes lists what it accepts)",
                                      fmt::join(fields, ", "))));

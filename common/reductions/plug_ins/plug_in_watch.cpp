@@ -169,8 +169,8 @@ void PlugInWatch::name_changed_floats(std::size_t plug_in) noexcept {
   const std::uint32_t bit = std::uint32_t{1} << plug_in;
   if ((changed_floats_.fetch_or(bit, std::memory_order_relaxed) & bit) != 0) return;
   write_line(labels_of_process[plug_in],
-             " has changed the floating-point environment (rounding, subnormal numbers or traps); it is restored after "
-             "each of its calls, so that no other result depends on it");
+             " has changed the floating-point environment (rounding, subnormal numbers or traps); the environment is "
+             "restored after each of its calls, so no other result changes");
 }
 
 /// Called in a child process that the plug-in's call has forked: the child has none of the analyzer's other threads,

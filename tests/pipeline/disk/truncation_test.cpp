@@ -117,7 +117,8 @@ TEST_F(TruncationTest, ASparseCopyThatFindsTheDiskFullIsRefusedBeforeAnythingIsW
       run("ringside", {"run", "--matrix=grid:60", "--pool=" + copied, "--resume", "--iterations=50", "--quiet"});
   EXPECT_TRUE(made);
   EXPECT_EQ(ran.exit_code, 3) << ran.err;
-  expect_one_line(ran.err, {copied, "a sparse copy without room for its ", " missing bytes: ", "No space left"});
+  expect_one_line(ran.err,
+                  {copied, "a sparse copy, and the disk has no room for its ", " missing bytes: ", "No space left"});
   EXPECT_TRUE(before == content_of(copied));
   // If no block is free, even the holes cannot be read.
   const std::string fill = small.file("fill");
@@ -125,7 +126,8 @@ TEST_F(TruncationTest, ASparseCopyThatFindsTheDiskFullIsRefusedBeforeAnythingIsW
   for (const char* how : {"--resume", "--overwrite"}) {
     const Finished refused = expect_exit(
         3, run("ringside", {"run", "--matrix=grid:60", "--pool=" + copied, how, "--iterations=50", "--quiet"}));
-    expect_one_line(refused.err, {copied, "a sparse copy without room for its ", " missing bytes: ", "No space left"});
+    expect_one_line(refused.err,
+                    {copied, "a sparse copy, and the disk has no room for its ", " missing bytes: ", "No space left"});
   }
   EXPECT_EQ(unlink(fill.c_str()), 0);
   umount(small.path().c_str());

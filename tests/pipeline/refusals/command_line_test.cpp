@@ -206,7 +206,7 @@ TEST_F(CommandLineTest, EveryInvalidCommandLineIsRefusedInTheSameForm) {
       {"ringside", {"compare"}, {"RUN: found none, expected POOL"}},
       {"ringside",
        {"compare", "a.pool"},
-       {"RUN: found a.pool only, expected at least 2 (POOL|POOL@RUN_ID|SUMMARY.json)"}},
+       {"RUN: found only a.pool, expected at least 2 (POOL|POOL@RUN_ID|SUMMARY.json)"}},
       {"ringside-analyzer", {"--slots"}, {"--slots: found no value, expected K"}},
       {"ringside-analyzer", {"x"}, {"found 'x', expected options only"}},
       {"ringside-producer", {}, {"--matrix: found none"}},

@@ -31,7 +31,8 @@ TEST_F(FarTiming, IsChosenBeforeTheStartAndKeepsTheContent) {
   {
     START_ARENA(arena, small_options());
     EXPECT_EQ(ringside_memory_emulate(0, 0, 0), -1);
-    EXPECT_STREQ(ringside_memory_error(), "ringside_memory_emulate: the arena has been started; choose emulation before that");
+    EXPECT_STREQ(ringside_memory_error(),
+                 "ringside_memory_emulate: the arena has been started already; choose emulation before the start");
     auto* const words = static_cast<uint64_t*>(ringside_memory_alloc(16 * kMiB));
     for (uint64_t i = 0; i < 2 * kMiB; ++i) words[i] = i;
     for (uint64_t i = 0; i < 2 * kMiB; ++i) ASSERT_EQ(words[i], i);

@@ -57,7 +57,7 @@ TEST_F(JournalReaderTest, ADamagedLastRecordIsDamageNotATornTail) {
   flip(log(0), offset_of(40) + 50);
   JournalReader read = reader();
   EXPECT_EQ(seqs(read), from_to(1, 39));
-  expect_has(read.damage(), {"does not verify; the log ends there"});
+  expect_has(read.damage(), {"fails its check; the log ends there"});
 }
 
 TEST_F(JournalReaderTest, ZerosThatAPowerCutLeftAreNamedAndCutOff) {
@@ -132,7 +132,7 @@ TEST_F(JournalReaderTest, RecordsOfAnOlderGenerationAreNotTakenForNewOnes) {
   write(log(0), bytes_of(log(0)).substr(0, offset_of(3)) + before.substr(offset_of(3)));
   JournalReader read = reader();
   EXPECT_EQ(seqs(read), from_to(1, 2));
-  expect_has(read.damage(), {"does not verify"});
+  expect_has(read.damage(), {"fails its check"});
 }
 
 TEST_F(JournalReaderTest, ALogThatLostItsEndToTheOtherIsNamed) {

@@ -150,7 +150,7 @@ TEST_F(JournalWipeTest, AWipeThatWasCutOffCanBeDoneAgain) {
 TEST_F(JournalWipeTest, AnotherFileUnderTheNameOfANewLogIsNotDeleted) {
   if (!has_pmemlog()) GTEST_SKIP() << "this build has no libpmemlog";
   write(log(0) + ".new", "precious");
-  ringside::expect_refused([&] { open(JournalKind::kPmemlog); }, "this file is in the way");
+  ringside::expect_refused([&] { open(JournalKind::kPmemlog); }, "this file exists already");
   EXPECT_EQ(bytes_of(log(0) + ".new"), "precious");
   write(log(0) + ".new", std::string(10'000, '\0'));
   EXPECT_NO_THROW(open(JournalKind::kPmemlog));

@@ -169,12 +169,12 @@ TEST_P(JournalWriterTest, AReaderBesideAWriterThatEmptiesItsLogsSeesNoGapAndNoDa
 TEST_P(JournalWriterTest, WhatIsNoRegularFileIsNotOpenedAsALog) {
   ASSERT_EQ(mkfifo(log(0).c_str(), 0600), 0);
   const std::string pipe = failure_line([&] { open(GetParam()); });
-  EXPECT_EQ(pipe, log(0) + ": found a named pipe; a journal's log is a regular file");
+  EXPECT_EQ(pipe, log(0) + ": found a named pipe; expected a regular file as a journal's log");
   EXPECT_NE(failure_line([&] { reader(); }), "");
   std::filesystem::remove(log(0));
   std::filesystem::create_symlink(folder_.file("other"), log(0));
   const std::string link = failure_line([&] { open(GetParam()); });
-  EXPECT_EQ(link, log(0) + ": found a symbolic link; a journal's log is a regular file");
+  EXPECT_EQ(link, log(0) + ": found a symbolic link; expected a regular file as a journal's log");
   EXPECT_FALSE(std::filesystem::exists(folder_.file("other"))) << "nothing is made behind the link";
   write(folder_.file("other"), "somebody's");
   EXPECT_NE(failure_line([&] { open(GetParam()); }), "");

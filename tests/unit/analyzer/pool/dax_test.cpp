@@ -124,7 +124,7 @@ TEST_F(Dax, WhatIsNoPersistentMemoryIsNamed) {
   const std::string folder = node_.make_folder();
   node_.mount(0, folder, "ext4", "/dev/vdb", "data=ordered");
   EXPECT_EQ(ask(folder).cause, Cause::kNotPmem);
-  EXPECT_EQ(ask(folder).reason, "/dev/vdb (ext4 at " + folder + ") is no persistent memory");
+  EXPECT_EQ(ask(folder).reason, "/dev/vdb (ext4 at " + folder + ") is not persistent memory");
 }
 
 TEST_F(Dax, SectorAndRawModeAreNamedWithTheCommand) {
@@ -191,7 +191,7 @@ TEST_F(Dax, WhatIsNoFileSystemIsRefusedAsSuch) {
 TEST_F(Dax, RequiredWhereItIsNotItIsRefusedInOneLineThatNamesThePlace) {
   const std::string pool = node_.make_folder() + "/x.pool";
   expect_has(failure_line([&] { require_dax(pool); }, ExitCode::kSystem),
-             {pool, "--require-dax", "no persistent memory", "expected", "dax=always"});
+             {pool, "--require-dax", "not persistent memory", "expected", "dax=always"});
   EXPECT_TRUE(std::filesystem::is_empty(node_.make_folder())) << "asking leaves nothing";
 }
 

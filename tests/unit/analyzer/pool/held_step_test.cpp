@@ -90,10 +90,9 @@ TEST_F(HeldStepTest, AReaderThatHoldsAllSlotsLosesTheOldestAndItsCheckSaysSo) {
   commit();
   EXPECT_EQ(writer_->leases_broken(), 1u);
   EXPECT_EQ(steps[0].check(), HeldStatus::kOverwritten);
-  EXPECT_EQ(
-      steps[0].why_lost(),
-      "iteration 1 is no longer held: the analyzer needed its slot (5 slots, 5 held); what was read since the last "
-      "check may be of another step; hold fewer steps, copy them, or give the pool more --slots");
+  EXPECT_EQ(steps[0].why_lost(),
+            "iteration 1 is no longer held: the analyzer needed its slot (5 slots, 5 held); what was read since the "
+            "last check may belong to another step; hold fewer steps, copy them, or give the pool more --slots");
   commit(20);
   // K - 3 leases are respected: one step later, those of iterations 2 and 3; from then on, those of iterations 4 and 5.
   EXPECT_EQ(steps[1].check(), HeldStatus::kOverwritten);

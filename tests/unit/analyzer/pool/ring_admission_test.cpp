@@ -125,7 +125,7 @@ TEST_F(RingAdmissionTest, AProblemThatBytesOrOneOfBothNamesTellApartIsRefusedInW
   RunDescription other = run_of(kKeptRows);
   other.problem_id = {1, 2};
   expect_refused([&] { ask(other, PoolUse::kResume); },
-                 "this run has other content of the problem (problem_bytes); give the options");
+                 "this run has different content of the problem (problem_bytes); give the options");
   assign(other.matrix, "heat");
   expect_refused([&] { ask(other, PoolUse::kResume); }, "this run has problem heat instead of none; give the options");
   assign(other.parameters, "tol=1e-6");
@@ -137,10 +137,9 @@ TEST_F(RingAdmissionTest, AProblemOfTheSameNameAndOtherBytesIsRefusedWithItsName
   assign(named.matrix, "heat");
   keep_something(path_, named);
   named.problem_id = {1, 2};
-  expect_refused(
-      [&] { ask(named, PoolUse::kResume); },
-      "this run has other content of heat (of its file, or of problem_bytes), or a release that adds in another "
-      "order; give the options");
+  expect_refused([&] { ask(named, PoolUse::kResume); },
+                 "this run has different content of heat (its file or problem_bytes differs), or a release that adds "
+                 "the numbers in another order; give the options");
 }
 
 TEST_F(RingAdmissionTest, AnImpossibleShapeCostsNoPool) {

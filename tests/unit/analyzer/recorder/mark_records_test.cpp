@@ -53,7 +53,7 @@ TEST(MarkRecordsTest, AConditionWithoutAValueAndAStepThatWasNotArchivedHaveTheir
   EXPECT_EQ(records[0].mark().cause(), "undefined");
   EXPECT_EQ(records[0].mark().action_size(), 0);
   EXPECT_EQ(records[1].mark().cause(), "not_archived");
-  EXPECT_TRUE(records[1].mark().text().starts_with("2 steps up to here could not be copied to the archive"));
+  EXPECT_TRUE(records[1].mark().text().starts_with("2 steps up to this one could not be copied to the archive"));
 }
 
 TEST(MarkRecordsTest, TheStatusKnowsSinceWhenTheRingIsFrozen) {

@@ -119,7 +119,7 @@ TEST_F(RingResumeTest, ADiscardedHeaderIsNotMadeValidByItsNumber) {
 }
 
 TEST_F(RingResumeTest, AnIterationThatIsNotKeptIsRefused) {
-  const std::string rest = ", which is not kept here; found 3 to 7";
+  const std::string rest = ", which this node does not keep; it keeps iterations 3 to 7";
   for (const std::uint64_t from : {2u, 8u}) {
     EXPECT_EQ(refusal(run_of(kResumedRows), from),
               "--resume: the other nodes continue from iteration " + std::to_string(from) + rest);
@@ -127,8 +127,9 @@ TEST_F(RingResumeTest, AnIterationThatIsNotKeptIsRefused) {
 }
 
 TEST_F(RingResumeTest, AnIterationOfAnotherRunIsRefused) {
-  EXPECT_EQ(refusal(run_of(kResumedRows, 50), 5),
-            "--resume: the other nodes continue from iteration 5, which is not kept here; found 3 to 7");
+  EXPECT_EQ(
+      refusal(run_of(kResumedRows, 50), 5),
+      "--resume: the other nodes continue from iteration 5, which this node does not keep; it keeps iterations 3 to 7");
 }
 
 TEST_F(RingResumeTest, AnEmptyRingIsRefused) {
@@ -140,7 +141,7 @@ TEST_F(RingResumeTest, AnEmptyRingIsRefused) {
 TEST_F(RingResumeTest, ADamagedIterationIsRefused) {
   ring_.memory.flip_bit(ring_.memory.geometry().slots[4].payload_offset + 99);
   EXPECT_EQ(refusal(run_of(kResumedRows), 5),
-            "--resume: the other nodes continue from iteration 5, which is damaged here");
+            "--resume: the other nodes continue from iteration 5, which is damaged on this node");
   EXPECT_EQ(kept_iterations(ring_.memory.ring()), (Iterations{3, 4, 5, 6, 7}));
 
   RingWriter writer = ring_.next_writer();

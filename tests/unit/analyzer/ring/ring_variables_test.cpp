@@ -209,12 +209,12 @@ TEST(RingVariablesTest, ARunWithOtherVariablesOrWithoutRoomIsRefused) {
   const Schema other = Schema::x_only(4000);
   EXPECT_EQ(refusal(other, catalogue_of(other, five_scalars())),
             "the pool holds steps of u f64[40,100], v f32[5001] m s-1, w i16[8195], r c128[1500] state, alpha f64 "
-            "state, this run has other variables; --overwrite makes a new pool");
+            "state, but this run has other variables; --overwrite makes a new pool");
 
   std::vector<Scalar> scalars = five_scalars();
   while (scalars.size() < 11) scalars.push_back({.name = "s" + std::to_string(scalars.size())});
   EXPECT_EQ(refusal(ring.schema, catalogue_of(ring.schema, scalars)),
-            "the pool has room for 10 scalars, this run has 11; --overwrite makes a new pool");
+            "the pool has room for 10 scalars, but this run has 11; --overwrite makes a new pool");
   scalars.pop_back();
   EXPECT_EQ(refusal(ring.schema, catalogue_of(ring.schema, scalars)), "");
 

@@ -147,9 +147,10 @@ TEST(RingView2Test, EveryByteOfItsPartsIsCovered) {
 
 TEST(RingView2Test, NobodyWritesToIt) {
   Ring2InMemory memory = wrapped_ring();
-  EXPECT_EQ(failure_line([&] { WritableRing::parse(memory.bytes(), "old.pool"); }),
-            "old.pool: the pool has format 2, this release writes format 3; it can be read (ringside info, verify, "
-            "replay, export); ringside run --overwrite makes a new pool in its place, or give another --pool");
+  EXPECT_EQ(
+      failure_line([&] { WritableRing::parse(memory.bytes(), "old.pool"); }),
+      "old.pool: the pool has format 2, but this release writes format 3; the pool can be read (ringside info, verify, "
+      "replay, export); ringside run --overwrite makes a new pool in its place, or give another --pool");
 }
 
 }  // namespace

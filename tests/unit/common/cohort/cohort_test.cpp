@@ -170,7 +170,8 @@ TEST(CohortTest, DifferentIterationsFailTheCohort) {
     ASSERT_TRUE(cohort.cohort(member).has_failed());
     const Error error = cohort.cohort(member).failure();
     EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_STREQ(error.what(), "step 1: rank 1 published iteration 9, rank 0 iteration 8; expected the same");
+    EXPECT_STREQ(error.what(),
+                 "step 1: rank 1 published iteration 9, but rank 0 published iteration 8; expected the same iteration");
     EXPECT_EQ(cohort.writer(member).claim().status, ClaimStatus::kAnalyzerFailed);
   }
 }

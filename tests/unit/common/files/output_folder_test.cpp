@@ -70,7 +70,7 @@ TEST(OutputFolderTest, ANameThatIsTakenIsRefusedUnlessItIsAnEmptyFolder) {
   fs::create_symlink("empty", folder.file("link"));
   for (const char* name : {"file", "full", "link"}) {
     const auto make = [&] { OutputFolder(folder.file(name), "--output", "a store"); };
-    EXPECT_NE(failure_line(make).find("exists; a store replaces nothing"), std::string::npos) << name;
+    EXPECT_NE(failure_line(make).find("exists already, and a store does not replace it"), std::string::npos) << name;
   }
   OutputFolder output(folder.file("empty"), "--output", "a store");
   output.write("a", "new");

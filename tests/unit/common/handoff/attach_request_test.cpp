@@ -144,13 +144,14 @@ TEST(AttachRequestTest, AWrongHeadIsRefused) {
   EXPECT_EQ(refusal([](Parts p) { p.head.header.kind = MessageKind::kDetach; }),
             "the first message is not an attach request");
   EXPECT_EQ(refusal([](Parts p) { p.head.header.version = 4; }),
-            "the producer uses hand-off version 4, this analyzer version " + std::to_string(kHandoffVersion) +
+            "the producer uses hand-off version 4, but this analyzer uses version " + std::to_string(kHandoffVersion) +
                 "; use the same release for both");
-  EXPECT_EQ(refusal([](Parts) {}, 1), "attach request with 1 file descriptors, expected 2 or 3");
-  EXPECT_EQ(refusal([](Parts p) { p.head.pool_use = PoolUse{4}; }), "attach request with pool_use 4, expected 0 to 3");
+  EXPECT_EQ(refusal([](Parts) {}, 1), "attach request: found 1 file descriptors, expected 2 or 3");
+  EXPECT_EQ(refusal([](Parts p) { p.head.pool_use = PoolUse{4}; }),
+            "attach request: found pool_use 4, expected 0 to 3");
   EXPECT_EQ(refusal([](Parts p) { p.head.coordination = CoordinationKind{2}; }),
-            "attach request for coordination 2, expected 0 or 1");
-  EXPECT_EQ(refusal([](Parts p) { p.head.elastic = 2; }), "attach request for elastic 2, expected 0 or 1");
+            "attach request: found coordination 2, expected 0 or 1");
+  EXPECT_EQ(refusal([](Parts p) { p.head.elastic = 2; }), "attach request: found elastic 2, expected 0 or 1");
 }
 
 TEST(AttachRequestTest, ThePoolThatIsAskedForComesBackAndEndsWithinItsField) {
@@ -172,8 +173,8 @@ TEST(AttachRequestTest, TheIterationToContinueFromComesBackAndBelongsToAResumedR
       p.head.pool_use = other;
       p.head.resume_from = 92;
     };
-    EXPECT_EQ(refusal(change), "attach request to continue from iteration 92 with use " +
-                                   std::to_string(static_cast<int>(other)) + " of the pool, expected 2");
+    EXPECT_EQ(refusal(change), "attach request: it continues from iteration 92, but pool_use is " +
+                                   std::to_string(static_cast<int>(other)) + "; expected 2");
   }
 }
 
@@ -183,7 +184,7 @@ TEST(AttachRequestTest, NumbersOfVariablesAndScalarsAreLimited) {
   EXPECT_EQ(fault([](Parts p) { p.head.variables = ~0u; }), "found 4294967295 variables, expected 1 to 256");
   EXPECT_EQ(fault([](Parts p) { p.head.scalars = 70; }), "found 70 scalars, expected at most 64");
   EXPECT_EQ(refusal([](Parts p) { p.head.variables = 256; }),
-            "attach request of 2688 bytes with 256 variables and 2 scalars, expected 45360");
+            "attach request: found 2688 bytes with 256 variables and 2 scalars, expected 45360 bytes");
 }
 
 TEST(AttachRequestTest, EveryOtherLengthIsRefused) {
@@ -193,11 +194,11 @@ TEST(AttachRequestTest, EveryOtherLengthIsRefused) {
     EXPECT_NE(failure_line([&] { AttachRequest::decode(std::span(message).first(bytes), 2); }), "") << bytes;
   }
   EXPECT_EQ(failure_line([&] { AttachRequest::decode(std::span(message).first(2200), 2); }),
-            "attach request of 2200 bytes with 2 variables and 2 scalars, expected 2688");
+            "attach request: found 2200 bytes with 2 variables and 2 scalars, expected 2688 bytes");
   std::vector<std::byte> longer = message;
   longer.push_back(std::byte{0});
   EXPECT_EQ(failure_line([&] { AttachRequest::decode(longer, 2); }),
-            "attach request of 2689 bytes with 2 variables and 2 scalars, expected 2688");
+            "attach request: found 2689 bytes with 2 variables and 2 scalars, expected 2688 bytes");
 }
 
 TEST(AttachRequestTest, WrongVariablesAndPaddingThatIsNotZeroAreRefused) {
@@ -229,11 +230,11 @@ TEST(AttachRequestTest, WrongScalarsAreRefused) {
 
 TEST(AttachRequestTest, ARunDescriptionOfOtherVariablesIsRefused) {
   const std::string line =
-      "attach request: the run's description has other variables than x f64[100], p f64[100] state";
+      "attach request: the description of the run does not match its variables, x f64[100], p f64[100] state";
   EXPECT_EQ(refusal([](Parts p) { p.head.run.schema_id.low ^= 1; }), line);
   EXPECT_EQ(refusal([](Parts p) { p.head.run.entries = 99; }), line);
   EXPECT_EQ(fault([](Parts p) { assign(p.variables[0].unit, "m"); }),
-            "the run's description has other variables than x f64[100] m, p f64[100] state");
+            "the description of the run does not match its variables, x f64[100] m, p f64[100] state");
 }
 
 TEST(AttachRequestTest, TextsOfTheRunEndWithinTheirFields) {

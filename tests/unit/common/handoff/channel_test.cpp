@@ -179,7 +179,8 @@ TEST_F(ChannelTest, TheSocketOfADeadProcessIsReplacedAndAUsersFileIsNot) {
 
 TEST_F(ChannelTest, APathThatIsTooLongIsNamedWithWhatIsPossible) {
   EXPECT_NO_THROW(ipc_endpoint(std::string(107, 's')));
-  expect_refused([] { ipc_endpoint(std::string(108, 's')); }, "108 characters, at most 107", ExitCode::kSystem);
+  expect_refused([] { ipc_endpoint(std::string(108, 's')); }, "108 characters, expected at most 107",
+                 ExitCode::kSystem);
 }
 
 TEST_F(ChannelTest, AMissingFolderIsRefusedAtOnce) {

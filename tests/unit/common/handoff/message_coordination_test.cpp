@@ -209,7 +209,7 @@ class SocketNameTest : public HandoffFixture {
 };
 
 TEST_F(SocketNameTest, ANameThatLeavesNoRoomForMessagesIsRefusedByTheProducer) {
-  expect_refused([&] { HandoffWriter(options_, description(), x_only(), residuals()); }, "109 characters, at most 107",
+  expect_refused([&] { HandoffWriter(options_, description(), x_only(), residuals()); }, "109 characters, expected at most 107",
                  ExitCode::kSystem);
 }
 

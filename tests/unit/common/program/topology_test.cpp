@@ -142,9 +142,9 @@ TEST(CorePlan, ListsThatCannotBeUsedAreRefusedWithTheirCores) {
   refuses(machine_of(1, 2, 1), {}, CoreList{{0, 1}}, "--analyzer-cores: 0-1 takes every core", ExitCode::kUsage);
   Machine machine = machine_of(1, 4, 1);
   machine.threads[2].allowed = false;
-  refuses(machine, CoreList{{2}}, {}, "--producer-cores: core 2 is not allowed to this process", ExitCode::kSystem);
+  refuses(machine, CoreList{{2}}, {}, "--producer-cores: this process may not use core 2", ExitCode::kSystem);
   for (HardwareThread& thread : machine.threads) thread.allowed = false;
-  refuses(machine, {}, {}, "may run on no core", ExitCode::kSystem);
+  refuses(machine, {}, {}, "may not run on any core", ExitCode::kSystem);
 }
 
 TEST(SyntheticMachine, HasItsSocketsNodesCoresAndSiblings) {

@@ -88,15 +88,15 @@ TEST(BoxesTest, RowsThatFollowEachOtherCover) {
 
 TEST(BoxesTest, RowsThatNoRankHasAreFound) {
   EXPECT_EQ(refusal_of_all({10}, {rows_of(0, 4), rows_of(5, 5)}),
-            "the boxes of all ranks have 9 of its 10 entries; no rank has row 4");
+            "the boxes of all ranks cover 9 of its 10 entries; no rank has row 4");
   EXPECT_EQ(refusal_of_all({10}, {rows_of(4, 6)}),
-            "the boxes of all ranks have 6 of its 10 entries; no rank has row 0");
+            "the boxes of all ranks cover 6 of its 10 entries; no rank has row 0");
   EXPECT_EQ(refusal_of_all({10}, {rows_of(4, 4), rows_of(0, 4)}),
-            "the boxes of all ranks have 8 of its 10 entries; no rank has row 8");
+            "the boxes of all ranks cover 8 of its 10 entries; no rank has row 8");
   EXPECT_EQ(refusal_of_all({10}, {rows_of(0, 0), rows_of(10, 0)}),
-            "the boxes of all ranks have 0 of its 10 entries; no rank has row 0");
+            "the boxes of all ranks cover 0 of its 10 entries; no rank has row 0");
   EXPECT_EQ(refusal_of_all({4, 6}, {box_of({0, 0}, {4, 3}), box_of({0, 3}, {3, 3})}),
-            "the boxes of all ranks have 21 of its 24 entries")
+            "the boxes of all ranks cover 21 of its 24 entries")
       << "each row has a rank, if not all of it";
 }
 
@@ -132,7 +132,7 @@ TEST(BoxesTest, BoxesOfThreeDimensionsCover) {
             "the boxes of ranks 5 (offset [1,4,0] extent [3,2,3]) and 6 (offset [1,4,0] extent [3,2,3]) overlap");
   boxes = cubes();
   boxes[3].extent[2] = 6;
-  EXPECT_EQ(refusal_of_all(shape, boxes), "the boxes of all ranks have 238 of its 240 entries");
+  EXPECT_EQ(refusal_of_all(shape, boxes), "the boxes of all ranks cover 238 of its 240 entries");
 }
 
 TEST(BoxesTest, ManyColumnsThatShareTheirRowsAreComparedWithTheirNeighboursOnly) {
@@ -145,7 +145,7 @@ TEST(BoxesTest, ManyColumnsThatShareTheirRowsAreComparedWithTheirNeighboursOnly)
   EXPECT_EQ(refusal_of_all(shape, boxes),
             "the boxes of ranks 6 (offset [0,299993] extent [3,1]) and 7 (offset [0,299992] extent [3,2]) overlap");
   boxes[7].extent = {2, 1};
-  EXPECT_EQ(refusal_of_all(shape, boxes), "the boxes of all ranks have 899999 of its 900000 entries");
+  EXPECT_EQ(refusal_of_all(shape, boxes), "the boxes of all ranks cover 899999 of its 900000 entries");
 }
 
 TEST(BoxesTest, AVariableIsReplicatedOnAllRanksOrNone) {

@@ -103,7 +103,7 @@ TEST(RanksFile, BoxesThatOverlapOrLeaveAGapAreRefused) {
   EXPECT_EQ(file_refusal([](auto& file) { file["nodes"][1]["ranks"][0]["boxes"][0]["offset"][0] = 2; }),
             "variable 'u': the boxes of ranks 1 (offset [2,0] extent [1,3]) and 2 (offset [2,0] extent [2,3]) overlap");
   EXPECT_EQ(file_refusal([](auto& file) { file["nodes"][1]["ranks"][0]["boxes"][0]["extent"][0] = 1; }),
-            "variable 'u': the boxes of all ranks have 12 of its 15 entries; no rank has row 4");
+            "variable 'u': the boxes of all ranks cover 12 of its 15 entries; no rank has row 4");
   EXPECT_EQ(file_refusal([](auto& file) { file["nodes"][1]["ranks"][0]["boxes"][0] = nullptr; }),
             "variable 'u': it is replicated on rank 2 and distributed on rank 0; expected the same on all ranks");
 }

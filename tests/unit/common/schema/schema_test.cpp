@@ -149,8 +149,8 @@ TEST(SchemaTest, SeveralNodesMayHaveMoreThanARingTakes) {
 
 TEST(SchemaTest, AStepThatIsTooLargeNamesItsLargestVariable) {
   EXPECT_EQ(refusal({f64("a", {250'000'000}), f64("x", {2'000'000'000}), f64("b", {250'000'000})}),
-            "W: the 3 variables have 20000003072 bytes, the largest is 'x' with 16000000000; expected at most "
-            "17167289216 bytes a step");
+            "W: the 3 variables have 20000003072 bytes together (the largest is 'x' with 16000000000); expected at "
+            "most 17167289216 bytes for a step");
 }
 
 TEST(SchemaTest, TheTextOfManyVariablesIsShort) {
