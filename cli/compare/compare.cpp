@@ -229,8 +229,8 @@ std::string pair_text(const PairComparison& pair, const std::string& a, const st
   return text;
 }
 
-/// The text of a comparison for the user: first the facts that differ, then residuals and times side by side, then where
-/// the runs begin to differ and what could be checked.
+/// The text of a comparison for the user: first the facts that differ, then residuals and times side by side, then
+/// where the runs begin to differ and what could be checked.
 std::string comparison_text(const Comparison& comparison) {
   std::string text = head(comparison) + facts_text(comparison) + residuals_text(comparison) + times_text(comparison);
   for (std::size_t i = 0; i < comparison.pairs.size(); ++i) {

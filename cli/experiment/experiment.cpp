@@ -126,8 +126,8 @@ double difference_from(const std::vector<double>& expected, const std::string& p
 
 /// Adds a run of Ringside to the published simulation, with the same matrix, iterations, sweeps and splits of threads.
 /// The run is started by `ringside run`, as by a user, with its ring in the same memory. Adds the table "ringside" to
-/// the result of the experiment `pipeline`. The row of a run that fails is n/a, with the run's message. No file remains.
-/// Throws Error: exit code 130 if a signal requested a stop, 3 if no run can be started.
+/// the result of the experiment `pipeline`. The row of a run that fails is n/a, with the run's message. No file
+/// remains. Throws Error: exit code 130 if a signal requested a stop, 3 if no run can be started.
 void add_own_pipeline(const Surroundings& around, ExperimentResult& result) {
   const PipelineProblem problem = pipeline_problem(around);
   ResultTable table = empty_own_table(problem.iterations);

@@ -43,8 +43,8 @@
 namespace ringside {
 namespace {
 
-/// The plug-ins that reduced a pool's runs (docs/use/questions.md), loaded again. For each result of a plug-in, the ring
-/// keeps the plug-in's id; the journal keeps the path of the plug-in's library.
+/// The plug-ins that reduced a pool's runs (docs/use/questions.md), loaded again. For each result of a plug-in, the
+/// ring keeps the plug-in's id; the journal keeps the path of the plug-in's library.
 struct RecordedPlugIns {
   std::unique_ptr<PlugInSet> set;  // the plug-ins that were loaded and have a recorded id
   std::vector<std::string> missing;  // one line for each plug-in that is missing: its results, and the reason

@@ -25,11 +25,12 @@ bool give_name(int fd, const std::string& path);
 /// as synced if this process may write but not read it, or if its file system needs no sync.
 int sync_folder_of(const std::string& path);
 
-/// Deletes a file, and makes this survive a power cut. Returns whether there was such a file. Throws Error (exit code 3).
+/// Deletes a file, and makes this survive a power cut. Returns whether there was such a file. Throws Error (exit code
+/// 3).
 bool remove_file(const std::string& path);
 
-/// Makes a file in `folder` that disappears when its descriptor is closed. If the file cannot be made, the descriptor is
-/// invalid, and errno is set. name: for file systems where every file has a name.
+/// Makes a file in `folder` that disappears when its descriptor is closed. If the file cannot be made, the descriptor
+/// is invalid, and errno is set. name: for file systems where every file has a name.
 UniqueFd make_vanishing_file(const std::string& folder, const std::string& name);
 
 class NewFile {

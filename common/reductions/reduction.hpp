@@ -19,8 +19,9 @@ inline constexpr std::uint64_t kReductionBlocksInPiece = 128;
 
 class Team;
 
-/// Computes `Reductions` with a team, or with all OpenMP threads that the process has when the object is made. Allocates
-/// at construction only: 64 bytes for each 1024 rows, and about 280 KiB for each thread. rows: at least 1.
+/// Computes `Reductions` with a team, or with all OpenMP threads that the process has when the object is made.
+/// Allocates at construction only: 64 bytes for each 1024 rows, and about 280 KiB for each thread. rows: at least
+/// 1.
 class Reducer {
  public:
   explicit Reducer(std::uint64_t rows);

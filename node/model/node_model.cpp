@@ -36,10 +36,10 @@ std::pair<int, int> fitting_split(const std::vector<PairFigures>& pairs) {
   return {even->first_threads, even->second_threads};
 }
 
-/// Fits the bytes of the kernels in `model` to its pairs, and sets its coupling error. Without pairs nothing changes.
-/// How much two kernels slow each other down depends on the bytes that each kernel moves. Not every machine has counters
-/// of these bytes, so they are fitted to pairs of kernels that were measured side by side. The fit uses the pairs of one
-/// split; all other pairs test it.
+/// Fits the bytes of the kernels in `model` to its pairs, and sets its coupling error. Without pairs nothing
+/// changes. How much two kernels slow each other down depends on the bytes that each kernel moves. Not every
+/// machine has counters of these bytes, so they are fitted to pairs of kernels that were measured side by side. The
+/// fit uses the pairs of one split; all other pairs test it.
 void fit_coupling(NodeModel& model) {
   if (model.pairs.empty()) return;
   const auto [first_threads, second_threads] = fitting_split(model.pairs);
