@@ -5,83 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "common/platform/error.hpp"
 #include "node/model/channels.hpp"
+#include "node/model/coupling.hpp"
 #include "node/model/derived_kernels.hpp"
 
 namespace ringside {
 namespace {
-
-Together by_formula(const NodeModel& model, const PairFigures& pair) {
-  return together(kernel_time(model, pair.first, pair.first_threads),
-                  kernel_time(model, pair.second, pair.second_threads), model.capacity_bytes_s, model.exponent,
-                  model.sharing);
-}
-
-/// The mean of the relative errors of both times of a pair.
-double pair_misfit(const NodeModel& model, const PairFigures& pair) {
-  const Together predicted = by_formula(model, pair);
-  return (std::abs(predicted.first_s / pair.first_s.value - 1) +
-          std::abs(predicted.second_s / pair.second_s.value - 1)) /
-         2;
-}
-
-/// The split with the smallest difference between the two thread counts, because in such a split both sides matter.
-std::pair<int, int> fitting_split(const std::vector<PairFigures>& pairs) {
-  const auto even = std::min_element(pairs.begin(), pairs.end(), [](const PairFigures& a, const PairFigures& b) {
-    return std::abs(a.first_threads - a.second_threads) < std::abs(b.first_threads - b.second_threads);
-  });
-  return {even->first_threads, even->second_threads};
-}
-
-/// Fits the bytes of the kernels in `model` to its pairs, and sets its coupling error. Without pairs nothing
-/// changes. How much two kernels slow each other down depends on the bytes that each kernel moves. Not every
-/// machine has counters of these bytes, so they are fitted to pairs of kernels that were measured side by side. The
-/// fit uses the pairs of one split; all other pairs test it.
-void fit_coupling(NodeModel& model) {
-  if (model.pairs.empty()) return;
-  const auto [first_threads, second_threads] = fitting_split(model.pairs);
-  std::vector<const PairFigures*> fitting;
-  std::vector<const PairFigures*> testing;
-  for (const PairFigures& pair : model.pairs) {
-    const bool fits = pair.first_threads == first_threads && pair.second_threads == second_threads;
-    (fits ? fitting : testing).push_back(&pair);
-  }
-  const auto error = [&](const std::vector<const PairFigures*>& pairs) {
-    double sum = 0;
-    for (const PairFigures* pair : pairs) sum += pair_misfit(model, *pair);
-    return sum / static_cast<double>(pairs.size());
-  };
-
-  // Coordinate descent over a factor for each kernel's bytes, with step sizes that halve.
-  constexpr int kRounds = 40;
-  double least = error(fitting);
-  double step = 2;
-  for (int round = 0; round < kRounds; ++round) {
-    bool better = false;
-    for (auto& kernel : model.kernels) {
-      if (!kernel) continue;
-      for (const double factor : {step, 1 / step}) {
-        const std::vector<double> before = kernel->bytes;
-        for (std::size_t g = 0; g < kernel->bytes.size(); ++g) {
-          double& bytes = kernel->bytes[g];
-          bytes = std::min(bytes * factor, model.capacity_bytes_s[g] * least_seconds(kernel->seconds));
-        }
-        const double now = error(fitting);
-        if (now < least - 1e-9) {
-          least = now;
-          better = true;
-          break;
-        }
-        kernel->bytes = before;
-      }
-    }
-    if (!better) step = std::sqrt(step);
-  }
-  if (!testing.empty()) model.coupling_error = error(testing);
-}
 
 // Bytes per row of a kernel without its own figures: 8 for reading, 8 for writing with non-temporal stores, 16 for
 // writing through the caches. transfer_reduced and analyze also read the previous iterate.
