@@ -5,7 +5,6 @@
 //     c++ -std=c++20 -O2 -o publish publish_eigen.cpp $(pkg-config --cflags --libs ringside eigen3)
 //     ringside run --pool rod.pool -- ./publish 2000
 #include <cstdio>
-#include <cstdlib>
 #include <vector>
 
 #include <Eigen/SparseCore>

@@ -2,7 +2,6 @@
 // The results of a step in the ring, by name: reductions of fields, and scalars of the solver.
 #include <cstring>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "common/results/result_values.hpp"

@@ -5,7 +5,6 @@
 
 #include <mpi.h>
 
-#include <cstdint>
 #include <functional>
 #include <string>
 

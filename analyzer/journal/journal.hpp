@@ -4,10 +4,8 @@
 // encoded records (proto/ringside.proto) and depends only on the records' numbers, not on their content.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 

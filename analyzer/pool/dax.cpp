@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cinttypes>
-#include <cstdio>
 #include <fstream>
 #include <optional>
 #include <vector>

@@ -11,9 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <optional>
 #include <system_error>
 
 #include "common/files/creation_mark.hpp"

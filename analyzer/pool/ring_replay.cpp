@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <memory>
 #include <span>
-#include <utility>
 
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/records/shown_results.hpp"

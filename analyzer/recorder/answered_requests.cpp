@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/recorder/answered_requests.hpp"
 
-#include <algorithm>
-
 namespace ringside {
 
 std::optional<std::uint32_t> AnsweredRequests::taken_of(const wire::RecordAnalysis& request) const {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "common/kernels/hash.hpp"
 #include "common/platform/error.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/ring/victim_choice.hpp"
 
-#include <algorithm>
-#include <cstddef>
 #include <utility>
 
 namespace ringside {

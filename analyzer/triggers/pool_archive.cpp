@@ -5,7 +5,6 @@
 #include <sched.h>
 
 #include <exception>
-#include <utility>
 
 #include "common/program/log.hpp"
 #include "common/triggers/pool_freeze.hpp"

@@ -2,7 +2,6 @@
 #include "analyzer/whole_run/collector.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "common/files/beside_pool.hpp"
 #include "common/platform/error.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/whole_run/node_link.hpp"
 
-#include <utility>
-
 #include "analyzer/whole_run/part_store.hpp"
 #include "analyzer/whole_run/round_message.hpp"
 #include "common/kernels/hash.hpp"

@@ -5,7 +5,6 @@
 #include <array>
 #include <iterator>
 #include <memory>
-#include <optional>
 #include <utility>
 
 namespace ringside {

@@ -6,7 +6,6 @@
 // another origin. All addresses in its answers are relative, so that a proxy may place the server below any path.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>

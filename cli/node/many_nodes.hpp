@@ -2,7 +2,6 @@
 // `ringside plan --nodes`: the options of a run of many nodes, its simulation, and the result as a table and as JSON.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

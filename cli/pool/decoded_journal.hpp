@@ -3,7 +3,6 @@
 // an analyzer has ended.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

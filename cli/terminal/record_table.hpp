@@ -3,7 +3,6 @@
 // record of another kind. The table is only text: the caller chooses the destination, and whether colours are allowed.
 #pragma once
 
-#include <cstdint>
 #include <deque>
 #include <span>
 #include <string>

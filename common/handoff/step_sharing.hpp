@@ -3,8 +3,6 @@
 // and publishing (common/cohort, docs/publish/mpi.md).
 #pragma once
 
-#include <cstdint>
-
 #include "common/handoff/handoff_layout.hpp"
 #include "common/handoff/shared_mapping.hpp"
 #include "common/handoff/step_descriptor.hpp"

@@ -8,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 
 #include "common/files/regular_file.hpp"
 #include "common/platform/error.hpp"

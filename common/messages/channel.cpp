@@ -14,7 +14,6 @@
 #include <cstring>
 #include <ctime>
 #include <exception>
-#include <utility>
 
 #include <zmq.hpp>
 

@@ -4,7 +4,6 @@
 // seconds to the compilation of a file; command_line_parser.cpp parses the words.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>

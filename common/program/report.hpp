@@ -5,7 +5,6 @@
 #pragma once
 
 #include <functional>
-#include <stop_token>
 #include <string>
 #include <thread>
 

@@ -2,7 +2,6 @@
 #include "common/ranks/boxes.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "common/kernels/hash.hpp"

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <utility>
 
 #include "common/reductions/field_reducer.hpp"
 #include "common/reductions/reduction_scratch.hpp"

@@ -3,7 +3,6 @@
 // and the catalogues made of them.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <utility>
 
 #include "common/platform/error.hpp"
 #include "common/schema/names.hpp"

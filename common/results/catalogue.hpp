@@ -4,14 +4,11 @@
 // uses only the places.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "common/results/result_description.hpp"
 #include "common/schema/schema.hpp"

@@ -2,7 +2,6 @@
 #include "common/ring/ring_geometry.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "common/reductions/reduction_catalogue.hpp"

@@ -7,9 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <type_traits>
-#include <vector>
 
 #include "common/reductions/reduction.hpp"
 #include "common/ring/ring_geometry.hpp"

@@ -2,7 +2,6 @@
 #include "common/schema/schema.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <unordered_map>
 #include <utility>
 

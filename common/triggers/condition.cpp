@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <exception>
 #include <iterator>
-#include <optional>
 
 #include "common/platform/error.hpp"
 #include "common/schema/names.hpp"

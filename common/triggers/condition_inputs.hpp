@@ -3,10 +3,8 @@
 // and for the previous one. Only numbers that occur in a condition are taken from a step.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -2,7 +2,6 @@
 #include "memory/probe/simulated_memory.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace ringside::probe {
 

@@ -3,7 +3,6 @@
 // cost of the level that answers, plus noise. Equal seeds and touches give equal costs.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "memory/probe/cache_spec.hpp"

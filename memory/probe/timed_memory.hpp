@@ -4,7 +4,6 @@
 // known geometry (simulated_memory.hpp).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -4,10 +4,8 @@
 // files.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "node/applications/app_table.hpp"

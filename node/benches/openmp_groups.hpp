@@ -4,7 +4,6 @@
 // has one such thread, which opens its parallel regions.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <vector>
 

@@ -3,7 +3,6 @@
 // is room. The arrays are made once and used by every thread count in turn.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 

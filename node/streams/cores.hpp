@@ -3,7 +3,6 @@
 // published measurements.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 // with MAP_SYNC if the folder is on DAX. No file remains, however the program ends.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -6,7 +6,6 @@
 
 #include <immintrin.h>
 
-#include <cstddef>
 #include <cstdint>
 
 namespace ringside::RINGSIDE_ISA {

@@ -5,7 +5,6 @@
 // contracted.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "producer/kernels/row_product.hpp"

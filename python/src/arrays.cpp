@@ -2,8 +2,6 @@
 #include "arrays.hpp"
 
 #include <cstddef>
-#include <cstdio>
-#include <cstring>
 #include <functional>
 #include <numeric>
 #include <utility>

@@ -4,11 +4,9 @@
 // the Python sources beside it (python/ringside).
 #pragma once
 
-#include <cstdint>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "python.hpp"
 #include "ringside.h"

@@ -15,7 +15,6 @@
 
 #include <array>
 #include <concepts>
-#include <cstdint>
 #include <exception>
 #include <functional>
 #include <iterator>

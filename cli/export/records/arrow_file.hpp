@@ -4,7 +4,6 @@
 // https://arrow.apache.org/docs/format/Columnar.html
 #pragma once
 
-#include <cstdint>
 #include <functional>
 
 #include "cli/export/records/records_table.hpp"

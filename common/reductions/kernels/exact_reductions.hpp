@@ -3,9 +3,6 @@
 // so the results depend neither on the order of additions nor on the instruction set.
 #pragma once
 
-#include <cstdint>
-#include <limits>
-
 #include "common/reductions/kernels/field_results.hpp"
 #include "common/results/result_values.hpp"
 

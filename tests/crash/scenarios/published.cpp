@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <iterator>
 #include <string>
 
 namespace ringside::crash {

@@ -6,12 +6,10 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
 #include <string>
-#include <vector>
 
 #include "tests/reference/serial_reductions.hpp"
 #include "tests/unit/common/reductions/reduction_cases.hpp"

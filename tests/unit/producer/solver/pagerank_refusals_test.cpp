@@ -2,7 +2,6 @@
 // Inputs that PageRank refuses. The messages name links and nodes with the names from the input.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
