@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <exception>
 #include <new>
 #include <span>
+#include <thread>
 #include <utility>
 
 #include "common/handoff/futex_coordination.hpp"
@@ -27,6 +29,8 @@ std::int64_t seconds_to_ns(double seconds) noexcept {
 // of them may take this many times the peer's time-out.
 constexpr int kDiskPatience = 20;
 constexpr int kReceiveSliceMs = 200;
+// A step may take only microseconds, and so may a connect.
+constexpr std::chrono::nanoseconds kBetweenAttempts = std::chrono::milliseconds(10);
 
 template <class Message>
 bool parse(std::span<const std::byte> bytes, MessageKind kind, Message& message) noexcept {
@@ -100,19 +104,21 @@ PoolUse HandoffWriter::pool_use() const noexcept {
   return asked_before_ && options_.pool_use == PoolUse::kFresh ? PoolUse::kFreshAgain : options_.pool_use;
 }
 
-/// True once the analyzer has accepted the request. Throws Error if the analyzer refuses the request, or closes the
-/// connection without an answer. If the analyzer died during the request, the writer returns to its state before the
-/// request.
+/// True once the analyzer has accepted the request. Throws Error if the analyzer refuses the request. If the analyzer
+/// hangs up without an answer, the writer returns to its state before the request: an analyzer that ends closes its
+/// socket first, and may then take long to close its pool.
 bool HandoffWriter::answered(int timeout_ms) {
   std::array<std::byte, sizeof(AttachReply)> buffer;
   std::optional<Peer::Received> received = peer_.receive(buffer, timeout_ms);
   if (!received) return false;
   link_ = Link::kNone;
+  if (received->bytes == 0) return false;
   AttachReply reply;
   if (!parse(std::span(buffer).first(received->bytes), MessageKind::kAttachReply, reply)) {
-    constexpr int kDyingMs = 250;  // a dying process hangs up first, and counts as exited only when its memory is freed
-    if (peer_.exited(kDyingMs)) return false;
-    throw peer_error("the analyzer at '{}' closed the connection while attaching; see its log", options_.socket);
+    throw peer_error(
+        "the analyzer at '{}' sent a message that does not answer the request to attach; expected an analyzer of the "
+        "same version",
+        options_.socket);
   }
   if (reply.exit_code != 0) {
     throw RefusedError(documented_exit_code(reply.exit_code), std::string(text_of(reply.message)));
@@ -170,7 +176,13 @@ void HandoffWriter::attach(double connect_s, double answer_s) {
     }
     if (answered(kReceiveSliceMs)) return;
     if (stop_wanted()) throw Error(ExitCode::kInterrupted, "interrupted while attaching to the analyzer");
-    if (link_ == Link::kAsked && now_ns() > answer_by) {
+    if (link_ == Link::kNone) {
+      if (now_ns() > connect_by) {
+        throw peer_error("the analyzer at '{}' closed each connection without an answer, for {} s; see its log",
+                         options_.socket, connect_s);
+      }
+      std::this_thread::sleep_for(kBetweenAttempts);
+    } else if (now_ns() > answer_by) {
       link_ = Link::kNone;
       throw peer_error("the analyzer at '{}' did not answer the request to attach within {} s", options_.socket,
                        answer_s);
@@ -212,10 +224,9 @@ ClaimStatus HandoffWriter::reattach(OnAnalyzerLoss policy) noexcept {
 }
 
 bool HandoffWriter::try_reattach() {
-  constexpr std::int64_t kBetweenAttemptsNs = 10'000'000;  // a step may take only microseconds, and so may a connect
   if (link_ == Link::kNone) {
     if (now_ns() < next_attempt_ns_) return false;
-    next_attempt_ns_ = now_ns() + kBetweenAttemptsNs;
+    next_attempt_ns_ = now_ns() + kBetweenAttempts.count();
     std::optional<Peer> peer = Peer::try_connect(options_.socket);
     if (!peer) return false;
     ask(std::move(*peer));

@@ -193,11 +193,6 @@ bool Peer::alive() const noexcept {
   return !hung_up && !exited;
 }
 
-bool Peer::exited(int timeout_ms) const noexcept {
-  pollfd watched{pidfd_.get(), POLLIN, 0};
-  return pidfd_.valid() && poll(&watched, 1, timeout_ms) > 0;
-}
-
 namespace {
 
 /// Removes the sockets that a killed analyzer left beside its own, because its successor may not use all of them.

@@ -64,9 +64,6 @@ class Peer {
   /// wait.
   bool alive() const noexcept;
 
-  /// True once the process has exited; waits for that up to `timeout_ms`, because a dying process hangs up first.
-  bool exited(int timeout_ms) const noexcept;
-
   /// True while the process is stopped by a signal.
   bool stopped() const noexcept { return is_stopped(pid_); }
 

@@ -65,16 +65,26 @@ TEST_F(HostileAnalyzerTest, AWellFormedAnswerIsAccepted) {
   EXPECT_EQ(verdict([&](Peer& peer) { send(peer, continues(), std::span(&fd, 1)); }), "accepted");
 }
 
-TEST_F(HostileAnalyzerTest, AnAnswerOfAnotherKindCountsAsAClosedConnection) {
+TEST_F(HostileAnalyzerTest, AnAnswerOfAnotherKindIsRefused) {
   const auto refused = [&](const std::function<void(AttachReply&)>& change) {
     AttachReply reply;
     change(reply);
     const std::string line = verdict([&](Peer& peer) { send(peer, reply); });
-    EXPECT_NE(line.find("closed the connection"), std::string::npos) << line;
+    EXPECT_NE(line.find("does not answer the request"), std::string::npos) << line;
   };
   refused([](AttachReply& reply) { reply.header.magic ^= 1; });
   refused([](AttachReply& reply) { reply.header.version = 1; });
   refused([](AttachReply& reply) { reply.header.kind = MessageKind::kFarewell; });
+}
+
+TEST_F(HostileAnalyzerTest, OneThatHangsUpOnEveryRequestIsGivenUpAfterThePeersTimeOut) {
+  Listener listener(socket_path_);
+  std::jthread analyzer([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) listener.accept(1);  // the peer is dropped at once
+  });
+  options_.peer_timeout_s = 0.1;
+  expect_refused([&] { HandoffWriter(options_, description(), x_only(), residuals()); },
+                 "closed each connection without an answer, for 0.1 s", ExitCode::kPeerLost);
 }
 
 TEST_F(HostileAnalyzerTest, AResumeWithoutAnIterateIsRefused) {

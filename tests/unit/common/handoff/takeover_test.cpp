@@ -54,6 +54,17 @@ class TakeoverTest : public HandoffTest {
 
 INSTANTIATE_TEST_SUITE_P(Either, TakeoverTest, kBothCoordinations, name_of_coordination);
 
+// An analyzer that ends closes its sockets first, and may then take long to close its pool.
+TEST_P(TakeoverTest, AnAnalyzerThatHangsUpOnRequestsAndLivesOnIsFollowedByItsSuccessor) {
+  Attached ends = strand(options_);
+  producer_ = std::thread([&] { publish_one(*ends.writer); });
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(ends.listener->accept(10'000)) << i;  // the peer is dropped at once
+  HandoffReader successor = accept_reader(*ends.listener);
+  successor.accept({});
+  for (std::uint64_t step = 0; step < 3; ++step) take_one(successor, step);
+  producer_.join();
+}
+
 TEST_P(TakeoverTest, ASuccessorContinuesWithTheFirstStepThatIsNotCommitted) {
   Attached ends = attach(options_);
   publish_one(*ends.writer);
