@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "library/handle.hpp"
-#include "library/messages.hpp"
 #include "library/writer_options.hpp"
 #include "mpi/rank_writer.hpp"
 

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "cli/run_history/history_json.hpp"
 #include "cli/run_history/watched_run.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/version.hpp"

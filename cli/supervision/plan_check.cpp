@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "cli/terminal/record_table.hpp"
 
 namespace ringside {
 namespace {

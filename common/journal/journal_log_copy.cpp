@@ -2,7 +2,6 @@
 #include "common/journal/journal_log_copy.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>

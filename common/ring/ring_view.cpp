@@ -9,7 +9,6 @@
 
 #include "common/platform/error.hpp"
 #include "common/platform/version.hpp"
-#include "common/reductions/reduction_catalogue.hpp"
 #include "common/reductions/reduction_words.hpp"
 #include "common/ring/pmdk_metadata.hpp"
 #include "common/ring/ring_layout_2.hpp"

@@ -2,7 +2,6 @@
 #include "memory/arena/parking.hpp"
 
 #include <errno.h>
-#include <sys/mman.h>
 
 namespace ringside::memory {
 

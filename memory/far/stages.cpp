@@ -4,10 +4,8 @@
 #include <errno.h>
 #include <linux/aio_abi.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
-#include "memory/arena/geometry.hpp"
 #include "memory/far/write_behind.hpp"
 #include "memory/system/raw.hpp"
 

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
-#include <signal.h>
 
 #include "memory/arena/geometry.hpp"
 #include "memory/faults/bus_errors.hpp"

@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/core.hpp"

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/select.h>
 
 #include "memory/calls/calls.hpp"

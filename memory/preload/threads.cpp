@@ -2,11 +2,9 @@
 // A fault is handled on an alternate stack of the thread. So a small normal stack needs no space for the handler, and a
 // stack in the arena may be absent. This file gives an alternate stack to every thread that pthread_create makes.
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/core.hpp"

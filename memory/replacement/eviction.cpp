@@ -2,7 +2,6 @@
 #include "memory/replacement/eviction.hpp"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "producer/matrix/matrix_source.hpp"
 
 namespace ringside {
 namespace {

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/journal/journal.hpp"
 #include "common/journal/journal_log_copy.hpp"
 #include "common/journal/journal_scan.hpp"
 #include "tests/fuzz/fuzzing.hpp"

@@ -13,7 +13,6 @@
 #include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/clock.hpp"
-#include "common/platform/error.hpp"
 #include "common/program/program.hpp"
 #include "tests/kill/lives.hpp"
 #include "tests/kill/run_lives.hpp"

@@ -74,7 +74,9 @@ class PipelineTest : public ::testing::Test {
 
   static Json read_json(const std::string& path) {
     std::ifstream file(path);
-    return Json::try_parse(file);
+    Json found = Json::try_parse(file);
+    EXPECT_TRUE(found.is_object()) << path;
+    return found;
   }
 
   /// Expects that each of these keys has this value.

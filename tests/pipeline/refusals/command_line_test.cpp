@@ -194,6 +194,8 @@ TEST_F(CommandLineTest, EveryInvalidCommandLineIsRefusedInTheSameForm) {
        {R"(found '--sp\x1beed')"}},
       {"ringside", {"run", "--matrix=a", "-q"}, {"found '-q'"}},
       {"ringside", {"run", "--matrix=a", "--solver=\x1b[2J"}, {R"(--solver: found '\x1b[2J', expected pagerank|)"}},
+      {"ringside", {"run", "--matrix=grid:9", "--on-non-finite=halt"}, {"--on-non-finite: found 'halt'"}},
+      {"ringside", {"run", "--matrix=grid:9", "--trigger=x.l2 > 1: frieze"}, {"'frieze'"}},
       {"ringside", {"info"}, {"POOL: found none, expected FILE"}},
       {"ringside", {"info", ""}, {"POOL: found an empty value"}},
       {"ringside", {"info", "a", "b"}, {"found 'b', expected one argument (POOL)"}},

@@ -2,7 +2,6 @@
 // Journals in any state: cut off, changed, swapped, or of another pool. Records with right hashes are read; for other
 // data, the reader reports the file and the byte.
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <cstring>
 

@@ -9,7 +9,6 @@
 #include "analyzer/ring/kept_results.hpp"
 #include "common/records/record_layout.hpp"
 #include "common/records/record_message.hpp"
-#include "common/text/printable.hpp"
 #include "proto/ringside.pb.h"
 #include "tests/unit/analyzer/journal/journal_fixture.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"

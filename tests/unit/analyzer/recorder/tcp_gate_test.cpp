@@ -4,7 +4,6 @@
 #include "analyzer/recorder/tcp_gate.hpp"
 
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>

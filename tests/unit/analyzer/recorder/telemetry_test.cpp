@@ -2,7 +2,6 @@
 // Hostile clients on both sockets, and which clients may connect over tcp. The service must continue to serve known
 // clients.
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

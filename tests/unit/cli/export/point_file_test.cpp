@@ -34,6 +34,7 @@ TEST_F(PointFileTest, CommasBlanksHeadsAndEmptyLinesAreAccepted) {
 }
 
 TEST_F(PointFileTest, ALineOfAnotherFormIsRefusedByItsNumber) {
+  expect_has(refusal("1\n"), {"line 1", "two or three"});
   expect_has(refusal("1,2\n1,2,3\n"), {"line 2: found '1,2,3', expected two numbers"});
   expect_has(refusal("1,2,3\n\n1,2\n"), {"line 3: found '1,2', expected three numbers"});
   for (const char* text : {"1\n", "1,2,3,4\n", "1,2\n1;2\n", "1,2\n1,\n", "1,2\n1,2,\n", "1,2\n,1,2\n", "x,y\n", ""}) {
@@ -50,7 +51,7 @@ TEST_F(PointFileTest, AnNpyThatIsCutOffOrLiesOfItsLengthIsRefused) {
   EXPECT_EQ(read(npy(header, 32)), Points(6, 0.0));
   for (const std::size_t bytes : {0u, 31u, 33u, 48u}) EXPECT_NE(refusal(npy(header, bytes)), "") << bytes;
   EXPECT_NE(refusal(npy(header, 0).substr(0, 30)), "");
-  EXPECT_NE(refusal("\x93NUMPY"), "");
+  expect_has(refusal("\x93NUMPY"), {"cut off"});
   for (const char* shape : {"(18446744073709551615, 2)", "(2,)", "(2, 2, 1)", "(-2, 2)", "(2, 4)"}) {
     EXPECT_NE(refusal(npy(std::string("{'descr': '<f8', 'fortran_order': False, 'shape': ") + shape + ", }", 32)), "")
         << shape;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Many connections to the HTTP server that send nothing, send only a part of a request, or do not read the answer.
 // During this, normal clients must be answered. No time limit expires in these tests.
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>

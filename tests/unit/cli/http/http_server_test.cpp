@@ -2,7 +2,6 @@
 // The HTTP server gets requests like those of browsers and attackers, as bytes on a socket.
 #include "cli/http/http_server.hpp"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>

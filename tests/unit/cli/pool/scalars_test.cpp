@@ -8,7 +8,6 @@
 #include <string>
 
 #include "cli/pool/journal_summary.hpp"
-#include "common/records/record_message.hpp"
 #include "common/records/result_names.hpp"
 #include "proto/ringside.pb.h"
 #include "tests/unit/common/records/some_runs.hpp"

@@ -8,7 +8,6 @@
 #include <map>
 
 #include "cli/run/run_options.hpp"
-#include "common/handoff/handoff_environment.hpp"
 #include "tests/unit/failure_line.hpp"
 
 namespace ringside {

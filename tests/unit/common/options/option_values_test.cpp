@@ -233,6 +233,7 @@ TEST_F(OptionValuesTest, AFileThatCannotBeReadIsNotAnEmptyOne) {
   EXPECT_NE(err_.find("/proc/self/mem: cannot be read (Input/output error)"), std::string::npos) << err_;
   EXPECT_EQ(parse({"--matrix=m", "--config", folder_.file("missing.toml")}), 2);
   EXPECT_EQ(parse({"--matrix=m", "--config", "/dev/zero"}), 2);
+  EXPECT_NE(err_.find("expected a file of settings"), std::string::npos) << err_;
 }
 
 }  // namespace

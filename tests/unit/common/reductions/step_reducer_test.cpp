@@ -9,7 +9,6 @@
 #include <algorithm>
 
 #include "common/kernels/hash.hpp"
-#include "common/reductions/reduction_catalogue.hpp"
 #include "common/reductions/reduction_words.hpp"
 #include "tests/unit/common/reductions/field_cases.hpp"
 

@@ -56,6 +56,9 @@ TEST(AppTable, ProgramsAreChosenByNameInTheOrderOfTheTable) {
   ASSERT_EQ(chosen.size(), 2U);
   EXPECT_EQ(chosen[0]->name, "blackscholes");
   EXPECT_EQ(chosen[1]->name, "sort");
+  std::set<std::string_view> all;
+  for (const App* const app : chosen_apps({})) all.insert(app->name);
+  for (const PublishedApp& published : published_apps()) EXPECT_TRUE(all.contains(published.app)) << published.app;
 }
 
 TEST(AppTable, AnUnknownProgramIsRefusedWithTheNamesThereAre) {

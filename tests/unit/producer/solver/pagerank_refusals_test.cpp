@@ -9,7 +9,6 @@
 #include "producer/solver/pagerank.hpp"
 #include "tests/reference/small_matrix.hpp"
 #include "tests/unit/expect_text.hpp"
-#include "tests/unit/producer/matrix/matrix_testing.hpp"
 
 namespace ringside {
 namespace {

@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "producer/matrix/matrix_source.hpp"
 #include "tests/unit/expect_text.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
 #include "tests/unit/producer/text/archiving.hpp"
@@ -58,6 +57,11 @@ TEST_F(RefusedProblem, AWeightThatIsASumIsNamedByTheLineThatSpoilsIt) {
             "line 3: found the weight -1 on the edge 0 1 (the sum of 3 lines)");
   EXPECT_EQ(weight("a.txt", "1 0 1\n0 1 1e308\n0 1 1e308\n"),
             "line 2: found the weight inf on the edge 0 1 (the sum of 2 lines)");
+}
+
+TEST_F(RefusedProblem, AMatrixThatIsNotSquareIsNamedByItsShape) {
+  const std::string found = refusal("a.mtx", real("2 3 1\n1 1 1\n"));
+  EXPECT_NE(found.find("found a matrix of 2 rows and 3 columns"), std::string::npos) << found;
 }
 
 TEST_F(RefusedProblem, AnEntryOfAMatrixMarketFileIsNamedByItsLineRowAndColumn) {
