@@ -134,8 +134,8 @@ class Pages(Place):
         plug_in, = re.findall(r"^```c\n(.*?)^```$", (ROOT / "docs/use/questions.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
         (self.folder / "l3.c").write_text(plug_in, encoding="utf-8")
         self.given(f"printf '{MATRIX}' > a.mtx")
-        said = " ".join(self.run_page("docs/use/questions.md", "energy.py", "nan.py").values())
-        for part in ('"analysis.energy":', "analysis energy (energy.py): 8 steps, 0 skipped", '"x.l3":'):
+        said = " ".join(self.run_page("docs/use/questions.md", "energy.py", "nan.py", "plate.py", started=("plate.py",)).values())
+        for part in ("solver.residual < 1e-3', which fired", '"analysis.energy":', "analysis energy (energy.py): 8 steps, 0 skipped", '"x.l3":'):
             self.assertIn(part, said)
         self.assertTrue((self.folder / "before.npy").exists())
 
@@ -183,6 +183,8 @@ class Pages(Place):
         summary = json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
         readers = {"step.py": ("h5py",), "run.py": ("xarray", "zarr"), "records.py": ("pandas", "pyarrow")}
         there = [name for name, modules in readers.items() if all(map(importlib.util.find_spec, modules))]
+        heat = next(text for language, text in blocks("README.md") if language == "python")
+        (self.folder / "heat.py").write_text(heat, encoding="utf-8")
         self.run_page("docs/use/export.md", *readers, started=there, beside=("ringside serve --runs .",),
                       instead=(("1f2e", summary["run_id"][:4]),))
 
