@@ -81,7 +81,7 @@ def forget(work):
 
 
 def private_peak(options, work):
-    """Returns the peak private memory of a run with a cache in bytes, as its cgroup reports it."""
+    """Returns the peak private memory (bytes) of a run with a cache, as its cgroup reports it."""
     with group_of(None) as group:
         command = [options.bin / "ringside-producer", "--mode=dram", f"--matrix={options.matrix}", f"--solver={options.solver}",
                    "--iterations=3", f"--matrix-format={options.matrix_format}", "--cache", f"--cache-dir={work}"]

@@ -43,7 +43,7 @@ def solve(entries, bad_step, bad_entry):
 
 
 def kept_and_finite(pool_file, bad_step, slots, entries):
-    """Returns whether the ring holds the step with the NaN, and the K - 1 steps before it with the published bits."""
+    """Returns True if the ring holds the step with the NaN and the K - 1 steps before it, all with the published bits."""
     import numpy as np
     import ringside
     pool = ringside.open(pool_file)

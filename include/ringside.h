@@ -155,7 +155,7 @@ typedef struct ringside_variable {
   uint16_t role;
   uint32_t dims; /* 0 (one entry) to 8 */
   uint32_t reserved;
-  const char* name; /* 1 to 63 bytes of A-Z a-z 0-9 _ . -, the first a letter or _ */
+  const char* name; /* 1 to 63 bytes of A-Z a-z 0-9 _ . -, beginning with a letter or _ */
   const char* unit; /* printable ASCII, at most 31 bytes; NULL: none */
   uint64_t shape[RINGSIDE_MOST_DIMS];
 } ringside_variable;

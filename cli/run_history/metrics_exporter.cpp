@@ -124,7 +124,7 @@ void add_steps(Families& out, const RunView& run) {
   out.gauge("ringside_non_finite_entries", "Entries of the newest iterate's first field that are NaN or infinite.",
             shown.reductions ? std::optional(non_finite(*shown.reductions)) : std::nullopt);
   out.counter("ringside_steps_committed_total", "Steps whose slot in the ring is valid.", run.last.steps_committed());
-  out.counter("ringside_steps_persisted_total", "Steps that survive power loss; 0 with durability process.",
+  out.counter("ringside_steps_persisted_total", "Steps that survive a power loss; always 0 with --durability process.",
               run.steps_persisted);
   out.counter("ringside_steps_skipped_total", "Steps dropped because no buffer was free.", run.sums.steps_skipped);
   out.counter("ringside_leases_broken_total", "Steps that were overwritten although a reader held them.",

@@ -309,7 +309,7 @@ void declare(CommandLine& line, AnalysisOptions& options) {
              "cores of the analyses, as 0-3,8 (default: the analyzer's, while they are idle)")
       .value_name("LIST");
   set.option("--analyze-timeout", options.timeout_s,
-             "how many seconds the analyses of steps that are still kept may take after the end of a run")
+             "seconds that analyses may still take after the end of a run, for the steps that are kept")
       .check(number_within(0, 1e6))
       .value_name("S")
       .show_default();

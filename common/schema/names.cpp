@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-constexpr const char* kExpectedName = "expected 1 to 63 of A-Z a-z 0-9 _ . -, the first a letter or _";
+constexpr const char* kExpectedName = "expected 1 to 63 of A-Z a-z 0-9 _ . -, beginning with a letter or _";
 
 }  // namespace
 

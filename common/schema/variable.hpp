@@ -21,7 +21,7 @@ constexpr std::string_view to_string(Role role) noexcept {
 }
 
 struct Variable {
-  std::string name;  // 1 to 63 characters of A-Z a-z 0-9 _ . -, the first a letter or _
+  std::string name;  // 1 to 63 characters of A-Z a-z 0-9 _ . -, beginning with a letter or _
   DType dtype = DType::kF64;
   std::vector<std::uint64_t> shape{};  // row-major; 0 to 8 dimensions, each at least 1; empty: one entry
   Role role = Role::kField;

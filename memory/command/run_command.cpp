@@ -241,7 +241,7 @@ void declare(CommandLine& line, MemoryRunOptions& options) {
       .show_default();
   line.flag("--noreserve", options.noreserve,
             "also put memory that PROGRAM maps with MAP_NORESERVE (as jemalloc does) into far memory");
-  line.flag("--first-only", options.first_only, "programs that PROGRAM starts run without far memory");
+  line.flag("--first-only", options.first_only, "give no far memory to the programs that PROGRAM starts");
   line.flag("--json", options.json, "print the account as one JSON object on standard output");
   line.option("--account", options.account, "write the account to this file").value_name("FILE");
   line.option("--prometheus", options.prometheus, "write metrics for node_exporter's textfile collector to this file")

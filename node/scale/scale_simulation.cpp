@@ -316,7 +316,7 @@ void check(const ScaleRequest& request) {
         request.node.buffers, request.iterations, request.every);
   }
   if (request.slow_node >= request.nodes) {
-    throw usage_error("found node {} as the slow one, expected a node below {}", request.slow_node, request.nodes);
+    throw usage_error("the slow node: found {}, expected a number less than {}", request.slow_node, request.nodes);
   }
 }
 

@@ -111,7 +111,7 @@ def no_variable(name: object, variables: Iterable[str], scalars: Sequence[str]) 
 
 def no_scalar(iteration: int, name: object, scalars: Iterable[str], variables: Iterable[str]) -> UnknownNameError:
     """The exception for a scalar that a published run does not have."""
-    is_variable = ". It is a variable: step[...], or in publish(k, arrays)"
+    is_variable = ". It is a variable: use step[...], or pass it in the arrays of publish(k, arrays)"
     return unknown_name("scalar of this run", name, scalars, before=f"iteration {iteration}: ",
                         behind=is_variable if isinstance(name, str) and name in list(variables) else "")
 

@@ -41,7 +41,7 @@ class LiveView:
         self._thread.start()
 
     def finish(self, account: Mapping[str, Any] | None) -> None:
-        """Shows the account above the pool. None: the run ended without an account."""
+        """Shows the account, then the pool. If `account` is None, the run ended without an account."""
         if self._over.is_set():
             return
         self._over.set()

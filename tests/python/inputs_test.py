@@ -195,7 +195,7 @@ with ringside.publish({name: np.full(2, float(n)) for n, name in enumerate(names
         lines = self.kept(program).splitlines()
         self.assertEqual(len(lines), 5)
         for line in lines[:2]:
-            self.assertIn("expected 1 to 63 of A-Z a-z 0-9 _ . -, the first a letter or _", line)
+            self.assertIn("expected 1 to 63 of A-Z a-z 0-9 _ . -, beginning with a letter or _", line)
         with ringside.open(self.path("run.pool"))[-1] as step:
             self.assertEqual([value.tolist() for value in step.tree().values()], [[n, n] for n in range(8)])
             self.assertEqual(list(step.tree()), ["1x", "a/b", "solver.r", "x" * 64, "", "tree.f64", "\u03b8", "a\0b"])

@@ -320,7 +320,7 @@ class Refusals(pipelines.Pipelines):
             "iteration 1: 'residul' is no scalar of this run; did you mean 'residual'? expected one of residual, t",
             "'t' is no variable of this run; expected one of velocity. It is a scalar: step.scalars['t'], or in publish(k, arrays, "
             "scalars)",
-            "iteration 1: 'velocity' is no scalar of this run; expected one of residual, t. It is a variable: step[...], or in "
+            "iteration 1: 'velocity' is no scalar of this run; expected one of residual, t. It is a variable: use step[...], or pass it in the arrays of "
             "publish(k, arrays)",
             "'Velocity' is no variable of this run; did you mean 'velocity'? expected one of velocity",
             "iteration 2: 'residul' is no scalar of this run; did you mean 'residual'? expected one of residual, t",
@@ -419,7 +419,7 @@ class Refusals(pipelines.Pipelines):
             """))
         self.assertEqual(output.splitlines(), [
             "iteration 1: 'roh' is no scalar of this run; did you mean 'rho'? expected one of rho, mu",
-            "iteration 1: 'x' is no scalar of this run; expected one of rho, mu. It is a variable: step[...], or in publish(k, arrays)",
+            "iteration 1: 'x' is no scalar of this run; expected one of rho, mu. It is a variable: use step[...], or pass it in the arrays of publish(k, arrays)",
             "iteration 1: no value for scalar rho",
             "'rho' is no variable of this run; expected one of x, y. It is a scalar: step.scalars['rho'], or in publish(k, arrays, "
             "scalars)",

@@ -61,7 +61,7 @@ TEST_F(WriterTest, ArgumentsThatCannotBeAreRefusedInOneLine) {
   expect("variables: found 0 variables, expected 1 to 256", [&] { variables_.clear(); });
   expect("variables: found 10000 variables, expected 1 to 256", [&] { variables_.resize(10'000, variables_[0]); });
   expect("variables: variables 0 and 1 are both named 'x'; expected each name once", [&] { variables_[1].name = "x"; });
-  expect("variables: variable 0 has no name; expected 1 to 63 of A-Z a-z 0-9 _ . -, the first a letter or _",
+  expect("variables: variable 0 has no name; expected 1 to 63 of A-Z a-z 0-9 _ . -, beginning with a letter or _",
          [&] { variables_[0].name = nullptr; });
   expect("variables: variable 'x': dtype 77; expected one of f32, f64, c64, c128, i8, i16, i32, i64, u8, u16, u32, u64",
          [&] { variables_[0].dtype = 77; });

@@ -17,7 +17,7 @@
 namespace ringside {
 namespace {
 
-constexpr const char* kNameRule = "expected 1 to 63 of A-Z a-z 0-9 _ . -, the first a letter or _";
+constexpr const char* kNameRule = "expected 1 to 63 of A-Z a-z 0-9 _ . -, beginning with a letter or _";
 
 RunDescription described_run() {
   RunDescription run;

@@ -58,8 +58,8 @@ TEST(SchemaLayoutTest, BytesThatNoSchemaHasAreRefused) {
       {[](auto& v) { v.name[10] = 'y'; }, "variable 1: bytes after its name are not 0"},
       {[](auto& v) { v.unit[31] = 'y'; }, "variable 1: bytes after its unit are not 0"},
       {[](auto& v) { std::memset(v.name, 'n', sizeof v.name); },
-       "variable 1: a name of 64 bytes ('nnnnnnnnnnnnnnnn...'); expected 1 to 63 of A-Z a-z 0-9 _ . -, the first a "
-       "letter or _"},
+       "variable 1: a name of 64 bytes ('nnnnnnnnnnnnnnnn...'); expected 1 to 63 of A-Z a-z 0-9 _ . -, beginning "
+       "with a letter or _"},
       {[](auto& v) { std::memset(v.unit, 'm', sizeof v.unit); },
        "variable 'flux.u': a unit of 32 bytes; expected at most 31 printable ASCII characters"},
       {[](auto& v) { v.shape[2] = 1; }, "variable 1: numbers after its shape are not 0"},

@@ -21,7 +21,7 @@ std::string refusal(std::vector<Variable> variables) {
   return failure_line([&] { Schema::of(std::move(variables), "W"); });
 }
 
-constexpr const char* kExpectedNames = "expected 1 to 63 of A-Z a-z 0-9 _ . -, the first a letter or _";
+constexpr const char* kExpectedNames = "expected 1 to 63 of A-Z a-z 0-9 _ . -, beginning with a letter or _";
 
 TEST(SchemaTest, OneVectorLiesAtTheBeginningOfThePayload) {
   const Schema schema = Schema::x_only(1001);
