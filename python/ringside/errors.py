@@ -105,13 +105,13 @@ def unknown_name(what: str, name: object, known: Iterable[str], *, before: str =
 
 def no_variable(name: object, variables: Iterable[str], scalars: Sequence[str]) -> UnknownNameError:
     """The exception for a variable that a published run does not have."""
-    is_scalar = f". It is a scalar: step.scalars[{name!r}], or in publish(k, arrays, scalars)"
+    is_scalar = f". It is a scalar: use step.scalars[{name!r}], or pass it in publish(k, arrays, scalars)"
     return unknown_name("variable of this run", name, variables, behind=is_scalar if isinstance(name, str) and name in scalars else "")
 
 
 def no_scalar(iteration: int, name: object, scalars: Iterable[str], variables: Iterable[str]) -> UnknownNameError:
     """The exception for a scalar that a published run does not have."""
-    is_variable = ". It is a variable: use step[...], or pass it in the arrays of publish(k, arrays)"
+    is_variable = ". It is a variable: use step[...], or pass it in publish(k, arrays)"
     return unknown_name("scalar of this run", name, scalars, before=f"iteration {iteration}: ",
                         behind=is_variable if isinstance(name, str) and name in list(variables) else "")
 

@@ -195,7 +195,8 @@ with ringside.publish(state, scalars=["r"], problem="spelt") as run:
         step.scalars["r"] = 1
 """), ["iteration 1: found no 'levels', but 'level'; expected the keys 'levels', 'u'",
        *["'level' is no variable of this run; did you mean 'levels'? expected one of levels, u"] * 3,
-       "'r' is no variable of this run; expected one of levels, u. It is a scalar: step.scalars['r'], or in publish(k, arrays, scalars)"])
+       "'r' is no variable of this run; expected one of levels, u. "
+       "It is a scalar: use step.scalars['r'], or pass it in publish(k, arrays, scalars)"])
         self.assertEqual(self.kept("""
             import numpy as np, pickle, ringside
             state = {"levels": [np.zeros(2)], "u": np.zeros(3)}

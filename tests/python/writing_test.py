@@ -318,14 +318,14 @@ class Refusals(pipelines.Pipelines):
         self.assertEqual(output.splitlines(), [
             "'velocty' is no variable of this run; did you mean 'velocity'? expected one of velocity",
             "iteration 1: 'residul' is no scalar of this run; did you mean 'residual'? expected one of residual, t",
-            "'t' is no variable of this run; expected one of velocity. It is a scalar: step.scalars['t'], or in publish(k, arrays, "
-            "scalars)",
-            "iteration 1: 'velocity' is no scalar of this run; expected one of residual, t. It is a variable: use step[...], or pass it in the arrays of "
-            "publish(k, arrays)",
+            "'t' is no variable of this run; expected one of velocity. "
+            "It is a scalar: use step.scalars['t'], or pass it in publish(k, arrays, scalars)",
+            "iteration 1: 'velocity' is no scalar of this run; expected one of residual, t. "
+            "It is a variable: use step[...], or pass it in publish(k, arrays)",
             "'Velocity' is no variable of this run; did you mean 'velocity'? expected one of velocity",
             "iteration 2: 'residul' is no scalar of this run; did you mean 'residual'? expected one of residual, t",
-            "'residual' is no variable of this run; expected one of velocity. It is a scalar: step.scalars['residual'], or in publish(k, "
-            "arrays, scalars)",
+            "'residual' is no variable of this run; expected one of velocity. "
+            "It is a scalar: use step.scalars['residual'], or pass it in publish(k, arrays, scalars)",
             "'pressure' is no variable of this run; expected one of velocity"])
         output = self.kept(pipelines.publishing('{"velocity": ("f64", (2,))}, scalars=["residual", "t"]', """
             refused(lambda: run.kept["velocty"])
@@ -419,13 +419,14 @@ class Refusals(pipelines.Pipelines):
             """))
         self.assertEqual(output.splitlines(), [
             "iteration 1: 'roh' is no scalar of this run; did you mean 'rho'? expected one of rho, mu",
-            "iteration 1: 'x' is no scalar of this run; expected one of rho, mu. It is a variable: use step[...], or pass it in the arrays of publish(k, arrays)",
+            "iteration 1: 'x' is no scalar of this run; expected one of rho, mu. "
+            "It is a variable: use step[...], or pass it in publish(k, arrays)",
             "iteration 1: no value for scalar rho",
-            "'rho' is no variable of this run; expected one of x, y. It is a scalar: step.scalars['rho'], or in publish(k, arrays, "
-            "scalars)",
+            "'rho' is no variable of this run; expected one of x, y. "
+            "It is a scalar: use step.scalars['rho'], or pass it in publish(k, arrays, scalars)",
             "iteration 1: 'nu' is no scalar of this run; expected one of rho, mu",
-            "'rho' is no variable of this run; expected one of x, y. It is a scalar: step.scalars['rho'], or in publish(k, arrays, "
-            "scalars)",
+            "'rho' is no variable of this run; expected one of x, y. "
+            "It is a scalar: use step.scalars['rho'], or pass it in publish(k, arrays, scalars)",
             "'z' is no variable of this run; expected one of x, y"])
 
     def test_the_bytes_of_a_list_of_buffers_follow_one_another_in_a_variable(self):
