@@ -17,6 +17,7 @@
 #include "common/platform/clock.hpp"
 #include "common/platform/version.hpp"
 #include "common/records/shown_results.hpp"
+#include "common/text/hex.hpp"
 
 namespace ringside {
 namespace {

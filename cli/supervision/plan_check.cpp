@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/terminal/run_text.hpp"
 
 namespace ringside {
 namespace {

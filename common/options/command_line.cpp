@@ -110,6 +110,10 @@ struct Element {
   using type = Value;
 };
 template <class Value>
+struct Element<std::optional<Value>> {
+  using type = Value;
+};
+template <class Value>
 struct Element<std::vector<Value>> {
   using type = Value;
 };
@@ -251,6 +255,7 @@ template Option OptionSet::option(const std::string&, int&, const std::string&);
 template Option OptionSet::option(const std::string&, double&, const std::string&);
 template Option OptionSet::option(const std::string&, std::uint32_t&, const std::string&);
 template Option OptionSet::option(const std::string&, std::uint64_t&, const std::string&);
+template Option OptionSet::option(const std::string&, std::optional<std::uint64_t>&, const std::string&);
 template Option OptionSet::option(const std::string&, std::vector<int>&, const std::string&);
 template Option OptionSet::option(const std::string&, std::vector<std::string>&, const std::string&);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "producer/text/matrix_name.hpp"
 
 namespace ringside {
 namespace {

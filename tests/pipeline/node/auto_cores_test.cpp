@@ -163,7 +163,9 @@ TEST_F(CalibratedModesTest, WhatTheUserNamesStaysAndOtherCoresThanTheMeasuredOne
     run_calibrated({option, "--overwrite"});
     EXPECT_EQ(summary()["reduce"], "slot");
     EXPECT_EQ(!summary()["planned_total_s"].is_null(), is_planned);
-    if (is_planned) EXPECT_GT(summary()["planned_total_s"], 0);
+    if (is_planned) {
+      EXPECT_GT(summary()["planned_total_s"], 0);
+    }
     EXPECT_TRUE(is_planned || summary()["elastic"] == false);
   }
 }
