@@ -115,10 +115,8 @@ bool HandoffWriter::answered(int timeout_ms) {
   if (received->bytes == 0) return false;
   AttachReply reply;
   if (!parse(std::span(buffer).first(received->bytes), MessageKind::kAttachReply, reply)) {
-    throw peer_error(
-        "the analyzer at '{}' sent a message that does not answer the request to attach; expected an analyzer of the "
-        "same version",
-        options_.socket);
+    throw peer_error("the analyzer at '{}' does not answer the request as this version does; expected the same version",
+                     options_.socket);
   }
   if (reply.exit_code != 0) {
     throw RefusedError(documented_exit_code(reply.exit_code), std::string(text_of(reply.message)));

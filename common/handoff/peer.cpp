@@ -12,9 +12,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
+#include <thread>
 
 #include "common/files/lock_holder.hpp"
 #include "common/files/regular_file.hpp"
@@ -44,11 +45,6 @@ UniqueFd new_socket(int flags = 0) {
   UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
   if (!fd.valid()) throw system_error("cannot create a socket: {}", errno_text(errno));
   return fd;
-}
-
-void pause_ms(long milliseconds) {
-  const timespec time{0, milliseconds * 1'000'000};
-  nanosleep(&time, nullptr);
 }
 
 }  // namespace
@@ -118,7 +114,7 @@ Peer Peer::connect(const std::string& path, double timeout_s, StopFlag stop, con
       told = true;
       (void)!write(STDERR_FILENO, while_waiting.data(), while_waiting.size());
     }
-    pause_ms(10);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
 }
 
