@@ -27,7 +27,7 @@ usage: $name start  [OPTION...] [-- PRODUCER-OPTION...]   starts the analyzer; w
   --per-node               run: PROGRAM links libringside_mpi; on each node, the first rank starts the node's analyzer (by
                            'ringside run --per-node'). Accepts only --pool (%h is the node's name), --analyzer and both lists
                            of cores
-  --restarts N             run: how many analyzers may be started in place of killed ones (default 3)
+  --restarts N             run: how many analyzers may be started in place of killed ones (default 3; 0: none)
   --runtime DIR            folder of socket, locks and logs, which only this user may access (default: one folder per user
                            and Slurm job, in XDG_RUNTIME_DIR, TMPDIR or /tmp)
   --log-dir DIR            folder of analyzer.log and producer.log (default: the --runtime folder)
@@ -263,8 +263,6 @@ run() {
   # A producer that is starting or loading is killed by SIGTERM. Because it was asked to end, its exit status counts as
   # 130.
   ((producer_status != 143)) || producer_status=130
-  # The run lost its analyzer, whether the producer noticed this first, or the signal.
-  [[ $analyzer_lost == no || $producer_status != 130 ]] || producer_status=4
   forget producer
   if [[ -n $analyzer_pid ]]; then
     end analyzer || fail 4 "the analyzer (pid $analyzer_pid) has not ended after $timeout s; '$name stop --force' kills it"
@@ -279,6 +277,9 @@ run() {
   elif [[ $stopping == yes && $producer_status != [03] ]]; then
     say "stopped; run again, it continues from the newest iterate in the pool" >&2
     exit 130
+  elif [[ $analyzer_lost == yes && $producer_status == 130 ]]; then  # the signal reached the producer before it noticed
+    last_words analyzer
+    fail 4 "the analyzer ended with status $analyzer_status, and the run with it"
   elif ((producer_status != 0)); then
     last_words producer
     ((producer_status <= 130)) || producer_status=4  # killed

@@ -179,7 +179,7 @@ std::vector<Variable> variables_of(const ringside_variable* variables, std::size
   std::vector<Variable> made;
   for (const ringside_variable& given : taken(variables, count, "ringside_variable")) {
     if (given.dims > RINGSIDE_MOST_DIMS) {
-      throw usage_error("variables: variable '{}': {} dimensions; expected 0 to 8", text_or(given.name, ""),
+      throw usage_error("variables: variable '{}': found {} dimensions; expected 0 to 8", text_or(given.name, ""),
                         given.dims);
     }
     if (given.reserved != 0) {

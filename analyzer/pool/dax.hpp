@@ -36,7 +36,7 @@ struct DaxAnswer {
     kUnknown
   };
   Cause cause = Cause::kGranted;
-  std::string reason;  // one clause: "/dev/vda (ext4 at /) is no persistent memory"; "" if DAX is granted
+  std::string reason;  // one clause: "/dev/vda (ext4 at /) is not persistent memory"; "" if DAX is granted
   std::string advice;  // the change that would help, with the commands between backticks
 
   bool granted() const noexcept { return cause == Cause::kGranted; }

@@ -61,7 +61,7 @@ std::uint64_t journal_bytes(const std::string& pool, std::size_t added) {
 
 std::size_t append_to_journal(const std::string& pool, const std::vector<wire::AnalysisResults>& results) {
   if (results.empty()) return 0;
-  if (journal_files_there(pool).empty()) throw usage_error("{}: found no journal beside it", pool);
+  if (journal_files_there(pool).empty()) throw usage_error("{}: the pool has no journal beside it", pool);
   const Storage storage = RingReader::open(pool).storage();
   // While this process owns the pool, no analyzer can begin to write the journal.
   const std::filesystem::path file = real_path(pool);

@@ -43,31 +43,31 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
   std::vector<std::byte> buffer(kMostRequestBytes + 1);  // one extra byte, to detect a message that is too long
   auto received = peer_.receive(buffer, timeout_ms);
   if (!received) throw usage_error("the peer (pid {}) sent no attach request within {} ms", peer_.pid(), timeout_ms);
-  if (received->bytes == 0 && !peer_.alive())
-    throw peer_error("the peer (pid {}) left before its attach request", peer_.pid());
-  request_ = AttachRequest::decode(std::span(buffer).first(received->bytes), received->fds.size());
-
-  geometry_ = {request_->head.buffers, request_->schema.payload_bytes()};
-  payload_ = SharedMapping::adopt(std::move(received->fds[0]), geometry_.total_bytes(), PeerAccess::kReadOnly);
-  control_mapping_ = SharedMapping::adopt(std::move(received->fds[1]), sizeof(HandoffControl), PeerAccess::kReadWrite);
-  if (received->fds.size() == 3) ranks_ = text_in(std::move(received->fds[2]));
-  control_ = reinterpret_cast<HandoffControl*>(control_mapping_.data());
-  if (control_->magic != kHandoffMagic || control_->version != kHandoffVersion ||
-      control_->buffers != geometry_.buffers || control_->payload_bytes != geometry_.payload_bytes) {
-    throw usage_error("the peer (pid {}) passed control memory that does not match its attach request", peer_.pid());
-  }
-  // Start where an earlier analyzer stopped; both values are 0 if there was none.
-  next_step_ = control_->released.load(std::memory_order_acquire);
-  const std::uint64_t published = control_->published.load(std::memory_order_acquire);
-  if (next_step_ > published || published - next_step_ > geometry_.buffers) {
-    throw usage_error(
-        "the peer (pid {}) reports that {} of {} published steps are committed, which is impossible with {} buffers",
-        peer_.pid(), next_step_, published, geometry_.buffers);
-  }
-  ends_ = control_->run_ends.load(std::memory_order_acquire) != 0;
-  epoch_ = control_->epoch.load(std::memory_order_relaxed) + 1;
-  if (elastic()) producer_cores().forget_guests();
+  if (received->hung_up) throw peer_error("the peer (pid {}) left before its attach request", peer_.pid());
   try {
+    request_ = AttachRequest::decode(std::span(buffer).first(received->bytes), received->fds.size());
+
+    geometry_ = {request_->head.buffers, request_->schema.payload_bytes()};
+    payload_ = SharedMapping::adopt(std::move(received->fds[0]), geometry_.total_bytes(), PeerAccess::kReadOnly);
+    control_mapping_ =
+        SharedMapping::adopt(std::move(received->fds[1]), sizeof(HandoffControl), PeerAccess::kReadWrite);
+    if (received->fds.size() == 3) ranks_ = text_in(std::move(received->fds[2]));
+    control_ = reinterpret_cast<HandoffControl*>(control_mapping_.data());
+    if (control_->magic != kHandoffMagic || control_->version != kHandoffVersion ||
+        control_->buffers != geometry_.buffers || control_->payload_bytes != geometry_.payload_bytes) {
+      throw usage_error("the peer (pid {}) passed control memory that does not match its attach request", peer_.pid());
+    }
+    // Start where an earlier analyzer stopped; both values are 0 if there was none.
+    next_step_ = control_->released.load(std::memory_order_acquire);
+    const std::uint64_t published = control_->published.load(std::memory_order_acquire);
+    if (next_step_ > published || published - next_step_ > geometry_.buffers) {
+      throw usage_error(
+          "the peer (pid {}) reports that {} of {} published steps are committed, which is impossible with {} buffers",
+          peer_.pid(), next_step_, published, geometry_.buffers);
+    }
+    ends_ = control_->run_ends.load(std::memory_order_acquire) != 0;
+    epoch_ = control_->epoch.load(std::memory_order_relaxed) + 1;
+    if (elastic()) producer_cores().forget_guests();
     coordinate(socket, messages);
   } catch (const Error& error) {
     refuse(error);

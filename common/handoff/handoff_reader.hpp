@@ -74,8 +74,8 @@ void refuse(Peer& peer, const Error& error) noexcept;
 class HandoffReader {
  public:
   /// Reads the attach request of a peer that just connected at `socket`. Throws Error if the peer does not send a
-  /// request within `timeout_ms`, or if the request violates the protocol. If the requested coordination cannot be
-  /// opened, refuses the request and then throws. peer_timeout_s: how long the producer's process may be stopped by a
+  /// request within `timeout_ms`. If the request violates the protocol, or the requested coordination cannot be opened,
+  /// refuses the request and then throws. peer_timeout_s: how long the producer's process may be stopped by a
   /// signal before it counts as lost. messages: for producers that coordinate by messages; if null, such producers are
   /// refused.
   HandoffReader(Peer peer, const std::string& socket, int timeout_ms, double peer_timeout_s = 30,

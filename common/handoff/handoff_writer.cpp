@@ -112,7 +112,7 @@ bool HandoffWriter::answered(int timeout_ms) {
   std::optional<Peer::Received> received = peer_.receive(buffer, timeout_ms);
   if (!received) return false;
   link_ = Link::kNone;
-  if (received->bytes == 0) return false;
+  if (received->hung_up) return false;
   AttachReply reply;
   if (!parse(std::span(buffer).first(received->bytes), MessageKind::kAttachReply, reply)) {
     throw peer_error("the analyzer at '{}' does not answer the request as this version does; expected the same version",
@@ -161,21 +161,25 @@ void HandoffWriter::coordinate(std::uint64_t epoch) {
   coordination_->announce();
 }
 
-/// Waits until an analyzer has accepted the request: up to connect_s seconds until an analyzer listens, and up to
-/// answer_s seconds for its answer. Throws Error: exit code 4 when the time is over, 130 once `stop` is set, or the
-/// analyzer's own code if the analyzer refuses.
+/// Waits until an analyzer has accepted the request: up to connect_s seconds until an analyzer listens, again after an
+/// analyzer that had the request hangs up, and in total up to answer_s seconds for an answer. Throws Error: exit code 4
+/// when the time is over, 130 once `stop` is set, or the analyzer's own code if the analyzer refuses.
 void HandoffWriter::attach(double connect_s, double answer_s) {
-  const std::int64_t connect_by = now_ns() + seconds_to_ns(connect_s);
-  const std::int64_t answer_by = now_ns() + seconds_to_ns(answer_s);
+  std::int64_t asked_ns = now_ns();
+  std::int64_t connect_by = asked_ns + seconds_to_ns(connect_s);
+  const std::int64_t answer_by = asked_ns + seconds_to_ns(answer_s);
   while (true) {
     if (link_ == Link::kNone) {
       const auto left_ns = std::max<std::int64_t>(connect_by - now_ns(), 0);
       ask(Peer::connect(options_.socket, static_cast<double>(left_ns) * 1e-9, options_.stop));
+      asked_ns = now_ns();
     }
     if (answered(kReceiveSliceMs)) return;
     if (stop_wanted()) throw Error(ExitCode::kInterrupted, "interrupted while attaching to the analyzer");
     if (link_ == Link::kNone) {
-      if (now_ns() > connect_by) {
+      const bool had_the_request = now_ns() - asked_ns > kReceiveSliceMs * std::int64_t{1'000'000};
+      if (had_the_request) connect_by = now_ns() + seconds_to_ns(connect_s);
+      if (now_ns() > std::min(connect_by, answer_by)) {
         throw peer_error("the analyzer at '{}' closed each connection without an answer, for {} s; see its log",
                          options_.socket, connect_s);
       }

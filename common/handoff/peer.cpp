@@ -166,7 +166,8 @@ std::optional<Peer::Received> Peer::receive(std::span<std::byte> buffer, int tim
   } while (again);
 
   Received received;
-  if (length <= 0) return received;
+  received.hung_up = length <= 0;
+  if (received.hung_up) return received;
   for (cmsghdr* item = CMSG_FIRSTHDR(&header); item != nullptr; item = CMSG_NXTHDR(&header, item)) {
     if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (item->cmsg_len - CMSG_LEN(0)) / sizeof(int);

@@ -53,11 +53,12 @@ class Peer {
   bool send(std::span<const std::byte> message, std::span<const int> fds = {}) noexcept;
 
   struct Received {
-    std::size_t bytes = 0;  // 0 means that the peer hung up
+    std::size_t bytes = 0;  // 0: no message, or one that violates the protocol
+    bool hung_up = false;
     PassedFds fds;
   };
   /// Waits up to `timeout_ms` (-1: without limit) for one message of at most `buffer.size()` bytes. A longer message
-  /// violates the protocol and counts as a hang-up. Returns nothing when the time is over.
+  /// violates the protocol. Returns nothing when the time is over.
   std::optional<Received> receive(std::span<std::byte> buffer, int timeout_ms) noexcept;
 
   /// False once the peer has hung up or exited. The function makes a system call, so call it only in the slow path of a

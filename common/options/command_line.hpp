@@ -70,7 +70,7 @@ class OptionSet {
       : declarations_(&declarations), owner_(owner), title_(std::move(title)) {}
 
   /// names: "--output", "-o,--output", or "POOL" for an argument. Value: std::string, int, double, std::uint32_t,
-  /// std::uint64_t, std::vector of int or std::string.
+  /// std::uint64_t, std::optional<std::uint64_t>, std::vector of int or std::string.
   template <class Value>
   Option option(const std::string& names, Value& value, const std::string& description);
   /// Declares an option with a value of any other type.

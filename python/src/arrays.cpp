@@ -2,6 +2,7 @@
 #include "arrays.hpp"
 
 #include <cstddef>
+#include <cstdio>
 #include <functional>
 #include <numeric>
 #include <utility>

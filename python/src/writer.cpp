@@ -60,7 +60,7 @@ Writer::Writer(std::vector<Variable> variables, const std::vector<Scalar>& scala
   for (const Variable& own : variables_) {
     called(PyDict_SetItem(numbers_.get(), python_of(own.name).get(), python_of(given_variables.size()).get()));
     if (own.shape.size() > RINGSIDE_MOST_DIMS) {
-      refuse("variable '" + own.name + "': " + std::to_string(own.shape.size()) + " dimensions; expected 0 to 8");
+      refuse("variable '" + own.name + "': found " + std::to_string(own.shape.size()) + " dimensions; expected 0 to 8");
     }
     ringside_variable& given = given_variables.emplace_back();
     given = {};

@@ -57,7 +57,7 @@ class Kept(Place):
             log.unlink()
         lines = self.analyze()
         self.assertEqual(len(lines), 6)
-        self.assertEqual(lines[-1]["note"], "not recorded: run.pool: found no journal beside it")
+        self.assertEqual(lines[-1]["note"], "not recorded: run.pool: the pool has no journal beside it")
         self.assertEqual(list(self.folder.glob("run.pool.journal-*")), [])
 
     def test_a_damaged_step_fails_and_the_others_are_looked_at(self):

@@ -291,14 +291,14 @@ class Refusals(Place):
         for spec, line in (
                 ("./missing.so:l3", "missing.so: No such file or directory; expected the shared library of a plug-in"),
                 ("./text.so:l3", "text.so: not an ELF file; expected the shared library of a plug-in"),
-                ("./arm.so:l3", "arm.so: a library for AArch64; expected one for x86-64"),
+                ("./arm.so:l3", "arm.so: found a library for AArch64; expected one for x86-64"),
                 ("./truncated.so:l3", "truncated.so: the dynamic linker refuses it: "),
                 ("./no_table.so:faulty", "exports no symbol 'ringside_reductions'; expected RINGSIDE_REDUCTIONS(...)"),
                 ("./other_abi.so:faulty", "a plug-in for version 99 of the interface; expected version 1"),
                 ("./libl3.so:l4", "has no reduction 'l4'; expected one of l3, lp"),
                 ("./libl3.so", "has several reductions; expected FILE:NAME with one of l3, lp"),
                 ("./libl3.so:lp:p=half", "refused for 'x': found p=half, expected p=NUMBER, at least 1"),
-                ("./libl3.so:l3:p=3", "reduction 'l3' has no settings; found p=3"),
+                ("./libl3.so:l3:p=3", "reduction 'l3' accepts no settings; found p=3"),
                 ("./libl3.so:l3:as=l2", "two results are named 'x.l2'; expected each name once"),
                 ("./libl3.so:l3:as=1", "the name '1' has '1' at byte 0"),
                 ("./libl3.so:lp:p=3:p=4", "found the setting 'p' twice, expected it once")):

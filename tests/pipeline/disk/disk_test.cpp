@@ -59,7 +59,7 @@ TEST_F(DiskTest, AnExperimentOnAFullDiskIsRefusedWithTheNeededAndTheAvailableByt
   for (const char* name : {"stream", "compete", "placement", "streams", "pipeline"}) {
     const Finished refused =
         expect_exit(3, run("ringside", {"experiment", name, "--bytes=1M", "--repeats=2", "--memory=" + small.path()}));
-    expect_one_line(refused.err, {small.path(), "bytes are needed, 65536 are available"});
+    expect_one_line(refused.err, {small.path(), "bytes are needed, but 65536 are available"});
     EXPECT_EQ(refused.out, "");
     EXPECT_TRUE(std::filesystem::is_empty(small.path()));
   }

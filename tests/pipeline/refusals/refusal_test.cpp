@@ -213,7 +213,7 @@ TEST_F(RefusalTest, APlaceOfAnotherUserNamesItsOwner) {
   ASSERT_EQ(chmod(pool_.c_str(), 0666), 0);
   ended = analyzer(pool_);
   EXPECT_EQ(ended.exit_code, 3) << "it can be written, but its owner reads it";
-  expect_has(ended.err, {pool_ + ": belongs to user root", "--foreign-pool"});
+  expect_has(ended.err, {pool_ + ": the file belongs to user root", "--foreign-pool"});
   ended = analyzer(pool_, {"--foreign-pool"});
   EXPECT_EQ(ended.exit_code, 3) << "it can be written, but not taken from the others";
   expect_has(ended.err, {"other users can read it"});

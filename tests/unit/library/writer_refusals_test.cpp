@@ -66,12 +66,12 @@ TEST_F(WriterTest, ArgumentsThatCannotBeAreRefusedInOneLine) {
   expect("variables: variable 'x': dtype 77; expected one of f32, f64, c64, c128, i8, i16, i32, i64, u8, u16, u32, u64",
          [&] { variables_[0].dtype = 77; });
   expect("variables: variable 'x': role 7; expected field or state", [&] { variables_[0].role = 7; });
-  expect("variables: variable 'x': 9 dimensions; expected 0 to 8", [&] { variables_[0].dims = 9; });
+  expect("variables: variable 'x': found 9 dimensions; expected 0 to 8", [&] { variables_[0].dims = 9; });
   expect("variables: variable 'x': shape (0): dimension 0 is 0; expected at least 1",
          [&] { variables_[0].shape[0] = 0; });
   expect("ringside_variable: its size is 0; expected sizeof(ringside_variable)", [&] { variables_[0].size = 0; });
   expect("variables: variable 'x': reserved is 7; expected 0", [&] { variables_[0].reserved = 7; });
-  expect("ringside_variable: element 1 has size 104, the first has 96", [&] { variables_[1].size = 104; });
+  expect("ringside_variable: element 1 has size 104, but the first has 96", [&] { variables_[1].size = 104; });
   expect("ringside_writer_options: its size is 7; expected sizeof(ringside_writer_options)",
          [&] { options_.size = 7; });
   expect("--buffers: found 1, expected 2 to 64", [&] { options_.buffers = 1; });

@@ -97,14 +97,14 @@ TEST(AttachRequestTest, ScalarsThatNoSolverMayPublishAreRefusedWhereTheRequestIs
   EXPECT_EQ(refusal(std::vector<Scalar>(70)), "scalars: found 70 scalars, expected at most 64");
   EXPECT_EQ(refusal({{.name = "a"}, {.name = ""}}), std::string("scalars: scalar 1 has no name; ") + kNameRule);
   EXPECT_EQ(refusal({{.name = std::string(70, 'a')}}),
-            std::string("scalars: scalar 0: a name of 70 bytes ('aaaaaaaaaaaaaaaa...'); ") + kNameRule);
+            std::string("scalars: scalar 0: found a name of 70 bytes ('aaaaaaaaaaaaaaaa...'); ") + kNameRule);
   EXPECT_EQ(refusal({{.name = "1x"}}), std::string("scalars: scalar 0: the name '1x' has '1' at byte 0; ") + kNameRule);
   EXPECT_EQ(refusal({{.name = "a"}, {.name = "a"}}),
             "scalars: two results are named 'solver.a'; expected each name once");
   EXPECT_EQ(refusal({{.name = "a", .type = ValueType::kI128}}),
             "scalars: scalar 'a': type 3; expected 1 (f64) or 2 (i64)");
   EXPECT_EQ(refusal({{.name = "a", .unit = std::string(40, 'm')}}),
-            "scalars: scalar 'a': a unit of 40 bytes; expected at most 31 printable ASCII characters");
+            "scalars: scalar 'a': found a unit of 40 bytes; expected at most 31 printable ASCII characters");
 }
 
 /// The parts of the message of small_request, which a test changes as a hostile producer would.
@@ -204,7 +204,7 @@ TEST(AttachRequestTest, EveryOtherLengthIsRefused) {
 TEST(AttachRequestTest, WrongVariablesAndPaddingThatIsNotZeroAreRefused) {
   // SchemaTest and SchemaLayoutTest test all other faults of a variable.
   EXPECT_EQ(fault([](Parts p) { p.variables[1].name[0] = 0; }), std::string("variable 1 has no name; ") + kNameRule);
-  EXPECT_EQ(fault([](Parts p) { p.variables[0].dims = 9; }), "variable 0: 9 dimensions; expected 0 to 8");
+  EXPECT_EQ(fault([](Parts p) { p.variables[0].dims = 9; }), "variable 0: found 9 dimensions; expected 0 to 8");
   EXPECT_EQ(fault([](Parts p) { p.variables[1].name[5] = 'a'; }), "variable 1: bytes after its name are not 0");
   EXPECT_EQ(fault([](Parts p) { p.scalars[0].name[10] = 'a'; }), "scalar 'rho': bytes after its texts are not 0");
   EXPECT_NE(refusal([](Parts p) { p.scalars[1].reserved[3] = 1; }), "");

@@ -38,12 +38,12 @@ TEST(AnalysisResultsTest, AProblemIsNamed) {
   };
   EXPECT_EQ(problem_with([](auto& r) { r.set_run_id("short"); }), "the results name no run");
   EXPECT_EQ(problem_with([](auto& r) { r.set_commit_seq(0); }), "the results name no step");
-  EXPECT_EQ(problem_with([](auto& r) { r.add_value(2); }), "1 names of results and 2 values; expected equal numbers");
+  EXPECT_EQ(problem_with([](auto& r) { r.add_value(2); }), "found 1 names of results and 2 values; expected equal numbers");
   EXPECT_EQ(problem_with([](auto& r) {
               r.clear_name();
               r.clear_value();
             }),
-            "0 results of one step; expected 1 to 64");
+            "found 0 results of one step; expected 1 to 64");
   EXPECT_EQ(problem_with([](auto& r) { r.set_name(0, "x.l2"); }),
             "found a result named 'x.l2', expected analysis.NAME or analysis.NAME.KEY");
 }

@@ -58,12 +58,12 @@ TEST(SchemaLayoutTest, BytesThatNoSchemaHasAreRefused) {
       {[](auto& v) { v.name[10] = 'y'; }, "variable 1: bytes after its name are not 0"},
       {[](auto& v) { v.unit[31] = 'y'; }, "variable 1: bytes after its unit are not 0"},
       {[](auto& v) { std::memset(v.name, 'n', sizeof v.name); },
-       "variable 1: a name of 64 bytes ('nnnnnnnnnnnnnnnn...'); expected 1 to 63 of A-Z a-z 0-9 _ . -, beginning "
+       "variable 1: found a name of 64 bytes ('nnnnnnnnnnnnnnnn...'); expected 1 to 63 of A-Z a-z 0-9 _ . -, beginning "
        "with a letter or _"},
       {[](auto& v) { std::memset(v.unit, 'm', sizeof v.unit); },
-       "variable 'flux.u': a unit of 32 bytes; expected at most 31 printable ASCII characters"},
+       "variable 'flux.u': found a unit of 32 bytes; expected at most 31 printable ASCII characters"},
       {[](auto& v) { v.shape[2] = 1; }, "variable 1: numbers after its shape are not 0"},
-      {[](auto& v) { v.dims = 9; }, "variable 1: 9 dimensions; expected 0 to 8"},
+      {[](auto& v) { v.dims = 9; }, "variable 1: found 9 dimensions; expected 0 to 8"},
       {[](auto& v) { v.dims = 3; }, "variable 'flux.u': shape (2, 3, 0): dimension 2 is 0; expected at least 1"},
       {[](auto& v) { v.dtype = 0; },
        "variable 'flux.u': dtype 0; expected one of f32, f64, c64, c128, i8, i16, i32, i64, u8, u16, u32, u64"},

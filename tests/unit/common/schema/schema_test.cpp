@@ -93,7 +93,7 @@ TEST(SchemaTest, WrongNamesAreRefused) {
   EXPECT_EQ(refusal({f64("a", {1}), f64("b", {1}), f64("", {1})}),
             std::string("W: variable 2 has no name; ") + kExpectedNames);
   EXPECT_EQ(refusal({f64(std::string(70, 'a'), {1})}),
-            std::string("W: variable 0: a name of 70 bytes ('aaaaaaaaaaaaaaaa...'); ") + kExpectedNames);
+            std::string("W: variable 0: found a name of 70 bytes ('aaaaaaaaaaaaaaaa...'); ") + kExpectedNames);
   EXPECT_EQ(refusal({f64(std::string(63, 'a'), {1})}), "");
   EXPECT_EQ(refusal({f64("1x", {1})}),
             std::string("W: variable 0: the name '1x' has '1' at byte 0; ") + kExpectedNames);
@@ -118,13 +118,13 @@ TEST(SchemaTest, WrongTypesRolesAndUnitsAreRefused) {
   EXPECT_EQ(refusal({{.name = "x", .dtype = DType::kF64, .shape = {1}, .role = Role{7}}}),
             "W: variable 'x': role 7; expected field or state");
   EXPECT_EQ(refusal({{.name = "x", .shape = {1}, .unit = std::string(40, 'm')}}),
-            "W: variable 'x': a unit of 40 bytes; expected at most 31 printable ASCII characters");
+            "W: variable 'x': found a unit of 40 bytes; expected at most 31 printable ASCII characters");
   EXPECT_EQ(refusal({{.name = "x", .shape = {1}, .unit = "m\t"}}),
-            "W: variable 'x': the unit 'm\\t'; expected at most 31 printable ASCII characters");
+            "W: variable 'x': found the unit 'm\\t'; expected at most 31 printable ASCII characters");
 }
 
 TEST(SchemaTest, WrongShapesAreRefused) {
-  EXPECT_EQ(refusal({f64("x", std::vector<std::uint64_t>(9, 1))}), "W: variable 'x': 9 dimensions; expected 0 to 8");
+  EXPECT_EQ(refusal({f64("x", std::vector<std::uint64_t>(9, 1))}), "W: variable 'x': found 9 dimensions; expected 0 to 8");
   EXPECT_EQ(refusal({f64("x", std::vector<std::uint64_t>(8, 2))}), "");
   EXPECT_EQ(refusal({f64("x", {100, 0})}), "W: variable 'x': shape (100, 0): dimension 1 is 0; expected at least 1");
   EXPECT_EQ(
