@@ -321,8 +321,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   log_info("event=run_ended run_id={} how={} outcome={} steps_committed={} steps_persisted={} exit_code={}",
            to_string(run.run_id), to_text(end), to_text(outcome), account.steps_committed.load(),
            account.steps_persisted.load(), static_cast<int>(error.code()));
-  // The journal's last sync may take long. While progress is reported, `ringside run` does not consider this process
-  // dead.
+  // The journal's last sync may take long. While progress is reported, this process does not count as dead.
   const wire::RunEnded run_ended = describe_end(*attachment, account, end, outcome, error);
   whole.end(end);
   whole.record_end(run_ended);

@@ -52,8 +52,7 @@ void pass_on(const LastError& last, ringside_error* error) noexcept;
 /// Stores the exception that is being handled as the last error, and returns its status.
 ringside_status status_of_exception(LastError& error) noexcept;
 
-/// Returns the status of call(), or RINGSIDE_OK if call() returns nothing. If call() throws, returns the exception's
-/// status.
+/// Returns the status of call(), RINGSIDE_OK if call() returns nothing, or the status of the exception that it throws.
 template <class Call>
 ringside_status guarded(LastError& error, const Call& call) noexcept {
   try {

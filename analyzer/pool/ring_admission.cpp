@@ -151,8 +151,7 @@ Error cannot_resume_older(const std::string& pool) {
       pool, version, kRingVersion);
 }
 
-/// Whether the newest iterate of the ring at `path` belongs to run `run_id`. This works even if no analyzer can own the
-/// ring.
+/// Whether the newest iterate of the ring at `path` belongs to run `run_id`, even if no analyzer can own the ring.
 bool holds_iterates_of(const Id128& run_id, const std::string& path) {
   const Recovery found = RingReader::open(path).recover();
   return !found.kept.empty() && found.kept.back().header.run_id == run_id;

@@ -112,8 +112,7 @@ void RecordQueue::push_event(wire::Record event) {
 
 void RecordQueue::pop(RecordSink& sink, std::size_t at_most) {
   std::uint64_t at = popped_.load(std::memory_order_relaxed);
-  // The number of pushed steps is read before the events. So every event that precedes one of these steps is found,
-  // too.
+  // The number of pushed steps is read before the events. So each event before one of these steps is found, too.
   const std::uint64_t pushed = pushed_.load(std::memory_order_acquire);
   const std::uint64_t end = std::min<std::uint64_t>(pushed, at + at_most);
   std::vector<Event> events;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A directed graph in compressed rows, generated row by row from a seed, for pagerank and bfs. A row has 8 to 23 links:
 // half of them lead to near vertices, the other half to any vertices, most often to the first ones. Therefore the graph
-// has the locality and the hubs of a web graph. The graph is written as a stream, which is fast even if the memory is
-// slow.
+// has the locality and the hubs of a web graph. The graph is written as a stream, which is fast in slow memory, too.
 #pragma once
 
 #include <cstdint>

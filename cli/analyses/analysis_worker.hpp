@@ -58,8 +58,7 @@ class AnalysisWorker {
 
   using OnResults = std::function<void(const wire::AnalysisResults&)>;
   using OnText = std::function<void(const std::string&)>;
-  /// Reads the lines that the process has written. on_text: gets each line that the process writes to its output
-  /// streams.
+  /// Reads the lines that the process has written. on_text: gets each line of its output streams.
   void take_in(const OnResults& on_results, const OnText& on_text);
   /// Reads lines like take_in, but leaves the results in the process's pipe, so that the process waits.
   void take_in_text(const OnText& on_text);

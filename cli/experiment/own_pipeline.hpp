@@ -8,8 +8,7 @@
 namespace ringside {
 
 /// Adds the table "ringside" to the result of the experiment `pipeline`. The row of a run that fails is n/a, with the
-/// run's message. No file remains. Throws Error: exit code 130 if a signal requested a stop, 3 if no run can be
-/// started.
+/// run's message. No file remains. Throws Error: exit code 130 if a signal requested a stop, 3 if no run can start.
 void add_own_pipeline(const Surroundings& around, ExperimentResult& result);
 
 }  // namespace ringside

@@ -53,8 +53,7 @@ class Child {
   /// cannot be executed.
   explicit Child(const Interpreter& interpreter);
   explicit Child(AttendedProgram program);
-  /// Kills the process if it still runs, except an attended program. A user's program is killed together with its
-  /// group.
+  /// Kills the process if it still runs, except an attended program. A user's program is killed with its group.
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;

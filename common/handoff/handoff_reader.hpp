@@ -30,8 +30,7 @@ enum class NextStatus {
   kViolation         // the producer's data in shared memory violate the protocol
 };
 
-/// Where a run continues, if the analyzer has kept steps of it. If all members are empty, the run begins at its first
-/// step.
+/// Where a run continues, if the analyzer has kept steps of it. If all members are empty, the run begins anew.
 struct Continuation {
   std::optional<StepWithScalars> last;  // the newest step kept of this run, which new steps follow
   std::optional<Id128> resumed;         // the id of the run that continues, if it is not the producer's own

@@ -77,8 +77,7 @@ std::optional<Peer> connect_once(const std::string& path, int& error) {
   }
   fcntl(fd.get(), F_SETFL, 0);
   Peer peer(std::move(fd));
-  // Only an analyzer of the same user may get the buffers, because another user could be the first to listen at that
-  // path.
+  // Only an analyzer of the same user may get the buffers: another user could be the first to listen at that path.
   if (peer.uid() != geteuid()) {
     throw system_error("the analyzer at '{}' belongs to user {}, expected user {}; choose another --socket", path,
                        peer.uid(), geteuid());

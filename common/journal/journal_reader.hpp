@@ -44,8 +44,7 @@ class JournalReader {
   void forget() noexcept;
 
   /// The unreadable parts of the logs, in one line for a user: "FILE: byte 4096: ..."; empty: none. Records after
-  /// damage are still read if they verify. A torn tail is not damage: the writer of the log is still writing, or was
-  /// killed.
+  /// damage are still read if they verify. A torn tail is not damage: the log's writer is still writing, or was killed.
   const std::string& damage() const noexcept;
 
   /// Where a torn tail begins, in one line for a user: "FILE: ends within a record at byte 4096: ..."; empty: none.

@@ -51,8 +51,7 @@ class Option {
   OptionDescription describe() const;
   std::vector<Option> needed() const;
 
-  /// Checks, converts and stores the values. Returns the text of a refusal ("--slots: found '2', expected …"), or
-  /// nothing.
+  /// Checks, converts and stores the values. Returns nothing, or a refusal ("--slots: found '2', expected …").
   std::optional<std::string> store(const std::vector<std::string>& values);
   void clear();
   /// Makes the value from an entry of such a table; nothing if the option accepts no table.

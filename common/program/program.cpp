@@ -51,8 +51,7 @@ RINGSIDE_BEFORE_SANITIZERS bool begins_with(const char* text, const char* name) 
   return *name == '\0';
 }
 
-/// This function is called before the constructors of every library, and before a sanitizer's run-time library is
-/// ready.
+/// Called before the constructors of every library, and before a sanitizer's run-time library is ready.
 RINGSIDE_BEFORE_SANITIZERS void hide_binding_variables(char** variables) noexcept {
   for (; *variables != nullptr; ++variables) {
     for (const char* name : kBindingVariables) {

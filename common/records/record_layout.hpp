@@ -69,8 +69,7 @@ class RecordLayout {
   const RecordedResult* find(std::string_view full_name) const noexcept;
 
   /// Copies a step's values to `words`, which has words() words. results: the words of the step in the catalogue's
-  /// layout; if empty, all results are absent. step: contains the scalars; if null, these are absent. Allocates no
-  /// memory.
+  /// layout; if empty, all results are absent. step: contains the scalars; if null, they are absent. Does not allocate.
   void gather(std::span<const std::uint64_t> results, const StepWithScalars* step,
               std::span<std::uint64_t> words) const noexcept;
 

@@ -23,8 +23,7 @@ enum class Truth {
 /// Only one thread may use it. Reads the values of `inputs`, which must outlive this object.
 class Condition {
  public:
-  /// Throws Error (exit code 2), whose text begins with `where`, if `text` is not a condition or contains an unknown
-  /// name.
+  /// Throws Error (exit code 2; its text begins with `where`) if `text` is no condition or has an unknown name.
   Condition(std::string_view text, ConditionInputs& inputs, const std::string& where);
   ~Condition();
   Condition(Condition&&) noexcept;

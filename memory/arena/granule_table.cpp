@@ -35,8 +35,7 @@ constexpr bool kAnyAddress = false;
 long GranuleTable::start(uint64_t bytes) noexcept {
   const long flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   long at = -EEXIST;
-  // The length includes space for the largest alignment of an allocation, so that the kernel may place the arena at any
-  // address.
+  // The length includes space for an allocation's largest alignment, so the kernel may place the arena anywhere.
   const auto length = static_cast<long>(bytes + kMostAlignment);
   if (!kAnyAddress) {
     at = raw(SYS_mmap, static_cast<long>(kFixedAddress + place_ * kPlaceBytes), length, PROT_READ | PROT_WRITE,

@@ -6,8 +6,7 @@
 
 namespace ringside::memory {
 
-/// The value that the kernel delivers with SIGSYS (si_errno) for a trap of this filter; other filters have other
-/// values.
+/// The value that the kernel delivers with SIGSYS (si_errno) for a trap of this filter; other filters have others.
 inline constexpr uint32_t kTrapMark = 0x5253;
 
 /// Whether the process already has a filter, which can be its own or an inherited one.

@@ -73,8 +73,7 @@ class SharedPage {
   memory::AccountPage* page_ = nullptr;
 };
 
-/// The path of the preload library, relative to this program: in ../lib in a build, else in the installed private
-/// folder.
+/// The path of the preload library, relative to this program: ../lib in a build, else the installed private folder.
 std::string preload_library() {
   std::error_code error;
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();

@@ -89,8 +89,7 @@ Answer probe_replacement(Walks& walks, const std::vector<Level>& levels, int num
   std::size_t accesses = 0;
   for (Sequence& sequence : sequences) {
     // First, other lines fill every set. The sequence then uses new lines, because a scan-resistant policy may keep
-    // lines of the earlier sequence. With new lines, it does not matter whether the other lines displaced the earlier
-    // ones.
+    // lines of the earlier sequence. With new lines, it does not matter whether others displaced the earlier ones.
     const Address first = memory.fresh(region);
     const std::vector<Address> scrub = scrub_of(levels, number, first + conflict.front());
     const std::uint64_t bytes = 3 * level.size_bytes;

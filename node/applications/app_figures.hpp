@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Figures of a program's runs: the result and seconds from a run's output, the traffic of far memory from the run's
-// account, and medians and spreads from all repeats. All functions are pure, except those that read the run's own
-// files.
+// account, and medians and spreads from all repeats. All functions are pure, except those that read the run's files.
 #pragma once
 
 #include <optional>

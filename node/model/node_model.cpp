@@ -125,8 +125,7 @@ class Builder {
     kernel.bytes[0] = declared;
   }
 
-  /// Adds a kernel that was measured in the tier. dram_bytes, tier_bytes: the bytes moved per row in DRAM and in the
-  /// tier.
+  /// Adds a kernel that was measured in the tier. dram_bytes, tier_bytes: the bytes moved per row in DRAM and in it.
   bool add_measured(KernelKind kind, double dram_bytes, double tier_bytes) {
     const KernelFigures* figures = nearest(node_, kind, request_, tier_->name);
     if (figures == nullptr && request_.synced) figures = without_syncs(kind);

@@ -19,8 +19,7 @@ enum class Orientation {
 };
 
 /// Columns ascend within a row, and each column occurs only once; explicit zeros are not kept (docs/use/run.md).
-/// Columns are 32-bit: the readers refuse a matrix with more than 2^32 - 1 rows or columns. Nonzeros are counted in 64
-/// bits.
+/// Columns are 32-bit: the readers refuse more than 2^32 - 1 rows or columns. Nonzeros are counted in 64 bits.
 struct CsrMatrix {
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;

@@ -152,8 +152,7 @@ std::string cache_path(const MatrixName& matrix, const MatrixOptions& options, O
   return folder + name + (orientation == Orientation::kRows ? ".rows.rsm" : ".in-links.rsm");
 }
 
-/// The bytes are hashed before they are read. So if they change between hashing and reading, the new cache counts as
-/// stale.
+/// The bytes are hashed before they are read. If they change in between, the new cache counts as stale.
 CacheSource cache_source(const Source& source, const MatrixOptions& options) {
   if (source.name.is_generated()) return {.text = options.matrix};
   // Apart from the bytes themselves, the text contains everything that decides how the bytes are read.

@@ -84,8 +84,7 @@ void start_matrix_memory(const SolveOptions& options) {
   check_matrix_memory(options);
   const std::string folder = far_folder(options);
   if (folder.empty()) return;
-  // A process can inherit blocked signals. With these signals blocked, the kernel would end the process at the first
-  // fault.
+  // A process can inherit blocked signals. With these blocked, the kernel would end the process at the first fault.
   sigset_t faults;
   sigemptyset(&faults);
   sigaddset(&faults, SIGBUS);

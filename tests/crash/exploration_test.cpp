@@ -128,8 +128,7 @@ void PrintTo(const Fault& fault, std::ostream* out) {
   *out << fault.mutant.fault << (fault.checksums ? "" : ", without checksums");
 }
 
-/// All mutants. A build with sanitizers tests only the first mutant of each scenario, because all would take two
-/// minutes.
+/// All mutants. A build with sanitizers tests only the first mutant of each scenario: all would take two minutes.
 std::vector<Fault> faults() {
   std::vector<Fault> all;
   for (const Mutant& mutant : mutants()) {

@@ -156,8 +156,7 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
     producer = std::make_unique<Victim>(at.programs + "/acknowledging_producer", arguments, log);
   };
   const auto kill_one = [&](Victim& victim, const char* name) {
-    // No process may have ended by itself: a producer waits for its analyzer, and an analyzer serves the next
-    // producer.
+    // No process may have ended by itself: a producer waits for its analyzer, an analyzer serves the next producer.
     if (!victim.running()) tally.violations.push_back(fmt::format("the {} ended by itself, see {}", name, log));
     victim.kill();
     ++tally.kills[name];

@@ -210,8 +210,7 @@ TEST_F(LossTest, TheServiceContinuesAfterAProducerWasKilled) {
 }
 
 TEST_F(LossTest, AnInterruptWhileAMatrixLoadsEndsAtOnce) {
-  // Making a large grid takes longer than the signal takes to arrive. No producer is attached yet, so no pool may be
-  // made.
+  // Making a large grid takes longer than the signal needs to arrive. As no producer is attached, no pool may be made.
   Process ringside("ringside", run_arguments("grid:8000"));
   wait_for_child(ringside.pid(), "ringside-producer");
   expect_exit(130, ringside.stop(SIGINT));

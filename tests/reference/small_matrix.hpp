@@ -97,8 +97,7 @@ inline std::vector<Entry> thinned(const std::vector<Entry>& links, double drop, 
   return kept;
 }
 
-/// `count` links between random nodes. Nodes with low numbers are linked to more often, and some nodes have no outgoing
-/// links.
+/// `count` links between random nodes. Nodes with low numbers are linked to more often; some have no outgoing links.
 inline std::vector<Entry> random_links(std::uint64_t nodes, std::uint64_t count, unsigned seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> part(0.0, 1.0);

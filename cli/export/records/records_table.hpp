@@ -34,8 +34,7 @@ class RecordsTable {
  public:
   /// Reads the steps in the range from the journal beside `pool`. Throws Error (exit code 2) if there is no journal.
   static RecordsTable read(const std::string& pool, const IterationRange& range);
-  /// records: the records of steps and of analyses. The results of an analysis are further columns in the row of their
-  /// step.
+  /// records: the records of steps and of analyses. An analysis's results are further columns in the row of its step.
   RecordsTable(std::vector<wire::Record> records, ResultNames names);
 
   const std::vector<RecordColumn>& columns() const noexcept { return columns_; }

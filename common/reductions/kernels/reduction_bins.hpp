@@ -24,8 +24,7 @@ class BinFinder {
     const __m512i ab = upper_halves(a, b);
     const __m512i cd = upper_halves(c, d);
     const __m512i words = _mm512_mask_mov_epi16(_mm512_srli_epi32(ab, 16), 0xAAAAAAAA, cd);
-    // These bins are equal to the results of bin_of: subtraction and conversion saturate at the first and at the last
-    // bin.
+    // These bins are equal to the results of bin_of: subtraction and conversion saturate at the first and last bin.
     const __m512i exponents = _mm512_srli_epi16(_mm512_slli_epi16(words, 1), 3);
     const __m512i bins = _mm512_subs_epu16(exponents, _mm512_set1_epi16(kFirstBin));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(listed_bins_ + listed_), _mm512_cvtusepi16_epi8(bins));

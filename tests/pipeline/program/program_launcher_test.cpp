@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The process that attaches need not be the one that `ringside run` started: tests with scripts, wrappers and MPI's
-// launcher.
+// The process that attaches need not be the one that `ringside run` started: scripts, wrappers and MPI's launcher.
 #include "tests/pipeline/program/program_fixture.hpp"
 #include "tests/unit/allowed_cpus.hpp"
 

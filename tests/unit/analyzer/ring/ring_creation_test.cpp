@@ -28,8 +28,7 @@ constexpr std::uint64_t kCreatedRows = 100;
 constexpr std::uint32_t kCreatedSlots = 3;
 constexpr std::uint64_t kWatchedPages = 12;  // two pages of libpmemobj, both superblocks, both run tables
 
-/// The file of a pool that is being made. The file is mapped twice: for its creator, and, one page at a time, for a
-/// reader.
+/// The file of a pool that is being made, mapped twice: for its creator, and, one page at a time, for a reader.
 class WatchedFile {
  public:
   WatchedFile() : geometry_(place_ring()), fd_(memfd_create("ringside-creation", MFD_CLOEXEC)) {

@@ -24,8 +24,7 @@ constexpr std::size_t kKeptBytes = kept_scalars_offset(kRows * sizeof(double)) +
 
 class HostileAnalyzerTest : public HandoffFixture {
  protected:
-  /// Answers a request to resume with `answer`. Returns the line with which the producer ends. `code`: set to its exit
-  /// code.
+  /// Answers a request to resume with `answer`. Returns the line with which the producer ends. `code`: its exit code.
   std::string verdict(const std::function<void(Peer&)>& answer, ExitCode* code = nullptr) {
     Listener listener(socket_path_);
     std::thread analyzer([&] {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The memory for the test of one system call: ordinary memory, or an arena whose pages leave DRAM right before the
-// call. A Room records the result of the call and the content of the memory after the call, so that both can be
-// compared.
+// call. A Room records the call's result and the content of the memory after it, so that both can be compared.
 #pragma once
 
 #include <stddef.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A cache returns the matrix that was written, or reports that the cache is damaged. A golden test fixes the bytes on
-// disk.
+// A cache returns the matrix that was written, or reports that it is damaged. A golden test fixes the bytes on disk.
 #include "producer/matrix/matrix_cache.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads files that gzip, xz, bzip2, zstd and tar themselves write. A test whose program is not installed is reported as
-// skipped.
+// Reads files that gzip, xz, bzip2, zstd and tar themselves write. A test whose program is not installed is skipped.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
