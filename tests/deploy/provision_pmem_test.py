@@ -271,7 +271,7 @@ class Provision(unittest.TestCase):
         self.failed("without dax=always", MOUNTED_WITH="dax=never")
 
     def test_what_doctor_says_of_the_folder_decides_in_the_end(self):
-        self.failed("'ringside doctor /var/lib/ringside/pmem' does not find", DAX="false")
+        self.failed("'ringside doctor /var/lib/ringside/pmem' reports that", DAX="false")
 
     # What the script refuses
 
