@@ -102,7 +102,7 @@ class Results(Place):
 
 
     def test_one_that_takes_none_of_the_fields_is_named(self):
-        line = r"the reduction 'faulty' \(.*integers.so\) has no results in this run: it accepts integer fields, and the fields are x f64\[14400\] "
+        line = r"the reduction 'faulty' \(.*integers.so\) has no results in this run: it accepts integer fields, but the fields are x f64\[14400\] "
         summary, said = self.run_with("./integers.so:faulty", "./libl3.so:l3")
         self.assertRegex(said, line)
         self.assertNotIn("l3", said)
