@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "producer/text/matrix_name.hpp"
+#include "producer/matrix/matrix_source.hpp"
 
 namespace ringside {
 namespace {
