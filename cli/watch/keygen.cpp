@@ -32,7 +32,8 @@ int keygen_command(int argc, const char* const* argv) {
   }
   make_client_keys(folder, client);
   fmt::print(
-      "{0}/{1}: made this folder with the keys of client {1}, and admitted the client. Copy the folder over ssh: everyone "
+      "{0}/{1}: made this folder with the keys of client {1}, and admitted the client. Copy the folder over ssh: "
+      "everyone "
       "who has it can follow runs as {1}.\nnext: start with --telemetry-tcp HOST:PORT --telemetry-keys {0}; "
       "on the client: ringside tail --tcp HOST:PORT --keys {1}\n",
       printable(folder), printable(client));

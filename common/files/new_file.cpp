@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "common/files/output_file.hpp"
 #include "common/kernels/hash.hpp"
 #include "common/platform/error.hpp"
 #include "common/text/formatted.hpp"

@@ -12,6 +12,8 @@
 
 namespace ringside {
 
+inline constexpr mode_t kPrivateMode = 0600;  // for files that only the owner's programs read: a pool, a cache
+
 /// The folder of the file `path`, without a slash at its end; "." for a bare name.
 std::string folder_of(const std::string& path);
 

@@ -21,8 +21,7 @@
 
 namespace ringside {
 
-inline constexpr mode_t kPrivateMode = 0600;  // for files that only the owner's programs read: a pool, a cache
-inline constexpr mode_t kOutputMode = 0640;   // for a user's outputs: the group may read them if the umask allows it
+inline constexpr mode_t kOutputMode = 0640;  // for a user's outputs: the group may read them if the umask allows it
 
 /// Throws the Error that an OutputFile with these arguments would throw, as far as this can be checked in advance. This
 /// check is for commands that work for hours before they write. Leaves no file behind.

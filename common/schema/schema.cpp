@@ -148,7 +148,8 @@ Variable decoded(const VariableDescription& bytes, std::string_view where, std::
     throw usage_error("{}: variable {}: numbers after its shape are not 0", where, index);
   }
   if (bytes.dims > kMostDimensions) {
-    throw usage_error("{}: variable {}: found {} dimensions; expected 0 to {}", where, index, bytes.dims, kMostDimensions);
+    throw usage_error("{}: variable {}: found {} dimensions; expected 0 to {}", where, index, bytes.dims,
+                      kMostDimensions);
   }
   variable.shape.assign(bytes.shape, bytes.shape + dims);
   return variable;

@@ -8,9 +8,8 @@
 #include <Python.h>
 
 // Needs Python.h.
-#include <structmember.h>
-
 #include <cxxabi.h>
+#include <structmember.h>
 #include <unistd.h>
 
 #include <array>

@@ -56,8 +56,8 @@ TEST_F(ResumeTest, ARunThatHadConvergedSaysSoAndDoesNothing) {
   expect_has(expect_exit(0, run_it("grid:60", {"--tolerance=1e-6", "--resume"})).out, {"nothing was left to do"});
   const Json s = summary();
   EXPECT_TRUE(s["converged"].get<bool>());
-  expect_values(s, {{"iterations", before["iterations"]}, {"residual_l1", before["residual_l1"]},
-                    {"steps_published", 0}});
+  expect_values(s,
+                {{"iterations", before["iterations"]}, {"residual_l1", before["residual_l1"]}, {"steps_published", 0}});
   EXPECT_EQ(s["last"], before["last"]) << "as it was recorded";
   EXPECT_EQ(export_last(pool_), last);
 

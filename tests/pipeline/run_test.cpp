@@ -34,8 +34,13 @@ INSTANTIATE_TEST_SUITE_P(Coordination, EitherRunTest, testing::kBothCoordination
 TEST_P(EitherRunTest, EveryIterateIsCommittedAndTheLastOnesAreKeptBitForBit) {
   expect_exit(0, run_it("grid:50", {"--iterations=30", "--slots=5"}));
   const Json s = summary();
-  expect_values(s, {{"steps_published", 30}, {"steps_committed", 30}, {"steps_persisted", 30}, {"steps_skipped", 0},
-                    {"bytes_transferred", 30 * 50 * 50 * 8}, {"slots", 5}, {"coordination", coordination_}});
+  expect_values(s, {{"steps_published", 30},
+                    {"steps_committed", 30},
+                    {"steps_persisted", 30},
+                    {"steps_skipped", 0},
+                    {"bytes_transferred", 30 * 50 * 50 * 8},
+                    {"slots", 5},
+                    {"coordination", coordination_}});
   expect_intact();
 
   const Json iterates = Json::parse(expect_done({"info", pool_, "--json"}).out)["iterates"];

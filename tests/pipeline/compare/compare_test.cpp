@@ -61,7 +61,9 @@ TEST_F(CompareTest, AFlippedMantissaBitIsNamedExactly) {
     std::uint64_t iteration = 0, entry = 0, bit = 0;
     words >> word >> iteration >> variable >> entry >> bit;
     const Json found = compared({a, b, "--expect-equal"}, 5)["pairs"][0]["first_difference"];
-    expect_values(found, {{"kind", "iterate"}, {"iteration", iteration}, {"variable", variable},
+    expect_values(found, {{"kind", "iterate"},
+                          {"iteration", iteration},
+                          {"variable", variable},
                           {"index", variable == "v" ? Json{entry} : Json({entry / 70, entry % 70})}});
     EXPECT_EQ(found["distance"], std::uint64_t{1} << bit);
     EXPECT_EQ(found["entries_differing"], 1);

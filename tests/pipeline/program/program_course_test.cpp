@@ -47,8 +47,11 @@ TEST_P(EitherProgramTest, EveryStepIsKeptAndAccountedFor) {
     columns_s += s[column].get<double>();
   }
   EXPECT_NEAR(columns_s, s["total_s"].get<double>(), 1e-8) << "each nanosecond of the analyzer is in one column";
-  expect_values(s, {{"resumed_from", 0}, {"bytes_transferred", 30 * 8000}, {"coordination", coordination_},
-                    {"buffers", 3}, {"solver", "scripted"},
+  expect_values(s, {{"resumed_from", 0},
+                    {"bytes_transferred", 30 * 8000},
+                    {"coordination", coordination_},
+                    {"buffers", 3},
+                    {"solver", "scripted"},
                     {"program", testing::kScripted + " attach publish 30 detach"}});
   EXPECT_TRUE(s["converged"].is_null());
   EXPECT_GT(s["total_s"].get<double>(), 0);

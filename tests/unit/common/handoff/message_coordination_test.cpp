@@ -209,8 +209,8 @@ class SocketNameTest : public HandoffFixture {
 };
 
 TEST_F(SocketNameTest, ANameThatLeavesNoRoomForMessagesIsRefusedByTheProducer) {
-  expect_refused([&] { HandoffWriter(options_, description(), x_only(), residuals()); }, "109 characters, expected at most 107",
-                 ExitCode::kSystem);
+  expect_refused([&] { HandoffWriter(options_, description(), x_only(), residuals()); },
+                 "109 characters, expected at most 107", ExitCode::kSystem);
 }
 
 TEST_F(SocketNameTest, ANameThatLeavesNoRoomForMessagesIsRefusedByTheAnalyzer) {

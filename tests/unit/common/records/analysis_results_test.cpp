@@ -38,7 +38,8 @@ TEST(AnalysisResultsTest, AProblemIsNamed) {
   };
   EXPECT_EQ(problem_with([](auto& r) { r.set_run_id("short"); }), "the results name no run");
   EXPECT_EQ(problem_with([](auto& r) { r.set_commit_seq(0); }), "the results name no step");
-  EXPECT_EQ(problem_with([](auto& r) { r.add_value(2); }), "found 1 names of results and 2 values; expected equal numbers");
+  EXPECT_EQ(problem_with([](auto& r) { r.add_value(2); }),
+            "found 1 names of results and 2 values; expected equal numbers");
   EXPECT_EQ(problem_with([](auto& r) {
               r.clear_name();
               r.clear_value();

@@ -124,7 +124,8 @@ TEST(SchemaTest, WrongTypesRolesAndUnitsAreRefused) {
 }
 
 TEST(SchemaTest, WrongShapesAreRefused) {
-  EXPECT_EQ(refusal({f64("x", std::vector<std::uint64_t>(9, 1))}), "W: variable 'x': found 9 dimensions; expected 0 to 8");
+  EXPECT_EQ(refusal({f64("x", std::vector<std::uint64_t>(9, 1))}),
+            "W: variable 'x': found 9 dimensions; expected 0 to 8");
   EXPECT_EQ(refusal({f64("x", std::vector<std::uint64_t>(8, 2))}), "");
   EXPECT_EQ(refusal({f64("x", {100, 0})}), "W: variable 'x': shape (100, 0): dimension 1 is 0; expected at least 1");
   EXPECT_EQ(
