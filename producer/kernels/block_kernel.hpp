@@ -45,6 +45,13 @@ inline void store(double* to, Register value) noexcept {
   }
 }
 
+/// Stores a line of eight values with stores that follow each other, so that a non-temporal line is one write to
+/// memory.
+template <bool kStream>
+inline void store_line(double* to, const Register* parts) noexcept {
+  for (int part = 0; part < kParts; ++part) store<kStream>(to + part * kWidth, parts[part]);
+}
+
 inline Register absolute(Register value) noexcept {
   constexpr long long kAllButSign = 0x7fff'ffff'ffff'ffff;
   return reinterpret_cast<Register>(reinterpret_cast<Bits>(value) & kAllButSign);

@@ -23,29 +23,43 @@ struct RowSum {
   double value() const noexcept { return sum_of_lanes(lanes); }
 };
 
-// Per row from memory: the product's bytes (producer/kernels/row_product_kernel.hpp), and 16 B moved to write q; p is
-// in the cache.
-void multiply(const CgPass& pass, std::uint64_t first, std::uint64_t last, CgBlockSums* sums) noexcept {
-  for (std::uint64_t block = first; block < last; ++block) {
-    const std::uint64_t rows = rows_of_block(pass.product.rows, block);
-    const double* const p = pass.p + block * kBlockRows;
-    double* const q = pass.product_with_p + block * kBlockRows;
-    sum_block(pass.product, block, pass.p, pass.p, q);
-    RowSum sum;
-    const std::uint64_t whole_eights = rows / kLanes * kLanes;
-    for (std::uint64_t row = 0; row < whole_eights; row += kLanes) {
-      for (int part = 0; part < kParts; ++part) {
-        const std::uint64_t i = row + static_cast<std::uint64_t>(part * kWidth);
-        sum.add(part, load(p + i) * load(q + i));
-      }
-    }
-    for (std::uint64_t row = whole_eights; row < rows; ++row) sum.add_row(row, p[row] * q[row]);
-    sums[block].p_dot_product = sum.value();
+/// The solver's half of the product, for one block: q = A p and p.q. Its pointers begin at the block's first row.
+template <bool kStream>
+struct FinishProduct {
+  const double* p;
+  double* q;
+  RowSum sum = {};
+
+  [[gnu::always_inline]] void eight(std::uint64_t row, const Register* product) noexcept {
+    for (int part = 0; part < kParts; ++part) sum.add(part, load(p + row + part * kWidth) * product[part]);
+    store_line<kStream>(q + row, product);
   }
+  void one(std::uint64_t row, double product) noexcept {
+    sum.add_row(row, p[row] * product);
+    q[row] = product;
+  }
+};
+
+// Bytes from memory, a row: the product's, which include p; and 8 B to write q, or 16 B moved through the cache.
+template <bool kStream>
+void multiply_blocks(const CgPass& pass, std::uint64_t first, std::uint64_t last, CgBlockSums* sums) noexcept {
+  for (std::uint64_t block = first; block < last; ++block) {
+    const std::uint64_t first_row = block * kBlockRows;
+    FinishProduct<kStream> rows{.p = pass.p + first_row, .q = pass.product_with_p + first_row};
+    multiply_block(pass.product, block, pass.p, pass.p, rows);
+    sums[block].p_dot_product = rows.sum.value();
+  }
+  if constexpr (kStream) _mm_sfence();
 }
 
-// Per row from memory: 32 B read (x, r, p, q), 32 B moved to write (x', r').
-void advance(const CgPass& pass, std::uint64_t first, std::uint64_t last, CgBlockSums* sums) noexcept {
+void multiply(const CgPass& pass, bool stream, std::uint64_t first, std::uint64_t last, CgBlockSums* sums) noexcept {
+  stream ? multiply_blocks<true>(pass, first, last, sums) : multiply_blocks<false>(pass, first, last, sums);
+}
+
+// Bytes from memory, a row: 32 B read (x, r, p, q) and 16 B written (x', r'; 32 B moved through the cache, but nothing
+// is read for stores into vectors that were just read).
+template <bool kStream>
+void advance_blocks(const CgPass& pass, std::uint64_t first, std::uint64_t last, CgBlockSums* sums) noexcept {
   for (std::uint64_t block = first; block < last; ++block) {
     const std::uint64_t begin = block * kBlockRows;
     const std::uint64_t rows = rows_of_block(pass.product.rows, block);
@@ -54,16 +68,18 @@ void advance(const CgPass& pass, std::uint64_t first, std::uint64_t last, CgBloc
     RowSum square;
     const std::uint64_t whole_eights = rows / kLanes * kLanes;
     for (std::uint64_t row = 0; row < whole_eights; row += kLanes) {
+      Register x[kParts];
+      Register r[kParts];
       for (int part = 0; part < kParts; ++part) {
         const std::uint64_t i = begin + row + static_cast<std::uint64_t>(part * kWidth);
         const Register old = load(pass.x + i);
-        const Register x = old + pass.alpha * load(pass.p + i);
-        const Register r = load(pass.r + i) - pass.alpha * load(q + i);
-        change.add(part, absolute(x - old));
-        square.add(part, r * r);
-        store<false>(pass.next_x + i, x);
-        store<false>(pass.next_r + i, r);
+        x[part] = old + pass.alpha * load(pass.p + i);
+        r[part] = load(pass.r + i) - pass.alpha * load(q + i);
+        change.add(part, absolute(x[part] - old));
+        square.add(part, r[part] * r[part]);
       }
+      store_line<kStream>(pass.next_x + begin + row, x);
+      store_line<kStream>(pass.next_r + begin + row, r);
     }
     for (std::uint64_t row = whole_eights; row < rows; ++row) {
       const std::uint64_t i = begin + row;
@@ -79,12 +95,32 @@ void advance(const CgPass& pass, std::uint64_t first, std::uint64_t last, CgBloc
     sums[block].change_l1 = sum_of_lanes(change.l1);
     sums[block].change_linf = max_of_lanes(change.linf);
   }
+  if constexpr (kStream) _mm_sfence();
 }
 
-// Per row from memory: 16 B read (r', p), 16 B moved to write (p').
-void turn(const CgPass& pass, std::uint64_t first, std::uint64_t last) noexcept {
+void advance(const CgPass& pass, bool stream, std::uint64_t first, std::uint64_t last, CgBlockSums* sums) noexcept {
+  stream ? advance_blocks<true>(pass, first, last, sums) : advance_blocks<false>(pass, first, last, sums);
+}
+
+// Bytes from memory, a row: 16 B read (r', p) and 8 B written (p'; 16 B moved through the cache).
+template <bool kStream>
+void turn_blocks(const CgPass& pass, std::uint64_t first, std::uint64_t last) noexcept {
   const std::uint64_t end = last * kBlockRows < pass.product.rows ? last * kBlockRows : pass.product.rows;
-  for (std::uint64_t i = first * kBlockRows; i < end; ++i) pass.next_p[i] = pass.next_r[i] + pass.beta * pass.p[i];
+  std::uint64_t i = first * kBlockRows;
+  for (; i + kLanes <= end; i += kLanes) {
+    Register p[kParts];
+    for (int part = 0; part < kParts; ++part) {
+      const std::uint64_t at = i + static_cast<std::uint64_t>(part * kWidth);
+      p[part] = load(pass.next_r + at) + pass.beta * load(pass.p + at);
+    }
+    store_line<kStream>(pass.next_p + i, p);
+  }
+  for (; i < end; ++i) pass.next_p[i] = pass.next_r[i] + pass.beta * pass.p[i];
+  if constexpr (kStream) _mm_sfence();
+}
+
+void turn(const CgPass& pass, bool stream, std::uint64_t first, std::uint64_t last) noexcept {
+  stream ? turn_blocks<true>(pass, first, last) : turn_blocks<false>(pass, first, last);
 }
 
 void square(const double* r, std::uint64_t rows, std::uint64_t first, std::uint64_t last, CgBlockSums* sums) noexcept {

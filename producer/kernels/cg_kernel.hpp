@@ -34,16 +34,19 @@ struct CgBlockSums {
   double change_linf;
 };
 
-/// One instruction set's loops, over the blocks [first, last); `sums` has an entry for every block of the matrix.
+/// One instruction set's loops, over the blocks [first, last); `sums` has an entry for every block of the matrix. With
+/// `stream`, stores are non-temporal: the vectors that are written must then be 64-byte aligned, and no vector that is
+/// read. The stores are ordered before all later stores of the calling thread.
 struct CgKernels {
   /// A p, and p . A p.
-  void (*multiply)(const CgPass& pass, std::uint64_t first, std::uint64_t last, CgBlockSums* sums) noexcept;
+  void (*multiply)(const CgPass& pass, bool stream, std::uint64_t first, std::uint64_t last,
+                   CgBlockSums* sums) noexcept;
 
   /// x + alpha p and its change; r - alpha A p and its square.
-  void (*advance)(const CgPass& pass, std::uint64_t first, std::uint64_t last, CgBlockSums* sums) noexcept;
+  void (*advance)(const CgPass& pass, bool stream, std::uint64_t first, std::uint64_t last, CgBlockSums* sums) noexcept;
 
   /// (the new r) + beta p.
-  void (*turn)(const CgPass& pass, std::uint64_t first, std::uint64_t last) noexcept;
+  void (*turn)(const CgPass& pass, bool stream, std::uint64_t first, std::uint64_t last) noexcept;
 
   /// Only r . r, for the n doubles at `r`; the result has the same bits as that of `advance`.
   void (*square)(const double* r, std::uint64_t rows, std::uint64_t first, std::uint64_t last,

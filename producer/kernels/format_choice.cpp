@@ -30,6 +30,8 @@ constexpr double kBandEntryNs = 0.1;
 constexpr double kCsrValueNs = 0.5;  // for each entry of a matrix with values
 constexpr double kPackedValueNs = 0.3;
 constexpr double kPlaceNs = 1.5;
+constexpr double kStoredScaledNs = 0.4;  // for each row: the scaled element is stored and read again
+constexpr double kBandNs = 15;           // for each additional band
 constexpr double kFarReadNs = 15;
 constexpr double kFetchedReadNs = 10;  // for a far read by packed rows, which prefetch the element
 constexpr double kPackRowNs = 14;
@@ -84,6 +86,17 @@ void count_far_reads(const CsrMatrix& matrix, std::span<const double> reads, For
       std::max(0.0, entries - busiest({reads.begin(), reads.end()}, kNearLines * kLineElements).entries);
 }
 
+std::uint64_t entries_of_single_rows(const CsrMatrix& matrix, const RowBands& rows) noexcept {
+  std::uint64_t entries = 0;
+  for (std::uint64_t block = 0; block + 1 < rows.block.size(); ++block) {
+    for (std::uint64_t s = rows.block[block].single; s < rows.block[block + 1].single; ++s) {
+      const std::uint64_t* begin = matrix.row_begin.data() + block * kBlockRows + rows.single[s];
+      entries += begin[1] - begin[0];
+    }
+  }
+  return entries;
+}
+
 }  // namespace
 
 double iteration_ns(const FormatCounts& counts, MatrixFormat format) noexcept {
@@ -136,16 +149,17 @@ MatrixFormat choose_format(const CsrMatrix& matrix, const RowBands& rows, std::s
   counts.entries = matrix.nonzeros();
   counts.values = !matrix.value.empty();
   counts.single_rows = rows.single.size();
-  for (std::uint64_t block = 0; block + 1 < rows.block.size(); ++block) {
-    for (std::uint64_t s = rows.block[block].single; s < rows.block[block + 1].single; ++s) {
-      const std::uint64_t* begin = matrix.row_begin.data() + block * kBlockRows + rows.single[s];
-      counts.single_entries += begin[1] - begin[0];
-    }
-  }
+  counts.single_entries = entries_of_single_rows(matrix, rows);
   // If the vector fits into the cache, or if most entries are in bands, another order saves no time.
   const bool may_rank = !reads.empty() && matrix.columns > kNearVector && 2 * counts.single_entries > counts.entries;
   if (may_rank) count_far_reads(matrix, reads, counts);
   return fastest_that_pays(counts, may_rank);
+}
+
+bool scales_pay(const CsrMatrix& matrix, const RowBands& rows, const RowBands& scaled) noexcept {
+  const auto more_bands = static_cast<double>(scaled.band.size() - rows.band.size());
+  const auto single_entries = static_cast<double>(entries_of_single_rows(matrix, rows));
+  return kBandNs * more_bands + kPackedValueNs * single_entries < kStoredScaledNs * static_cast<double>(matrix.rows);
 }
 
 Array<std::uint32_t> places_by_reads(std::span<const double> reads) {

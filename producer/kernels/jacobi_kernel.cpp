@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handles a block of rows at a time, in two halves as for PageRank: the product of whole rows, including the diagonal,
-// then one sweep of
+// Per row:
 //
 //   x_k = x_{k-1} + (b - A x_{k-1}) / a_ii  =  (b - R x_{k-1}) / a_ii,   A = D + R
 //
 // So the product is the product with the whole matrix A, and the rounding errors stay within
 // 2^-53 * ((m * sum of |a_ij x_j| + 2 |b_i - sum|) / |a_ii| + |x_i|) to first order, for m entries in row i.
+//
+// Bytes from memory, a row: 8 B written (next; 16 B moved if the stores use the cache); 8 B read if b was given, and 8
+// B (diagonal) in groups of rows whose entries on the diagonal differ; and the product's, which include x_{k-1}.
 #include "producer/kernels/jacobi_kernel.hpp"
 
 #include "producer/kernels/row_product_kernel.hpp"
@@ -13,45 +15,59 @@
 namespace ringside::RINGSIDE_ISA {
 namespace {
 
-// Per row from memory: 16 B read (previous, diagonal), 16 B moved to write (next; a plain store first reads the cache
-// line), and 8 B (b) if b was given.
-template <bool kOnes>
-void finish_block(const JacobiPass& pass, std::uint64_t first_row, std::uint64_t rows, const double* sum,
-                  JacobiBlockSums& block) noexcept {
-  ChangeSums change;
-  const std::uint64_t whole_eights = rows / kLanes * kLanes;
-  for (std::uint64_t row = 0; row < whole_eights; row += kLanes) {
+/// The solver's half of the iteration, for one block. Its pointers begin at the block's first row.
+template <bool kStream, bool kOnes>
+struct FinishRows {
+  const double* previous;
+  const double* diagonal;
+  const double* group_diagonal;
+  const double* right_side;
+  double* next;
+  ChangeSums change = {};
+
+  [[gnu::always_inline]] void eight(std::uint64_t row, const Register* sum) noexcept {
+    const double shared = group_diagonal[row / kGroupRows];
+    Register x[kParts];
     for (int part = 0; part < kParts; ++part) {
-      const std::uint64_t offset = row + static_cast<std::uint64_t>(part * kWidth);
-      const std::uint64_t i = first_row + offset;
-      const Register b = kOnes ? Register{} + 1.0 : load(pass.right_side + i);
-      const Register previous = load(pass.previous + i);
-      const Register x = previous + (b - load(sum + offset)) / load(pass.diagonal + i);
-      change.add(part, absolute(x - previous));
-      store<false>(pass.next + i, x);
+      const std::uint64_t i = row + static_cast<std::uint64_t>(part * kWidth);
+      const Register b = kOnes ? Register{} + 1.0 : load(right_side + i);
+      const Register old = load(previous + i);
+      x[part] = old + (b - sum[part]) / (shared != kMixedGroup ? Register{} + shared : load(diagonal + i));
+      change.add(part, absolute(x[part] - old));
     }
+    store_line<kStream>(next + row, x);
   }
-  for (std::uint64_t row = whole_eights; row < rows; ++row) {
-    const std::uint64_t i = first_row + row;
-    const double b = kOnes ? 1.0 : pass.right_side[i];
-    const double x = pass.previous[i] + (b - sum[row]) / pass.diagonal[i];
-    change.add_row(row, __builtin_fabs(x - pass.previous[i]));
-    pass.next[i] = x;
+
+  void one(std::uint64_t row, double sum) noexcept {
+    const double b = kOnes ? 1.0 : right_side[row];
+    const double x = previous[row] + (b - sum) / diagonal[row];
+    change.add_row(row, __builtin_fabs(x - previous[row]));
+    next[row] = x;
   }
-  block.change_l1 = sum_of_lanes(change.l1);
-  block.change_linf = max_of_lanes(change.linf);
+};
+
+template <bool kStream, bool kOnes>
+void iterate_blocks(const JacobiPass& pass, std::uint64_t first, std::uint64_t last, JacobiBlockSums* sums) noexcept {
+  for (std::uint64_t block = first; block < last; ++block) {
+    const std::uint64_t first_row = block * kBlockRows;
+    FinishRows<kStream, kOnes> rows{.previous = pass.previous + first_row,
+                                    .diagonal = pass.diagonal + first_row,
+                                    .group_diagonal = pass.group_diagonal + first_row / kGroupRows,
+                                    .right_side = kOnes ? nullptr : pass.right_side + first_row,
+                                    .next = pass.next + first_row};
+    multiply_block(pass.product, block, pass.previous, pass.previous, rows);
+    sums[block] = {sum_of_lanes(rows.change.l1), max_of_lanes(rows.change.linf)};
+  }
+  if constexpr (kStream) _mm_sfence();
 }
 
-void iterate(const JacobiPass& pass, std::uint64_t first, std::uint64_t last, JacobiBlockSums* sums) noexcept {
-  alignas(64) double sum[kBlockRows];
-  for (std::uint64_t block = first; block < last; ++block) {
-    const std::uint64_t rows = rows_of_block(pass.product.rows, block);
-    sum_block(pass.product, block, pass.previous, pass.previous, sum);
-    if (pass.right_side == nullptr) {
-      finish_block<true>(pass, block * kBlockRows, rows, sum, sums[block]);
-    } else {
-      finish_block<false>(pass, block * kBlockRows, rows, sum, sums[block]);
-    }
+void iterate(const JacobiPass& pass, bool stream, std::uint64_t first, std::uint64_t last,
+             JacobiBlockSums* sums) noexcept {
+  if (pass.right_side == nullptr) {
+    stream ? iterate_blocks<true, true>(pass, first, last, sums) : iterate_blocks<false, true>(pass, first, last, sums);
+  } else {
+    stream ? iterate_blocks<true, false>(pass, first, last, sums)
+           : iterate_blocks<false, false>(pass, first, last, sums);
   }
 }
 

@@ -12,11 +12,12 @@ namespace ringside {
 
 /// The inputs and outputs of one iteration of A x = b. Vectors are n doubles.
 struct JacobiPass {
-  RowProduct product;        // the product with x_{k-1}
-  const double* diagonal;    // the diagonal of A
-  const double* right_side;  // b, or null: all ones
-  const double* previous;    // x_{k-1}
-  double* next;              // becomes x_k
+  RowProduct product;            // the product with x_{k-1}
+  const double* diagonal;        // the diagonal of A
+  const double* group_diagonal;  // ceil(n / kGroupRows) values: the entry of a whole group, or kMixedGroup
+  const double* right_side;      // b, or null: all ones
+  const double* previous;        // x_{k-1}
+  double* next;                  // becomes x_k
 };
 
 /// The change from x_{k-1} to x_k, over the rows of one block.
@@ -27,7 +28,10 @@ struct JacobiBlockSums {
 
 /// One instruction set's loops, over the blocks [first, last); `sums` has an entry for every block of the matrix.
 struct JacobiKernels {
-  void (*iterate)(const JacobiPass& pass, std::uint64_t first, std::uint64_t last, JacobiBlockSums* sums) noexcept;
+  /// With `stream`, the stores to `next`, which must then be 64-byte aligned, are non-temporal; they are ordered before
+  /// all later stores of the calling thread.
+  void (*iterate)(const JacobiPass& pass, bool stream, std::uint64_t first, std::uint64_t last,
+                  JacobiBlockSums* sums) noexcept;
 };
 
 namespace plain {

@@ -30,8 +30,8 @@ std::uint64_t words_at_most(std::uint64_t entries, std::uint64_t rows, std::uint
 /// Packs the blocks of one thread, one after the other.
 class Packer {
  public:
-  Packer(const CsrMatrix& matrix, const std::uint32_t* place, std::uint32_t* word, double* value)
-      : matrix_(matrix), place_(place), word_(word), value_(value) {}
+  Packer(const CsrMatrix& matrix, const std::uint32_t* place, const double* scale, std::uint32_t* word, double* value)
+      : matrix_(matrix), place_(place), scale_(scale), word_(word), value_(value) {}
 
   /// Packs a block. single: the block's rows, as offsets from `first_row`, ordered by ascending number of entries.
   void pack(std::uint64_t first_row, std::span<const std::uint16_t> single) {
@@ -125,7 +125,14 @@ class Packer {
   }
   void put_entry(std::uint16_t row, std::uint64_t entry) {
     *word_++ = columns_of(row)[entry];
-    if (value_ != nullptr) *value_++ = matrix_.value[matrix_.row_begin[first_row_ + row] + entry];
+    put_values(row, entry, 1);
+  }
+  void put_values(std::uint16_t row, std::uint64_t first, std::uint64_t count) {
+    if (value_ == nullptr) return;
+    const std::uint64_t begin = matrix_.row_begin[first_row_ + row] + first;
+    for (std::uint64_t e = begin; e < begin + count; ++e) {
+      *value_++ = scale_ == nullptr ? matrix_.value[e] : scale_[matrix_.column[e]];
+    }
   }
 
   void put_short_rows(std::span<const std::uint16_t> rows, std::uint64_t entries) {
@@ -172,13 +179,12 @@ class Packer {
       }
       word_ = std::copy_n(column + eights * kEight, entries % kEight, word_);
     }
-    if (value_ != nullptr) {
-      value_ = std::copy_n(matrix_.value.data() + matrix_.row_begin[first_row_ + row], entries, value_);
-    }
+    put_values(row, 0, entries);
   }
 
   const CsrMatrix& matrix_;
   const std::uint32_t* place_;
+  const double* scale_;  // of each column, instead of the matrix's values; or null
   std::uint32_t* word_;  // the next word to write
   double* value_;        // the next value to write, or null
   std::uint64_t first_row_ = 0;
@@ -194,14 +200,15 @@ class Packer {
 
 }  // namespace
 
-PackedRows pack_rows(const CsrMatrix& matrix, const RowBands& rows, const std::uint32_t* place) {
+PackedRows pack_rows(const CsrMatrix& matrix, const RowBands& rows, const std::uint32_t* place,
+                     std::span<const double> scale) {
   PackedRows packed;
   const std::uint64_t blocks = block_count(matrix.rows);
   packed.block.resize(blocks);
   // Room for the worst case; only the part that is written takes DRAM. (Far memory is reserved for all of it.)
   packed.word =
       Array<std::uint32_t>(words_at_most(matrix.nonzeros(), matrix.rows, blocks) + kReadAheadWords, Holds::kMatrix);
-  packed.value = Array<double>(matrix.value.size(), Holds::kMatrix);
+  packed.value = Array<double>(scale.empty() ? matrix.value.size() : matrix.nonzeros(), Holds::kMatrix);
   will_be_streamed(packed.word.data(), packed.word.bytes());
   will_be_streamed(packed.value.data(), packed.value.bytes());
 
@@ -213,7 +220,8 @@ PackedRows pack_rows(const CsrMatrix& matrix, const RowBands& rows, const std::u
     if (first == last) return;
     const std::uint64_t first_row = first * kBlockRows;
     const std::uint64_t entry = matrix.row_begin[first_row];
-    Packer packer(matrix, place, packed.word.data() + words_at_most(entry, first_row, first),
+    Packer packer(matrix, place, scale.empty() ? nullptr : scale.data(),
+                  packed.word.data() + words_at_most(entry, first_row, first),
                   packed.value.empty() ? nullptr : packed.value.data() + entry);
     for (std::uint64_t block = first; block < last; ++block) {
       PackedBlock& at = packed.block[block];

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "producer/kernels/row_bands.hpp"
@@ -23,8 +24,10 @@ struct PackedRows {
   std::vector<PackedBlock> block;
 };
 
-/// place: for each column j, the place of the vector's element j; if null, the place is j. Uses all OpenMP threads.
-/// The number of threads does not affect the packed content, only its place in the arrays.
-PackedRows pack_rows(const CsrMatrix& matrix, const RowBands& rows, const std::uint32_t* place);
+/// place: for each column j, the place of the vector's element j; if null, the place is j. scale: for a pattern; if not
+/// empty, the entries of column j get the value scale[j]. Uses all OpenMP threads. The number of threads does not
+/// affect the packed content, only its place in the arrays.
+PackedRows pack_rows(const CsrMatrix& matrix, const RowBands& rows, const std::uint32_t* place,
+                     std::span<const double> scale = {});
 
 }  // namespace ringside

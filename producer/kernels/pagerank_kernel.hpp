@@ -11,22 +11,17 @@
 
 namespace ringside {
 
-/// The number of rows whose scales are examined together: eight cache lines of scales.
-inline constexpr std::uint64_t kGroupRows = 64;
-
-/// A value in `group_scale` that means: read every row's own scale. (A scale is never negative.)
-inline constexpr double kMixedGroup = -1.0;
-
 /// The inputs and outputs of one iteration. n rows; vectors are n doubles; d: damping, w: mass on dangling rows.
 struct PagerankPass {
-  RowProduct product;          // the product with the contributions
+  RowProduct product;          // the product with the contributions or, if its entries have the scales, with x_{k-1}
   const std::uint32_t* place;  // the place of row i's contribution; if null, the place is i
-  const double* scale;         // d / (sum of the weights leaving the row), 0 for a dangling row
-  const double* group_scale;   // ceil(n / kGroupRows) values: the positive scale of a whole group, or kMixedGroup
-  const double* contribution;  // x_{k-1} * scale, in their places
-  double* next_contribution;   // becomes x_k * scale
+  const double* scale;         // d / (sum of the weights leaving the row), 0 for a dangling row; null if no row is
+                               // dangling and the product reads x_{k-1}
+  const double* group_scale;   // ceil(n / kGroupRows) values: the scale of a whole group, or kMixedGroup
+  const double* contribution;  // x_{k-1} * scale, in their places; null if the product reads x_{k-1}
+  double* next_contribution;   // becomes x_k * scale; null if `contribution` is
   const double* previous;      // x_{k-1}
-  double* next;                // becomes x_k; may be `previous`
+  double* next;                // becomes x_k; may be `previous` unless the product reads x_{k-1}
   double base;                 // ((1 - d) + d * w_{k-1}) / n
 };
 

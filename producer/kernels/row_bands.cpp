@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "common/threads/first_failure.hpp"
 #include "producer/kernels/block_parts.hpp"
@@ -19,11 +20,14 @@ std::uint64_t end_of_band(const CsrMatrix& matrix, std::uint64_t row, std::uint6
   const std::uint64_t entries = matrix.row_begin[row + 1] - matrix.row_begin[row];
   for (++row; row < last; ++row) {
     if (matrix.row_begin[row + 1] - matrix.row_begin[row] != entries) return row;
-    const std::uint32_t* above = matrix.column.data() + matrix.row_begin[row - 1];
-    const std::uint32_t* column = above + entries;
+    const std::uint64_t above = matrix.row_begin[row - 1];
+    const std::uint32_t* const column = matrix.column.data() + above;
     for (std::uint64_t j = 0; j < entries; ++j) {
-      if (column[j] != above[j] + 1) return row;
+      if (column[entries + j] != column[j] + 1) return row;
     }
+    const std::uint64_t bytes = entries * sizeof(double);
+    const double* const value = matrix.value.data() + above;
+    if (!matrix.value.empty() && std::memcmp(value + entries, value, bytes) != 0) return row;
   }
   return last;
 }
@@ -53,6 +57,10 @@ void describe_block(const CsrMatrix& matrix, bool look_for_bands, std::uint64_t 
       const std::uint32_t* column = matrix.column.data() + matrix.row_begin[first + band.first_row];
       out.band.push_back(band);
       out.band_column.insert(out.band_column.end(), column, column + band.entries);
+      if (!matrix.value.empty()) {
+        const double* value = matrix.value.data() + matrix.row_begin[first + band.first_row];
+        out.band_weight.insert(out.band_weight.end(), value, value + band.entries);
+      }
     } else {
       for (int row = band.first_row; row < band.first_row + band.rows; ++row) {
         out.single.push_back(static_cast<std::uint16_t>(row));
@@ -69,23 +77,43 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-}  // namespace
-
-RowBands find_row_bands(const CsrMatrix& matrix, bool look_for_bands) {
-  look_for_bands = look_for_bands && matrix.value.empty();
-  const int threads = omp_get_max_threads();
-  const std::vector<std::uint64_t> border = partition_blocks(matrix.row_begin.span(), threads);
-  std::vector<RowBands> parts(static_cast<std::size_t>(threads));
-  const auto describe = [&](std::size_t part) {
-    std::vector<RowBand> scratch;
-    for (std::uint64_t block = border[part]; block < border[part + 1]; ++block) {
-      const std::uint64_t first = block * kBlockRows;
-      describe_block(matrix, look_for_bands, first, std::min(first + kBlockRows, matrix.rows), scratch, parts[part]);
+/// Appends the bands of one block, divided where a scale changes.
+void scale_block(const RowBands& rows, std::uint64_t block, std::span<const double> scale, RowBands& out) {
+  const std::uint32_t* column = rows.band_column.data() + rows.block[block].band_column;
+  for (std::uint64_t b = rows.block[block].band; b < rows.block[block + 1].band; ++b) {
+    const RowBand& band = rows.band[b];
+    bool begins[kBlockRows] = {true};  // whether a band of the result begins at this row of the band
+    for (std::uint32_t j = 0; j < band.entries; ++j) {
+      const double* const of_row = scale.data() + column[j];
+      for (std::uint32_t row = 1; row < band.rows; ++row) begins[row] |= of_row[row] != of_row[row - 1];
     }
-  };
+    for (std::uint32_t row = 0; row < band.rows;) {
+      const auto end = static_cast<std::uint32_t>(std::find(begins + row + 1, begins + band.rows, true) - begins);
+      out.band.push_back(
+          {static_cast<std::uint16_t>(band.first_row + row), static_cast<std::uint16_t>(end - row), band.entries});
+      for (std::uint32_t j = 0; j < band.entries; ++j) {
+        out.band_column.push_back(column[j] + row);
+        out.band_weight.push_back(scale[column[j] + row]);
+      }
+      row = end;
+    }
+    column += band.entries;
+  }
+  out.block.push_back({out.band.size(), out.band_column.size(), 0});
+}
+
+/// Calls describe(first_block, last_block, out), which appends its blocks to `out`, for each part that `border` bounds,
+/// in parallel; and joins the parts.
+template <class Describe>
+RowBands in_parts(const std::vector<std::uint64_t>& border, const Describe& describe) {
+  std::vector<RowBands> parts(border.size() - 1);
   FirstFailure failure;
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
-  for (int p = 0; p < threads; ++p) failure.guard([&] { describe(static_cast<std::size_t>(p)); });
+  const int count = static_cast<int>(parts.size());
+#pragma omp parallel for schedule(static, 1) num_threads(count)
+  for (int p = 0; p < count; ++p) {
+    const auto part = static_cast<std::size_t>(p);
+    failure.guard([&] { describe(border[part], border[part + 1], parts[part]); });
+  }
   failure.rethrow();
 
   RowBands all = std::move(parts[0]);
@@ -97,9 +125,35 @@ RowBands find_row_bands(const CsrMatrix& matrix, bool look_for_bands) {
     }
     append(all.band, parts[part].band);
     append(all.band_column, parts[part].band_column);
+    append(all.band_weight, parts[part].band_weight);
     append(all.single, parts[part].single);
   }
   return all;
+}
+
+}  // namespace
+
+RowBands find_row_bands(const CsrMatrix& matrix, bool look_for_bands) {
+  const std::vector<std::uint64_t> border = partition_blocks(matrix.row_begin.span(), omp_get_max_threads());
+  return in_parts(border, [&](std::uint64_t first_block, std::uint64_t last_block, RowBands& out) {
+    std::vector<RowBand> scratch;
+    for (std::uint64_t block = first_block; block < last_block; ++block) {
+      const std::uint64_t first = block * kBlockRows;
+      describe_block(matrix, look_for_bands, first, std::min(first + kBlockRows, matrix.rows), scratch, out);
+    }
+  });
+}
+
+RowBands with_scales(const RowBands& rows, std::span<const double> scale) {
+  std::vector<std::uint64_t> columns_before;
+  for (const RowBandsBlock& block : rows.block) columns_before.push_back(block.band_column + 1);
+  const std::vector<std::uint64_t> border = partition_work(columns_before, omp_get_max_threads());
+  RowBands out = in_parts(border, [&](std::uint64_t first_block, std::uint64_t last_block, RowBands& part) {
+    for (std::uint64_t block = first_block; block < last_block; ++block) scale_block(rows, block, scale, part);
+  });
+  out.single = rows.single;
+  for (std::size_t block = 0; block < out.block.size(); ++block) out.block[block].single = rows.block[block].single;
+  return out;
 }
 
 }  // namespace ringside

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "producer/kernels/row_product.hpp"
@@ -18,12 +19,18 @@ namespace ringside {
 struct RowBands {
   std::vector<RowBand> band;
   std::vector<std::uint32_t> band_column;  // the columns of each band's first row, band after band
+  std::vector<double> band_weight;         // the factor of each of these columns; empty: all are 1
   std::vector<std::uint16_t> single;       // the other rows, offsets into their block, by ascending number of entries
   std::vector<RowBandsBlock> block;        // blocks + 1 entries: where each block's part of the lists begins
 };
 
-/// Uses all OpenMP threads; the result does not depend on their number. All rows are single if the matrix has values,
-/// or without `look_for_bands`.
+/// Uses all OpenMP threads; the result does not depend on their number. In a matrix with values, the rows of a band
+/// have equal values, which become its weights. Without `look_for_bands`, all rows are single.
 RowBands find_row_bands(const CsrMatrix& matrix, bool look_for_bands = true);
+
+/// The bands of a pattern, divided where the scale of one of their columns changes, so that the scales become their
+/// weights. Then the product of the bands with x is their product with the vector of x_j * scale_j, bit for bit.
+/// scale: a factor for every element of the vector. The single rows of the result are those of `rows`.
+RowBands with_scales(const RowBands& rows, std::span<const double> scale);
 
 }  // namespace ringside

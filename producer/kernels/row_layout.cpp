@@ -46,6 +46,7 @@ RowProduct RowLayout::product(const CsrMatrix& matrix) const noexcept {
           .block = rows.block.data(),
           .band = rows.band.data(),
           .band_column = rows.band_column.data(),
+          .band_weight = rows.band_weight.empty() ? nullptr : rows.band_weight.data(),
           .single = rows.single.data(),
           .packed = packed.block.empty() ? nullptr : packed.block.data(),
           .word = packed.word.data(),
@@ -53,7 +54,8 @@ RowProduct RowLayout::product(const CsrMatrix& matrix) const noexcept {
           .far = matrix.columns > kNearVector};
 }
 
-RowLayout make_row_layout(const CsrMatrix& matrix, MatrixFormat wanted, std::span<const double> reads) {
+RowLayout make_row_layout(const CsrMatrix& matrix, MatrixFormat wanted, std::span<const double> reads,
+                          std::span<const double> scale) {
   RowLayout layout;
   const bool with_bands = wanted != MatrixFormat::kCsr && wanted != MatrixFormat::kRanked;
   layout.rows = find_row_bands(matrix, with_bands);
@@ -62,11 +64,30 @@ RowLayout make_row_layout(const CsrMatrix& matrix, MatrixFormat wanted, std::spa
     if (!layout.rows.band.empty()) layout.rows = find_row_bands(matrix, false);
     layout.place = places_by_reads(reads);
   }
-  if (layout.format == MatrixFormat::kPacked || layout.format == MatrixFormat::kRanked) {
-    layout.packed = pack_rows(matrix, layout.rows, layout.place.empty() ? nullptr : layout.place.data());
+  const bool packs = layout.format == MatrixFormat::kPacked || layout.format == MatrixFormat::kRanked;
+  if (!scale.empty() && layout.place.empty() && (packs || layout.rows.single.empty())) {
+    RowBands scaled = with_scales(layout.rows, scale);
+    layout.scales = scales_pay(matrix, layout.rows, scaled);
+    if (layout.scales) layout.rows = std::move(scaled);
+  }
+  if (packs) {
+    layout.packed = pack_rows(matrix, layout.rows, layout.place.empty() ? nullptr : layout.place.data(),
+                              layout.scales ? scale : std::span<const double>{});
   }
   layout.work_before = work_before(matrix, layout);
   return layout;
+}
+
+Array<double> group_values(std::span<const double> of_row) {
+  Array<double> values((of_row.size() + kGroupRows - 1) / kGroupRows);
+#pragma omp parallel for schedule(static)
+  for (std::uint64_t group = 0; group < values.size(); ++group) {
+    const std::uint64_t begin = group * kGroupRows;
+    const auto rows = of_row.subspan(begin, std::min(kGroupRows, of_row.size() - begin));
+    const bool shared = std::ranges::all_of(rows, [&](double value) { return value == rows[0]; });
+    values[group] = shared ? rows[0] : kMixedGroup;
+  }
+  return values;
 }
 
 }  // namespace ringside

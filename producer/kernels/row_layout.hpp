@@ -25,6 +25,7 @@ struct RowLayout {
   RowBands rows;
   PackedRows packed;                       // exists with kPacked and kRanked
   Array<std::uint32_t> place;              // with kRanked: the place of the vector's element j
+  bool scales = false;                     // the product multiplies the vector's elements by their scales
   std::vector<std::uint64_t> work_before;  // blocks + 1 values: the work of all earlier blocks, in loads
 
   /// Whether the product reads rows from the matrix. If not, the matrix's arrays may be released.
@@ -36,7 +37,12 @@ struct RowLayout {
 
 /// Uses all OpenMP threads; the choice does not depend on their number. reads: the number of reads of each vector
 /// element, if the solver can read the vector in another order than the published one. Otherwise it is empty, and
-/// `wanted` must not be kRanked.
-RowLayout make_row_layout(const CsrMatrix& matrix, MatrixFormat wanted, std::span<const double> reads);
+/// `wanted` must not be kRanked. scale: a factor for each vector element, if the solver multiplies a pattern with a
+/// scaled vector: the layout then takes over the scales (RowLayout::scales) if this saves time. Else it is empty.
+RowLayout make_row_layout(const CsrMatrix& matrix, MatrixFormat wanted, std::span<const double> reads,
+                          std::span<const double> scale = {});
+
+/// For each group of kGroupRows rows, the value that all its rows have, or kMixedGroup. Uses all OpenMP threads.
+Array<double> group_values(std::span<const double> of_row);
 
 }  // namespace ringside

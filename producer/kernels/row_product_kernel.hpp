@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sum[r] = sum over the entries (r, c) of value * x[c], for the rows of one block, in the order of
-// producer/kernels/row_product.hpp. This is a part of the kernels that are compiled once per instruction set. The
-// results, which are 8 kB, stay in the first-level cache for the solver's own half of the iteration.
+// The product of a block's rows with a vector, in the order of producer/kernels/row_product.hpp. The sums are passed to
+// the solver's own half of the iteration, which finishes eight rows at a time:
 //
-// What a row with m entries costs, and its bytes from memory (without the block's x, of which each cache line is read
-// once):
-//   in a band        m loads and m additions, an eighth of an instruction each with AVX-512; nothing of the matrix
-//   packed          two instructions an entry, one where its row is long, a quarter where columns are consecutive too;
-//                   2 B and a share of 8, 4 B an entry (1/2 B where consecutive), 8 B a value; a copy 4 B in all
-//   as in a matrix  two instructions an entry and some twenty a row; 10 B, 4 B an entry, 8 B a value
+//   struct Finish {
+//     void eight(std::uint64_t row, const Register* sum) noexcept;  // rows row .. row + 7 of the block, in kParts
+//     registers void one(std::uint64_t row, double sum) noexcept;             // a row after the last whole eight of
+//     the matrix
+//   };
+//
+// Rows come in ascending order. If a block consists of bands only, their sums are still in registers
+// (row_bands_kernel.hpp). Otherwise the sums of the block, 8 kB, are in the first-level cache.
+//
+// Rows that are neither in bands nor packed take two instructions an entry and some twenty a row; and 10 B a row, 4 B
+// an entry and 8 B a value from memory.
 #pragma once
 
 #include "producer/kernels/block_kernel.hpp"
 #include "producer/kernels/block_rows.hpp"
+#include "producer/kernels/packed_rows_kernel.hpp"
+#include "producer/kernels/row_bands_kernel.hpp"
 #include "producer/kernels/row_product.hpp"
 
 namespace ringside::RINGSIDE_ISA {
@@ -21,249 +27,6 @@ namespace {
 inline std::uint64_t rows_of_block(std::uint64_t rows, std::uint64_t block) noexcept {
   const std::uint64_t rows_left = rows - block * kBlockRows;
   return rows_left < kBlockRows ? rows_left : kBlockRows;
-}
-
-/// Eight running sums of one long row.
-struct LongRow {
-  Register lanes[kParts] = {};
-
-  /// Adds eight entries, in the order of the row.
-  template <bool kValues>
-  void add_eight(const std::uint32_t* column, const double* value, const double* x) noexcept {
-    for (int part = 0; part < kParts; ++part) {
-      const std::uint32_t* c = column + part * kWidth;
-#if defined(__AVX512F__)
-      const Register from = {x[c[0]], x[c[1]], x[c[2]], x[c[3]], x[c[4]], x[c[5]], x[c[6]], x[c[7]]};
-#elif defined(__AVX__)
-      const Register from = {x[c[0]], x[c[1]], x[c[2]], x[c[3]]};
-#else
-      const Register from = {x[c[0]], x[c[1]]};
-#endif
-      lanes[part] += kValues ? load(value + part * kWidth) * from : from;
-    }
-  }
-  template <bool kValues>
-  void add_consecutive(const double* value, const double* x) noexcept {
-    for (int part = 0; part < kParts; ++part) {
-      const Register from = load(x + part * kWidth);
-      lanes[part] += kValues ? load(value + part * kWidth) * from : from;
-    }
-  }
-  /// The row's sum, including its last `count` entries, which are fewer than eight.
-  template <bool kValues>
-  double sum(const std::uint32_t* column, const double* value, std::uint32_t count, const double* x) const noexcept {
-    double left[kLanes] = {};
-    for (std::uint32_t i = 0; i < count; ++i) left[i] = kValues ? value[i] * x[column[i]] : x[column[i]];
-    Register all[kParts];
-    for (int part = 0; part < kParts; ++part) all[part] = lanes[part] + load(left + part * kWidth);
-    return sum_of_lanes(all);
-  }
-};
-
-// Columns are prefetched 1 kB ahead. (Measured: 1/2 and 2 kB give the same time, 4 kB is slower.)
-constexpr std::uint64_t kColumnsAhead = 256;
-constexpr std::uint32_t kColumnsInLine = 16;
-
-// kFar: x is larger than the caches, and its elements are prefetched this many entries ahead. A core has some hundred
-// instructions in flight. Without prefetches it waits for nine or ten such elements at a time, although fifty are
-// possible. (Relative times measured on rmat:22: 1.00 without prefetches, 0.95 with 32 entries, 0.75 with 96 to 256
-// entries.)
-constexpr std::uint64_t kEntriesAhead = 128;
-static_assert(kEntriesAhead + kLanes <= kReadAheadWords);
-
-// The columns are followed by the heads and columns of other groups. Prefetches of these are useless but harmless.
-template <bool kFar>
-inline void fetch(const double* x, const std::uint32_t* column, std::uint32_t count) noexcept {
-  if constexpr (kFar) {
-    for (std::uint32_t i = 0; i < count; ++i) prefetch(x, column[kEntriesAhead + i]);
-  }
-}
-
-template <bool kValues, bool kFar>
-inline double sum_long_row(const std::uint32_t* column, const double* value, std::uint64_t entries,
-                           const double* x) noexcept {
-  LongRow row;
-  std::uint64_t e = 0;
-  for (; e + kLanes <= entries; e += kLanes) {
-    prefetch(column, e + kColumnsAhead);
-    fetch<kFar>(x, column + e, kLanes);
-    row.add_eight<kValues>(column + e, kValues ? value + e : nullptr, x);
-  }
-  return row.sum<kValues>(column + e, kValues ? value + e : nullptr, static_cast<std::uint32_t>(entries - e), x);
-}
-
-template <bool kValues>
-inline double sum_row(const std::uint32_t* column, const double* value, std::uint64_t entries,
-                      const double* x) noexcept {
-  if (entries >= kLongRow) return sum_long_row<kValues, false>(column, value, entries, x);
-  double sum = 0;
-  for (std::uint64_t e = 0; e < entries; ++e) sum += kValues ? value[e] * x[column[e]] : x[column[e]];
-  return sum;
-}
-
-// ---- Bands ----
-
-// 4 kB ahead: this is so far that the cache line arrives in time, and so near that it stays in the second-level cache
-// (also measured: 1, 2, 8 kB).
-constexpr std::uint64_t kPrefetchAhead = 512;
-
-// Sums rows offset .. offset + 8 * kVectors - 1 of a band. column: the columns of its first row. All entries of a row
-// are added in one lane.
-template <int kVectors>
-inline void sum_tile(const double* x, const std::uint32_t* column, std::uint32_t entries, std::uint64_t offset,
-                     double* sum) noexcept {
-  constexpr int kRegisters = kVectors * kParts;
-  Register total[std::size_t{kRegisters}] = {};
-  for (std::uint32_t j = 0; j < entries; ++j) {
-    const double* from = x + column[j] + offset;
-    for (int r = 0; r < kRegisters; ++r) total[r] += load(from + r * kWidth);
-  }
-  for (int r = 0; r < kRegisters; ++r) store<false>(sum + offset + r * kWidth, total[r]);
-}
-
-// Sums rows offset .. offset + 7 of a band of long rows, with eight running sums for each.
-inline void sum_tile_of_long_rows(const double* x, const std::uint32_t* column, std::uint32_t entries,
-                                  std::uint64_t offset, double* sum) noexcept {
-  for (std::uint64_t row = offset; row < offset + kLanes; row += kWidth) {
-    Register lanes[kLanes] = {};
-    for (std::uint32_t j = 0; j < entries; j += kLanes) {
-      for (std::uint32_t i = 0; i < kLanes; ++i) {
-        if (j + i < entries) lanes[i] += load(x + column[j + i] + row);
-      }
-    }
-    store<false>(sum + row,
-                 ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7])));
-  }
-}
-
-// own: the vector that the solver's half of the iteration reads next, from the band's first row on. It is prefetched
-// here, because otherwise the solver's half would wait for it.
-template <int kVectors, class Tile>
-inline void sum_tiles(const Tile& tile, const double* x, const std::uint32_t* column, RowBand band, const double* own,
-                      double* sum) noexcept {
-  constexpr std::uint64_t kTileRows = kLanes * kVectors;
-  for (std::uint64_t row = 0; row + kTileRows <= band.rows; row += kTileRows) {
-    for (std::uint64_t v = 0; v < kVectors; ++v) {
-      prefetch(own, row + v * kLanes);
-      if (band.entries > 0) prefetch(x + column[band.entries - 1], row + v * kLanes + kPrefetchAhead);
-    }
-    tile(x, column, band.entries, row, sum);
-  }
-  // The remaining rows are summed together with some rows that were summed before; the same additions give the same
-  // sums again.
-  if (band.rows % kTileRows != 0) tile(x, column, band.entries, band.rows - kTileRows, sum);
-}
-
-inline void sum_band(const double* x, const std::uint32_t* column, RowBand band, const double* own,
-                     double* sum) noexcept {
-  constexpr int kVectors = 4;  // four chains of additions hide their latency, and fit sixteen SSE2 registers
-  if (band.rows < kLanes) {
-    for (std::uint32_t row = 0; row < band.rows; ++row)
-      sum[row] = sum_row<false>(column, nullptr, band.entries, x + row);
-  } else if (band.entries >= kLongRow) {
-    sum_tiles<1>(sum_tile_of_long_rows, x, column, band, own, sum);
-  } else if (band.rows >= kVectors * kLanes) {
-    sum_tiles<kVectors>(sum_tile<kVectors>, x, column, band, own, sum);
-  } else {
-    sum_tiles<1>(sum_tile<1>, x, column, band, own, sum);
-  }
-}
-
-// ---- Packed rows ----
-
-using RowOffset __attribute__((may_alias)) = std::uint16_t;  // two to a word
-
-// Sums rows that have equally many, but few, entries: first in four parallel chains of additions, then row by row.
-template <bool kValues, bool kFar>
-inline void sum_short_rows(const std::uint32_t* column, const double* value, std::uint32_t entries,
-                           const std::uint16_t* row, std::uint32_t rows, const double* x, double* sum) noexcept {
-  std::uint32_t i = 0;
-  for (; i + 4 <= rows; i += 4) {
-    for (std::uint32_t w = 0; w < 4 * entries; w += kColumnsInLine) prefetch(column, kColumnsAhead + w);
-    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-    for (std::uint32_t e = 0; e < entries; ++e, column += 4) {
-      fetch<kFar>(x, column, 4);
-      if constexpr (kValues) {
-        s0 += value[0] * x[column[0]];
-        s1 += value[1] * x[column[1]];
-        s2 += value[2] * x[column[2]];
-        s3 += value[3] * x[column[3]];
-        value += 4;
-      } else {
-        s0 += x[column[0]];
-        s1 += x[column[1]];
-        s2 += x[column[2]];
-        s3 += x[column[3]];
-      }
-    }
-    sum[row[i]] = s0;
-    sum[row[i + 1]] = s1;
-    sum[row[i + 2]] = s2;
-    sum[row[i + 3]] = s3;
-  }
-  for (; i < rows; ++i, column += entries) {
-    double s = 0;
-    for (std::uint32_t e = 0; e < entries; ++e) s += kValues ? value[e] * x[column[e]] : x[column[e]];
-    if constexpr (kValues) value += entries;
-    sum[row[i]] = s;
-  }
-}
-
-// Returns the end of the row's words.
-template <bool kValues>
-inline const std::uint32_t* sum_row_of_intervals(const std::uint32_t* word, const double* value, std::uint32_t entries,
-                                                 const double* x, double* sum) noexcept {
-  constexpr std::uint32_t kBits = 32;
-  const std::uint32_t eights = entries / kLanes;
-  const std::uint32_t* bits = word;
-  word += (eights + kBits - 1) / kBits;
-  LongRow row;
-  for (std::uint32_t i = 0; i < eights; ++i) {
-    if ((bits[i / kBits] >> i % kBits & 1) != 0) {
-      row.add_consecutive<kValues>(value, x + *word);
-      word += 1;
-    } else {
-      row.add_eight<kValues>(word, value, x);
-      word += kLanes;
-    }
-    if constexpr (kValues) value += kLanes;
-  }
-  *sum = row.sum<kValues>(word, value, entries % kLanes, x);
-  return word + entries % kLanes;
-}
-
-template <bool kValues, bool kFar>
-inline void sum_packed_rows(const std::uint32_t* word, const double* value, const double* x, double* sum) noexcept {
-  for (;;) {
-    const auto kind = static_cast<PackedKind>(*word >> 16);
-    if (kind == PackedKind::kEnd) return;
-    const std::uint32_t rows = *word & 0xffff;
-    const std::uint32_t entries = word[1];
-    word += 2;
-    const auto* row = reinterpret_cast<const RowOffset*>(word);
-    if (kind == PackedKind::kCopies) {
-      for (std::uint32_t i = 0; i < rows; ++i) sum[row[2 * i]] = sum[row[2 * i + 1]];
-      word += rows;
-      continue;
-    }
-    word += (rows + 1) / 2;
-    switch (kind) {
-      case PackedKind::kEmpty:
-        for (std::uint32_t i = 0; i < rows; ++i) sum[row[i]] = 0;
-        break;
-      case PackedKind::kShort:
-        sum_short_rows<kValues, kFar>(word, value, entries, row, rows, x, sum);
-        word += rows * entries;
-        break;
-      case PackedKind::kLong:
-        sum[row[0]] = sum_long_row<kValues, kFar>(word, value, entries, x);
-        word += entries;
-        break;
-      case PackedKind::kIntervals: word = sum_row_of_intervals<kValues>(word, value, entries, x, sum + row[0]); break;
-      default: break;
-    }
-    if constexpr (kValues) value += std::uint64_t{rows} * entries;
-  }
 }
 
 // ---- Rows as the matrix stores them ----
@@ -337,17 +100,13 @@ inline void sum_single_rows(const RowProduct& product, std::uint64_t block, cons
 
 // ---- A block ----
 
-/// own: a vector as long as x, of which the caller reads the block's rows next.
+/// Writes the sums of the block's rows to `sum`, which has kBlockRows doubles. own: a vector as long as x, of which the
+/// caller reads the block's rows next.
 inline void sum_block(const RowProduct& product, std::uint64_t block, const double* x, const double* own,
                       double* sum) noexcept {
-  const std::uint64_t first_row = block * kBlockRows;
-  const RowBandsBlock& begin = product.block[block];
-  const std::uint32_t* column = product.band_column + begin.band_column;
-  for (std::uint64_t r = begin.band; r < product.block[block + 1].band; ++r) {
-    const RowBand band = product.band[r];
-    sum_band(x, column, band, own + first_row + band.first_row, sum + band.first_row);
-    column += band.entries;
-  }
+  const double* const of_block = own + block * kBlockRows;
+  product.band_weight != nullptr ? sum_bands<true>(product, block, x, of_block, sum)
+                                 : sum_bands<false>(product, block, x, of_block, sum);
   if (product.packed != nullptr) {
     const PackedBlock& packed = product.packed[block];
     if (product.packed_value != nullptr) {
@@ -363,6 +122,27 @@ inline void sum_block(const RowProduct& product, std::uint64_t block, const doub
   } else {
     sum_single_rows<false>(product, block, x, sum);
   }
+}
+
+template <class Finish>
+inline void multiply_block(const RowProduct& product, std::uint64_t block, const double* x, const double* own,
+                           Finish& finish) noexcept {
+  if (product.block[block].single == product.block[block + 1].single) {
+    const double* const of_block = own + block * kBlockRows;
+    product.band_weight != nullptr ? finish_bands<true>(product, block, x, of_block, finish)
+                                   : finish_bands<false>(product, block, x, of_block, finish);
+    return;
+  }
+  alignas(64) double sum[kBlockRows];
+  sum_block(product, block, x, own, sum);
+  const std::uint64_t rows = rows_of_block(product.rows, block);
+  std::uint64_t row = 0;
+  for (; row + kLanes <= rows; row += kLanes) {
+    Register eight[kParts];
+    for (int part = 0; part < kParts; ++part) eight[part] = load(sum + row + static_cast<std::uint64_t>(part * kWidth));
+    finish.eight(row, eight);
+  }
+  for (; row < rows; ++row) finish.one(row, sum[row]);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "common/threads/openmp_team.hpp"
 #include "producer/kernels/block_parts.hpp"
 #include "producer/kernels/cg_kernel.hpp"
+#include "producer/kernels/streaming.hpp"
 #include "producer/matrix/matrix_part.hpp"
 #include "producer/matrix/refused_entry.hpp"
 #include "producer/matrix/symmetry.hpp"
@@ -94,6 +95,7 @@ class ConjugateGradients final : public Solver {
         b_is_ones_(right_side.value.empty()),
         right_side_(own_part(std::move(right_side), matrix_)),
         schema_(schema_of(matrix_.all_rows())),
+        exceeds_cache_(exceed_cache(matrix_.rows, 4)),  // a vector is read again when three to six others were used
         kernels_(*select(&plain::kCgKernels, &avx2::kCgKernels, &avx512::kCgKernels, isa)),
         layout_(make_row_layout(matrix_, format, {})),
         parts_(BlockParts::by_work(layout_.work_before, openmp_)),
@@ -189,8 +191,10 @@ class ConjugateGradients final : public Solver {
       if (!(p_dot_product > 0 && std::isfinite(p_dot_product))) return broken_down("p.Ap", p_dot_product);
       pass.alpha = rho_ / p_dot_product;
     }
+    const bool stream = exceeds_cache_ && previous != next && begins_line(pass.next_x) && begins_line(pass.next_r) &&
+                        begins_line(pass.next_p);
     parts_.for_each(
-        [&](std::uint64_t first, std::uint64_t last) { kernels_.advance(pass, first, last, sums_.data()); });
+        [&](std::uint64_t first, std::uint64_t last) { kernels_.advance(pass, stream, first, last, sums_.data()); });
     Totals totals;
     neighbours_.in_order(totals, [this](Totals& all) noexcept {
       for (const CgBlockSums& sums : sums_) {
@@ -204,7 +208,7 @@ class ConjugateGradients final : public Solver {
     if (!std::isfinite(rho)) return broken_down("r.r", rho);
     if (!std::isfinite(change.l1)) return broken_down("an L1 change", change.l1);
     if (!exhausted) pass.beta = rho / rho_;
-    parts_.for_each([&](std::uint64_t first, std::uint64_t last) { kernels_.turn(pass, first, last); });
+    parts_.for_each([&](std::uint64_t first, std::uint64_t last) { kernels_.turn(pass, stream, first, last); });
     neighbours_.send(pass.next_p, ghosted_p_->data());
     keep_rho(rho);
     change.criterion = relative_residual();
@@ -228,7 +232,7 @@ class ConjugateGradients final : public Solver {
   /// q = A p, and the sums of p.q.
   void multiply(CgPass pass) noexcept {
     const auto make = [&](std::uint64_t first, std::uint64_t last) {
-      kernels_.multiply(pass, first, last, sums_.data());
+      kernels_.multiply(pass, exceeds_cache_, first, last, sums_.data());
     };
     product_parts_->interior.for_each(make);
     const bool at_border = !product_parts_->at_border.empty();
@@ -280,6 +284,7 @@ class ConjugateGradients final : public Solver {
   RightSide right_side_;
   Schema schema_;
   std::array<std::uint64_t, 3> offset_{};  // the places of the variables in a step's memory
+  bool exceeds_cache_;
   const CgKernels& kernels_;
   RowLayout layout_;
   OpenMpTeam openmp_;  // makes the steps until another team is given

@@ -15,6 +15,7 @@
 #include "common/threads/openmp_team.hpp"
 #include "producer/kernels/block_parts.hpp"
 #include "producer/kernels/jacobi_kernel.hpp"
+#include "producer/kernels/streaming.hpp"
 #include "producer/matrix/matrix_part.hpp"
 #include "producer/matrix/refused_entry.hpp"
 #include "producer/matrix/symmetry.hpp"
@@ -33,6 +34,7 @@ class Jacobi final : public Solver {
         symmetric_(is_symmetric(matrix_, neighbours)),
         ghosts_(number_ghosts(matrix_)),
         right_side_(own_part(std::move(right_side), matrix_)),
+        stream_(exceed_cache(matrix_.rows, right_side_.value.empty() ? 2 : 3)),
         kernels_(*select(&plain::kJacobiKernels, &avx2::kJacobiKernels, &avx512::kJacobiKernels, isa)),
         layout_(make_row_layout(matrix_, format, {})),
         parts_(BlockParts::by_work(layout_.work_before, openmp_)),
@@ -41,6 +43,7 @@ class Jacobi final : public Solver {
         sums_(block_count(matrix_.rows)) {
     share_among(openmp_);
     find_diagonal();
+    group_diagonal_ = group_values(diagonal_.span());
     find_growth_limit();
     neighbours_.expect(matrix_, ghosts_.span(), {});
     if (!layout_.reads_matrix()) release_entries(matrix_);
@@ -75,11 +78,13 @@ class Jacobi final : public Solver {
   Change iterate(const void* previous, void* next) noexcept override {
     JacobiPass pass = {.product = layout_.product(matrix_),
                        .diagonal = diagonal_.data(),
+                       .group_diagonal = group_diagonal_.data(),
                        .right_side = right_side_.value.empty() ? nullptr : right_side_.value.data(),
                        .previous = static_cast<const double*>(previous),
                        .next = static_cast<double*>(next)};
+    const bool stream = stream_ && begins_line(next);
     const auto make = [&](std::uint64_t first, std::uint64_t last) {
-      kernels_.iterate(pass, first, last, sums_.data());
+      kernels_.iterate(pass, stream, first, last, sums_.data());
     };
     product_parts_->interior.for_each(make);
     if (!product_parts_->at_border.empty()) pass.previous = ghosted_->copy(pass.previous);
@@ -135,6 +140,7 @@ class Jacobi final : public Solver {
   bool symmetric_;
   Array<std::uint64_t> ghosts_;
   RightSide right_side_;
+  bool stream_;
   const JacobiKernels& kernels_;
   RowLayout layout_;
   OpenMpTeam openmp_;  // makes the iterates until another team is given
@@ -143,6 +149,7 @@ class Jacobi final : public Solver {
   std::optional<ProductParts> product_parts_;
   std::optional<GhostedVector> ghosted_;
   Array<double> diagonal_;
+  Array<double> group_diagonal_;
   double growth_limit_ = 0;
   std::vector<JacobiBlockSums> sums_;
 };

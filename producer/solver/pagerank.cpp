@@ -17,6 +17,7 @@
 #include "producer/kernels/block_parts.hpp"
 #include "producer/kernels/pagerank_kernel.hpp"
 #include "producer/kernels/row_layout.hpp"
+#include "producer/kernels/streaming.hpp"
 #include "producer/matrix/matrix_checks.hpp"
 #include "producer/matrix/matrix_part.hpp"
 #include "producer/matrix/refused_entry.hpp"
@@ -24,17 +25,6 @@
 
 namespace ringside {
 namespace {
-
-/// Whether four vectors (two contributions, the old and the new iterate) exceed the last-level cache. If they do, an
-/// iteration's values have left the cache by the next iteration, and non-temporal stores avoid that each cache line is
-/// read before it is written.
-bool vectors_exceed_cache(std::uint64_t rows) noexcept {
-  // One core can use only one slice of a last-level cache, which has 32 MiB on common servers. The system does not
-  // report it: glibc reports the sum of all slices of a processor, even to a virtual machine that has only a part of
-  // them.
-  constexpr std::uint64_t kCacheBytes = std::uint64_t{32} << 20;
-  return 4 * rows * sizeof(double) > kCacheBytes;
-}
 
 class Pagerank final : public Solver {
  public:
@@ -44,18 +34,17 @@ class Pagerank final : public Solver {
         nonzeros_(matrix_.nonzeros()),
         damping_(damping),
         kernels_(*select(&plain::kPagerankKernels, &avx2::kPagerankKernels, &avx512::kPagerankKernels, isa)),
-        stream_(vectors_exceed_cache(matrix_.rows)),
         parts_(BlockParts::by_entries(matrix_.row_begin.span(), openmp_)),
         scale_(matrix_.rows),
-        group_scale_((matrix_.rows + kGroupRows - 1) / kGroupRows),
         sums_(block_count(matrix_.rows)) {
-    find_leaving();
+    const Array<double> leaving = find_leaving();
+    find_scales(leaving);
     const Array<std::uint64_t> ghosts = number_ghosts(matrix_);
-    for (Array<double>& contribution : contribution_) contribution = Array<double>(matrix_.columns);
-    choose_layout(format);
+    choose_layout(format, leaving);
     sets_ = find_block_sets(matrix_);
     share_among(openmp_);
-    find_scales();
+    if (!layout_.scales) make_contributions();
+    stream_ = exceed_cache(matrix_.rows, layout_.scales ? 2 : 4);  // the old and the new iterate, and contributions
     neighbours_.expect(matrix_, ghosts.span(), layout_.place.span());
     if (!layout_.reads_matrix()) release_entries(matrix_);
   }
@@ -64,7 +53,8 @@ class Pagerank final : public Solver {
   std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
   std::string_view format() const noexcept override { return to_string(layout_.format); }
   std::string parameters() const override { return fmt::format("damping={}", damping_); }
-  bool may_overwrite_previous() const noexcept override { return true; }
+  /// With contributions, row i of the old vector is read only to make row i of the new vector.
+  bool may_overwrite_previous() const noexcept override { return !layout_.scales; }
   /// Every iteration shrinks the L1 change by the factor d.
   double growth_limit() const noexcept override { return 1.0; }
 
@@ -93,8 +83,7 @@ class Pagerank final : public Solver {
     PagerankPass pass = next_pass();
     pass.previous = static_cast<const double*>(previous);
     pass.next = static_cast<double*>(next);
-    constexpr std::uintptr_t kLineBytes = 64;
-    const bool stream = stream_ && reinterpret_cast<std::uintptr_t>(next) % kLineBytes == 0;
+    const bool stream = stream_ && begins_line(next);
     const auto make = [&](std::uint64_t first, std::uint64_t last) {
       kernels_.iterate(pass, stream, first, last, sums_.data());
     };
@@ -105,13 +94,15 @@ class Pagerank final : public Solver {
   }
 
  private:
-  /// scale_[i] = the sum of the weights of the links that leave i; without weights, the number of these links. The
+  /// For each row i, the sum of the weights of the links that leave i; without weights, the number of these links. The
   /// additions have the same order as for the whole matrix.
-  void find_leaving() {
+  Array<double> find_leaving() {
+    Array<double> leaving(matrix_.rows);
     const ColumnEntries others = neighbours_.entries_in_own_columns(matrix_);
-    for (const ColumnEntry& entry : others.before) scale_[entry.row] += entry.value;
-    add_leaving(matrix_.value.span(), scale_);
-    for (const ColumnEntry& entry : others.after) scale_[entry.row] += entry.value;
+    for (const ColumnEntry& entry : others.before) leaving[entry.row] += entry.value;
+    add_leaving(matrix_.value.span(), leaving);
+    for (const ColumnEntry& entry : others.after) leaving[entry.row] += entry.value;
+    return leaving;
   }
 
   /// Adds the weights of this process's links. Links are stored at their targets. So every thread reads all links, and
@@ -129,9 +120,9 @@ class Pagerank final : public Solver {
 
   /// An element is read once for every link that leaves it, whatever the link's weight. For a part of the matrix, only
   /// the part's own links count.
-  void choose_layout(MatrixFormat format) {
+  void choose_layout(MatrixFormat format, const Array<double>& leaving) {
     if (matrix_.value.empty() && matrix_.rows_elsewhere == 0) {
-      layout_ = make_row_layout(matrix_, format, scale_.span());
+      layout_ = make_row_layout(matrix_, format, leaving.span(), scale_.span());
       return;
     }
     Array<double> links(matrix_.columns);
@@ -143,30 +134,35 @@ class Pagerank final : public Solver {
     layout_ = make_row_layout(matrix_, format, links.span());
   }
 
-  /// Sets scale_[i] to d / (its old value). The new value must be a normal number.
-  void find_scales() {
+  /// Touches the memory from the threads that will use it.
+  void make_contributions() {
+    for (Array<double>& contribution : contribution_) contribution = Array<double>(matrix_.columns);
+    parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
+      const std::uint64_t begin = first * kBlockRows;
+      const std::uint64_t end = std::min(last * kBlockRows, matrix_.rows);
+      for (Array<double>& contribution : contribution_) {
+        std::fill(contribution.data() + begin, contribution.data() + end, 0.0);
+      }
+    });
+  }
+
+  /// scale_[i] = d / leaving[i], or 0 for a row that no link leaves. The scale must be a normal number.
+  void find_scales(const Array<double>& leaving) {
     constexpr double kSmallestSum = 1e-300;
     constexpr double kLargestSum = 1e300;
     const double largest = std::min(kLargestSum, damping_ / std::numeric_limits<double>::min());
     parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
       const std::uint64_t begin = first * kBlockRows;
       const std::uint64_t end = std::min(last * kBlockRows, matrix_.rows);
-      for (Array<double>& contribution : contribution_) {
-        std::fill(contribution.data() + begin, contribution.data() + end, 0.0);  // the first touch
-      }
       for (std::uint64_t i = begin; i < end; ++i) {
-        const double sum = scale_[i];
+        const double sum = leaving[i];
         const double scale = damping_ / sum;
         const bool accepted = sum >= kSmallestSum && sum <= largest && std::isnormal(scale);
         scale_[i] = sum == 0 ? 0.0 : accepted ? scale : -sum;  // negative: refused below
       }
-      for (std::uint64_t i = begin; i < end; i += kGroupRows) {
-        const double* const group = scale_.data() + i;
-        const double* const group_end = scale_.data() + std::min(i + kGroupRows, end);
-        const bool shared = group[0] > 0 && std::all_of(group, group_end, [&](double s) { return s == group[0]; });
-        group_scale_[i / kGroupRows] = shared ? group[0] : kMixedGroup;
-      }
     });
+    group_scale_ = group_values(scale_.span());
+    has_dangling_ = std::ranges::find(scale_, 0.0) != scale_.end();
     neighbours_.together([&] {
       for (std::uint64_t i = 0; i < matrix_.rows; ++i) {
         if (!(scale_[i] < 0)) continue;
@@ -182,10 +178,10 @@ class Pagerank final : public Solver {
     const auto n = static_cast<double>(matrix_.all_rows());
     return {.product = layout_.product(matrix_),
             .place = layout_.place.empty() ? nullptr : layout_.place.data(),
-            .scale = scale_.data(),
+            .scale = layout_.scales && !has_dangling_ ? nullptr : scale_.data(),
             .group_scale = group_scale_.data(),
-            .contribution = contribution_[current_].data(),
-            .next_contribution = contribution_[1 - current_].data(),
+            .contribution = layout_.scales ? nullptr : contribution_[current_].data(),
+            .next_contribution = layout_.scales ? nullptr : contribution_[1 - current_].data(),
             .previous = nullptr,
             .next = nullptr,
             .base = ((1.0 - damping_) + damping_ * dangling_) / n};
@@ -220,7 +216,7 @@ class Pagerank final : public Solver {
   std::uint64_t nonzeros_;
   double damping_;
   const PagerankKernels& kernels_;
-  bool stream_;
+  bool stream_ = false;
   OpenMpTeam openmp_;  // makes the iterates until another team is given
   BlockParts parts_;
   BlockSets sets_;
@@ -228,6 +224,7 @@ class Pagerank final : public Solver {
   RowLayout layout_;
   Array<double> scale_;
   Array<double> group_scale_;
+  bool has_dangling_ = false;
   std::vector<PagerankBlockSums> sums_;
   Array<double> contribution_[2];
   int current_ = 0;      // contribution_[current_] belongs to the last iterate

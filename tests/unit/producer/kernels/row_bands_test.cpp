@@ -100,10 +100,64 @@ TEST(RowBands, RowsWithoutEntriesAreABand) {
   EXPECT_EQ(bands.band[0].entries, 0u);
 }
 
-TEST(RowBands, AMatrixWithValuesHasNone) {
-  const RowBands bands = find_row_bands(build_weighted_graph(400, grid_links(20)));
+/// Entry (row, row + distance) has the value value_of(row, distance).
+template <class ValueOf>
+CsrMatrix with_values(std::uint64_t rows, const std::vector<std::int64_t>& distances, const ValueOf& value_of) {
+  std::vector<Entry> entries;
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    for (const std::int64_t distance : distances) {
+      const std::uint64_t column = row + static_cast<std::uint64_t>(distance);
+      if (column < rows) entries.push_back({row, column, value_of(row, distance)});
+    }
+  }
+  return build_matrix(rows, entries, Orientation::kRows, true);
+}
+
+TEST(RowBands, RowsOfABandHaveEqualValues) {
+  const auto constant = [](std::uint64_t, std::int64_t distance) { return distance == 0 ? 4.0 : -1.5; };
+  const RowBands bands = find_row_bands(with_values(3000, {-1, 0, 1}, constant));
+  EXPECT_TRUE(bands.single.empty());
+  ASSERT_EQ(bands.band_weight.size(), bands.band_column.size());
+  std::size_t at = bands.block[1].band_column;  // the second block is one band
+  ASSERT_EQ(bands.block[2].band - bands.block[1].band, 1u);
+  EXPECT_EQ(bands.band_weight[at++], -1.5);
+  EXPECT_EQ(bands.band_weight[at++], 4.0);
+  EXPECT_EQ(bands.band_weight[at], -1.5);
+}
+
+TEST(RowBands, ABandEndsWhereAValueChanges) {
+  const auto steps = [](std::uint64_t row, std::int64_t) { return row < 300 ? 1.0 : 2.0; };
+  const RowBands bands = find_row_bands(with_values(1000, {0, 1}, steps));
+  ASSERT_GE(bands.band.size(), 2u);
+  EXPECT_EQ(bands.band[0].rows, 300);
+  EXPECT_EQ(bands.band[1].first_row, 300);
+}
+
+TEST(RowBands, RowsOfDifferentValuesAreSingle) {
+  const auto all_differ = [](std::uint64_t row, std::int64_t) { return 1.0 + static_cast<double>(row); };
+  const RowBands bands = find_row_bands(with_values(400, {-1, 0, 1}, all_differ));
   EXPECT_TRUE(bands.band.empty());
   EXPECT_EQ(bands.single.size(), 400u);
+}
+
+TEST(RowBands, WithScalesEveryEntryHasTheScaleOfItsColumn) {
+  const CsrMatrix matrix = build_graph(70 * 70, thinned(grid_links(70), 0.001, 3));
+  std::vector<double> scale(matrix.rows);
+  for (std::size_t i = 0; i < scale.size(); ++i) scale[i] = i % 97 == 0 ? 0.25 : 0.125;
+  const RowBands bands = find_row_bands(matrix);
+  const testing::OpenMpThreads threads(3);
+  const RowBands scaled = with_scales(bands, scale);
+  EXPECT_EQ(rows_of(matrix, scaled), rows_of(matrix, bands));
+  EXPECT_EQ(scaled.single, bands.single);
+  ASSERT_EQ(scaled.band_weight.size(), scaled.band_column.size());
+  std::size_t at = 0;
+  for (const RowBand& band : scaled.band) {
+    for (std::uint32_t j = 0; j < band.entries; ++j, ++at) {
+      for (std::uint32_t row = 0; row < band.rows; ++row) {
+        ASSERT_EQ(scaled.band_weight[at], scale[scaled.band_column[at] + row]);
+      }
+    }
+  }
 }
 
 TEST(RowBands, DoNotDependOnTheNumberOfThreads) {

@@ -113,6 +113,53 @@ TEST(ConjugateGradients, EveryStepHasTheBitsOfThePlainLoops) {
   }
 }
 
+TEST(ConjugateGradients, AStencilInBandsHasTheBitsOfThePlainLoops) {
+  std::vector<Entry> entries;
+  for (std::uint64_t row = 0; row < 2905; ++row) {
+    entries.push_back({row, row, row < 1801 ? 5.0 : 6.0});
+    for (const std::uint64_t distance : {1ul, 53ul}) {
+      if (row < distance) continue;
+      entries.push_back({row, row - distance, -1.25});
+      entries.push_back({row - distance, row, -1.25});
+    }
+  }
+  const CsrMatrix matrix = build_rows(2905, entries);
+  const std::vector<double> b = random_values(2905, 6);
+  for (const Isa isa : {Isa::kPlain, Isa::kAvx2, Isa::kAvx512}) {
+    if (isa > selected_isa()) continue;
+    const auto solver = make_cg(matrix, right_side_of(b), isa, MatrixFormat::kAuto);
+    EXPECT_EQ(solver->format(), "bands");
+    expect_steps_of_plain_loops(matrix, b, *solver);
+  }
+}
+
+TEST(ConjugateGradients, StoresPastTheCacheGiveTheSame) {
+  constexpr std::uint64_t kRows = 1'060'000;  // four vectors exceed 32 MiB
+  std::vector<Entry> entries;
+  for (std::uint64_t row = 0; row < kRows; ++row) {
+    entries.push_back({row, row, 4.0});
+    if (row == 0) continue;
+    entries.push_back({row, row - 1, -1.5});
+    entries.push_back({row - 1, row, -1.5});
+  }
+  const auto solver = make_cg(build_rows(kRows, entries));
+  const Schema schema = solver->variables();
+  const std::uint64_t bytes = (schema.payload_bytes() + 63) / 64 * 64;
+  Array<std::byte> room(3 * bytes + 64);
+  std::byte* const first = room.data();
+  std::byte* const aligned = first + bytes;
+  std::byte* const in_place = aligned + bytes;  // stores into vectors that are read are never non-temporal
+  Change change[2];
+  solver->start(first);
+  solver->prepare(first, {});
+  change[0] = solver->iterate(first, aligned);
+  solver->start(in_place);
+  solver->prepare(in_place, {});
+  change[1] = solver->iterate(in_place, in_place);
+  EXPECT_EQ(std::memcmp(aligned, in_place, schema.payload_bytes()), 0);
+  EXPECT_EQ(change[0].l1, change[1].l1);
+}
+
 TEST(ConjugateGradients, IsBitEqualForAnyNumberOfThreads) {
   const CsrMatrix matrix = laplacian_plus_one(7001, site_links(7001, 5));
   const RightSide b = right_side_of(random_values(matrix.rows, 4));
@@ -127,7 +174,7 @@ TEST(ConjugateGradients, IsBitEqualForAnyNumberOfThreads) {
 }
 
 TEST(ConjugateGradients, EveryFormatAndInstructionSetGivesTheSameBits) {
-  // A pattern that has a second entry in a row is singular or indefinite. Only patterns can have the format `bands`.
+  // A pattern that has a second entry in a row is singular or indefinite.
   const CsrMatrix identity = build_matrix(2500, band_links(2500, {0}), Orientation::kRows, false);
   for (const CsrMatrix& matrix : {site_laplacian(), identity}) {
     const RightSide b = right_side_of(random_values(matrix.rows, 5));

@@ -144,6 +144,47 @@ TEST(Jacobi, EveryFormatAndInstructionSetGivesTheSameBits) {
   }
 }
 
+TEST(Jacobi, AStencilInBandsHasTheBitsOfThePlainLoops) {
+  // Values that change in some rows, so that bands end in the middle of a line of eight rows.
+  std::vector<Entry> entries;
+  for (std::uint64_t row = 0; row < 5003; ++row) {
+    entries.push_back({row, row, row < 1801 ? 5.0 : 7.0 + static_cast<double>(row / 4000)});
+    for (const std::uint64_t distance : {1ul, 70ul}) {
+      if (row < distance) continue;
+      entries.push_back({row, row - distance, -1.25});
+      entries.push_back({row - distance, row, distance == 1 ? -0.5 : -1});
+    }
+  }
+  const CsrMatrix matrix = build_rows(5003, entries);
+  const std::vector<double> expected = plain_jacobi(matrix, std::vector<double>(5003, 1.0), 9);
+  for (const Isa isa : {Isa::kPlain, Isa::kAvx2, Isa::kAvx512}) {
+    if (isa > selected_isa()) continue;
+    const auto solver = make_jacobi(matrix, {}, isa, MatrixFormat::kAuto);
+    EXPECT_EQ(solver->format(), "bands");
+    EXPECT_EQ(iterate_times(*solver, 9), expected) << "every bit, " << to_string(isa);
+  }
+}
+
+TEST(Jacobi, StoresPastTheCacheGiveTheSame) {
+  constexpr std::uint64_t kRows = 2'100'000;  // two vectors exceed 32 MiB
+  std::vector<Entry> entries;
+  for (std::uint64_t row = 0; row < kRows; ++row) {
+    entries.push_back({row, row, 4.0});
+    if (row > 0) entries.push_back({row, row - 1, -1.5});
+  }
+  const auto solver = make_jacobi(build_rows(kRows, entries));
+  Array<double> room(3 * kRows + 32);
+  double* const previous = room.data();
+  double* const aligned = room.data() + (kRows / 8 + 1) * 8;
+  double* const misaligned = aligned + (kRows / 8 + 1) * 8 + 1;
+  for (std::uint64_t i = 0; i < kRows; ++i) previous[i] = static_cast<double>(i % 11);
+  solver->prepare(previous, {});
+  const Change streamed = solver->iterate(previous, aligned);
+  const Change cached = solver->iterate(previous, misaligned);
+  EXPECT_EQ(std::memcmp(aligned, misaligned, kRows * sizeof(double)), 0);
+  EXPECT_EQ(streamed.l1, cached.l1);
+}
+
 TEST(Jacobi, HasNoFormatThatReordersItsVector) {
   EXPECT_THROW(make_jacobi(build_rows(1, {{0, 0, 1}}), {}, selected_isa(), MatrixFormat::kRanked), std::logic_error);
 }

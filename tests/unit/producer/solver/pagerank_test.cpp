@@ -232,6 +232,22 @@ TEST_P(PagerankBits, GridsWithLinksMissingAreBitEqualToPlainSerialLoops) {
   }
 }
 
+TEST_P(PagerankBits, AProductWithScalesIsBitEqualToPlainSerialLoops) {
+  // Such a product reads the iterate itself, so the iterate must not be overwritten.
+  const auto takes_scales = [](const CsrMatrix& graph) {
+    return !make_pagerank(graph, kDamping, GetParam())->may_overwrite_previous();
+  };
+  const CsrMatrix grid = build_graph(80 * 80, grid_links(80));
+  EXPECT_TRUE(takes_scales(grid));
+  const CsrMatrix one_way = build_graph(6000, band_links(6000, {1, 90}));  // the last node is dangling
+  EXPECT_TRUE(takes_scales(one_way));
+  expect_bits_of_plain_loops(one_way, "one-way band");
+  const CsrMatrix few_single_rows = build_graph(200 * 200, thinned(grid_links(200), 0.0001, 12));
+  EXPECT_TRUE(takes_scales(few_single_rows));
+  expect_bits_of_plain_loops(few_single_rows, "grid with a few links missing");
+  EXPECT_FALSE(takes_scales(build_graph(6400, random_links(6400, 40000, 12))));
+}
+
 TEST_P(PagerankBits, RandomGraphsAreBitEqualToPlainSerialLoops) {
   for (const std::uint64_t nodes : {3ul, 50ul, 1023ul, 1024ul, 1025ul, 9001ul}) {
     expect_bits_of_plain_loops(build_graph(nodes, random_links(nodes, 6 * nodes, 8)), "random graph");
@@ -309,7 +325,7 @@ TEST_P(PagerankBits, ContinuingFromAKeptIterateIsBitEqual) {
 }
 
 TEST_P(PagerankBits, OverwritingThePreviousIterateGivesTheSame) {
-  for (const auto& links : {random_links(6400, 40000, 11), grid_links(80)}) {
+  for (const auto& links : {random_links(6400, 40000, 11), thinned(grid_links(80), 0.1, 11)}) {
     const CsrMatrix graph = build_graph(6400, links);
     const Iterates apart = iterates_of(*make_pagerank(graph, kDamping, GetParam()), 10);
     const auto solver = make_pagerank(graph, kDamping, GetParam());
@@ -326,10 +342,10 @@ TEST_P(PagerankBits, OverwritingThePreviousIterateGivesTheSame) {
 }
 
 TEST_P(PagerankBits, StoresPastTheCacheAndAnyAlignmentGiveTheSame) {
-  // There are more than 1.1 million nodes, so that four vectors exceed a last-level cache of 32 MiB. With so many
-  // nodes, non-temporal stores are used if the vector is aligned to a cache line.
-  const std::uint64_t side = 1100;
-  static const CsrMatrix graph = build_graph(side * side, band_links(side * side, {-1, 1, 1100}));
+  // There are more than 2.1 million nodes, so that two vectors exceed a last-level cache of 32 MiB. With so many nodes,
+  // non-temporal stores are used if the vector is aligned to a cache line.
+  const std::uint64_t side = 1450;
+  static const CsrMatrix graph = build_graph(side * side, band_links(side * side, {-1, 1, 1450}));
   PlainPagerank plain(graph, kDamping);
   const auto solver = make_pagerank(graph, kDamping, GetParam());
   Array<double> room(2 * graph.rows + 16);
