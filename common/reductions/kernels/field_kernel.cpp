@@ -24,17 +24,18 @@ void add_block(ReductionState& state, ExactReductions& exact, double* block_sums
   double* const sums = block_sums + first_row / kBlockRows * kSumsPerBlock;
   Block block;
   block.x = widened;
+  block.next = widened;
   block.previous = nullptr;
   block.rows = rows;
   block.first_row = first_row;
 
   Entries::widen(x, rows, widened);
-  state.of_iterate.add_block<CachedValues>(block, sums);
+  state.of_iterate.add_block<Values>(block, sums);
   Entries::add_exact(exact, x, block, sums);
   if (previous == nullptr) return;
 
   Entries::widen_change(x, previous, rows, widened);
-  state.of_change.add_block<CachedValues>(block, sums + OfIterate::kBlockSums);
+  state.of_change.add_block<Values>(block, sums + OfIterate::kBlockSums);
   Entries::add_exact_change(exact, x, previous, block, sums + OfIterate::kBlockSums);
 }
 

@@ -65,7 +65,7 @@ template <bool kStreaming, bool kChange>
   const FoundBins found = bins.found();
   block.x = place;
   block.found_bins = &found;
-  state.of_iterate.add_block<CachedValues>(values, block, sums);
+  state.of_iterate.add_block<Values>(values, block, sums);
   if constexpr (kChange) state.of_change.add_block<Changes>(changes, block, sums + OfIterate::kBlockSums);
 }
 
@@ -74,14 +74,24 @@ template <bool kStreaming, bool kChange>
 template <bool kStreaming, bool kChange>
 [[gnu::always_inline]] inline void copy_block(ReductionState& state, LineHash& hash, const double* from, double* to,
                                               double* staged, bool ends_chunk, Block& block, double* sums) noexcept {
-  for (std::size_t row = 0; row < kBlockRows; row += kLineRows) {
-    __builtin_prefetch(from + row + kAheadRows);
-    stage_line<kStreaming>(from, to, staged, row);
-    take_line(hash, staged + row, row, ends_chunk && row + kLineRows == kBlockRows);
-  }
   block.x = staged;
-  state.of_iterate.add_block<CachedValues>(block, sums);
-  if constexpr (kChange) state.of_change.add_block<Changes>(block, sums + OfIterate::kBlockSums);
+  OfIterate::Running values;
+  OfChange::Running changes;
+  // Copies and reduces by turns, in parts so short that memory is busy while the sums are computed.
+  for (std::size_t part = 0; part < kBlockRows; part += kHashBlockRows) {
+    for (std::size_t row = part; row < part + kHashBlockRows; row += kLineRows) {
+      __builtin_prefetch(from + row + kAheadRows);
+      stage_line<kStreaming>(from, to, staged, row);
+      take_line(hash, staged + row, row, ends_chunk && row + kLineRows == kBlockRows);
+    }
+    if constexpr (kChange) {
+      take_rows(block.x, block.previous, part, part + kHashBlockRows, values, changes);
+    } else {
+      take_rows(Values(block), part, part + kHashBlockRows, values);
+    }
+  }
+  state.of_iterate.add_block<Values>(values, block, sums);
+  if constexpr (kChange) state.of_change.add_block<Changes>(changes, block, sums + OfIterate::kBlockSums);
 }
 
 #endif
@@ -89,6 +99,7 @@ template <bool kStreaming, bool kChange>
 Block block_of(const CopyPart& part, std::size_t row) noexcept {
   Block block;
   block.x = nullptr;
+  block.next = part.from + row + kBlockRows;
   block.previous = part.previous != nullptr ? part.previous + row : nullptr;
   block.rows = part.rows - row < kBlockRows ? part.rows - row : kBlockRows;
   block.first_row = part.first_row + row;
@@ -120,7 +131,7 @@ std::uint64_t copy_rest(ReductionState& state, double* block_sums, const CopyPar
     Block block = block_of(part, row);
     block.x = part.staging + row;
     double* const sums = sums_of(block, block_sums);
-    state.of_iterate.add_block<CachedValues>(block, sums);
+    state.of_iterate.add_block<Values>(block, sums);
     if (block.previous != nullptr) state.of_change.add_block<Changes>(block, sums + OfIterate::kBlockSums);
   }
   return part.to != nullptr ? copy_nontemporal_hashed(part.to, part.staging, bytes) : hash64(part.staging, bytes, 0);

@@ -47,11 +47,19 @@ void sweep(void* state_memory, double* block_sums, const SweepPart& part) noexce
     const std::uint64_t left = part.rows - block.first_row;
     block.rows = left < kBlockRows ? left : kBlockRows;
     block.x = part.x + block.first_row;
+    block.next = block.x + kBlockRows;
     block.previous = part.previous != nullptr ? part.previous + block.first_row : nullptr;
 
     double* sums = block_sums + number * kSumsPerBlock;
-    state.of_iterate.add_block<Values>(block, sums);
-    if (block.previous != nullptr) state.of_change.add_block<Changes>(block, sums + OfIterate::kBlockSums);
+    if (block.previous == nullptr) {
+      state.of_iterate.add_block<Values>(block, sums);
+      continue;
+    }
+    OfIterate::Running values;
+    OfChange::Running changes;
+    take_rows(block.x, block.previous, 0, block.rows / kRunning * kRunning, values, changes);
+    state.of_iterate.add_block<Values>(values, block, sums);
+    state.of_change.add_block<Changes>(changes, block, sums + OfIterate::kBlockSums);
   }
 }
 

@@ -7,7 +7,7 @@
 // A sum over all rows has no data members:
 //   term(value)              the summand for a value, which is a double or a register of doubles;
 //   finish(total, results)   writes its results, by their names in the table (reduction_table.hpp).
-// All sums of the list are computed in one loop, which loads each value once (look_at). Sums depend on the order of
+// All sums of the list are computed in one loop, which loads each value once (take_rows). Sums depend on the order of
 // additions, so they are kept for each block and added in block order: the number of threads has no effect.
 //
 // A look computes results that do not depend on the order (counts, extremes, ranks):

@@ -19,7 +19,7 @@ concept IsSum = requires(double value) {
 template <class... Sums>
 struct Terms {
   static constexpr std::size_t kCount = sizeof...(Sums);
-  using Running = RunningSums<Sums...>;
+  using Running = RINGSIDE_ISA::Running<Sums...>;
 
   /// The index of the sum of `One` among the sums of a block.
   template <class One>
@@ -30,16 +30,6 @@ struct Terms {
     return place;
   }
 
-  template <class Source>
-  static void add_block(Source source, Block& block, double* sums) noexcept {
-    look_at<Sums...>(source, block, sums);
-  }
-#if defined(__AVX512F__)
-  template <class Source>
-  static void settle_block(Source source, Running& running, Block& block, double* sums) noexcept {
-    settle<Sums...>(source, running.of, block, sums);
-  }
-#endif
   /// running: kRunning running sums for each sum.
   static void run_on(double* running, double value, std::size_t lane) noexcept {
     std::size_t t = 0;
@@ -86,31 +76,24 @@ class Together : Each... {
   /// Constructs the object at `place`, because some instances are too large to be made elsewhere and copied.
   static void* operator new(std::size_t, void* place) noexcept { return place; }
 
-  /// Source: the values or the changes of a block. sums: kBlockSums doubles for this block.
+  /// The running results of the loop over a block.
+  using Running = typename Sums::Running;
+
+  /// Adds a block, with a loop of its own. Source: the values or the changes of a block. sums: kBlockSums doubles for
+  /// this block.
   template <class Source>
   void add_block(Block& block, double* sums) noexcept {
-    Sums::add_block(Source(block), block, sums);
-    (look<Each>(block), ...);
+    Running running;
+    take_rows(Source(block), 0, block.rows / kRunning * kRunning, running);
+    add_block<Source>(running, block, sums);
   }
-#if defined(__AVX512F__)
-  /// The running results of one loop over the block, for registers so wide that two of them hold all running sums.
-  struct Running {
-    typename Sums::Running sums;
-    RunningExtremes extremes;
-
-    void take(Lanes values, std::size_t r) noexcept {
-      sums.take(values, r);
-      extremes.take(values, r);
-    }
-  };
-  /// Adds a block after that loop has run. Source: is read for results that the loop could not determine.
+  /// Adds a block after the loop over its whole groups of kRunning rows has run. Source: read for the other rows, and
+  /// for results that the loop could not determine.
   template <class Source>
   void add_block(Running& running, Block& block, double* sums) noexcept {
-    running.extremes.settle(block);
-    Sums::settle_block(Source(block), running.sums, block, sums);
+    end_loop(Source(block), running, block, sums);
     (look<Each>(block), ...);
   }
-#endif
   /// The results of the looks among the reductions, without working memory. Instances of Together can be merged into a
   /// Found, and a Found can be merged into an instance.
   class Found : FoundOf<Each>::Type... {
