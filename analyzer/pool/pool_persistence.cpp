@@ -22,6 +22,11 @@
 namespace ringside {
 namespace {
 
+// Two payloads of this size fit into a core's own cache or its share of the last one. (Measured on Zen 3, AVX2: a
+// payload of 0.8 MB is copied and reduced with its change in 78 us, or in 157 us with non-temporal stores; with 8 MB,
+// these are 4.4 and 3.2 ms.)
+constexpr std::uint64_t kCachedBytes = std::uint64_t{2} << 20;
+
 constexpr std::chrono::seconds kBetweenLooks{10};  // between two checks of a disk to which no sync is made
 
 class PoolPersistence : public Persistence {
@@ -78,6 +83,7 @@ class FilePersistence final : public PoolPersistence {
       : PoolPersistence(std::move(watched)), file_(std::move(file)), base_(base) {}
 
   std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept override {
+    if (cached_ && !syncs_follow_) return copy_cached_hashed(to, from, bytes);
     if (!syncs_follow_ || !write(to, from, bytes)) return PoolPersistence::copy_nontemporal(to, from, bytes);
     return hash64(from, bytes);  // the bytes are still in the cache
   }
@@ -90,6 +96,7 @@ class FilePersistence final : public PoolPersistence {
     return staged.hash;
   }
 
+  void expect_payloads(std::uint64_t bytes) noexcept override { cached_ = bytes <= kCachedBytes; }
   void expect_syncs() noexcept override { syncs_follow_ = true; }
 
   void watch_disk() noexcept override try {
@@ -126,6 +133,7 @@ class FilePersistence final : public PoolPersistence {
   UniqueFd file_;
   const std::byte* base_;
   bool syncs_follow_ = false;
+  bool cached_ = false;
   std::jthread disk_watch_;  // last member, because its thread uses the others
 };
 

@@ -31,8 +31,8 @@ class Persistence {
   /// aligned.
   virtual void store64(std::uint64_t* to, std::uint64_t value) noexcept = 0;
 
-  /// Copies `bytes` bytes (a multiple of 8; `to` 64-byte aligned) with non-temporal stores; they are flushed but not
-  /// drained. Returns `hash64(from, bytes)`, computed while the bytes are in the cache.
+  /// Copies `bytes` bytes (a multiple of 8; `to` 64-byte aligned) with non-temporal stores (but see expect_payloads);
+  /// they are flushed but not drained. Returns `hash64(from, bytes)`, computed while the bytes are in the cache.
   virtual std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept = 0;
 
   /// Copies bytes of a field in the same way, at most StepReducer::kMostBytes, and reduces them during the copy. The
@@ -46,6 +46,10 @@ class Persistence {
   /// Waits until all bytes that this thread flushed or copied are persistent (DAX), or are visible to all processes in
   /// order (page cache).
   virtual void drain() noexcept = 0;
+
+  /// Announces the size of a step's payload. On a plain file, small payloads are then copied with ordinary stores: they
+  /// stay in the cache, from which the reductions read them at once and for the change of the next step.
+  virtual void expect_payloads(std::uint64_t /*bytes*/) noexcept {}
 
   /// Announces that `sync` follows every few copies from now on; an implementation may then copy with another method.
   /// Called while no thread copies.

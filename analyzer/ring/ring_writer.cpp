@@ -29,6 +29,7 @@ RingWriter::RingWriter(WritableRing ring, Persistence& persistence, Storage stor
   next_seq_ = recovery.newest_seq() + 1;
   committed_.store(recovery.newest_seq());
   committed_before_run_.store(recovery.newest_seq());
+  persistence_.expect_payloads(ring_.geometry().schema().payload_bytes());
 }
 
 std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, const Catalogue& catalogue,

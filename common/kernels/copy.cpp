@@ -18,4 +18,10 @@ std::uint64_t copy_nontemporal_hashed(void* to, const void* from, std::size_t by
   return kernel(to, from, bytes);
 }
 
+std::uint64_t copy_cached_hashed(void* to, const void* from, std::size_t bytes) noexcept {
+  static const auto kernel =
+      select<HashedCopyFunction>(plain::copy_cached_hashed, avx2::copy_cached_hashed, avx512::copy_cached_hashed);
+  return kernel(to, from, bytes);
+}
+
 }  // namespace ringside

@@ -24,4 +24,8 @@ void copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept;
 /// KiB.
 std::uint64_t copy_nontemporal_hashed(void* to, const void* from, std::size_t bytes) noexcept;
 
+/// The same with ordinary stores, so that the bytes stay in the cache: for few bytes that are read again soon. The
+/// stores are not flushed.
+std::uint64_t copy_cached_hashed(void* to, const void* from, std::size_t bytes) noexcept;
+
 }  // namespace ringside

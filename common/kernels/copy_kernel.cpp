@@ -29,6 +29,10 @@ void stream_line(char* to, const char* from) noexcept {
 #endif
 }
 
+void cache_line(char* to, const char* from) noexcept {
+  __builtin_memcpy(to, from, kLineBytes);
+}
+
 void copy_reading_ahead(char* to, const char* from, std::size_t bytes) noexcept {
   const std::size_t whole_lines_bytes = bytes / kLineBytes * kLineBytes;
 #pragma GCC unroll 4
@@ -44,6 +48,7 @@ void copy_reading_ahead(char* to, const char* from, std::size_t bytes) noexcept 
 }
 
 /// bytes: the size of one or more whole blocks of the hash.
+template <bool kStream>
 std::uint64_t copy_blocks_hashed(char* to, const char* from, std::size_t bytes) noexcept {
   LineHash hash;
   for (std::size_t block = 0; block < bytes; block += kHashBlockBytes) {
@@ -56,7 +61,7 @@ std::uint64_t copy_blocks_hashed(char* to, const char* from, std::size_t bytes) 
       } else {
         hash.take(from + at, place);
       }
-      stream_line(to + at, from + at);
+      kStream ? stream_line(to + at, from + at) : cache_line(to + at, from + at);
     }
     if (!is_last) hash.end_block();
   }
@@ -71,11 +76,20 @@ void copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept {
 
 std::uint64_t copy_nontemporal_hashed(void* to, const void* from, std::size_t bytes) noexcept {
   if (bytes > 0 && bytes % kHashBlockBytes == 0) {
-    return copy_blocks_hashed(static_cast<char*>(to), static_cast<const char*>(from), bytes);
+    return copy_blocks_hashed<true>(static_cast<char*>(to), static_cast<const char*>(from), bytes);
   }
   // This is the rest of an iterate, or a very short range. Hashing it first brings it into the cache.
   const std::uint64_t hash = hash64(from, bytes, 0);
   copy_reading_ahead(static_cast<char*>(to), static_cast<const char*>(from), bytes);
+  return hash;
+}
+
+std::uint64_t copy_cached_hashed(void* to, const void* from, std::size_t bytes) noexcept {
+  if (bytes > 0 && bytes % kHashBlockBytes == 0) {
+    return copy_blocks_hashed<false>(static_cast<char*>(to), static_cast<const char*>(from), bytes);
+  }
+  const std::uint64_t hash = hash64(from, bytes, 0);
+  __builtin_memcpy(to, from, bytes);
   return hash;
 }
 

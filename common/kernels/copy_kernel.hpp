@@ -15,16 +15,19 @@ using HashedCopyFunction = std::uint64_t(void* to, const void* from, std::size_t
 namespace plain {
 CopyFunction copy_nontemporal;
 HashedCopyFunction copy_nontemporal_hashed;
+HashedCopyFunction copy_cached_hashed;
 }  // namespace plain
 
 namespace avx2 {
 CopyFunction copy_nontemporal;
 HashedCopyFunction copy_nontemporal_hashed;
+HashedCopyFunction copy_cached_hashed;
 }  // namespace avx2
 
 namespace avx512 {
 CopyFunction copy_nontemporal;
 HashedCopyFunction copy_nontemporal_hashed;
+HashedCopyFunction copy_cached_hashed;
 }  // namespace avx512
 
 }  // namespace ringside

@@ -18,9 +18,24 @@ class Top {
  public:
   void add_block(const Block& block) noexcept {
     if (count_ == kTopEntries && !before({block.first_row, block.max}, entries_[kTopEntries - 1])) return;
-    const double least = least_of_largest(block);
-    for (std::size_t i = 0; i < block.rows; ++i) {
-      if (block.x[i] >= least) offer({block.first_row + i, block.x[i]});
+    // Rows are offered in ascending order. So once the list is full and its last entry is from an earlier row, a value
+    // must be greater than that entry's, and most groups of rows are skipped by a few comparisons.
+    double limit = least_of_largest(block);
+    bool may_equal = true;
+    for (std::size_t first = 0; first < block.rows; first += kGroup) {
+      const std::size_t end = first + kGroup < block.rows ? first + kGroup : block.rows;
+      if (end - first == kGroup &&
+          !(may_equal ? any<true>(block.x + first, limit) : any<false>(block.x + first, limit))) {
+        continue;
+      }
+      for (std::size_t i = first; i < end; ++i) {
+        if (may_equal ? !(block.x[i] >= limit) : !(block.x[i] > limit)) continue;
+        offer({block.first_row + i, block.x[i]});
+        if (count_ < kTopEntries || entries_[kTopEntries - 1].row > block.first_row + i) continue;
+        const double last = entries_[kTopEntries - 1].value;
+        may_equal = last < limit;
+        limit = greater(last, limit);
+      }
     }
   }
 
@@ -37,6 +52,21 @@ class Top {
   }
 
  private:
+  static constexpr std::size_t kGroup = 32;
+
+  /// Whether one of kGroup values is above the limit, or kMayEqual: equal to it.
+  template <bool kMayEqual>
+  static bool any(const double* x, double limit) noexcept {
+    LaneBits found{};
+    for (std::size_t row = 0; row < kGroup; row += kRegisterDoubles) {
+      const Lanes values = load(x + row);
+      found |= reinterpret_cast<LaneBits>(kMayEqual ? values >= limit : values > limit);
+    }
+    std::uint64_t all = 0;
+    for (std::size_t lane = 0; lane < kRegisterDoubles; ++lane) all |= found[lane];
+    return all != 0;
+  }
+
   /// The smallest value among the entries after the block has been added; -infinity if there are fewer than
   /// kTopEntries. With this limit, rows can be offered in ascending order. Of equal values, only the first few rows are
   /// accepted. Of ascending values, only those above the limit are inserted, and not each in turn.
@@ -44,12 +74,19 @@ class Top {
     double largest[kTopEntries];
     for (std::size_t i = 0; i < kTopEntries; ++i) largest[i] = i < count_ ? entries_[i].value : -__builtin_inf();
     // The loop runs backwards: if values ascend, the largest then come first, and the rest of the block is rejected.
-    for (std::size_t i = block.rows; i-- > 0;) {
-      const double x = block.x[i];
-      if (!(x > largest[kTopEntries - 1])) continue;
-      std::size_t place = kTopEntries - 1;
-      for (; place > 0 && x > largest[place - 1]; --place) largest[place] = largest[place - 1];
-      largest[place] = x;
+    for (std::size_t end = block.rows; end > 0;) {
+      const std::size_t first = (end - 1) / kGroup * kGroup;
+      if (end - first == kGroup && !any<false>(block.x + first, largest[kTopEntries - 1])) {
+        end = first;
+        continue;
+      }
+      while (end > first) {
+        const double x = block.x[--end];
+        if (!(x > largest[kTopEntries - 1])) continue;
+        std::size_t place = kTopEntries - 1;
+        for (; place > 0 && x > largest[place - 1]; --place) largest[place] = largest[place - 1];
+        largest[place] = x;
+      }
     }
     return largest[kTopEntries - 1];
   }

@@ -20,16 +20,19 @@ struct CopyVariant {
   const char* name;
   CopyFunction* copy;
   HashedCopyFunction* hashed_copy;
+  HashedCopyFunction* cached_copy;
 };
 
 std::vector<CopyVariant> copies_this_processor_runs() {
-  std::vector<CopyVariant> variants{{"chosen", copy_nontemporal, copy_nontemporal_hashed},
-                                    {"plain", plain::copy_nontemporal, plain::copy_nontemporal_hashed}};
+  std::vector<CopyVariant> variants{
+      {"chosen", copy_nontemporal, copy_nontemporal_hashed, copy_cached_hashed},
+      {"plain", plain::copy_nontemporal, plain::copy_nontemporal_hashed, plain::copy_cached_hashed}};
   if (selected_isa() >= Isa::kAvx2) {
-    variants.push_back({"avx2", avx2::copy_nontemporal, avx2::copy_nontemporal_hashed});
+    variants.push_back({"avx2", avx2::copy_nontemporal, avx2::copy_nontemporal_hashed, avx2::copy_cached_hashed});
   }
   if (selected_isa() >= Isa::kAvx512) {
-    variants.push_back({"avx512", avx512::copy_nontemporal, avx512::copy_nontemporal_hashed});
+    variants.push_back(
+        {"avx512", avx512::copy_nontemporal, avx512::copy_nontemporal_hashed, avx512::copy_cached_hashed});
   }
   return variants;
 }
@@ -98,12 +101,14 @@ TEST_F(Copy, IsExactTouchesNothingBesideItAndIfHashedReturnsTheHashOfTheSource) 
         variant.copy(to(), from(from_offset_bytes), bytes);
         _mm_sfence();
         expect_exact(bytes, from_offset_bytes);
-        guard();
-        const std::uint64_t hash = variant.hashed_copy(to(), from(from_offset_bytes), bytes);
-        _mm_sfence();
-        EXPECT_EQ(hash, hash64(from(from_offset_bytes), bytes));
-        EXPECT_EQ(hash, hash64(to(), bytes));
-        expect_exact(bytes, from_offset_bytes);
+        for (HashedCopyFunction* copy : {variant.hashed_copy, variant.cached_copy}) {
+          guard();
+          const std::uint64_t hash = copy(to(), from(from_offset_bytes), bytes);
+          _mm_sfence();
+          EXPECT_EQ(hash, hash64(from(from_offset_bytes), bytes));
+          EXPECT_EQ(hash, hash64(to(), bytes));
+          expect_exact(bytes, from_offset_bytes);
+        }
       }
     }
   }
