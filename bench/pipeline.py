@@ -144,11 +144,11 @@ def measure(options, bench, document):
 
 
 def predicted_peak(rows, nonzeros):
-    """Predicts the peak memory of a grid's producer in bytes, without its programs. First the producer has the matrix
-    and the solver's three vectors (scales and both contributions). Later, when the entries are in bands, it has the
-    vectors and the two shared buffers."""
+    """Predicts the peak memory of a grid's producer in bytes, without its programs. First the producer has the matrix,
+    the out-degrees and the scales. Later, when the entries are in bands, it has the scales, the first iterate and the
+    two shared buffers."""
     vector = 8 * rows
-    return 3 * vector + max(8 * (rows + 1) + 4 * nonzeros, 2 * vector)
+    return 2 * vector + max(8 * (rows + 1) + 4 * nonzeros, 2 * vector)
 
 
 def declare_reference(parser):

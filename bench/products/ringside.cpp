@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ringside's part of the comparison: a whole PageRank iterate in place of only a product. The iterate includes the
-// dangling mass, the change in two norms, and the contributions for the next iterate.
+// dangling mass, the change in two norms, and the contributions for the next iterate if the solver stores any.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -23,7 +23,7 @@ class Ringside final : public Product {
     return std::string(ringside::version()) + ", " + std::string(to_string(selected_isa()));
   }
   std::string what() const override {
-    return "a whole PageRank iterate: product, dangling mass, change in L1 and Linf, next contributions";
+    return "a whole PageRank iterate: product, dangling mass, change in L1 and Linf";
   }
 
   void load(const CsrMatrix& matrix) override {

@@ -24,6 +24,7 @@
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "producer/kernels/row_layout.hpp"
+#include "producer/kernels/streaming.hpp"
 #include "producer/matrix/matrix_source.hpp"
 #include "producer/solver/pagerank.hpp"
 
@@ -121,24 +122,34 @@ class PlainLoop {
   Array<double> scale;  // d / out-degree
 };
 
-/// The bytes that an iterate moves: x_{k-1}, its contributions, x_k and the next contributions (ordinary stores also
-/// read the lines that they write); the scales of each group of 64 rows with different scales; and the matrix in its
-/// format.
+/// The bytes that an iterate moves: x_{k-1} and x_k; their contributions, unless the product has the scales (ordinary
+/// stores also read the lines that they write); the scales of each group of 64 rows with different scales; and the
+/// matrix in its format.
 double bytes_of_iterate(const CsrMatrix& matrix, const Array<double>& scale, MatrixFormat format) {
   std::vector<double> reads(matrix.rows);
   for (const std::uint32_t source : matrix.column.span()) reads[source] += 1;
-  const RowLayout layout = make_row_layout(matrix, format, reads);
+  const RowLayout layout = make_row_layout(matrix, format, reads, scale.span());
   const auto rows = static_cast<double>(matrix.rows);
-  const bool past_the_cache = matrix.rows > (std::uint64_t{1} << 20);
-  double bytes = rows * 16 + rows * (past_the_cache ? 8 : 16);
-  bytes += rows * (past_the_cache && layout.place.empty() ? 8 : 16) + static_cast<double>(layout.place.bytes());
+  const bool past_the_cache = exceed_cache(matrix.rows, layout.scales ? 2 : 4);
+  double bytes = rows * 8 + rows * (past_the_cache ? 8 : 16);
+  if (!layout.scales) {
+    bytes += rows * 8 + rows * (past_the_cache && layout.place.empty() ? 8 : 16);
+    bytes += static_cast<double>(layout.place.bytes());
+  }
   constexpr std::uint64_t kGroup = 64;
   for (std::uint64_t i = 0; i < matrix.rows; i += kGroup) {
     const double* end = scale.data() + std::min(i + kGroup, matrix.rows);
     if (!std::all_of(scale.data() + i, end, [&](double s) { return s == scale[i] && s > 0; })) bytes += kGroup * 8;
   }
-  bytes += static_cast<double>(layout.rows.band.size() * sizeof(RowBand) + layout.rows.band_column.size() * 4);
+  bytes += static_cast<double>(layout.rows.band.size() * sizeof(RowBand) + layout.rows.band_column.size() * 4 +
+                               layout.rows.band_weight.size() * 8);
   for (const PackedBlock& block : layout.packed.block) bytes += static_cast<double>(block.words * 4);
+  if (layout.scales && !layout.packed.block.empty()) {
+    // At most: a row that equals an earlier row of its block has no values of its own.
+    std::uint64_t in_bands = 0;
+    for (const RowBand& band : layout.rows.band) in_bands += std::uint64_t{band.rows} * band.entries;
+    bytes += static_cast<double>(matrix.nonzeros() - in_bands) * 8;
+  }
   if (!layout.reads_matrix()) return bytes;
   for (std::uint64_t block = 0; block + 1 < layout.rows.block.size(); ++block) {
     for (std::uint64_t s = layout.rows.block[block].single; s < layout.rows.block[block + 1].single; ++s) {

@@ -40,7 +40,8 @@ struct FinishProduct {
   }
 };
 
-// Bytes from memory, a row: the product's, which include p; and 8 B to write q, or 16 B moved through the cache.
+// Bytes from memory, a row, besides those of the matrix: 8 B read (p) and 8 B written (q; 16 B moved through the
+// cache).
 template <bool kStream>
 void multiply_blocks(const CgPass& pass, std::uint64_t first, std::uint64_t last, CgBlockSums* sums) noexcept {
   for (std::uint64_t block = first; block < last; ++block) {
@@ -56,8 +57,8 @@ void multiply(const CgPass& pass, bool stream, std::uint64_t first, std::uint64_
   stream ? multiply_blocks<true>(pass, first, last, sums) : multiply_blocks<false>(pass, first, last, sums);
 }
 
-// Bytes from memory, a row: 32 B read (x, r, p, q) and 16 B written (x', r'; 32 B moved through the cache, but nothing
-// is read for stores into vectors that were just read).
+// Bytes from memory, a row: 32 B read (x, r, p, q) and 16 B written (x', r'; 32 B moved through the cache, unless x'
+// is x and r' is r, which were just read).
 template <bool kStream>
 void advance_blocks(const CgPass& pass, std::uint64_t first, std::uint64_t last, CgBlockSums* sums) noexcept {
   for (std::uint64_t block = first; block < last; ++block) {

@@ -35,8 +35,8 @@ struct CgBlockSums {
 };
 
 /// One instruction set's loops, over the blocks [first, last); `sums` has an entry for every block of the matrix. With
-/// `stream`, stores are non-temporal: the vectors that are written must then be 64-byte aligned, and no vector that is
-/// read. The stores are ordered before all later stores of the calling thread.
+/// `stream`, stores are non-temporal. The vectors that a loop writes must then be 64-byte aligned, and should not be
+/// vectors that it reads. The stores are ordered before all later stores of the calling thread.
 struct CgKernels {
   /// A p, and p . A p.
   void (*multiply)(const CgPass& pass, bool stream, std::uint64_t first, std::uint64_t last,

@@ -6,8 +6,11 @@
 // So the product is the product with the whole matrix A, and the rounding errors stay within
 // 2^-53 * ((m * sum of |a_ij x_j| + 2 |b_i - sum|) / |a_ii| + |x_i|) to first order, for m entries in row i.
 //
-// Bytes from memory, a row: 8 B written (next; 16 B moved if the stores use the cache); 8 B read if b was given, and 8
-// B (diagonal) in groups of rows whose entries on the diagonal differ; and the product's, which include x_{k-1}.
+// Bytes from memory, a row, besides those of the matrix (row_product_kernel.hpp):
+//   8  x_{k-1}, read
+//   8  x_k, written (16 if the stores use the cache)
+//   8  b, read unless it is all ones
+//   8  diagonal, read in groups of rows whose entries on the diagonal differ
 #include "producer/kernels/jacobi_kernel.hpp"
 
 #include "producer/kernels/row_product_kernel.hpp"

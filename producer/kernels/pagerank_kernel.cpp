@@ -2,11 +2,13 @@
 // Per row:   x_k = base + sum,   contribution = x_k * scale,   and the block's sums of x_k - x_{k-1} and of dangling
 // x_k.
 //
-// Bytes from memory, a row: 8 B read (x_{k-1}), 8 B written (x_k; 16 B moved if the stores use the cache). If the
-// product does not have the scales, contributions are read and written in the same way: 16 B more. Where dangling rows
-// are possible, or scales differ within a group, 8 B more are read (scale), and 4 B more (place) if contributions have
-// their own places. So a mesh takes 16 B a row; a loop that only reads and writes as much takes 2.4 of the 2.9 ms of
-// grid:2000.
+// Bytes from memory, a row, besides those of the matrix (row_product_kernel.hpp):
+//    8  x_{k-1}, read
+//    8  x_k, written (16 if the stores use the cache)
+//   16  contributions, read and written in the same way, if the product does not have the scales
+//    8  scale, read in groups of rows whose scales differ or are 0; not if no row is dangling and the product has them
+//    4  place, read if contributions have their own places (they are then written through the cache)
+// So a mesh takes 16 B a row; a loop that only reads and writes as much takes 2.4 of the 2.9 ms of grid:2000.
 #include "producer/kernels/pagerank_kernel.hpp"
 
 #include "producer/kernels/row_product_kernel.hpp"
@@ -16,7 +18,7 @@ namespace {
 
 /// Where the contributions of x_k are stored.
 enum class Made {
-  kNowhere,  // the product has the scales
+  kNowhere,  // the product has the scales, so there are no contributions
   kCached,
   kStreamed  // with non-temporal stores
 };
@@ -39,8 +41,8 @@ struct FinishRows {
       x[part] = base + sum[part];
       change.add(part, absolute(x[part] - load(previous + row + part * kWidth)));
     }
-    store_line<kStream>(next + row, x);  // `next` may be `previous`
-    if (kMade == Made::kNowhere && scale == nullptr) return;
+    store_line<kStream>(next + row, x);                       // `next` may be `previous`
+    if (kMade == Made::kNowhere && scale == nullptr) return;  // else x becomes the contributions
     const double shared = group_scale[row / kGroupRows];
     if (shared != kMixedGroup) {
       for (int part = 0; part < kParts; ++part) x[part] = x[part] * shared;

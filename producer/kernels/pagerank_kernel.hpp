@@ -34,11 +34,13 @@ struct PagerankBlockSums {
 
 /// One instruction set's loops, over the blocks [first, last); `sums` has an entry for every block of the matrix.
 struct PagerankKernels {
-  /// Makes x_k, its contributions and its block sums. With `stream`, the stores are non-temporal (`next` and
-  /// `next_contribution` must then be 64-byte aligned); they are ordered before all later stores of the calling thread.
+  /// Makes x_k, its contributions if there are any, and its block sums. With `stream`, the stores are non-temporal
+  /// (`next` and `next_contribution` must then be 64-byte aligned), except those of contributions with places of their
+  /// own; they are ordered before all later stores of the calling thread.
   void (*iterate)(const PagerankPass& pass, bool stream, std::uint64_t first, std::uint64_t last,
                   PagerankBlockSums* sums) noexcept;
-  /// Makes the contributions and dangling sums that `iterate` would have left when it made `pass.previous`.
+  /// Makes the contributions, if `pass` has any, and the dangling sums that `iterate` would have left when it made
+  /// `pass.previous`.
   void (*prepare)(const PagerankPass& pass, std::uint64_t first, std::uint64_t last, PagerankBlockSums* sums) noexcept;
 };
 

@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-// Bands of fewer rows save too little, because their columns are stored twice.
+// Bands of fewer rows save too little, because the entries of their first rows are stored twice.
 constexpr std::uint64_t kMinBandRows = 16;
 
 /// The first row after the band that starts at `row`, but at most `last`.
@@ -25,9 +25,9 @@ std::uint64_t end_of_band(const CsrMatrix& matrix, std::uint64_t row, std::uint6
     for (std::uint64_t j = 0; j < entries; ++j) {
       if (column[entries + j] != column[j] + 1) return row;
     }
-    const std::uint64_t bytes = entries * sizeof(double);
+    if (matrix.value.empty()) continue;
     const double* const value = matrix.value.data() + above;
-    if (!matrix.value.empty() && std::memcmp(value + entries, value, bytes) != 0) return row;
+    if (std::memcmp(value + entries, value, entries * sizeof(double)) != 0) return row;
   }
   return last;
 }
@@ -146,7 +146,7 @@ RowBands find_row_bands(const CsrMatrix& matrix, bool look_for_bands) {
 
 RowBands with_scales(const RowBands& rows, std::span<const double> scale) {
   std::vector<std::uint64_t> columns_before;
-  for (const RowBandsBlock& block : rows.block) columns_before.push_back(block.band_column + 1);
+  for (const RowBandsBlock& block : rows.block) columns_before.push_back(block.band_column);
   const std::vector<std::uint64_t> border = partition_work(columns_before, omp_get_max_threads());
   RowBands out = in_parts(border, [&](std::uint64_t first_block, std::uint64_t last_block, RowBands& part) {
     for (std::uint64_t block = first_block; block < last_block; ++block) scale_block(rows, block, scale, part);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Regular groups of rows in a sparse matrix, found once and used in every iteration. A *band* is a group of
 // neighbouring rows with equally many entries whose columns all advance by one from row to row, as in every mesh or
-// stencil. Sums over the rows of a band need no gather: entry j of its rows t, t+1, t+2 ... is x[c_j + t], a plain
-// vector load.
+// stencil. If the entries have values, all rows of a band have the same values. Sums over the rows of a band need no
+// gather: entry j of its rows t, t+1, t+2 ... multiplies x[c_j + t], a plain vector load, by one weight.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,24 @@
 namespace ringside {
 
 /// The rows of a matrix, block by block (producer/kernels/block_rows.hpp). Every row is either in a band or in the list
-/// of single rows. In addition to the matrix this takes at most 2 B per row and 1/8 of the columns' bytes.
+/// of single rows. In addition to the matrix this takes at most 2 B per row and 1/8 of the bytes of the columns and
+/// values. (With scales, it takes more: 8 B for each band, and 12 B for each entry of a band's first row.)
 struct RowBands {
   std::vector<RowBand> band;
   std::vector<std::uint32_t> band_column;  // the columns of each band's first row, band after band
-  std::vector<double> band_weight;         // the factor of each of these columns; empty: all are 1
-  std::vector<std::uint16_t> single;       // the other rows, offsets into their block, by ascending number of entries
-  std::vector<RowBandsBlock> block;        // blocks + 1 entries: where each block's part of the lists begins
+  std::vector<double> band_weight;    // the factor of each of these columns in all rows of its band; empty: all are 1
+  std::vector<std::uint16_t> single;  // the other rows, offsets into their block, by ascending number of entries
+  std::vector<RowBandsBlock> block;   // blocks + 1 entries: where each block's part of the lists begins
 };
 
-/// Uses all OpenMP threads; the result does not depend on their number. In a matrix with values, the rows of a band
-/// have equal values, which become its weights. Without `look_for_bands`, all rows are single.
+/// Uses all OpenMP threads; the result does not depend on their number. If the matrix has values, those of a band's
+/// first row become the band's weights. Without `look_for_bands`, all rows are single.
 RowBands find_row_bands(const CsrMatrix& matrix, bool look_for_bands = true);
 
 /// The bands of a pattern, divided where the scale of one of their columns changes, so that the scales become their
-/// weights. Then the product of the bands with x is their product with the vector of x_j * scale_j, bit for bit.
-/// scale: a factor for every element of the vector. The single rows of the result are those of `rows`.
+/// weights. The product of these bands with x has the same bits as the product of `rows` with the vector of
+/// x_j * scale_j. scale: a factor for every element of the vector; no NaN. The single rows of the result are those of
+/// `rows`. Uses all OpenMP threads.
 RowBands with_scales(const RowBands& rows, std::span<const double> scale);
 
 }  // namespace ringside

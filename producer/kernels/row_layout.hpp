@@ -38,7 +38,7 @@ struct RowLayout {
 /// Uses all OpenMP threads; the choice does not depend on their number. reads: the number of reads of each vector
 /// element, if the solver can read the vector in another order than the published one. Otherwise it is empty, and
 /// `wanted` must not be kRanked. scale: a factor for each vector element, if the solver multiplies a pattern with a
-/// scaled vector: the layout then takes over the scales (RowLayout::scales) if this saves time. Else it is empty.
+/// scaled vector. The layout then takes over the scales (RowLayout::scales) if this saves time. Otherwise it is empty.
 RowLayout make_row_layout(const CsrMatrix& matrix, MatrixFormat wanted, std::span<const double> reads,
                           std::span<const double> scale = {});
 

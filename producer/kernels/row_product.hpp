@@ -62,15 +62,15 @@ inline constexpr double kMixedGroup = 0.0;
 /// A matrix in its format. If it has no values, all entries are 1.
 struct RowProduct {
   std::uint64_t rows;
-  const std::uint64_t* row_begin;   // rows + 1
-  const std::uint32_t* column;      // nonzeros
-  const double* value;              // nonzeros, or null
-  const RowBandsBlock* block;       // blocks + 1; with the next four members: producer/kernels/row_bands.hpp
-  const RowBand* band;              // rows in bands
+  const std::uint64_t* row_begin;    // rows + 1
+  const std::uint32_t* column;       // nonzeros
+  const double* value;               // nonzeros, or null
+  const RowBandsBlock* block;        // blocks + 1; with the next four members: producer/kernels/row_bands.hpp
+  const RowBand* band;               // rows in bands
   const std::uint32_t* band_column;  // the columns of each band's first row, band after band
   const double* band_weight;         // the factor of each of these columns in all rows of its band; null: 1
   const std::uint16_t* single;       // rows outside bands, offsets into the block, by ascending number of entries
-  const PackedBlock* packed;        // per block: the packed single rows (packed_rows.hpp); if null, `column` has them
+  const PackedBlock* packed;         // per block: the packed single rows (packed_rows.hpp); if null, `column` has them
   const std::uint32_t* word;
   const double* packed_value;  // in the order of the words' entries, or null
   bool far;                    // whether the vector is larger than the caches, so that its elements are prefetched

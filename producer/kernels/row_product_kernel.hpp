@@ -3,13 +3,14 @@
 // the solver's own half of the iteration, which finishes eight rows at a time:
 //
 //   struct Finish {
-//     void eight(std::uint64_t row, const Register* sum) noexcept;  // rows row .. row + 7 of the block, in kParts
-//     registers void one(std::uint64_t row, double sum) noexcept;             // a row after the last whole eight of
-//     the matrix
+//     /// Takes the sums of the rows row .. row + 7 of the block, in kParts registers. row: a multiple of eight.
+//     void eight(std::uint64_t row, const Register* sum) noexcept;
+//     /// Takes the sum of a row after the last whole eight of the matrix.
+//     void one(std::uint64_t row, double sum) noexcept;
 //   };
 //
-// Rows come in ascending order. If a block consists of bands only, their sums are still in registers
-// (row_bands_kernel.hpp). Otherwise the sums of the block, 8 kB, are in the first-level cache.
+// Rows come in ascending order. If a block consists of bands only, their sums are passed on in registers
+// (row_bands_kernel.hpp). Otherwise the sums of the whole block, 8 kB, are first written to the first-level cache.
 //
 // Rows that are neither in bands nor packed take two instructions an entry and some twenty a row; and 10 B a row, 4 B
 // an entry and 8 B a value from memory.
@@ -100,8 +101,8 @@ inline void sum_single_rows(const RowProduct& product, std::uint64_t block, cons
 
 // ---- A block ----
 
-/// Writes the sums of the block's rows to `sum`, which has kBlockRows doubles. own: a vector as long as x, of which the
-/// caller reads the block's rows next.
+/// Writes the sums of the block's rows to `sum`, which has kBlockRows doubles. own: a vector of all rows, of which the
+/// caller reads this block's rows next. It is only prefetched here.
 inline void sum_block(const RowProduct& product, std::uint64_t block, const double* x, const double* own,
                       double* sum) noexcept {
   const double* const of_block = own + block * kBlockRows;
@@ -124,6 +125,7 @@ inline void sum_block(const RowProduct& product, std::uint64_t block, const doub
   }
 }
 
+/// Multiplies the block's rows with x, and passes the sums to `finish`. own: as in sum_block.
 template <class Finish>
 inline void multiply_block(const RowProduct& product, std::uint64_t block, const double* x, const double* own,
                            Finish& finish) noexcept {

@@ -37,10 +37,11 @@ class Pagerank final : public Solver {
         parts_(BlockParts::by_entries(matrix_.row_begin.span(), openmp_)),
         scale_(matrix_.rows),
         sums_(block_count(matrix_.rows)) {
-    const Array<double> leaving = find_leaving();
+    Array<double> leaving = find_leaving();
     find_scales(leaving);
     const Array<std::uint64_t> ghosts = number_ghosts(matrix_);
     choose_layout(format, leaving);
+    leaving = {};  // frees its memory before the contributions take theirs
     sets_ = find_block_sets(matrix_);
     share_among(openmp_);
     if (!layout_.scales) make_contributions();
@@ -53,7 +54,8 @@ class Pagerank final : public Solver {
   std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
   std::string_view format() const noexcept override { return to_string(layout_.format); }
   std::string parameters() const override { return fmt::format("damping={}", damping_); }
-  /// With contributions, row i of the old vector is read only to make row i of the new vector.
+  /// With contributions, row i of the old vector is read only to make row i of the new vector. A product that has the
+  /// scales reads the old vector itself.
   bool may_overwrite_previous() const noexcept override { return !layout_.scales; }
   /// Every iteration shrinks the L1 change by the factor d.
   double growth_limit() const noexcept override { return 1.0; }
@@ -88,7 +90,7 @@ class Pagerank final : public Solver {
       kernels_.iterate(pass, stream, first, last, sums_.data());
     };
     product_parts_->interior.for_each(make);
-    neighbours_.receive();
+    if (!layout_.scales) neighbours_.receive();
     if (!product_parts_->at_border.empty()) product_parts_->at_border.for_each(make);
     return finish_pass();
   }
@@ -119,7 +121,8 @@ class Pagerank final : public Solver {
   }
 
   /// An element is read once for every link that leaves it, whatever the link's weight. For a part of the matrix, only
-  /// the part's own links count.
+  /// the part's own links count. Only a whole pattern may have the scales in its product: with weights, the
+  /// product would be rounded differently, and a part lacks the scales of its ghosts.
   void choose_layout(MatrixFormat format, const Array<double>& leaving) {
     if (matrix_.value.empty() && matrix_.rows_elsewhere == 0) {
       layout_ = make_row_layout(matrix_, format, leaving.span(), scale_.span());
@@ -173,7 +176,7 @@ class Pagerank final : public Solver {
     });
   }
 
-  /// The inputs and outputs of a pass from the contributions of x_{k-1} to those of x_k.
+  /// The inputs and outputs of a pass from x_{k-1} to x_k, and from the contributions of x_{k-1} to those of x_k.
   PagerankPass next_pass() noexcept {
     const auto n = static_cast<double>(matrix_.all_rows());
     return {.product = layout_.product(matrix_),
@@ -191,7 +194,8 @@ class Pagerank final : public Solver {
   /// published.
   Change finish_pass() noexcept {
     current_ = 1 - current_;
-    neighbours_.send(contribution_[current_].data(), contribution_[current_].data());
+    // A product that has the scales has all rows, so no process waits for contributions.
+    if (!layout_.scales) neighbours_.send(contribution_[current_].data(), contribution_[current_].data());
     Totals totals;
     neighbours_.in_order(totals, [this](Totals& all) noexcept {
       for (const PagerankBlockSums& sums : sums_) {
@@ -226,9 +230,9 @@ class Pagerank final : public Solver {
   Array<double> group_scale_;
   bool has_dangling_ = false;
   std::vector<PagerankBlockSums> sums_;
-  Array<double> contribution_[2];
-  int current_ = 0;      // contribution_[current_] belongs to the last iterate
-  double dangling_ = 0;  // the last iterate's mass on dangling nodes
+  Array<double> contribution_[2];  // empty if the product has the scales
+  int current_ = 0;                // contribution_[current_] belongs to the last iterate
+  double dangling_ = 0;            // the last iterate's mass on dangling nodes
 };
 
 }  // namespace

@@ -5,7 +5,8 @@
 //
 // A is column-stochastic: a link i -> j of weight v carries v / (sum of the weights leaving i) of x_i to j; w is the
 // mass on nodes without outgoing links. Each iteration reads and writes memory in one pass: the pass that makes x_i
-// also computes the contribution of x_i to each of its links, d * x_i / (sum of weights).
+// also computes the contribution of x_i to each of its links, d * x_i / (sum of weights). On a mesh, the product
+// computes contributions where it needs them, and none are stored.
 #pragma once
 
 #include <memory>
@@ -20,10 +21,10 @@ namespace ringside {
 
 /// matrix: a square matrix, or this process's part of one; orientation kInLinks, without values for an unweighted
 /// graph; damping: d, inside (0, 1). The solver uses as many threads as omp_get_max_threads() returns during this call.
-/// In addition to the matrix, it keeps three vectors; each thread first touches its own part. If the format holds the
-/// matrix's entries itself, they are released. isa: for tests; an instruction set that the processor lacks ends the
-/// process with an illegal instruction. Neither isa nor format changes a bit of the iterates. neighbours: must outlive
-/// the solver.
+/// In addition to the matrix, it keeps three vectors (on a mesh, one); each thread first touches its own part. If the
+/// format holds the matrix's entries itself, they are released. isa: for tests; an instruction set that the processor
+/// lacks ends the process with an illegal instruction. Neither isa nor format changes a bit of the iterates.
+/// neighbours: must outlive the solver.
 ///
 /// Throws `Error` (exit code 2) for a damping outside (0, 1), a matrix that is empty or not square, and a weight that
 /// is negative, not finite, or too extreme for its node's weights to be normalised.

@@ -86,10 +86,10 @@ class Measuring(unittest.TestCase):
         self.assertEqual(scale.peak_in_all({"VmHWM": 100, "RssShmem": 0}, {"VmHWM": 0, "RssShmem": 0}), 100)  # no analyzer
 
     def test_a_grids_producer_is_predicted_by_what_it_holds_at_a_time(self):
-        # 4,000,000 rows with 8 links each: 96 MB of vectors, and in addition first 160 MB of matrix, and later 64 MB of
+        # 4,000,000 rows with 8 links each: 64 MB of vectors, and in addition first 160 MB of matrix, and later 64 MB of
         # buffers.
-        self.assertEqual(pipeline.predicted_peak(4_000_000, 31_976_004), 3 * 32_000_000 + 32_000_008 + 127_904_016)
-        self.assertEqual(pipeline.predicted_peak(1_000_000, 1_000_000), 5 * 8_000_000)
+        self.assertEqual(pipeline.predicted_peak(4_000_000, 31_976_004), 2 * 32_000_000 + 32_000_008 + 127_904_016)
+        self.assertEqual(pipeline.predicted_peak(1_000_000, 1_000_000), 4 * 8_000_000)
 
     def test_what_holds_a_producer_is_the_time_between_steps_that_made_no_iterate(self):
         steps = [{"published_at_ns": at, "generate_ns": 4_000_000} for at in (10_000_000, 15_000_000, 21_000_000)]

@@ -24,7 +24,7 @@ void add_block(ReductionState& state, ExactReductions& exact, double* block_sums
   double* const sums = block_sums + first_row / kBlockRows * kSumsPerBlock;
   Block block;
   block.x = widened;
-  block.next = widened;
+  block.next = widened;  // the callers prefetch the next block
   block.previous = nullptr;
   block.rows = rows;
   block.first_row = first_row;

@@ -6,8 +6,9 @@
 // With AVX-512, one loop over lines does everything: it loads a line into a register; uses it for the hash, for the
 // sums and extremes of the iterate and of the change, and for the bins of the histogram; and stores it at its
 // destination. Values are read again from the destination only to find the largest entries, if the extremes do not
-// determine these. Narrower registers cannot hold all of this. With them, a block is copied and hashed line by line, a
-// second copy of the block stays in the first-level cache, and the reductions read that copy.
+// determine these. Narrower registers cannot hold all of this. With them, the loops alternate: 1 KiB is copied and
+// hashed line by line, a second copy stays in the first-level cache, and the sums and extremes are computed from that
+// copy. The other reductions read the second copy when a block is complete.
 //
 // Either way, the bytes that are stored, hashed and reduced are the same, even if the source changes meanwhile, because
 // the source is read only once.
@@ -26,6 +27,7 @@ namespace {
 constexpr std::size_t kHashBlockRows = kHashBlockBytes / sizeof(double);
 constexpr std::size_t kAheadRows = kAheadBytes / sizeof(double);
 static_assert(kBlockRows % kHashBlockRows == 0 && kStagingRows % kBlockRows == 0);
+static_assert(kHashBlockRows % kRunning == 0);  // each part consists of whole groups of rows
 
 #if defined(__AVX512F__)
 
@@ -77,7 +79,7 @@ template <bool kStreaming, bool kChange>
   block.x = staged;
   OfIterate::Running values;
   OfChange::Running changes;
-  // Copies and reduces by turns, in parts so short that memory is busy while the sums are computed.
+  // Copies and reduces in turn, in parts so short that memory stays busy while the sums are computed.
   for (std::size_t part = 0; part < kBlockRows; part += kHashBlockRows) {
     for (std::size_t row = part; row < part + kHashBlockRows; row += kLineRows) {
       __builtin_prefetch(from + row + kAheadRows);

@@ -69,9 +69,9 @@ struct Block {
   const double* next;  // the next block's values in memory, for prefetches; may be past the end of the array
 };
 
-/// The prefetch distance ahead of the rows of the previous iterate: the prefetched rows fit the first-level cache.
-/// Prefetches do not fault beyond the end of the array. (The iterate itself is left to the hardware's prefetcher, which
-/// is as fast: two streams compete for it, one does not.)
+/// The loop over an iterate and its change prefetches the previous iterate this many rows ahead. These rows fit the
+/// first-level cache. Prefetches do not fault beyond the end of the array. (The hardware's prefetcher reads the iterate
+/// itself: for one stream it is as fast as prefetches, for two it is not.)
 inline constexpr std::size_t kRowsAhead = kBlockRows;
 
 /// A source for the loop: the values of a block, one at a time or a register at a time.

@@ -90,7 +90,8 @@ class Histogram {
   }
 
 #if defined(__AVX2__)
-  /// The results of bin_of for 16 values: subtraction and conversion saturate at the first and last bin.
+  /// Writes the results of bin_of for 16 values, in another order, which does not affect the counts. The conversions
+  /// saturate at the first and the last bin.
   static void find_16_bins(const double* x, std::uint8_t* bins) noexcept {
     const auto upper_halves = [](const double* from) {
       const __m256 a = _mm256_castpd_ps(_mm256_loadu_pd(from));
@@ -168,8 +169,8 @@ class Histogram {
   }
 
   /// usual: any bin. If that bin fills most of the block, counting its pairs one by one would make each store wait for
-  /// the previous one. So eight neighbours in this bin are counted by one addition in a register. next: prefetched, as
-  /// otherwise memory would be idle meanwhile.
+  /// the previous one. So eight neighbours in this bin are counted by one addition in a register. next: as in Block. It
+  /// is prefetched, because memory would otherwise be idle while this loop counts.
   void count_many(const std::uint8_t* bins, std::size_t rows, std::uint8_t usual, const double* next) noexcept {
     const std::uint64_t usual_eight = usual * std::uint64_t{0x0101010101010101};
     std::uint64_t usual_eights = 0;
