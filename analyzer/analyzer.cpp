@@ -211,15 +211,14 @@ ServeEnd Attachment::serve(std::atomic<bool>& stop) noexcept {
   count_persisted();
   if (triggers_.stops() || handoff_.run_ends()) end_run(stop);
   bool first = true;
+  PublishedStep step;
   for (std::int64_t idle_since = now_ns();;) {
-    PublishedStep step;
     const NextStatus status = handoff_.next(step, options_.may_spin, &stop, &pulse_);
-    const std::int64_t arrived = now_ns();
     if (status == NextStatus::kStep) {
       if (std::exchange(first, false)) idle_since = begin_account(idle_since, begun_ns(step.step.descriptor));
       if (triggers_.frozen()) {
-        pass_over(step, arrived, arrived - idle_since);
-      } else if (!keep(step, arrived, arrived - idle_since)) {
+        pass_over(step, step.arrived_ns - idle_since);
+      } else if (!keep(step, step.arrived_ns - idle_since)) {
         return ServeEnd::kSyncFailed;
       }
       if (triggers_.stops()) end_run(stop);
@@ -259,7 +258,7 @@ void Attachment::end_run(std::atomic<bool>& stop) noexcept {
 // copy reads and writes the iterate once. Each sweep of the reductions reads the iterate once, and the first sweep also
 // reads the previous iterate. With `--reduce transfer` the first sweep is part of the copy, and its time counts as
 // transfer.
-bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept {
+bool Attachment::keep(const PublishedStep& step, std::int64_t idle_ns) noexcept {
   const ReduceOptions& reduce = options_.reduce;
   const bool on_the_way = reduction_.at() == ReduceAt::kTransfer;
   if (ring_.begin() != CommitStatus::kOk) return false;
@@ -289,14 +288,15 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
                       .analyzer_idle_ns = idle_ns,
                       .hand_off_ns = copy_begin - step.step.descriptor.published_at_ns,
                       .transfer_ns = copied - copy_begin,
-                      .commit_ns = (copy_begin - arrived_ns) + (committed - copied),
+                      .commit_ns = (copy_begin - step.arrived_ns) + (committed - copied),
                       .analyze_ns = reduced - committed,
                       .record_ns = std::exchange(recorded_ns_, 0),
                       .bytes_transferred = pool().ring().geometry().payload_bytes(),
                       .broke_lease = ring_.leases_broken() > account_.leases_broken.load(std::memory_order_relaxed)};
   const StepMarks marks = triggers_.step(values_, figures, handoff_);
   figures.guarded_commit_seq = triggers_.guarded();
-  const std::int64_t analyzed = now_ns();
+  // Without triggers, nothing that takes long has happened since.
+  const std::int64_t analyzed = triggers_.specs().empty() ? reduced : now_ns();
   figures.analyze_ns = analyzed - committed;
   count(figures, analyzed);
   reduction_.step_ended(analyzed);
@@ -319,14 +319,14 @@ std::int64_t Attachment::end_step() noexcept {
 
 /// The ring is frozen: the buffer is released without a copy, and the solver continues. All this work counts as
 /// `record`.
-void Attachment::pass_over(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept {
+void Attachment::pass_over(const PublishedStep& step, std::int64_t idle_ns) noexcept {
   handoff_.release();
   if (rounds_ != nullptr) rounds_->pass_over();
   const std::int64_t passed = now_ns();
   account_.publisher.add(step.step.descriptor);
   add(account_.analyzer_idle_ns, idle_ns);
   account_.steps_not_kept.fetch_add(1, std::memory_order_relaxed);
-  account_.ended_ns.store(arrived_ns, std::memory_order_relaxed);
+  account_.ended_ns.store(step.arrived_ns, std::memory_order_relaxed);
   count_persisted();
   pulse_.beat(passed);
 

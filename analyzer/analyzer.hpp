@@ -116,8 +116,8 @@ class Attachment {
   void describe_kept_scalars(std::size_t of_step) noexcept;
   std::size_t scalars_of(const KeptSlot& kept) const;
   void continue_from(const KeptSlot& newest, const Recovery& found);
-  bool keep(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept;
-  void pass_over(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept;
+  bool keep(const PublishedStep& step, std::int64_t idle_ns) noexcept;
+  void pass_over(const PublishedStep& step, std::int64_t idle_ns) noexcept;
   std::int64_t begin_account(std::int64_t serving_since_ns, std::int64_t begun_ns) noexcept;
   std::int64_t end_step() noexcept;
   void record_marks(const StepMarks& marks, const StepFigures& figures) noexcept;

@@ -2,6 +2,7 @@
 #include "analyzer/recorder/described_runs.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "common/records/record_message.hpp"
 
@@ -25,11 +26,16 @@ void DescribedRuns::add(const wire::Record& record) {
   if (record.has_run_described()) describes(record.run_described().run_id(), layout_of(record.run_described()));
   if (!record.has_step() || !record.step().has_results()) return;
   const wire::StepRecord& step = record.step();
-  if (last_used_ == nullptr || last_key_.second != step.results().catalogue() || last_key_.first != step.run_id()) {
-    last_key_ = {step.run_id(), step.results().catalogue()};
-    last_used_ = &used_[last_key_];
+  if (const std::optional<Id128> run = id_of(step.run_id())) add_step(*run, step.results().catalogue(), record.seq());
+}
+
+void DescribedRuns::add_step(const Id128& run_id, std::uint64_t catalogue, std::uint64_t seq) {
+  if (last_used_ == nullptr || last_catalogue_ != catalogue || last_run_ != run_id) {
+    last_run_ = run_id;
+    last_catalogue_ = catalogue;
+    last_used_ = &used_[Key(bytes_of(run_id), catalogue)];
   }
-  *last_used_ = record.seq();
+  *last_used_ = seq;
 }
 
 void DescribedRuns::expect(const std::string& run_id, std::uint64_t catalogue, std::uint64_t seq) {

@@ -25,6 +25,8 @@ class DescribedRuns {
 
   /// Adds a record that a log has, or that will be appended next, with its number.
   void add(const wire::Record& record);
+  /// The same for a step's record. catalogue: the hash of the step's layout.
+  void add_step(const Id128& run_id, std::uint64_t catalogue, std::uint64_t seq);
   /// Announces that steps with these results will be appended next, beginning with record number `seq`.
   void expect(const std::string& run_id, std::uint64_t catalogue, std::uint64_t seq);
 
@@ -43,7 +45,8 @@ class DescribedRuns {
   Newest described_;  // the newest RunStarted or RunDescribed with the key
   std::uint64_t first_seq_ = 0;
   std::uint64_t* last_used_ = nullptr;  // the last step's entry in used_, because most steps belong to the same run
-  Key last_key_;
+  Id128 last_run_;                      // the key of that entry, like the next member
+  std::uint64_t last_catalogue_ = 0;
 };
 
 }  // namespace ringside

@@ -43,6 +43,14 @@ bool RecordBatch::add(const wire::Record& record) {
   return true;
 }
 
+bool RecordBatch::add(const EncodedRecord& record) {
+  if (record.bytes.size() > kMaxRecordBytes) return false;
+  append_head(message_, record.bytes.size());
+  places_.push_back({record.seq, message_.size(), record.bytes.size()});
+  message_.append(record.bytes);
+  return true;
+}
+
 std::span<const EncodedRecord> RecordBatch::records() {
   records_.clear();
   for (const Place& place : places_) {

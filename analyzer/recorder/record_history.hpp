@@ -28,8 +28,9 @@ void append_record_field(std::string& message, std::string_view record);
 /// A batch of numbered and encoded records for the journal and the subscribers. Keeps its memory when it is cleared.
 class RecordBatch {
  public:
-  /// Returns false, and does not add the record, if it exceeds a record's limit (kMaxRecordBytes).
+  /// Both functions return false, and do not add the record, if it exceeds a record's limit (kMaxRecordBytes).
   bool add(const wire::Record& record);
+  bool add(const EncodedRecord& record);
   bool empty() const noexcept { return places_.empty(); }
   std::size_t size() const noexcept { return places_.size(); }
   std::size_t bytes() const noexcept { return message_.size(); }

@@ -23,6 +23,7 @@
 #include "analyzer/recorder/mark_records.hpp"
 #include "analyzer/recorder/record_history.hpp"
 #include "analyzer/recorder/run_status.hpp"
+#include "analyzer/recorder/step_encoder.hpp"
 #include "analyzer/recorder/telemetry.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
@@ -154,9 +155,15 @@ class Recorder::Worker : private RecordSink {
   // --- items from the queue ---
 
   void take(const StepFigures& figures, std::span<const std::uint64_t> values, const StepMarks& marks) override {
-    fill(*step_.mutable_step(), figures, *layout_, values);
-    run_status_.add(step_.step());
-    add_record(step_);
+    if (batch_.empty()) written_ns_ = realtime_ns();  // one time for the steps that are written together
+    const std::string_view encoded = encoder_.encode(next_seq(), written_ns_, figures, *layout_, values);
+    run_status_.add(figures, values);
+    if (batch_.add({newest_, encoded})) {
+      if (journal_) described_.add_step(figures.run_id, layout_->hash(), newest_);
+    } else {
+      --newest_;  // cannot happen: the number of results is bounded
+    }
+    write_full_batch();
     if (!marks.any()) return;
     for (wire::Record& mark : mark_records(marks, figures, triggers_)) {
       run_status_.add(mark.mark());
@@ -182,7 +189,7 @@ class Recorder::Worker : private RecordSink {
   void take(wire::Record event) override {
     if (event.has_run_started()) {
       open_journal();
-      run_status_.begin(event.run_started());
+      run_status_.begin(event.run_started(), layout_);
     }
     if (event.has_run_ended()) run_status_.end(event.run_ended());
     add_record(event);
@@ -191,14 +198,23 @@ class Recorder::Worker : private RecordSink {
 
   /// Numbers `record`, and adds it to the records to be written.
   void add_record(wire::Record& record) {
-    record.set_seq(++newest_);
-    record.set_unix_ns(realtime_ns());
-    if (numbering_.first_seq() == 0) numbering_.set_first_seq(newest_);
+    written_ns_ = realtime_ns();  // not before the time at which the main thread made the event
+    record.set_seq(next_seq());
+    record.set_unix_ns(written_ns_);
     if (batch_.add(record)) {
       if (journal_) described_.add(record);
     } else {
       --newest_;  // cannot happen: a run's texts and its number of results are bounded
     }
+    write_full_batch();
+  }
+
+  std::uint64_t next_seq() {
+    if (numbering_.first_seq() == 0) numbering_.set_first_seq(newest_ + 1);
+    return ++newest_;
+  }
+
+  void write_full_batch() {
     if (batch_.size() == kMostInAMessage || batch_.bytes() >= most_batch_bytes_) write_and_publish();
   }
 
@@ -445,6 +461,7 @@ class Recorder::Worker : private RecordSink {
     return numbering;
   }();
   std::uint64_t newest_ = 0;
+  std::int64_t written_ns_ = 0;  // the time of the newest record
   std::uint64_t records_missing_ = 0;
   bool start_recorded_ = false;
 
@@ -454,7 +471,7 @@ class Recorder::Worker : private RecordSink {
   std::size_t most_batch_bytes_ = kMessageBytes - kMaxRecordBytes;
 
   // Kept between steps to reuse their memory.
-  wire::Record step_;
+  StepEncoder encoder_;
   RecordBatch batch_;
 
   std::jthread thread_;  // last member, because it uses all members above

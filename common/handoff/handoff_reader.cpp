@@ -3,9 +3,11 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -91,7 +93,8 @@ void HandoffReader::accept(const Continuation& from, const std::vector<int>& cor
     // An earlier analyzer may have died between a commit and its release. The descriptor and the scalars in the ring
     // prove the commit.
     const bool waits = control_->published.load(std::memory_order_acquire) > next_step_;
-    const StepWithScalars waiting = step_at(next_step_);
+    StepWithScalars waiting;
+    copy_step(next_step_, waiting);
     if (waits && std::memcmp(&waiting, &*from.last, sizeof waiting) == 0) release();
     last_iteration_ = from.last->descriptor.iteration;
   }
@@ -152,38 +155,35 @@ bool HandoffReader::all_taken_at_stop(StopFlag stop) noexcept {
 
 /// Takes the next step, unless the producer's memory, which is not trusted, violates the protocol.
 bool HandoffReader::take(PublishedStep& step) noexcept {
-  const StepWithScalars copy = step_at(next_step_);
-  const StepDescriptor& descriptor = copy.descriptor;
+  copy_step(next_step_, step.step);
+  step.arrived_ns = now_ns();
+  const StepDescriptor& descriptor = step.step.descriptor;
   const std::uint64_t published = control_->published.load(std::memory_order_acquire);
   const bool kept_to_protocol =
       published > next_step_ && published - next_step_ <= geometry_.buffers && descriptor.step == next_step_ &&
       descriptor.iteration > last_iteration_ && descriptor.published_at_ns >= last_published_at_ns_ &&
-      descriptor.published_at_ns <= now_ns() && descriptor.generate_ns >= 0 && descriptor.producer_idle_ns >= 0 &&
-      descriptor.generate_ns <= descriptor.published_at_ns && descriptor.producer_idle_ns <= descriptor.published_at_ns;
+      descriptor.published_at_ns <= step.arrived_ns && descriptor.generate_ns >= 0 &&
+      descriptor.producer_idle_ns >= 0 && descriptor.generate_ns <= descriptor.published_at_ns &&
+      descriptor.producer_idle_ns <= descriptor.published_at_ns;
   if (!kept_to_protocol) return false;
   last_iteration_ = descriptor.iteration;
   last_published_at_ns_ = descriptor.published_at_ns;
   rhythm_.observe(descriptor.published_at_ns);
-  step.step = copy;
   step.payload = payload_.data() + geometry_.buffer_offset(next_step_);
   return true;
 }
 
-/// Returns a copy, because the producer can change the original at any time.
-StepWithScalars HandoffReader::step_at(std::uint64_t step) const noexcept {
+/// Copies the description, because the producer can change the original at any time.
+void HandoffReader::copy_step(std::uint64_t step, StepWithScalars& to) const noexcept {
   const std::uint64_t buffer = step % geometry_.buffers;
-  StepWithScalars copy;
-  std::memcpy(&copy.descriptor,
-              payload_.data() + PayloadGeometry::descriptors_offset() + buffer * sizeof(StepDescriptor),
+  std::memcpy(&to.descriptor, payload_.data() + PayloadGeometry::descriptors_offset() + buffer * sizeof(StepDescriptor),
               sizeof(StepDescriptor));
   const std::size_t declared = scalars().size();
-  for (std::size_t s = declared; s < kDescriptorScalars; ++s) copy.set_scalar(s, 0);
-  if (declared > kDescriptorScalars) {
-    std::memcpy(copy.further,
-                payload_.data() + PayloadGeometry::further_scalars_offset() + buffer * sizeof(copy.further),
-                (declared - kDescriptorScalars) * sizeof(std::uint64_t));
-  }
-  return copy;
+  for (std::size_t s = declared; s < kDescriptorScalars; ++s) to.set_scalar(s, 0);
+  const std::size_t further = declared > kDescriptorScalars ? declared - kDescriptorScalars : 0;
+  std::memcpy(to.further, payload_.data() + PayloadGeometry::further_scalars_offset() + buffer * sizeof(to.further),
+              further * sizeof(std::uint64_t));
+  std::fill(to.further + further, std::end(to.further), 0);
 }
 
 void HandoffReader::release() noexcept {

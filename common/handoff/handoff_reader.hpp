@@ -42,6 +42,7 @@ struct Continuation {
 struct PublishedStep {
   const std::byte* payload = nullptr;  // the bytes of all variables, read-only; the producer may still change them
   StepWithScalars step;                // a copy of the description
+  std::int64_t arrived_ns = 0;         // CLOCK_MONOTONIC, when `next` copied the description
 };
 
 /// Predicts when the next step will be published: the next iteration of a solver takes about as long as the last ones.
@@ -138,7 +139,7 @@ class HandoffReader {
 
  private:
   void coordinate(const std::string& socket, MakeMessages messages);
-  StepWithScalars step_at(std::uint64_t step) const noexcept;
+  void copy_step(std::uint64_t step, StepWithScalars& to) const noexcept;
   bool take(PublishedStep& step) noexcept;
   bool all_taken_at_stop(StopFlag stop) noexcept;
 

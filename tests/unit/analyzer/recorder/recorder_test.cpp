@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "common/platform/clock.hpp"
 #include "tests/unit/analyzer/recorder/recorder_fixture.hpp"
 #include "tests/unit/wire_text.hpp"
 
@@ -25,6 +26,19 @@ TEST_F(RecorderTest, NumbersAndPublishesEachStepOnceBetweenStartAndEnd) {
   EXPECT_TRUE(records[1].has_run_started());
   for (std::uint64_t i = 0; i < 1000; ++i) EXPECT_EQ(records[2 + i].step().step(), i);
   EXPECT_TRUE(records.back().has_run_ended());
+}
+
+TEST_F(RecorderTest, TimesDoNotFallAndAreNotBeforeTheRunBegan) {
+  Recorder recorder(options(), stop_run_);
+  RecordStream stream(context_, address(), 0);
+  std::int64_t earliest = realtime_ns();
+  begin(recorder);
+  push(recorder, 0, 1000);
+  end(recorder);
+  for (const wire::Record& record : take(stream, 1003)) {
+    EXPECT_GE(record.unix_ns(), earliest) << record.seq();
+    earliest = record.unix_ns();
+  }
 }
 
 TEST_F(RecorderTest, WhoComesLateGetsThePastFromTheJournal) {
@@ -221,9 +235,10 @@ TEST_F(RecorderTest, TheStatusSumsWhatWasRecorded) {
   RecordStream stream(context_, address(), 0);
   begin(recorder);
   push(recorder, 0, 100);
-  take(stream, 102);
+  const std::vector<wire::Record> records = take(stream, 102);
   const auto status = stream.status(10000);
   ASSERT_TRUE(status);
+  EXPECT_EQ(status->last().SerializeAsString(), records.back().step().SerializeAsString());
   testing::expect_fields(
       *status, R"(attached: true steps_committed: 100 generate_ns: 100000 hand_off_max_ns: 500 journal: "file")");
   end(recorder);
