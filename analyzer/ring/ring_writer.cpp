@@ -212,7 +212,7 @@ void RingWriter::copy(const void* source, const StepWithScalars& step, StepReduc
   team_->share(pieces, [&](std::uint64_t piece, int thread) noexcept {
     if (piece == 0) {
       StepWithScalars* to = ring_.slot_step(current_);
-      store_words(persistence_, to, &step_, geometry.step_bytes());
+      persistence_.store_words(to, &step_, geometry.step_bytes());
       persistence_.flush(to, geometry.step_bytes());
     }
     const std::uint64_t first = piece_begin(portions, piece, pieces);
@@ -267,7 +267,7 @@ CommitStatus RingWriter::commit() noexcept {
   header_.header_hash = header_hash(header_, ring_.seed(current_));
 
   SlotHeader* header = ring_.header(current_);
-  store_words(persistence_, header, &header_, sizeof(header_));           // ascending: commit_seq is the last word
+  persistence_.store_words(header, &header_, sizeof(header_));            // ascending: commit_seq is the last word
   persist(persistence_, header, sizeof(*header));                         // fence 3
   if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // a part of the step is not in the file
 
@@ -307,7 +307,7 @@ void RingWriter::store_results(std::span<const std::uint64_t> words) noexcept {
   persistence_.store64(&to->header_hash, 0);
   persistence_.store64(&to->words, head.words);
   persistence_.store64(&to->catalogue_hash, head.catalogue_hash);
-  store_words(persistence_, to + 1, words.data(), words.size_bytes());
+  persistence_.store_words(to + 1, words.data(), words.size_bytes());
   persist(persistence_, to, sizeof(*to) + words.size_bytes());
   persistence_.store64(&to->hash, head.hash);
   persistence_.store64(&to->header_hash, head.header_hash);
