@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
 #include <exception>
 #include <mutex>
 #include <stop_token>
@@ -39,6 +40,16 @@ class PoolPersistence : public Persistence {
     // A release store is a plain store on x86-64. The compiler may not move or split it, and readers of the mapping see
     // the stores in the order in which they are made.
     __atomic_store_n(to, value, __ATOMIC_RELEASE);
+  }
+
+  void store_words(void* to, const void* from, std::size_t bytes) noexcept override {
+    auto* target = static_cast<std::uint64_t*>(to);
+    const auto* source = static_cast<const std::byte*>(from);
+    for (std::size_t i = 0; i < bytes / sizeof(std::uint64_t); ++i) {
+      std::uint64_t word;
+      std::memcpy(&word, source + i * sizeof(word), sizeof(word));
+      PoolPersistence::store64(target + i, word);  // a qualified call is not virtual
+    }
   }
 
   std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept override {

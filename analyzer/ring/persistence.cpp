@@ -7,6 +7,16 @@
 
 namespace ringside {
 
+void Persistence::store_words(void* to, const void* from, std::size_t bytes) noexcept {
+  auto* target = static_cast<std::uint64_t*>(to);
+  const auto* source = static_cast<const std::byte*>(from);
+  for (std::size_t i = 0; i < bytes / sizeof(std::uint64_t); ++i) {
+    std::uint64_t word;
+    std::memcpy(&word, source + i * sizeof(word), sizeof(word));
+    store64(target + i, word);
+  }
+}
+
 std::uint64_t Persistence::copy_reduced(void* to, const void* from, std::size_t bytes,
                                         const BytesToReduce& what) noexcept {
   const std::uint64_t hash = copy_nontemporal(to, from, bytes);
@@ -14,16 +24,6 @@ std::uint64_t Persistence::copy_reduced(void* to, const void* from, std::size_t 
   what.reducer.sweep(what.thread, what.variable, static_cast<const std::byte*>(to) - in_payload, what.first_byte,
                      bytes);
   return hash;
-}
-
-void store_words(Persistence& persistence, void* to, const void* from, std::size_t bytes) noexcept {
-  auto* target = static_cast<std::uint64_t*>(to);
-  const auto* source = static_cast<const std::byte*>(from);
-  for (std::size_t i = 0; i < bytes / sizeof(std::uint64_t); ++i) {
-    std::uint64_t word;
-    std::memcpy(&word, source + i * sizeof(word), sizeof(word));
-    persistence.store64(target + i, word);
-  }
 }
 
 void persist(Persistence& persistence, const void* address, std::size_t bytes) noexcept {

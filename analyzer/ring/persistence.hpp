@@ -31,6 +31,11 @@ class Persistence {
   /// aligned.
   virtual void store64(std::uint64_t* to, std::uint64_t value) noexcept = 0;
 
+  /// Stores `bytes` bytes (a multiple of 8) from `from` at `to` (8-byte aligned), word by word in ascending order. Each
+  /// store is one of `store64`. This default calls `store64` for each word; an implementation may make all stores in
+  /// one call.
+  virtual void store_words(void* to, const void* from, std::size_t bytes) noexcept;
+
   /// Copies `bytes` bytes (a multiple of 8; `to` 64-byte aligned) with non-temporal stores (but see expect_payloads);
   /// they are flushed but not drained. Returns `hash64(from, bytes)`, computed while the bytes are in the cache.
   virtual std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept = 0;
@@ -68,9 +73,6 @@ class Persistence {
   /// must stop.
   virtual int store_error() const noexcept { return 0; }
 };
-
-/// Stores `bytes` bytes (a multiple of 8) from `from` at `to` (8-byte aligned), word by word in ascending order.
-void store_words(Persistence& persistence, void* to, const void* from, std::size_t bytes) noexcept;
 
 /// Calls flush and drain.
 void persist(Persistence& persistence, const void* address, std::size_t bytes) noexcept;

@@ -18,13 +18,13 @@ std::uint64_t object_bytes(std::uint64_t used) noexcept {
 void write_superblock(std::span<std::byte> file, const RingGeometry& geometry, int copy, Persistence& persistence) {
   const std::vector<std::uint64_t> words = encode_superblock(geometry);
   void* to = file.data() + geometry.superblock_offset[copy];
-  store_words(persistence, to, words.data(), words.size() * sizeof(std::uint64_t));
+  persistence.store_words(to, words.data(), words.size() * sizeof(std::uint64_t));
   persist(persistence, to, words.size() * sizeof(std::uint64_t));
 }
 
 void write_formatted_word(std::span<std::byte> file, const RingGeometry& geometry, int copy, Persistence& persistence) {
   void* to = file.data() + geometry.superblock_offset[copy] + geometry.formatted_word_offset();
-  store_words(persistence, to, &kFormattedWord, sizeof(kFormattedWord));
+  persistence.store_words(to, &kFormattedWord, sizeof(kFormattedWord));
   persist(persistence, to, sizeof(kFormattedWord));
 }
 
@@ -70,14 +70,14 @@ int format_ring(std::span<std::byte> file, const RingGeometry& geometry, Persist
   // persistent memory may not be.
   const SlotHeader empty_header;
   for (const SlotPlace& place : geometry.slots) {
-    store_words(persistence, file.data() + place.meta_offset, &empty_header, sizeof(empty_header));
+    persistence.store_words(file.data() + place.meta_offset, &empty_header, sizeof(empty_header));
     persistence.flush(file.data() + place.meta_offset, sizeof(empty_header));
   }
   const RunEntryTail no_entry;
   for (std::uint64_t table : geometry.run_table_offset) {
     for (std::uint32_t index = 0; index < geometry.run_entries(); ++index) {
       void* to = file.data() + table + index * geometry.run_entry_bytes() + geometry.run_tail_offset();
-      store_words(persistence, to, &no_entry, sizeof(no_entry));
+      persistence.store_words(to, &no_entry, sizeof(no_entry));
       persistence.flush(to, sizeof(no_entry));
     }
   }
@@ -109,8 +109,8 @@ void write_run_entry(const WritableRing& ring, int copy, std::uint32_t index, co
   RunEntryTail* tail = ring.run_tail(copy, index);
   persistence.store64(&tail->record_seq, 0);
   persist(persistence, &tail->record_seq, sizeof(tail->record_seq));
-  store_words(persistence, to, &head, sizeof(head));
-  store_words(persistence, ring.run_catalogue(copy, index), catalogue.data(), catalogue.size_bytes());
+  persistence.store_words(to, &head, sizeof(head));
+  persistence.store_words(ring.run_catalogue(copy, index), catalogue.data(), catalogue.size_bytes());
   persist(persistence, to, sizeof(head) + catalogue.size_bytes());
   persistence.store64(&tail->hash, run_hash(head, catalogue, record_seq, run_seed(ring.geometry(), index)));
   persistence.store64(&tail->record_seq, record_seq);

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 #include "analyzer/ring/ring_creation.hpp"
+#include "analyzer/ring/slot_prefetch.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {
@@ -13,6 +13,15 @@ namespace {
 
 // The unit of a helper thread's copies: 1 MiB in chunks of 16 KiB, copied in some 40 us.
 constexpr std::uint64_t kPortionsInPiece = 64;
+
+/// The commit_seq of each kept step by slot, without the steps that are newer than `newest`; 0: no such step.
+std::vector<std::uint64_t> kept_seqs(const Recovery& recovery, std::uint32_t slots, std::uint64_t newest) {
+  std::vector<std::uint64_t> seqs(slots, 0);
+  for (const KeptSlot& kept : recovery.kept) {
+    if (kept.header.commit_seq <= newest) seqs[kept.slot] = kept.header.commit_seq;
+  }
+  return seqs;
+}
 
 }  // namespace
 
@@ -22,10 +31,10 @@ RingWriter::RingWriter(WritableRing ring, Persistence& persistence, Storage stor
       syncs_(needs_sync(storage, durability)),
       durability_(durability),
       portions_(ring_.geometry().schema(), std::max<std::uint64_t>(ring_.geometry().chunk_bytes, kCopyChunkBytes)),
-      slot_seq_(ring_.geometry().slot_count(), 0),
+      order_(ring_.geometry().slot_count()),
       victims_(ring_.geometry().slot_count()) {
   const Recovery recovery = recover(ring_);
-  for (const KeptSlot& kept : recovery.kept) slot_seq_[kept.slot] = kept.header.commit_seq;
+  order_.assign(kept_seqs(recovery, order_.slots(), recovery.newest_seq()));
   next_seq_ = recovery.newest_seq() + 1;
   committed_.store(recovery.newest_seq());
   committed_before_run_.store(recovery.newest_seq());
@@ -56,10 +65,7 @@ std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, const C
   const Recovery recovery = recover(ring_);
   const std::optional<KeptSlot> intact = newest_intact(ring_, recovery, newest_payload);
   const std::uint64_t intact_seq = intact ? intact->header.commit_seq : 0;
-  std::fill(slot_seq_.begin(), slot_seq_.end(), 0);
-  for (const KeptSlot& kept : recovery.kept) {
-    if (kept.header.commit_seq <= intact_seq) slot_seq_[kept.slot] = kept.header.commit_seq;
-  }
+  order_.assign(kept_seqs(recovery, order_.slots(), intact_seq));
   next_seq_ = std::max(next_seq_, recovery.newest_seq() + 1);
   run_id_ = run.run_id;
   newest_.reset();
@@ -160,12 +166,9 @@ void RingWriter::clear() {
   }
   // The oldest slot is cleared first, so that the remaining slots are still contiguous if this is interrupted. Leases
   // are ignored, because the user discards the iterates; no payload changes before its header.
-  std::vector<std::uint32_t> by_age(slot_seq_.size());
-  std::iota(by_age.begin(), by_age.end(), 0);
-  std::sort(by_age.begin(), by_age.end(), [&](auto a, auto b) { return slot_seq_[a] < slot_seq_[b]; });
-  for (const std::uint32_t slot : by_age) discard(slot);
+  for (std::uint32_t slot = order_.oldest(); slot != order_.end(); slot = order_.newer(slot)) discard(slot);
   victims_.disregard_all();
-  std::fill(slot_seq_.begin(), slot_seq_.end(), 0);
+  order_.make_all_empty();
   newest_.reset();
   previous_.reset();
   if (const int error = sync_all()) {
@@ -187,11 +190,11 @@ CommitStatus RingWriter::begin() noexcept {
   // A slot with 0 (nothing worth keeping) counts as older than the oldest commit. With three or more slots, the oldest
   // step is not the newest one, which the reductions read as the previous step. So the oldest step may be overwritten
   // once a newer step is persisted.
-  const std::uint64_t oldest = victims_.oldest_that_may_go(slot_seq_);
-  if (oldest != 0 && syncer_ && !syncer_->wait_past(oldest)) return CommitStatus::kSyncFailed;
-  current_ = victims_.choose(slot_seq_, may_go_below());
+  const std::uint64_t oldest = syncer_ ? victims_.oldest_that_may_go(order_) : 0;
+  if (oldest != 0 && !syncer_->wait_past(oldest)) return CommitStatus::kSyncFailed;
+  current_ = victims_.choose(order_, may_go_below());
   previous_ = newest_;
-  slot_seq_[current_] = 0;
+  order_.make_empty(current_);
 
   SlotHeader* header = ring_.header(current_);
   persistence_.store64(&header->commit_seq, 0);
@@ -213,7 +216,7 @@ void RingWriter::copy(const void* source, const StepWithScalars& step, StepReduc
   team_->share(pieces, [&](std::uint64_t piece, int thread) noexcept {
     if (piece == 0) {
       StepWithScalars* to = ring_.slot_step(current_);
-      store_words(persistence_, to, &step_, geometry.step_bytes());
+      persistence_.store_words(to, &step_, geometry.step_bytes());
       persistence_.flush(to, geometry.step_bytes());
     }
     const std::uint64_t first = piece_begin(portions, piece, pieces);
@@ -268,11 +271,11 @@ CommitStatus RingWriter::commit() noexcept {
   header_.header_hash = header_hash(header_, ring_.seed(current_));
 
   SlotHeader* header = ring_.header(current_);
-  store_words(persistence_, header, &header_, sizeof(header_));           // ascending: commit_seq is the last word
+  persistence_.store_words(header, &header_, sizeof(header_));            // ascending: commit_seq is the last word
   persist(persistence_, header, sizeof(*header));                         // fence 3
   if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // a part of the step is not in the file
 
-  slot_seq_[current_] = next_seq_;
+  order_.commit(current_, next_seq_);
   newest_ = current_;
   committed_.store(next_seq_, std::memory_order_release);
   if (syncer_) {
@@ -285,14 +288,14 @@ CommitStatus RingWriter::commit() noexcept {
 }
 
 bool RingWriter::guard(std::optional<std::uint64_t> commit_seq) noexcept {
-  const auto found = commit_seq ? std::find(slot_seq_.begin(), slot_seq_.end(), *commit_seq) : slot_seq_.end();
-  victims_.guard(found == slot_seq_.end() ? std::nullopt
-                                          : std::optional(static_cast<std::uint32_t>(found - slot_seq_.begin())));
-  return found != slot_seq_.end();
+  const std::span<const std::uint64_t> seqs = order_.seqs();
+  const auto found = commit_seq ? std::find(seqs.begin(), seqs.end(), *commit_seq) : seqs.end();
+  victims_.guard(found == seqs.end() ? std::nullopt : std::optional(static_cast<std::uint32_t>(found - seqs.begin())));
+  return found != seqs.end();
 }
 
 void RingWriter::choose_next() noexcept {
-  victims_.choose_ahead(slot_seq_, may_go_below());
+  if (const auto slot = victims_.choose_ahead(order_, may_go_below())) prefetch_slot(ring_, *slot);
 }
 
 void RingWriter::store_results(std::span<const std::uint64_t> words) noexcept {
@@ -308,7 +311,7 @@ void RingWriter::store_results(std::span<const std::uint64_t> words) noexcept {
   persistence_.store64(&to->header_hash, 0);
   persistence_.store64(&to->words, head.words);
   persistence_.store64(&to->catalogue_hash, head.catalogue_hash);
-  store_words(persistence_, to + 1, words.data(), words.size_bytes());
+  persistence_.store_words(to + 1, words.data(), words.size_bytes());
   persist(persistence_, to, sizeof(*to) + words.size_bytes());
   persistence_.store64(&to->hash, head.hash);
   persistence_.store64(&to->header_hash, head.header_hash);

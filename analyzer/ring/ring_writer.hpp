@@ -18,6 +18,7 @@
 
 #include "analyzer/ring/persistence.hpp"
 #include "analyzer/ring/ring_syncer.hpp"
+#include "analyzer/ring/slot_order.hpp"
 #include "analyzer/ring/victim_choice.hpp"
 #include "common/reductions/step_reducer.hpp"
 #include "common/results/catalogue.hpp"
@@ -84,8 +85,8 @@ class RingWriter {
   /// system call. If it was not called, the next `begin` does the same.
   void end_lease() noexcept { victims_.give_back(); }
 
-  /// Chooses the slot of the next `begin`, so that `begin` makes no system call. Call after `end_lease`, when there is
-  /// nothing else to do.
+  /// Chooses the slot of the next `begin`, so that `begin` makes no system call, and starts loading it into the cache.
+  /// Call after `end_lease`, when there is nothing else to do.
   void choose_next() noexcept;
 
   /// Protects the step with this commit_seq from being overwritten, until this function is called with another step or
@@ -159,8 +160,8 @@ class RingWriter {
   // that are reduced.
   const PayloadParts portions_;
   Id128 run_id_;
-  std::uint64_t catalogue_hash_ = 0;     // the hash of the run's catalogue
-  std::vector<std::uint64_t> slot_seq_;  // commit_seq in each slot; 0: nothing worth keeping
+  std::uint64_t catalogue_hash_ = 0;  // the hash of the run's catalogue
+  SlotOrder order_;                   // empty slots have nothing worth keeping
   VictimChoice victims_;
   std::uint64_t next_seq_ = 1;
   std::uint32_t current_ = 0;              // slot of the last `begin`

@@ -6,61 +6,43 @@
 namespace ringside {
 namespace {
 
-using Age = std::pair<std::uint64_t, std::uint32_t>;  // commit_seq, slot: the order of slots, the oldest first
-
 /// Only slots that are older than the returned slot may be overwritten. It is the second newest slot or, in a ring of
 /// three with a guarded slot, the newest. Two slots must remain writable, and a run resumes from the newest.
-Age first_to_stay(std::span<const std::uint64_t> seqs, const std::optional<std::uint32_t>& guarded) noexcept {
-  Age newest{};
-  Age second{};
-  for (std::uint32_t slot = 0; slot < seqs.size(); ++slot) {
-    const Age age{seqs[slot], slot};
-    if (age >= newest) {
-      second = std::exchange(newest, age);
-    } else if (age > second) {
-      second = age;
-    }
-  }
-  return guarded && seqs.size() == 3 ? newest : second;
+std::uint32_t first_to_stay(const SlotOrder& order, const std::optional<std::uint32_t>& guarded) noexcept {
+  return guarded && order.slots() == 3 ? order.newest() : order.older(order.newest());
 }
 
-/// The oldest slot newer than `after` (if given) and older than `before`; not `guarded`.
-std::optional<Age> oldest_between(std::span<const std::uint64_t> seqs, const std::optional<Age>& after,
-                                  const Age& before, const std::optional<std::uint32_t>& guarded) noexcept {
-  std::optional<Age> oldest;
-  for (std::uint32_t slot = 0; slot < seqs.size(); ++slot) {
-    const Age age{seqs[slot], slot};
-    if (slot != guarded && age < before && (!after || age > *after) && (!oldest || age < *oldest)) oldest = age;
-  }
-  return oldest;
+/// The oldest slot that may be overwritten: at least one slot besides `guarded` is older than first_to_stay.
+std::uint32_t oldest_slot(const SlotOrder& order, const std::optional<std::uint32_t>& guarded) noexcept {
+  const std::uint32_t oldest = order.oldest();
+  return oldest == guarded ? order.newer(oldest) : oldest;
 }
 
 }  // namespace
 
-std::uint32_t VictimChoice::choose(std::span<const std::uint64_t> seqs, std::uint64_t persisted) noexcept {
+std::uint32_t VictimChoice::choose(const SlotOrder& order, std::uint64_t persisted) noexcept {
   if (ahead_) return *std::exchange(ahead_, std::nullopt);
-  if (const auto victim = free_victim(seqs, persisted)) return *victim;
-  const std::uint32_t oldest = oldest_between(seqs, std::nullopt, first_to_stay(seqs, guarded_), guarded_)->second;
+  if (const auto victim = free_victim(order, persisted)) return *victim;
+  const std::uint32_t oldest = oldest_slot(order, guarded_);
   if (copied_[oldest].load(std::memory_order_relaxed) != 0 && take(oldest)) return oldest;  // no reader holds it
   ++broken_;
   disregarded_[oldest] = 1;
   return oldest;
 }
 
-void VictimChoice::choose_ahead(std::span<const std::uint64_t> seqs, std::uint64_t persisted) noexcept {
-  ahead_ = free_victim(seqs, persisted);
+std::optional<std::uint32_t> VictimChoice::choose_ahead(const SlotOrder& order, std::uint64_t persisted) noexcept {
+  ahead_ = free_victim(order, persisted);
+  return ahead_;
 }
 
 /// The oldest slot that may be overwritten, and that is not held or whose lease is ignored. Takes the slot's lease, if
 /// possible.
-std::optional<std::uint32_t> VictimChoice::free_victim(std::span<const std::uint64_t> seqs,
-                                                       std::uint64_t persisted) noexcept {
+std::optional<std::uint32_t> VictimChoice::free_victim(const SlotOrder& order, std::uint64_t persisted) noexcept {
   give_back();
-  const Age before = first_to_stay(seqs, guarded_);
-  for (auto age = oldest_between(seqs, std::nullopt, before, guarded_); age;
-       age = oldest_between(seqs, age, before, guarded_)) {
-    const auto [seq, slot] = *age;
-    if (seq != 0 && seq >= persisted) break;
+  const std::uint32_t end = first_to_stay(order, guarded_);
+  for (std::uint32_t slot = order.oldest(); slot != end; slot = order.newer(slot)) {
+    if (slot == guarded_) continue;
+    if (order.seq(slot) != 0 && order.seq(slot) >= persisted) break;
     if (copied_[slot].load(std::memory_order_relaxed) != 0) continue;
     if (take(slot) || disregarded_[slot] != 0) return slot;
   }
@@ -72,8 +54,8 @@ void VictimChoice::guard(std::optional<std::uint32_t> slot) noexcept {
   if (slot && ahead_ == slot) give_back();
 }
 
-std::uint64_t VictimChoice::oldest_that_may_go(std::span<const std::uint64_t> seqs) const noexcept {
-  return oldest_between(seqs, std::nullopt, first_to_stay(seqs, guarded_), guarded_)->first;
+std::uint64_t VictimChoice::oldest_that_may_go(const SlotOrder& order) const noexcept {
+  return order.seq(oldest_slot(order, guarded_));
 }
 
 bool VictimChoice::take(std::uint32_t slot) noexcept {

@@ -8,8 +8,9 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
+
+#include "analyzer/ring/slot_order.hpp"
 
 namespace ringside {
 
@@ -32,15 +33,14 @@ class VictimChoice {
   /// From now on leases are respected. `leases` must outlive this object.
   void respect(SlotLeases& leases) noexcept { leases_ = &leases; }
 
-  /// seqs: the commit_seq in each slot; 0: nothing worth keeping. persisted: only slots with 0 or a smaller commit_seq
-  /// may be overwritten; there must be at least one. If the slot's lease could be taken, this object owns it until
-  /// `give_back`.
-  std::uint32_t choose(std::span<const std::uint64_t> seqs, std::uint64_t persisted) noexcept;
+  /// persisted: only empty slots and slots with a smaller commit_seq may be overwritten; there must be at least one. If
+  /// the slot's lease could be taken, this object owns it until `give_back`.
+  std::uint32_t choose(const SlotOrder& order, std::uint64_t persisted) noexcept;
 
-  /// Decides now what the next `choose` returns, so that `choose` makes no system call; `seqs` must not change between
-  /// the calls. Decides nothing if no slot is free, or if a lease would have to be broken, because the reader may end
-  /// this lease before `choose` is called.
-  void choose_ahead(std::span<const std::uint64_t> seqs, std::uint64_t persisted) noexcept;
+  /// Decides now what the next `choose` returns, so that `choose` makes no system call; `order` must not change between
+  /// the calls. Returns the decided slot. Decides nothing if no slot is free, or if a lease would have to be broken,
+  /// because the reader may end this lease before `choose` is called.
+  std::optional<std::uint32_t> choose_ahead(const SlotOrder& order, std::uint64_t persisted) noexcept;
 
   /// Ends the lease that was taken, if any, and cancels a decision made ahead.
   void give_back() noexcept;
@@ -54,9 +54,9 @@ class VictimChoice {
   void hold(std::uint32_t slot) noexcept { copied_[slot].fetch_add(1, std::memory_order_relaxed); }
   void let_go(std::uint32_t slot) noexcept { copied_[slot].fetch_sub(1, std::memory_order_relaxed); }
 
-  /// The smallest of `seqs` whose slot may be overwritten. Once a later commit than this one is persisted, `choose` may
-  /// be called.
-  std::uint64_t oldest_that_may_go(std::span<const std::uint64_t> seqs) const noexcept;
+  /// The smallest commit_seq whose slot may be overwritten; 0: an empty slot. Once a later commit than this one is
+  /// persisted, `choose` may be called.
+  std::uint64_t oldest_that_may_go(const SlotOrder& order) const noexcept;
 
   /// Ignores every lease that readers have now, because no slot is worth keeping.
   void disregard_all() noexcept { disregarded_.assign(disregarded_.size(), 1); }
@@ -65,7 +65,7 @@ class VictimChoice {
   std::uint64_t broken() const noexcept { return broken_; }
 
  private:
-  std::optional<std::uint32_t> free_victim(std::span<const std::uint64_t> seqs, std::uint64_t persisted) noexcept;
+  std::optional<std::uint32_t> free_victim(const SlotOrder& order, std::uint64_t persisted) noexcept;
   bool take(std::uint32_t slot) noexcept;
 
   SlotLeases* leases_ = nullptr;

@@ -62,6 +62,9 @@ class PartialPersistence final : public Persistence {
   void use(const Mode& mode) { mode_ = mode; }
 
   void store64(std::uint64_t* to, std::uint64_t value) noexcept override { whole_.store64(to, value); }
+  void store_words(void* to, const void* from, std::size_t bytes) noexcept override {
+    whole_.store_words(to, from, bytes);
+  }
   std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept override {
     if (mode_.hashing == Hashing::kInOnePass) return whole_.copy_nontemporal(to, from, bytes);
     const std::uint64_t hash = mode_.hashing == Hashing::kFirst ? hash64(from, bytes) : 0;

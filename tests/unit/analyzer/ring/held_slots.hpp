@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <set>
 #include <utility>
 #include <vector>
@@ -14,7 +13,7 @@ namespace ringside {
 
 class HeldSlots final : public SlotLeases {
  public:
-  void hold(std::initializer_list<std::uint32_t> slots) { held_ = slots; }
+  void hold(std::set<std::uint32_t> slots) { held_ = std::move(slots); }
 
   bool take(std::uint32_t slot) noexcept override {
     tried_.push_back(slot);

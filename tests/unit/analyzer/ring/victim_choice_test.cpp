@@ -31,8 +31,12 @@ class VictimChoiceTest : public ::testing::Test {
       choice_.emplace(static_cast<std::uint32_t>(seqs.size()));
       choice_->respect(leases_);
     }
-    return choice_->choose(seqs, persisted);
+    return choice_->choose(SlotOrder(seqs), persisted);
   }
+  void choose_ahead(const Seqs& seqs, std::uint64_t persisted = kAll) {
+    choice_->choose_ahead(SlotOrder(seqs), persisted);
+  }
+  std::uint64_t oldest_that_may_go(const Seqs& seqs) const { return choice_->oldest_that_may_go(SlotOrder(seqs)); }
   std::uint64_t broken() const { return choice_->broken(); }
 
   HeldSlots leases_;
@@ -57,9 +61,9 @@ TEST_F(VictimChoiceTest, SlotsThatHoldNothingGoFirstInTheirOrder) {
   EXPECT_EQ(choose(seqs), 3u);
   leases_.hold({1, 3});
   EXPECT_EQ(choose(seqs), 2u);
-  EXPECT_EQ(VictimChoice(3).choose(Seqs{0, 0, 0}, kAll), 0u);
-  EXPECT_EQ(VictimChoice(3).choose(Seqs{1, 0, 0}, kAll), 1u);
-  EXPECT_EQ(VictimChoice(3).choose(Seqs{1, 2, 0}, kAll), 2u);
+  EXPECT_EQ(VictimChoice(3).choose(SlotOrder(Seqs{0, 0, 0}), kAll), 0u);
+  EXPECT_EQ(VictimChoice(3).choose(SlotOrder(Seqs{1, 0, 0}), kAll), 1u);
+  EXPECT_EQ(VictimChoice(3).choose(SlotOrder(Seqs{1, 2, 0}), kAll), 2u);
 }
 
 TEST_F(VictimChoiceTest, TheTwoNewestSlotsAreNeverTried) {
@@ -79,7 +83,7 @@ TEST_F(VictimChoiceTest, AGuardedSlotDoesNotGoEvenIfReadersHoldAllOthers) {
   choose(kSeqs);
   choice_->guard(1);
   EXPECT_EQ(choose(kSeqs), 2u);
-  EXPECT_EQ(choice_->oldest_that_may_go(kSeqs), 12u);
+  EXPECT_EQ(oldest_that_may_go(kSeqs), 12u);
   leases_.hold({0, 2, 3, 4});
   EXPECT_EQ(choose(kSeqs), 2u);
   EXPECT_EQ(broken(), 1u);
@@ -89,7 +93,7 @@ TEST_F(VictimChoiceTest, AGuardedSlotDoesNotGoEvenIfReadersHoldAllOthers) {
 
 TEST_F(VictimChoiceTest, GuardingTheSlotThatWasChosenAheadChoosesAgain) {
   choose(kSeqs);
-  choice_->choose_ahead(kSeqs, kAll);
+  choose_ahead(kSeqs);
   choice_->guard(1);
   EXPECT_EQ(choose(kSeqs), 2u);
 }
@@ -100,7 +104,7 @@ TEST_F(VictimChoiceTest, BesideAGuardedSlotARingOfThreeWritesToTheOtherTwoInTurn
   EXPECT_EQ(choose({1, 2, 3}), 0u);
   EXPECT_EQ(choose({4, 2, 3}), 2u);
   EXPECT_EQ(choose({4, 2, 5}), 0u);
-  EXPECT_EQ(choice_->oldest_that_may_go(Seqs{4, 2, 5}), 4u);
+  EXPECT_EQ(oldest_that_may_go({4, 2, 5}), 4u);
 }
 
 TEST_F(VictimChoiceTest, ASlotThatIsCopiedOutGoesOnlyIfNoOtherMay) {
@@ -190,7 +194,7 @@ TEST_F(VictimChoiceTest, WhatWasTakenIsGivenBackOnce) {
 TEST_F(VictimChoiceTest, WhatIsDecidedAheadIsLockedAndStays) {
   choose(kSeqs);
   leases_.hold({1});
-  choice_->choose_ahead(kSeqs, kAll);
+  choose_ahead(kSeqs);
   EXPECT_EQ(leases_.taken(), (std::set<std::uint32_t>{2}));
   leases_.hold({});
   leases_.tried();
@@ -199,20 +203,29 @@ TEST_F(VictimChoiceTest, WhatIsDecidedAheadIsLockedAndStays) {
   EXPECT_EQ(choose(kSeqs), 1u) << "it was decided for one step";
 }
 
+TEST_F(VictimChoiceTest, TheSlotThatIsDecidedAheadIsReturned) {
+  VictimChoice choice(5);
+  choice.respect(leases_);
+  leases_.hold({1});
+  EXPECT_EQ(choice.choose_ahead(SlotOrder(kSeqs), kAll), 2u);
+  leases_.hold({1, 2, 4});
+  EXPECT_EQ(choice.choose_ahead(SlotOrder(kSeqs), kAll), std::nullopt);
+}
+
 TEST_F(VictimChoiceTest, NoLeaseIsBrokenAhead) {
   choose(kSeqs);
   leases_.hold({1, 2, 4});
-  choice_->choose_ahead(kSeqs, kAll);
+  choose_ahead(kSeqs);
   EXPECT_EQ(broken(), 0u);
   leases_.hold({1, 4});
   EXPECT_EQ(choose(kSeqs), 2u) << "its reader was done in time";
-  choice_->choose_ahead(kSeqs, 11);
+  choose_ahead(kSeqs, 11);
   EXPECT_TRUE(leases_.taken().empty()) << "nothing may go before the disk has a newer step";
 }
 
 TEST_F(VictimChoiceTest, GivingBackForgetsWhatWasDecidedAhead) {
   choose(kSeqs);
-  choice_->choose_ahead(kSeqs, kAll);
+  choose_ahead(kSeqs);
   choice_->give_back();
   EXPECT_TRUE(leases_.taken().empty());
   leases_.hold({1});
