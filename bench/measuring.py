@@ -108,7 +108,7 @@ def spread(values):
     Statistics, 3.2)."""
     found = {"median": statistics.median(values), "min": min(values), "max": max(values), "repeats": len(values)}
     away = round(0.98 * math.sqrt(len(values)))
-    if len(values) >= 10:
+    if len(values) >= 6:  # of fewer, even the range is no such interval: of six, it is one for 1 - 2 / 2^6 = 97 %
         ascending = sorted(values)
         found["median_95"] = [ascending[max(len(values) // 2 - 1 - away, 0)],
                               ascending[min((len(values) + 1) // 2 + away, len(values) - 1)]]
@@ -140,7 +140,7 @@ def ratio(rounds, above, below, figure=lambda value: value):
 
 def confidence(found, digits=3):
     """Returns a text such as '0.512 (0.49 to 0.53)': the median with its 95 % confidence interval, or with the range if
-    there are few values."""
+    there are fewer than six values."""
     low, high = found.get("median_95", (found["min"], found["max"]))
     return f"{found['median']:.{digits}g} ({low:.{digits}g} to {high:.{digits}g})"
 
@@ -180,8 +180,8 @@ def timed(command, folder, **environment):
     if ran.returncode != 0:
         sys.exit(f"{sys.argv[0]}: {' '.join(map(str, command))} failed:\n{ran.stdout[-4000:]}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return {"wall_s": round(time.monotonic() - began, 1),
-            "processor_s": round(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, 1)}, ran.stdout
+    return {"wall_s": round(time.monotonic() - began, 2),
+            "processor_s": round(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, 2)}, ran.stdout
 
 
 def clone_of(commit, tree):
@@ -237,14 +237,14 @@ def analyzers_of(bin_dir, *nodes):
 UNCALIBRATED = {**os.environ, "XDG_CACHE_HOME": "/nonexistent"}
 
 
-def ringside_run(bin_dir, work, *arguments, peaks=None):
+def ringside_run(bin_dir, work, *arguments, peaks=None, env=UNCALIBRATED):
     """Makes one quiet `ringside run` with a fresh pool in `work`, and removes the pool afterwards. Returns the summary.
     Adds the peak memory of each process to the dictionary `peaks`."""
     summary = work / "summary.json"
     pool = work / "bench.pool"
     remove_pool(pool)
     command = [bin_dir / "ringside", "run", "--quiet", f"--pool={pool}", f"--summary={summary}", *arguments]
-    with subprocess.Popen(command, env=UNCALIBRATED) as run:
+    with subprocess.Popen(command, env=env) as run:
         while peaks is not None and run.poll() is None:
             note_peaks(children_of(run.pid), peaks)
             time.sleep(0.005)

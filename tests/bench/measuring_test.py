@@ -45,7 +45,8 @@ class Measuring(unittest.TestCase):
         self.assertEqual((found["min"], found["median"], found["max"]), (0.5, 0.5, 0.5))
 
     def test_a_median_lies_between_the_values_that_the_binomial_distribution_names(self):
-        self.assertNotIn("median_95", measuring.spread(list(range(9))))
+        self.assertNotIn("median_95", measuring.spread(list(range(5))))
+        self.assertEqual(measuring.spread(list(range(6)))["median_95"], [0, 5])  # 1 - 2 / 2^6 = 97 %
         # For 25 values, the median is between the 8th and the 18th value with a probability of 95.7 % (Conover, table
         # A3); here, the interval has one more value on each side.
         self.assertEqual(measuring.spread(list(range(1, 26)))["median_95"], [7, 19])
