@@ -47,8 +47,9 @@ std::uint32_t VictimChoice::choose(std::span<const std::uint64_t> seqs, std::uin
   return oldest;
 }
 
-void VictimChoice::choose_ahead(std::span<const std::uint64_t> seqs, std::uint64_t persisted) noexcept {
+bool VictimChoice::choose_ahead(std::span<const std::uint64_t> seqs, std::uint64_t persisted) noexcept {
   ahead_ = free_victim(seqs, persisted);
+  return ahead_.has_value();
 }
 
 /// The oldest slot that may be overwritten, and that is not held or whose lease is ignored. Takes the slot's lease, if

@@ -38,9 +38,9 @@ class VictimChoice {
   std::uint32_t choose(std::span<const std::uint64_t> seqs, std::uint64_t persisted) noexcept;
 
   /// Decides now what the next `choose` returns, so that `choose` makes no system call; `seqs` must not change between
-  /// the calls. Decides nothing if no slot is free, or if a lease would have to be broken, because the reader may end
-  /// this lease before `choose` is called.
-  void choose_ahead(std::span<const std::uint64_t> seqs, std::uint64_t persisted) noexcept;
+  /// the calls. Decides nothing and returns false if no slot is free, or if a lease would have to be broken, because
+  /// the reader may end this lease before `choose` is called.
+  bool choose_ahead(std::span<const std::uint64_t> seqs, std::uint64_t persisted) noexcept;
 
   /// Ends the lease that was taken, if any, and cancels a decision made ahead.
   void give_back() noexcept;
