@@ -87,11 +87,14 @@ class DaxPersistence final : public PoolPersistence {
 /// A sync write-protects the pages that it has written. So the next store to each of these pages through the mapping
 /// causes a page fault. These faults halved the speed of copies, compared with write(2) into the same pages. Therefore
 /// copies use write(2) where syncs follow every few copies. Writes and stores use the same page cache, so every process
-/// that maps the file sees both.
+/// that maps the file sees both. On tmpfs and ramfs no sync writes pages, so copies are stores.
 class FilePersistence final : public PoolPersistence {
  public:
   FilePersistence(UniqueFd file, const std::byte* base, std::shared_ptr<WatchedMapping> watched)
-      : PoolPersistence(std::move(watched)), file_(std::move(file)), base_(base) {}
+      : PoolPersistence(std::move(watched)),
+        file_(std::move(file)),
+        base_(base),
+        in_memory_(is_in_memory(file_.get())) {}
 
   std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept override {
     if (cached_ && !syncs_follow_) return copy_cached_hashed(to, from, bytes);
@@ -108,7 +111,9 @@ class FilePersistence final : public PoolPersistence {
   }
 
   void expect_payloads(std::uint64_t bytes) noexcept override { cached_ = bytes <= kCachedBytes; }
-  void expect_syncs() noexcept override { syncs_follow_ = true; }
+  void expect_syncs() noexcept override { syncs_follow_ = !in_memory_; }
+
+  bool syncs_at_once() const noexcept override { return in_memory_; }
 
   void watch_disk() noexcept override try {
     if (disk_watch_.joinable()) return;
@@ -127,8 +132,11 @@ class FilePersistence final : public PoolPersistence {
   void drain() noexcept override { _mm_sfence(); }  // without it, non-temporal stores wait in write-combining buffers
 
   int sync() noexcept override {
-    if (const int error = sync_data(file_.get())) watched_->note(error);
-    watched_->intact_or_noted();
+    const int error = in_memory_ ? sync_in_memory(file_.get()) : sync_data(file_.get());
+    if (error != 0) watched_->note(error);
+    // In memory, every byte is stored through the mapping. So the signal of a missing page reports a truncated file,
+    // and the end of the run compares the sizes.
+    if (!in_memory_) watched_->intact_or_noted();
     return store_error();  // includes errors of stores to pages that the disk never provided
   }
 
@@ -143,6 +151,7 @@ class FilePersistence final : public PoolPersistence {
 
   UniqueFd file_;
   const std::byte* base_;
+  const bool in_memory_;
   bool syncs_follow_ = false;
   bool cached_ = false;
   std::jthread disk_watch_;  // last member, because its thread uses the others

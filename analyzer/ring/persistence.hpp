@@ -69,6 +69,10 @@ class Persistence {
   /// which bytes survive, and the run must stop. On DAX, `sync` has nothing to do.
   virtual int sync() noexcept = 0;
 
+  /// Whether `sync` never waits for a disk, because the file system keeps its files in memory. The ring's writer then
+  /// syncs each commit itself.
+  virtual bool syncs_at_once() const noexcept { return false; }
+
   /// Returns 0, or the errno value of the first store or sync that did not reach its file. Cheap. On an error the run
   /// must stop.
   virtual int store_error() const noexcept { return 0; }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "analyzer/ring/ring_creation.hpp"
 #include "analyzer/ring/slot_prefetch.hpp"
@@ -23,6 +24,11 @@ std::vector<std::uint64_t> kept_seqs(const Recovery& recovery, std::uint32_t slo
   return seqs;
 }
 
+/// Half of the slots that may be overwritten: while one half is synced, the run fills the other half.
+constexpr std::uint64_t commits_in_sync(std::uint64_t slots) noexcept {
+  return std::max<std::uint64_t>((slots - 2) / 2, 1);
+}
+
 }  // namespace
 
 RingWriter::RingWriter(WritableRing ring, Persistence& persistence, Storage storage, Durability durability)
@@ -32,7 +38,8 @@ RingWriter::RingWriter(WritableRing ring, Persistence& persistence, Storage stor
       durability_(durability),
       portions_(ring_.geometry().schema(), std::max<std::uint64_t>(ring_.geometry().chunk_bytes, kCopyChunkBytes)),
       order_(ring_.geometry().slot_count()),
-      victims_(ring_.geometry().slot_count()) {
+      victims_(ring_.geometry().slot_count()),
+      pace_{.batch = commits_in_sync(ring_.geometry().slot_count())} {
   const Recovery recovery = recover(ring_);
   order_.assign(kept_seqs(recovery, order_.slots(), recovery.newest_seq()));
   next_seq_ = recovery.newest_seq() + 1;
@@ -83,7 +90,8 @@ std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, const C
   if (durability_ == Durability::kPower) persisted_.store(intact_seq, std::memory_order_release);
   if (syncs_) {
     persistence_.expect_syncs();
-    syncer_ = std::make_unique<RingSyncer>(persistence_, persisted_);
+    syncs_itself_ = persistence_.syncs_at_once();
+    if (!syncs_itself_) syncer_ = std::make_unique<RingSyncer>(persistence_, persisted_, pace_);
   } else {
     persistence_.watch_disk();
   }
@@ -190,9 +198,10 @@ CommitStatus RingWriter::begin() noexcept {
   // A slot with 0 (nothing worth keeping) counts as older than the oldest commit. With three or more slots, the oldest
   // step is not the newest one, which the reductions read as the previous step. So the oldest step may be overwritten
   // once a newer step is persisted.
-  const std::uint64_t oldest = syncer_ ? victims_.oldest_that_may_go(order_) : 0;
-  if (oldest != 0 && !syncer_->wait_past(oldest)) return CommitStatus::kSyncFailed;
+  const std::uint64_t oldest = victims_.oldest_that_may_go(order_);
+  if (oldest != 0 && syncer_ && !syncer_->wait_past(oldest)) return CommitStatus::kSyncFailed;
   current_ = victims_.choose(order_, may_go_below());
+  if (order_.seq(current_) != oldest) hurry_syncs();  // the oldest step is held
   previous_ = newest_;
   order_.make_empty(current_);
 
@@ -280,7 +289,8 @@ CommitStatus RingWriter::commit() noexcept {
   committed_.store(next_seq_, std::memory_order_release);
   if (syncer_) {
     syncer_->request(next_seq_);
-  } else if (durability_ == Durability::kPower) {
+    if (next_seq_ < hurried_until_) syncer_->hurry();
+  } else if (durability_ == Durability::kPower && (!syncs_itself_ || sync_all() == 0)) {
     persisted_.store(next_seq_, std::memory_order_release);
   }
   ++next_seq_;
@@ -295,7 +305,20 @@ bool RingWriter::guard(std::optional<std::uint64_t> commit_seq) noexcept {
 }
 
 void RingWriter::choose_next() noexcept {
-  if (const auto slot = victims_.choose_ahead(order_, may_go_below())) prefetch_slot(ring_, *slot);
+  if (const auto slot = victims_.choose_ahead(order_, may_go_below())) {
+    prefetch_slot(ring_, *slot);
+  } else {
+    hurry_syncs();
+  }
+}
+
+/// A delayed sync must not be the reason why a lease is broken. Under Durability::kPower on a disk, only steps that are
+/// older than the newest persisted one may be overwritten; if readers hold steps, few others remain. So while steps are
+/// held, syncs are not delayed. Within one round of the ring, every slot that is still held is the oldest one.
+void RingWriter::hurry_syncs() noexcept {
+  if (!syncer_) return;
+  hurried_until_ = next_seq_ + order_.slots();
+  syncer_->hurry();
 }
 
 void RingWriter::store_results(std::span<const std::uint64_t> words) noexcept {
@@ -331,6 +354,7 @@ int RingWriter::sync_all() noexcept {
 int RingWriter::finish() noexcept {
   victims_.give_back();
   if (!syncer_) {
+    if (std::exchange(syncs_itself_, false)) return sync_all();
     if (sync_error_ == 0) sync_error_ = persistence_.store_error();
     return sync_error_;
   }

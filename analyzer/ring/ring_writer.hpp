@@ -9,6 +9,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -51,6 +52,9 @@ class RingWriter {
   /// must outlive the writer.
   void respect(SlotLeases& leases) noexcept { victims_.respect(leases); }
 
+  /// The delay of syncs in the next runs (ring_syncer.hpp), instead of the default.
+  void delay_syncs(std::chrono::nanoseconds delay) noexcept { pace_.delay = delay; }
+
   /// The set-up of a run: writes the run's description with its catalogue. Verifies the newest payload (only this one,
   /// unless a power cut damaged it), so that the slots to keep are intact. If that payload belongs to the same run, the
   /// run continues from it. Returns its slot, if any, and copies it to newest_payload (payload_bytes bytes; may be
@@ -78,7 +82,8 @@ class RingWriter {
   /// the slot, even if `source` changes.
   void copy(const void* source, const StepWithScalars& step, StepReducer* reducer = nullptr) noexcept;
 
-  /// Call after `copy`. When it returns kOk the iterate is committed; on DAX it is also persisted.
+  /// Call after `copy`. When it returns kOk the iterate is committed; on DAX, and in a file system in memory, it is
+  /// also persisted under Durability::kPower.
   CommitStatus commit() noexcept;
 
   /// Lets readers hold the committed step. Call after `commit`, and after the buffer is released, because this makes a
@@ -143,6 +148,7 @@ class RingWriter {
   std::uint64_t first_chunk_of(const PayloadParts::Part& portion) const noexcept;
   void write_run(const RunDescription& run, const Catalogue& catalogue);
   int sync_all() noexcept;
+  void hurry_syncs() noexcept;
   /// Slots with a smaller commit_seq may be overwritten.
   std::uint64_t may_go_below() const noexcept { return syncer_ ? persisted() : next_seq_; }
   std::uint64_t of_run(std::uint64_t seq) const noexcept {
@@ -172,8 +178,11 @@ class RingWriter {
   std::atomic<std::uint64_t> committed_{0};
   std::atomic<std::uint64_t> persisted_{0};
   std::atomic<std::uint64_t> committed_before_run_{0};
+  bool syncs_itself_ = false;  // during a run if syncs_ and the persistence syncs at once: `commit` syncs
+  SyncPace pace_;
+  std::uint64_t hurried_until_ = 0;     // commits before this one are synced without delay
   int sync_error_ = 0;                  // the error of syncs that the syncer did not make
-  std::unique_ptr<RingSyncer> syncer_;  // exists during a run if syncs_
+  std::unique_ptr<RingSyncer> syncer_;  // exists during a run if syncs_ and not syncs_itself_
 };
 
 }  // namespace ringside

@@ -119,6 +119,7 @@ std::optional<Error> PoolArchive::finish() noexcept {
   for (std::uint64_t taken = taken_.load(); named_.load() - taken == kRoom; taken = taken_.load()) taken_.wait(taken);
   name({.slot = kNoSlot, .header = {}});
   thread_.join();
+  admission_.pool.note_truncation();
   const int error = ring_.finish();
   if (error == 0) return std::nullopt;
   return system_error("{}: writing to the disk failed ({}): the archive is not complete", path_, errno_text(error));

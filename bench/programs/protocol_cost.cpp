@@ -78,6 +78,7 @@ class PartialPersistence final : public Persistence {
     if (mode_.fences) whole_.drain();
   }
   int sync() noexcept override { return whole_.sync(); }
+  bool syncs_at_once() const noexcept override { return whole_.syncs_at_once(); }
 
  private:
   Persistence& whole_;

@@ -2,6 +2,8 @@
 #include "common/files/data_sync.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -32,10 +34,20 @@ int lost_writes(int file) noexcept {
 }
 
 int sync_data(int file) noexcept {
+  const int error = sync_in_memory(file);
+  return error != 0 ? error : aborted(file);
+}
+
+bool is_in_memory(int file) noexcept {
+  struct statfs system {};
+  return fstatfs(file, &system) == 0 && (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC);
+}
+
+int sync_in_memory(int file) noexcept {
   while (fdatasync(file) != 0) {
     if (errno != EINTR) return errno;
   }
-  return aborted(file);
+  return 0;
 }
 
 }  // namespace ringside

@@ -74,6 +74,7 @@ Owner::Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& p
   writer_ = std::make_unique<RingWriter>(WritableRing::parse(pool.file(), "image"), persistence_, setting.storage,
                                          setting.durability);
   writer_->share_among(*team_);
+  writer_->delay_syncs({});  // the seed, not the time, decides when a sync begins
   if (leases_ != nullptr) writer_->respect(*leases_);
 }
 

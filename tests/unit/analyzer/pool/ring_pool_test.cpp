@@ -304,6 +304,22 @@ TEST_F(RingPoolTest, WhatWasPrefaultedIsWrittenWithoutPageFaults) {
   EXPECT_LT(page_faults() - before, 200) << "of 6144 pages";
 }
 
+TEST_F(RingPoolTest, OnATmpfsACommitIsPersistedWhenItReturns) {
+  if (!has_writable_tmpfs()) GTEST_SKIP() << "no tmpfs at /dev/shm that may be written";
+  const std::string path = "/dev/shm/ringside_persisted." + std::to_string(getpid());
+  const RingPool pool = RingPool::create(path, RingShape::x_only(50'000), 8);
+  unlink(path.c_str());
+  EXPECT_EQ(pool.storage(), Storage::kFile);
+  RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kPower);
+  begin_x_only(writer, run_of(50'000));
+  for (std::uint64_t k = 1; k <= 20; ++k) {
+    commit_iterate(writer, k, 50'000);
+    EXPECT_EQ(writer.persisted(), k);
+  }
+  EXPECT_EQ(writer.finish(), 0);
+  EXPECT_EQ(newest_intact(pool.ring(), recover(pool.ring()))->header.iteration, 20u);
+}
+
 /// How many KiB of a file's mappings are huge pages.
 std::uint64_t huge_kib_of(const std::string& file) {
   std::ifstream smaps("/proc/self/smaps");

@@ -4,10 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <functional>
 #include <future>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -16,61 +13,45 @@
 #include "common/ring/ring_recovery.hpp"
 #include "tests/unit/analyzer/ring/held_slots.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
+#include "tests/unit/analyzer/ring/slow_disk.hpp"
 #include "tests/unit/failure_line.hpp"
 
 namespace ringside {
 namespace {
 
-/// A persistence whose `sync` waits for the test and returns what the test chooses.
-class SlowDisk : public ObservedPersistence {
- public:
-  int sync() noexcept override {
-    std::unique_lock lock(mutex_);
-    ++started_;
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return free_ > 0; });
-    --free_;
-    return error_;
-  }
-  void let(int syncs, int error = 0) {
-    const std::lock_guard lock(mutex_);
-    free_ += syncs;
-    error_ = error;
-    changed_.notify_all();
-  }
-  void wait_until_started(int syncs) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return started_ >= syncs; });
-  }
-  void store64(std::uint64_t* to, std::uint64_t value) noexcept override {
-    if (value == 0 && *to != 0 && on_invalidation) on_invalidation();
-    ObservedPersistence::store64(to, value);
-  }
-  std::function<void()> on_invalidation;  // called before a slot is made invalid
-
-  int started() {
-    const std::lock_guard lock(mutex_);
-    return started_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int started_ = 0;
-  int free_ = 0;
-  int error_ = 0;
-};
-
 /// A ring on a SlowDisk, in a run of 100 rows. Up to now, only the beginning of the run is synced.
 struct SlowRing {
   explicit SlowRing(std::uint32_t slots) : memory(100, slots) {
     disk.let(1);
+    writer.delay_syncs(kEndless);
     begin_x_only(writer, run_of(100));
+  }
+
+  /// Commits iterations `first` to `last`, of which the last one must begin a sync, and waits for that sync.
+  void commit_and_persist(std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t k = first; k <= last; ++k) commit_iterate(writer, k, 100);
+    disk.let(1);
+    wait_until_persisted(last);
+  }
+  void wait_until_persisted(std::uint64_t k) const {
+    while (writer.persisted() < k) std::this_thread::yield();
   }
 
   RingInMemory memory;
   SlowDisk disk;
   RingWriter writer{memory.ring(), disk, Storage::kFile, Durability::kPower};
+};
+
+/// A file system in memory: a sync returns at once.
+class MemoryDisk : public ObservedPersistence {
+ public:
+  bool syncs_at_once() const noexcept override { return true; }
+  int sync() noexcept override {
+    ++syncs;
+    return error != 0 ? error : ObservedPersistence::sync();
+  }
+  int syncs = 0;
+  int error = 0;
 };
 
 /// A persistence that loses pages when the test requests a loss.
@@ -230,6 +211,125 @@ TEST(RingDurabilityTest, AFailedSyncWakesWhoWaitsForIt) {
   other.join();
   EXPECT_EQ(status, CommitStatus::kSyncFailed);
   EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{1, 2, 3}));
+}
+
+TEST(RingDurabilityTest, InARingOfThreeNoSyncIsDelayed) {
+  SlowRing ring(3);
+  for (std::uint64_t k = 1; k <= 4; ++k) ring.commit_and_persist(k, k);
+  EXPECT_EQ(ring.disk.started(), 1 + 4);
+  ring.disk.let(1);
+  EXPECT_EQ(ring.writer.finish(), 0);
+}
+
+TEST(RingDurabilityTest, InARingOfEightThreeCommitsShareASync) {
+  SlowRing ring(8);
+  ring.commit_and_persist(1, 1);
+  for (std::uint64_t k = 2; k <= 20; k += 3) ring.commit_and_persist(k, k + 2);
+  EXPECT_EQ(ring.disk.started(), 1 + 1 + 7);
+  ring.disk.let(1);
+  EXPECT_EQ(ring.writer.finish(), 0);
+}
+
+TEST(RingDurabilityTest, FinishPersistsTheCommitsWhoseSyncIsDelayed) {
+  SlowRing ring(8);
+  ring.commit_and_persist(1, 1);
+  commit_iterate(ring.writer, 2, 100);
+  commit_iterate(ring.writer, 3, 100);
+  EXPECT_EQ(ring.writer.persisted(), 1u);
+  ring.disk.let(1);
+  EXPECT_EQ(ring.writer.finish(), 0);
+  EXPECT_EQ(ring.writer.persisted(), 3u);
+  EXPECT_EQ(ring.disk.started(), 1 + 1 + 1);
+}
+
+TEST(RingDurabilityTest, WhileAStepIsHeldNoSyncIsDelayed) {
+  HeldSlots leases;
+  SlowRing ring(8);
+  ring.writer.respect(leases);
+  ring.commit_and_persist(1, 1);
+  ring.commit_and_persist(2, 4);
+  ring.commit_and_persist(5, 7);
+  ring.commit_and_persist(8, 10);  // slot 2 has the oldest step
+  leases.hold({2});
+  for (std::uint64_t k = 11; k <= 20; ++k) ring.commit_and_persist(k, k);
+  EXPECT_EQ(kept_iterations(ring.memory.ring()).front(), 3u);
+  EXPECT_EQ(ring.writer.leases_broken(), 0u);
+  leases.hold({});
+  for (std::uint64_t k = 21; k <= 27; ++k) ring.commit_and_persist(k, k);  // the rest of a round of the ring
+  ring.commit_and_persist(28, 30);
+  ring.disk.let(1);
+  EXPECT_EQ(ring.writer.finish(), 0);
+}
+
+TEST(RingDurabilityTest, NoLeaseIsBrokenBecauseASyncIsDelayed) {
+  HeldSlots leases;
+  SlowRing ring(8);
+  ring.writer.respect(leases);
+  ring.commit_and_persist(1, 1);
+  ring.commit_and_persist(2, 4);
+  ring.commit_and_persist(5, 7);
+  commit_iterate(ring.writer, 8, 100);  // the syncs of 8 and 9 are delayed
+  commit_iterate(ring.writer, 9, 100);
+  EXPECT_EQ(ring.writer.persisted(), 7u);
+  leases.hold({1, 2, 3, 4, 5});  // 2 to 6, which is all that is older than the newest persisted step
+  ring.disk.let(1);
+  ring.writer.choose_next();
+  ring.wait_until_persisted(9);
+  ring.commit_and_persist(10, 10);
+  EXPECT_EQ(ring.writer.leases_broken(), 0u);
+  EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{2, 3, 4, 5, 6, 8, 9, 10}));
+  ring.disk.let(1);
+  EXPECT_EQ(ring.writer.finish(), 0);
+}
+
+TEST(RingDurabilityTest, InAFileSystemInMemoryACommitIsPersistedWhenItReturns) {
+  RingInMemory memory(100, 8);
+  MemoryDisk disk;
+  RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kPower);
+  begin_x_only(writer, run_of(100));
+  for (std::uint64_t k = 1; k <= 20; ++k) {
+    commit_iterate(writer, k, 100);
+    EXPECT_EQ(writer.persisted(), k);
+  }
+  disk.observe(memory.at(0));
+  store_reductions(writer, Reductions{});
+  EXPECT_EQ(writer.finish(), 0);
+  EXPECT_EQ(disk.take().back().event, Event::kSync) << "the results of the last step were not synced";
+  const int syncs = disk.syncs;
+  EXPECT_EQ(writer.finish(), 0);
+  EXPECT_EQ(disk.syncs, syncs) << "no run is in progress";
+}
+
+TEST(RingDurabilityTest, AFailedSyncInMemoryIsReportedByItsCommitAndNeverRetried) {
+  RingInMemory memory(100, 8);
+  MemoryDisk disk;
+  RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kPower);
+  begin_x_only(writer, run_of(100));
+  commit_iterate(writer, 1, 100);
+  disk.error = EIO;
+  ASSERT_EQ(writer.begin(), CommitStatus::kOk);
+  writer.copy(iterate(2, 100).data(), step_of(2));
+  EXPECT_EQ(writer.commit(), CommitStatus::kSyncFailed);
+  EXPECT_EQ(writer.persisted(), 1u);
+  EXPECT_EQ(writer.sync_error(), EIO);
+  const int syncs = disk.syncs;
+  disk.error = 0;
+  EXPECT_EQ(writer.begin(), CommitStatus::kSyncFailed);
+  EXPECT_EQ(writer.finish(), EIO);
+  EXPECT_EQ(writer.finish(), EIO);
+  EXPECT_EQ(writer.persisted(), 1u);
+  EXPECT_EQ(disk.syncs, syncs);
+}
+
+TEST(RingDurabilityTest, DurabilityProcessSyncsNothingInMemoryEither) {
+  RingInMemory memory(100);
+  MemoryDisk disk;
+  RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kProcess);
+  begin_x_only(writer, run_of(100));
+  for (std::uint64_t k = 1; k <= 10; ++k) commit_iterate(writer, k, 100);
+  EXPECT_EQ(writer.finish(), 0);
+  EXPECT_EQ(writer.persisted(), 0u);
+  EXPECT_EQ(disk.syncs, 0);
 }
 
 TEST(RingDurabilityTest, DurabilityProcessNeverAsksTheDisk) {
