@@ -91,11 +91,11 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, P
   triggers_.begin(
       start(), newest && newest->header.run_id == run().run_id ? newest : std::nullopt,
       [this](const KeptSlot& step, std::span<std::uint64_t> values) { return values_of(step, values); }, handoff);
-  // A plain file under `power` is not faulted in: every page would become dirty, and the first sync would write the
+  // A file on a disk under `power` is not faulted in: every page would become dirty, and the first sync would write the
   // whole ring. If a run continues, its ring is not faulted in either: the disk would have to read it while the
   // producer waits.
   const bool begins = start() == RunStart::kEmpty || start() == RunStart::kCleared;
-  const bool quiet = !needs_sync(pool().storage(), options.ring.durability);
+  const bool quiet = !needs_sync(pool().storage(), options.ring.durability) || pool().persistence().syncs_at_once();
   if (begins && quiet) pool().prefault();
   pool().survive_faults();
 }

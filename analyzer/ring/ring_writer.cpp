@@ -200,6 +200,12 @@ CommitStatus RingWriter::begin() noexcept {
   // once a newer step is persisted.
   const std::uint64_t oldest = victims_.oldest_that_may_go(order_);
   if (oldest != 0 && syncer_ && !syncer_->wait_past(oldest)) return CommitStatus::kSyncFailed;
+  // If no slot is free, commits whose sync was delayed are persisted first: they may free one. This happens at most
+  // once in a round of the ring, because syncs are then not delayed for so long.
+  if (persisted() < delayed_ && !victims_.is_decided() && !victims_.choose_ahead(order_, may_go_below())) {
+    hurry_syncs();
+    if (!syncer_->wait_past(delayed_ - 1)) return CommitStatus::kSyncFailed;
+  }
   current_ = victims_.choose(order_, may_go_below());
   if (order_.seq(current_) != oldest) hurry_syncs();  // the oldest step is held
   previous_ = newest_;
@@ -289,7 +295,11 @@ CommitStatus RingWriter::commit() noexcept {
   committed_.store(next_seq_, std::memory_order_release);
   if (syncer_) {
     syncer_->request(next_seq_);
-    if (next_seq_ < hurried_until_) syncer_->hurry();
+    if (next_seq_ < hurried_until_) {
+      syncer_->hurry();
+    } else if (pace_.batch > 1) {
+      delayed_ = next_seq_;
+    }
   } else if (durability_ == Durability::kPower && (!syncs_itself_ || sync_all() == 0)) {
     persisted_.store(next_seq_, std::memory_order_release);
   }
@@ -312,9 +322,10 @@ void RingWriter::choose_next() noexcept {
   }
 }
 
-/// A delayed sync must not be the reason why a lease is broken. Under Durability::kPower on a disk, only steps that are
-/// older than the newest persisted one may be overwritten; if readers hold steps, few others remain. So while steps are
-/// held, syncs are not delayed. Within one round of the ring, every slot that is still held is the oldest one.
+/// A delayed sync must not be the reason why a lease is broken (see also `begin`). Under Durability::kPower on a disk,
+/// only steps that are older than the newest persisted one may be overwritten; if readers hold steps, few others
+/// remain. So while steps are held, syncs are not delayed. Within one round of the ring, every slot that is still held
+/// is the oldest one.
 void RingWriter::hurry_syncs() noexcept {
   if (!syncer_) return;
   hurried_until_ = next_seq_ + order_.slots();

@@ -181,6 +181,7 @@ class RingWriter {
   bool syncs_itself_ = false;  // during a run if syncs_ and the persistence syncs at once: `commit` syncs
   SyncPace pace_;
   std::uint64_t hurried_until_ = 0;     // commits before this one are synced without delay
+  std::uint64_t delayed_ = 0;           // the newest commit whose sync may be delayed
   int sync_error_ = 0;                  // the error of syncs that the syncer did not make
   std::unique_ptr<RingSyncer> syncer_;  // exists during a run if syncs_ and not syncs_itself_
 };

@@ -42,6 +42,8 @@ class VictimChoice {
   /// because the reader may end this lease before `choose` is called.
   std::optional<std::uint32_t> choose_ahead(const SlotOrder& order, std::uint64_t persisted) noexcept;
 
+  bool is_decided() const noexcept { return ahead_.has_value(); }
+
   /// Ends the lease that was taken, if any, and cancels a decision made ahead.
   void give_back() noexcept;
 

@@ -87,14 +87,7 @@ void count_far_reads(const CsrMatrix& matrix, std::span<const double> reads, For
 }
 
 std::uint64_t entries_of_single_rows(const CsrMatrix& matrix, const RowBands& rows) noexcept {
-  std::uint64_t entries = 0;
-  for (std::uint64_t block = 0; block + 1 < rows.block.size(); ++block) {
-    for (std::uint64_t s = rows.block[block].single; s < rows.block[block + 1].single; ++s) {
-      const std::uint64_t* begin = matrix.row_begin.data() + block * kBlockRows + rows.single[s];
-      entries += begin[1] - begin[0];
-    }
-  }
-  return entries;
+  return matrix.nonzeros() - entries_in_bands(rows, 0, rows.block.size() - 1);
 }
 
 }  // namespace
@@ -156,10 +149,10 @@ MatrixFormat choose_format(const CsrMatrix& matrix, const RowBands& rows, std::s
   return fastest_that_pays(counts, may_rank);
 }
 
-bool scales_pay(const CsrMatrix& matrix, const RowBands& rows, const RowBands& scaled) noexcept {
-  const auto more_bands = static_cast<double>(scaled.band.size() - rows.band.size());
+std::uint64_t most_bands_with_scales(const CsrMatrix& matrix, const RowBands& rows) noexcept {
   const auto single_entries = static_cast<double>(entries_of_single_rows(matrix, rows));
-  return kBandNs * more_bands + kPackedValueNs * single_entries < kStoredScaledNs * static_cast<double>(matrix.rows);
+  const double saved_ns = kStoredScaledNs * static_cast<double>(matrix.rows) - kPackedValueNs * single_entries;
+  return saved_ns <= 0 ? 0 : rows.band.size() + static_cast<std::uint64_t>(saved_ns / kBandNs);
 }
 
 Array<std::uint32_t> places_by_reads(std::span<const double> reads) {

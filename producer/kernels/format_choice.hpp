@@ -45,9 +45,10 @@ MatrixFormat fastest_that_pays(const FormatCounts& counts, bool may_rank) noexce
 /// number of reads of each vector element; empty if the vector's order must not change. Uses all OpenMP threads.
 MatrixFormat choose_format(const CsrMatrix& matrix, const RowBands& rows, std::span<const double> reads);
 
-/// Whether an iteration takes less time if the product multiplies the vector's elements by their scales. If it does
-/// not, the solver stores a scaled vector in each iteration, and reads it in the next one. scaled: `rows` with scales.
-bool scales_pay(const CsrMatrix& matrix, const RowBands& rows, const RowBands& scaled) noexcept;
+/// Up to this number of bands, it saves time that the product multiplies the vector's elements by their scales; 0 if it
+/// never does. Without this, the solver stores a scaled vector in each iteration, and reads it in the next one. rows:
+/// the rows and bands of `matrix`, without scales.
+std::uint64_t most_bands_with_scales(const CsrMatrix& matrix, const RowBands& rows) noexcept;
 
 /// The places of a vector's elements in an order in which elements that are often read are close to each other. The
 /// elements are in classes by the binary exponent of `reads`, with the largest exponent first; within each class they

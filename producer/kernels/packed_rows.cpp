@@ -205,10 +205,16 @@ PackedRows pack_rows(const CsrMatrix& matrix, const RowBands& rows, const std::u
   PackedRows packed;
   const std::uint64_t blocks = block_count(matrix.rows);
   packed.block.resize(blocks);
+  const auto entries_before = [&](std::uint64_t block) {  // of single rows
+    return matrix.row_begin[std::min(block * kBlockRows, matrix.rows)] - entries_in_bands(rows, 0, block);
+  };
+  const auto words_before = [&](std::uint64_t block) {
+    return words_at_most(entries_before(block), rows.block[block].single, block);
+  };
   // Room for the worst case; only the part that is written takes DRAM. (Far memory is reserved for all of it.)
-  packed.word =
-      Array<std::uint32_t>(words_at_most(matrix.nonzeros(), matrix.rows, blocks) + kReadAheadWords, Holds::kMatrix);
-  packed.value = Array<double>(scale.empty() ? matrix.value.size() : matrix.nonzeros(), Holds::kMatrix);
+  packed.word = Array<std::uint32_t>(words_before(blocks) + kReadAheadWords, Holds::kMatrix);
+  const bool has_values = !scale.empty() || !matrix.value.empty();
+  packed.value = Array<double>(has_values ? entries_before(blocks) : 0, Holds::kMatrix);
   will_be_streamed(packed.word.data(), packed.word.bytes());
   will_be_streamed(packed.value.data(), packed.value.bytes());
 
@@ -218,11 +224,8 @@ PackedRows pack_rows(const CsrMatrix& matrix, const RowBands& rows, const std::u
     const std::uint64_t first = border[static_cast<std::size_t>(p)];
     const std::uint64_t last = border[static_cast<std::size_t>(p) + 1];
     if (first == last) return;
-    const std::uint64_t first_row = first * kBlockRows;
-    const std::uint64_t entry = matrix.row_begin[first_row];
-    Packer packer(matrix, place, scale.empty() ? nullptr : scale.data(),
-                  packed.word.data() + words_at_most(entry, first_row, first),
-                  packed.value.empty() ? nullptr : packed.value.data() + entry);
+    Packer packer(matrix, place, scale.empty() ? nullptr : scale.data(), packed.word.data() + words_before(first),
+                  packed.value.empty() ? nullptr : packed.value.data() + entries_before(first));
     for (std::uint64_t block = first; block < last; ++block) {
       PackedBlock& at = packed.block[block];
       at.word = static_cast<std::uint64_t>(packer.word() - packed.word.data());

@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "common/threads/first_failure.hpp"
@@ -144,13 +145,27 @@ RowBands find_row_bands(const CsrMatrix& matrix, bool look_for_bands) {
   });
 }
 
-RowBands with_scales(const RowBands& rows, std::span<const double> scale) {
+std::uint64_t entries_in_bands(const RowBands& rows, std::uint64_t first, std::uint64_t last) noexcept {
+  std::uint64_t entries = 0;
+  for (std::uint64_t band = rows.block[first].band; band < rows.block[last].band; ++band) {
+    entries += std::uint64_t{rows.band[band].rows} * rows.band[band].entries;
+  }
+  return entries;
+}
+
+std::optional<RowBands> with_scales(const RowBands& rows, std::span<const double> scale, std::uint64_t most_bands) {
   std::vector<std::uint64_t> columns_before;
   for (const RowBandsBlock& block : rows.block) columns_before.push_back(block.band_column);
   const std::vector<std::uint64_t> border = partition_work(columns_before, omp_get_max_threads());
+  std::atomic<std::uint64_t> bands = 0;
   RowBands out = in_parts(border, [&](std::uint64_t first_block, std::uint64_t last_block, RowBands& part) {
-    for (std::uint64_t block = first_block; block < last_block; ++block) scale_block(rows, block, scale, part);
+    for (std::uint64_t block = first_block; block < last_block && bands <= most_bands; ++block) {
+      const std::size_t before = part.band.size();
+      scale_block(rows, block, scale, part);
+      bands += part.band.size() - before;
+    }
   });
+  if (bands > most_bands) return std::nullopt;
   out.single = rows.single;
   for (std::size_t block = 0; block < out.block.size(); ++block) out.block[block].single = rows.block[block].single;
   return out;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,10 +30,14 @@ struct RowBands {
 /// first row become the band's weights. Without `look_for_bands`, all rows are single.
 RowBands find_row_bands(const CsrMatrix& matrix, bool look_for_bands = true);
 
+/// The number of entries in bands, of the blocks [first, last).
+std::uint64_t entries_in_bands(const RowBands& rows, std::uint64_t first, std::uint64_t last) noexcept;
+
 /// The bands of a pattern, divided where the scale of one of their columns changes, so that the scales become their
 /// weights. The product of these bands with x has the same bits as the product of `rows` with the vector of
 /// x_j * scale_j. scale: a factor for every element of the vector; no NaN. The single rows of the result are those of
-/// `rows`. Uses all OpenMP threads.
-RowBands with_scales(const RowBands& rows, std::span<const double> scale);
+/// `rows`. No result if there were more than `most_bands` bands, so that a graph with many different scales takes
+/// little time and memory. Uses all OpenMP threads.
+std::optional<RowBands> with_scales(const RowBands& rows, std::span<const double> scale, std::uint64_t most_bands);
 
 }  // namespace ringside

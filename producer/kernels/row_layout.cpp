@@ -17,10 +17,7 @@ std::vector<std::uint64_t> work_before(const CsrMatrix& matrix, const RowLayout&
   for (std::uint64_t block = 0; block + 1 < before.size(); ++block) {
     const std::uint64_t first = block * kBlockRows;
     const std::uint64_t last = std::min(first + kBlockRows, matrix.rows);
-    std::uint64_t in_bands = 0;
-    for (std::uint64_t r = layout.rows.block[block].band; r < layout.rows.block[block + 1].band; ++r) {
-      in_bands += std::uint64_t{layout.rows.band[r].rows} * layout.rows.band[r].entries;
-    }
+    const std::uint64_t in_bands = entries_in_bands(layout.rows, block, block + 1);
     const std::uint64_t others = matrix.row_begin[last] - matrix.row_begin[first] - in_bands;
     before[block + 1] = before[block] + kRowCost * (last - first) + in_bands / 8 +
                         (layout.packed.block.empty() ? others : layout.packed.block[block].words);
@@ -66,9 +63,10 @@ RowLayout make_row_layout(const CsrMatrix& matrix, MatrixFormat wanted, std::spa
   }
   const bool packs = layout.format == MatrixFormat::kPacked || layout.format == MatrixFormat::kRanked;
   if (!scale.empty() && layout.place.empty() && (packs || layout.rows.single.empty())) {
-    RowBands scaled = with_scales(layout.rows, scale);
-    layout.scales = scales_pay(matrix, layout.rows, scaled);
-    if (layout.scales) layout.rows = std::move(scaled);
+    if (auto scaled = with_scales(layout.rows, scale, most_bands_with_scales(matrix, layout.rows))) {
+      layout.rows = std::move(*scaled);
+      layout.scales = true;
+    }
   }
   if (packs) {
     layout.packed = pack_rows(matrix, layout.rows, layout.place.empty() ? nullptr : layout.place.data(),

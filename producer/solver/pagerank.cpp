@@ -110,9 +110,10 @@ class Pagerank final : public Solver {
   /// Adds the weights of this process's links. Links are stored at their targets. So every thread reads all links, and
   /// adds up only the links that leave its own rows. No two threads write the same sum.
   void add_leaving(std::span<const double> weight, Array<double>& sum) {
-    parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
-      const std::uint64_t begin = first * kBlockRows;
-      const std::uint64_t end = std::min(last * kBlockRows, matrix_.rows);
+    const auto threads = static_cast<std::uint64_t>(openmp_.threads());
+    openmp_.share(threads, [&](std::uint64_t part, int) noexcept {
+      const std::uint64_t begin = piece_begin(matrix_.rows, part, threads);
+      const std::uint64_t end = piece_begin(matrix_.rows, part + 1, threads);
       for (std::uint64_t e = 0; e < matrix_.nonzeros(); ++e) {
         const std::uint64_t source = matrix_.column[e] - matrix_.first_row;
         if (source - begin < end - begin) sum[source] += weight.empty() ? 1.0 : weight[e];

@@ -92,6 +92,7 @@ class Histogram {
 #if defined(__AVX2__)
   /// Writes the results of bin_of for 16 values, in another order, which does not affect the counts. The conversions
   /// saturate at the first and the last bin.
+  static_assert(kBins == 256, "the conversion to bytes saturates at the last bin");
   static void find_16_bins(const double* x, std::uint8_t* bins) noexcept {
     const auto upper_halves = [](const double* from) {
       const __m256 a = _mm256_castpd_ps(_mm256_loadu_pd(from));

@@ -282,6 +282,26 @@ TEST(RingDurabilityTest, NoLeaseIsBrokenBecauseASyncIsDelayed) {
   EXPECT_EQ(ring.writer.finish(), 0);
 }
 
+TEST(RingDurabilityTest, IfNoSlotIsFreeTheNextStepWaitsOnceForADelayedSync) {
+  HeldSlots leases;
+  SlowRing ring(8);
+  ring.writer.respect(leases);
+  ring.commit_and_persist(1, 1);
+  ring.commit_and_persist(2, 4);
+  ring.commit_and_persist(5, 7);
+  commit_iterate(ring.writer, 8, 100);  // the syncs of 8 and 9 are delayed
+  commit_iterate(ring.writer, 9, 100);
+  leases.hold({1, 2, 3, 4, 5});  // 2 to 6, which is all that is older than the newest persisted step
+  ring.writer.choose_next();
+  std::thread next([&] { ring.commit_and_persist(10, 10); });
+  ring.disk.let(2);
+  next.join();
+  EXPECT_EQ(ring.writer.leases_broken(), 0u);
+  EXPECT_EQ(kept_iterations(ring.memory.ring()), (Iterations{2, 3, 4, 5, 6, 8, 9, 10}));
+  ring.disk.let(1);
+  EXPECT_EQ(ring.writer.finish(), 0);
+}
+
 TEST(RingDurabilityTest, InAFileSystemInMemoryACommitIsPersistedWhenItReturns) {
   RingInMemory memory(100, 8);
   MemoryDisk disk;

@@ -54,15 +54,33 @@ TEST(PieceBegin, PiecesCoverTheUnitsWithoutGapOrOverlapAndDifferByAtMostOne) {
   EXPECT_EQ(piece_begin(std::uint64_t{1} << 40, 3 << 18, 1 << 20), std::uint64_t{3} << 38) << "without overflow";
 }
 
-TEST(OpenMpTeam, DoesEachPieceOnceAndPieceOnItsOwnThread) {
+TEST(OpenMpTeam, DoesEachPieceOnceAndBeginsWithEachThreadsOwn) {
   omp_set_num_threads(3);
   OpenMpTeam team;
   EXPECT_EQ(team.threads(), 3);
   EXPECT_EQ(team.pieces(0, 32), 1u);
   EXPECT_EQ(team.pieces(2, 32), 2u);
-  EXPECT_EQ(team.pieces(1000, 32), 3u);
-  EXPECT_EQ(times_done(team, 3, 10), std::vector<int>(3, 10));
-  team.share(3, [](std::uint64_t piece, int thread) noexcept { EXPECT_EQ(static_cast<std::uint64_t>(thread), piece); });
+  EXPECT_EQ(team.pieces(90, 32), 3u);
+  EXPECT_EQ(team.pieces(1000, 32), 31u);
+  EXPECT_EQ(team.pieces(1'000'000, 32), 48u);
+  EXPECT_EQ(times_done(team, 31, 10), std::vector<int>(31, 10));
+  std::atomic<int> begun = 0;
+  team.share(3, [&](std::uint64_t piece, int thread) noexcept {
+    ++begun;
+    while (begun < 3) std::this_thread::yield();  // until each thread has its first piece
+    EXPECT_EQ(static_cast<std::uint64_t>(thread), piece);
+  });
+}
+
+TEST(OpenMpTeam, PiecesOfASlowThreadAreTakenByTheOthers) {
+  omp_set_num_threads(3);
+  OpenMpTeam team;
+  std::atomic<int> done = 0;
+  team.share(12, [&](std::uint64_t piece, int) noexcept {
+    while (piece == 0 && done < 11) std::this_thread::yield();  // hangs if the others leave pieces to this thread
+    ++done;
+  });
+  EXPECT_EQ(done, 12);
 }
 
 TEST(ThreadBinding, AThreadMayRunOnEachOfTheCoresItIsBoundToAndOnNoOther) {

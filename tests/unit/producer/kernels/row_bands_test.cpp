@@ -146,7 +146,10 @@ TEST(RowBands, WithScalesEveryEntryHasTheScaleOfItsColumn) {
   for (std::size_t i = 0; i < scale.size(); ++i) scale[i] = i % 97 == 0 ? 0.25 : 0.125;
   const RowBands bands = find_row_bands(matrix);
   const testing::OpenMpThreads threads(3);
-  const RowBands scaled = with_scales(bands, scale);
+  const std::optional<RowBands> result = with_scales(bands, scale, bands.band.size() + 4900);
+  ASSERT_TRUE(result);
+  const RowBands& scaled = *result;
+  EXPECT_FALSE(with_scales(bands, scale, scaled.band.size() - 1)) << "more bands than asked for";
   EXPECT_EQ(rows_of(matrix, scaled), rows_of(matrix, bands));
   EXPECT_EQ(scaled.single, bands.single);
   ASSERT_EQ(scaled.band_weight.size(), scaled.band_column.size());
