@@ -30,6 +30,10 @@
 namespace ringside {
 namespace {
 
+// The product reads p and writes q: 16 bytes per row. x' and r' are computed from x, r, p and q: 48; p' from r' and p:
+// 24.
+constexpr double kVectorBytesPerRow = 88;
+
 // The places of the variables in the schema, and of the scalars among all scalars.
 enum Place : std::size_t { kX, kR, kP };
 enum ScalarPlace : std::size_t { kL1, kLinf, kRho, kRelativeResidual };
@@ -318,6 +322,8 @@ const SolverEntry kCgSolver = {
                .criterion = "relative residual |r|/|b|",
                .rhs = true},
     .orientation = Orientation::kRows,
+    .vectors = 3,
+    .vector_bytes_per_row = kVectorBytesPerRow,
     .make =
         [](CsrMatrix matrix, RightSide right_side, const SolveOptions& options, Neighbours& neighbours) {
           return make_cg(std::move(matrix), std::move(right_side), selected_isa(), format_named(options.matrix_format),
