@@ -37,7 +37,7 @@ std::optional<double> moved_bytes(KernelKind kernel, bool synced, const ProblemS
     case KernelKind::kTransferReduced: return copied + 8 * n;
     case KernelKind::kAnalyze: return 16 * n;
     case KernelKind::kSweep: return 8 * n;
-    default: return std::nullopt;  // depends on the matrix, or does not move data
+    default: return std::nullopt;  // Solver::moved_bytes has those of kGenerate; kCommit does not move data
   }
 }
 
@@ -154,6 +154,9 @@ void ProblemPhase::take(Place& place, int threads, const KernelSamples& samples)
 }
 
 void ProblemPhase::collect(Node& node) const {
+  const auto bytes_of = [&](KernelKind kernel, bool synced) {
+    return kernel == KernelKind::kGenerate ? problem_.solver->moved_bytes() : moved_bytes(kernel, synced, size_);
+  };
   const auto add = [&](KernelKind kernel, const std::string& tier, bool synced, const SampleSeries& samples) {
     Series series = series_of(samples);
     if (series.points.empty()) return;
@@ -162,7 +165,7 @@ void ProblemPhase::collect(Node& node) const {
                             .tier = tier,
                             .synced = synced,
                             .seconds = std::move(series),
-                            .moved_bytes = moved_bytes(kernel, synced, size_)});
+                            .moved_bytes = bytes_of(kernel, synced)});
   };
   add(KernelKind::kGenerate, node.tiers.front().name, false, generate_s_);
   for (const Place& place : places_) {

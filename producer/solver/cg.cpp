@@ -119,6 +119,10 @@ class ConjugateGradients final : public Solver {
   std::uint64_t rows() const noexcept override { return matrix_.all_rows(); }
   std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
   std::string_view format() const noexcept override { return to_string(layout_.format); }
+  std::optional<double> moved_bytes() const noexcept override {
+    if (!layout_.is_all_bands() || !exceeds_cache_) return std::nullopt;
+    return kVectorBytesPerRow * static_cast<double>(matrix_.rows);
+  }
   std::string parameters() const override { return "right_side=" + right_side_.name; }
   /// The sweeps that write run after the product, and row i of each vector depends only on row i of the other vectors.
   bool may_overwrite_previous() const noexcept override { return true; }
