@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/node/planning.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/terminal_line.hpp"
@@ -245,10 +246,11 @@ int calibrate_with(CalibrateOptions options) {
   file.finish();
   if (options.quiet) return 0;
   const std::string node_option = usual_place || options.output == "-" ? "" : " --node " + printable(options.output);
-  write_beside_output(options.output,
-                      fmt::format("{}written to {}; next: ringside plan --matrix {}{}\n", calibration_table(node),
-                                  options.output == "-" ? "standard output" : printable(options.output),
-                                  printable(options.matrices.front()), node_option));
+  write_beside_output(
+      options.output,
+      fmt::format("{}written to {}; next: ringside plan --matrix {}{}{}\n", calibration_table(node),
+                  options.output == "-" ? "standard output" : printable(options.output),
+                  printable(options.matrices.front()), solver_words(options.solve.solver), node_option));
   return 0;
 }
 

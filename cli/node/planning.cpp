@@ -11,6 +11,7 @@
 #include "common/program/topology.hpp"
 #include "common/text/printable.hpp"
 #include "node/file/matrix_file.hpp"
+#include "node/file/problem_of_solver.hpp"
 #include "producer/matrix/grid.hpp"
 #include "producer/matrix/matrix_source.hpp"
 #include "producer/memory/matrix_memory.hpp"
@@ -70,6 +71,11 @@ std::optional<int> number_of_cores(const char* flag, const std::string& list) {
   return static_cast<int>(parse_core_list(list, flag).cpus.size());
 }
 
+/// The command that measures a problem.
+std::string calibration_command(const ProblemSize& problem) {
+  return fmt::format("ringside calibrate --matrix {}{}", printable(problem.matrix), solver_words(problem.solver));
+}
+
 /// The measured problem, but with the name and the file of the requested problem.
 ProblemSize as_asked(ProblemSize measured, const ProblemSize& asked) {
   measured.matrix = asked.matrix;
@@ -78,6 +84,10 @@ ProblemSize as_asked(ProblemSize measured, const ProblemSize& asked) {
 }
 
 }  // namespace
+
+std::string solver_words(const std::string& solver) {
+  return solver == SolveOptions().solver ? "" : " --solver " + solver;
+}
 
 const char* reduce_word(const Configuration& configuration) noexcept {
   return configuration.reduce_on_transfer ? "transfer" : "slot";
@@ -89,9 +99,8 @@ std::string in_words(const Configuration& configuration) {
 }
 
 ProblemSize problem_size(const Node& node, const PlannedOptions& options, std::vector<std::string>& remarks) {
-  ProblemSize size;
+  ProblemSize size = problem_of_solver(options.solve.solver);
   size.matrix = options.solve.matrix;
-  size.solver = options.solve.solver;
   if (options.rows > 0) {
     size.rows = options.rows;
     size.nonzeros = options.nonzeros;
@@ -108,8 +117,8 @@ ProblemSize problem_size(const Node& node, const PlannedOptions& options, std::v
   if (before != nullptr) {
     remarks.push_back(
         fmt::format("--matrix {}: the file was changed after it was measured, so it is planned as another problem of "
-                    "the same size; `ringside calibrate --matrix {}` measures it again",
-                    printable(size.matrix), printable(size.matrix)));
+                    "the same size; `{}` measures it again",
+                    printable(size.matrix), calibration_command(size)));
     return as_asked(before->problem, size);
   }
   const MatrixName name = matrix_name(size.matrix);
@@ -125,9 +134,9 @@ ProblemSize problem_size(const Node& node, const PlannedOptions& options, std::v
     return size;
   }
   throw usage_error(
-      "--matrix {}: the node file has no figures for it; measure them with `ringside calibrate --matrix {}` (or give "
-      "`ringside plan` its size, by --rows and --nonzeros)",
-      printable(size.matrix), printable(size.matrix));
+      "--matrix {}: the node file has no figures for it with --solver {}; measure them with `{}` (or give `ringside "
+      "plan` its size, by --rows and --nonzeros)",
+      printable(size.matrix), size.solver, calibration_command(size));
 }
 
 PlanRequest plan_request(const Node& node, const PlannedOptions& options) {
@@ -142,7 +151,8 @@ PlanRequest plan_request(const Node& node, const PlannedOptions& options) {
   request.run.buffers = options.publish.buffers;
   request.run.slots = options.ring.slots;
   request.run.passes = options.reduce.passes;
-  request.run.iterate_bytes = static_cast<double>(request.model.problem.rows) * sizeof(double);
+  request.run.step_bytes =
+      static_cast<double>(request.model.problem.rows) * request.model.problem.vectors * sizeof(double);
   request.producer_threads = number_of_cores("--producer-cores", options.cores.producer_cores);
   request.analyzer_threads = number_of_cores("--analyzer-cores", options.cores.analyzer_cores);
   if (options.solve.matrix_format != "auto") request.model.problem.format = options.solve.matrix_format;

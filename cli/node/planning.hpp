@@ -11,6 +11,9 @@
 
 namespace ringside {
 
+/// " --solver cg", to add to a command in a message; empty for the default solver.
+std::string solver_words(const std::string& solver);
+
 /// The value of --reduce for this configuration.
 const char* reduce_word(const Configuration& configuration) noexcept;
 

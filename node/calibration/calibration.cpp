@@ -69,7 +69,7 @@ class Calibration {
       files_.push_back(matrix_file(solve.matrix, solve.columns));  // before the reading, to detect a later change
     }
     std::optional<Problem> first = load(options_.problems.front());  // before the machine's measurements (minutes)
-    if (!options_.folders.empty()) (void)tiers_with_room(first->solver->rows());
+    if (!options_.folders.empty()) (void)tiers_with_room(*first->solver);
     measure_machine(counts);
     for (std::size_t index = 0; index < options_.problems.size(); ++index) {
       measure_problem(index, index == 0 ? std::move(*first) : load(options_.problems[index]), counts);
@@ -143,12 +143,6 @@ class Calibration {
                           return [] {};
                         }}});
     check_stop(options_.stop);
-    if (const Schema variables = problem->solver->variables(); !variables.is_x_only()) {
-      throw usage_error(
-          "--solver: found {}, whose steps have {} variables ({}); the model covers only solvers whose one variable is "
-          "x",
-          solve.solver, variables.size(), to_text(variables));
-    }
     return std::move(*problem);
   }
 
@@ -156,7 +150,7 @@ class Calibration {
     const auto problems_left = static_cast<std::int64_t>(options_.problems.size() - index);
     const std::int64_t until_ns = now_ns() + (deadline_ns_ - now_ns()) / problems_left;
     std::optional<ProblemPhase> phase;
-    const std::vector<Tier> tiers = tiers_with_room(problem.solver->rows());
+    const std::vector<Tier> tiers = tiers_with_room(*problem.solver);
     run_openmp_groups({{cpus_, [&](Team&) -> GroupWork {
                           phase.emplace(std::move(problem), options_.problems[index].matrix, files_[index], cpus_,
                                         counts);
@@ -174,12 +168,13 @@ class Calibration {
   }
 
   /// Requested folders must have room; default folders without room are left out.
-  std::vector<Tier> tiers_with_room(std::uint64_t rows) {
+  std::vector<Tier> tiers_with_room(const Solver& solver) {
+    const RingShape slots = slots_for(solver);
     std::vector<Tier> tiers;
     for (const Tier& tier : node_.tiers) {
       if (tier.kind == TierKind::kDram) continue;
       try {
-        require_room(tier, calibration_bytes(rows, tier.kind));
+        require_room(tier, calibration_bytes(slots, tier.kind));
         tiers.push_back(tier);
       } catch (const Error& error) {
         if (!options_.folders.empty()) throw;
@@ -188,8 +183,8 @@ class Calibration {
     }
     if (!tiers.empty()) return tiers;
     throw system_error(
-        "neither the current folder nor {} has room for {} slots of {} rows; name another folder with --memory",
-        kSharedMemoryFolder, kCalibrationSlots, rows);
+        "neither the current folder nor {} has room for {} slots of {}; name another folder with --memory",
+        kSharedMemoryFolder, kCalibrationSlots, to_text(slots.schema));
   }
 
   void run_plan(CalibrationPlan& plan, std::int64_t until_ns) {

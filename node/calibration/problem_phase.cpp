@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <set>
 
+#include "common/platform/error.hpp"
 #include "common/text/printable.hpp"
+#include "node/file/problem_of_solver.hpp"
 #include "node/streams/repeats.hpp"
 #include "node/streams/tier_memory.hpp"
 
@@ -26,14 +28,16 @@ bool may_need_sync(TierKind kind) noexcept {
 }
 
 /// Bytes that one execution moves if every pass goes to memory: the bytes per element, times the number of elements.
-std::optional<double> moved_bytes(KernelKind kernel, bool synced, std::uint64_t rows) noexcept {
-  const auto n = static_cast<double>(rows);
+/// Copies have all vectors of a step, reductions only x.
+std::optional<double> moved_bytes(KernelKind kernel, bool synced, const ProblemSize& size) noexcept {
+  const auto n = static_cast<double>(size.rows);
+  const double copied = (synced ? 24 : 16) * n * size.vectors;  // write(2) reads each line to which it stores
   switch (kernel) {
-    case KernelKind::kTransfer: return synced ? 24 * n : 16 * n;  // write(2) reads each line to which it stores
-    case KernelKind::kTransferReduced: return synced ? 32 * n : 24 * n;
+    case KernelKind::kTransfer: return copied;
+    case KernelKind::kTransferReduced: return copied + 8 * n;
     case KernelKind::kAnalyze: return 16 * n;
     case KernelKind::kSweep: return 8 * n;
-    default: return std::nullopt;  // depends on the matrix, or does not move data
+    default: return std::nullopt;  // Solver::moved_bytes has those of kGenerate; kCommit does not move data
   }
 }
 
@@ -51,29 +55,31 @@ std::vector<std::pair<int, int>> splits_of(int cores) {
   return splits;
 }
 
-std::uint64_t calibration_bytes(std::uint64_t rows, TierKind kind) {
-  return RingPool::file_bytes(RingShape::x_only(rows), kCalibrationSlots) * (may_need_sync(kind) ? 2 : 1);
+std::uint64_t calibration_bytes(const RingShape& slots, TierKind kind) {
+  return RingPool::file_bytes(slots, kCalibrationSlots) * (may_need_sync(kind) ? 2 : 1);
 }
 
 ProblemPhase::ProblemPhase(Problem problem, std::string matrix, std::optional<MatrixFile> file, std::vector<int> cpus,
                            std::vector<int> counts)
     : problem_(std::move(problem)),
-      size_{.matrix = std::move(matrix),
-            .solver = std::string(text_of(problem_.description.solver)),
-            .format = std::string(problem_.solver->format()),
-            .rows = problem_.solver->rows(),
-            .nonzeros = problem_.solver->nonzeros(),
-            .file = std::move(file)},
+      size_(problem_of_solver(std::string(text_of(problem_.description.solver)))),
       cpus_(std::move(cpus)),
       counts_(std::move(counts)),
-      source_(*problem_.solver) {}
+      source_(*problem_.solver) {
+  size_.matrix = std::move(matrix);
+  size_.format = problem_.solver->format();
+  size_.rows = problem_.solver->rows();
+  size_.nonzeros = problem_.solver->nonzeros();
+  size_.file = std::move(file);
+}
 
 void ProblemPhase::make_pools(const std::vector<Tier>& folders) {
+  const RingShape slots = slots_for(*problem_.solver);
   for (const Tier& tier : folders) {
-    require_room(tier, calibration_bytes(size_.rows, tier.kind));
-    places_.push_back({tier.name, false, make_nameless_pool(tier.path, size_.rows, true), {}, {}});
+    require_room(tier, calibration_bytes(slots, tier.kind));
+    places_.push_back({tier.name, false, make_nameless_pool(tier.path, slots, true), {}, {}});
     if (!may_need_sync(tier.kind)) continue;
-    places_.push_back({tier.name, true, make_nameless_pool(tier.path, size_.rows, false), {}, {}});
+    places_.push_back({tier.name, true, make_nameless_pool(tier.path, slots, false), {}, {}});
   }
 }
 
@@ -83,6 +89,12 @@ Workbench ProblemPhase::bench(Place& place) {
           .run = problem_.description,
           .durability = place.synced ? Durability::kPower : Durability::kProcess,
           .cpus = cpus_};
+}
+
+/// A run would end with this error, too. Kernels come before pairs, so most matrices are refused after the first visit.
+void ProblemPhase::refuse_breakdown() const {
+  if (!source_.has_broken_down()) return;
+  throw usage_error("{}: {} broke down: {}", size_.matrix, size_.solver, problem_.solver->breakdown());
 }
 
 void ProblemPhase::add_to(CalibrationPlan& plan) {
@@ -110,6 +122,7 @@ void ProblemPhase::add_kernels(CalibrationPlan& plan, Place& place, int threads)
            [this, &place, threads] {
              KernelSamples samples;
              measure_kernels(bench(place), threads, samples);
+             refuse_breakdown();
              take(place, threads, samples);
            });
 }
@@ -122,6 +135,7 @@ void ProblemPhase::add_pairs(CalibrationPlan& plan, Place& place) {
                            on_the_way ? " that are reduced during the copy" : "", split.first, split.second),
                [this, &place, on_the_way, split] {
                  measure_pair(bench(place), on_the_way, split.first, split.second, place.pairs[{on_the_way, split}]);
+                 refuse_breakdown();
                });
     }
   }
@@ -140,6 +154,9 @@ void ProblemPhase::take(Place& place, int threads, const KernelSamples& samples)
 }
 
 void ProblemPhase::collect(Node& node) const {
+  const auto bytes_of = [&](KernelKind kernel, bool synced) {
+    return kernel == KernelKind::kGenerate ? problem_.solver->moved_bytes() : moved_bytes(kernel, synced, size_);
+  };
   const auto add = [&](KernelKind kernel, const std::string& tier, bool synced, const SampleSeries& samples) {
     Series series = series_of(samples);
     if (series.points.empty()) return;
@@ -148,7 +165,7 @@ void ProblemPhase::collect(Node& node) const {
                             .tier = tier,
                             .synced = synced,
                             .seconds = std::move(series),
-                            .moved_bytes = moved_bytes(kernel, synced, size_.rows)});
+                            .moved_bytes = bytes_of(kernel, synced)});
   };
   add(KernelKind::kGenerate, node.tiers.front().name, false, generate_s_);
   for (const Place& place : places_) {

@@ -43,6 +43,7 @@ class ProblemPhase {
   };
 
   Workbench bench(Place& place);
+  void refuse_breakdown() const;
   void add_kernels(CalibrationPlan& plan, Place& place, int threads);
   void add_pairs(CalibrationPlan& plan, Place& place);
   void add_pair(Node& node, const Place& place, KernelKind second, std::pair<int, int> split,
@@ -64,7 +65,7 @@ class ProblemPhase {
 /// three quarters, half, a quarter and one core.
 std::vector<std::pair<int, int>> splits_of(int cores);
 
-/// Bytes that measuring `rows` rows needs in a folder of that kind.
-std::uint64_t calibration_bytes(std::uint64_t rows, TierKind kind);
+/// Bytes that measuring with slots of this shape needs in a folder of that kind.
+std::uint64_t calibration_bytes(const RingShape& slots, TierKind kind);
 
 }  // namespace ringside

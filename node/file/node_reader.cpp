@@ -17,6 +17,7 @@
 #include "node/file/checked_json.hpp"
 #include "node/file/node_file.hpp"
 #include "node/file/node_words.hpp"
+#include "node/file/problem_of_solver.hpp"
 #include "node/model/channels.hpp"
 #include "producer/solver/solver_table.hpp"
 
@@ -140,8 +141,10 @@ MatrixFile matrix_file_in(const CheckedJson& object) {
 ProblemSize problem(const CheckedJson& object) {
   object.expect_object({"matrix", "solver", "format", "rows", "nonzeros", "file"});
   ProblemSize size;
+  if (const auto solver = object.find("solver")) {
+    size = problem_of_solver(name_among(names_of(solver_choices()), *solver));
+  }
   size.matrix = text_if_there(object, "matrix");
-  if (const auto solver = object.find("solver")) size.solver = name_among(names_of(solver_choices()), *solver);
   size.format = text_if_there(object, "format");
   size.rows = object.at("rows").count(1, kMostRows);
   size.nonzeros = object.at("nonzeros").count(0, kMostRows);

@@ -56,7 +56,12 @@ std::uint32_t IterateSource::other_buffer() const noexcept {
 void IterateSource::iterate(bool two_buffers) noexcept {
   const std::uint32_t previous = newest_buffer();
   const std::uint32_t next = !two_buffers ? other_buffer() : previous == 0 ? 1 : 0;
-  solver_.iterate(buffer(previous), buffer(next));
+  if (solver_.iterate(buffer(previous), buffer(next)).broken_down) {
+    broken_down_ = true;
+    begin();
+    newest_.store((made() + 1) * kBuffers + newest_buffer());
+    return;
+  }
   ++iteration_;
   newest_.store((made() + 1) * kBuffers + next);
 }
@@ -67,7 +72,7 @@ IterateSource::Held IterateSource::hold() noexcept {
     const std::uint64_t newest = newest_.load();
     const auto index = static_cast<std::uint32_t>(newest % kBuffers);
     held_.store(index);
-    if (newest_.load() == newest) return {.x = as_read(index), .number = newest / kBuffers};
+    if (newest_.load() == newest) return {.payload = as_read(index), .number = newest / kBuffers};
   }
 }
 

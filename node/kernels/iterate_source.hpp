@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The producer's side of a run: a solver that writes its iterates in turn into buffers shared with a reader. The reader
 // has its own mapping, as the analyzer has. A reader in another thread holds the buffer that it reads; the source never
-// writes to that buffer.
+// writes to that buffer. A buffer holds all variables of a step.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,12 @@ class IterateSource {
   /// `team` makes the following iterations and must outlive them.
   void share_among(Team& team) { solver_.share_among(team); }
 
-  /// Makes the next iterate. two_buffers: use the double buffer of a run; only while the reader holds no buffer.
+  /// Makes the next iterate. two_buffers: use the double buffer of a run; only while the reader holds no buffer. If the
+  /// solver breaks down, the next iterate is the first one again.
   void iterate(bool two_buffers) noexcept;
+
+  /// Whether the solver has broken down (Solver::breakdown). Call in the thread that iterates, or after it has ended.
+  bool has_broken_down() const noexcept { return broken_down_; }
 
   /// After a run's default number of iterations, restarts at the first iterate. It does so because the work of the
   /// reductions depends on the iterates' values.
@@ -33,14 +37,14 @@ class IterateSource {
   std::uint64_t made() const noexcept { return newest_.load() / kBuffers; }
 
   struct Held {
-    const double* x = nullptr;  // rows doubles
-    std::uint64_t number = 0;   // the iterate's number: the value of `made` when it was the newest
+    const double* payload = nullptr;  // the step's variables; the first is x
+    std::uint64_t number = 0;         // the iterate's number: the value of `made` when it was the newest
   };
   /// For the reader: the newest iterate, which remains unchanged until the next `hold` or `let_go`.
   Held hold() noexcept;
   void let_go() noexcept { held_.store(kNone); }
 
-  std::uint64_t rows() const noexcept { return solver_.rows(); }
+  const Solver& solver() const noexcept { return solver_; }
 
  private:
   static constexpr std::uint32_t kBuffers = 3;
@@ -57,6 +61,7 @@ class IterateSource {
   SharedMapping memory_;
   SharedMapping readers_;
   std::uint64_t iteration_ = 0;  // counted from the solver's beginning
+  bool broken_down_ = false;
   // 64: these members have separate cache lines, because two threads write them.
   alignas(64) std::atomic<std::uint64_t> newest_{0};  // iterates made, times kBuffers, and the newest one's buffer
   alignas(64) std::atomic<std::uint32_t> held_{kNone};

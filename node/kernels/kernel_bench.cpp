@@ -50,8 +50,8 @@ class Steps {
     const int kind = warming ? 0 : (step_ - kWarmUpSteps) % kStepsInPattern;
     StepTimes times;
     const auto reduce = kind == 2 ? StepKeeper::Reduce::kOnTheWay : StepKeeper::Reduce::kInSlot;
-    const double* const x = bench_.source.hold().x;
-    failed_ = !keeper.keep(x, reduce, kind == 1 ? kPasses : 1, times);
+    const double* const payload = bench_.source.hold().payload;
+    failed_ = !keeper.keep(payload, reduce, kind == 1 ? kPasses : 1, times);
     bench_.source.let_go();
     if (failed_) return false;
     if (warming) {
@@ -107,8 +107,8 @@ void measure_apart(const Workbench& bench, std::vector<int> producer, std::vecto
                                  };
                                }};
   const OpenMpGroup keeping{std::move(analyzer), [&](Team& team) -> GroupWork {
-                              const auto keeper =
-                                  std::make_shared<StepKeeper>(bench.pool, bench.run, bench.durability, team);
+                              const auto keeper = std::make_shared<StepKeeper>(bench.pool, bench.source.solver(),
+                                                                               bench.run, bench.durability, team);
                               return [&, keeper] {
                                 for (std::uint64_t step = 0;; ++step) {
                                   spin_until([&] { return made.load() == step + 1; });
@@ -125,7 +125,8 @@ void measure_apart(const Workbench& bench, std::vector<int> producer, std::vecto
 void measure_together(const Workbench& bench, const std::vector<int>& cpus, Steps& steps) {
   run_openmp_groups({{cpus, [&](Team& team) -> GroupWork {
                         bench.source.share_among(team);
-                        const auto keeper = std::make_shared<StepKeeper>(bench.pool, bench.run, bench.durability, team);
+                        const auto keeper = std::make_shared<StepKeeper>(bench.pool, bench.source.solver(), bench.run,
+                                                                         bench.durability, team);
                         return [&, keeper] {
                           steps.generate_alone();
                           do {

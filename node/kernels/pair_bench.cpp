@@ -107,7 +107,7 @@ class NewIterates {
       seen = held.number;
       StepTimes times;
       const auto reduce = on_the_way_ ? StepKeeper::Reduce::kOnTheWay : StepKeeper::Reduce::kInSlot;
-      const bool kept = keeper.keep(held.x, reduce, 1, times);
+      const bool kept = keeper.keep(held.payload, reduce, 1, times);
       source_.let_go();
       if (!kept) return meeting_.failed.store(true);
       add(times);
@@ -153,8 +153,8 @@ void measure_pair(const Workbench& bench, bool on_the_way, int producer_threads,
                                  return [&] { iterations(); };
                                }};
   const OpenMpGroup keeping{{bench.cpus.end() - analyzer_threads, bench.cpus.end()}, [&](Team& team) -> GroupWork {
-                              const auto keeper =
-                                  std::make_shared<StepKeeper>(bench.pool, bench.run, bench.durability, team);
+                              const auto keeper = std::make_shared<StepKeeper>(bench.pool, bench.source.solver(),
+                                                                               bench.run, bench.durability, team);
                               return [&, keeper] { steps(*keeper); };
                             }};
   run_openmp_groups({generating, keeping});

@@ -32,18 +32,23 @@ class SignalsLater {
 
 }  // namespace
 
-RingPool make_nameless_pool(const std::string& folder, std::uint64_t rows, bool mapped) {
+RingShape slots_for(const Solver& solver) {
+  const Schema schema = solver.variables();
+  return RingShape::of(schema, catalogue_of(schema, solver.scalars()));
+}
+
+RingPool make_nameless_pool(const std::string& folder, const RingShape& shape, bool mapped) {
   const std::filesystem::path path =
       std::filesystem::path(folder) / (".ringside-calibrate-" + to_string(random_id()) + ".pool");
   const SignalsLater until_deleted;
-  RingPool pool = RingPool::create(path, RingShape::x_only(rows), kCalibrationSlots);
+  RingPool pool = RingPool::create(path, shape, kCalibrationSlots);
   std::error_code none;
   std::filesystem::remove(path, none);
   if (mapped) pool.prefault();
   return pool;
 }
 
-StepKeeper::StepKeeper(RingPool& pool, RunDescription run, Durability durability, Team& team)
+StepKeeper::StepKeeper(RingPool& pool, const Solver& solver, RunDescription run, Durability durability, Team& team)
     : pool_(pool),
       durability_(durability),
       writer_(pool.ring(), pool.persistence(), pool.storage(), durability),
@@ -52,7 +57,7 @@ StepKeeper::StepKeeper(RingPool& pool, RunDescription run, Durability durability
   writer_.respect(pool.leases());  // as the analyzer does; takes two system calls per step
   run.run_id = random_id();
   run.schema_id = pool.ring().geometry().schema().id();
-  writer_.begin_run(run, catalogue_of(pool.ring().geometry().schema(), residual_scalars()));
+  writer_.begin_run(run, catalogue_of(pool.ring().geometry().schema(), solver.scalars()));
 }
 
 /// Waits until the oldest slot may be replaced. This is the part of a commit that waits for a disk. Returns false if a
@@ -71,12 +76,12 @@ bool StepKeeper::settle() noexcept {
   return writer_.sync_error() == 0;
 }
 
-bool StepKeeper::keep(const double* x, Reduce reduce, int passes, StepTimes& times) noexcept {
+bool StepKeeper::keep(const void* payload, Reduce reduce, int passes, StepTimes& times) noexcept {
   if (!wait_for_disk()) return false;
   const std::int64_t begun = now_ns();
   if (writer_.begin() != CommitStatus::kOk) return false;
   const std::int64_t copy_begin = now_ns();
-  writer_.copy(x, {.descriptor = step_}, reduce == Reduce::kOnTheWay ? &reducer_ : nullptr);
+  writer_.copy(payload, {.descriptor = step_}, reduce == Reduce::kOnTheWay ? &reducer_ : nullptr);
   const std::int64_t copied = now_ns();
   if (writer_.commit() != CommitStatus::kOk) return false;
   writer_.end_lease();

@@ -12,15 +12,19 @@
 #include "common/reductions/step_reducer.hpp"
 #include "common/ring/storage.hpp"
 #include "common/threads/team.hpp"
+#include "producer/solver/solver.hpp"
 
 namespace ringside {
 
 /// The default number of slots of a pool.
 inline constexpr std::uint32_t kCalibrationSlots = 8;
 
+/// The shape of the slots that keep all variables and scalars of the solver's steps, as in a run without plug-ins.
+RingShape slots_for(const Solver& solver);
+
 /// A pool in `folder`, deleted as soon as it is open. mapped: whether its pages are faulted in now, as by an analyzer
 /// that need not sync. Throws Error: exit code 3 if the folder has no room.
-RingPool make_nameless_pool(const std::string& folder, std::uint64_t rows, bool mapped);
+RingPool make_nameless_pool(const std::string& folder, const RingShape& shape, bool mapped);
 
 /// Seconds, with the meaning that they have in a run's account.
 struct StepTimes {
@@ -32,15 +36,16 @@ struct StepTimes {
 /// Only the thread that uses the team makes and uses a StepKeeper.
 class StepKeeper {
  public:
-  /// pool, team: must outlive this object.
-  StepKeeper(RingPool& pool, RunDescription run, Durability durability, Team& team);
+  /// pool: has the slots of slots_for(solver). pool, team: must outlive this object.
+  StepKeeper(RingPool& pool, const Solver& solver, RunDescription run, Durability durability, Team& team);
   ~StepKeeper() { writer_.finish(); }
   StepKeeper(const StepKeeper&) = delete;
   StepKeeper& operator=(const StepKeeper&) = delete;
 
   enum class Reduce { kInSlot, kOnTheWay };
-  /// Keeps the iterate `x`, one double per row. Returns false if the disk failed.
-  bool keep(const double* x, Reduce reduce, int passes, StepTimes& times) noexcept;
+  /// Keeps a step. payload: all of its variables. The solver's further scalars are kept as 0. Returns false if the disk
+  /// failed.
+  bool keep(const void* payload, Reduce reduce, int passes, StepTimes& times) noexcept;
 
   /// Waits until the disk has everything that was kept. Returns false if the disk failed.
   bool settle() noexcept;

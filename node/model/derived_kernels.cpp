@@ -84,12 +84,12 @@ std::optional<Series> access_seconds(const Node& node, const Channels& channels,
 }
 
 std::optional<Series> derived_transfer(const Node& node, const Channels& channels, const std::string& tier,
-                                       std::uint64_t rows, std::span<const double> bytes, double q) {
+                                       std::uint64_t elements, std::span<const double> bytes, double q) {
   const std::optional<double> dram_s = dram_copy_seconds(node, channels, q);
   std::optional<Series> core = access_seconds(node, channels, tier, q);
   if (!core) return std::nullopt;
   for (Series::Point& point : core->points) {
-    point.figure.value = (*dram_s + point.figure.value) * static_cast<double>(rows);
+    point.figure.value = (*dram_s + point.figure.value) * static_cast<double>(elements);
   }
   return alone(*core, bytes, channels, q);
 }

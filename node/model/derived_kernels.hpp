@@ -28,10 +28,10 @@ std::optional<double> dram_copy_seconds(const Node& node, const Channels& channe
 /// median of three neighbours. Empty if one of the series is missing.
 std::optional<Series> access_seconds(const Node& node, const Channels& channels, const std::string& tier, double q);
 
-/// The time of a copy of `rows` doubles from DRAM to `tier` with plain stores. bytes: the bytes moved through each
+/// The time of a copy of `elements` doubles from DRAM to `tier` with plain stores. bytes: the bytes moved through each
 /// group of channels.
 std::optional<Series> derived_transfer(const Node& node, const Channels& channels, const std::string& tier,
-                                       std::uint64_t rows, std::span<const double> bytes, double q);
+                                       std::uint64_t elements, std::span<const double> bytes, double q);
 
 /// The time of a sweep over `rows` doubles in `tier`, from `in_dram`, the time of the same sweep in DRAM. bytes: as in
 /// derived_transfer, but all of them are moved in the tier.

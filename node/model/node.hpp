@@ -76,7 +76,10 @@ struct ProblemSize {
   std::string format;  // the format of the matrix, "bands"; empty: not known
   std::uint64_t rows = 0;
   std::uint64_t nonzeros = 0;
-  std::optional<MatrixFile> file;  // none: the matrix is generated, or its file is unknown
+  // Properties of the solver, which the node file does not contain (node/file/problem_of_solver.hpp):
+  int vectors = 1;                   // of a step: x, which is reduced, and the state, which is only copied
+  double vector_bytes_per_row = 16;  // that an iteration moves, in addition to the bytes of the matrix
+  std::optional<MatrixFile> file;    // none: the matrix is generated, or its file is unknown
   bool operator==(const ProblemSize&) const = default;
 };
 

@@ -14,25 +14,46 @@
 namespace ringside {
 namespace {
 
-// Bytes per row of a kernel without its own figures: 8 for reading, 8 for writing with non-temporal stores, 16 for
-// writing through the caches. transfer_reduced and analyze also read the previous iterate.
-constexpr double kMeasuredTransferBytes = 16;
+// A copy without its own figures writes through the caches: 8 bytes per row for reading, 16 for writing.
 constexpr double kPlainCopyDramBytes = 8;
 constexpr double kPlainCopyTierBytes = 16;
-constexpr double kTransferReducedBytes = 24;
-constexpr double kAnalyzeBytes = 16;
 constexpr double kSweepBytes = 8;
-// The bytes of an iteration over compressed rows: four doubles per row, and one and a half per entry (a value and its
-// column), as in the published simulation (docs/inside/model.md, "Sources").
-constexpr double kGenerateRowBytes = 32;
-constexpr double kGenerateEntryBytes = 12;
+// The bytes of compressed rows with values: two doubles per row, and one and a half per entry (a value and its column).
+// With 16 bytes per row for the vectors, these are the bytes of the published simulation (docs/inside/model.md,
+// "Sources").
+constexpr double kMatrixRowBytes = 16;
+constexpr double kMatrixEntryBytes = 12;
 // The error of scaling from another problem. This is an assumption, which the plan states.
 constexpr double kScaledSpread = 0.10;
 // The spread of figures that were written by hand without a spread. This is an assumption, which the plan states.
 constexpr double kUnknownSpread = 0.05;
 
 double generate_bytes(const ProblemSize& size) {
-  return kGenerateRowBytes * static_cast<double>(size.rows) + kGenerateEntryBytes * static_cast<double>(size.nonzeros);
+  return (size.vector_bytes_per_row + kMatrixRowBytes) * static_cast<double>(size.rows) +
+         kMatrixEntryBytes * static_cast<double>(size.nonzeros);
+}
+
+/// Bytes that a measured kernel moves per row of a problem whose steps have that many vectors.
+struct RowBytes {
+  double dram = 0;
+  double tier = 0;
+  double all() const noexcept { return dram + tier; }
+};
+
+/// 8 for each read, and 8 for each store, which bypasses the caches. Copies have all vectors of a step, reductions only
+/// x; transfer_reduced and analyze also read the previous x.
+RowBytes bytes_per_row(KernelKind kernel, int vectors) {
+  switch (kernel) {
+    case KernelKind::kTransfer: return {.dram = 8.0 * vectors, .tier = 8.0 * vectors};
+    case KernelKind::kTransferReduced: return {.dram = 8.0 * vectors, .tier = 8.0 * vectors + 8};
+    case KernelKind::kAnalyze: return {.tier = 16};
+    case KernelKind::kSweep: return {.tier = kSweepBytes};
+    default: return {};
+  }
+}
+
+double bytes_of(KernelKind kernel, const ProblemSize& size) {
+  return bytes_per_row(kernel, size.vectors).all() * static_cast<double>(size.rows);
 }
 
 bool same_problem(const ProblemSize& a, const ProblemSize& b) {
@@ -44,11 +65,13 @@ double entries_per_row(const ProblemSize& size) {
   return static_cast<double>(size.nonzeros) / static_cast<double>(size.rows);
 }
 
-/// How much two problems differ: first by the shape of the rows, then by the size. there: a problem with figures; here:
-/// the problem that needs figures.
+/// How much two problems differ: first by the shape of the rows, then by the size. For copies and reductions: by the
+/// size and the number of vectors. there: a problem with figures; here: the problem that needs figures.
 double distance(const ProblemSize& there, const ProblemSize& here, KernelKind kernel) {
   const double size = std::abs(std::log(static_cast<double>(there.rows) / static_cast<double>(here.rows)));
-  if (kernel != KernelKind::kGenerate) return size;
+  if (kernel != KernelKind::kGenerate) {
+    return size + std::abs(std::log(static_cast<double>(there.vectors) / here.vectors));
+  }
   return size / 10 + std::abs(std::log((1 + entries_per_row(there)) / (1 + entries_per_row(here))));
 }
 
@@ -99,11 +122,11 @@ class Builder {
     model_.costs = node_.costs;
     add_generate();
     add_transfer();
-    const bool analyze_measured = add_measured(KernelKind::kAnalyze, 0, kAnalyzeBytes);
+    const bool analyze_measured = add_measured(KernelKind::kAnalyze);
     add_sweep(analyze_measured);
     if (!analyze_measured) reuse_sweep_for_analyze();
-    add_measured(KernelKind::kTransferReduced, 8, kTransferReducedBytes - 8);
-    add_measured(KernelKind::kCommit, 0, 0);
+    add_measured(KernelKind::kTransferReduced);
+    add_measured(KernelKind::kCommit);
     add_disk();
     fit_pairs();
     return std::move(model_);
@@ -116,8 +139,10 @@ class Builder {
     in_dram.synced = false;
     const KernelFigures* const figures = nearest(node_, KernelKind::kGenerate, in_dram, node_.tiers.front().name);
     if (figures == nullptr) {
-      throw usage_error("{}: found no seconds of the kernel 'generate' with the solver {}; expected them in 'kernels'",
-                        node_.name, request_.problem.solver);
+      throw usage_error(
+          "{}: found no seconds of the kernel 'generate' with the solver {}; expected them in 'kernels': `ringside "
+          "calibrate --solver {} --matrix FILE` measures them",
+          node_.name, request_.problem.solver, request_.problem.solver);
     }
     KernelModel& kernel =
         add(KernelKind::kGenerate, *figures, generate_bytes(request_.problem) / generate_bytes(figures->problem));
@@ -125,18 +150,18 @@ class Builder {
     kernel.bytes[0] = declared;
   }
 
-  /// Adds a kernel that was measured in the tier. dram_bytes, tier_bytes: the bytes moved per row in DRAM and in it.
-  bool add_measured(KernelKind kind, double dram_bytes, double tier_bytes) {
+  /// Adds a kernel that was measured in the tier. Returns false if there are no figures.
+  bool add_measured(KernelKind kind) {
     const KernelFigures* figures = nearest(node_, kind, request_, tier_->name);
     if (figures == nullptr && request_.synced) figures = without_syncs(kind);
     if (figures == nullptr) return false;
-    KernelModel& kernel =
-        add(kind, *figures, kind == KernelKind::kCommit ? 1 : rows_ / static_cast<double>(figures->problem.rows));
-    kernel.bytes[0] += dram_bytes * rows_;
-    kernel.bytes[slots_] += tier_bytes * rows_;
-    if (figures->moved_bytes && dram_bytes + tier_bytes > 0) {
-      const double factor = *figures->moved_bytes * scale_ / ((dram_bytes + tier_bytes) * rows_);
-      for (double& bytes : kernel.bytes) bytes *= factor;
+    const double bytes = bytes_of(kind, request_.problem);
+    KernelModel& kernel = add(kind, *figures, bytes > 0 ? bytes / bytes_of(kind, figures->problem) : 1);
+    const RowBytes row = bytes_per_row(kind, request_.problem.vectors);
+    kernel.bytes[0] += row.dram * rows_;
+    kernel.bytes[slots_] += row.tier * rows_;
+    if (figures->moved_bytes && bytes > 0) {
+      for (double& moved : kernel.bytes) moved *= *figures->moved_bytes * scale_ / bytes;
     }
     return true;
   }
@@ -156,16 +181,18 @@ class Builder {
   }
 
   void add_transfer() {
-    if (add_measured(KernelKind::kTransfer, 8, kMeasuredTransferBytes - 8)) return;
+    if (add_measured(KernelKind::kTransfer)) return;
+    const auto vectors = static_cast<std::uint64_t>(request_.problem.vectors);
+    const std::uint64_t elements = request_.problem.rows * vectors;
     std::vector<double> bytes(channels_.groups(), 0);
-    bytes[0] += kPlainCopyDramBytes * rows_;
-    bytes[slots_] += kPlainCopyTierBytes * rows_;
-    derive(KernelKind::kTransfer,
-           derived_transfer(node_, channels_, tier_->name, request_.problem.rows, bytes, model_.exponent), bytes);
+    bytes[0] += kPlainCopyDramBytes * static_cast<double>(elements);
+    bytes[slots_] += kPlainCopyTierBytes * static_cast<double>(elements);
+    derive(KernelKind::kTransfer, derived_transfer(node_, channels_, tier_->name, elements, bytes, model_.exponent),
+           bytes);
   }
 
   void add_sweep(bool analyze_measured) {
-    if (add_measured(KernelKind::kSweep, 0, kSweepBytes)) return;
+    if (add_measured(KernelKind::kSweep)) return;
     ModelRequest in_dram = request_;
     in_dram.synced = false;
     const KernelFigures* const figures = nearest(node_, KernelKind::kSweep, in_dram, node_.tiers.front().name);

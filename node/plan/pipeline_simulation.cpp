@@ -138,7 +138,7 @@ class Simulation {
     syncing_ = true;
     sync_covers_ = committed_;
     sync_left_s_ = model_.sync_s->value +
-                   static_cast<double>(committed_ - persisted_) * run_.iterate_bytes / (model_.sync_gb_s->value * 1e9);
+                   static_cast<double>(committed_ - persisted_) * run_.step_bytes / (model_.sync_gb_s->value * 1e9);
     return true;
   }
 

@@ -30,7 +30,7 @@ struct RunShape {
   std::uint32_t buffers = 2;
   std::uint32_t slots = 8;
   int passes = 1;
-  double iterate_bytes = 0;  // the bytes of one iterate, for the disk
+  double step_bytes = 0;  // the bytes of all variables of a step, for the disk
 };
 
 enum class Bottleneck {

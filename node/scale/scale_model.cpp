@@ -14,7 +14,7 @@ NodeFigures node_figures(const Prediction& prediction, const RunShape& run, cons
           .wake_up_s = seconds(costs.wake_up_s),
           .buffers = run.buffers,
           .slots = run.slots,
-          .step_bytes = run.iterate_bytes};
+          .step_bytes = run.step_bytes};
 }
 
 std::string_view to_string(Coupling coupling) noexcept {

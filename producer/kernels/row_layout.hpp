@@ -31,6 +31,9 @@ struct RowLayout {
   /// Whether the product reads rows from the matrix. If not, the matrix's arrays may be released.
   bool reads_matrix() const noexcept { return packed.block.empty() && !rows.single.empty(); }
 
+  /// Whether every row is in a band, so that a product reads almost no bytes of the matrix.
+  bool is_all_bands() const noexcept { return rows.single.empty(); }
+
   /// Returns pointers into this layout and into `matrix`.
   RowProduct product(const CsrMatrix& matrix) const noexcept;
 };

@@ -30,6 +30,10 @@
 namespace ringside {
 namespace {
 
+// The product reads p and writes q: 16 bytes per row. x' and r' are computed from x, r, p and q: 48; p' from r' and p:
+// 24.
+constexpr double kVectorBytesPerRow = 88;
+
 // The places of the variables in the schema, and of the scalars among all scalars.
 enum Place : std::size_t { kX, kR, kP };
 enum ScalarPlace : std::size_t { kL1, kLinf, kRho, kRelativeResidual };
@@ -115,6 +119,10 @@ class ConjugateGradients final : public Solver {
   std::uint64_t rows() const noexcept override { return matrix_.all_rows(); }
   std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
   std::string_view format() const noexcept override { return to_string(layout_.format); }
+  std::optional<double> moved_bytes() const noexcept override {
+    if (!layout_.is_all_bands() || !exceeds_cache_) return std::nullopt;
+    return kVectorBytesPerRow * static_cast<double>(matrix_.rows);
+  }
   std::string parameters() const override { return "right_side=" + right_side_.name; }
   /// The sweeps that write run after the product, and row i of each vector depends only on row i of the other vectors.
   bool may_overwrite_previous() const noexcept override { return true; }
@@ -318,6 +326,8 @@ const SolverEntry kCgSolver = {
                .criterion = "relative residual |r|/|b|",
                .rhs = true},
     .orientation = Orientation::kRows,
+    .vectors = 3,
+    .vector_bytes_per_row = kVectorBytesPerRow,
     .make =
         [](CsrMatrix matrix, RightSide right_side, const SolveOptions& options, Neighbours& neighbours) {
           return make_cg(std::move(matrix), std::move(right_side), selected_isa(), format_named(options.matrix_format),

@@ -52,6 +52,11 @@ class Jacobi final : public Solver {
   std::uint64_t rows() const noexcept override { return matrix_.all_rows(); }
   std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
   std::string_view format() const noexcept override { return to_string(layout_.format); }
+  std::optional<double> moved_bytes() const noexcept override {
+    const bool reads_diagonal = std::ranges::find(group_diagonal_, kMixedGroup) != group_diagonal_.end();
+    if (!layout_.is_all_bands() || !stream_ || reads_diagonal) return std::nullopt;
+    return (right_side_.value.empty() ? 16.0 : 24.0) * static_cast<double>(matrix_.rows);  // x_{k-1}, x_k and b
+  }
   std::string parameters() const override { return "right_side=" + right_side_.name; }
   /// After row i of the new vector is written, other rows still read row i of the old vector.
   bool may_overwrite_previous() const noexcept override { return false; }

@@ -53,6 +53,10 @@ class Pagerank final : public Solver {
   std::uint64_t rows() const noexcept override { return matrix_.all_rows(); }
   std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
   std::string_view format() const noexcept override { return to_string(layout_.format); }
+  std::optional<double> moved_bytes() const noexcept override {
+    if (!layout_.is_all_bands() || !stream_ || !layout_.scales || has_dangling_) return std::nullopt;
+    return 16.0 * static_cast<double>(matrix_.rows);  // x_{k-1} and x_k; the bands contain the scales
+  }
   std::string parameters() const override { return fmt::format("damping={}", damping_); }
   /// With contributions, row i of the old vector is read only to make row i of the new vector. A product that has the
   /// scales reads the old vector itself.

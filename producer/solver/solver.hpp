@@ -10,6 +10,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,6 +47,10 @@ class Solver {
   /// The storage format of the matrix, such as "packed" (docs/inside/kernels.md). The format affects the time, but not
   /// the iterates.
   virtual std::string_view format() const noexcept = 0;
+
+  /// Bytes that an iteration moves between memory and caches, if they do not depend on the matrix: every row is in a
+  /// band, and the new vectors bypass the caches (docs/inside/kernels.md, "Bytes and instructions"). Otherwise empty.
+  virtual std::optional<double> moved_bytes() const noexcept { return std::nullopt; }
 
   /// Parameters that affect the iterates, such as "damping=0.85". They are part of problem_id.
   virtual std::string parameters() const = 0;

@@ -23,6 +23,14 @@ struct SolverEntry {
   /// such as "a diagonally dominant matrix"; empty for a solver that converges for every accepted matrix.
   std::string_view converges_for = {};
 
+  /// The number of variables of a step, each f64[rows]: x, and the state that the next iteration needs besides x. The
+  /// model of a node (docs/inside/model.md) copies and keeps this many vectors.
+  int vectors = 1;
+
+  /// Bytes per row that an iteration moves for its vectors, with stores that bypass the caches (docs/inside/kernels.md,
+  /// "Bytes and instructions").
+  double vector_bytes_per_row = 16;
+
   /// matrix: square, of that orientation, or this process's part of it; neighbours: must outlive the solver;
   /// right_side: all ones, unless the solver takes --rhs. Throws `RefusedEntry` or `Error` (exit code 2) for an
   /// unusable matrix or right side; the message names no file.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside calibrate`, run as a user runs it, with a tiny problem and a short measurement: the file that it writes,
 // the file's default place, and what the command refuses.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/mount.h>
@@ -11,6 +12,7 @@
 
 #include "node/file/matrix_file.hpp"
 #include "node/file/node_file.hpp"
+#include "producer/solver/solver_table.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 
 namespace ringside {
@@ -75,6 +77,32 @@ TEST_F(CalibrateTest, SeveralMatricesAreMeasuredAndStandardOutputHoldsTheFileAlo
   const Node node = parse_node(ran.out, "standard output");
   EXPECT_TRUE(std::any_of(node.kernels.begin(), node.kernels.end(),
                           [](const KernelFigures& kernel) { return kernel.problem.rows == 900; }));
+}
+
+TEST_F(CalibrateTest, EverySolverIsCalibratedPlannedAndRun) {
+  std::string text;
+  for (int row = 0; row < 400; ++row) {
+    text += fmt::format("{0} {0} 4\n", row);
+    if (row > 0) text += fmt::format("{0} {1} 1\n{1} {0} 1\n", row, row - 1);
+  }
+  const std::string matrix = write_file("a.txt", text);
+  pool_ = memory_ + "/a.pool";
+  for (const SolverEntry* entry : solvers()) {
+    const std::string solver = fmt::format("--solver={}", entry->choice.name);
+    SCOPED_TRACE(solver);
+    const Finished measured = expect_done(
+        {"calibrate", "--matrix=" + matrix, solver, "--budget=1", "--memory=" + memory_, "--output=" + output_});
+    const bool is_default = entry->choice.name == SolveOptions().solver;
+    expect_has(measured.out,
+               {matrix + (is_default ? "" : fmt::format(" --solver {}", entry->choice.name)) + " --node"});
+    const Finished planned =
+        expect_done({"plan", "--matrix=" + matrix, solver, "--node=" + output_, "--pool=" + pool_});
+    expect_has(planned.out, {fmt::format("ringside plan: {} of ", entry->choice.name)});
+    expect_lacks(planned.out, {"no figures for"});
+    expect_exit(0, run_it(matrix, {solver, "--cores=auto", "--node=" + output_, "--iterations=5",
+                                   "--durability=process", "--overwrite"}));
+    EXPECT_GT(summary()["planned_total_s"], 0);
+  }
 }
 
 TEST_F(CalibrateTest, AFolderWithoutRoomIsRefused) {

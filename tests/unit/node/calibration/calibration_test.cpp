@@ -10,6 +10,7 @@
 #include "node/benches/stream_bench.hpp"
 #include "node/calibration/fingerprint.hpp"
 #include "node/calibration/machine_phase.hpp"
+#include "node/file/node_file.hpp"
 #include "node/streams/tier_memory.hpp"
 #include "tests/unit/allowed_cpus.hpp"
 #include "tests/unit/expect_text.hpp"
@@ -131,6 +132,31 @@ TEST_F(CalibrationTest, DramIsMeasuredWithTheArraysThatItHasRoomFor) {
 TEST_F(CalibrationTest, NothingStaysInTheFolder) {
   (void)calibrate(options_);
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+TEST_F(CalibrationTest, StepsOfThreeVectorsAreMeasuredWithAllTheirBytes) {
+  options_.problems.back().solver = "cg";
+  options_.problems.back().matrix = folder_.write("a.txt", "0 0 2\n0 1 -1\n1 0 -1\n1 1 2\n1 2 -1\n2 1 -1\n2 2 2\n");
+  const Node node = calibrate(options_);
+  int copies = 0;
+  for (const KernelFigures& figures : node.kernels) {
+    EXPECT_EQ(figures.problem.solver, "cg");
+    EXPECT_EQ(figures.problem.vectors, 3);
+    if (figures.kernel == KernelKind::kAnalyze) {
+      EXPECT_EQ(figures.moved_bytes, 3 * 16.0);
+    }
+    if (figures.kernel != KernelKind::kTransfer) continue;
+    EXPECT_EQ(figures.moved_bytes, 3 * 3 * (figures.synced ? 24.0 : 16.0));
+    ++copies;
+  }
+  EXPECT_GT(copies, 0);
+  EXPECT_NO_THROW((void)node_text(node));
+}
+
+TEST_F(CalibrationTest, AMatrixForWhichTheSolverBreaksDownIsRefused) {
+  options_.problems.back().solver = "cg";
+  options_.problems.back().matrix = folder_.write("a.txt", "0 0 1\n0 1 -2\n1 0 -2\n1 1 1\n");
+  expect_has(refusal(ExitCode::kUsage), {"a.txt: cg broke down: found p.Ap = -2", "not positive definite"});
 }
 
 TEST_F(CalibrationTest, AFolderThatIsNamedTwiceIsMeasuredOnce) {

@@ -52,6 +52,14 @@ TEST_F(NodeFileTest, WhatIsWrittenReadsBackAsItWas) {
   EXPECT_EQ(to_json(parse_node(text, "my.json")).dump(), text);
 }
 
+TEST_F(NodeFileTest, TheSolverDeterminesTheVectorsOfAStep) {
+  file_["kernels"][0]["problem"]["solver"] = "cg";
+  const Node node = parse_node(file_.dump(), "my.json");
+  EXPECT_EQ(node.kernels[0].problem.vectors, 3);
+  EXPECT_EQ(node.kernels[0].problem.vector_bytes_per_row, 88);
+  EXPECT_EQ(node.kernels[1].problem.vectors, 1);
+}
+
 TEST_F(NodeFileTest, EveryTruncationIsRefused) {
   const std::string text = to_json(four_cores()).dump();
   for (std::size_t bytes = 0; bytes < text.size(); bytes += 7) {

@@ -67,6 +67,39 @@ TEST_F(NodeModelTest, CopiesOfAnotherProblemAreScaledAndSaidToBe) {
   expect_has(only_remark(model_of(node_, request_)), {"copies and reductions"});
 }
 
+TEST_F(NodeModelTest, CopiesMoveAllVectorsOfAStepAndReductionsOnlyOne) {
+  const auto take_three_vectors = [](ProblemSize& problem) {
+    problem.solver = "cg";
+    problem.vectors = 3;
+    problem.vector_bytes_per_row = 88;
+  };
+  take_three_vectors(request_.problem);
+  for (KernelFigures& figures : node_.kernels) {
+    take_three_vectors(figures.problem);
+    for (Series::Point& point : figures.seconds.points) point.figure.value *= 1000;  // the channels do not limit it
+  }
+  const NodeModel model = model_of(node_, request_);
+  EXPECT_TRUE(model.remarks.empty());
+  EXPECT_DOUBLE_EQ(model.find(KernelKind::kTransfer)->bytes[0], 48e4);
+  EXPECT_DOUBLE_EQ(model.find(KernelKind::kTransferReduced)->bytes[0], 56e4);
+  EXPECT_DOUBLE_EQ(model.find(KernelKind::kAnalyze)->bytes[0], 16e4);
+  EXPECT_DOUBLE_EQ(model.find(KernelKind::kSweep)->bytes[0], 8e4);
+  EXPECT_DOUBLE_EQ(model.find(KernelKind::kGenerate)->bytes[0], (88 + 16) * 1e4 + 12 * 78'804.0);
+}
+
+TEST_F(NodeModelTest, CopiesOfOneVectorAreScaledToThreeAndSaidToBe) {
+  request_.problem.solver = "cg";
+  request_.problem.vectors = 3;
+  for (KernelFigures& figures : node_.kernels) {
+    if (figures.kernel == KernelKind::kGenerate) figures.problem = request_.problem;
+  }
+  const NodeModel model = model_of(node_, request_);
+  EXPECT_NEAR(kernel_time(model, KernelKind::kTransfer, 1).alone_s, 30e-6, 1e-12);
+  EXPECT_NEAR(kernel_time(model, KernelKind::kTransferReduced, 1).alone_s, 35e-6, 1e-12);
+  EXPECT_NEAR(kernel_time(model, KernelKind::kAnalyze, 1).alone_s, 12e-6, 1e-12);
+  expect_has(only_remark(model), {"copies and reductions", "multiplied by 3"});
+}
+
 TEST_F(NodeModelTest, NoKernelMovesMoreBytesThanTheChannelsCan) {
   const NodeModel model = model_of(node_, request_);
   for (const auto& kernel : model.kernels) {
@@ -146,7 +179,7 @@ TEST_F(NodeModelTest, AMemoryWithoutFiguresIsRefusedByName) {
 
 TEST_F(NodeModelTest, ANodeWithoutTheKernelOfTheSolverIsRefused) {
   request_.problem.solver = "jacobi";
-  expect_has(refusal(), {"jacobi"});
+  expect_has(refusal(), {"ringside calibrate --solver jacobi"});
 }
 
 TEST_F(NodeModelTest, OnlyDramAndTheMemoryOfTheSlotsNeedARate) {

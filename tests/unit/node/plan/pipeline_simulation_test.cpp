@@ -116,7 +116,7 @@ TEST_F(SimulationTest, AnAnalyzerThatIsBehindPaysForTheFirstHandOffOnly) {
 TEST_F(SimulationTest, ASlowDiskSetsThePaceOnceTheRingIsFull) {
   model_.sync_s = Measured{.value = 0.001};
   model_.sync_gb_s = Measured{.value = 1e-3};
-  run_.iterate_bytes = 50e6;  // 50 s per step
+  run_.step_bytes = 50e6;  // 50 s per step
   const Prediction p = predict(split_);
   EXPECT_NEAR(p.total_s, 100 * 50, 200);
   EXPECT_EQ(p.bottleneck, Bottleneck::kDisk);
@@ -125,7 +125,7 @@ TEST_F(SimulationTest, ASlowDiskSetsThePaceOnceTheRingIsFull) {
 TEST_F(SimulationTest, AFastDiskIsNeverWaitedForButAtTheEnd) {
   model_.sync_s = Measured{.value = 0.5};
   model_.sync_gb_s = Measured{.value = 1};
-  run_.iterate_bytes = 1e9;  // 1 s per step
+  run_.step_bytes = 1e9;  // 1 s per step
   EXPECT_NEAR(predict(split_).total_s, 100 * 10 + 6, 1.6);
 }
 

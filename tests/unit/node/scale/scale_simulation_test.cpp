@@ -92,7 +92,7 @@ TEST_F(OneNodeTest, OnlyPublishedIterationsAreAnalysedAsPlanned) {
 }
 
 TEST_F(OneNodeTest, ThePlanOfANodeGivesItsFigures) {
-  const RunShape run{.iterations = 100, .every = 10, .buffers = 3, .slots = 5, .iterate_bytes = 8e6};
+  const RunShape run{.iterations = 100, .every = 10, .buffers = 3, .slots = 5, .step_bytes = 8e6};
   const Prediction planned{.generate_s = 1000, .transfer_s = 30, .commit_s = 10, .analyze_s = 20};
   Costs costs;
   costs.hand_off_s = Measured{.value = 0.5};

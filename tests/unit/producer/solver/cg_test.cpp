@@ -143,6 +143,7 @@ TEST(ConjugateGradients, StoresPastTheCacheGiveTheSame) {
     entries.push_back({row - 1, row, -1.5});
   }
   const auto solver = make_cg(build_rows(kRows, entries));
+  EXPECT_EQ(solver->moved_bytes(), 88.0 * kRows);
   const Schema schema = solver->variables();
   const std::uint64_t bytes = (schema.payload_bytes() + 63) / 64 * 64;
   Array<std::byte> room(3 * bytes + 64);

@@ -173,6 +173,7 @@ TEST(Jacobi, StoresPastTheCacheGiveTheSame) {
     if (row > 0) entries.push_back({row, row - 1, -1.5});
   }
   const auto solver = make_jacobi(build_rows(kRows, entries));
+  EXPECT_EQ(solver->moved_bytes(), 16.0 * kRows);
   Array<double> room(3 * kRows + 32);
   double* const previous = room.data();
   double* const aligned = room.data() + (kRows / 8 + 1) * 8;

@@ -348,6 +348,7 @@ TEST_P(PagerankBits, StoresPastTheCacheAndAnyAlignmentGiveTheSame) {
   static const CsrMatrix graph = build_graph(side * side, band_links(side * side, {-1, 1, 1450}));
   PlainPagerank plain(graph, kDamping);
   const auto solver = make_pagerank(graph, kDamping, GetParam());
+  EXPECT_EQ(solver->moved_bytes(), 16.0 * static_cast<double>(graph.rows));
   Array<double> room(2 * graph.rows + 16);
   double* aligned = room.data();
   double* misaligned = room.data() + (graph.rows / 8 + 1) * 8 + 1;

@@ -65,6 +65,11 @@ TEST(SolverTable, EachSolverContinuesBitEqualFromTheVariablesAndScalarsThatItDec
     const auto solver = load_problem(options).solver;
     const Schema schema = solver->variables();
     EXPECT_EQ(schema.variables()[0], Schema::x_only(solver->rows()).variables()[0]) << options.solver;
+    EXPECT_FALSE(solver->moved_bytes()) << options.solver << ": the rows are in no bands";
+    EXPECT_EQ(schema.size(), static_cast<std::size_t>(entry->vectors)) << options.solver;
+    for (std::size_t v = 0; v < schema.size(); ++v) {
+      EXPECT_EQ(schema.place(v).bytes, solver->rows() * sizeof(double)) << options.solver;
+    }
     const std::vector<Scalar> scalars = solver->scalars();
     ASSERT_EQ(scalars.size(), 2 + solver->further_scalars().size()) << options.solver;
     EXPECT_EQ(scalars[0].name, "residual_l1");
