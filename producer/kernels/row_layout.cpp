@@ -63,7 +63,8 @@ RowLayout make_row_layout(const CsrMatrix& matrix, MatrixFormat wanted, std::spa
   }
   const bool packs = layout.format == MatrixFormat::kPacked || layout.format == MatrixFormat::kRanked;
   if (!scale.empty() && layout.place.empty() && (packs || layout.rows.single.empty())) {
-    if (auto scaled = with_scales(layout.rows, scale, most_bands_with_scales(matrix, layout.rows))) {
+    const std::uint64_t most_bands = most_bands_with_scales(matrix, layout.rows);
+    if (auto scaled = most_bands == 0 ? std::nullopt : with_scales(layout.rows, scale, most_bands)) {
       layout.rows = std::move(*scaled);
       layout.scales = true;
     }

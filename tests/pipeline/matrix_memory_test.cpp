@@ -103,7 +103,8 @@ TEST_F(MatrixMemoryTest, PageRankHasTheBitsOfDramInEveryFormat) {
     // The matrix has 6.4 MB in csr format; the limit is a quarter of that.
     const std::string option = fmt::format("--matrix-format={}", format);
     EXPECT_EQ(iterates("grid:400", joined(far("1600K"), {option})), expected) << format;
-    EXPECT_GT(summary()["matrix_far_bytes"], format == std::string("bands") ? -1 : 3'000'000) << format;
+    const bool in_bands = format == std::string("bands") || format == std::string("packed");  // a few bytes a band
+    EXPECT_GT(summary()["matrix_far_bytes"], in_bands ? -1 : 3'000'000) << format;
     EXPECT_LE(summary()["matrix_dram_peak_bytes"], 1'600 * 1024) << format;
   }
 }
