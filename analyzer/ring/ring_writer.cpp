@@ -297,7 +297,7 @@ CommitStatus RingWriter::commit() noexcept {
     syncer_->request(next_seq_);
     if (next_seq_ < hurried_until_) {
       syncer_->hurry();
-    } else if (pace_.batch > 1) {
+    } else if (pace_.batch > 1 && pace_.delay > pace_.delay.zero()) {
       delayed_ = next_seq_;
     }
   } else if (durability_ == Durability::kPower && (!syncs_itself_ || sync_all() == 0)) {
