@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <exception>
 #include <mutex>
 #include <stop_token>
@@ -43,13 +42,9 @@ class PoolPersistence : public Persistence {
   }
 
   void store_words(void* to, const void* from, std::size_t bytes) noexcept override {
-    auto* target = static_cast<std::uint64_t*>(to);
-    const auto* source = static_cast<const std::byte*>(from);
-    for (std::size_t i = 0; i < bytes / sizeof(std::uint64_t); ++i) {
-      std::uint64_t word;
-      std::memcpy(&word, source + i * sizeof(word), sizeof(word));
-      PoolPersistence::store64(target + i, word);  // a qualified call is not virtual
-    }
+    for_each_word(to, from, bytes, [this](std::uint64_t* at, std::uint64_t word) {
+      PoolPersistence::store64(at, word);  // a qualified call is not virtual
+    });
   }
 
   std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept override {

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/ring/persistence.hpp"
 
-#include <cstring>
 
 #include "common/reductions/step_reducer.hpp"
 
 namespace ringside {
 
 void Persistence::store_words(void* to, const void* from, std::size_t bytes) noexcept {
-  auto* target = static_cast<std::uint64_t*>(to);
-  const auto* source = static_cast<const std::byte*>(from);
-  for (std::size_t i = 0; i < bytes / sizeof(std::uint64_t); ++i) {
-    std::uint64_t word;
-    std::memcpy(&word, source + i * sizeof(word), sizeof(word));
-    store64(target + i, word);
-  }
+  for_each_word(to, from, bytes, [this](std::uint64_t* at, std::uint64_t word) { store64(at, word); });
 }
 
 std::uint64_t Persistence::copy_reduced(void* to, const void* from, std::size_t bytes,

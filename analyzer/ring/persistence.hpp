@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace ringside {
 
@@ -22,6 +23,18 @@ struct BytesToReduce {
   std::size_t variable;
   std::uint64_t first_byte;  // the place of the first byte in the variable
 };
+
+/// Calls store(to, word) for each 8-byte word, in ascending order.
+template <class Store>
+void for_each_word(void* to, const void* from, std::size_t bytes, const Store& store) noexcept {
+  auto* target = static_cast<std::uint64_t*>(to);
+  const auto* source = static_cast<const std::byte*>(from);
+  for (std::size_t i = 0; i < bytes / sizeof(std::uint64_t); ++i) {
+    std::uint64_t word;
+    std::memcpy(&word, source + i * sizeof(word), sizeof(word));
+    store(target + i, word);
+  }
+}
 
 class Persistence {
  public:

@@ -34,7 +34,8 @@ class Build:
 
     @property
     def name(self):
-        return f"{self.commit} ({self.version})"
+        name = str(self.bin) if self.commit == "unknown" else self.commit
+        return f"{name} ({self.version})"
 
     @property
     def environment(self):
@@ -68,7 +69,7 @@ def of_folder(side, folder, taken=None):
     tree = pathlib.Path(home) if home and pathlib.Path(home).is_dir() else None
     described = printed(["git", "-C", tree or folder, "describe", "--always", "--dirty"])
     version = subprocess.run([folder / "ringside", "--version"], check=True, capture_output=True, text=True)
-    return Build(side, folder, tree, described or str(folder), version.stdout.strip(),
+    return Build(side, folder, tree, described or "unknown", version.stdout.strip(),
                  {name: cache[name] for name in SETTINGS if name in cache}, taken or {})
 
 

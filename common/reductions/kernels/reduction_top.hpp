@@ -20,7 +20,7 @@ class Top {
     if (count_ == kTopEntries && !before({block.first_row, block.max}, entries_[kTopEntries - 1])) return;
     // Rows are offered in ascending order. So once the list is full and its last entry is from an earlier row, a value
     // must be greater than that entry's, and most groups of rows are skipped by a few comparisons.
-    double limit = least_of_largest(block);
+    const double limit = least_of_largest(block);
     bool may_equal = true;
     for (std::size_t first = 0; first < block.rows; first += kGroup) {
       const std::size_t end = first + kGroup < block.rows ? first + kGroup : block.rows;
@@ -31,10 +31,8 @@ class Top {
       for (std::size_t i = first; i < end; ++i) {
         if (may_equal ? !(block.x[i] >= limit) : !(block.x[i] > limit)) continue;
         offer({block.first_row + i, block.x[i]});
-        if (count_ < kTopEntries || entries_[kTopEntries - 1].row > block.first_row + i) continue;
-        const double last = entries_[kTopEntries - 1].value;
-        may_equal = last < limit;
-        limit = greater(last, limit);
+        const TopEntry& last = entries_[kTopEntries - 1];
+        if (count_ == kTopEntries && last.row <= block.first_row + i) may_equal = last.value < limit;
       }
     }
   }

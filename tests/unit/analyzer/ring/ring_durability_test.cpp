@@ -261,9 +261,9 @@ TEST(RingDurabilityTest, WhileAStepIsHeldNoSyncIsDelayed) {
   EXPECT_EQ(ring.writer.finish(), 0);
 }
 
-TEST(RingDurabilityTest, NoLeaseIsBrokenBecauseASyncIsDelayed) {
-  HeldSlots leases;
-  SlowRing ring(8);
+/// Commits 1 to 9, with the syncs of 8 and 9 delayed. Then 2 to 6 are held, which is all that is older than the newest
+/// persisted step. The ring has 8 slots.
+void hold_all_but_delayed(SlowRing& ring, HeldSlots& leases) {
   ring.writer.respect(leases);
   ring.commit_and_persist(1, 1);
   ring.commit_and_persist(2, 4);
@@ -272,6 +272,12 @@ TEST(RingDurabilityTest, NoLeaseIsBrokenBecauseASyncIsDelayed) {
   commit_iterate(ring.writer, 9, 100);
   EXPECT_EQ(ring.writer.persisted(), 7u);
   leases.hold({1, 2, 3, 4, 5});  // 2 to 6, which is all that is older than the newest persisted step
+}
+
+TEST(RingDurabilityTest, NoLeaseIsBrokenBecauseASyncIsDelayed) {
+  HeldSlots leases;
+  SlowRing ring(8);
+  hold_all_but_delayed(ring, leases);
   ring.disk.let(1);
   ring.writer.choose_next();
   ring.wait_until_persisted(9);
@@ -285,13 +291,7 @@ TEST(RingDurabilityTest, NoLeaseIsBrokenBecauseASyncIsDelayed) {
 TEST(RingDurabilityTest, IfNoSlotIsFreeTheNextStepWaitsOnceForADelayedSync) {
   HeldSlots leases;
   SlowRing ring(8);
-  ring.writer.respect(leases);
-  ring.commit_and_persist(1, 1);
-  ring.commit_and_persist(2, 4);
-  ring.commit_and_persist(5, 7);
-  commit_iterate(ring.writer, 8, 100);  // the syncs of 8 and 9 are delayed
-  commit_iterate(ring.writer, 9, 100);
-  leases.hold({1, 2, 3, 4, 5});  // 2 to 6, which is all that is older than the newest persisted step
+  hold_all_but_delayed(ring, leases);
   ring.writer.choose_next();
   std::thread next([&] { ring.commit_and_persist(10, 10); });
   ring.disk.let(2);
