@@ -267,7 +267,11 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t idle_ns) noexcept 
   const std::int64_t copied = now_ns();
   if (ring_.commit() != CommitStatus::kOk) return false;
   handoff_.release();  // only after the commit: now the buffer is not needed again, even if the analyzer dies
-  ring_.end_lease();
+  if (handoff_.step_waits()) {
+    ring_.end_lease_before_step(copied);
+  } else {
+    ring_.end_lease();
+  }
   const std::int64_t committed = now_ns();
   const std::span<const std::uint64_t> results =
       on_the_way ? reducer_.finish(ring_.payload(), reduce.passes)
@@ -303,7 +307,13 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t idle_ns) noexcept 
   if (rounds_ != nullptr) rounds_->add(figures);
   if (records_ != nullptr && !records_->push(figures, values_, marks)) record_marks(marks, figures);
   pulse_.beat(analyzed);
-  if (!triggers_.frozen()) ring_.choose_next();  // takes a slot's lease; a frozen ring's leases are left to readers
+  if (triggers_.frozen()) {
+    ring_.end_lease();  // a frozen ring's leases are left to readers
+  } else if (handoff_.step_waits()) {
+    ring_.choose_before_step(analyzed);
+  } else {
+    ring_.choose_next();
+  }
   return true;
 }
 

@@ -91,14 +91,18 @@ std::uint64_t available_memory_bytes() {
 }  // namespace
 
 PoolLeases::PoolLeases(int fd, std::uint32_t slots) noexcept
-    : fd_(fd), available_(has_leases(fd, slots, Lease::kExclusive)) {}
+    : fd_(fd), slots_(slots), available_(has_leases(fd, slots, Lease::kExclusive)) {}
 
-bool PoolLeases::take(std::uint32_t slot) noexcept {
-  return !available_ || take_lease(fd_, slot, Lease::kExclusive) != LeaseStatus::kHeld;
+bool PoolLeases::take(SlotRange slots) noexcept {
+  return !available_ || take_lease(fd_, slots, Lease::kExclusive) != LeaseStatus::kHeld;
 }
 
-void PoolLeases::give_back(std::uint32_t slot) noexcept {
-  if (available_) end_lease(fd_, slot);
+void PoolLeases::give_back(SlotRange slots) noexcept {
+  if (available_) end_lease(fd_, slots);
+}
+
+bool PoolLeases::any_held() noexcept {
+  return available_ && use_of(fd_, {0, slots_}) != SlotUse::kFree;
 }
 
 void RingPool::Close::operator()(pmemobjpool* pool) const noexcept {

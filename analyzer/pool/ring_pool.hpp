@@ -38,11 +38,13 @@ class PoolLeases final : public SlotLeases {
   /// no lease, and no slot counts as held.
   PoolLeases(int fd, std::uint32_t slots) noexcept;
 
-  bool take(std::uint32_t slot) noexcept override;
-  void give_back(std::uint32_t slot) noexcept override;
+  bool take(SlotRange slots) noexcept override;
+  void give_back(SlotRange slots) noexcept override;
+  bool any_held() noexcept override;
 
  private:
   const int fd_;
+  const std::uint32_t slots_;
   const bool available_;
 };
 

@@ -39,6 +39,7 @@ RingWriter::RingWriter(WritableRing ring, Persistence& persistence, Storage stor
       portions_(ring_.geometry().schema(), std::max<std::uint64_t>(ring_.geometry().chunk_bytes, kCopyChunkBytes)),
       order_(ring_.geometry().slot_count()),
       victims_(ring_.geometry().slot_count()),
+      window_(ring_.geometry().slot_count()),
       pace_{.batch = commits_in_sync(ring_.geometry().slot_count())} {
   const Recovery recovery = recover(ring_);
   order_.assign(kept_seqs(recovery, order_.slots(), recovery.newest_seq()));
@@ -314,8 +315,17 @@ bool RingWriter::guard(std::optional<std::uint64_t> commit_seq) noexcept {
   return found != seqs.end();
 }
 
-void RingWriter::choose_next() noexcept {
-  if (const auto slot = victims_.choose_ahead(order_, may_go_below())) {
+void RingWriter::choose_before_step(std::int64_t now_ns) noexcept {
+  if (window_.step_ended(now_ns)) victims_.look_for_leases();
+  if (victims_.lease_seen()) window_.lease_seen(now_ns);
+  const std::uint32_t slots = window_.slots(now_ns);
+  if (slots == 1 || !window_.lasts(now_ns)) victims_.give_back();
+  if (!victims_.has_unused()) window_.begin(now_ns);
+  choose_ahead(slots);
+}
+
+void RingWriter::choose_ahead(std::uint32_t most) noexcept {
+  if (const auto slot = victims_.choose_ahead(order_, may_go_below(), most)) {
     prefetch_slot(ring_, *slot);
   } else {
     hurry_syncs();

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/ring/lease_window.hpp"
 #include "analyzer/ring/persistence.hpp"
 #include "analyzer/ring/ring_syncer.hpp"
 #include "analyzer/ring/slot_order.hpp"
@@ -89,10 +90,18 @@ class RingWriter {
   /// Lets readers hold the committed step. Call after `commit`, and after the buffer is released, because this makes a
   /// system call. If it was not called, the next `begin` does the same.
   void end_lease() noexcept { victims_.give_back(); }
+  /// The same when a further step already waits. Makes no call while the lease window (lease_window.hpp) lasts; readers
+  /// can then hold the committed step when the window ends. now_ns: CLOCK_MONOTONIC, not in the future.
+  void end_lease_before_step(std::int64_t now_ns) noexcept {
+    if (!victims_.has_unused() || !window_.lasts(now_ns)) end_lease();
+  }
 
   /// Chooses the slot of the next `begin`, so that `begin` makes no system call, and starts loading it into the cache.
   /// Call after `end_lease`, when there is nothing else to do.
-  void choose_next() noexcept;
+  void choose_next() noexcept { choose_ahead(1); }
+  /// The same when a further step already waits. May take the leases of several slots, as a lease window. Then call
+  /// `begin` at once. now_ns: as above.
+  void choose_before_step(std::int64_t now_ns) noexcept;
 
   /// Protects the step with this commit_seq from being overwritten, until this function is called with another step or
   /// with none (VictimChoice::guard). Returns false if no slot has that step.
@@ -140,6 +149,7 @@ class RingWriter {
   const RingView& ring() const noexcept { return ring_; }
 
  private:
+  void choose_ahead(std::uint32_t most) noexcept;
   void persist_found() noexcept;
   void discard(std::uint32_t slot) noexcept;
   void discard_newer(const Recovery& recovery, const RunDescription& run, std::uint64_t iteration);
@@ -169,6 +179,7 @@ class RingWriter {
   std::uint64_t catalogue_hash_ = 0;  // the hash of the run's catalogue
   SlotOrder order_;                   // empty slots have nothing worth keeping
   VictimChoice victims_;
+  LeaseWindow window_;
   std::uint64_t next_seq_ = 1;
   std::uint32_t current_ = 0;              // slot of the last `begin`
   std::optional<std::uint32_t> newest_;    // slot of the newest commit of this run

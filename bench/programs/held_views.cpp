@@ -17,6 +17,7 @@
 
 #include "analyzer/pool/ring_pool.hpp"
 #include "analyzer/ring/ring_writer.hpp"
+#include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
 
@@ -66,8 +67,8 @@ struct FastWriter::Shared {
       if (writer.begin() != CommitStatus::kOk) break;
       writer.copy(payload.data(), {.descriptor = {.step = iteration - 1, .iteration = iteration}});
       if (writer.commit() != CommitStatus::kOk) break;
-      writer.end_lease();
-      writer.choose_next();
+      writer.end_lease_before_step(now_ns());  // the next step always waits
+      writer.choose_before_step(now_ns());
       leases_broken.store(writer.leases_broken(), std::memory_order_relaxed);
       steps.store(iteration, std::memory_order_release);
     }
@@ -121,7 +122,7 @@ HeldViews hold_views(const RingReader& reader, std::uint64_t views, std::uint64_
     // Chooses the newest and the oldest step in turn. The analyzer usually overwrites the oldest step next.
     const bool newest = (result.held + result.refused) % 2 == 0;
     const auto older = newest ? std::nullopt : reader.next(0, std::chrono::seconds(0));
-    if (reader.hold(older ? older->header.commit_seq + slots / 4 : 0, step) != HoldOutcome::kHeld) {
+    if (reader.hold(older ? older->header.commit_seq + slots / 4 : kNewestCommit, step) != HoldOutcome::kHeld) {
       ++result.refused;
       continue;
     }

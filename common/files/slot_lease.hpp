@@ -10,6 +10,16 @@
 
 namespace ringside {
 
+/// Slots with consecutive numbers, which one lock covers.
+struct SlotRange {
+  constexpr SlotRange(std::uint32_t first_slot, std::uint32_t slots = 1) noexcept : first(first_slot), count(slots) {}
+
+  std::uint32_t first;
+  std::uint32_t count;
+
+  constexpr std::uint32_t end() const noexcept { return first + count; }
+};
+
 enum class Lease {
   kShared,    // for a reader; the file is open for reading
   kExclusive  // for the analyzer; the file is open for writing
@@ -21,17 +31,22 @@ enum class LeaseStatus {
   kUnavailable  // the file system has no such locks
 };
 
-LeaseStatus take_lease(int fd, std::uint32_t slot, Lease lease) noexcept;
-void end_lease(int fd, std::uint32_t slot) noexcept;
+/// Takes the leases of all these slots, or of none.
+LeaseStatus take_lease(int fd, SlotRange slots, Lease lease) noexcept;
+void end_lease(int fd, SlotRange slots) noexcept;
 
-/// Whether other open file descriptions use a slot now.
+/// Whether other open file descriptions use one of these slots now.
 enum class SlotUse {
   kFree,
   kHeld,    // by readers
   kWritten  // by the analyzer
 };
 /// Takes no lock. The result has no meaning for a file without leases.
-SlotUse use_of(int fd, std::uint32_t slot) noexcept;
+SlotUse use_of(int fd, SlotRange slots) noexcept;
+
+/// The number of slots in the exclusive lease that covers `slot`; 0: no other open file description has such a lease.
+/// Takes no lock.
+std::uint32_t written_together(int fd, std::uint32_t slot) noexcept;
 
 /// Whether leases can be taken on this file, which has `slots` slots. On NFS the lock of the pool's owner also covers
 /// these bytes, so that no lease is possible. Takes no lock.

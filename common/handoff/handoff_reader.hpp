@@ -115,6 +115,10 @@ class HandoffReader {
   /// wait continues.
   NextStatus next(PublishedStep& step, bool may_spin, StopFlag stop, Pulse* pulse = nullptr) noexcept;
 
+  /// Whether a further step has been published, so that `next` will return at once. Makes no system call if the run is
+  /// coordinated by locks.
+  bool step_waits() noexcept { return coordination_->seen() > next_step_; }
+
   /// Call it when the step is committed: the producer may then write to the step's buffer again.
   void release() noexcept;
 

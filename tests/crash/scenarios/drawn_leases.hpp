@@ -29,12 +29,15 @@ class DrawnLeases final : public SlotLeases {
  public:
   explicit DrawnLeases(std::uint32_t slots) : held_(slots, 0), taken_(slots, 0) {}
 
-  bool take(std::uint32_t slot) noexcept override {
-    if (held_[slot] != 0 && !leases_are_ignored.load(std::memory_order_relaxed)) return false;
-    taken_[slot] = 1;
+  bool take(SlotRange slots) noexcept override {
+    const auto held = held_.begin() + slots.first;
+    const bool is_held = std::find(held, held + slots.count, 1) != held + slots.count;
+    if (is_held && !leases_are_ignored.load(std::memory_order_relaxed)) return false;
+    std::fill_n(taken_.begin() + slots.first, slots.count, char{1});
     return true;
   }
-  void give_back(std::uint32_t slot) noexcept override { taken_[slot] = 0; }
+  void give_back(SlotRange slots) noexcept override { std::fill_n(taken_.begin() + slots.first, slots.count, char{0}); }
+  bool any_held() noexcept override { return held() > 0; }
 
   /// Returns false if the owner has taken the slot.
   bool hold(std::uint32_t slot) {
