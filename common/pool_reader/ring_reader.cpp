@@ -148,22 +148,32 @@ std::optional<KeptSlot> RingReader::find(std::uint64_t commit_seq) const noexcep
 }
 
 HoldOutcome RingReader::hold(std::uint64_t commit_seq, HeldStep& step) const noexcept {
-  // After a commit, the analyzer keeps the slot of the newest step until it has released the producer's buffer: for
-  // microseconds, or longer if it is interrupted. A follower that gave up at once would miss the step. (If the reader
-  // is slow, the step may also be overwritten meanwhile, so that another step is the newest.)
+  // A follower that gave up at once would miss the step. If the newest step is wanted, a step that will be free soon is
+  // awaited although a newer one is committed meanwhile: in a run without pauses, the newest step is usually locked.
   constexpr std::chrono::microseconds kFirstPause{20}, kLastPause{1000};
   const auto give_up = std::chrono::steady_clock::now() + kMostHoldWait;
-  for (std::chrono::microseconds pause = kFirstPause;; pause = std::min(2 * pause, kLastPause)) {
-    const std::optional<KeptSlot> found = find(commit_seq);
-    if (!found) return HoldOutcome::kNotKept;
+  std::optional<KeptSlot> found = find(commit_seq);
+  for (std::chrono::microseconds pause = kFirstPause; found; pause = std::min(2 * pause, kLastPause)) {
     const HoldOutcome outcome = hold(*found, step);
     if (outcome != HoldOutcome::kOverwritten) return outcome;
-    const std::optional<KeptSlot> newest = find(kNewestCommit);
-    const bool is_newest = newest && newest->header.commit_seq == found->header.commit_seq;
-    if (!is_newest && commit_seq != kNewestCommit) return outcome;
+    const bool waits = frees_soon(*found);
+    if (!waits && commit_seq != kNewestCommit) return outcome;
     if (std::chrono::steady_clock::now() >= give_up) return outcome;
     std::this_thread::sleep_for(pause);
+    if (!waits) found = find(commit_seq);
   }
+  return HoldOutcome::kNotKept;
+}
+
+/// Whether the analyzer will probably unlock the step's slot before it overwrites the step. After a commit, the
+/// analyzer keeps the slot of the newest step until it has released the producer's buffer: for microseconds, or longer
+/// if it is interrupted. In a run without pauses, it locks several slots together for a short time, most of them
+/// with the newest steps. If it has locked a single older slot, the next step will overwrite this slot.
+bool RingReader::frees_soon(const KeptSlot& kept) const noexcept {
+  if (!ring_->still_holds(kept.slot, kept.header)) return false;
+  const std::optional<KeptSlot> newest = find(kNewestCommit);
+  if (newest && newest->header.commit_seq == kept.header.commit_seq) return true;
+  return written_together(leases_->file(), kept.slot) != 1;  // 0: it was unlocked meanwhile
 }
 
 HoldOutcome RingReader::hold(const KeptSlot& kept, HeldStep& step) const noexcept {

@@ -67,12 +67,12 @@ class RingReader {
   PayloadCheck verify(const KeptSlot& kept) const { return check_payload(*ring_, kept.slot, kept.header); }
   ReadResult read(const KeptSlot& kept, void* out) const { return read_payload(*ring_, kept.slot, kept.header, out); }
 
-  /// The longest time for which `hold` waits for the analyzer to release the slot of the newest step, which the
-  /// analyzer keeps for a short time after the commit.
+  /// The longest time for which `hold` waits for the analyzer to release the slot of the newest step, or slots that the
+  /// analyzer has locked together. Usually the analyzer releases them within 50 us.
   static constexpr std::chrono::milliseconds kMostHoldWait{100};
 
   /// Holds the step of that commit, or the newest one (kNewestCommit). If the outcome is kHeld, `step` is that step and
-  /// must not outlive this reader.
+  /// must not outlive this reader. kNotKept: no slot held that step when the call began.
   HoldOutcome hold(std::uint64_t commit_seq, HeldStep& step) const noexcept;
 
   /// Receives bytes of a variable; `from` is their offset, at which an entry begins.
@@ -109,6 +109,7 @@ class RingReader {
   static RingReader look_at(int fd, const std::filesystem::path& path);
 
   HoldOutcome hold(const KeptSlot& kept, HeldStep& step) const noexcept;
+  bool frees_soon(const KeptSlot& kept) const noexcept;
 
   std::filesystem::path path_;
   Storage storage_ = Storage::kFile;
