@@ -48,8 +48,11 @@ class Coordination {
   Coordination(const Coordination&) = delete;
   Coordination& operator=(const Coordination&) = delete;
 
-  /// Notifies the peer. Call it after this side's counter has grown or its state word has changed.
+  /// Notifies the peer that this side's counter has grown.
   virtual void announce() noexcept = 0;
+  /// Notifies the peer that this side's state word has changed. Unlike `announce`, always wakes the peer, because a
+  /// peer that is about to sleep compares only the counter.
+  virtual void announce_state() noexcept { announce(); }
 
   /// The peer's counter, as far as notifications have reported it. The peer's earlier stores are visible (acquire).
   virtual std::uint64_t seen() noexcept = 0;

@@ -30,6 +30,13 @@ inline constexpr std::size_t kBufferAlignmentBytes = std::size_t{2} << 20;
 enum : std::uint32_t { kProducerAttaching = 0, kProducerRunning = 1, kProducerDetached = 2 };
 enum : std::uint32_t { kAnalyzerAbsent = 0, kAnalyzerServing = 1, kAnalyzerFailed = 2 };
 
+// Whether a side sleeps until the other side's counter grows. Only a sleeping peer needs a system call.
+enum : std::uint32_t {
+  kSleepUnknown = 0,  // of a side that does not tell: it is always woken
+  kAwake = 1,
+  kAsleep = 2  // or about to sleep
+};
+
 /// The control memfd. alignas(64): the two sides write to different cache lines.
 struct HandoffControl {
   // The producer writes these words before it passes the memfd on. They never change.
@@ -41,6 +48,7 @@ struct HandoffControl {
   // The producer writes these words.
   alignas(64) std::atomic<std::uint64_t> published{0};  // number of published steps; step s is visible once it is > s
   std::atomic<std::uint32_t> producer_state{kProducerAttaching};
+  std::atomic<std::uint32_t> producer_sleep{kSleepUnknown};  // unknown if several processes wait for `released`
 
   // The analyzer writes these words.
   alignas(64) std::atomic<std::uint64_t> released{0};  // number of committed steps; buffer s mod B is free if it is > s
@@ -54,6 +62,10 @@ struct HandoffControl {
   std::atomic<std::uint64_t> reply{0};
   std::atomic<std::uint64_t> replies{0};
   std::atomic<std::uint64_t> persisted{0};  // the number of steps on the medium, if persistence was requested
+  std::atomic<std::uint32_t> analyzer_sleep{kSleepUnknown};
+  // The low half of the `epoch` for which `analyzer_sleep` counts. An analyzer that does not tell, and takes over from
+  // one that did, has another epoch.
+  std::atomic<std::uint32_t> analyzer_sleep_epoch{0};
 
   // With `elastic`: the cores of each side, and whether the other side may use them (docs/inside/architecture.md).
   LentCores producer_cores;
@@ -62,6 +74,8 @@ struct HandoffControl {
 static_assert(sizeof(HandoffControl) == 704 && std::is_standard_layout_v<HandoffControl>);
 static_assert(offsetof(HandoffControl, published) == 64 && offsetof(HandoffControl, released) == 128 &&
               offsetof(HandoffControl, replies) == 160 && offsetof(HandoffControl, persisted) == 168 &&
+              offsetof(HandoffControl, producer_sleep) == 76 && offsetof(HandoffControl, analyzer_sleep) == 176 &&
+              offsetof(HandoffControl, analyzer_sleep_epoch) == 180 &&
               offsetof(HandoffControl, producer_cores) == 192 && offsetof(HandoffControl, analyzer_cores) == 448);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
 static_assert(kMaxBuffers * sizeof(StepDescriptor) == 4096 &&

@@ -80,7 +80,9 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
 /// With messages: this side listens before it sends the reply, because the producer connects when it has the reply.
 void HandoffReader::coordinate(const std::string& socket, MakeMessages messages) {
   if (coordination() == CoordinationKind::kLocks) {
-    coordination_ = std::make_unique<FutexCoordination>(control_->released, control_->published);
+    coordination_ = std::make_unique<FutexCoordination>(
+        control_->released, control_->published,
+        SleepWords{.own = &control_->analyzer_sleep, .peer = &control_->producer_sleep});
     return;
   }
   messages_ = make_messages_with(messages, socket);
@@ -102,7 +104,12 @@ void HandoffReader::accept(const Continuation& from, const std::vector<int>& cor
     payload_.populate(geometry_.buffer_offset(b), geometry_.payload_bytes);
   }
   if (elastic()) lender_ = CoreLender(control_->analyzer_cores, cores);
-  control_->epoch.store(epoch_, std::memory_order_relaxed);
+  if (coordination() == CoordinationKind::kLocks) {
+    // A killed analyzer may have left its word. From the store of the epoch on, the word is this analyzer's.
+    control_->analyzer_sleep.store(kAwake, std::memory_order_relaxed);
+    control_->analyzer_sleep_epoch.store(static_cast<std::uint32_t>(epoch_), std::memory_order_relaxed);
+  }
+  control_->epoch.store(epoch_, std::memory_order_release);
   control_->analyzer_state.store(kAnalyzerServing, std::memory_order_release);
   AttachReply reply;
   reply.epoch = epoch_;
@@ -214,7 +221,7 @@ void HandoffReader::farewell(ExitCode code, const std::string& message, bool sto
   peer_.send(std::as_bytes(std::span(&farewell, 1)));
   if (code != ExitCode::kDone) {
     control_->analyzer_state.store(kAnalyzerFailed, std::memory_order_release);
-    coordination_->announce();
+    coordination_->announce_state();
   }
 }
 

@@ -152,7 +152,14 @@ void HandoffWriter::take_in(const AttachReply& reply, Peer::Received& received) 
 /// With messages: connects to the analyzer of this attachment.
 void HandoffWriter::coordinate(std::uint64_t epoch) {
   if (options_.coordination == CoordinationKind::kLocks) {
-    coordination_.reset(new FutexCoordination(control_->published, control_->released));
+    // With `sharing`, several processes sleep until `released` grows, so that no word tells whether one of them does.
+    SleepWords words{
+        .peer = &control_->analyzer_sleep, .peer_epoch = &control_->analyzer_sleep_epoch, .epoch = &control_->epoch};
+    if (options_.sharing == nullptr) {
+      words.own = &control_->producer_sleep;
+      words.own->store(kAwake, std::memory_order_relaxed);
+    }
+    coordination_.reset(new FutexCoordination(control_->published, control_->released, words));
     return;
   }
   const MessageAddress address{.socket = options_.socket, .name = name_, .epoch = epoch};
@@ -402,7 +409,7 @@ bool HandoffWriter::leave(Outcome outcome) {
   detach.outcome = outcome;
   detach.steps_published = next_step_;
   peer_.send(std::as_bytes(std::span(&detach, 1)));
-  coordination_->announce();  // a sleeping analyzer wakes and finds the message at once
+  coordination_->announce_state();  // a sleeping analyzer wakes and finds the message at once
 
   // First wait for the analyzer to copy the steps: if the counter stands still, the analyzer is stalled. Then wait for
   // the disk, which may take long.

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <ctime>
 
@@ -18,10 +19,10 @@ inline void futex_wake(const void* word, int most) noexcept {
 }
 
 /// If the word has the value `expected`, sleeps until it is woken, at most `at_most_ns`. May return early without a
-/// cause.
-inline void futex_sleep(const void* word, std::uint32_t expected, std::int64_t at_most_ns) noexcept {
+/// cause. Returns false if the time was over.
+inline bool futex_sleep(const void* word, std::uint32_t expected, std::int64_t at_most_ns) noexcept {
   const timespec time{at_most_ns / 1'000'000'000, at_most_ns % 1'000'000'000};
-  syscall(SYS_futex, word, FUTEX_WAIT, expected, &time, nullptr, 0);
+  return syscall(SYS_futex, word, FUTEX_WAIT, expected, &time, nullptr, 0) == 0 || errno != ETIMEDOUT;
 }
 
 }  // namespace ringside
