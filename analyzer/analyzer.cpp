@@ -219,12 +219,14 @@ ServeEnd Attachment::serve(std::atomic<bool>& stop) noexcept {
       if (triggers_.frozen()) {
         pass_over(step, step.arrived_ns - idle_since);
       } else if (!keep(step, step.arrived_ns - idle_since)) {
+        ring_.end_lease();
         return ServeEnd::kSyncFailed;
       }
       if (triggers_.stops()) end_run(stop);
       idle_since = end_step();
       continue;
     }
+    ring_.end_lease();  // a step that waits when the run stops is not taken, so that a window may still be open
     switch (status) {
       case NextStatus::kDetached: return ServeEnd::kDetached;
       case NextStatus::kStopped: return ServeEnd::kStopped;
