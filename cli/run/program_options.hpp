@@ -24,8 +24,8 @@ struct ProgramPlaces {
 };
 
 /// The environment variables of the program. cores: the producer's cores, for `ranks` processes. If there are more
-/// ranks than cores, the ranks share the cores, and variables allow the launcher to do that. OMP_NUM_THREADS and the
-/// launcher's variables keep their values if they are set.
+/// ranks than cores, the ranks share the cores, and variables allow the launcher to do that. OMP_NUM_THREADS,
+/// OMP_WAIT_POLICY and the launcher's variables keep their values if they are set.
 std::vector<std::pair<std::string, std::string>> program_environment(const PublishOptions& publish,
                                                                      const PeerOptions& peer, const ProgramPlaces& places,
                                                                      const std::vector<int>& cores, int ranks);

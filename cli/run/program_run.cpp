@@ -83,6 +83,7 @@ void close_account(const RunOptions& options, RunFacts facts, ExitCode code, con
   if (supervisor.attachment().committed == 0 && reported.value("resumed_from", std::uint64_t{0}) == 0) return;
   facts.coordination = reported.value("coordination", facts.coordination);
   facts.buffers = reported.value("buffers", facts.buffers);
+  facts.elastic = reported.value("elastic", false);
   facts.analyzer_restarts = supervisor.restarts();
   facts.pool_gone = analyzed.value("pool_gone", false);
   const Json summary = make_summary(facts, reported, analyzed);
@@ -130,7 +131,9 @@ ExitCode run_beside(const CommandLine& line, const RunOptions& options, Attendan
   const std::vector<KeptFile> kept = kept_files(line, options);
   check(line, options, kept);
   const CorePlan cores = options.per_node ? cores_of_rank(options) : cores_for(options);
-  if (cores.oversubscribed_one_core) write_standard_error(fmt::format("ringside: warning: {}\n", cores.reason));
+  if (cores.oversubscribed_one_core) {
+    write_standard_error(fmt::format("ringside: warning: {}{}\n", cores.reason, no_core_to_lend(options)));
+  }
   if (options.ranks > static_cast<int>(cores.producer.size()) && !options.quiet) {
     write_standard_error(fmt::format("ringside: {} ranks share {} (cores {}); each waits while others compute\n",
                                      options.ranks, counted(cores.producer.size(), "core"),

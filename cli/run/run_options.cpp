@@ -110,6 +110,11 @@ void write_summary(const std::string& path, const std::vector<KeptFile>& kept, c
   file.finish();
 }
 
+const char* no_core_to_lend(const RunOptions& options) noexcept {
+  const bool lends = options.mode == Mode::kPipeline && options.publish.elastic;
+  return lends ? "; --elastic has no core to lend there" : "";
+}
+
 bool report_death(const char* name, const Child& child) {
   if (!child.ended_unexpectedly()) return false;
   write_standard_error(fmt::format("ringside: the {} {}\n", name, child.how_it_ended()));

@@ -61,6 +61,9 @@ std::vector<KeptFile> kept_files(const CommandLine& line, const RunOptions& opti
 
 void write_summary(const std::string& path, const std::vector<KeptFile>& kept, const Json& summary);
 
+/// What is added to the warning that both processes share a core.
+const char* no_core_to_lend(const RunOptions& options) noexcept;
+
 /// If `child` ended without reporting the reason, reports how it ended, and returns true.
 bool report_death(const char* name, const Child& child);
 

@@ -125,7 +125,8 @@ void ProgramSupervisor::begin_attachment(const Json& line) {
   publisher_ = AttachedProcess(attachment_.pid);
   progress_.wait_for(fmt::format("{} has attached (process {}), no step yet", program_.name, attachment_.pid));
   producer_.figures = Json::object();
-  for (const char* key : {"run", "resumed_from", "coordination", "buffers"}) producer_.figures[key] = line.at(key);
+  for (const char* key : {"run", "resumed_from", "coordination", "buffers", "elastic"})
+    producer_.figures[key] = line.at(key);
   if (program_.is_attended) return;  // the library binds such a program to cores, and releases it at the end of the run
   const CoreList cores{publisher_.cores()};
   if (!cores.cpus.empty() && cores.cpus != program_.cores) {

@@ -171,10 +171,11 @@ void declare(CommandLine& line, PublishOptions& options) {
   add_choice(set, "--on-analyzer-loss", options.on_analyzer_loss, kOnAnalyzerLoss,
              "what the solver does after the loss of its analyzer: wait for another one, continue (skip steps until "
              "there is one), or stop");
-  add_choice(set, "--elastic", options.elastic, kOnOff,
-             "let waiting cores help the other process: they compute rows, or copy and reduce (default: off; without a "
-             "value: on)",
-             "on");
+  add_choice(
+      set, "--elastic", options.elastic, kOnOff,
+      "let waiting cores help the other process: they compute rows, or copy and reduce; a program of the user only "
+      "lends its cores (default: off; without a value: on)",
+      "on");
   set.flag("--resume", options.resume,
            "continue from the newest iterate in the pool, or from the start if it holds none");
   set.flag("--overwrite", options.overwrite, "discard the iterates of another run in the pool");
