@@ -63,8 +63,10 @@ int most_trials(const TrialRequest& request) {
   const int splits = request.usual.producer_threads + request.usual.analyzer_threads - 1;
   int trials = 1;
   if (!request.is_split_fixed) {
-    // A bisection halves the open splits with each trial, after the first trial, which may leave almost all of them open.
-    trials = splits < kCoresWithAllSplits ? splits : 1 + static_cast<int>(std::bit_width(static_cast<unsigned>(splits)));
+    // A bisection halves the open splits with each trial, after the first trial, which may leave almost all of them
+    // open.
+    trials =
+        splits < kCoresWithAllSplits ? splits : 1 + static_cast<int>(std::bit_width(static_cast<unsigned>(splits)));
   }
   return trials + (request.is_reduce_fixed ? 0 : 1);
 }

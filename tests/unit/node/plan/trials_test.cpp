@@ -48,7 +48,8 @@ TEST(TrialsTest, TheUsualSplitIsTriedFirstThenAllOthersOnFewCores) {
   const TrialRequest request{.usual = {6, 2, false, false}, .is_reduce_fixed = true};
   const std::vector<PlanRow> tried = all_trials(request, scaling(8, 24));
   EXPECT_EQ(analyzer_cores(tried), (std::vector<int>{2, 1, 3, 4, 5, 6, 7}));
-  for (const PlanRow& row : tried) EXPECT_EQ(row.configuration.producer_threads + row.configuration.analyzer_threads, 8);
+  for (const PlanRow& row : tried)
+    EXPECT_EQ(row.configuration.producer_threads + row.configuration.analyzer_threads, 8);
   EXPECT_EQ(tried[best_trial(tried)].configuration, (Configuration{2, 6, false, false}));
   EXPECT_EQ(most_trials(request), 7);
 }
