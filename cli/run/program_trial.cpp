@@ -77,6 +77,11 @@ Trial failed(const ProgramSupervisor& supervisor, const Child& program, const Ch
 
 }  // namespace
 
+CorePlan cores_with(const RunOptions& options, const Configuration& configuration) {
+  const bool is_given = !options.cores.producer_cores.empty() || !options.cores.analyzer_cores.empty();
+  return cores_for(options, is_given ? std::nullopt : std::optional(configuration.analyzer_threads));
+}
+
 Trial make_trial(const CommandLine& line, RunOptions options, const Configuration& configuration, double most_s) {
   const std::string user_pool = std::filesystem::absolute(options.ring.pool).string();
   const WorkFolder place(std::filesystem::path(user_pool).parent_path().string(), "trial");
@@ -84,7 +89,7 @@ Trial make_trial(const CommandLine& line, RunOptions options, const Configuratio
   options.publish.resume = false;
   options.publish.overwrite = false;
   options.reduce.at = configuration.reduce_on_transfer ? ReduceAt::kTransfer : ReduceAt::kSlot;
-  const CorePlan cores = cores_for(options, configuration.analyzer_threads);
+  const CorePlan cores = cores_with(options, configuration);
   ProgramSupervisor supervisor({.name = shortened(options.program.front()),
                                 .cores = cores.producer,
                                 .kill_after_s = options.peer.timeout_s,
@@ -114,8 +119,7 @@ Trial make_trial(const CommandLine& line, RunOptions options, const Configuratio
 
 std::optional<PlanRow> measured_row(const Configuration& configuration, std::span<const PlainStep> steps) {
   if (steps.size() < kLeastTrialSteps) return std::nullopt;
-  const std::size_t first =
-      steps.size() < kTrialSteps ? std::max<std::size_t>(steps.size() / 4, 1) : kUncountedSteps;
+  const std::size_t first = steps.size() < kTrialSteps ? std::max<std::size_t>(steps.size() / 4, 1) : kUncountedSteps;
   std::vector<double> intervals_s;
   for (std::size_t i = first; i < steps.size(); ++i) {
     const auto published = static_cast<double>(1 + steps[i].skipped_before);

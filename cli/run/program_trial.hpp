@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/run/run_options.hpp"
+#include "common/program/topology.hpp"
 #include "common/records/plain_record.hpp"
 #include "node/plan/plan.hpp"
 
@@ -18,6 +19,9 @@ struct Trial {
   ExitCode code = ExitCode::kDone;
   std::string reason;  // for the user, if the trial failed
 };
+
+/// The cores of a run with this configuration. Lists that the user gave are used unchanged.
+CorePlan cores_with(const RunOptions& options, const Configuration& configuration);
 
 /// Runs options.program until it has published enough steps, but at most about `most_s` seconds. The stop signals must
 /// be blocked already. Throws Error as a run does, if nothing can be started.

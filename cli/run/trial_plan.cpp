@@ -26,7 +26,7 @@ namespace {
 constexpr std::array<std::string_view, 5> kLaunchers = {"mpirun", "mpiexec", "orterun", "prterun", "srun"};
 
 struct Trials {
-  Plan plan;  // a row for each successful trial, in their order
+  Plan plan;                        // a row for each successful trial, in their order
   ExitCode code = ExitCode::kDone;  // of the trial that failed
   std::string reason;               // why it failed
 };
@@ -97,8 +97,8 @@ std::string choice_in_words(const Plan& plan) {
 }
 
 std::string trials_table(const RunOptions& options, const Plan& plan) {
-  std::string out = fmt::format("ringside plan: trials of {}\n",
-                                shortened(fmt::format("{}", fmt::join(options.program, " "))));
+  std::string out =
+      fmt::format("ringside plan: trials of {}\n", shortened(fmt::format("{}", fmt::join(options.program, " "))));
   out += fmt::format("  run        {}, {}, --durability {}, pools beside {}\n\n",
                      counted(std::uint64_t{options.publish.buffers}, "buffer"),
                      counted(std::uint64_t{options.ring.slots}, "slot"), to_string(options.ring.durability),
@@ -118,7 +118,7 @@ Json trials_json(const RunOptions& options, const Plan& plan) {
 }
 
 void take(const Configuration& chosen, RunOptions& options) {
-  const CorePlan cores = cores_for(options, chosen.analyzer_threads);
+  const CorePlan cores = cores_with(options, chosen);
   options.reduce.at = chosen.reduce_on_transfer ? ReduceAt::kTransfer : ReduceAt::kSlot;
   if (cores.oversubscribed_one_core) return;
   options.cores.producer_cores = to_string(CoreList{cores.producer});
@@ -137,7 +137,7 @@ void refuse_trials_of_ranks(const RunOptions& options) {
   const bool is_launcher = std::find(kLaunchers.begin(), kLaunchers.end(), name) != kLaunchers.end();
   if (!is_launcher && options.ranks == 0 && !options.per_node) return;
   throw usage_error("--cores auto: found with {}, expected a program of one process, because trials do not place ranks",
-                    options.ranks > 0    ? "--ranks"
+                    options.ranks > 0  ? "--ranks"
                     : options.per_node ? "--per-node"
                                        : shortened(options.program.front()));
 }
