@@ -33,7 +33,7 @@ constexpr std::pair<const char*, const char*> kSharedCores[] = {
 
 // The options of a built-in solver that are not in SolveOptions: options that only our producer has, and options of
 // predictions.
-constexpr const char* kSolverOptions[] = {"--mode", "--when-full", "--cores", "--node", "--adapt"};
+constexpr const char* kSolverOptions[] = {"--mode", "--when-full", "--node", "--adapt"};
 
 }  // namespace
 
@@ -50,6 +50,18 @@ void refuse_solver_options(const CommandLine& line, const std::string& program) 
       "{}: found before `-- {}`, expected no option of a built-in solver there; the program's own options follow its "
       "name",
       joined(names, ", "), shortened(program));
+}
+
+void complete_analyzer_arguments(std::vector<std::string>& arguments, const RunOptions& options,
+                                 const std::string& socket, const CorePlan& cores) {
+  for (const auto& [name, value] : {std::pair<std::string, std::string>{"--pool=", options.ring.pool},
+                                    {"--reduce=", to_string(options.reduce.at)}}) {
+    std::erase_if(arguments, [&name = name](const std::string& argument) { return argument.starts_with(name); });
+    arguments.push_back(name + value);
+  }
+  arguments.insert(arguments.end(),
+                   {"--supervised", "--socket=" + socket, "--cores=" + to_string(CoreList{cores.analyzer})});
+  if (cores.oversubscribed_one_core) arguments.emplace_back("--shared-core");
 }
 
 std::vector<std::pair<std::string, std::string>> rank_environment(const PublishOptions& publish, const PeerOptions& peer,

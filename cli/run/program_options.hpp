@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/run/run_options.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 
@@ -15,6 +16,10 @@ namespace ringside {
 /// Throws Error (exit code 2) that names all given options, from the command line or a file, of a built-in solver.
 /// program: the program's name as the user gave it.
 void refuse_solver_options(const CommandLine& line, const std::string& program);
+
+/// Adds to the analyzer's options of a run what determines this run: pool, --reduce, socket and cores.
+void complete_analyzer_arguments(std::vector<std::string>& arguments, const RunOptions& options,
+                                 const std::string& socket, const CorePlan& cores);
 
 /// The paths passed to a program, absolute or relative to this process's folder.
 struct ProgramPlaces {

@@ -288,8 +288,9 @@ int run_command(int argc, const char* const* argv) {
       "RINGSIDE_PEER_TIMEOUT,\n"
       "RINGSIDE_ON_ANALYZER_LOSS, RINGSIDE_COORDINATION, RINGSIDE_ELASTIC and RINGSIDE_RESUME_FROM pass on options.\n"
       "With --elastic, PROGRAM lends its cores while it waits for a buffer; unless OMP_WAIT_POLICY is set, it becomes\n"
-      "passive. --mode, --when-full, --cores, --node, --adapt and all of \"Problem and solver\" belong to built-in "
-      "solvers.\n"
+      "passive. --mode, --when-full, --node, --adapt and all of \"Problem and solver\" belong to built-in solvers.\n"
+      "--cores auto starts PROGRAM several times, for 20 steps each, before the run; each start writes PROGRAM's own\n"
+      "files, and --trial-seconds limits the time of all of them.\n"
       "Ctrl-C reaches PROGRAM as SIGINT.");
   if (const auto value = Attendance::asked_in(argc, argv)) {
     Attendance attendance(*value);
@@ -297,6 +298,10 @@ int run_command(int argc, const char* const* argv) {
   }
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   check_rank_options(options);
+  const bool has_trials = !options.program.empty() && options.cores.choice == CoreChoice::kAuto;
+  if (!has_trials && line.is_given("--trial-seconds")) {
+    throw usage_error("--trial-seconds: found without trials, expected --cores auto and `-- PROGRAM`, which need them");
+  }
   if ((options.ranks > 0 || options.per_node) && options.program.empty()) take_solver_of_ranks(line, options);
   return static_cast<int>(options.program.empty() ? run(line, options) : run_user_program(line, options));
 }

@@ -63,6 +63,10 @@ void declare(CommandLine& line, RunOptions& options) {
              "or ranks file. That job may have had other ranks and nodes. With --resume, pools that hold steps take "
              "precedence")
       .value_name("RINGS");
+  line.option("--plan", options.plan, "with PROGRAM: make the trials of --cores auto, print them, and run nothing")
+      .check(one_of({"text", "json"}))
+      .value_name("FORM")
+      .group("");
   line.declare_config_file();
   line.take_program(options.program);
 }

@@ -41,6 +41,7 @@ struct RunOptions {
   std::string resume_from;  // the rings of an earlier job of several ranks
   std::vector<std::string> program;  // PROGRAM ARGS...; empty: a built-in solver
   bool built_in_program = false;     // `program` is a built-in solver for several ranks
+  std::string plan;                  // not empty: only the trials of the program, printed as "text" or "json"
 };
 
 void declare(CommandLine& line, RunOptions& options);

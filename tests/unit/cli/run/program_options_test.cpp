@@ -35,8 +35,8 @@ std::map<std::string, std::string> environment(int ranks, const ProgramPlaces& p
 TEST(ProgramOptionsTest, OptionsOfTheAnalyzerTheHandOffAndTheCoresGoWithAProgram) {
   EXPECT_EQ(refused({"--pool=p", "--slots=4", "--durability=process", "--journal=off", "--telemetry=off", "--passes=2",
                      "--reduce=transfer", "--buffers=3", "--coordination=messages", "--on-analyzer-loss=stop",
-                     "--peer-timeout=1", "--resume", "--elastic", "--producer-cores=0", "--analyzer-cores=1", "--quiet",
-                     "--summary=s.json"}),
+                     "--peer-timeout=1", "--resume", "--elastic", "--cores=auto", "--producer-cores=0",
+                     "--analyzer-cores=1", "--quiet", "--summary=s.json"}),
             "");
 }
 
@@ -47,10 +47,20 @@ TEST(ProgramOptionsTest, OptionsOfASolverAreRefusedAllAtOnce) {
       "the program's own options follow its name");
   for (const char* option : {"--solver=jacobi", "--rhs=f", "--damping=.5", "--tolerance=1", "--every=2", "--cache",
                              "--matrix-format=csr", "--matrix-memory=far:/f", "--dram-limit=1M", "--mode=pipeline",
-                             "--when-full=wait", "--cores=topology", "--node=f"}) {
+                             "--when-full=wait", "--node=f"}) {
     const std::string name = std::string(option).substr(0, std::string(option).find('='));
     EXPECT_EQ(refused({option}).rfind(name + ": found before", 0), 0u) << option;
   }
+}
+
+TEST(ProgramOptionsTest, TheAnalyzersArgumentsNameThePoolAndTheReductionOnce) {
+  RunOptions options;
+  options.ring.pool = "trial.pool";
+  options.reduce.at = ReduceAt::kTransfer;
+  std::vector<std::string> arguments = {"--pool=own.pool", "--reduce-with=a.so:b", "--slots=4"};
+  complete_analyzer_arguments(arguments, options, "/s", {.producer = {0}, .analyzer = {1}, .reason = {}});
+  EXPECT_EQ(arguments, (std::vector<std::string>{"--reduce-with=a.so:b", "--slots=4", "--pool=trial.pool",
+                                                 "--reduce=transfer", "--supervised", "--socket=/s", "--cores=1"}));
 }
 
 TEST(ProgramOptionsTest, TheEnvironmentIsThatOfTheOptions) {
