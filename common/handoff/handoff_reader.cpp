@@ -98,9 +98,7 @@ void HandoffReader::accept(const Continuation& from, const std::vector<int>& cor
     if (waits && std::memcmp(&waiting, &*from.last, sizeof waiting) == 0) release();
     last_iteration_ = from.last->descriptor.iteration;
   }
-  for (std::uint32_t b = 0; b < geometry_.buffers; ++b) {
-    payload_.populate(geometry_.buffer_offset(b), geometry_.payload_bytes);
-  }
+  payload_.populate(0, payload_.bytes());
   if (elastic()) lender_ = CoreLender(control_->analyzer_cores, cores);
   control_->epoch.store(epoch_, std::memory_order_relaxed);
   control_->analyzer_state.store(kAnalyzerServing, std::memory_order_release);

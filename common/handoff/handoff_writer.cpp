@@ -71,9 +71,7 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
 
   ask(std::move(peer));
   attach(options.peer_timeout_s, kDiskPatience * options.peer_timeout_s);
-  for (std::uint32_t b = 0; b < options.buffers; ++b) {
-    payload_.populate(geometry_.buffer_offset(b), geometry_.payload_bytes);
-  }
+  payload_.populate(0, payload_.bytes());
 }
 
 // --- finding an analyzer -----------------------------------------------------------------------------------------
