@@ -39,6 +39,7 @@ struct AnalyzerOptions {
   PeerOptions peer;
   std::vector<int> cores;  // the cores of this process; empty if it is not pinned and lends none
   bool may_spin = true;    // whether to spin while waiting; false if producer and analyzer share a core
+  bool is_trial = false;   // whether the pool is a trial's, and so serves a producer that requests another pool
 };
 
 /// How serving one producer ended.

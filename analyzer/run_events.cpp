@@ -47,6 +47,7 @@ Json describe_attachment(const HandoffReader& handoff, const Attachment& attachm
             {"resumed_from", resumed ? attachment.from_iteration() : 0},
             {"coordination", to_string(handoff.coordination())},
             {"buffers", handoff.buffers()},
+            {"elastic", handoff.elastic()},
             {"run",
              {{"run_id", to_string(run.run_id)},
               {"problem_id", to_string(run.problem_id)},

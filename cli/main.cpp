@@ -74,8 +74,8 @@ constexpr std::array kSubcommands = {
     Subcommand{{"calibrate", "[--matrix ...] [--memory DIR]", "measure this node, so that runs on it can be predicted"},
                nullptr,
                "ringside-plan"},
-    Subcommand{{"plan", "--matrix FILE|grid:SIDE|rmat:SCALE",
-                "predict a run on every split of the cores, and name the best split"},
+    Subcommand{{"plan", "--matrix FILE|grid:SIDE|rmat:SCALE | -- PROGRAM ARGS...",
+                "predict or try a run on every split of the cores, and name the best split"},
                nullptr,
                "ringside-plan"},
     Subcommand{

@@ -222,7 +222,9 @@ typedef struct ringside_writer_options {
   const volatile int* stop;  /* not 0: a wait ends. May be set by a signal handler. Read until the handle is freed */
   uint32_t coordination;     /* RINGSIDE_COORDINATION, or RINGSIDE_COORDINATION_LOCKS */
   uint32_t shares_core;      /* not 0: the analyzer runs on the solver's core, so no wait spins */
-  const int32_t* lent_cores; /* these cores are lent to the analyzer while a claim waits; NULL: none */
+  /* These cores are lent to the analyzer while a claim waits. NULL: with RINGSIDE_ELASTIC=on, those of RINGSIDE_CORES,
+   * otherwise none. Not NULL and no core: none. */
+  const int32_t* lent_cores;
   size_t lent_core_count;
   const unsigned char* problem_id; /* 16 bytes in place of the hash of solver, problem, parameters, problem_bytes */
   /* A path. Without a socket: the pool for which the library starts an analyzer, as `ringside run` does, for this run

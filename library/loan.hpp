@@ -10,7 +10,11 @@
 
 namespace ringside::library {
 
-/// The writer's loan; empty unless ringside_writer_options.lent_cores was set. Valid until the writer is freed.
+/// From now on, the writers of this process that lend cores also borrow: call it before a writer attaches for which
+/// threads will use the analyzer's cores. Without this call the analyzer lends none.
+void borrow_cores() noexcept;
+
+/// The writer's loan; empty unless the writer lends cores. Valid until the writer is freed.
 std::optional<CoreLoan> loan_of(ringside_writer& writer) noexcept;
 
 }  // namespace ringside::library

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "common/platform/clock.hpp"
+#include "common/platform/core_list.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/process.hpp"
 #include "common/platform/version.hpp"
@@ -63,26 +64,10 @@ std::vector<std::string> environment_of_helper() {
   return variables;
 }
 
-/// Parses a core list in the kernel's form: "0-3,8". Empty for any other text.
-std::vector<int> cores_in(std::string_view text) {
-  std::vector<int> cores;
-  while (!text.empty()) {
-    const std::string_view piece = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(piece.size() + 1, text.size()));
-    const std::size_t dash = piece.find('-');
-    const auto first = whole_number(std::string(piece.substr(0, dash)));
-    const auto last = dash == std::string_view::npos ? first : whole_number(std::string(piece.substr(dash + 1)));
-    if (!first || !last || *last > 1'000'000) return {};
-    for (std::uint64_t core = *first; core <= *last; ++core) cores.push_back(static_cast<int>(core));
-  }
-  return cores;
-}
-
-/// A core list as text that cores_in can parse.
-std::string text_of_cores(const std::vector<int>& cores) {
-  std::string text;
-  for (const int core : cores) text += (text.empty() ? "" : ",") + std::to_string(core);
-  return text;
+/// The value of --attend: the descriptor and this process's cores, if they are known.
+std::string attendance(int descriptor) {
+  const CoreList cores{cores_of_process()};
+  return std::to_string(descriptor) + ":" + (cores.cpus.empty() ? "" : to_string(cores));
 }
 
 }  // namespace
@@ -145,7 +130,7 @@ void OwnAnalyzer::start(const OwnAnalyzerOptions& options) {
   const UniqueFd theirs(ends[1]);
   const int as_theirs = theirs.get() == 3 ? 4 : 3;  // if both numbers were equal, some libcs would close it at exec
 
-  std::vector<std::string> words = {program, "run", "--attend=" + std::to_string(as_theirs) + ":" + text_of_cores(cores_of_process()), "--pool=" + options.pool};
+  std::vector<std::string> words = {program, "run", "--attend=" + attendance(as_theirs), "--pool=" + options.pool};
   if (options.pool_use == PoolUse::kResume) words.emplace_back("--resume");
   if (options.pool_use == PoolUse::kOverwrite) words.emplace_back("--overwrite");
   words.insert(words.end(), options.run_options.begin(), options.run_options.end());
@@ -207,9 +192,8 @@ void OwnAnalyzer::take_record(const std::string& record) {
                        value, version());
   } else if (name == "pid") {
     helper_ = static_cast<pid_t>(whole_number(value).value_or(0));
-  } else if (name == kCoresVariable) {
-    cores_ = cores_in(value);
   } else {
+    if (name == kCoresVariable) cores_ = parse_core_list(value, kCoresVariable).cpus;
     variables_.emplace_back(name, value);
   }
 }

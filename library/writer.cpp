@@ -61,7 +61,7 @@ struct ringside_writer {
   std::uint32_t buffers;
   double peer_timeout_s;
   bool skips;  // on_analyzer_loss is RINGSIDE_LOSS_SKIP
-  bool lends;  // the option lent_cores was set
+  bool lends;  // claims lend cores
   HandoffWriter handoff;
   std::string note;                     // the note of the first attachment
   std::optional<KeptStep> kept;         // reset by the claim after the first publish

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,10 +18,13 @@
 #include "common/text/printable.hpp"
 #include "common/threads/core_loan.hpp"
 #include "library/handle.hpp"
+#include "library/loan.hpp"
 #include "library/messages.hpp"
 
 namespace ringside::library {
 namespace {
+
+std::atomic<bool> has_guests{false};
 
 constexpr std::size_t kSolverBytes = sizeof(RunDescription::solver) - 1;
 constexpr std::size_t kProblemBytes = sizeof(RunDescription::matrix) - 1;
@@ -54,6 +58,21 @@ Id128 problem_id(const std::string& solver, const std::string& problem, const st
   return hash128(all.data(), all.size());
 }
 
+/// The cores that a claim lends. If the caller's list is empty but not NULL, none is lent, whatever the environment
+/// has.
+std::optional<std::vector<int>> lent_cores_of(const ringside_writer_options& given) {
+  if (given.lent_cores == nullptr) {
+    if (given.lent_core_count == 0) return std::nullopt;
+    throw usage_error("lent_cores: found NULL, expected {} cores", given.lent_core_count);
+  }
+  std::vector<int> cores(given.lent_cores, given.lent_cores + given.lent_core_count);
+  for (const int core : cores) {
+    if (core >= 0 && core < LentCores::kMaxCpus) continue;
+    throw usage_error("lent_cores: found core {}, expected 0 to {}", core, LentCores::kMaxCpus - 1);
+  }
+  return cores;
+}
+
 HandoffChoices choices_of(const ringside_writer_options& given) {
   constexpr PoolUse kUses[] = {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume};
   constexpr CoordinationKind kCoordinations[] = {CoordinationKind::kLocks, CoordinationKind::kMessages};
@@ -78,6 +97,7 @@ HandoffChoices choices_of(const ringside_writer_options& given) {
   chosen.pool_use = chosen_of<PoolUse>(given.pool_use, kUses, "pool_use");
   chosen.on_analyzer_loss = chosen_of<OnAnalyzerLoss>(given.on_analyzer_loss, kLosses, "on_analyzer_loss");
   chosen.coordination = chosen_of<CoordinationKind>(given.coordination, kCoordinations, "coordination");
+  chosen.lent_cores = lent_cores_of(given);
   return chosen;
 }
 
@@ -93,6 +113,10 @@ std::vector<std::string> run_options_of(const ringside_writer_options& given) {
 }
 
 }  // namespace
+
+void borrow_cores() noexcept {
+  has_guests.store(true, std::memory_order_relaxed);
+}
 
 std::unique_ptr<OwnAnalyzer> own_analyzer_for(const ringside_writer_options& given) {
   const HandoffChoices chosen = choices_of(given);
@@ -133,16 +157,12 @@ HandoffOptions handoff_options_of(const ringside_writer_options& given, const Ow
   }
   options.messages = load_messages;
   if (given.shares_core != 0) options.spin_ns = 0;
-  if (given.lent_core_count > 0) {
-    if (given.lent_cores == nullptr)
-      throw usage_error("lent_cores: found NULL, expected {} cores", given.lent_core_count);
-    options.cores.assign(given.lent_cores, given.lent_cores + given.lent_core_count);
-    for (const int core : options.cores) {
-      if (core >= 0 && core < LentCores::kMaxCpus) continue;
-      throw usage_error("lent_cores: found core {}, expected 0 to {}", core, LentCores::kMaxCpus - 1);
-    }
-    options.elastic = true;
+  if (options.elastic && options.cores.empty()) {
+    throw usage_error(
+        "{}: found 'on' without {}, expected `ringside run --elastic -- PROGRAM`, which sets both, or off",
+        kElasticVariable, kCoresVariable);
   }
+  options.lends_only = !has_guests.load(std::memory_order_relaxed);
   options.stop = StopFlag(given.stop);
   return options;
 }

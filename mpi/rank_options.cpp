@@ -21,7 +21,11 @@ void check_policies(const HandoffOptions& options) {
   if (options.on_analyzer_loss == OnAnalyzerLoss::kContinue) {
     throw usage_error("--on-analyzer-loss: found continue, expected wait or stop: no node may skip a step that others keep");
   }
-  if (options.elastic) throw usage_error("lent_cores: found cores, expected none: ranks do not lend them");
+  if (options.elastic) {
+    throw usage_error(
+        "lent_cores: found cores, expected none and RINGSIDE_ELASTIC=off (--elastic off): ranks do not lend "
+        "them, because while one rank waits, others may compute on the same cores");
+  }
 }
 
 std::string common_text(const RankOptions& options) {

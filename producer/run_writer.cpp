@@ -98,8 +98,11 @@ RunWriter::RunWriter(const RunWriterOptions& options, const RunDescription& run,
   given.stop = options.stop;
   given.coordination = choice_of(options.publish.coordination);
   given.shares_core = options.process.shared_core ? 1 : 0;
-  given.lent_cores = options.lent_cores.data();
+  // Without --elastic the list is empty but not NULL: an inherited RINGSIDE_ELASTIC has no effect.
+  constexpr std::int32_t kNoCore = -1;
+  given.lent_cores = options.lent_cores.empty() ? &kNoCore : options.lent_cores.data();
   given.lent_core_count = options.lent_cores.size();
+  if (!options.lent_cores.empty()) library::borrow_cores();
   const std::vector<ringside_variable> all_variables = all_declared(variables_.variables());
   const std::vector<ringside_scalar> all_scalars = all_declared(scalars_);
   ringside_error error{};

@@ -24,7 +24,7 @@ struct RunWriterOptions {
   const PublishOptions& publish;
   const PeerOptions& peer;
   const ProcessOptions& process;
-  std::vector<int> lent_cores = {};    // with --elastic: these cores are lent to the analyzer while a claim waits
+  std::vector<int> lent_cores = {};    // with --elastic: lent while a claim waits; then the analyzer's are borrowed
   const volatile int* stop = nullptr;  // ends a wait when it is set; must outlive the writer
 };
 

@@ -28,14 +28,12 @@
 #include "common/files/slot_lease.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/huge_pages.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/ring/pmdk_metadata.hpp"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23  // Linux 5.14
-#endif
-#ifndef MADV_COLLAPSE
-#define MADV_COLLAPSE 25  // Linux 6.1
 #endif
 
 namespace ringside {
@@ -375,10 +373,10 @@ void RingPool::prefault() const noexcept {
     // change.
     const bool huge = geometry.payload_bytes() >= kHugePageBytes;
     const std::uint64_t pages = huge ? round_up(geometry.payload_bytes(), kHugePageBytes) : geometry.payload_bytes();
-    if (huge) madvise(payload, pages, MADV_HUGEPAGE);  // if the file system offers them (tmpfs, DAX)
+    if (huge) advise_huge_pages(payload, pages);  // if the file system offers them (tmpfs, DAX)
     madvise(payload, pages, MADV_POPULATE_WRITE);
     // On tmpfs, the blocks were allocated when the pool was made, before the advice could be given.
-    if (huge) madvise(payload, pages, MADV_COLLAPSE);
+    if (huge) collapse_to_huge_pages(payload, pages);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "common/platform/clock.hpp"
 #include "common/platform/futex.hpp"
+#include "common/platform/process.hpp"
 
 namespace ringside {
 namespace {
@@ -18,7 +19,8 @@ constexpr std::uint64_t kFreedAtOnce = 64;    // freed steps after which a waiti
 }  // namespace
 
 // Touches every page of the cells here, so that the first steps take no page faults.
-RecordQueue::RecordQueue(std::int64_t patience_ns) : patience_ns_(patience_ns), cells_(kMostCapacity) {}
+RecordQueue::RecordQueue(std::int64_t patience_ns, std::int64_t busy_patience_ns)
+    : patience_ns_(patience_ns), busy_patience_ns_(busy_patience_ns), cells_(kMostCapacity) {}
 
 std::size_t RecordQueue::capacity_for(std::size_t value_words) noexcept {
   const std::size_t bytes = std::max<std::size_t>(value_words, 1) * sizeof(std::uint64_t);
@@ -76,7 +78,7 @@ bool RecordQueue::wait_for_room(std::uint64_t at) noexcept {
     if (popped != popped_seen_) {
       popped = popped_seen_;
       moved_ns = now_ns();
-    } else if (now_ns() - moved_ns >= patience_ns_) {
+    } else if (!is_patient(now_ns() - moved_ns)) {
       stuck_at_ = popped;
       break;
     }
@@ -85,6 +87,12 @@ bool RecordQueue::wait_for_room(std::uint64_t at) noexcept {
   }
   writer_sleeps_.store(false);
   return has_room(at);
+}
+
+bool RecordQueue::is_patient(std::int64_t waited_ns) const noexcept {
+  if (waited_ns < patience_ns_) return true;
+  const pid_t reader = reader_.load(std::memory_order_relaxed);
+  return waited_ns < busy_patience_ns_ && reader != 0 && is_runnable(reader);
 }
 
 void RecordQueue::call_reader() noexcept {

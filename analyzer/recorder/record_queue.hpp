@@ -7,6 +7,9 @@
 // relative to the steps is kept.
 #pragma once
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -38,11 +41,12 @@ class RecordQueue {
   static constexpr std::size_t kLeastCapacity = 64;
   static constexpr std::size_t kValuesBytes = std::size_t{32} << 20;
   static std::size_t capacity_for(std::size_t value_words) noexcept;
-  /// The time for which the writer waits if the reader takes nothing. After this time, the writer does not wait again
-  /// until the reader has taken a step.
+  /// The time for which the writer waits if the reader takes nothing because it is blocked, and the longer time if the
+  /// reader only waits for a core. After this time, the writer does not wait again until the reader has taken a step.
   static constexpr std::int64_t kPatienceNs = 2'000'000'000;
+  static constexpr std::int64_t kBusyPatienceNs = 15'000'000'000;
 
-  explicit RecordQueue(std::int64_t patience_ns = kPatienceNs);
+  explicit RecordQueue(std::int64_t patience_ns = kPatienceNs, std::int64_t busy_patience_ns = kBusyPatienceNs);
 
   /// Writer's thread, before the first step of a run: allocates room for the steps' values. value_words: words per
   /// step. Requires that every earlier step was taken.
@@ -57,6 +61,8 @@ class RecordQueue {
   /// Writer's thread: call this between steps. There is always room for an event.
   void push_event(wire::Record event);
 
+  /// Reader's thread: from now on, the writer can find out why this thread takes nothing.
+  void begin_reading() noexcept { reader_.store(gettid(), std::memory_order_relaxed); }
   /// Reader's thread: passes `sink` up to `at_most` steps, and the events before and between them. The room of a step
   /// becomes free once the sink has taken the step.
   void pop(RecordSink& sink, std::size_t at_most = kMostCapacity);
@@ -80,8 +86,11 @@ class RecordQueue {
   bool has_room(std::uint64_t at) noexcept;
   bool wait_for_room(std::uint64_t at) noexcept;
   void call_reader() noexcept;
+  bool is_patient(std::int64_t waited_ns) const noexcept;
 
   const std::int64_t patience_ns_;
+  const std::int64_t busy_patience_ns_;
+  std::atomic<pid_t> reader_{0};  // the reader's thread; 0: unknown
   // The writer's and the reader's members have separate cache lines, so that the writer's stores do not invalidate the
   // reader's line.
   alignas(64) std::atomic<std::uint64_t> pushed_{0};

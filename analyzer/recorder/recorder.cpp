@@ -71,6 +71,10 @@ std::optional<wire::ControlReply> refusal_of(const wire::RecordAnalysis& request
   return std::nullopt;
 }
 
+std::int64_t half_of(double seconds) noexcept {
+  return static_cast<std::int64_t>(seconds * 0.5e9);
+}
+
 }  // namespace
 
 /// Only the worker's thread uses these members, except the queue and the members whose comment names another thread.
@@ -80,7 +84,8 @@ class Recorder::Worker : private RecordSink {
       : options_(options),
         stop_run_(stop_run),
         pool_path_(std::filesystem::absolute(options.pool).string()),
-        queue_(std::min(RecordQueue::kPatienceNs, static_cast<std::int64_t>(options.peer_timeout_s * 0.5e9))),
+        queue_(std::min(RecordQueue::kPatienceNs, half_of(options.peer_timeout_s)),
+               std::min(RecordQueue::kBusyPatienceNs, half_of(options.peer_timeout_s))),
         history_(options.journal.kind == JournalKind::kOff ? std::string() : options.pool) {
     if (options.journal.kind != JournalKind::kOff) numbering_.set_journal_pool(pool_path_);
     std::promise<void> listening;
@@ -125,6 +130,7 @@ class Recorder::Worker : private RecordSink {
       pthread_setname_np(pthread_self(), "recorder");  // the name in `top -H`; the threads that it starts inherit it
       bind_calling_thread(options_.cpus);              // if this fails, the thread runs elsewhere: slower, but correct
       lower_thread_priority();                         // ZeroMQ's and the journal's threads inherit it
+      queue_.begin_reading();
       if (options_.telemetry.on) telemetry_.emplace(options_.telemetry, options_.socket);
       newest_ = history_.newest_seq();
       listening.set_value();

@@ -50,14 +50,13 @@ Rounds::~Rounds() {
 
 void Rounds::prepare(const StepWithScalars& step, const StepReducer& reducer, std::span<const std::uint64_t> results,
                      const void* payload, const void* previous) noexcept {
-  prepared_ = store_.room();
-  if (prepared_ == nullptr) return;
+  prepared_ = &store_.place();
   prepared_->step = step;
   parts_.store(reducer, results, payload, previous, prepared_->words);
 }
 
 void Rounds::add(const StepFigures& figures) noexcept {
-  if (prepared_ != nullptr) prepared_->figures = figures;
+  prepared_->figures = figures;
   store_.stored();
 }
 
@@ -67,6 +66,7 @@ void Rounds::pass_over() noexcept {
 }
 
 void Rounds::finish(std::int64_t patience_ns) {
+  store_.end();
   was_finished_.store(true);
   patience_ns_.store(patience_ns);
   moved_ns_.store(now_ns());

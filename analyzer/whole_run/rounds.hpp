@@ -34,7 +34,7 @@ class Rounds {
   Rounds(const Rounds&) = delete;
   Rounds& operator=(const Rounds&) = delete;
 
-  /// The number of steps for which there is room.
+  /// The number of steps for which there is room, in addition to the newest one.
   std::size_t capacity() const noexcept { return store_.capacity(); }
   /// Main thread: call once, before the first step. first_step: the number of that step. collector: the collector of
   /// the first node, which must outlive this object; null at other nodes, and if nothing can be recorded.

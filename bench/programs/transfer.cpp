@@ -8,7 +8,8 @@
 //   transfer    copying an iterate into a ring slot, hashed chunk by chunk, compared with only the non-temporal copy.
 //               Bytes that must move: 8n read, 8n written; both use the same kind of store.
 //   reductions  a sweep of all reductions, compared with a read of the same bytes. Bytes that must move: 8n in a sweep,
-//               16n in the first one, which also reads the previous iterate.
+//               16n in the first one, which also reads the previous iterate. Five sweeps, as with --passes 5, move 48n;
+//               five fused passes reduce each part five times while it is in the cache, and move 16n.
 //   fields      one_pass with the change, for fields of other dtypes with the same number of bytes, compared with the
 //               copy that also reads a third array.
 // Sources and slots rotate through 4 times 32 MB and more, so that they come from memory and not from a cache.
@@ -27,6 +28,7 @@
 #include <vector>
 
 #include "bench/programs/bench_program.hpp"
+#include "bench/programs/fused_passes.hpp"
 #include "bench/programs/read_kernel.hpp"
 #include "common/kernels/copy.hpp"
 #include "common/kernels/isa.hpp"
@@ -141,10 +143,12 @@ Json measure_transfer(const std::vector<Values>& iterates, std::size_t rows, int
 Json measure_reductions(const std::vector<Values>& iterates, std::size_t rows, int repeats) {
   const auto read_all = select(&plain::read_all, &avx2::read_all, &avx512::read_all);
   Reducer reducer(rows);
+  FusedPasses fused(rows);
   std::vector<double> read_ms;
   std::vector<double> first_ms;
   std::vector<double> sweep_ms;
   std::vector<double> five_ms;
+  std::vector<double> fused_ms;
   for (int repeat = -2; repeat < repeats; ++repeat) {  // the first two warm up
     const auto iterate = [&](int offset) {
       return iterates[static_cast<std::size_t>(repeat + 2 + offset) % kIterates].get();
@@ -152,17 +156,22 @@ Json measure_reductions(const std::vector<Values>& iterates, std::size_t rows, i
     const double read = milliseconds([&] { sink = sink + read_all(iterate(0), rows); });
     const double sweep = milliseconds([&] { reducer.reduce(iterate(1), nullptr, 1); });
     const double first = milliseconds([&] { reducer.reduce(iterate(3), iterate(2), 1); });
-    const double five = milliseconds([&] { reducer.reduce(iterate(1), iterate(0), 5); });
+    const double five = milliseconds([&] { reducer.reduce(iterate(1), iterate(0), FusedPasses::kPasses); });
+    const double five_fused = milliseconds([&] { fused.reduce(iterate(3), iterate(2)); });
+    if (repeat == 0) fused.check(iterate(3), iterate(2));
     if (repeat < 0) continue;
     read_ms.push_back(read);
     sweep_ms.push_back(sweep);
     first_ms.push_back(first);
     five_ms.push_back(five);
+    fused_ms.push_back(five_fused);
   }
   return {{"read", spread(read_ms, "ms")},
           {"sweep", spread(sweep_ms, "ms")},
           {"sweep_with_change", spread(first_ms, "ms")},
           {"five_passes_with_change", spread(five_ms, "ms")},
+          {"five_fused_passes_with_change", spread(fused_ms, "ms")},
+          {"five_fused_passes_per_five_passes", spread(quotients(fused_ms, five_ms), "ratio")},
           {"sweep_per_read", spread(quotients(sweep_ms, read_ms), "ratio")},
           {"read_bytes", rows * sizeof(double)}};
 }

@@ -174,7 +174,7 @@ ExitCode analyze(const AnalyzeOptions& options) {
   ExitCode code = ExitCode::kDone;
   std::string said;
   if (is_ours || has_owner(options.pool)) {
-    const std::string socket = is_ours ? options.of_run : socket_of_pool(options.pool);
+    const std::string socket = is_ours ? options.of_run : socket_of_pool(options.pool).socket;
     if (socket.empty()) {
       write_standard_error(fmt::format(
           "ringside: no analyzer of {} accepts results (its --telemetry is off, or it belongs to another user). The "

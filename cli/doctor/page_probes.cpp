@@ -20,20 +20,26 @@ std::string chosen_word(const std::string& line) {
 
 }  // namespace
 
+// Private memory: the matrix and vectors of a built-in solver, and the arrays that `calibrate` measures with. Shared
+// memory: the buffers of the hand-off (common/platform/huge_pages.hpp). A pool on tmpfs is prefaulted like the buffers.
 Finding probe_huge_pages(const std::string& root) {
   const std::string folder = "/sys/kernel/mm/transparent_hugepage";
   const auto enabled_line = first_line(root + folder + "/enabled");
   if (!enabled_line) return unknown("huge_pages", folder);
   const std::string enabled = chosen_word(*enabled_line);
   const std::string shared = chosen_word(first_line(root + folder + "/shmem_enabled").value_or("n/a"));
-  Finding finding{"huge_pages",
-                  Verdict::kOk,
-                  fmt::format("{} for private memory, {} for shared memory", enabled, shared),
-                  "",
-                  {{"enabled", enabled}, {"shmem_enabled", shared}}};
+  Finding finding{
+      "huge_pages",
+      Verdict::kOk,
+      fmt::format("{} for private memory (matrix, vectors), {} for shared memory (buffers)", enabled, shared),
+      "",
+      {{"enabled", enabled}, {"shmem_enabled", shared}}};
   std::vector<std::string> commands;
   if (enabled == "never") commands.push_back(fmt::format("`echo madvise > {}/enabled`", folder));
-  if (shared == "never" || shared == "deny")
+  // From Linux 6.1 on, Ringside asks for the huge pages of its buffers itself, which only `deny` prevents.
+  const std::string release = first_line(root + "/proc/sys/kernel/osrelease").value_or("");
+  const bool must_be_advised = release.empty() || kernel_before(release, 6, 1);
+  if (shared == "deny" || (shared == "never" && must_be_advised))
     commands.push_back(fmt::format("`echo advise > {}/shmem_enabled`", folder));
   if (!commands.empty()) {
     finding.verdict = Verdict::kNote;

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside plan`: predicts the time of a run for every split of the cores and every mode, and names the best choice.
-// It measures nothing and loads no matrix. With --nodes, it also simulates a run on many nodes of this kind.
+// It measures nothing and loads no matrix. For a user's program, `ringside run` measures instead. With --nodes, it also
+// simulates a run on many nodes of this kind.
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "cli/http/page_assets.hpp"
 #include "cli/node/many_nodes.hpp"
@@ -15,8 +20,11 @@
 #include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/process.hpp"
 #include "common/platform/version.hpp"
+#include "common/program/program_folder.hpp"
 #include "common/program/topology.hpp"
+#include "common/text/printable.hpp"
 #include "node/calibration/fingerprint.hpp"
 #include "node/file/node_file.hpp"
 #include "node/file/node_place.hpp"
@@ -43,6 +51,7 @@ struct PlanOptions {
   std::uint64_t nonzeros = 0;
   std::string output;
   bool json = false;
+  std::vector<std::string> program;  // PROGRAM ARGS...; empty: a problem of a built-in solver
 };
 
 void declare_plan(CommandLine& line, PlanOptions& options) {
@@ -75,6 +84,7 @@ void declare_plan(CommandLine& line, PlanOptions& options) {
   line.option("-o,--output", options.output, "write a page with charts (-: to standard output)")
       .value_name("FILE.html");
   line.declare_config_file();
+  line.take_program(options.program);
 }
 
 /// The node to plan for. The default file must be from this machine. If the user names a file, the figures in this file
@@ -121,7 +131,32 @@ int plan_measured(const PlanOptions& options) {
   return 0;
 }
 
+/// Plans a run of the user's program: `ringside run` makes the trials, because it starts programs. Returns only by
+/// throwing Error.
+[[noreturn]] void plan_program(const CommandLine& line, const PlanOptions& options) {
+  std::vector<std::string> refused = line.arguments_given<PlanOptions, ManyNodesOptions>();
+  if (!options.output.empty()) refused.push_back("--output=" + options.output);
+  if (!refused.empty()) {
+    throw usage_error("{}: found before `-- {}`, expected no such option there, because a program is not predicted",
+                      refused.front().substr(0, refused.front().find('=')), shortened(options.program.front()));
+  }
+  std::vector<std::string> given = line.arguments_given<SolveOptions, CoreOptions, PublishOptions, PeerOptions,
+                                                        RingOptions, JournalOptions, TelemetryOptions, ReduceOptions>();
+  std::erase_if(given, [](const std::string& argument) { return argument.starts_with("--cores="); });
+  std::vector<std::string> words = {(program_folder() / "ringside").string(), "run", "--cores=auto",
+                                    options.json ? "--plan=json" : "--plan=text"};
+  words.insert(words.end(), given.begin(), given.end());
+  words.emplace_back("--");
+  words.insert(words.end(), options.program.begin(), options.program.end());
+  execv(words.front().c_str(), exec_list(words).data());
+  throw system_error("{}: cannot be started: {}", printable(words.front()), errno_text(errno));
+}
+
 int plan(const CommandLine& line, const PlanOptions& options) {
+  if (!options.program.empty()) plan_program(line, options);
+  if (line.is_given("--trial-seconds")) {
+    throw usage_error("--trial-seconds: found without `-- PROGRAM`, expected a program to try");
+  }
   if (!options.many.step_figures.empty()) return plan_measured(options);
   const std::vector<KeptFile> kept = files_read(line, options);
   if (!options.output.empty()) {
@@ -179,6 +214,10 @@ int plan_command(int argc, const char* const* argv) {
   CommandLine line("Predicts the time of a run for every split of the cores and every mode, and names the best.",
                    "ringside plan");
   declare_plan(line, options);
+  line.footer(
+      "`-- PROGRAM [ARGS...]` plans a run of your program: it is started several times, for 20 steps each, with pools\n"
+      "in a temporary folder beside --pool. Each start writes PROGRAM's own files. --trial-seconds limits the time of\n"
+      "all of them.");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   return plan(line, options);
 }

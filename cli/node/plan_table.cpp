@@ -16,12 +16,6 @@ double share(double part, double whole) {
   return whole > 0 ? 100 * part / whole : 0;
 }
 
-/// "40.86 s", "5.71 ms": three or four digits.
-std::string seconds_text(double seconds) {
-  if (seconds < 1) return fmt::format("{:.4g} ms", seconds * 1e3);
-  return fmt::format("{:.4g} s", seconds);
-}
-
 std::string problem_text(const ProblemSize& problem) {
   return fmt::format("{}{}{} rows, {} nonzeros", problem.solver,
                      problem.matrix.empty() ? ": " : " of " + printable(problem.matrix) + ": ",
@@ -68,6 +62,26 @@ Json json_row(const PlanRow& row) {
 
 }  // namespace
 
+std::string seconds_text(double seconds) {
+  if (seconds < 1) return fmt::format("{:.4g} ms", seconds * 1e3);
+  return fmt::format("{:.4g} s", seconds);
+}
+
+std::string rows_table(const Plan& plan, std::string_view time, bool with_expected) {
+  std::string out =
+      fmt::format("      cores    --reduce  elast. {:>10}{}   90 % lie between     producer  analyzer   limited by\n",
+                  time, with_expected ? "   expected" : "");
+  out += fmt::format("{:66}{}    idle      idle\n", "", with_expected ? "           " : "");
+  for (std::size_t i = 0; i < plan.rows.size(); ++i) out += table_row(plan.rows[i], i == plan.best, with_expected);
+  return out;
+}
+
+Json rows_json(const Plan& plan) {
+  Json rows = Json::array();
+  for (const PlanRow& row : plan.rows) rows.push_back(json_row(row));
+  return rows;
+}
+
 std::string plan_table(const Node& node, const PlanRequest& request, const Plan& plan) {
   std::string out = fmt::format("ringside plan: {}\n", problem_text(request.model.problem));
   out += fmt::format("  run        {}, every {}, {}, {}, {} in {}{}\n", counted(request.run.iterations, "iteration"),
@@ -77,12 +91,7 @@ std::string plan_table(const Node& node, const PlanRequest& request, const Plan&
   out += fmt::format("  node       {}\n", printable(node.name));
   out += fmt::format("  figures    {}{}\n\n", printable(node.origin),
                      node.measured_at.empty() ? "" : ", " + printable(node.measured_at));
-  const bool with_expected = needs_expected(plan);
-  out += fmt::format(
-      "      cores    --reduce  elast.      total{}   90 % lie between     producer  analyzer   limited by\n",
-      with_expected ? "   expected" : "");
-  out += fmt::format("{:66}{}    idle      idle\n", "", with_expected ? "           " : "");
-  for (std::size_t i = 0; i < plan.rows.size(); ++i) out += table_row(plan.rows[i], i == plan.best, with_expected);
+  out += rows_table(plan, "total", needs_expected(plan));
   const PlanRow& best = plan.rows[plan.best];
   const bool is_simplest = std::any_of(plan.rows.begin(), plan.rows.end(),
                                        [&](const PlanRow& row) { return row.expected_s < best.expected_s; });
@@ -107,8 +116,7 @@ Json to_json(const Node& node, const PlanRequest& request, const Plan& plan) {
   object["run"]["passes"] = request.run.passes;
   object["run"]["buffers"] = request.run.buffers;
   object["run"]["slots"] = request.run.slots;
-  object["rows"] = Json::array();
-  for (const PlanRow& row : plan.rows) object["rows"].push_back(json_row(row));
+  object["rows"] = rows_json(plan);
   object["best"] = plan.best;
   object["model"]["exponent"] = plan.exponent;
   object["model"]["capacity_bytes_s"] = plan.capacity_bytes_s;

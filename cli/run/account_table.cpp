@@ -301,7 +301,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
   const auto planned = [&](const char* key) { return summary[key]; };
   const bool with_plan = planned("planned_total_s").is_number();
   const auto row = [&](const std::string& left, const std::string& right) {
-    line(fmt::format("    {:<{}}{}", left, with_plan ? 47 : 34, right));
+    line(right.empty() ? "    " + left : fmt::format("    {:<{}}{}", left, with_plan ? 47 : 34, right));
   };
   const auto heading = [&](const std::string& side) {
     return with_plan ? fmt::format("{:<32}{:>10}", side, "planned") : side;
@@ -316,9 +316,11 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
   row(times.cell("idle", producer_idle, planned("planned_producer_idle_s")),
       times.cell("idle", analyzer_idle, planned("planned_analyzer_idle_s")));
   if (facts.elastic) {
-    // These times are core-seconds of all waiting cores. With several cores, they may exceed the idle time.
+    // These times are core-seconds of all waiting cores. With several cores, they may exceed the idle time. A program
+    // of the user borrows none.
+    const bool borrows = facts.program.empty();
     row(times.cell("(lent)", number(summary, "producer_cores_lent_s")),
-        times.cell("(lent)", number(summary, "analyzer_cores_lent_s")));
+        borrows ? times.cell("(lent)", number(summary, "analyzer_cores_lent_s")) : "");
   }
   row(times.cell("other", std::max(0.0, total - generate - producer_idle)),
       times.cell("other", std::max(0.0, total - transfer - commit - analyze - record - analyzer_idle)));

@@ -19,8 +19,6 @@
 namespace ringside {
 namespace {
 
-constexpr double kClearly = 0.98;  // a plan is clearly faster if its time is below this share of the defaults' time
-
 /// A plan in which nothing is chosen yet.
 AutoPlan request_with(const PlannedOptions& options, const std::string& file) {
   AutoPlan made;
@@ -84,7 +82,7 @@ std::optional<AutoPlan> make_mode_plan(const PlannedOptions& options, int produc
     const Plan plan = make_plan(made.node, made.request);
     if (!plan.remarks.empty() || !was_paired(made.node, made.request)) return std::nullopt;
     // The first row has the default values of all options that the user did not set.
-    const bool clearly = plan.rows[plan.best].expected_s < kClearly * plan.rows.front().expected_s;
+    const bool clearly = plan.rows[plan.best].expected_s < kClearlyFaster * plan.rows.front().expected_s;
     made.chosen = plan.rows[clearly ? plan.best : 0];
     return made;
   } catch (const Error&) {

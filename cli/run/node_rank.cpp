@@ -64,6 +64,12 @@ CorePlan cores_of_rank(const RunOptions& options) {
 }
 
 void check_rank_options(const RunOptions& options) {
+  if (options.publish.elastic && (options.ranks > 0 || options.per_node)) {
+    throw usage_error(
+        "--elastic on: found with {}, expected --elastic off: ranks do not lend their cores, because while one rank "
+        "waits, others may compute on the same cores",
+        options.per_node ? "--per-node" : "--ranks");
+  }
   if (options.ranks == 0 && !options.hosts.empty()) {
     throw usage_error("--hosts: found without --ranks, expected --ranks with the number of ranks");
   }
@@ -88,7 +94,6 @@ void take_solver_of_ranks(const CommandLine& line, RunOptions& options) {
     if (is_so) throw usage_error("{}: found with {}, expected {}", found, ranks, expected);
   };
   refuse_if(options.mode == Mode::kDram, "--mode dram", "--mode pipeline: the baseline is one process");
-  refuse_if(options.publish.elastic, "--elastic on", "--elastic off: ranks do not lend their cores");
   refuse_if(options.publish.when_full == WhenFull::kSkip, "--when-full skip",
             "--when-full wait: no node may skip a step that others keep");
   refuse_if(options.publish.on_analyzer_loss == OnAnalyzerLoss::kContinue, "--on-analyzer-loss continue",

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/run/run_options.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 
@@ -16,6 +17,10 @@ namespace ringside {
 /// program: the program's name as the user gave it.
 void refuse_solver_options(const CommandLine& line, const std::string& program);
 
+/// Adds to the analyzer's options of a run what determines this run: pool, --reduce, socket and cores.
+void complete_analyzer_arguments(std::vector<std::string>& arguments, const RunOptions& options,
+                                 const std::string& socket, const CorePlan& cores);
+
 /// The paths passed to a program, absolute or relative to this process's folder.
 struct ProgramPlaces {
   std::string socket;
@@ -24,8 +29,8 @@ struct ProgramPlaces {
 };
 
 /// The environment variables of the program. cores: the producer's cores, for `ranks` processes. If there are more
-/// ranks than cores, the ranks share the cores, and variables allow the launcher to do that. OMP_NUM_THREADS and the
-/// launcher's variables keep their values if they are set.
+/// ranks than cores, the ranks share the cores, and variables allow the launcher to do that. OMP_NUM_THREADS,
+/// OMP_WAIT_POLICY and the launcher's variables keep their values if they are set.
 std::vector<std::pair<std::string, std::string>> program_environment(const PublishOptions& publish,
                                                                      const PeerOptions& peer, const ProgramPlaces& places,
                                                                      const std::vector<int>& cores, int ranks);

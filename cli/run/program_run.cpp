@@ -13,9 +13,11 @@
 #include "cli/run/node_rank.hpp"
 #include "cli/run/program_options.hpp"
 #include "cli/run/run_analyses.hpp"
+#include "cli/run/trial_plan.hpp"
 #include "cli/supervision/program_end.hpp"
 #include "cli/supervision/program_supervisor.hpp"
 #include "cli/supervision/runtime_folder.hpp"
+#include "cli/terminal/format.hpp"
 #include "common/files/own_descriptor.hpp"
 #include "common/files/standard_streams.hpp"
 #include "common/platform/limits.hpp"
@@ -33,7 +35,7 @@ void check(const CommandLine& line, const RunOptions& options, const std::vector
   check_analyses(options);
   if (options.ring.require_dax) require_dax(options.ring.pool);
   // The analyzer decides about the pool only when the program attaches; this check finds foreign iterates earlier.
-  if (pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring);
+  if (pool_use == PoolUse::kFresh && options.plan.empty()) refuse_foreign_iterates(options.ring);
 }
 
 std::vector<std::string> analyzer_arguments(const CommandLine& line, const RunOptions& options,
@@ -41,15 +43,10 @@ std::vector<std::string> analyzer_arguments(const CommandLine& line, const RunOp
   std::vector<std::string> arguments =
       line.arguments_given<RingOptions, JournalOptions, TelemetryOptions, ReduceOptions, PlugInOptions, TriggerOptions,
                                 PeerOptions>();
-  for (std::string& argument : arguments) {  // replaces %h in --pool
-    if (argument.starts_with("--pool=")) argument = "--pool=" + options.ring.pool;
-  }
-  arguments.insert(arguments.end(),
-                   {"--supervised", "--socket=" + socket, "--cores=" + to_string(CoreList{cores.analyzer})});
+  complete_analyzer_arguments(arguments, options, socket, cores);
   // The analyzers of a job's nodes jointly compute the results of the whole run.
   if (options.per_node && options.telemetry.node_address.empty()) arguments.emplace_back("--node-address=%h");
   if (publisher > 0) arguments.push_back("--publisher=" + std::to_string(publisher));
-  if (cores.oversubscribed_one_core) arguments.emplace_back("--shared-core");
   return arguments;
 }
 
@@ -83,6 +80,7 @@ void close_account(const RunOptions& options, RunFacts facts, ExitCode code, con
   if (supervisor.attachment().committed == 0 && reported.value("resumed_from", std::uint64_t{0}) == 0) return;
   facts.coordination = reported.value("coordination", facts.coordination);
   facts.buffers = reported.value("buffers", facts.buffers);
+  facts.elastic = reported.value("elastic", false);
   facts.analyzer_restarts = supervisor.restarts();
   facts.pool_gone = analyzed.value("pool_gone", false);
   const Json summary = make_summary(facts, reported, analyzed);
@@ -125,12 +123,17 @@ Child start_or_attend(const RunOptions& options, const ProgramPlaces& places, co
 }
 
 /// attendance: null, unless options.program has started this process.
-ExitCode run_beside(const CommandLine& line, const RunOptions& options, Attendance* attendance) {
+ExitCode run_beside(const CommandLine& line, RunOptions options, Attendance* attendance) {
   ensure_descriptors(kRunDescriptors, "ringside run");
   const std::vector<KeptFile> kept = kept_files(line, options);
   check(line, options, kept);
+  if (options.cores.choice == CoreChoice::kAuto) {
+    if (const std::optional<ExitCode> end = choose_by_trials(line, options)) return *end;
+  }
   const CorePlan cores = options.per_node ? cores_of_rank(options) : cores_for(options);
-  if (cores.oversubscribed_one_core) write_standard_error(fmt::format("ringside: warning: {}\n", cores.reason));
+  if (cores.oversubscribed_one_core) {
+    write_standard_error(fmt::format("ringside: warning: {}{}\n", cores.reason, no_core_to_lend(options)));
+  }
   if (options.ranks > static_cast<int>(cores.producer.size()) && !options.quiet) {
     write_standard_error(fmt::format("ringside: {} ranks share {} (cores {}); each waits while others compute\n",
                                      options.ranks, counted(cores.producer.size(), "core"),
@@ -191,6 +194,7 @@ ExitCode run_beside(const CommandLine& line, const RunOptions& options, Attendan
 }  // namespace
 
 ExitCode run_user_program(const CommandLine& line, RunOptions options) {
+  if (options.cores.choice == CoreChoice::kAuto) refuse_trials_of_ranks(options);
   if (options.per_node) {
     if (rank_on_node() > 0) become_program(options);
     options.ring.pool = with_host(options.ring.pool);
@@ -207,6 +211,11 @@ ExitCode attend_program(CommandLine& line, RunOptions& options, Attendance& atte
     parse_words(line, words);
     if (options.ranks > 0 || options.per_node || !options.hosts.empty() || !options.resume_from.empty()) {
       throw usage_error("run_options: found an option for several ranks; expected them to be started by `ringside run`");
+    }
+    if (options.cores.choice == CoreChoice::kAuto) {
+      throw usage_error(
+          "run_options: found --cores auto, but the program runs already; expected `ringside run --cores auto -- "
+          "PROGRAM`, which can start it several times");
     }
     wait_for_predecessor(options.ring.pool, options.peer.timeout_s);
     return run_beside(line, options, &attendance);

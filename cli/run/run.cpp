@@ -237,9 +237,7 @@ ExitCode run(const CommandLine& line, RunOptions options) {
   const CorePlan cores =
       cores_for(options, plan ? std::optional(plan->chosen.configuration.analyzer_threads) : std::nullopt);
   if (cores.oversubscribed_one_core) {
-    write_standard_error(
-        fmt::format("ringside: warning: {}{}\n", cores.reason,
-                    pipeline && options.publish.elastic ? "; --elastic has no core to lend there" : ""));
+    write_standard_error(fmt::format("ringside: warning: {}{}\n", cores.reason, no_core_to_lend(options)));
   }
   const std::vector<KeptFile> kept = kept_files(line, options);
   check_own(line, options, kept);
@@ -288,8 +286,11 @@ int run_command(int argc, const char* const* argv) {
       "processes publishes the iterates through libringside. It finds its analyzer by RINGSIDE_SOCKET and its cores\n"
       "by RINGSIDE_CORES and OMP_NUM_THREADS; RINGSIDE_POOL, RINGSIDE_POOL_USE, RINGSIDE_BUFFERS, "
       "RINGSIDE_PEER_TIMEOUT,\n"
-      "RINGSIDE_ON_ANALYZER_LOSS, RINGSIDE_COORDINATION and RINGSIDE_RESUME_FROM pass on options. --mode,\n"
-      "--when-full, --elastic, --cores, --node, --adapt and all of \"Problem and solver\" belong to built-in solvers.\n"
+      "RINGSIDE_ON_ANALYZER_LOSS, RINGSIDE_COORDINATION, RINGSIDE_ELASTIC and RINGSIDE_RESUME_FROM pass on options.\n"
+      "With --elastic, PROGRAM lends its cores while it waits for a buffer; unless OMP_WAIT_POLICY is set, it becomes\n"
+      "passive. --mode, --when-full, --node, --adapt and all of \"Problem and solver\" belong to built-in solvers.\n"
+      "--cores auto starts PROGRAM several times, for 20 steps each, before the run; each start writes PROGRAM's own\n"
+      "files, and --trial-seconds limits the time of all of them.\n"
       "Ctrl-C reaches PROGRAM as SIGINT.");
   if (const auto value = Attendance::asked_in(argc, argv)) {
     Attendance attendance(*value);
@@ -297,6 +298,10 @@ int run_command(int argc, const char* const* argv) {
   }
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   check_rank_options(options);
+  const bool has_trials = !options.program.empty() && options.cores.choice == CoreChoice::kAuto;
+  if (!has_trials && line.is_given("--trial-seconds")) {
+    throw usage_error("--trial-seconds: found without trials, expected --cores auto and `-- PROGRAM`, which need them");
+  }
   if ((options.ranks > 0 || options.per_node) && options.program.empty()) take_solver_of_ranks(line, options);
   return static_cast<int>(options.program.empty() ? run(line, options) : run_user_program(line, options));
 }

@@ -63,6 +63,10 @@ void declare(CommandLine& line, RunOptions& options) {
              "or ranks file. That job may have had other ranks and nodes. With --resume, pools that hold steps take "
              "precedence")
       .value_name("RINGS");
+  line.option("--plan", options.plan, "with PROGRAM: make the trials of --cores auto, print them, and run nothing")
+      .check(one_of({"text", "json"}))
+      .value_name("FORM")
+      .group("");
   line.declare_config_file();
   line.take_program(options.program);
 }
@@ -108,6 +112,11 @@ void write_summary(const std::string& path, const std::vector<KeptFile>& kept, c
   // A path may contain bytes that are not UTF-8; the summary must be written nevertheless.
   file.write(summary.dump(2) + "\n");
   file.finish();
+}
+
+const char* no_core_to_lend(const RunOptions& options) noexcept {
+  const bool lends = options.mode == Mode::kPipeline && options.publish.elastic;
+  return lends ? "; --elastic has no core to lend there" : "";
 }
 
 bool report_death(const char* name, const Child& child) {

@@ -41,6 +41,7 @@ struct RunOptions {
   std::string resume_from;  // the rings of an earlier job of several ranks
   std::vector<std::string> program;  // PROGRAM ARGS...; empty: a built-in solver
   bool built_in_program = false;     // `program` is a built-in solver for several ranks
+  std::string plan;                  // not empty: only the trials of the program, printed as "text" or "json"
 };
 
 void declare(CommandLine& line, RunOptions& options);
@@ -60,6 +61,9 @@ CorePlan cores_for(const RunOptions& options, std::optional<int> analyzer_thread
 std::vector<KeptFile> kept_files(const CommandLine& line, const RunOptions& options);
 
 void write_summary(const std::string& path, const std::vector<KeptFile>& kept, const Json& summary);
+
+/// What is added to the warning that both processes share a core.
+const char* no_core_to_lend(const RunOptions& options) noexcept;
 
 /// If `child` ended without reporting the reason, reports how it ended, and returns true.
 bool report_death(const char* name, const Child& child);

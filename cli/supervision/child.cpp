@@ -155,9 +155,11 @@ Child::Child(const UserProgram& program) : is_group_(true) {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   for (const int cpu : program.cpus) CPU_SET(static_cast<std::size_t>(cpu), &cpus);
-  const UniqueFd nothing(isatty(STDIN_FILENO) == 1 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1);
+  const bool without_input = program.without_streams || isatty(STDIN_FILENO) == 1;
+  const UniqueFd nothing(without_input ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1);
   const auto prepare = [&] {
     if (nothing.valid()) dup2(nothing.get(), STDIN_FILENO);
+    if (program.without_streams && nothing.valid()) dup2(nothing.get(), STDOUT_FILENO);
     return sched_setaffinity(0, sizeof cpus, &cpus) == 0;
   };
   pid_ = executed(program.words, program.environment, SIGTERM, prepare, [&](int error) {

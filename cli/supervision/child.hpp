@@ -22,6 +22,7 @@ struct UserProgram {
   std::vector<std::string> words;                                // PROGRAM ARGS..., at least one
   std::vector<std::pair<std::string, std::string>> environment;  // variables that are set for it
   std::vector<int> cpus;                                         // the cores to which it is bound
+  bool without_streams = false;                                  // whether its standard input and output are /dev/null
 };
 
 /// A program that runs a user's file and communicates with this process. Its last arguments are the numbers of two

@@ -20,10 +20,13 @@ constexpr const char* kPublishingCountedByEach[] = {"generate_s", "producer_idle
 }  // namespace
 
 ProgramSupervisor::ProgramSupervisor(const WatchedProgram& program)
-    : Supervisor(program.show_progress, program.kill_after_s, false), program_(program), reminder_(clock_ns_) {
+    : Supervisor(program.show_progress, program.kill_after_s, false),
+      program_(program),
+      reminder_(clock_ns_),
+      begun_ns_(clock_ns_) {
   adopt_orphans();
   attends_ = program.is_attended;
-  pool_may_be_empty_ = program.is_attended || program.resumes_from_others;
+  pool_may_be_empty_ = program.is_attended || program.resumes_from_others || program.trial;
   progress_.wait_for(fmt::format("waiting for {} to attach", program_.name));
 }
 
@@ -35,7 +38,11 @@ void ProgramSupervisor::wait_for_program(Child& program, std::optional<Child>& a
   while (program.running() || analyzer->running()) {
     wait_once(&program, &*analyzer);
     collect_orphans(program, *analyzer);
-    tell(program, *analyzer);
+    if (program_.trial) {
+      end_trial_if_due(program);
+    } else {
+      tell(program, *analyzer);
+    }
     kill_if_stopped_for_long(program, "program", program_stopped_since_ns);
     const bool is_served = publisher_may_come(program, *analyzer);
     if (!analyzer->running() && is_served && !is_over() && !told_program) {
@@ -52,7 +59,26 @@ void ProgramSupervisor::wait_for_program(Child& program, std::optional<Child>& a
     }
     kill_if_silent(*analyzer, analyzer_, analyzer_alone_since_ns);
   }
+  if (program_.trial) program.signal(SIGKILL);  // processes of its group that outlive it
   progress_.clear();
+}
+
+/// Ends a trial that has enough steps, or for which the time is over, or that was interrupted: first by SIGTERM,
+/// because a launcher passes this signal on to its processes, then by SIGKILL.
+void ProgramSupervisor::end_trial_if_due(Child& program) {
+  constexpr std::int64_t kPatienceNs = 2'000'000'000;
+  const auto limit_ns = static_cast<std::int64_t>(program_.trial->seconds * 1e9);
+  if (trial_ended_ns_ == 0) {
+    const bool is_due =
+        attachment_.committed >= program_.trial->steps || clock_ns_ - begun_ns_ > limit_ns || interrupted();
+    if (!is_due) return;
+    trial_ended_ns_ = clock_ns_;
+  } else if (clock_ns_ - trial_ended_ns_ <= kPatienceNs) {
+    return;
+  }
+  const int number = trial_ended_ns_ == clock_ns_ ? SIGTERM : SIGKILL;
+  if (attachment_.attached && attachment_.pid != program.pid()) publisher_.signal(number);
+  program.signal(number);
 }
 
 ProgramRunEnd ProgramSupervisor::end(const Child& program, const Child& analyzer) const {
@@ -82,6 +108,7 @@ bool ProgramSupervisor::is_over() const noexcept {
 /// Whether a process may still need the analyzer, which would serve or refuse it.
 bool ProgramSupervisor::publisher_may_come(const Child& program, const Child& analyzer) const noexcept {
   if (program.running()) return true;
+  if (trial_ended_ns_ != 0) return publisher_.alive();  // other processes that PROGRAM has left do not matter any more
   if (!attachment_.attached) return !orphans_.empty();
   if (is_over()) return false;
   if (publisher_.alive()) return true;
@@ -125,7 +152,8 @@ void ProgramSupervisor::begin_attachment(const Json& line) {
   publisher_ = AttachedProcess(attachment_.pid);
   progress_.wait_for(fmt::format("{} has attached (process {}), no step yet", program_.name, attachment_.pid));
   producer_.figures = Json::object();
-  for (const char* key : {"run", "resumed_from", "coordination", "buffers"}) producer_.figures[key] = line.at(key);
+  for (const char* key : {"run", "resumed_from", "coordination", "buffers", "elastic"})
+    producer_.figures[key] = line.at(key);
   if (program_.is_attended) return;  // the library binds such a program to cores, and releases it at the end of the run
   const CoreList cores{publisher_.cores()};
   if (!cores.cpus.empty() && cores.cpus != program_.cores) {

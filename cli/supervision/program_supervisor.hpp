@@ -3,6 +3,7 @@
 // the analyzer. Any descendant of the started process may attach (docs/publish/library.md).
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -14,6 +15,12 @@
 
 namespace ringside {
 
+/// When a trial of a program ends: after this number of committed steps, or after this time.
+struct TrialLimit {
+  std::uint64_t steps = 0;
+  double seconds = 0;
+};
+
 struct WatchedProgram {
   std::string name;        // as the user gave it, printable
   std::vector<int> cores;  // the cores to which it was bound
@@ -21,6 +28,7 @@ struct WatchedProgram {
   bool show_progress = true;
   bool is_attended = false;  // whether the program started this process, which only attends it
   bool resumes_from_others = false;  // whether it continues from other rings than the pool (--resume-from)
+  std::optional<TrialLimit> trial = {};  // set if this run is only a trial, whose end is no failure
 };
 
 class ProgramSupervisor final : public Supervisor {
@@ -37,6 +45,8 @@ class ProgramSupervisor final : public Supervisor {
   const AttachmentReport& attachment() const noexcept { return attachment_; }
   /// The present state of the run; after wait_for_program, how the run ended.
   ProgramRunEnd end(const Child& program, const Child& analyzer) const;
+  /// Whether this run is a trial that was ended before the program ended by itself.
+  bool trial_was_ended() const noexcept { return trial_ended_ns_ != 0; }
   /// Whether the user was informed at once that the publishing process was lost. This happens only if PROGRAM continues
   /// without that process.
   bool loss_was_told() const noexcept { return loss_was_told_; }
@@ -50,6 +60,7 @@ class ProgramSupervisor final : public Supervisor {
  private:
   void begin_attachment(const Json& line);
   void take_in_figures(Json figures);
+  void end_trial_if_due(Child& program);
   void collect_orphans(const Child& program, const Child& analyzer);
   void tell(Child& program, const Child& analyzer);
   void tell_while_program_runs(const Child& program, const Child& analyzer);
@@ -69,6 +80,8 @@ class ProgramSupervisor final : public Supervisor {
   bool waiting_was_told_ = false;
   bool loss_was_told_ = false;
   bool publisher_was_signalled_ = false;
+  std::int64_t begun_ns_;
+  std::int64_t trial_ended_ns_ = 0;  // when the trial was ended; 0: not yet
   int announced_ = 0;  // the last signal that was passed on as an announcement
 };
 

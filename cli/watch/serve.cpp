@@ -23,6 +23,7 @@
 #include "cli/subcommands.hpp"
 #include "cli/watch/runs_site.hpp"
 #include "cli/watch/service.hpp"
+#include "common/journal/journal_files.hpp"
 #include "common/messages/channel.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
@@ -70,6 +71,9 @@ class AnalyzerChoice {
                         "past of a run that has ended");
   }
 
+  /// Whether the pool may belong to an analyzer that did not answer the last search.
+  bool is_unanswered() const noexcept { return is_unanswered_; }
+
   /// The analyzer to follow after `gone`, which will not return; empty while none is found.
   std::optional<FoundService> after(const std::optional<FoundService>& gone) {
     if (!pool_.empty()) {
@@ -86,16 +90,25 @@ class AnalyzerChoice {
 
  private:
   std::optional<FoundService> that_of_pool() {
-    const std::string socket = socket_of_pool(pool_);
+    const PoolSocket found = socket_of_pool(pool_);
     asked_ns_ = now_ns();
-    if (socket.empty()) return std::nullopt;
-    return FoundService{telemetry_at(socket), socket, true};
+    is_unanswered_ = found.unanswered;
+    if (found.socket.empty()) return std::nullopt;
+    return FoundService{telemetry_at(found.socket), found.socket, true};
   }
 
   const ServiceOptions& service_;
   const std::string pool_;
   std::int64_t asked_ns_ = 0;
+  bool is_unanswered_ = false;
 };
+
+/// The records in the pool's journal. A run that begins has its pool before its journal, so a missing journal means an
+/// empty past if an analyzer has the pool or may have it. Otherwise a missing journal throws Error (exit code 2).
+std::vector<wire::Record> past_of(const std::string& pool, bool may_be_beginning) {
+  if (may_be_beginning && journal_files_there(pool).empty()) return {};
+  return read_journal(pool).records;
+}
 
 /// Looks at the pool itself once a second: reads the state of the slots, and tells FieldImages which pool to draw.
 class PoolLook {
@@ -275,13 +288,15 @@ int serve_command(int argc, const char* const* argv) {
 
   std::uint64_t from_seq = 0;
   if (!options.pool.empty()) {
-    const std::vector<wire::Record> past = read_journal(options.pool).records;
+    const std::vector<wire::Record> past = past_of(options.pool, service || choice.is_unanswered());
     watched.take(past);
     if (!past.empty()) from_seq = past.back().seq() + 1;
   }
   const StopFlag stop = catch_stop_signals();
   server.start();
-  const std::string analyzer = service ? "the analyzer at " + service->name : "no analyzer has it";
+  const std::string analyzer = service                  ? "the analyzer at " + service->name
+                               : choice.is_unanswered() ? "an analyzer that has not answered yet may have it"
+                                                        : "no analyzer has it";
   const std::string shown =
       options.pool.empty() ? analyzer
                            : fmt::format("the journal of {}{}{}", options.pool, service ? " and " : ", ", analyzer);

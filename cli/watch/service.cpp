@@ -124,25 +124,27 @@ FoundService find_service(const ServiceOptions& options, std::string_view otherw
   return {telemetry_at(found), found, true};
 }
 
-std::string socket_of_pool(const std::string& pool) {
+PoolSocket socket_of_pool(const std::string& pool) {
   // A whole run has a journal, POOL.global, but no pool.
   const std::string_view of_node = std::string_view(pool).ends_with(kGlobalSuffix)
                                        ? std::string_view(pool).substr(0, pool.size() - std::strlen(kGlobalSuffix))
                                        : std::string_view();
   ChannelContext context;
+  PoolSocket found;
   for (const std::string& socket : living(Reach::kAll)) {
     RecordStream stream(context, telemetry_at(socket), RecordStream::kNoRecords);
     const std::optional<wire::Status> status = stream.status(kPoolPatienceMs);
     std::error_code missing;
+    if (!status) found.unanswered = true;
     if (!status) continue;
-    if (std::filesystem::equivalent(status->pool(), pool, missing)) return socket;
+    if (std::filesystem::equivalent(status->pool(), pool, missing)) return {.socket = socket};
     const std::string global = socket + kGlobalSuffix;
     if (!of_node.empty() && std::filesystem::equivalent(status->pool(), of_node, missing) &&
         is_served(global, Whose::kAnybodys)) {
-      return global;
+      return {.socket = global};
     }
   }
-  return {};
+  return found;
 }
 
 bool is_gone_for_good(const FoundService& found) {

@@ -34,10 +34,14 @@ struct FoundService {
 /// is then the advice for the user.
 FoundService find_service(const ServiceOptions& options, std::string_view otherwise);
 
-/// The socket of this user's analyzer that has this pool and accepts requests; empty: not found. For POOL.global, the
-/// journal of a whole run of several nodes: the socket at which the node of POOL publishes the records of the whole
-/// run.
-std::string socket_of_pool(const std::string& pool);
+struct PoolSocket {
+  std::string socket;       // empty: not found
+  bool unanswered = false;  // whether the pool may belong to a live analyzer that has not reported its pool in time
+};
+
+/// The socket of this user's analyzer that has this pool and accepts requests. For POOL.global, the journal of a whole
+/// run of several nodes: the socket at which the node of POOL publishes the records of the whole run.
+PoolSocket socket_of_pool(const std::string& pool);
 
 /// Whether no analyzer will return to the socket of `found`, because its folder no longer exists: `ringside run`
 /// removes the folder of its sockets at its end.

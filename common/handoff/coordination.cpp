@@ -27,6 +27,12 @@ bool Coordination::spin(std::uint64_t target, std::int64_t for_ns) noexcept {
 }
 
 WaitResult Coordination::wait_until(std::uint64_t target, const Peer& peer, const WaitLimits& limits) noexcept {
+  const WaitResult result = spin_and_sleep(target, peer, limits);
+  if (limits.lender != nullptr) limits.lender->take_back();
+  return result;
+}
+
+WaitResult Coordination::spin_and_sleep(std::uint64_t target, const Peer& peer, const WaitLimits& limits) noexcept {
   std::uint64_t before = seen();
   if (before >= target) return WaitResult::kReached;
 
@@ -40,6 +46,7 @@ WaitResult Coordination::wait_until(std::uint64_t target, const Peer& peer, cons
       if (spin(target, limits.spin_ns)) return WaitResult::kReached;
       spun = true;
     }
+    if (spun && limits.lender != nullptr) limits.lender->lend(target);
     const std::int64_t sleep_ns = spun ? std::min(kSliceNs, limits.timeout_ns) : std::min(kSliceNs, early_ns);
     sleep(before, std::max<std::int64_t>(sleep_ns, 1));
     const std::uint64_t now_seen = seen();

@@ -14,6 +14,7 @@
 #include "common/kernels/hash.hpp"
 #include "common/platform/pulse.hpp"
 #include "common/platform/stop_flag.hpp"
+#include "common/threads/core_loan.hpp"
 
 namespace ringside {
 
@@ -34,6 +35,9 @@ struct WaitLimits {
   // detached or failed. The peer announces each change.
   const std::atomic<std::uint32_t>* state = nullptr;
   std::uint32_t state_that_ends = 0;
+  // If not null, its cores are lent from the first sleep after the spin, until the counter has reached the target or
+  // the wait ends. They are not lent while this side spins on one of them.
+  CoreLender* lender = nullptr;
   StopFlag stop = {};                       // ends the wait
   Pulse* pulse = nullptr;                   // called after each sleep, about twenty times a second; may be null
 };
@@ -73,6 +77,7 @@ class Coordination {
 
  private:
   bool spin(std::uint64_t target, std::int64_t for_ns) noexcept;
+  WaitResult spin_and_sleep(std::uint64_t target, const Peer& peer, const WaitLimits& limits) noexcept;
 };
 
 enum class Side { kProducer, kAnalyzer };

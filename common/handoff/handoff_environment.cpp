@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "common/platform/core_list.hpp"
 #include "common/platform/error.hpp"
 #include "common/text/decimal.hpp"
 #include "common/text/formatted.hpp"
@@ -35,14 +36,19 @@ constexpr std::array<Word<OnAnalyzerLoss>, 3> kLosses = {
     {{"wait", OnAnalyzerLoss::kWait}, {"continue", OnAnalyzerLoss::kContinue}, {"stop", OnAnalyzerLoss::kStop}}};
 constexpr std::array<Word<CoordinationKind>, 2> kCoordinations = {
     {{"locks", CoordinationKind::kLocks}, {"messages", CoordinationKind::kMessages}}};
+constexpr std::array<Word<bool>, 2> kOnOff = {{{"on", true}, {"off", false}}};
+
+std::optional<std::string> value_in(const Variables& variables, std::string_view variable) {
+  for (const auto& [name, value] : variables) {
+    if (name == variable) return value;
+  }
+  return std::nullopt;
+}
 
 std::optional<std::string> value_of(const char* variable, const Variables& otherwise = {}) {
   const char* value = std::getenv(variable);
   if (value != nullptr && *value != '\0') return value;
-  for (const auto& [name, other] : otherwise) {
-    if (name == variable) return other;
-  }
-  return std::nullopt;
+  return value_in(otherwise, variable);
 }
 
 /// The variable's value, but nothing in a setuid program, which would act on it with more rights than the user has.
@@ -86,6 +92,14 @@ double peer_timeout_s_or(double otherwise, const Variables& variables) {
     throw refusal(kPeerTimeoutVariable, *found, formatted("{} to {} seconds", kLeastTimeoutS, kMostTimeoutS));
   }
   return *seconds;
+}
+
+/// The cores to lend with RINGSIDE_ELASTIC; empty if no variable has any. If the program has started its own analyzer,
+/// RINGSIDE_CORES of the environment would be that of another run.
+std::vector<int> producer_cores(const Variables& otherwise) {
+  std::optional<std::string> found = value_in(otherwise, kCoresVariable);
+  if (!found) found = value_of(kCoresVariable);
+  return found ? parse_core_list(*found, kCoresVariable).cpus : std::vector<int>();
 }
 
 template <class Words, class Value>
@@ -133,6 +147,13 @@ HandoffOptions handoff_options_of_environment(const HandoffChoices& chosen, cons
                                  .value_or(options.on_analyzer_loss);
   options.coordination = chosen_or_word(chosen.coordination, kCoordinationVariable, kCoordinations, otherwise)
                              .value_or(options.coordination);
+  if (chosen.lent_cores) {
+    options.cores = *chosen.lent_cores;
+    options.elastic = !options.cores.empty();
+  } else if (chosen_or_word(std::optional<bool>(), kElasticVariable, kOnOff, otherwise).value_or(false)) {
+    options.cores = producer_cores(otherwise);
+    options.elastic = true;
+  }
   return options;
 }
 
@@ -142,7 +163,8 @@ Variables environment_of(const HandoffOptions& options) {
           {kBuffersVariable, std::to_string(options.buffers)},
           {kPeerTimeoutVariable, formatted("{}", options.peer_timeout_s)},
           {kOnAnalyzerLossVariable, word_of(kLosses, options.on_analyzer_loss)},
-          {kCoordinationVariable, word_of(kCoordinations, options.coordination)}};
+          {kCoordinationVariable, word_of(kCoordinations, options.coordination)},
+          {kElasticVariable, word_of(kOnOff, options.elastic)}};
 }
 
 }  // namespace ringside

@@ -17,6 +17,7 @@ namespace ringside {
 
 inline constexpr const char* kSocketVariable = "RINGSIDE_SOCKET";
 inline constexpr const char* kCoresVariable = "RINGSIDE_CORES";
+inline constexpr const char* kElasticVariable = "RINGSIDE_ELASTIC";
 /// The path of the analyzer's pool. Without RINGSIDE_SOCKET, the program itself starts an analyzer for this pool.
 inline constexpr const char* kPoolVariable = "RINGSIDE_POOL";
 /// The rings of an earlier job, from which the ranks continue: the path of a folder or of a ranks file.
@@ -35,6 +36,7 @@ struct HandoffChoices {
   std::optional<double> peer_timeout_s = {};
   std::optional<OnAnalyzerLoss> on_analyzer_loss = {};
   std::optional<CoordinationKind> coordination = {};
+  std::optional<std::vector<int>> lent_cores = {};  // empty list: no core is lent
 };
 
 /// Names of variables and their values.
@@ -55,14 +57,16 @@ AnalyzerPlace analyzer_place(const HandoffChoices& chosen = {});
 std::string run_options_of_environment();
 
 /// The chosen options, completed from the environment. A variable that is unset or empty has the value in `otherwise`,
-/// or the default. The socket and the pool are the ones that `analyzer_place` returns. Throws Error (exit code 2), with
-/// the variable's name, if a variable that is needed has a wrong value.
+/// or the default. The socket and the pool are the ones that `analyzer_place` returns. If RINGSIDE_ELASTIC is `on`, the
+/// cores to lend are those of RINGSIDE_CORES; here `otherwise` takes precedence. Throws Error (exit code 2), with the
+/// variable's name, if a variable that is needed has a wrong value.
 HandoffOptions handoff_options_of_environment(const HandoffChoices& chosen = {}, const Variables& otherwise = {});
 
 /// The chosen use of the pool, or RINGSIDE_POOL_USE; nothing if neither is given. Throws Error (exit code 2).
 std::optional<PoolUse> pool_use_of_environment(const HandoffChoices& chosen);
 
-/// The variables, with values, from which `handoff_options_of_environment` makes these options.
+/// The variables, with values, from which `handoff_options_of_environment` makes these options, except the cores to
+/// lend: RINGSIDE_CORES has the producer's cores also if none is lent.
 Variables environment_of(const HandoffOptions& options);
 
 }  // namespace ringside

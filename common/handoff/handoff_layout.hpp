@@ -41,6 +41,9 @@ struct HandoffControl {
   // The producer writes these words.
   alignas(64) std::atomic<std::uint64_t> published{0};  // number of published steps; step s is visible once it is > s
   std::atomic<std::uint32_t> producer_state{kProducerAttaching};
+  // 1: with `elastic`, the producer lends cores but has no threads that would use the analyzer's, so the analyzer lends
+  // none. Written before the memfd is passed on. Earlier versions leave 0. alignas: the word before it is reserved.
+  alignas(8) std::atomic<std::uint32_t> lends_only{0};
 
   // The analyzer writes these words.
   alignas(64) std::atomic<std::uint64_t> released{0};  // number of committed steps; buffer s mod B is free if it is > s
@@ -60,7 +63,8 @@ struct HandoffControl {
   LentCores analyzer_cores;
 };
 static_assert(sizeof(HandoffControl) == 704 && std::is_standard_layout_v<HandoffControl>);
-static_assert(offsetof(HandoffControl, published) == 64 && offsetof(HandoffControl, released) == 128 &&
+static_assert(offsetof(HandoffControl, published) == 64 && offsetof(HandoffControl, producer_state) == 72 &&
+              offsetof(HandoffControl, lends_only) == 80 && offsetof(HandoffControl, released) == 128 &&
               offsetof(HandoffControl, replies) == 160 && offsetof(HandoffControl, persisted) == 168 &&
               offsetof(HandoffControl, producer_cores) == 192 && offsetof(HandoffControl, analyzer_cores) == 448);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);

@@ -69,7 +69,10 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
     }
     ends_ = control_->run_ends.load(std::memory_order_acquire) != 0;
     epoch_ = control_->epoch.load(std::memory_order_relaxed) + 1;
-    if (elastic()) producer_cores().forget_guests();
+    if (elastic()) {
+      producer_cores().forget_guests();
+      producer_lends_only_ = control_->lends_only.load(std::memory_order_relaxed) != 0;
+    }
     coordinate(socket, messages);
   } catch (const Error& error) {
     refuse(error);
@@ -101,7 +104,7 @@ void HandoffReader::accept(const Continuation& from, const std::vector<int>& cor
   for (std::uint32_t b = 0; b < geometry_.buffers; ++b) {
     payload_.populate(geometry_.buffer_offset(b), geometry_.payload_bytes);
   }
-  if (elastic()) lender_ = CoreLender(control_->analyzer_cores, cores);
+  if (lends()) lender_ = CoreLender(control_->analyzer_cores, cores);
   control_->epoch.store(epoch_, std::memory_order_relaxed);
   control_->analyzer_state.store(kAnalyzerServing, std::memory_order_release);
   AttachReply reply;
@@ -122,18 +125,16 @@ void HandoffReader::accept(const Continuation& from, const std::vector<int>& cor
 
 NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, StopFlag stop, Pulse* pulse) noexcept {
   if (all_taken_at_stop(stop)) return NextStatus::kStopped;
-  const WaitLimits limits{.spin_ns = may_spin && !elastic() ? 2 * rhythm_.margin_ns() : 0,
+  const WaitLimits limits{.spin_ns = may_spin && !lends() ? 2 * rhythm_.margin_ns() : 0,
                           .not_before_ns = rhythm_.expected_ns() - rhythm_.margin_ns(),
                           .timeout_ns = kNever,  // an iteration may take hours
                           .stopped_timeout_ns = peer_timeout_ns_,
                           .state = &control_->producer_state,
                           .state_that_ends = kProducerDetached,
+                          .lender = &lender_,
                           .stop = stop,
                           .pulse = pulse};
-  if (coordination_->seen() <= next_step_) lender_.lend(next_step_ + 1);
-  const WaitResult result = coordination_->wait_until(next_step_ + 1, peer_, limits);
-  lender_.take_back();
-  switch (result) {
+  switch (coordination_->wait_until(next_step_ + 1, peer_, limits)) {
     case WaitResult::kReached: break;
     case WaitResult::kEnded: return NextStatus::kDetached;
     case WaitResult::kStopped:

@@ -94,6 +94,8 @@ class HandoffReader {
   std::uint32_t buffers() const noexcept { return geometry_.buffers; }
   CoordinationKind coordination() const noexcept { return request_->head.coordination; }
   bool elastic() const noexcept { return request_->head.elastic != 0; }
+  /// With `elastic`: whether the producer only lends, so that this side lends none of its cores.
+  bool producer_lends_only() const noexcept { return producer_lends_only_; }
   /// With `elastic`: the producer's cores, which it lends while it waits for a buffer. The result must not outlive this
   /// object.
   CoreBorrower producer_cores() noexcept { return {control_->producer_cores, control_->released}; }
@@ -106,7 +108,8 @@ class HandoffReader {
   std::uint64_t steps_released() const noexcept { return next_step_; }
 
   /// Accepts the request: from then on, the run is served. Releases a step that an earlier analyzer committed but could
-  /// not release. cores: with `elastic`, the cores that are lent while the analyzer waits for a step.
+  /// not release. cores: with `elastic`, the cores that are lent while the analyzer waits for a step, unless
+  /// `producer_lends_only`.
   void accept(const Continuation& from = {}, const std::vector<int>& cores = {});
   /// Refuses the request, for the reason in `error`.
   void refuse(const Error& error) { ringside::refuse(peer_, error); }
@@ -138,6 +141,7 @@ class HandoffReader {
   Outcome outcome() noexcept;
 
  private:
+  bool lends() const noexcept { return elastic() && !producer_lends_only_; }
   void coordinate(const std::string& socket, MakeMessages messages);
   void copy_step(std::uint64_t step, StepWithScalars& to) const noexcept;
   bool take(PublishedStep& step) noexcept;
@@ -151,7 +155,8 @@ class HandoffReader {
   SharedMapping control_mapping_;
   std::string ranks_;
   HandoffControl* control_ = nullptr;
-  CoreLender lender_;                         // used with `elastic`
+  CoreLender lender_;  // used with `elastic`, unless producer_lends_only_
+  bool producer_lends_only_ = false;
   std::uint64_t epoch_ = 0;                   // the number of this attachment
   std::unique_ptr<Messages> messages_;        // used with CoordinationKind::kMessages
   std::unique_ptr<Coordination> coordination_;

@@ -67,7 +67,10 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
     ranks_ = SharedMapping::create("ringside-ranks", options.ranks.size(), PeerAccess::kReadOnly);
     std::memcpy(ranks_.data(), options.ranks.data(), options.ranks.size());
   }
-  if (options.elastic) lender_ = CoreLender(control_->producer_cores, options.cores);
+  if (options.elastic) {
+    lender_ = CoreLender(control_->producer_cores, options.cores);
+    control_->lends_only.store(options.lends_only ? 1 : 0, std::memory_order_relaxed);
+  }
 
   ask(std::move(peer));
   attach(options.peer_timeout_s, kDiskPatience * options.peer_timeout_s);
@@ -291,20 +294,20 @@ Claim HandoffWriter::wait_for_buffer(StopFlag stop) noexcept {
 
   const std::int64_t begin = now_ns();
   const std::uint64_t released_then = next_step_ + 1 - geometry_.buffers;
-  const WaitLimits limits{.spin_ns = options_.elastic ? 0 : options_.spin_ns,
+  const bool borrows = options_.elastic && !options_.lends_only;
+  const WaitLimits limits{.spin_ns = borrows ? 0 : options_.spin_ns,
                           .timeout_ns = timeout_ns(),
                           .state = &control_->analyzer_state,
                           .state_that_ends = kAnalyzerFailed,
+                          .lender = &lender_,
                           .stop = options_.sharing != nullptr ? options_.sharing->ends_wait() : stop,
                           .pulse = options_.sharing};
-  lender_.lend(released_then);
   WaitResult result;
   std::uint64_t published;
   do {
     published = control_->published.load(std::memory_order_acquire);
     result = coordination_->wait_until(released_then, peer_, limits);
   } while (result == WaitResult::kTimedOut && lacked_parts(published));
-  lender_.take_back();
   idle_ns_ += now_ns() - begin;
   switch (result) {
     case WaitResult::kReached: return run_ends() ? wait_for_end(true) : take_buffer();
@@ -414,12 +417,11 @@ bool HandoffWriter::leave(Outcome outcome) {
   // First wait for the analyzer to copy the steps: if the counter stands still, the analyzer is stalled. Then wait for
   // the disk, which may take long.
   if (!farewell_) {
-    const WaitLimits limits{
-        .timeout_ns = timeout_ns(), .state = &control_->analyzer_state, .state_that_ends = kAnalyzerFailed};
-    if (coordination_->seen() < next_step_) lender_.lend(next_step_);
-    const WaitResult result = coordination_->wait_until(next_step_, peer_, limits);
-    lender_.take_back();
-    if (result == WaitResult::kTimedOut) {
+    const WaitLimits limits{.timeout_ns = timeout_ns(),
+                            .state = &control_->analyzer_state,
+                            .state_that_ends = kAnalyzerFailed,
+                            .lender = &lender_};
+    if (coordination_->wait_until(next_step_, peer_, limits) == WaitResult::kTimedOut) {
       throw failure(ClaimStatus::kAnalyzerStalled);
     }
   }

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "common/platform/error.hpp"
+#include "common/platform/huge_pages.hpp"
 
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010  // new in Linux 5.1; headers of older C libraries lack it
@@ -21,6 +22,7 @@
 namespace ringside {
 namespace {
 
+constexpr std::size_t kSmallPageBytes = 4096;
 constexpr int kSizeSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 
 int seals_for(PeerAccess access) {
@@ -28,10 +30,9 @@ int seals_for(PeerAccess access) {
 }
 
 std::byte* map(int fd, std::size_t bytes, int protection) {
-  void* data = mmap(nullptr, bytes, protection, MAP_SHARED, fd, 0);
+  void* data = map_at_huge_page(bytes, protection, MAP_SHARED, fd);
   if (data == MAP_FAILED) throw system_error("cannot map {} bytes of shared memory: {}", bytes, errno_text(errno));
-  // This call is only advice: it has no effect if transparent huge pages for shared memory are off, as they often are.
-  madvise(data, bytes, MADV_HUGEPAGE);
+  advise_huge_pages(data, bytes);  // has no effect if `shmem_enabled` is `never`, as it often is; see populate
   return static_cast<std::byte*>(data);
 }
 
@@ -105,7 +106,14 @@ SharedMapping& SharedMapping::operator=(SharedMapping&& other) noexcept {
 }
 
 void SharedMapping::populate(std::size_t offset, std::size_t bytes) const noexcept {
-  madvise(data_ + offset, bytes, writable_ ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+  const int touch = writable_ ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
+  // One page of each huge page decides on which NUMA node the kernel makes the huge page; the other pages need not be
+  // made and copied first.
+  const std::size_t end = offset + bytes;
+  std::size_t huge = (offset + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
+  for (; huge + kHugePageBytes <= end; huge += kHugePageBytes) madvise(data_ + huge, kSmallPageBytes, touch);
+  collapse_to_huge_pages(data_ + offset, bytes);
+  madvise(data_ + offset, bytes, touch);
 }
 
 SharedMapping::~SharedMapping() {

@@ -40,8 +40,9 @@ class SharedMapping {
   SharedMapping& operator=(SharedMapping&& other) noexcept;
   ~SharedMapping();
 
-  /// Touches the pages of a part now, so that the first step has no page faults. This is only a hint: nothing happens
-  /// if the kernel does not support it (before Linux 5.14) or memory is short.
+  /// Touches the pages of a part now, so that the first step has no page faults, and makes huge pages of them from
+  /// Linux 6.1 on. This is only a hint: nothing happens if the kernel does not support it (before Linux 5.14) or memory
+  /// is short. offset: a multiple of 4096.
   void populate(std::size_t offset, std::size_t bytes) const noexcept;
 
   std::byte* data() const noexcept { return data_; }

@@ -171,10 +171,11 @@ void declare(CommandLine& line, PublishOptions& options) {
   add_choice(set, "--on-analyzer-loss", options.on_analyzer_loss, kOnAnalyzerLoss,
              "what the solver does after the loss of its analyzer: wait for another one, continue (skip steps until "
              "there is one), or stop");
-  add_choice(set, "--elastic", options.elastic, kOnOff,
-             "let waiting cores help the other process: they compute rows, or copy and reduce (default: off; without a "
-             "value: on)",
-             "on");
+  add_choice(
+      set, "--elastic", options.elastic, kOnOff,
+      "let waiting cores help the other process: they compute rows, or copy and reduce; a program of the user only "
+      "lends its cores (default: off; without a value: on)",
+      "on");
   set.flag("--resume", options.resume,
            "continue from the newest iterate in the pool, or from the start if it holds none");
   set.flag("--overwrite", options.overwrite, "discard the iterates of another run in the pool");
@@ -356,11 +357,17 @@ void declare(CommandLine& line, CoreOptions& options) {
   add_choice(set, "--cores", options.choice, kCoreChoices,
              "how to choose the cores that no option names: by the machine's topology (topology), or by the predicted "
              "time of a run (auto, after ringside calibrate), which also chooses --elastic and --reduce; without "
-             "--cores, the topology chooses the cores, and the calibration chooses the modes if it has this problem");
+             "--cores, the topology chooses the cores, and the calibration chooses the modes if it has this problem. "
+             "For a PROGRAM, auto starts it several times for 20 steps each, also writing its own files each time, "
+             "and takes the fastest cores and --reduce");
   set.option("--producer-cores", options.producer_cores, "cores of the producer, as 0-3,8 (default: chosen)")
       .value_name("LIST");
   set.option("--analyzer-cores", options.analyzer_cores, "cores of the analyzer, as 0-3,8 (default: chosen)")
       .value_name("LIST");
+  set.option("--trial-seconds", options.trial_s, "the most seconds for all trials of a PROGRAM together")
+      .check(number_within(0.1, 86'400))
+      .value_name("S")
+      .show_default();
 }
 
 void declare(CommandLine& line, ProcessOptions& options) {

@@ -135,7 +135,7 @@ struct PlannedStepOptions {
 
 enum class CoreChoice {
   kTopology,  // a quarter of the cores for the analyzer
-  kAuto       // the choice that the model predicts to be the fastest (docs/inside/model.md)
+  kAuto  // the fastest choice, as the model predicts it or as trials of a user's program show (docs/inside/model.md)
 };
 
 /// The cores to which each process is pinned, as "0-3,8"; empty: Ringside chooses.
@@ -143,6 +143,7 @@ struct CoreOptions {
   CoreChoice choice = CoreChoice::kTopology;
   std::string producer_cores;
   std::string analyzer_cores;
+  double trial_s = 60;  // with a program of the user: the longest time of all trials together
 };
 
 /// The options that both processes of a run accept.

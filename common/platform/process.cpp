@@ -67,6 +67,12 @@ bool is_stopped(pid_t pid) noexcept {
   return state != nullptr && *state == 'T';
 }
 
+bool is_runnable(pid_t thread) noexcept {
+  StatLine line;
+  const char* state = line.read(thread);
+  return state != nullptr && *state == 'R';
+}
+
 std::uint64_t start_of(pid_t pid) noexcept {
   constexpr int kFromStateToStart = 22 - 3;  // the numbers of the two fields in proc(5)
   StatLine line;

@@ -57,6 +57,9 @@ struct OwnersDelete {
 /// False if /proc cannot be read.
 bool is_stopped(pid_t pid) noexcept;
 
+/// True while that thread runs or waits only for a core. False if /proc cannot be read.
+bool is_runnable(pid_t thread) noexcept;
+
 /// The time at which that process started, in clock ticks since the machine's start; 0 if /proc cannot be read.
 std::uint64_t start_of(pid_t pid) noexcept;
 

@@ -2,7 +2,6 @@
 #include "common/platform/thread.hpp"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -28,8 +27,8 @@ int bind_calling_thread(int cpu) noexcept {
 }
 
 void lower_thread_priority() noexcept {
-  constexpr int kNice = 10;
-  [[maybe_unused]] const int now = nice(kNice);  // on Linux, this thread's nice value; raising it is always allowed
+  const sched_param none{};
+  sched_setscheduler(0, SCHED_BATCH, &none);
 }
 
 }  // namespace ringside

@@ -17,9 +17,9 @@ int bind_calling_thread(std::span<const int> cpus) noexcept;
 /// Binds the calling thread to one logical CPU.
 int bind_calling_thread(int cpu) noexcept;
 
-/// Lowers the priority of this thread, and of the threads that it starts: their scheduling weight becomes a tenth of
-/// the weight of the analyzer's main thread, which runs on the same cores. Recording needs only a fraction of that
-/// share.
+/// Lowers the priority of this thread, and of the threads that it starts (SCHED_BATCH): when they wake up, they do not
+/// interrupt another thread on the same core, such as the analyzer's main thread. They still get their share of a core
+/// that other programs use; with a lower weight (nice), they would get almost none of it.
 void lower_thread_priority() noexcept;
 
 /// Starts a thread in which all signals are blocked except its own SIGBUS, because other threads wait for signals. run:

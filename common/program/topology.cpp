@@ -20,15 +20,12 @@
 #include "common/platform/error.hpp"
 #include "common/platform/limits.hpp"
 #include "common/platform/thread.hpp"
-#include "common/text/decimal.hpp"
 #include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {
 
 constexpr std::size_t kMostAnalyzerCores = 4;  // the number of threads that saturate Optane's write bandwidth
-// A larger number is a typing error, and a range up to it must not fill the memory.
-constexpr std::uint64_t kLargestCpu = 65535;
 
 using Cpus = std::vector<int>;
 
@@ -286,46 +283,7 @@ Machine machine_in(hwloc_topology_t topology, const IsAllowed& is_allowed) {
   return machine;
 }
 
-int number_in(std::string_view digits, std::string_view piece, std::string_view option) {
-  const std::optional<std::uint64_t> number = whole_number(digits);
-  if (!number || *number > kLargestCpu) {
-    throw usage_error("{}: found '{}', expected a list of core numbers from 0 to {}, as in 0-3,8", option,
-                      shortened(piece), kLargestCpu);
-  }
-  return static_cast<int>(*number);
-}
-
 }  // namespace
-
-CoreList parse_core_list(std::string_view text, std::string_view option) {
-  std::set<int> cpus;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view piece = text.substr(begin, end - begin);
-    const std::size_t dash = piece.find('-');
-    const int first = number_in(piece.substr(0, dash), piece, option);
-    const int last = dash == std::string_view::npos ? first : number_in(piece.substr(dash + 1), piece, option);
-    if (last < first) {
-      throw usage_error("{}: found the range '{}'; write the lower number first: {}-{}", option, piece, last, first);
-    }
-    for (int cpu = first; cpu <= last; ++cpu) cpus.insert(cpu);
-    begin = end + 1;
-  }
-  return {{cpus.begin(), cpus.end()}};
-}
-
-std::string to_string(const CoreList& list) {
-  if (list.cpus.empty()) return "none";
-  std::string text;
-  for (std::size_t i = 0; i < list.cpus.size();) {
-    std::size_t end = i;
-    while (end + 1 < list.cpus.size() && list.cpus[end + 1] == list.cpus[end] + 1) ++end;
-    if (!text.empty()) text += ',';
-    text += i == end ? fmt::format("{}", list.cpus[i]) : fmt::format("{}-{}", list.cpus[i], list.cpus[end]);
-    i = end + 1;
-  }
-  return text;
-}
 
 Machine read_machine() {
   const Topology topology = load_topology(nullptr);

@@ -14,11 +14,13 @@
 #include "common/handoff/step_descriptor.hpp"
 #include "common/kernels/copy.hpp"
 #include "common/kernels/hash.hpp"
+#include "common/platform/huge_pages.hpp"
 #include "common/results/result_description.hpp"
 #include "common/schema/schema_layout.hpp"
 
 namespace ringside {
 
+static_assert(kHugePageBytes == 2 << 20, "part of the format: payloads begin at multiples of it");
 inline constexpr char kPoolLayoutName[] = "ringside.ring";
 inline constexpr std::uint64_t kRingMagic = 0x3130474e49525352;      // "RSRING01" in memory
 inline constexpr std::uint64_t kFormattedWord = 0x454e4f44474e4952;  // "RINGDONE" in memory
@@ -28,7 +30,6 @@ inline constexpr std::uint32_t kOldestRingVersion =
 
 inline constexpr std::size_t kLineBytes = 64;                // stores to one line reach persistent memory in order
 inline constexpr std::size_t kPageBytes = 4096;              // superblocks and run tables start at a page
-inline constexpr std::size_t kHugePageBytes = 2 << 20;
 inline constexpr std::size_t kChunkBytes = kCopyChunkBytes;  // a chunk is hashed while it is in the first-level cache
 inline constexpr std::uint64_t kScanBytes = 64 << 20;        // the superblocks are within these first bytes of the file
 inline constexpr std::uint64_t kLeastPoolBytes = 8 << 20;    // equal to PMEMOBJ_MIN_POOL

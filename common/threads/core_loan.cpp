@@ -36,7 +36,7 @@ CoreLender::CoreLender(LentCores& shared, const std::vector<int>& cpus) noexcept
 // Both sides access `until` and `inside` in sequentially consistent order. If a guest enters while the lender takes the
 // cores back, at least one of the two detects the other.
 void CoreLender::lend(std::uint64_t until) noexcept {
-  if (shared_ == nullptr) return;
+  if (shared_ == nullptr || lent_) return;
   lent_ = true;
   shared_->until.store(until);
   ring_bell(*shared_, INT_MAX);

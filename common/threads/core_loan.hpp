@@ -37,7 +37,8 @@ class CoreLender {
   /// `shared` must outlive this object. cpus: the owner's cores, with numbers below kMaxCpus.
   CoreLender(LentCores& shared, const std::vector<int>& cpus) noexcept;
 
-  /// From now on, the borrower may use the cores as long as its counter is less than `until`.
+  /// From now on, the borrower may use the cores as long as its counter is less than `until`. Does nothing while the
+  /// cores are lent.
   void lend(std::uint64_t until) noexcept;
   /// Ends the loan, if there is one. Gives guests at work a moment to finish their pieces.
   void take_back() noexcept;

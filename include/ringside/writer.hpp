@@ -37,7 +37,7 @@ struct WriterOptions {
   const volatile int* stop = nullptr;
   std::uint32_t coordination = 0;
   bool shares_core = false;
-  std::span<const std::int32_t> lent_cores{};
+  std::span<const std::int32_t> lent_cores{};  // to lend none in any case: no core, but data() that is not null
   const std::array<unsigned char, 16>* problem_id = nullptr;
   std::string pool{};         // without a socket: the library starts an analyzer for it
   std::string run_options{};  // of `ringside run`, for that analyzer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A new folder for the files of an experiment's programs; the destructor removes it with its content.
+// A new folder for the files of programs that are run to measure them; the destructor removes it with its content.
 #pragma once
 
 #include <stdlib.h>
@@ -15,8 +15,9 @@ namespace ringside {
 
 class WorkFolder {
  public:
-  /// Makes the folder in the existing folder `parent`. Throws Error (exit code 3).
-  explicit WorkFolder(const std::string& parent) : path_(parent + "/ringside-experiment-XXXXXX") {
+  /// Makes the folder ringside-PURPOSE-... in the existing folder `parent`. Throws Error (exit code 3).
+  explicit WorkFolder(const std::string& parent, const std::string& purpose = "experiment")
+      : path_(parent + "/ringside-" + purpose + "-XXXXXX") {
     if (mkdtemp(path_.data()) == nullptr) throw system_error("{}: cannot make a folder: {}", parent, errno_text(errno));
   }
   ~WorkFolder() {

@@ -280,14 +280,7 @@ class Simulation {
   }
 
   static Prediction judged(Prediction sums) {
-    constexpr double kLittle = 0.05;
-    if (sums.sync_wait_s > kLittle * sums.total_s) {
-      sums.bottleneck = Bottleneck::kDisk;
-    } else if (std::max(sums.producer_idle_s, sums.analyzer_idle_s) <= kLittle * sums.total_s) {
-      sums.bottleneck = Bottleneck::kBalanced;
-    } else {
-      sums.bottleneck = sums.producer_idle_s > sums.analyzer_idle_s ? Bottleneck::kAnalyze : Bottleneck::kGenerate;
-    }
+    sums.bottleneck = bottleneck_of(sums);
     return sums;
   }
 
@@ -333,6 +326,13 @@ std::string_view to_string(Bottleneck bottleneck) noexcept {
     case Bottleneck::kBalanced: break;
   }
   return "balanced";
+}
+
+Bottleneck bottleneck_of(const Prediction& times) noexcept {
+  constexpr double kLittle = 0.05;
+  if (times.sync_wait_s > kLittle * times.total_s) return Bottleneck::kDisk;
+  if (std::max(times.producer_idle_s, times.analyzer_idle_s) <= kLittle * times.total_s) return Bottleneck::kBalanced;
+  return times.producer_idle_s > times.analyzer_idle_s ? Bottleneck::kAnalyze : Bottleneck::kGenerate;
 }
 
 Prediction simulate(const NodeModel& model, const Configuration& configuration, const RunShape& run) {

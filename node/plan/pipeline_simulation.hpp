@@ -55,6 +55,9 @@ struct Prediction {
   Bottleneck bottleneck = Bottleneck::kBalanced;
 };
 
+/// What limits a run with these times.
+Bottleneck bottleneck_of(const Prediction& times) noexcept;
+
 /// The model must have the kernels that the configuration needs: kTransferReduced for reduce_on_transfer. Long runs are
 /// simulated until their pace is steady, and then extrapolated.
 Prediction simulate(const NodeModel& model, const Configuration& configuration, const RunShape& run);

@@ -11,6 +11,9 @@
 
 namespace ringside {
 
+/// A choice is clearly faster than the default if it takes less than this share of the default's time.
+inline constexpr double kClearlyFaster = 0.98;
+
 struct PlanRequest {
   ModelRequest model;
   RunShape run;

@@ -22,6 +22,7 @@
 #include "analyzer/pool/pool_device.hpp"
 #include "common/files/new_file.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/huge_pages.hpp"
 #include "common/platform/system_files.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/text/printable.hpp"
@@ -29,8 +30,6 @@
 
 namespace ringside {
 namespace {
-
-constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
 
 std::uint64_t rounded_up(std::uint64_t bytes) noexcept {
   return (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
@@ -65,17 +64,9 @@ std::uint64_t available_dram(int numa_node) {
 }
 
 void* map_dram(const Tier& tier, std::uint64_t bytes, Pages pages) {
-  // Maps one huge page more, so that the array can begin at the boundary of a huge page.
-  void* mapped =
-      mmap(nullptr, bytes + kHugePageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) throw system_error("{}: cannot map {} bytes: {}", tier.name, bytes, errno_text(errno));
-  auto* const begin = static_cast<char*>(mapped);
-  const std::uint64_t before =
-      rounded_up(reinterpret_cast<std::uintptr_t>(begin)) - reinterpret_cast<std::uintptr_t>(begin);
-  if (before > 0) munmap(begin, before);
-  char* const base = begin + before;
-  if (before < kHugePageBytes) munmap(base + bytes, kHugePageBytes - before);
-  if (pages == Pages::kHuge) madvise(base, bytes, MADV_HUGEPAGE);
+  void* const base = map_at_huge_page(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+  if (base == MAP_FAILED) throw system_error("{}: cannot map {} bytes: {}", tier.name, bytes, errno_text(errno));
+  if (pages == Pages::kHuge) advise_huge_pages(base, bytes);
   if (tier.numa_node >= 0 && numa_nodes_with_memory().size() > 1) {
     std::array<unsigned long, 16> nodes{};  // a bit for each of 1024 nodes
     const auto node = static_cast<std::size_t>(tier.numa_node);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A fixed-size array of plain values in its own memory mapping. Huge pages are advised. No page is touched before a
-// thread writes to it, so the thread that will use a part can place it (first touch). --matrix-memory decides where an
-// array of the matrix is stored. An array can also be a window into a mapped file (the matrix cache); it then keeps the
-// mapping alive.
+// A fixed-size array of plain values in its own memory mapping, which begins at a huge page and for which huge pages
+// are advised. No page is touched before a thread writes to it, so the thread that will use a part can place it (first
+// touch). --matrix-memory decides where an array of the matrix is stored. An array can also be a window into a mapped
+// file (the matrix cache); it then keeps the mapping alive.
 #pragma once
 
 #include <cstddef>

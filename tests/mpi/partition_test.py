@@ -150,8 +150,7 @@ class Partition(Jobs):
         self.end_analyzers(two)
         found = self.assert_kept(two, ITERATIONS)
         self.assertLess(len(found), ITERATIONS, "the stores were full")
-        # Steps of a few microseconds are faster than the network, so the stores may be full again when the run ends.
-        self.assertGreaterEqual(max(found), newest + 20)
+        self.assertIn(ITERATIONS, found)  # although the stores may be full again when the run ends
 
     def test_a_network_that_stays_broken_neither_ends_the_run_nor_keeps_its_analyzers(self):
         begun = [(*self.start_behind_network(300), how) for how in (Network.swallow, Network.refuse)]

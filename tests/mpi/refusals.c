@@ -88,6 +88,7 @@ static int attach(void) {
   }
   if (is("environment_continue")) setenv("RINGSIDE_ON_ANALYZER_LOSS", "continue", 1);
   if (is("environment_messages")) setenv("RINGSIDE_COORDINATION", "messages", 1);
+  if (is("environment_elastic")) setenv("RINGSIDE_ELASTIC", "on", 1), setenv("RINGSIDE_CORES", "0", 1);
   ringside_error error = {.size = mistaken("error_size") ? 7 : sizeof error};
   run = (ringside_mpi_writer*)&error; /* attach must overwrite it */
   ringside_mpi_writer** out = mistaken("no_out") ? NULL : &run;
@@ -96,6 +97,7 @@ static int attach(void) {
       ringside_mpi_attach(MPI_COMM_WORLD, &options, &x, parts, variables, &t, scalars, out, &error);
   unsetenv("RINGSIDE_ON_ANALYZER_LOSS");
   unsetenv("RINGSIDE_COORDINATION");
+  unsetenv("RINGSIDE_ELASTIC");
   if (status == RINGSIDE_OK) return 0;
   expect(run == NULL, "a refused attach leaves *out NULL");
   if (mistaken("error_size")) return status; /* the error has no place for a line */

@@ -54,7 +54,7 @@ class Mistakes(Jobs):
             "all_bad_names": "1 2", "messages": "messages|coordination", "continue": "on_analyzer_loss|continue",
             "skip": "on_analyzer_loss|skip", "reserved_scalar": "global_iteration",
             "environment_continue": "on_analyzer_loss|continue",
-            "environment_messages": "messages|coordination|COORDINATION",
+            "environment_messages": "messages|coordination|COORDINATION", "environment_elastic": "RINGSIDE_ELASTIC=off",
             "error_size": "^rank 1: ringside_error"}, without_place="error_size")
 
     def test_mpi_must_be_initialised_and_callable_from_the_thread(self):

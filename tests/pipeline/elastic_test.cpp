@@ -50,6 +50,16 @@ class ElasticTest : public PipelineTest {
     return kept();
   }
 
+  /// Runs an example program, which publishes through libringside and does not know of elastic cores.
+  std::vector<Kept> solve_with_program(const Words& options) {
+    std::filesystem::remove(pool_);
+    const Words run_it = {"run", "--pool=" + pool_, "--summary=" + summary_};
+    const std::string program = std::string(RINGSIDE_BIN_DIR) + "/publish_from_your_solver";
+    expect_exit(0, run("ringside", joined(joined(run_it, options), {"--", program, "--iterations", "60"})));
+    expect_intact();
+    return kept();
+  }
+
   static void expect_same_bits(const std::vector<Kept>& found, const std::vector<Kept>& expected) {
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -90,6 +100,20 @@ TEST_P(EitherElasticTest, IteratesAndReductionsAreTheSameBits) {
       if (one.lent == nullptr || summary()[one.lent].get<double>() > 0.0) break;
       EXPECT_LT(runs, kMostRuns) << one.lent << " is 0 in each of them";
     }
+  }
+}
+
+TEST_F(ElasticTest, CoresOfAProgramThatWaitsReduceAndTheBitsAreTheSame) {
+  const Words options = {"--durability=process", "--passes=20"};  // with many passes, the program waits in its claims
+  const std::vector<Kept> expected = solve_with_program(options);
+  expect_values(summary(), {{"elastic", false}, {"producer_cores_lent_s", 0.0}, {"analyzer_cores_lent_s", nullptr}});
+  const Json last = summary()["last"];
+  constexpr int kMostRuns = 5;  // on a busy machine, the program may be the slower one for a whole run
+  for (int runs = 1; runs <= kMostRuns; ++runs) {
+    expect_same_bits(solve_with_program(joined(options, {"--elastic"})), expected);
+    expect_values(summary(), {{"elastic", true}, {"analyzer_cores_lent_s", nullptr}, {"last", last}});
+    if (summary()["producer_cores_lent_s"].get<double>() > 0.0) break;
+    EXPECT_LT(runs, kMostRuns) << "no core was lent in any of them";
   }
 }
 

@@ -262,6 +262,7 @@ class OwnAnalyzer(Pipelines):
                 ('pool="p", run_options="--slots x"', "UsageError", "--slots: found 'x', expected a number"),
                 ('pool="p", run_options="--slots \'3"', "UsageError", "an opening ' without a closing one"),
                 ('pool="p", run_options="--ranks 4"', "UsageError", "several ranks"),
+                ('pool="p", run_options="--cores auto"', "UsageError", "the program runs already"),
                 ('pool="p", run_options="--matrix grid:3"', "UsageError", "--matrix: found before"),
                 ('pool="p", run_options="--help"', "UsageError", "--help")):
             with self.subTest(arguments):

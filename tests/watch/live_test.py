@@ -61,7 +61,7 @@ class Live(OwnFolder):
     def start_serve(self, *more):
         serve = self.start("ringside", "serve", "--listen=127.0.0.1:0", *more)
         line = serve.stdout.readline()
-        self.assertIn("http://", line, "serve did not start")
+        self.assertIn("http://", line, "serve did not start" if line else serve.stderr.read())
         self.url = re.search(r"http://\S+/", line)[0]
         return serve
 
@@ -181,6 +181,20 @@ class Live(OwnFolder):
         self.assertNotEqual(self.status()["run"]["run_id"], ended)
         for run in runs:
             self.end_run(run)
+
+    def test_serve_begins_before_the_journal_and_before_the_analyzer_answers(self):
+        run = self.start_run()
+        self.start_serve()
+        steps = lambda: (lambda s: s if (s["totals"] or {}).get("steps", 0) >= 20 and "pid" in s["analyzer"] else None)(self.status())
+        analyzer = self.wait_for("steps come", steps)["analyzer"]["pid"]
+        os.kill(analyzer, signal.SIGSTOP)
+        for log in self.folder.glob("test.pool.journal-*"):
+            log.unlink()
+        self.start_serve("--pool", self.pool)
+        self.assertFalse(self.status()["analyzer"]["up"])
+        os.kill(analyzer, signal.SIGCONT)
+        self.assertEqual(self.wait_for("steps come", steps)["analyzer"]["pid"], analyzer)
+        self.end_run(run)
 
     def test_serve_continues_when_the_analyzer_is_replaced(self):
         run = self.start_run()

@@ -44,15 +44,26 @@ TEST_F(ProgramTest, TheEnvironmentHasTheSocketTheCoresAndTheOptions) {
         unsetenv("OMP_WAIT_POLICY");  // test.sh sets it
         setenv("RINGSIDE_BUFFERS", "99", 1);  // as set by an outer run
         setenv("RINGSIDE_RESUME_FROM", "/around", 1);
+        setenv("RINGSIDE_ELASTIC", "on", 1);
       });
   EXPECT_EQ(std::regex_replace(std::regex_replace(ran.out, std::regex("SOCKET=/[^\n]*/analyzer.socket"), "SOCKET=PATH"),
                                std::regex("POOL=/[^\n]*"), "POOL=PATH"),
             "OMP_NUM_THREADS=1\nRINGSIDE_BUFFERS=7\nRINGSIDE_COORDINATION=messages\nRINGSIDE_CORES=0\n"
-            "RINGSIDE_ON_ANALYZER_LOSS=continue\nRINGSIDE_PEER_TIMEOUT=12.5\nRINGSIDE_POOL=PATH\nRINGSIDE_POOL_USE=resume\n"
+            "RINGSIDE_ELASTIC=off\nRINGSIDE_ON_ANALYZER_LOSS=continue\nRINGSIDE_PEER_TIMEOUT=12.5\nRINGSIDE_POOL="
+            "PATH\nRINGSIDE_POOL_USE=resume\n"
             "RINGSIDE_RESUME_FROM=\nRINGSIDE_SOCKET=PATH\nCpus_allowed_list:\t0\n");
   const Finished threads =
       run("ringside", with({"sh", "-c", "echo $OMP_NUM_THREADS"}), [] { setenv("OMP_NUM_THREADS", "3", 1); });
   EXPECT_EQ(threads.out, "3\n");
+}
+
+TEST_F(ProgramTest, WithElasticTheProgramLendsItsCoresAlsoByASettingsFile) {
+  const std::string settings = folder_.write("elastic.toml", "elastic = \"on\"\n");
+  for (const std::string& option : {std::string("--elastic"), "--config=" + settings}) {
+    const Finished ran = run("ringside", with({"sh", "-c", "echo $RINGSIDE_ELASTIC $OMP_WAIT_POLICY"}, {option}),
+                             [] { unsetenv("OMP_WAIT_POLICY"); });
+    EXPECT_EQ(ran.out, "on passive\n") << option << ran.err;
+  }
 }
 
 TEST_F(ProgramTest, TheProgramHasTheVariablesThatBindItsOwnOpenMpThreads) {

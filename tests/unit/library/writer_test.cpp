@@ -8,6 +8,8 @@
 #include <cstring>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "tests/unit/expect_text.hpp"
 #include "tests/unit/library/writer_fixture.hpp"
@@ -297,6 +299,31 @@ TEST_F(WriterTest, TheEnvironmentGivesWhatTheOptionsLeaveOut) {
   unsetenv("RINGSIDE_POOL_USE");
   EXPECT_EQ(reader_->buffers(), 5u);
   EXPECT_EQ(reader_->pool_use(), PoolUse::kResume);
+}
+
+TEST_F(WriterTest, TheEnvironmentLendsTheProgramsCoresUnlessTheOptionsNameOthers) {
+  static const std::int32_t kOwn[] = {3};
+  setenv("RINGSIDE_ELASTIC", "on", 1);
+  setenv("RINGSIDE_CORES", "0,5-6", 1);
+  struct Case {
+    const std::int32_t* lent_cores;
+    std::size_t count;
+    std::vector<int> expected;
+  };
+  for (const Case& one : {Case{nullptr, 0, {0, 5, 6}}, Case{kOwn, 1, {3}}, Case{kOwn, 0, {}}}) {
+    options_.lent_cores = one.lent_cores;
+    options_.lent_core_count = one.count;
+    begin();
+    EXPECT_EQ(reader_->elastic(), !one.expected.empty());
+    EXPECT_EQ(reader_->producer_cores().cpus(), one.expected);
+    EXPECT_EQ(reader_->producer_lends_only(), !one.expected.empty()) << "a program has no threads for borrowed cores";
+    ringside_writer_free(std::exchange(writer_, nullptr));
+  }
+  options_.lent_cores = nullptr;
+  unsetenv("RINGSIDE_CORES");
+  EXPECT_EQ(attach(), RINGSIDE_USAGE);
+  expect_has(std::string(error_.line), {"RINGSIDE_ELASTIC: found 'on' without RINGSIDE_CORES, expected "});
+  unsetenv("RINGSIDE_ELASTIC");
 }
 
 TEST_F(WriterTest, AChildCannotUseTheHandle) {

@@ -5,10 +5,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <stdexcept>
 #include <thread>
 #include <variant>
 #include <vector>
+
+#include "common/platform/futex.hpp"
 
 namespace ringside {
 namespace {
@@ -163,6 +166,39 @@ TEST(RecordQueue, AReaderThatStandsStillIsWaitedForOnce) {
   EXPECT_GT(calls, before) << "the reader is woken";
   for (std::uint64_t i = 1; i < 100; ++i) EXPECT_FALSE(queue.push(step(RecordQueue::kMostCapacity + i), {}));
   EXPECT_EQ(queue.calls(), calls) << "nobody waits for a reader that has not moved since";
+}
+
+TEST(RecordQueue, AReaderThatOnlyWaitsForACoreIsWaitedForLonger) {
+  RecordQueue queue(0);
+  std::atomic<bool> reads{false};
+  std::thread reader([&] {
+    queue.begin_reading();
+    const std::uint32_t before = queue.calls();
+    reads.store(true);
+    reads.notify_one();
+    while (queue.calls() < before + 3) {  // this thread runs, while the writer looks at it three times
+    }
+    popped(queue, 1);
+  });
+  reads.wait(false);
+  for (std::uint64_t i = 0; i < RecordQueue::kMostCapacity; ++i) ASSERT_TRUE(queue.push(step(i), {}));
+  EXPECT_TRUE(queue.push(step(RecordQueue::kMostCapacity), {}));
+  reader.join();
+}
+
+TEST(RecordQueue, AReaderThatSleepsIsNotWaitedForLonger) {
+  RecordQueue queue(0);
+  std::atomic<std::uint32_t> over{0};
+  std::thread reader([&] {
+    queue.begin_reading();
+    futex_sleep(&over, 0, RecordQueue::kBusyPatienceNs);
+  });
+  // A thread that has not gone to sleep yet is waited for, so the writer tries until one step finds no room.
+  for (std::uint64_t i = 0; i < RecordQueue::kMostCapacity; ++i) ASSERT_TRUE(queue.push(step(i), {}));
+  EXPECT_FALSE(queue.push(step(RecordQueue::kMostCapacity), {}));
+  over.store(1);
+  futex_wake(&over, 1);
+  reader.join();
 }
 
 TEST(RecordQueue, ThereAreAsManyCellsAsThirtyTwoMebibytesOfValuesFillButSixtyFourAtLeast) {

@@ -301,6 +301,19 @@ TEST_F(RoundsTest, StatesWaitForANodeThatIsBehind) {
   EXPECT_EQ(expect_all_accounted_for(10).steps, 10u);
 }
 
+TEST_F(RoundsTest, TheLastStepIsRecordedAlthoughTheStoreWasFull) {
+  make({0, 1000, 2000});
+  // The first node's store is full after kMost steps, because no round is finished before node 1 has steps.
+  constexpr std::uint64_t kSteps = 2 * PartStore::kMost;
+  for (std::uint64_t step = 0; step < kSteps; ++step) nodes_[0]->add(step);
+  for (std::uint64_t step = 0; step < kSteps; ++step) nodes_[1]->add(step);
+  finish();
+  EXPECT_EQ(expect_all_accounted_for(kSteps), (Found{PartStore::kMost + 1, PartStore::kMost - 1}));
+  std::uint64_t newest = 0;
+  for (const wire::Record& record : recorded()) newest = record.has_step() ? record.step().step() : newest;
+  EXPECT_EQ(newest, kSteps - 1);
+}
+
 TEST_F(RoundsTest, ASuccessorTakesPartAgainAndTheStepsBetweenAreMissing) {
   make_and_restart_node_1();
   begin(1, 7);

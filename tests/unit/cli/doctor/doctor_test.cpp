@@ -61,6 +61,18 @@ TEST_F(ProbeHugePages, EachSwitchedOffKindNamesItsCommand) {
                   "echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled"});
 }
 
+TEST_F(ProbeHugePages, SharedMemoryNeedsNoSettingIfTheKernelCollapsesPagesOnRequest) {
+  write(std::string(kThp) + "enabled", "always [madvise] never\n");
+  const auto verdict = [&](const std::string& release, const std::string& shared) {
+    write("/proc/sys/kernel/osrelease", release + "\n");
+    write(std::string(kThp) + "shmem_enabled", "always within_size advise " + shared + " force\n");
+    return probe_huge_pages(root_).verdict;
+  };
+  EXPECT_EQ(verdict("6.1.0-18-amd64", "[never] deny"), Verdict::kOk);
+  EXPECT_EQ(verdict("6.1.0-18-amd64", "never [deny]"), Verdict::kNote);
+  EXPECT_EQ(verdict("5.10.0-28-amd64", "[never] deny"), Verdict::kNote);
+}
+
 TEST_F(ProbeLimits, TooFewOpenFilesAreAProblemWithTheCommand) {
   write("/proc/self/limits",
         "Limit                     Soft Limit           Hard Limit           Units     \n"

@@ -71,6 +71,25 @@ TEST(AccountTableTest, TheNodeThatWaitedLongestIsNamed) {
   expect_lacks(shown(producer_report(), analyzer), {"  nodes "});
 }
 
+TEST(AccountTableTest, AProgramLendsItsCoresAndBorrowsNone) {
+  Json producer = producer_report();
+  Json analyzer = analyzer_report();
+  producer["analyzer_cores_lent_s"] = 0.13;
+  analyzer["producer_cores_lent_s"] = 0.25;
+  RunFacts facts = kPipeline;
+  expect_lacks(shown(producer, analyzer, facts), {"(lent)"});
+  facts.elastic = true;
+  expect_has(shown(producer, analyzer, facts),
+             {"    (lent)        0.250 s   12.5 %    (lent)        0.130 s    6.5 %\n"});
+  facts.program = "./solver";
+  producer.erase("analyzer_cores_lent_s");
+  const Json summary = make_summary(facts, producer, analyzer);
+  EXPECT_EQ(summary["elastic"], true);
+  EXPECT_EQ(summary["producer_cores_lent_s"], 0.25);
+  EXPECT_TRUE(summary["analyzer_cores_lent_s"].is_null());
+  expect_has(account_table(summary, facts), {"    (lent)        0.250 s   12.5 %\n"});
+}
+
 TEST(AccountTableTest, BrokenLeasesAreShownIfThereAreAny) {
   Json analyzer = analyzer_report();
   analyzer["leases_broken"] = 0;

@@ -45,6 +45,22 @@ TEST_F(NodeRankTest, OptionsWithoutAMeaningAreRefused) {
   EXPECT_EQ(failure_line([&] { check_rank_options(options_); }).rfind("--ranks, --per-node: found both", 0), 0u);
 }
 
+TEST_F(NodeRankTest, RanksLendNoCores) {
+  options_.publish.elastic = true;
+  options_.program = {"./solver"};
+  EXPECT_NO_THROW(check_rank_options(options_)) << "one process";
+  options_.ranks = 2;
+  EXPECT_EQ(
+      failure_line([&] { check_rank_options(options_); }),
+      "--elastic on: found with --ranks, expected --elastic off: ranks do not lend their cores, because while one "
+      "rank waits, others may compute on the same cores");
+  options_.ranks = 0;
+  options_.per_node = true;
+  EXPECT_EQ(failure_line([&] { check_rank_options(options_); }).rfind("--elastic on: found with --per-node, ", 0), 0u);
+  options_.publish.elastic = false;
+  EXPECT_NO_THROW(check_rank_options(options_));
+}
+
 TEST_F(NodeRankTest, EachLauncherTellsTheNumberOnTheNode) {
   for (const char* name : kVariables) {
     setenv(name, "3", 1);

@@ -35,8 +35,8 @@ std::map<std::string, std::string> environment(int ranks, const ProgramPlaces& p
 TEST(ProgramOptionsTest, OptionsOfTheAnalyzerTheHandOffAndTheCoresGoWithAProgram) {
   EXPECT_EQ(refused({"--pool=p", "--slots=4", "--durability=process", "--journal=off", "--telemetry=off", "--passes=2",
                      "--reduce=transfer", "--buffers=3", "--coordination=messages", "--on-analyzer-loss=stop",
-                     "--peer-timeout=1", "--resume", "--producer-cores=0", "--analyzer-cores=1", "--quiet",
-                     "--summary=s.json"}),
+                     "--peer-timeout=1", "--resume", "--elastic", "--cores=auto", "--producer-cores=0",
+                     "--analyzer-cores=1", "--quiet", "--summary=s.json"}),
             "");
 }
 
@@ -45,13 +45,22 @@ TEST(ProgramOptionsTest, OptionsOfASolverAreRefusedAllAtOnce) {
       refused({"--iterations=3", "--matrix", "grid:3", "--adapt"}),
       "--matrix, --iterations, --adapt: found before `-- ./solver`, expected no option of a built-in solver there; "
       "the program's own options follow its name");
-  for (const char* option :
-       {"--solver=jacobi", "--rhs=f", "--damping=.5", "--tolerance=1", "--every=2", "--cache", "--matrix-format=csr",
-        "--matrix-memory=far:/f", "--dram-limit=1M",
-        "--mode=pipeline", "--when-full=wait", "--elastic=off", "--cores=topology", "--node=f"}) {
+  for (const char* option : {"--solver=jacobi", "--rhs=f", "--damping=.5", "--tolerance=1", "--every=2", "--cache",
+                             "--matrix-format=csr", "--matrix-memory=far:/f", "--dram-limit=1M", "--mode=pipeline",
+                             "--when-full=wait", "--node=f"}) {
     const std::string name = std::string(option).substr(0, std::string(option).find('='));
     EXPECT_EQ(refused({option}).rfind(name + ": found before", 0), 0u) << option;
   }
+}
+
+TEST(ProgramOptionsTest, TheAnalyzersArgumentsNameThePoolAndTheReductionOnce) {
+  RunOptions options;
+  options.ring.pool = "trial.pool";
+  options.reduce.at = ReduceAt::kTransfer;
+  std::vector<std::string> arguments = {"--pool=own.pool", "--reduce-with=a.so:b", "--slots=4"};
+  complete_analyzer_arguments(arguments, options, "/s", {.producer = {0}, .analyzer = {1}, .reason = {}});
+  EXPECT_EQ(arguments, (std::vector<std::string>{"--reduce-with=a.so:b", "--slots=4", "--pool=trial.pool",
+                                                 "--reduce=transfer", "--supervised", "--socket=/s", "--cores=1"}));
 }
 
 TEST(ProgramOptionsTest, TheEnvironmentIsThatOfTheOptions) {
@@ -60,17 +69,24 @@ TEST(ProgramOptionsTest, TheEnvironmentIsThatOfTheOptions) {
   publish.overwrite = true;
   publish.on_analyzer_loss = OnAnalyzerLoss::kStop;
   unsetenv("OMP_NUM_THREADS");
-  const std::map<std::string, std::string> expected = {{"RINGSIDE_SOCKET", "/s"},
-                                                       {"RINGSIDE_POOL", "/p"},
-                                                       {"RINGSIDE_RESUME_FROM", "/earlier"},
-                                                       {"RINGSIDE_CORES", "0-2,4"},
-                                                       {"OMP_NUM_THREADS", "4"},
-                                                       {"RINGSIDE_POOL_USE", "overwrite"},
-                                                       {"RINGSIDE_BUFFERS", "5"},
-                                                       {"RINGSIDE_PEER_TIMEOUT", "2.5"},
-                                                       {"RINGSIDE_ON_ANALYZER_LOSS", "stop"},
-                                                       {"RINGSIDE_COORDINATION", "locks"}};
+  const std::map<std::string, std::string> expected = {
+      {"RINGSIDE_SOCKET", "/s"},          {"RINGSIDE_POOL", "/p"},          {"RINGSIDE_RESUME_FROM", "/earlier"},
+      {"RINGSIDE_CORES", "0-2,4"},        {"OMP_NUM_THREADS", "4"},         {"RINGSIDE_POOL_USE", "overwrite"},
+      {"RINGSIDE_BUFFERS", "5"},          {"RINGSIDE_PEER_TIMEOUT", "2.5"}, {"RINGSIDE_ON_ANALYZER_LOSS", "stop"},
+      {"RINGSIDE_COORDINATION", "locks"}, {"RINGSIDE_ELASTIC", "off"}};
   EXPECT_EQ(environment(0, {"/s", "/p", "/earlier"}, publish, {.timeout_s = 2.5}), expected);
+}
+
+TEST(ProgramOptionsTest, AProgramThatLendsItsCoresHasOpenMpThreadsThatSleepUnlessTheUserDecides) {
+  PublishOptions publish;
+  unsetenv("OMP_WAIT_POLICY");
+  EXPECT_FALSE(environment(0).contains("OMP_WAIT_POLICY"));
+  publish.elastic = true;
+  EXPECT_EQ(environment(0, {"/s", "/p"}, publish).at("RINGSIDE_ELASTIC"), "on");
+  EXPECT_EQ(environment(0, {"/s", "/p"}, publish).at("OMP_WAIT_POLICY"), "passive");
+  setenv("OMP_WAIT_POLICY", "active", 1);
+  EXPECT_FALSE(environment(0, {"/s", "/p"}, publish).contains("OMP_WAIT_POLICY"));
+  unsetenv("OMP_WAIT_POLICY");
 }
 
 TEST(ProgramOptionsTest, RanksShareTheCores) {

@@ -43,6 +43,14 @@ TEST(ChildTest, AUsersProgramThatCannotBeExecutedIsABadInput) {
             "/no/such\\nprogram: cannot be started: No such file or directory; expected a program in PATH or a path");
 }
 
+TEST(ChildTest, AUsersProgramWithoutStreamsReadsAndPrintsNothing) {
+  UserProgram program = shell("test /proc/$$/fd/0 -ef /dev/null && test /proc/$$/fd/1 -ef /dev/null");
+  program.without_streams = true;
+  Child child(program);
+  wait_for_end(child);
+  EXPECT_EQ(child.exit_code(), 0);
+}
+
 TEST(ChildTest, OneThatWritesWithoutEndDoesNotKeepItsReader) {
   Child flooding(Interpreter{.words = {"sh", "-c", "exec yes >&2"}, .environment = {}});
   std::size_t lines = 0;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
@@ -13,8 +14,11 @@ namespace {
 
 using namespace testing;
 
+constexpr std::int64_t kEndlessSpinNs = 3'600'000'000'000;  // longer than any of the tests waits
+
 class ElasticHandoffTest : public HandoffTest {
  protected:
+  /// Both sides lend their cores, unless options_.lends_only is set.
   Attached attach_elastic() {
     options_.elastic = true;
     options_.cores = {1, 5};
@@ -61,6 +65,7 @@ TEST_P(ElasticHandoffTest, TheAnalyzersCoresAreLentWhileItWaitsUntilAStepIsPubli
 }
 
 TEST_P(ElasticHandoffTest, TheProducersCoresAreLentWhileItWaitsUntilABufferIsReleased) {
+  options_.spin_ns = kEndlessSpinNs;  // has no effect, because a producer that borrows lends at once
   Attached ends = attach_elastic();
   publish_one(*ends.writer);
   publish_one(*ends.writer);
@@ -104,6 +109,45 @@ TEST_P(ElasticHandoffTest, AnotherAnalyzerLendsItsOwnCoresAndForgetsGuestsOfTheO
   producer.join();
   EXPECT_EQ(analyzer_cores(*ends.writer).cpus(), std::vector<int>{3});
   EXPECT_NE(analyzer_cores(*ends.writer).generation(), generation);
+}
+
+TEST_P(ElasticHandoffTest, AProducerThatOnlyLendsLendsAfterItsSpin) {
+  options_.lends_only = true;
+  Attached ends = attach_elastic();
+  publish_one(*ends.writer);
+  publish_one(*ends.writer);
+  CoreBorrower cores = ends.reader->producer_cores();
+  std::jthread producer([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kOk); });
+  EXPECT_TRUE(wait_until_lent(cores));
+  take_one(*ends.reader, 0);
+  EXPECT_FALSE(cores.lent());
+  producer.join();
+}
+
+TEST_P(ElasticHandoffTest, AProducerThatOnlyLendsLendsNothingWhileItSpins) {
+  options_.lends_only = true;
+  options_.spin_ns = kEndlessSpinNs;
+  Attached ends = attach_elastic();
+  constexpr std::uint64_t kSteps = 20;
+  std::jthread producer([&] {
+    for (std::uint64_t step = 0; step < kSteps; ++step) publish_one(*ends.writer);
+  });
+  for (std::uint64_t step = 0; step < kSteps; ++step) take_one(*ends.reader, step);
+  producer.join();
+  EXPECT_EQ(ends.reader->producer_cores().bell(), 0u) << "a loan would have rung it";
+}
+
+TEST_P(ElasticHandoffTest, TheAnalyzerLendsNoCoreToAProducerThatOnlyLends) {
+  options_.lends_only = true;
+  Attached ends = attach_elastic();
+  EXPECT_TRUE(ends.reader->producer_lends_only());
+  std::jthread analyzer([&] { take_one(*ends.reader, 0); });
+  publish_one(*ends.writer);
+  analyzer.join();
+  const CoreBorrower cores = analyzer_cores(*ends.writer);
+  EXPECT_EQ(cores.generation(), 0u) << "it has not even listed its cores";
+  EXPECT_TRUE(cores.cpus().empty());
+  EXPECT_EQ(cores.bell(), 0u);
 }
 
 TEST_P(ElasticHandoffTest, WithoutElasticNothingIsEverLent) {

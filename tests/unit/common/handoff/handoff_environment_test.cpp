@@ -24,6 +24,7 @@ class HandoffEnvironmentTest : public ::testing::Test {
   static void clear() {
     for (const auto& [name, value] : environment_of({})) unsetenv(name.c_str());
     unsetenv("RINGSIDE_POOL");
+    unsetenv("RINGSIDE_CORES");
   }
 };
 
@@ -40,6 +41,8 @@ void expect_options(const HandoffOptions& found, const HandoffOptions& expected)
   EXPECT_EQ(found.pool_use, expected.pool_use);
   EXPECT_EQ(found.on_analyzer_loss, expected.on_analyzer_loss);
   EXPECT_EQ(found.coordination, expected.coordination);
+  EXPECT_EQ(found.elastic, expected.elastic);
+  EXPECT_EQ(found.cores, expected.cores);
 }
 
 TEST_F(HandoffEnvironmentTest, OneOrderDecidesWhichAnalyzerAProgramAttachesTo) {
@@ -81,10 +84,36 @@ TEST_F(HandoffEnvironmentTest, WhatOneSideSetsTheOtherReads) {
         .peer_timeout_s = 1e6,
         .pool_use = PoolUse::kOverwrite,
         .on_analyzer_loss = OnAnalyzerLoss::kContinue},
-        HandoffOptions{.socket = "s", .peer_timeout_s = 0.3, .on_analyzer_loss = OnAnalyzerLoss::kStop}}) {
+        HandoffOptions{.socket = "s", .peer_timeout_s = 0.3, .on_analyzer_loss = OnAnalyzerLoss::kStop},
+        HandoffOptions{.socket = "s", .elastic = true, .cores = {0, 1, 2, 8}}, HandoffOptions{.socket = "s"}}) {
+    setenv("RINGSIDE_CORES", "0-2,8", 1);
     for (const auto& [name, value] : environment_of(set)) setenv(name.c_str(), value.c_str(), 1);
     expect_options(handoff_options_of_environment(), set);
   }
+}
+
+TEST_F(HandoffEnvironmentTest, CoresThatTheProgramNamesAreLentInsteadOfThoseOfTheEnvironment) {
+  setenv("RINGSIDE_ELASTIC", "on", 1);
+  setenv("RINGSIDE_CORES", "0-2", 1);
+  expect_options(handoff_options_of_environment({.socket = "s", .lent_cores = std::vector{5}}),
+                 {.socket = "s", .elastic = true, .cores = {5}});
+  expect_options(handoff_options_of_environment({.socket = "s", .lent_cores = std::vector<int>()}), {.socket = "s"});
+}
+
+TEST_F(HandoffEnvironmentTest, TheOwnAnalyzersCoresAreLentAlsoIfAnotherRunsCoresAreInherited) {
+  setenv("RINGSIDE_CORES", "7", 1);
+  const Variables said = {{"RINGSIDE_ELASTIC", "on"}, {"RINGSIDE_CORES", "0,3"}};
+  expect_options(handoff_options_of_environment({.socket = "s"}, said),
+                 {.socket = "s", .elastic = true, .cores = {0, 3}});
+  setenv("RINGSIDE_ELASTIC", "off", 1);
+  expect_options(handoff_options_of_environment({.socket = "s"}, said), {.socket = "s"});
+}
+
+TEST_F(HandoffEnvironmentTest, WrongCoresAreRefusedOnlyIfTheyAreLent) {
+  setenv("RINGSIDE_CORES", "1-", 1);
+  expect_options(handoff_options_of_environment({.socket = "s"}), {.socket = "s"});
+  setenv("RINGSIDE_ELASTIC", "on", 1);
+  EXPECT_TRUE(failure_line([] { handoff_options_of_environment(); }).starts_with("RINGSIDE_CORES: found '1-'"));
 }
 
 TEST_F(HandoffEnvironmentTest, AnEmptyVariableCountsAsUnset) {
@@ -99,13 +128,16 @@ TEST_F(HandoffEnvironmentTest, AChoiceOfTheProgramPrecedesItsVariableWhichIsNotR
                                                                  .buffers = 3,
                                                                  .peer_timeout_s = 2,
                                                                  .on_analyzer_loss = OnAnalyzerLoss::kStop,
-                                                                 .coordination = CoordinationKind::kMessages});
+                                                                 .coordination = CoordinationKind::kMessages,
+                                                                 .lent_cores = std::vector{1, 2}});
   expect_options(options, {.socket = "s",
                            .coordination = CoordinationKind::kMessages,
                            .buffers = 3,
                            .peer_timeout_s = 2,
                            .pool_use = PoolUse::kResume,
-                           .on_analyzer_loss = OnAnalyzerLoss::kStop});
+                           .on_analyzer_loss = OnAnalyzerLoss::kStop,
+                           .elastic = true,
+                           .cores = {1, 2}});
 }
 
 TEST_F(HandoffEnvironmentTest, AWrongValueIsRefusedByTheNameOfItsVariable) {
@@ -115,7 +147,7 @@ TEST_F(HandoffEnvironmentTest, AWrongValueIsRefusedByTheNameOfItsVariable) {
       {"RINGSIDE_PEER_TIMEOUT", "0"},       {"RINGSIDE_PEER_TIMEOUT", "-1"},
       {"RINGSIDE_PEER_TIMEOUT", "inf"},     {"RINGSIDE_COORDINATION", "zmq"},
       {"RINGSIDE_ON_ANALYZER_LOSS", "die"}, {"RINGSIDE_ON_ANALYZER_LOSS", "wait "},
-      {"RINGSIDE_POOL_USE", "\x1b[2J"}};
+      {"RINGSIDE_ELASTIC", "true"},         {"RINGSIDE_POOL_USE", "\x1b[2J"}};
   for (const auto& [name, value] : wrong) {
     setenv(name.c_str(), value.c_str(), 1);
     const std::string line = failure_line([] { handoff_options_of_environment(); });

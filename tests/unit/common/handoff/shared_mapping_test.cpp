@@ -7,11 +7,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <string>
 
+#include "common/platform/huge_pages.hpp"
 #include "common/text/formatted.hpp"
 #include "tests/unit/failure_line.hpp"
+#include "tests/unit/smaps.hpp"
 
 namespace ringside {
 namespace {
@@ -68,6 +71,24 @@ TEST(SharedMappingTest, MemoryThatAllWriteIsSealedAgainstResizingOnly) {
   const SharedMapping second = SharedMapping::join(duplicate(first.fd()), kBytes);
   second.data()[0] = std::byte{7};
   EXPECT_EQ(first.data()[0], std::byte{7});
+}
+
+TEST(SharedMappingTest, WhatBothSidesHavePopulatedIsInHugePagesForBoth) {
+  constexpr std::size_t kLarge = 3 * kHugePageBytes + 8192;
+  const SharedMapping memory = SharedMapping::create("test", kLarge, PeerAccess::kReadOnly);
+  const SharedMapping peer = SharedMapping::adopt(duplicate(memory.fd()), kLarge, PeerAccess::kReadOnly);
+  memory.data()[0] = memory.data()[kHugePageBytes + 1] = std::byte{7};
+  // One page is enough to find out whether the kernel can do this.
+  if (madvise(memory.data(), kHugePageBytes, 25 /* MADV_COLLAPSE, Linux 6.1 */) != 0) {
+    GTEST_SKIP() << "the kernel does not collapse shared memory: " << std::strerror(errno);
+  }
+  peer.populate(0, kLarge);
+  memory.populate(0, kLarge);
+  for (const SharedMapping* const side : {&memory, &peer}) {
+    EXPECT_EQ(testing::smaps_kib(side->data(), "ShmemPmdMapped:"), 3 * kHugePageBytes / 1024);
+    EXPECT_EQ(testing::smaps_kib(side->data(), "Rss:"), kLarge / 1024) << "no page is missing";
+    EXPECT_EQ(side->data()[kHugePageBytes + 1], std::byte{7});
+  }
 }
 
 TEST(SharedMappingTest, ASecondSealIsRefused) {

@@ -14,11 +14,15 @@ namespace {
 TEST(OpenMpGroups, AGroupHasAThreadOnEachOfItsCores) {
   const std::vector<int> cpus = allowed_cpus();
   std::vector<int> ran_on(cpus.size(), -1);
+  std::atomic<std::size_t> begun{0};
   run_openmp_groups({{cpus, [&](Team& team) -> GroupWork {
                         EXPECT_EQ(team.threads(), static_cast<int>(cpus.size()));
                         return [&] {
-                          team.share(cpus.size(),
-                                     [&](std::uint64_t piece, int) noexcept { ran_on[piece] = sched_getcpu(); });
+                          team.share(cpus.size(), [&](std::uint64_t piece, int) noexcept {
+                            ran_on[piece] = sched_getcpu();
+                            ++begun;  // No thread takes over a second piece before each has begun one.
+                            spin_until([&] { return begun.load() == cpus.size(); });
+                          });
                         };
                       }}});
   EXPECT_EQ(ran_on, cpus);
