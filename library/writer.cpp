@@ -135,7 +135,7 @@ Error failure_of(ringside_writer& writer, ClaimStatus status) {
   return error;
 }
 
-enum class Patience { kWait, kTry, kLast };
+enum class Patience { kWait, kTry, kNone, kLast };
 
 ringside_status claim_with(ringside_writer* writer, Patience patience) noexcept {
   if (writer == nullptr) return RINGSIDE_USAGE;
@@ -149,15 +149,17 @@ ringside_status claim_with(ringside_writer* writer, Patience patience) noexcept 
     return writer->error.set(RINGSIDE_INTERRUPTED, "interrupted: `stop` is set");
   }
   HandoffWriter& handoff = writer->handoff;
-  const Claim claimed = patience == Patience::kWait  ? handoff.claim()
-                        : patience == Patience::kTry ? handoff.try_claim()
-                                                     : handoff.claim_last();
+  const Claim claimed = patience == Patience::kWait   ? handoff.claim()
+                        : patience == Patience::kTry  ? handoff.try_claim()
+                        : patience == Patience::kNone ? handoff.claim_at_once()
+                                                      : handoff.claim_last();
   writer->claimed = claimed.payload;
   writer->drops = false;
   if (patience != Patience::kLast) writer->ran_out = !claimed;  // a last step after a stop does not finish the run
   if (claimed) return RINGSIDE_OK;
   // The caller may try again, or may continue without the step; ringside_writer_skip counts steps that are left out.
-  if (claimed.status == ClaimStatus::kFull && (patience == Patience::kTry || writer->skips)) {
+  if (claimed.status == ClaimStatus::kFull &&
+      (patience == Patience::kTry || patience == Patience::kNone || writer->skips)) {
     writer->ran_out = false;
     return RINGSIDE_FULL;
   }
@@ -275,6 +277,10 @@ ringside_status ringside_writer_claim(ringside_writer* writer) {
 
 ringside_status ringside_writer_try_claim(ringside_writer* writer) {
   return claim_with(writer, Patience::kTry);
+}
+
+ringside_status ringside_writer_claim_at_once(ringside_writer* writer) {
+  return claim_with(writer, Patience::kNone);
 }
 
 ringside_status ringside_writer_claim_last(ringside_writer* writer) {

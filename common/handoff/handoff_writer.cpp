@@ -270,6 +270,13 @@ Claim HandoffWriter::claim(When when, OnAnalyzerLoss policy, StopFlag stop) noex
   }
 }
 
+Claim HandoffWriter::claim_at_once() noexcept {
+  const bool at_once = process_.is_owner() && link_ == Link::kAttached && buffer_is_free() && !run_ends();
+  if (!at_once) return {ClaimStatus::kFull, nullptr};
+  stalled_ = false;
+  return take_buffer();
+}
+
 Claim HandoffWriter::take_buffer() noexcept {
   full_since_ns_ = 0;
   claimed_ = true;

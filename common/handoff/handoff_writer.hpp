@@ -118,6 +118,10 @@ class HandoffWriter {
   /// Like `claim`, but does not wait for a buffer. kAnalyzerStalled: nothing has been released for peer_timeout_s.
   Claim try_claim() noexcept { return claim(When::kNow, options_.on_analyzer_loss, options_.stop); }
 
+  /// Like `claim`, but neither waits nor looks for the reason if no buffer can be had at once: kFull. Takes
+  /// nanoseconds.
+  Claim claim_at_once() noexcept;
+
   /// Returns the buffer for the last iterate of a run. Ignores `stop`, which may be the reason why this iterate is the
   /// last. If the analyzer has been lost, waits for another one, unless the run is to stop.
   Claim claim_last() noexcept { return claim(When::kFree, loss_at_the_end(), nullptr); }

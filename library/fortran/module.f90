@@ -111,6 +111,7 @@ module ringside
     generic :: kept_scalar => writer_kept_f64, writer_kept_i64
     procedure :: claim => writer_claim
     procedure :: try_claim => writer_try_claim
+    procedure :: claim_at_once => writer_claim_at_once
     procedure :: claim_last => writer_claim_last
     procedure :: skip => writer_skip
     procedure :: buffer => writer_buffer

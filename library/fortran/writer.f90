@@ -138,6 +138,10 @@
   logical function writer_try_claim(self, stat) result(claimed)
     claimed = concluded_claim(self, c_writer_try_claim(self%handle), stat)
   end function
+  !> The same without any wait, also not for another analyzer: false if a claim might wait or fail.
+  logical function writer_claim_at_once(self, stat) result(claimed)
+    claimed = concluded_claim(self, c_writer_claim_at_once(self%handle), stat)
+  end function
   !> The same for the last step of a run that was stopped.
   logical function writer_claim_last(self, stat) result(claimed)
     claimed = concluded_claim(self, c_writer_claim_last(self%handle), stat)

@@ -216,10 +216,14 @@ class Writer:
         ValueError. Returns False if the step was skipped: because there is no analyzer and on_analyzer_loss is "continue", or
         because no buffer was free and wait=False.
         """
+        given = {} if scalars is None else scalars
+        if self._packing is None:
+            published = self._core.publish_arrays(iteration, arrays, given, wait)
+            if published is not None:
+                return published
         if not isinstance(arrays, Mapping):
             raise UsageError(f"iteration {iteration}: found a {type(arrays).__name__}, expected arrays by name: "
                              f'{{"{next(iter(self.variables))}": array}}')
-        given = {} if scalars is None else scalars
         if self._packing is not None:
             return self._core.publish_packed(iteration, self._packing.pieces(f"iteration {iteration}", arrays), given, wait)
         for name in arrays:

@@ -140,11 +140,16 @@ Buffer checked_buffer(const Variable& variable, PyObject* array) {
       found.get() == expected.get() || called(PyObject_RichCompareBool(found.get(), expected.get(), Py_EQ)) != 0;
   if (!has_dtype) refused(str(attribute(array, "shape").get()));  // such an array may have no buffer
   Buffer buffer(array);
-  if (buffer.shape() != variable.shape) refused(text_of(buffer.shape()));
+  if (!buffer.has_shape(variable.shape)) refused(text_of(buffer.shape()));
   return buffer;
 }
 
+bool is_plain_array(PyObject* given) {
+  return reinterpret_cast<PyObject*>(Py_TYPE(given)) == numpy().ndarray.get();
+}
+
 Object as_array(PyObject* given) {
+  if (is_plain_array(given)) return borrowed(given);
   return call(numpy().asarray.get(), borrowed(given));
 }
 

@@ -3,6 +3,7 @@
 // which are the same in every release of NumPy. The structs of NumPy's C interface differ between NumPy 1 and 2.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
 #include "core.hpp"
@@ -50,6 +51,9 @@ class Buffer {
 
   void* data() const { return view_.buf; }
   std::size_t bytes() const { return static_cast<std::size_t>(view_.len); }
+  bool has_shape(const std::vector<Py_ssize_t>& shape) const {
+    return std::equal(view_.shape, view_.shape + view_.ndim, shape.begin(), shape.end());
+  }
   std::vector<Py_ssize_t> shape() const { return {view_.shape, view_.shape + view_.ndim}; }
   bool in_c_order() const { return PyBuffer_IsContiguous(&view_, 'C') != 0; }
 
@@ -59,6 +63,8 @@ class Buffer {
 
 /// The memory of an array with the variable's dtype and shape. Raises ValueError for any other array.
 Buffer checked_buffer(const Variable& variable, PyObject* array);
+/// Whether this is a numpy.ndarray, and not of a subclass.
+bool is_plain_array(PyObject* given);
 /// The result of numpy.asarray: an array itself, or an array over the memory of an object that has a buffer.
 Object as_array(PyObject* given);
 /// Copies an array of any layout to one of the same shape.

@@ -129,6 +129,12 @@ inline Object python_of(const std::string& text) {
 inline Object python_of(const char* text) {
   return python_of(std::string_view(text));
 }
+/// A name that is looked up in dicts. Names in a program are interned, too: then two equal names are one object.
+inline Object interned(const std::string& text) {
+  PyObject* name = python_of(text).release();
+  PyUnicode_InternInPlace(&name);
+  return Object(name);
+}
 inline Object python_of(Object object) {
   return object;
 }

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "signal_watch.hpp"
-#include "source.hpp"
 
 namespace ringside_python {
 namespace {
@@ -58,7 +57,8 @@ Writer::Writer(std::vector<Variable> variables, const std::vector<Scalar>& scala
     : variables_(std::move(variables)), numbers_(called(PyDict_New())) {
   std::vector<ringside_variable> given_variables;
   for (const Variable& own : variables_) {
-    called(PyDict_SetItem(numbers_.get(), python_of(own.name).get(), python_of(given_variables.size()).get()));
+    const Object& name = names_.emplace_back(interned(own.name));
+    called(PyDict_SetItem(numbers_.get(), name.get(), python_of(given_variables.size()).get()));
     if (own.shape.size() > RINGSIDE_MOST_DIMS) {
       refuse("variable '" + own.name + "': found " + std::to_string(own.shape.size()) + " dimensions; expected 0 to 8");
     }
@@ -76,7 +76,7 @@ Writer::Writer(std::vector<Variable> variables, const std::vector<Scalar>& scala
   for (const Scalar& scalar : scalars) {
     given_scalars.push_back({sizeof(ringside_scalar), scalar.type, scalar.name.c_str(), scalar.unit.c_str()});
     scalar_types_.push_back(scalar.type);
-    scalar_names_.push_back(python_of(scalar.name));
+    scalar_names_.push_back(interned(scalar.name));
   }
   ringside_writer_options given{};
   given.size = sizeof(given);
@@ -111,6 +111,10 @@ Writer::Writer(std::vector<Variable> variables, const std::vector<Scalar>& scala
   }
   last_ = kept().value_or(0);
   written_.resize(variables_.size());
+  for (const Variable& own : variables_) {
+    bytes_.push_back(own.bytes());
+    step_bytes_ += own.bytes();
+  }
 }
 
 std::uint32_t Writer::index(PyObject* name) const {
@@ -191,7 +195,7 @@ void Writer::end_block(std::uint64_t iteration, PyObject* scalars) {
   if (scalars != nullptr) publish(iteration, scalars);
 }
 
-bool Writer::claim(std::uint64_t iteration, bool wait) {
+void Writer::check_turn_of(std::uint64_t iteration) const {
   if (detached_) refuse("iteration " + std::to_string(iteration) + ": this run has ended; publish another one");
   if (iteration <= last_ && last_ > 0 && !published_) {
     refuse("iteration " + std::to_string(iteration) + ": the run continues from iteration " + std::to_string(last_) +
@@ -206,7 +210,22 @@ bool Writer::claim(std::uint64_t iteration, bool wait) {
     refuse("iteration " + std::to_string(iteration) + ": the block of iteration " + std::to_string(in_block_) +
            " has not ended, and uses the buffer; expected one step after the other");
   }
+}
+
+bool Writer::claim(std::uint64_t iteration, bool wait) {
+  check_turn_of(iteration);
   for (Object& array : written_) array = {};
+  // A free buffer is taken with the interpreter's lock and without a SignalWatch, whose two system calls take longer
+  // than the rest of the claim. The interpreter itself sees a signal as soon as this call returns to it, because
+  // nothing here waits. A failure is no reason to raise: the claim below finds it again, and has its line.
+  ringside_error unused;
+  const ringside_status at_once =
+      with(writer_, ringside_writer_error, unused, Call::kShort, ringside_writer_claim_at_once);
+  drops_ = at_once != RINGSIDE_OK && !claim_with_wait(wait);
+  return !drops_;
+}
+
+bool Writer::claim_with_wait(bool wait) {
   SignalWatch watch(stop_);
   for (;;) {
     ringside_error error{};
@@ -215,15 +234,14 @@ bool Writer::claim(std::uint64_t iteration, bool wait) {
     if (status == RINGSIDE_OK) break;
     if (status == RINGSIDE_FULL) {
       skip();
-      drops_ = true;
       return false;
     }
     if (status != RINGSIDE_INTERRUPTED || !watch.came()) raise(error);
   }
-  // Without an analyzer, the library gives the step a buffer that is dropped. This module does not use that buffer.
+  // Without an analyzer, the library gives the step a buffer that is dropped, and counts it as skipped. This module
+  // does not use that buffer.
   const std::uint64_t skipped = counts().skipped;
-  drops_ = std::exchange(skipped_, skipped) != skipped;
-  return !drops_;
+  return std::exchange(skipped_, skipped) == skipped;
 }
 
 Object Writer::array(PyObject* self, std::uint32_t index) {
@@ -317,35 +335,6 @@ void Writer::has_published(std::uint64_t iteration) {
     if (array) make_read_only(array.get());
     array = {};
   }
-}
-
-bool Writer::publish_packed(PyObject* self, PyObject* number, PyObject* variables, PyObject* scalars, bool wait) {
-  const std::uint64_t iteration = iteration_of(number);
-  const Entries sources(variables);
-  if (sources.size() != variables_.size()) refuse("expected an array for each variable");
-  std::vector<Source> from;
-  std::vector<std::size_t> bytes;
-  from.reserve(sources.size());
-  for (std::size_t v = 0; v < sources.size(); ++v) {
-    from.push_back(source_of(variables_[v], sources[v]));
-    bytes.push_back(variables_[v].bytes());
-  }
-  const std::vector<ringside_value> given = values(iteration, scalars);
-  const Turn turn(*this);
-  if (!claim(iteration, wait)) return false;
-  for (std::uint32_t v = 0; v < from.size(); ++v) {  // NumPy copies these, with the interpreter's lock
-    if (from[v].array) copy_array(array(self, v).get(), from[v].array.get());
-  }
-  made(Call::kLong, [&](auto* writer) {
-    for (std::uint32_t v = 0; v < from.size(); ++v) {
-      void* const to = ringside_writer_buffer(writer, v);
-      if (to == nullptr) break;  // another thread has ended the run; the publish reports that
-      from[v].copy_to(to, bytes[v]);
-    }
-    return ringside_writer_publish(writer, iteration, given.data(), given.size());
-  });
-  has_published(iteration);
-  return true;
 }
 
 void Writer::detach(std::uint32_t outcome) {

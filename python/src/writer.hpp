@@ -69,6 +69,10 @@ class Writer {
   /// Publishes a step in one call. variables: for each variable an array of any layout, or a list of buffers that
   /// together fill it, one after the other. Returns false if the step was skipped.
   bool publish_packed(PyObject* self, PyObject* iteration, PyObject* variables, PyObject* scalars, bool wait);
+  /// The same for the usual arguments: a dict that has exactly one numpy.ndarray for each variable. For any other
+  /// object, does nothing and returns nothing: writing.py converts it, or refuses it with the reason.
+  std::optional<bool> publish_arrays(PyObject* self, PyObject* iteration, PyObject* arrays, PyObject* scalars,
+                                     bool wait);
   void detach(std::uint32_t outcome);
   ringside_counts counts();
   /// The last reply of a trigger, as found by the last claim: the value, and the number of replies so far; 0: none.
@@ -93,7 +97,13 @@ class Writer {
     std::unique_lock<std::timed_mutex> lock_;
   };
 
+  /// Refuses an iteration that cannot be the next step.
+  void check_turn_of(std::uint64_t iteration) const;
+  /// Claims a buffer for begin_block or publish_sources: one that is free, without more ado, or with claim_with_wait.
   bool claim(std::uint64_t iteration, bool wait);
+  bool claim_with_wait(bool wait);
+  bool publish_sources(PyObject* self, PyObject* iteration, const std::vector<Object>& variables, PyObject* scalars,
+                       bool wait);
   void publish(std::uint64_t iteration, PyObject* scalars);
   /// Call this function after a publish: the arrays of the step become read-only, because the buffer now belongs to the
   /// analyzer.
@@ -101,7 +111,7 @@ class Writer {
   /// Returns the status of the call, or raises if it is a failure.
   template <class Function>
   ringside_status made(Call kind, const Function& call) {
-    ringside_error error{};
+    ringside_error error;  // 1 KB, which is written only after a failure
     const ringside_status status = with(writer_, ringside_writer_error, error, kind, call);
     if (status > 0) raise(error);
     return status;
@@ -116,7 +126,10 @@ class Writer {
   std::timed_mutex turn_;
   std::atomic<std::thread::id> has_turn_;
   std::vector<Variable> variables_;
-  Object numbers_;  // a dict with the numbers of variables by name
+  std::vector<std::size_t> bytes_;  // of each variable
+  std::size_t step_bytes_ = 0;      // of all variables
+  std::vector<Object> names_;       // of the variables
+  Object numbers_;                  // a dict with the numbers of variables by name
   std::vector<std::uint32_t> scalar_types_;
   std::vector<Object> scalar_names_;
   std::vector<Object> written_;  // the arrays of the claimed step that were requested

@@ -58,6 +58,7 @@ constexpr const char* kIndex[] = {"index"};
 constexpr const char* kName[] = {"name"};
 constexpr const char* kOutcome[] = {"outcome"};
 constexpr const char* kStep[] = {"iteration", "variables", "scalars", "wait"};
+constexpr const char* kArrays[] = {"iteration", "arrays", "scalars", "wait"};
 using One = std::array<PyObject*, 1>;
 
 Object kept_variable(Writer& writer, PyObject*, const One& given) {
@@ -71,6 +72,9 @@ Object index(Writer& writer, PyObject*, const One& given) {
 }
 Object publish_packed(Writer& writer, PyObject* self, const std::array<PyObject*, 4>& given) {
   return python_of(writer.publish_packed(self, given[0], given[1], given[2], truth_of(given[3])));
+}
+Object publish_arrays(Writer& writer, PyObject* self, const std::array<PyObject*, 4>& given) {
+  return python_of(writer.publish_arrays(self, given[0], given[1], given[2], truth_of(given[3])));
 }
 Object detach(Writer& writer, PyObject*, const One& given) {
   writer.detach(number_of<std::uint32_t>(given[0]));
@@ -99,6 +103,11 @@ PyMethodDef writer_methods[] = {
         "publish_packed($self, iteration, variables, scalars, wait)\n--\n\n"
         "Claims a step, fills each variable (from an array of any layout, or from a list of C-contiguous buffers\n"
         "whose bytes follow one another), and publishes the step. Returns False if the step was skipped."),
+    with_arguments(
+        "publish_arrays", method<Writer, kArrays, publish_arrays>,
+        "publish_arrays($self, iteration, arrays, scalars, wait)\n--\n\n"
+        "The same for a dict with a numpy.ndarray for each variable. Does nothing and returns None for any other\n"
+        "object, whose content must be converted or refused."),
     with_arguments("detach", method<Writer, kOutcome, detach>,
                    "detach($self, outcome)\n--\n\nEnds the run: returns when every step is committed."),
     {"reply", method<Writer, reply>, METH_NOARGS,

@@ -132,6 +132,8 @@ contains
       call expect(stat == RINGSIDE_USAGE, 'a time is not negative')
       call run%publish(k, [1/real(k, c_double), transfer((k + 1)*7, 1.0_c_double)], generate_ns=12345_c_int64_t)
     end do
+    claimed = run%claim_at_once(stat)
+    call expect(claimed .eqv. stat == RINGSIDE_OK, 'a claim of a buffer that is free')
     claimed = run%try_claim(stat)
     call expect(claimed .eqv. stat == RINGSIDE_OK, 'a claim without a wait')
     call run%skip()

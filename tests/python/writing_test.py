@@ -209,6 +209,62 @@ class Endings(pipelines.Pipelines):
             """, self.path("socket"), str(analyzer.pid)), "KeyboardInterrupt\n4 True\n")
         self.assertEqual(analyzer.wait(), 0)
 
+    def test_ctrl_c_ends_a_loop_whose_claims_never_wait_and_each_step_is_whole(self):
+        output = self.kept("""
+            import os, signal, threading, numpy as np, ringside
+
+            def interrupt():
+                while run.counts.published < 100:
+                    pass
+                os.kill(os.getpid(), signal.SIGINT)
+
+            with ringside.publish({"x": ("f64", (4,))}) as run:
+                thread, called = threading.Thread(target=interrupt), 0
+                try:
+                    thread.start()
+                    while True:
+                        called += 1
+                        run.publish(called, {"x": np.full(4, float(called))}, wait=False)
+                except KeyboardInterrupt:
+                    pass
+                thread.join()
+                missing = called - run.counts.published - run.counts.skipped
+                print(missing in (0, 1), run.counts.published >= 100)   # 1: the signal came before the claim
+                with run.step(called + 1) as step:                      # the run goes on
+                    step["x"][:] = called + 1
+            """)
+        self.assertEqual(output, "True True\n")
+        pool = ringside.open(self.path("run.pool"))
+        for step in pool.steps:
+            self.assertEqual(pool.read(step.iteration, "x").tolist(), 4 * [step.iteration])
+
+    def test_a_handler_that_publishes_while_a_claim_waits_is_refused(self):
+        analyzer = self.analyzer()
+        self.assertEqual(self.printed("""
+            import os, signal, sys, threading, numpy as np, ringside
+            socket, analyzer = sys.argv[1], int(sys.argv[2])
+            x = {"x": np.zeros(4)}
+
+            def publish(*_):
+                try:
+                    run.publish(10, x)
+                except ringside.UsageError as error:
+                    print(error)
+                os.kill(analyzer, signal.SIGCONT)
+
+            signal.signal(signal.SIGINT, publish)
+            with ringside.publish({"x": ("f64", (4,))}, socket=socket, peer_timeout=600, buffers=2) as run:
+                os.kill(analyzer, signal.SIGSTOP)
+                k = 1
+                while run.publish(k, x, wait=False):   # until the buffers are full
+                    k += 1
+                threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+                print(run.publish(k, x))               # waits; the signal's handler lets the analyzer go on
+            """, self.path("socket"), str(analyzer.pid)),
+            "this thread is publishing a step of the run, and a signal handler has interrupted it; expected the handler only to "
+            "note the signal, and the loop to publish\nTrue\n")
+        self.assertEqual(analyzer.wait(), 0)
+
     def test_a_handler_that_returns_does_not_end_the_wait_for_an_analyzer(self):
         output = self.printed("""
             import signal, threading, os, sys, ringside
@@ -373,6 +429,44 @@ class Refusals(pipelines.Pipelines):
             "iteration 2: this run has ended; publish another one",
             "1"])
 
+    def test_a_dict_of_plain_arrays_is_checked_as_every_other_mapping(self):
+        output = self.kept(pipelines.publishing('{"x": ("f64", (2,)), "n": ("i32", (3,))}, scalars=["rho"]', """
+            import collections, types
+            x, n, rho, kinds = np.zeros(2), np.zeros(3, np.int32), {"rho": 1.0}, (dict, collections.OrderedDict, types.MappingProxyType)
+            def tried(*arguments):
+                try:
+                    return str(run.publish(*arguments))
+                except ringside.UsageError as error:
+                    return str(error)
+            for arguments in (({"x": x}, rho), ({"x": x, "m": n}, rho), ({"x": x, "n": n, "y": x}, rho), ({"x": n, "n": x}, rho),
+                              ({"x": x[:1], "n": n}, rho), ({"x": x.reshape(1, 2), "n": n}, rho), ({"x": x.astype(object), "n": n}, rho),
+                              ({"x": x[:1], "n": np.ma.array(n)}, rho), ({"x": x, 1: n}, rho), ({"x": x, "n": n}, {"mu": 1.0}),
+                              ({"x": x, "n": n}, {}), ({"x": x, "n": n},)):
+                print(*sorted({tried(1, kind(arguments[0]), *arguments[1:]) for kind in kinds}), sep=" | ")
+            print(*sorted({tried("1", kind({"x": x[:1], "n": n}), rho) for kind in kinds}), sep=" | ")
+            print(tried(1, [x, n], rho))
+            for k, kind in enumerate(kinds, start=1):
+                assert run.publish(k, kind({"n": n + k, "x": x + k}), rho)
+            """))
+        self.assertEqual(output.splitlines(), [
+            "iteration 1: no array for n; expected one for each variable",
+            "'m' is no variable of this run; expected one of x, n",
+            "'y' is no variable of this run; expected one of x, n",
+            "x: found an array of int32, shape (3,); expected f64, shape (2,)",
+            "x: found an array of float64, shape (1,); expected f64, shape (2,)",
+            "x: found an array of float64, shape (1, 2); expected f64, shape (2,)",
+            "x: found an array of object, shape (2,); expected f64, shape (2,)",
+            "iteration 1: n: found a masked array, whose mask would be lost; expected a plain one: x.filled(VALUE)",
+            "1 is no variable of this run; expected one of x, n",
+            "iteration 1: 'mu' is no scalar of this run; expected one of rho",
+            "iteration 1: no value for scalar rho",
+            "iteration 1: no value for scalar rho",
+            "an iteration: found '1', expected a whole number, 1 to 2^64 - 1",
+            'iteration 1: found a list, expected arrays by name: {"x": array}'])
+        pool = ringside.open(self.path("run.pool"))
+        self.assertEqual(pool.array("x").tolist(), [[float(k)] * 2 for k in (1, 2, 3)])
+        self.assertEqual(pool.array("n").tolist(), [[k] * 3 for k in (1, 2, 3)])
+
     def test_an_array_of_any_layout_is_published_in_its_own_order(self):
         pool = self.pool_of("""
             import array, numpy as np, ringside
@@ -486,6 +580,24 @@ class Refusals(pipelines.Pipelines):
         for line in lines:
             self.assertRegex(line, r"this handle belongs to process \d+; its child \d+ must open one of its own")
         self.assertEqual(list(ringside.open(self.path("run.pool"))), [1])
+
+    def test_a_child_of_fork_cannot_publish_while_buffers_are_free(self):
+        output = self.kept(pipelines.publishing('{"x": ("f64", (4,))}, buffers=4', """
+            import os
+            child = os.fork()
+            if child == 0:
+                refused(run.publish, 1, {"x": np.zeros(4)})
+                refused(run.step(1).__enter__)
+                sys.stdout.flush()
+                os._exit(0)
+            os.waitpid(child, 0)
+            run.publish(1, {"x": np.ones(4)})
+            """).replace("import numpy", "import sys, numpy", 1))
+        lines = output.splitlines()
+        self.assertEqual(len(lines), 2, output)
+        for line in lines:
+            self.assertRegex(line, r"this handle belongs to process \d+; its child \d+ must open one of its own")
+        self.assertEqual(ringside.open(self.path("run.pool")).read(1, "x").tolist(), [1.0] * 4)
 
     def test_another_problem_is_not_resumed(self):
         program = """

@@ -125,6 +125,7 @@ TEST_F(WriterTest, NoHandleIsAMisuseAndNoCrash) {
   ringside_value value;
   EXPECT_EQ(ringside_writer_claim(nullptr), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_writer_try_claim(nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_claim_at_once(nullptr), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_writer_claim_last(nullptr), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_writer_buffer(nullptr, 0), nullptr);
   EXPECT_EQ(ringside_writer_publish(nullptr, 1, nullptr, 0), RINGSIDE_USAGE);

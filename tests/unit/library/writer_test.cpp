@@ -176,8 +176,10 @@ TEST_F(WriterTest, ARunThatATriggerEndsGetsNoBufferAnyMore) {
   for (const std::uint64_t k : {1u, 2u}) publish(k);
   reader_->end_run();
   for (int step = 0; step < 2; ++step) take();
+  EXPECT_EQ(ringside_writer_claim_at_once(writer_), RINGSIDE_FULL);
   EXPECT_EQ(ringside_writer_try_claim(writer_), RINGSIDE_FULL);
   reader_->farewell(ExitCode::kInterrupted, "a trigger");
+  EXPECT_EQ(ringside_writer_claim_at_once(writer_), RINGSIDE_FULL);
   EXPECT_EQ(ringside_writer_claim(writer_), RINGSIDE_INTERRUPTED);
   EXPECT_EQ(line(), "a trigger");
 }
@@ -235,6 +237,28 @@ TEST_F(WriterTest, ATryFindsNoBufferWhereAClaimWouldWait) {
   EXPECT_EQ(counts().skipped, 1u);
   take();
   EXPECT_EQ(ringside_writer_try_claim(writer_), RINGSIDE_OK);
+}
+
+TEST_F(WriterTest, AClaimAtOnceTakesAFreeBufferAndNeverWaits) {
+  volatile int stop = 0;
+  options_.stop = &stop;
+  begin();
+  for (std::uint64_t k = 1; k <= 2; ++k) {
+    ASSERT_EQ(ringside_writer_claim_at_once(writer_), RINGSIDE_OK);
+    ASSERT_EQ(ringside_writer_publish(writer_, k, nullptr, 0), RINGSIDE_OK);
+  }
+  EXPECT_EQ(ringside_writer_claim_at_once(writer_), RINGSIDE_FULL);
+  EXPECT_EQ(ringside_writer_buffer(writer_, 0), nullptr);
+  take();
+  EXPECT_EQ(ringside_writer_claim_at_once(writer_), RINGSIDE_OK);
+  ASSERT_EQ(ringside_writer_publish(writer_, 3, nullptr, 0), RINGSIDE_OK);
+  EXPECT_EQ(counts().skipped, 0u);
+  EXPECT_EQ(counts().idle_ns, 0);
+  stop = 1;
+  EXPECT_EQ(ringside_writer_claim_at_once(writer_), RINGSIDE_INTERRUPTED);
+  stop = 0;
+  reader_.reset();  // ends the analyzer; another claim would wait for the next one
+  EXPECT_EQ(ringside_writer_claim_at_once(writer_), RINGSIDE_FULL);
 }
 
 TEST_F(WriterTest, StopEndsTheWaitOfAClaim) {

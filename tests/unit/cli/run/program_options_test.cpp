@@ -45,9 +45,9 @@ TEST(ProgramOptionsTest, OptionsOfASolverAreRefusedAllAtOnce) {
       refused({"--iterations=3", "--matrix", "grid:3", "--adapt"}),
       "--matrix, --iterations, --adapt: found before `-- ./solver`, expected no option of a built-in solver there; "
       "the program's own options follow its name");
-  for (const char* option : {"--solver=jacobi", "--rhs=f", "--damping=.5", "--tolerance=1", "--every=2", "--cache",
-                             "--matrix-format=csr", "--matrix-memory=far:/f", "--dram-limit=1M", "--mode=pipeline",
-                             "--when-full=wait", "--node=f"}) {
+  for (const char* option :
+       {"--solver=jacobi", "--rhs=f", "--damping=.5", "--tolerance=1", "--every=2", "--cache", "--matrix-format=csr",
+        "--matrix-memory=far:/f", "--dram-limit=1M", "--mode=pipeline", "--when-full=wait", "--node=f"}) {
     const std::string name = std::string(option).substr(0, std::string(option).find('='));
     EXPECT_EQ(refused({option}).rfind(name + ": found before", 0), 0u) << option;
   }

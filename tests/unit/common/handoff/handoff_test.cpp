@@ -242,7 +242,7 @@ std::string use_in_child(HandoffWriter& writer, pid_t parent) {
       fmt::format("this handle belongs to process {}; its child {} must open one of its own", parent, getpid());
   writer.publish({.iteration = 2});  // the parent had claimed a buffer
   if (writer.published() != 1) return "it published";
-  for (const Claim& claim : {writer.claim(), writer.try_claim(), writer.claim_last()}) {
+  for (const Claim& claim : {writer.claim(), writer.try_claim(), writer.claim_at_once(), writer.claim_last()}) {
     if (claim || claim.payload != nullptr) return "a claim gave a buffer";
     const Error error = writer.failure(claim.status);
     if (error.code() != ExitCode::kUsage || error.what() != line) return error.what();

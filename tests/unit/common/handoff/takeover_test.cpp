@@ -202,6 +202,14 @@ TEST_P(TakeoverTest, OnceAStepIsCommittedASuccessorIsNotAskedToDiscardOrResume) 
   }
 }
 
+TEST_P(TakeoverTest, AClaimAtOnceLeavesTheWaitForASuccessorToTheNextClaim) {
+  Attached ends = strand(options_);
+  EXPECT_EQ(ends.writer->claim_at_once().status, ClaimStatus::kFull);
+  HandoffReader successor = succeed(*ends.listener, *ends.writer);
+  take_one(successor, 0);
+  producer_.join();
+}
+
 TEST_P(TakeoverTest, TheLastIterateWaitsForASuccessorEvenIfStepsAreSkipped) {
   options_.on_analyzer_loss = OnAnalyzerLoss::kContinue;
   Attached ends = strand(options_);
