@@ -10,8 +10,8 @@
 
 namespace ringside::library {
 
-/// From now on, the writers of this process that lend cores also borrow: call it before a writer attaches for which
-/// threads will use the analyzer's cores. Without this call the analyzer lends none.
+/// Call this before attaching a writer whose threads will use the analyzer's cores. From now on, the writers of this
+/// process that lend cores also borrow. Without this call, the analyzer lends none.
 void borrow_cores() noexcept;
 
 /// The writer's loan; empty unless the writer lends cores. Valid until the writer is freed.

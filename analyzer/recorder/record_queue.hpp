@@ -56,6 +56,8 @@ class RecordQueue {
   /// Writer's thread. values: as many words as begin_run received. False if there was no room and the reader was
   /// blocked.
   bool push(const StepFigures& figures, std::span<const std::uint64_t> values, const StepMarks& marks = {}) noexcept;
+  /// Writer's thread: whether the next `push` finds no room, so that it may wait.
+  bool is_full() noexcept { return !has_room(pushed_.load(std::memory_order_relaxed)); }
   /// Writer's thread: reports steps without a record, which come before the next step.
   void miss(const MissingSteps& missing) noexcept;
   /// Writer's thread: call this between steps. There is always room for an event.

@@ -14,7 +14,7 @@ namespace ringside {
 class LeaseWindow {
  public:
   static constexpr std::uint32_t kMostSlots = 16;
-  // Readers cannot hold the newest steps during a window. They poll at such intervals at the shortest.
+  // Readers cannot hold the newest steps during a window. A follower looks for steps at such intervals at the shortest.
   static constexpr std::int64_t kLongestNs = 50'000;
   // After a reader's lease was found: there are readers, so that no step is locked for longer than its commit needs.
   static constexpr std::int64_t kQuietNs = 1'000'000'000;

@@ -61,7 +61,7 @@ std::optional<std::uint32_t> VictimChoice::free_victim(const SlotOrder& order, s
       if (count > 1 && take({slot, count})) return slot;
       if (take(slot) || disregarded_[slot] != 0) return slot;
     }
-    most = 1;  // a slot that is let go is overwritten next
+    most = 1;  // an older slot is held: once it is free, it must be the next one to be overwritten
   }
   return std::nullopt;
 }
@@ -81,6 +81,8 @@ std::uint32_t VictimChoice::free_from(std::uint32_t slot, const SlotOrder& order
 }
 
 void VictimChoice::guard(std::optional<std::uint32_t> slot) noexcept {
+  // The slot that was guarded may be older than those of the window, and is then overwritten before them.
+  if (guarded_ && guarded_ != slot && !ahead_) unused_ = 0;
   guarded_ = slot;
   if (slot) keep_out(*slot);
 }

@@ -50,7 +50,7 @@ class VictimChoice {
   std::optional<std::uint32_t> choose_ahead(const SlotOrder& order, std::uint64_t persisted,
                                             std::uint32_t most = 1) noexcept;
 
-  /// Whether this object has taken the lease of a further slot, for which `choose` has not decided yet.
+  /// Whether this object has taken the lease of a slot that `choose` has not returned yet.
   bool has_unused() const noexcept { return unused_ > 0; }
 
   /// Finds out by a system call whether readers have leases of any slot.
@@ -65,8 +65,7 @@ class VictimChoice {
   void give_back() noexcept;
 
   /// Protects this slot until this function is called with another slot or with none. In a ring of three slots, the
-  /// second newest slot may be overwritten during this time. Ends a window that has this slot for a next
-  /// step.
+  /// second newest slot may be overwritten during this time. Ends a window that has this slot for a next step.
   void guard(std::optional<std::uint32_t> slot) noexcept;
 
   /// Counts this slot as held until `let_go`, which any thread may call: its step is being copied to the archive. Holds
@@ -96,7 +95,7 @@ class VictimChoice {
 
   SlotLeases* leases_ = nullptr;
   std::optional<SlotRange> taken_;
-  std::uint32_t unused_ = 0;  // so many of the last slots of `taken_` are for the next steps
+  std::uint32_t unused_ = 0;  // so many of the last slots of `taken_` were not returned by `choose` yet
   bool lease_seen_ = false;
   std::optional<std::uint32_t> ahead_;  // the slot that the next `choose` returns
   std::optional<std::uint32_t> guarded_;

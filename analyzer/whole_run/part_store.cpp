@@ -28,10 +28,13 @@ void PartStore::begin(std::uint64_t first_step) noexcept {
 PartStore::Part& PartStore::place() noexcept {
   Cell& next = cell(next_);
   filling_ = next.is_full.load(std::memory_order_acquire) ? &newest_ : &next;
+  // From here on, the reserved place does not have the words of the step before any more.
+  if (filling_ == &newest_) end_step_.store(next_, std::memory_order_release);
   return filling_->part;
 }
 
 void PartStore::stored() noexcept {
+  if (filling_ == nullptr) end();
   const std::uint64_t step = next_++;
   Cell* const filled = std::exchange(filling_, nullptr);
   if (filled != nullptr) filled->step = step;

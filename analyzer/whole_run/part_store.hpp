@@ -43,7 +43,7 @@ class PartStore {
   /// The place for the next step's part, to be filled before `stored` is called. If there is no room, this is the
   /// reserved place, and the step that was there is lost.
   Part& place() noexcept;
-  /// Ends the next step. Without an earlier call of `place`, the step has no part.
+  /// Ends the next step. Without an earlier call of `place`, the step has no part; then no later step has one.
   void stored() noexcept;
   /// Call after the last step, which is then stored even if it is in the reserved place.
   void end() noexcept;

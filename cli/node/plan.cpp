@@ -135,6 +135,7 @@ int plan_measured(const PlanOptions& options) {
 /// throwing Error.
 [[noreturn]] void plan_program(const CommandLine& line, const PlanOptions& options) {
   std::vector<std::string> refused = line.arguments_given<PlanOptions, ManyNodesOptions>();
+  if (line.is_given("--cores")) refused.emplace_back("--cores");
   if (!options.output.empty()) refused.push_back("--output=" + options.output);
   if (!refused.empty()) {
     throw usage_error("{}: found before `-- {}`, expected no such option there, because a program is not predicted",

@@ -94,7 +94,7 @@ Trial make_trial(const CommandLine& line, RunOptions options, const Configuratio
                                 .cores = cores.producer,
                                 .kill_after_s = options.peer.timeout_s,
                                 .show_progress = false,
-                                .trial = TrialLimit{.steps = kTrialSteps, .seconds = most_s}});
+                                .trial = TrialLimit{.steps = trial_steps(options.publish.buffers), .seconds = most_s}});
   const RuntimeFolder folder;
   supervisor.expect_at(folder.socket());
   std::optional<Child> analyzer;
@@ -113,13 +113,16 @@ Trial make_trial(const CommandLine& line, RunOptions options, const Configuratio
       .without_streams = true});
   supervisor.wait_for_program(program, analyzer, {});
   if (supervisor.interrupted()) return {.row = {}, .code = ExitCode::kInterrupted, .reason = ""};
-  if (auto row = measured_row(configuration, recorded_steps(options.ring.pool))) return {.row = row, .reason = ""};
+  if (auto row = measured_row(configuration, recorded_steps(options.ring.pool), options.publish.buffers))
+    return {.row = row, .reason = ""};
   return failed(supervisor, program, *analyzer, most_s);
 }
 
-std::optional<PlanRow> measured_row(const Configuration& configuration, std::span<const PlainStep> steps) {
+std::optional<PlanRow> measured_row(const Configuration& configuration, std::span<const PlainStep> steps,
+                                    std::size_t buffers) {
   if (steps.size() < kLeastTrialSteps) return std::nullopt;
-  const std::size_t first = steps.size() < kTrialSteps ? std::max<std::size_t>(steps.size() / 4, 1) : kUncountedSteps;
+  const bool is_whole = steps.size() >= trial_steps(buffers);
+  const std::size_t first = is_whole ? uncounted_steps(buffers) : std::max<std::size_t>(steps.size() / 4, 1);
   std::vector<double> intervals_s;
   for (std::size_t i = first; i < steps.size(); ++i) {
     const auto published = static_cast<double>(1 + steps[i].skipped_before);

@@ -28,6 +28,7 @@ CorePlan cores_with(const RunOptions& options, const Configuration& configuratio
 Trial make_trial(const CommandLine& line, RunOptions options, const Configuration& configuration, double most_s);
 
 /// The times of a step, from the recorded steps of a trial in their order; empty if these are too few.
-std::optional<PlanRow> measured_row(const Configuration& configuration, std::span<const PlainStep> steps);
+std::optional<PlanRow> measured_row(const Configuration& configuration, std::span<const PlainStep> steps,
+                                    std::size_t buffers = 2);
 
 }  // namespace ringside

@@ -23,7 +23,8 @@
 namespace ringside {
 namespace {
 
-constexpr std::array<std::string_view, 5> kLaunchers = {"mpirun", "mpiexec", "orterun", "prterun", "srun"};
+constexpr std::array<std::string_view, 10> kLaunchers = {"mpirun", "mpiexec", "orterun", "prterun", "prun",
+                                                         "srun",   "aprun",   "jsrun",   "flux",    "palsrun"};
 
 struct Trials {
   Plan plan;                        // a row for each successful trial, in their order
@@ -47,7 +48,8 @@ void announce(const RunOptions& options, const TrialRequest& request) {
   write_standard_error(fmt::format(
       "ringside: trials: {} is started up to {} times for {} steps each, within {:.6g} s; each start writes the files "
       "that it writes itself\n",
-      shortened(options.program.front()), most_trials(request), kTrialSteps, options.cores.trial_s));
+      shortened(options.program.front()), most_trials(request), trial_steps(options.publish.buffers),
+      options.cores.trial_s));
 }
 
 /// Each trial may take an equal part of the time that is left.
@@ -133,7 +135,9 @@ void say(const RunOptions& options, const std::string& text) {
 }  // namespace
 
 void refuse_trials_of_ranks(const RunOptions& options) {
-  const std::string name = std::filesystem::path(options.program.front()).filename().string();
+  // The name up to a dot: mpiexec.hydra, mpirun.openmpi.
+  std::string name = std::filesystem::path(options.program.front()).filename().string();
+  name.resize(std::min(name.size(), name.find('.')));
   const bool is_launcher = std::find(kLaunchers.begin(), kLaunchers.end(), name) != kLaunchers.end();
   if (!is_launcher && options.ranks == 0 && !options.per_node) return;
   throw usage_error("--cores auto: found with {}, expected a program of one process, because trials do not place ranks",

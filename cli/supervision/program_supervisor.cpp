@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -23,6 +24,7 @@ ProgramSupervisor::ProgramSupervisor(const WatchedProgram& program)
     : Supervisor(program.show_progress, program.kill_after_s, false),
       program_(program),
       reminder_(clock_ns_),
+      earlier_(orphans({})),
       begun_ns_(clock_ns_) {
   adopt_orphans();
   attends_ = program.is_attended;
@@ -59,7 +61,10 @@ void ProgramSupervisor::wait_for_program(Child& program, std::optional<Child>& a
     }
     kill_if_silent(*analyzer, analyzer_, analyzer_alone_since_ns);
   }
-  if (program_.trial) program.signal(SIGKILL);  // processes of its group that outlive it
+  if (program_.trial) {
+    program.signal(SIGKILL);  // processes of its group that outlive it
+    kill_orphans(program, *analyzer);
+  }
   progress_.clear();
 }
 
@@ -203,6 +208,7 @@ void ProgramSupervisor::signal_producer(Child& program, int number) {
 // started, an announcement is passed on to the publishing process if the publishing process has a handler for it. A
 // launcher that catches the signal passes it on to its ranks.
 bool ProgramSupervisor::settle_signal(const Child& program, int number) {
+  if (program_.trial) return false;  // a trial has nothing to save, and no run begins after it
   if (program_.is_attended) return true;
   if (!is_announcement(number)) return false;
   const bool is_apart = attachment_.attached && !is_over() && publisher_.alive() && attachment_.pid != program.pid();
@@ -217,6 +223,23 @@ bool ProgramSupervisor::settle_signal(const Child& program, int number) {
   }
   announced_ = number;
   return true;
+}
+
+/// Ends the processes that a trial's program has left in other groups. They would use the cores of the next trial, and
+/// the run would wait for them.
+void ProgramSupervisor::kill_orphans(const Child& program, const Child& analyzer) {
+  for (;;) {
+    collect_orphans(program, analyzer);
+    std::erase_if(orphans_, [this](pid_t orphan) {
+      return std::find(earlier_.begin(), earlier_.end(), orphan) != earlier_.end();
+    });
+    if (orphans_.empty()) return;
+    for (const pid_t orphan : orphans_) {
+      kill(orphan, SIGKILL);
+      siginfo_t ended{};
+      waitid(P_PID, static_cast<id_t>(orphan), &ended, WEXITED);
+    }
+  }
 }
 
 /// Collects orphans that have ended. Orphans are children of this process, so their exit status tells how the attached

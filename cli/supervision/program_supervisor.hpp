@@ -61,6 +61,7 @@ class ProgramSupervisor final : public Supervisor {
   void begin_attachment(const Json& line);
   void take_in_figures(Json figures);
   void end_trial_if_due(Child& program);
+  void kill_orphans(const Child& program, const Child& analyzer);
   void collect_orphans(const Child& program, const Child& analyzer);
   void tell(Child& program, const Child& analyzer);
   void tell_while_program_runs(const Child& program, const Child& analyzer);
@@ -74,6 +75,7 @@ class ProgramSupervisor final : public Supervisor {
   AttachedProcess publisher_;
   ProcessEnd publisher_end_;
   std::vector<pid_t> orphans_;            // orphans that still run
+  const std::vector<pid_t> earlier_;      // children that this process had before
   Json lost_publishing_;                  // sums of the lost analyzers' reports about the publisher
   std::string lost_analyzer_;             // how the last analyzer ended, if the program was therefore asked to end
   bool is_attached_to_analyzer_ = false;  // attached to the present analyzer, not only to a previous one

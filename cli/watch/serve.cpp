@@ -288,7 +288,8 @@ int serve_command(int argc, const char* const* argv) {
 
   std::uint64_t from_seq = 0;
   if (!options.pool.empty()) {
-    const std::vector<wire::Record> past = past_of(options.pool, service || choice.is_unanswered());
+    const bool may_be_beginning = !options.service.any() && (service || choice.is_unanswered());
+    const std::vector<wire::Record> past = past_of(options.pool, may_be_beginning);
     watched.take(past);
     if (!past.empty()) from_seq = past.back().seq() + 1;
   }

@@ -54,8 +54,8 @@ class Coordination {
 
   /// Notifies the peer that this side's counter has grown.
   virtual void announce() noexcept = 0;
-  /// Notifies the peer that this side's state word has changed. Unlike `announce`, always wakes the peer, because a
-  /// peer that is about to sleep compares only the counter.
+  /// Notifies the peer that this side's state word has changed. Unlike `announce`, always wakes the peer. A peer that
+  /// was just about to sleep notices the change only after its sleep.
   virtual void announce_state() noexcept { announce(); }
 
   /// The peer's counter, as far as notifications have reported it. The peer's earlier stores are visible (acquire).

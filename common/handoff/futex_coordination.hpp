@@ -39,7 +39,8 @@ class FutexCoordination final : public Coordination {
   void announce_state() noexcept override;
   std::uint64_t seen() noexcept override { return other_.load(std::memory_order_acquire); }
 
-  /// How many sleeps lasted until their time was over although the peer's counter had grown.
+  /// How many sleeps lasted until their time was over although the peer's counter had grown: the peer did not wake this
+  /// side, or was interrupted before it could.
   std::uint64_t missed_wakes() const noexcept { return missed_wakes_; }
 
  private:

@@ -32,7 +32,7 @@ struct HandoffOptions {
   std::int64_t spin_ns = 50'000;   // how long a wait spins before it sleeps; 0 if producer and analyzer share a core
   bool elastic = false;            // lend waiting cores and borrow the analyzer's; then neither side spins
   std::vector<int> cores = {};     // with `elastic`: the cores to lend
-  bool lends_only = false;         // with `elastic`: borrow none; then both sides spin, and a claim lends after that
+  bool lends_only = false;         // with `elastic`: borrow none; then both sides spin before they sleep or lend
   StopFlag stop = {};              // the flag that ends a wait early
   std::string while_waiting = {};  // a line for standard error, if no analyzer listens at first; empty: none
   std::string pool = {};           // the pool that the analyzer must have, an absolute path; empty: any

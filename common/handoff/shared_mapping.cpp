@@ -32,7 +32,6 @@ int seals_for(PeerAccess access) {
 std::byte* map(int fd, std::size_t bytes, int protection) {
   void* data = map_at_huge_page(bytes, protection, MAP_SHARED, fd);
   if (data == MAP_FAILED) throw system_error("cannot map {} bytes of shared memory: {}", bytes, errno_text(errno));
-  advise_huge_pages(data, bytes);  // has no effect if `shmem_enabled` is `never`, as it often is; see populate
   return static_cast<std::byte*>(data);
 }
 
@@ -106,6 +105,7 @@ SharedMapping& SharedMapping::operator=(SharedMapping&& other) noexcept {
 }
 
 void SharedMapping::populate(std::size_t offset, std::size_t bytes) const noexcept {
+  advise_huge_pages(data_ + offset, bytes);  // has no effect if `shmem_enabled` is `never`, as it often is
   const int touch = writable_ ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
   // One page of each huge page decides on which NUMA node the kernel makes the huge page; the other pages need not be
   // made and copied first.

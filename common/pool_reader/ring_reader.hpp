@@ -72,7 +72,7 @@ class RingReader {
   static constexpr std::chrono::milliseconds kMostHoldWait{100};
 
   /// Holds the step of that commit, or the newest one (kNewestCommit). If the outcome is kHeld, `step` is that step and
-  /// must not outlive this reader. kNotKept: no slot held that step when the call began.
+  /// must not outlive this reader. kNotKept: no slot held that step (for the newest step: no slot held any).
   HoldOutcome hold(std::uint64_t commit_seq, HeldStep& step) const noexcept;
 
   /// Receives bytes of a variable; `from` is their offset, at which an entry begins.

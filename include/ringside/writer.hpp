@@ -155,7 +155,8 @@ class Writer {
   bool claim() { return claimed(ringside_writer_claim(writer_)); }
   /// The same without waiting: false if no buffer is free. A solver that continues without the step calls skip().
   bool try_claim() { return claimed(ringside_writer_try_claim(writer_)); }
-  /// The same without any wait, also not for another analyzer: false if a claim might wait or fail.
+  /// The same without any wait, also not for another analyzer: false if no buffer is free, if the analyzer is lost or
+  /// ends the run, or if the run is to stop.
   bool claim_at_once() { return claimed(ringside_writer_claim_at_once(writer_)); }
   void skip() { throw_unless_ok(ringside_writer_skip(writer_)); }
   /// The same for the last step of a run that was stopped.

@@ -13,10 +13,19 @@
 
 namespace ringside {
 
-inline constexpr std::uint64_t kTrialSteps = 20;    // the committed steps after which a trial is ended
 inline constexpr std::size_t kUncountedSteps = 5;   // the first steps, in which memory and caches are still cold
+inline constexpr std::size_t kCountedSteps = 15;
 inline constexpr std::size_t kLeastTrialSteps = 4;  // with fewer steps, a trial is not used
 inline constexpr int kCoresWithAllSplits = 8;       // on more cores, the trials bisect
+
+/// The number of first steps that do not count. Until all buffers are full, the program does not wait for the analyzer.
+constexpr std::size_t uncounted_steps(std::size_t buffers) noexcept {
+  return buffers < kUncountedSteps ? kUncountedSteps : buffers + 1;
+}
+/// The number of committed steps after which a trial is ended.
+constexpr std::size_t trial_steps(std::size_t buffers) noexcept {
+  return uncounted_steps(buffers) + kCountedSteps;
+}
 
 struct TrialRequest {
   Configuration usual;  // that of a run without --cores, which is tried first

@@ -2,6 +2,8 @@
 // `ringside plan -- PROGRAM` and `ringside run --cores auto -- PROGRAM`: the program is started several times before a
 // choice is made, and nothing of these starts remains.
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -97,12 +99,22 @@ TEST_F(ProgramTrialsTest, AProgramThatNamesItsOwnPoolCanBeTried) {
   EXPECT_FALSE(std::filesystem::exists(folder_.file("own.pool")));
 }
 
+TEST_F(ProgramTrialsTest, AProcessThatTheProgramHasMovedElsewhereEndsWithTheTrial) {
+  const std::string pid = folder_.file("pid");
+  const std::string elsewhere =
+      "setsid sh -c 'echo $$ > " + pid + "; exec sleep 1000' & until [ -s " + pid + " ]; do :; done; ";
+  expect_done(plan({"sh", "-c", elsewhere + "exec " + testing::kScripted + " attach publish 1000000000"}));
+  EXPECT_EQ(kill(std::stoi(content_of(pid)), 0), -1) << "it lives on";
+}
+
 TEST_F(ProgramTrialsTest, CtrlCDuringATrialEndsEverythingAndLeavesNothing) {
   const std::string in_trial = fifo("in_trial");
   const Words script = {"ignore", "attach", "publish", "2", "write", in_trial, "pause"};
   for (const Words& words : {plan(joined({testing::kScripted}, script)), scripted(script, {"--cores=auto"})}) {
     Process ringside("ringside", words);
-    const int fd = open(in_trial.c_str(), O_RDONLY);  // blocks until the program of the first trial is there
+    const int fd = open(in_trial.c_str(), O_RDWR);  // O_RDWR does not block, even if no trial begins
+    pollfd there{.fd = fd, .events = POLLIN, .revents = 0};
+    ASSERT_EQ(poll(&there, 1, 60'000), 1) << "the program of the first trial is not there";
     const Finished ran = expect_exit(130, ringside.stop(SIGINT));
     close(fd);
     EXPECT_EQ(ran.out, "");

@@ -21,6 +21,7 @@
 
 #include "analyzer/pool/ring_pool.hpp"
 #include "analyzer/ring/ring_writer.hpp"
+#include "common/platform/clock.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
@@ -331,7 +332,8 @@ TEST_F(LockedSlotsTest, AReaderWaitsForAStepOfAWindowAlthoughItIsNotTheNewest) {
       EXPECT_EQ(reader_->hold(6, step), HoldOutcome::kHeld);  // slot 5
     });
     while (!begins.load()) std::this_thread::yield();
-    for (int i = 0; i < 20; ++i) std::this_thread::yield();  // mostly, the reader has tried by now
+    // Mostly, the reader has tried by now. It gives up after 100 ms.
+    for (const std::int64_t until = now_ns() + 1'000'000; now_ns() < until;) std::this_thread::yield();
     pool_.leases().give_back({4, 3});
     reader.join();
   }

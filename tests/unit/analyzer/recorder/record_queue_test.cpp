@@ -176,7 +176,8 @@ TEST(RecordQueue, AReaderThatOnlyWaitsForACoreIsWaitedForLonger) {
     const std::uint32_t before = queue.calls();
     reads.store(true);
     reads.notify_one();
-    while (queue.calls() < before + 3) {  // this thread runs, while the writer looks at it three times
+    // This thread runs while the full queue calls it. (Three calls come before the queue is full.)
+    while (queue.calls() < before + 6) {
     }
     popped(queue, 1);
   });
@@ -189,10 +190,14 @@ TEST(RecordQueue, AReaderThatOnlyWaitsForACoreIsWaitedForLonger) {
 TEST(RecordQueue, AReaderThatSleepsIsNotWaitedForLonger) {
   RecordQueue queue(0);
   std::atomic<std::uint32_t> over{0};
+  std::atomic<bool> reads{false};
   std::thread reader([&] {
     queue.begin_reading();
+    reads.store(true);
+    reads.notify_one();
     futex_sleep(&over, 0, RecordQueue::kBusyPatienceNs);
   });
+  reads.wait(false);
   // A thread that has not gone to sleep yet is waited for, so the writer tries until one step finds no room.
   for (std::uint64_t i = 0; i < RecordQueue::kMostCapacity; ++i) ASSERT_TRUE(queue.push(step(i), {}));
   EXPECT_FALSE(queue.push(step(RecordQueue::kMostCapacity), {}));

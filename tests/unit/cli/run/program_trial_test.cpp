@@ -33,7 +33,7 @@ std::vector<PlainStep> steps(std::size_t count, std::size_t slow = 0) {
 
 TEST(ProgramTrialTest, TheTimesAreMediansWithoutTheFirstSteps) {
   const Configuration configuration{2, 1, true, false};
-  const auto row = measured_row(configuration, steps(kTrialSteps, kUncountedSteps));
+  const auto row = measured_row(configuration, steps(trial_steps(2), kUncountedSteps));
   ASSERT_TRUE(row);
   EXPECT_EQ(row->configuration, configuration);
   EXPECT_DOUBLE_EQ(row->prediction.total_s, 0.010);
@@ -47,8 +47,17 @@ TEST(ProgramTrialTest, TheTimesAreMediansWithoutTheFirstSteps) {
   EXPECT_EQ(row->prediction.bottleneck, Bottleneck::kAnalyze);
 }
 
+TEST(ProgramTrialTest, TheStepsThatFillTheBuffersDoNotCount) {
+  constexpr std::size_t kBuffers = 64;
+  std::vector<PlainStep> some = steps(trial_steps(kBuffers));
+  for (std::size_t i = 0; i < kBuffers; ++i) some[i].published_at_ns = static_cast<std::int64_t>(i);
+  const auto row = measured_row({1, 1, false, false}, some, kBuffers);
+  ASSERT_TRUE(row);
+  EXPECT_DOUBLE_EQ(row->low_s, 0.010);
+}
+
 TEST(ProgramTrialTest, LongStepsDoNotChangeTheMedianButTheRange) {
-  std::vector<PlainStep> some = steps(kTrialSteps);
+  std::vector<PlainStep> some = steps(trial_steps(2));
   for (const std::size_t late : {std::size_t{12}, std::size_t{16}}) {
     for (std::size_t i = late; i < some.size(); ++i) some[i].published_at_ns += 500 * kMs;
   }
@@ -67,7 +76,7 @@ TEST(ProgramTrialTest, AShortTrialIsUsedIfItHasAnIntervalThatCounts) {
 }
 
 TEST(ProgramTrialTest, AStepThatTheProgramSkippedCountsAsAStep) {
-  std::vector<PlainStep> some = steps(kTrialSteps);
+  std::vector<PlainStep> some = steps(trial_steps(2));
   for (PlainStep& step : some) step.skipped_before = 1;
   EXPECT_DOUBLE_EQ(measured_row({}, some)->prediction.total_s, 0.005);
 }

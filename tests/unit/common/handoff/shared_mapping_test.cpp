@@ -78,8 +78,8 @@ TEST(SharedMappingTest, WhatBothSidesHavePopulatedIsInHugePagesForBoth) {
   const SharedMapping memory = SharedMapping::create("test", kLarge, PeerAccess::kReadOnly);
   const SharedMapping peer = SharedMapping::adopt(duplicate(memory.fd()), kLarge, PeerAccess::kReadOnly);
   memory.data()[0] = memory.data()[kHugePageBytes + 1] = std::byte{7};
-  // One page is enough to find out whether the kernel can do this.
-  if (madvise(memory.data(), kHugePageBytes, 25 /* MADV_COLLAPSE, Linux 6.1 */) != 0) {
+  // Finds out whether the kernel can do this, and has memory for it.
+  if (madvise(memory.data(), 3 * kHugePageBytes, 25 /* MADV_COLLAPSE, Linux 6.1 */) != 0) {
     GTEST_SKIP() << "the kernel does not collapse shared memory: " << std::strerror(errno);
   }
   peer.populate(0, kLarge);

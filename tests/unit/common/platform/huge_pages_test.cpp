@@ -80,8 +80,8 @@ TEST(HugePagesTest, ACollapseKeepsTheContentAndMakesHugePagesOfAllThatFit) {
   const Mapping mapping(kBytes, MAP_SHARED, fd.get());
   ASSERT_NE(mapping.data(), MAP_FAILED);
   for (std::size_t i = 0; i < kBytes; ++i) mapping.data()[i] = static_cast<char>(i % 251);
-  // One page is enough to find out whether the kernel can do this.
-  if (madvise(mapping.data(), kHugePageBytes, 25 /* MADV_COLLAPSE, Linux 6.1 */) != 0) {
+  // Finds out whether the kernel can do this, and has memory for it.
+  if (madvise(mapping.data(), 3 * kHugePageBytes, 25 /* MADV_COLLAPSE, Linux 6.1 */) != 0) {
     GTEST_SKIP() << "the kernel does not collapse shared memory: " << std::strerror(errno);
   }
   collapse_to_huge_pages(mapping.data(), kBytes);
