@@ -13,6 +13,8 @@ the more a step costs in both languages. Ways:
   python_empty     the same statements as python, with a Python object that does not hand off anything: the cost of the
                    interpreter itself in the same state of the caches
   cpp              ringside.hpp
+Small steps: the same without pauses, so that the analyzer's work counts, too: the time of a step of 10 rows with both
+durabilities, in Python only.
 Reading: from a pool of 8 slots of --megabytes, whose pages are in memory. The script measures how long it takes to open
 the pool, and to hold the newest step and get its array, unverified and verified. One sum over the array is measured for
 comparison. Needs an interpreter with NumPy (Debian: /usr/bin/python3). Writes JSON (see
@@ -28,6 +30,8 @@ from measuring import (add_loop, document_of, in_turn, interpreter_header, parse
                        run_program, seconds_of, spread, spreads, work_folder)
 
 WAYS = ("python", "python_one_call", "python_empty", "cpp")
+SMALL_WAYS = ("python", "python_one_call")
+PARTS = ("publishing", "small_steps", "reading")
 
 
 class EmptyStep:
@@ -77,6 +81,35 @@ def publish_in_python(way, file, rows, steps, pace_us, megabytes):
             step.__exit__(None, None, None)
             costs.append(claimed - begin + clock() - filled)
     pathlib.Path(file).write_text(json.dumps(costs), encoding="utf-8")
+
+
+def publish_without_pauses(way, file, rows, steps):
+    """Writes the mean time of a step in ns, without the first tenth of the steps."""
+    import numpy
+    import ringside
+
+    given = numpy.zeros(rows)
+    with ringside.publish({"x": ("f64", (rows,))}, solver="python_costs") as run:
+        begin = 0
+        for k in range(1, steps + 1):
+            if k == steps // 10:
+                begin = time.perf_counter_ns()
+            if way == "python_one_call":
+                run.publish(k, {"x": given})
+            else:
+                with run.step(k) as step:
+                    step["x"][:] = given
+        taken = time.perf_counter_ns() - begin
+    pathlib.Path(file).write_text(json.dumps(taken / (steps - steps // 10)), encoding="utf-8")
+
+
+def small_steps(options, work, way, durability):
+    """Returns the time of a step in microseconds."""
+    pool, file = work / "bench.pool", work / "costs.json"
+    run_program(options.bin, pool, [sys.executable, __file__, f"--loop={way}", file, 10, options.small_steps],
+                f"--durability={durability}")
+    remove_pool(pool)
+    return json.loads(file.read_text()) / 1000
 
 
 def publishing(options, work, rows, megabytes, way):
@@ -129,13 +162,18 @@ def report(options):
     head = {**interpreter_header(numpy), "steps": options.steps, "pace_ns_per_row": options.pace_ns}
     loops = [(rows, 0) for rows in options.rows] + [(max(options.rows), options.read_megabytes)]
     with document_of(options, "python_costs", 2, **head) as document, work_folder(options.pool_dir) as work:
-        for rows, megabytes in loops:
+        for rows, megabytes in loops if "publishing" in options.parts else []:
             ways = {way: functools.partial(publishing, options, work, rows, megabytes, way) for way in WAYS}
             rounds = in_turn(ways, options.repeats)
             document[f"publishing_{rows}_rows" + (f"_reading_{megabytes}_MB" if megabytes else "")] = {
                 **{f"{way}_us": found for way, found in spreads(rounds).items()},
                 "python_more_than_cpp_us": spread([r["python"] - r["cpp"] for r in rounds])}
-        document["reading"] = reading(options, work)
+        if "small_steps" in options.parts:
+            ways = {f"{way}_{durability}_us": functools.partial(small_steps, options, work, way, durability)
+                    for way in SMALL_WAYS for durability in ("process", "power")}
+            document["small_steps"] = spreads(in_turn(ways, options.repeats))
+        if "reading" in options.parts:
+            document["reading"] = reading(options, work)
     print_spreads(document)
 
 
@@ -143,6 +181,9 @@ def main():
     parser = parser_of(__doc__, repeats=11)
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000],
                         help="rows of x (default 10000 100000 1000000: 80 kB to 8 MB)")
+    parser.add_argument("--parts", nargs="+", default=PARTS, choices=PARTS, help="what to measure (default: all)")
+    parser.add_argument("--small-steps", type=int, default=100_000,
+                        help="steps of each run without pauses (default 100000)")
     parser.add_argument("--steps", type=int, default=200, help="steps of each run (default 200)")
     parser.add_argument("--pace-ns", type=int, default=8, help="time to compute between two steps, per row (default 8)")
     parser.add_argument("--read-megabytes", type=int, default=64,
@@ -152,7 +193,8 @@ def main():
     options = parser.parse_args()
     if options.loop:
         file, *numbers = options.numbers
-        publish_in_python(options.loop, file, *map(int, numbers))
+        loop = publish_in_python if len(numbers) > 2 else publish_without_pauses
+        loop(options.loop, file, *map(int, numbers))
     else:
         report(options)
 

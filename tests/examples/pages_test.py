@@ -204,6 +204,8 @@ class Pages(Place):
         self.run_page("docs/use/operations.md", kinds=("console",))  # the others: tests/node
 
     def test_plan_and_many_nodes(self):
+        self.copy("publish.c")
+        self.given("cc -O2 -o heat publish.c $(pkg-config --cflags --libs ringside)")
         said = self.run_page("docs/use/plan.md", rows=False)  # a busy machine can measure less in 30 s, and plans fewer rows
         self.assertRegex(said["ringside plan --matrix grid:2000 --durability process"], r"(?m)^  \* +1 \+ 1 +(slot|transfer) +(on|off) ")
         self.assertIn("planned", " ".join(said.values()))

@@ -6,6 +6,8 @@
 
 #include <cstdlib>
 #include <map>
+#include <optional>
+#include <string>
 
 #include "cli/run/run_options.hpp"
 #include "tests/unit/failure_line.hpp"
@@ -79,6 +81,8 @@ TEST(ProgramOptionsTest, TheEnvironmentIsThatOfTheOptions) {
 
 TEST(ProgramOptionsTest, AProgramThatLendsItsCoresHasOpenMpThreadsThatSleepUnlessTheUserDecides) {
   PublishOptions publish;
+  const char* const set = std::getenv("OMP_WAIT_POLICY");
+  const std::optional<std::string> before = set != nullptr ? std::optional<std::string>(set) : std::nullopt;
   unsetenv("OMP_WAIT_POLICY");
   EXPECT_FALSE(environment(0).contains("OMP_WAIT_POLICY"));
   publish.elastic = true;
@@ -87,6 +91,7 @@ TEST(ProgramOptionsTest, AProgramThatLendsItsCoresHasOpenMpThreadsThatSleepUnles
   setenv("OMP_WAIT_POLICY", "active", 1);
   EXPECT_FALSE(environment(0, {"/s", "/p"}, publish).contains("OMP_WAIT_POLICY"));
   unsetenv("OMP_WAIT_POLICY");
+  if (before) setenv("OMP_WAIT_POLICY", before->c_str(), 1);
 }
 
 TEST(ProgramOptionsTest, RanksShareTheCores) {
