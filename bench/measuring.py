@@ -254,10 +254,10 @@ def ringside_run(bin_dir, work, *arguments, peaks=None, env=UNCALIBRATED):
     return json.loads(summary.read_text())
 
 
-def run_program(bin_dir, pool, program, *arguments, env=UNCALIBRATED):
+def run_program(bin_dir, pool, program, *arguments, durability="process", env=UNCALIBRATED):
     """Makes a `ringside run` of a user's program, with a fresh pool, which is not removed."""
     remove_pool(pool)
-    subprocess.run([bin_dir / "ringside", "run", "--quiet", "--durability=process", f"--pool={pool}", *arguments, "--",
+    subprocess.run([bin_dir / "ringside", "run", "--quiet", f"--durability={durability}", f"--pool={pool}", *arguments, "--",
                     *map(str, program)], check=True, env=env)
 
 

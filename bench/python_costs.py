@@ -107,7 +107,7 @@ def small_steps(options, work, way, durability):
     """Returns the time of a step in microseconds."""
     pool, file = work / "bench.pool", work / "costs.json"
     run_program(options.bin, pool, [sys.executable, __file__, f"--loop={way}", file, 10, options.small_steps],
-                f"--durability={durability}")
+                durability=durability)
     remove_pool(pool)
     return json.loads(file.read_text()) / 1000
 

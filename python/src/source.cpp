@@ -15,7 +15,7 @@ namespace {
 
 /// Like memcpy, for a buffer that is too large to remain in the caches until another core reads it. The stores are
 /// non-temporal, so that no line of `to` is read before it is written. memcpy uses such stores only for large blocks,
-/// not for many pieces. The prefetches, a page ahead of the loads, shorten the copy by a tenth: the processor's own
+/// not for many pieces. The prefetches, a page ahead of the loads, shorten the copy: the processor's own
 /// prefetcher begins anew with each page. A prefetch beyond the end of `from` has no effect.
 void stream(std::byte* to, const std::byte* from, std::size_t bytes) {
 #ifdef __SSE2__
