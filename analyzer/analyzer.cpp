@@ -299,8 +299,6 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t idle_ns) noexcept 
                       .record_ns = std::exchange(recorded_ns_, 0),
                       .bytes_transferred = pool().ring().geometry().payload_bytes(),
                       .broke_lease = ring_.leases_broken() > account_.leases_broken.load(std::memory_order_relaxed)};
-  // Readers can hold the slots of a lease window again before anything here may wait.
-  if (!triggers_.specs().empty() || (records_ != nullptr && records_->is_full())) ring_.end_lease();
   const StepMarks marks = triggers_.step(values_, figures, handoff_);
   figures.guarded_commit_seq = triggers_.guarded();
   // Without triggers, nothing that takes long has happened since.
@@ -309,6 +307,7 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t idle_ns) noexcept 
   count(figures, analyzed);
   reduction_.step_ended(analyzed);
   if (rounds_ != nullptr) rounds_->add(figures);
+  if (records_ != nullptr && records_->is_full()) ring_.end_lease();  // `push` may wait, and readers need not
   if (records_ != nullptr && !records_->push(figures, values_, marks)) record_marks(marks, figures);
   pulse_.beat(analyzed);
   if (triggers_.frozen()) {

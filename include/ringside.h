@@ -282,9 +282,9 @@ RINGSIDE_API ringside_status ringside_writer_claim(ringside_writer* writer);
 RINGSIDE_API ringside_status ringside_writer_try_claim(ringside_writer* writer);
 
 /* The same without any wait: RINGSIDE_FULL if no buffer is free, for whatever reason, or if the analyzer is lost or
- * ends the run; RINGSIDE_INTERRUPTED if `stop` is set. With RINGSIDE_COORDINATION_LOCKS it makes no system call. For a program that prepares for a wait, for
- * instance gives up a lock: it does so only after RINGSIDE_FULL, and then calls one of the claims above, which waits or
- * has the reason. [handle] */
+ * ends the run; RINGSIDE_INTERRUPTED if `stop` is set. With RINGSIDE_COORDINATION_LOCKS it makes no system call. For a
+ * program that prepares for a wait, for instance gives up a lock: it does so only after RINGSIDE_FULL, and then calls
+ * one of the claims above, which waits or has the reason. [handle] */
 RINGSIDE_API ringside_status ringside_writer_claim_at_once(ringside_writer* writer);
 
 /* The same as ringside_writer_claim for the last step of a run that was stopped: does not look at `stop`. [handle] */

@@ -177,6 +177,7 @@ void RunTriggers::count(std::uint64_t fired, std::uint64_t iteration) noexcept {
 
 /// Returns 0 if the freeze will last longer than this process; otherwise returns an errno value.
 int RunTriggers::freeze_ring(const TriggerSpec& trigger, const StepFigures& figures) noexcept try {
+  writer_.end_lease();  // the disk may be slow, and a frozen ring's leases are left to readers
   freeze_ = PoolFreeze{.pool_id = pool_id_,
                        .run_id = to_string(figures.run_id),
                        .iteration = figures.step.iteration,

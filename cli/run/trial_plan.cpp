@@ -23,8 +23,8 @@
 namespace ringside {
 namespace {
 
-constexpr std::array<std::string_view, 10> kLaunchers = {"mpirun", "mpiexec", "orterun", "prterun", "prun",
-                                                         "srun",   "aprun",   "jsrun",   "flux",    "palsrun"};
+constexpr std::array<std::string_view, 9> kLaunchers = {"mpirun", "mpiexec", "orterun", "prterun", "prun",
+                                                        "srun",   "aprun",   "jsrun",   "flux"};
 
 struct Trials {
   Plan plan;                        // a row for each successful trial, in their order

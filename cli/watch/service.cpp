@@ -135,8 +135,10 @@ PoolSocket socket_of_pool(const std::string& pool) {
     RecordStream stream(context, telemetry_at(socket), RecordStream::kNoRecords);
     const std::optional<wire::Status> status = stream.status(kPoolPatienceMs);
     std::error_code missing;
-    if (!status) found.unanswered = true;
-    if (!status) continue;
+    if (!status) {
+      found.unanswered = true;
+      continue;
+    }
     if (std::filesystem::equivalent(status->pool(), pool, missing)) return {.socket = socket};
     const std::string global = socket + kGlobalSuffix;
     if (!of_node.empty() && std::filesystem::equivalent(status->pool(), of_node, missing) &&
